@@ -82,7 +82,8 @@ class Room:
     def chips(self):
         """Stacks and what lies in the middle."""
         table = self.table.table
-        return int(table.stack.sum()) + (int(table.pot) if self.table.due and self.table.due.what == "act" else 0)
+        behind = sum(self.table.stack(seat) for seat in self.table.seats)
+        return behind + (int(table.pot) if self.table.due and self.table.due.what == "act" else 0)
 
 
 def kinds(sends):

@@ -83,7 +83,7 @@ def test_a_seat_gets_the_form_of_its_newest_connection():
 
 
 def test_side_pots_name_who_can_win_them():
-    room = Room(0, stack=100, raise_cap=None)
+    room = Room(0, stack=100, raise_cap=None, min_players=3)
     for i, stack in enumerate((20, 60, 100)):
         room.join(f"agent-{i}")
         room.table.seats[i].chips = stack

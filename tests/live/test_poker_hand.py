@@ -11,7 +11,9 @@ from parlour.wrappers.live.poker.seats import PokerSeat
 def dealt(stacks):
     tokens = count()
     hand = LiveHand(envs.game("holdem", seats=len(stacks)), 1, lambda: f"token {next(tokens)}")
-    hand.deal({number: PokerSeat(f"agent {number}", None, chips) for number, chips in enumerate(stacks)})
+    hand.deal(
+        {number: PokerSeat(f"agent {number}", None, chips, connected=True) for number, chips in enumerate(stacks)}
+    )
     return hand
 
 

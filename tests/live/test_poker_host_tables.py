@@ -6,8 +6,9 @@ import socket
 import aiohttp
 import pytest
 from live.event_loops import on_loop
-from live.poker_client import Client, action, hosting, keep_on, refused, whose_turn
+from live.poker_client import Client, action, hosting, keep_on, refused, turned_away, whose_turn
 from parlour.wrappers.live.common.connection import ConnectionLimits
+from parlour.wrappers.live.poker import hosted_table
 from parlour.wrappers.live.poker import messages as m
 from parlour.wrappers.live.poker.host import PokerHost
 from parlour.wrappers.logs.match_log import MatchLog, read
@@ -141,7 +142,7 @@ async def test_finished_counts_no_abandoned_table_but_the_one_that_replaced_it()
 @on_loop
 @pytest.mark.parametrize("actions", range(10))
 async def test_disconnecting_at_every_point_of_a_hand(actions):
-    """After so many actions the seat to act goes away; it is played for, and sees all when it is back."""
+    """After so many actions the seat to act goes away; it is played for, and dealt in again when it is back."""
     async with hosting(3) as (host, *clients):
         for _ in range(actions):
             client = await whose_turn(clients)
@@ -162,11 +163,66 @@ async def test_disconnecting_at_every_point_of_a_hand(actions):
             await asyncio.sleep(0.005)
         await client.connect()
         await client.until("welcome")
-        state = await client.until("game_state")
-        assert state["hand"] > hand and "cards" in state["players"][client.seat]
+        while "cards" not in (state := await client.until("game_state"))["players"][client.seat]:
+            assert state["hand"] > hand
         assert sum(player["stack"] for player in state["players"]) + state["pot"] == 300
         for other in others:
             other.cancel()
+
+
+@on_loop
+async def test_an_absent_seat_stops_nobody_and_sits_out_after_two_turns():
+    """A seat without a connection when its turn begins is acted for at once; the clock of 30 s is not waited for."""
+    async with hosting(3, stack=1000) as (host, *clients):
+        others = [asyncio.create_task(client.play()) for client in clients[:2]]
+        await clients[2].ws.close()
+        session = host.tables[clients[2].table_id].session
+        async with asyncio.timeout(20):
+            while session.hand < 20:
+                await asyncio.sleep(0.01)
+        assert session.stack(2) >= 996  # two turns at most, and a blind before each
+        assert not session.table.seated[2]
+        await clients[2].connect()
+        async with asyncio.timeout(10):
+            while "cards" not in (await clients[2].until("game_state"))["players"][2]:
+                pass
+        for other in others:
+            other.cancel()
+
+
+@on_loop
+async def test_two_who_never_connect_stop_no_table_and_lose_their_seats(monkeypatch):
+    monkeypatch.setattr(hosted_table, "RESERVED_SECONDS", 0.3)
+    async with hosting(2, stack=1000) as (host, *clients):
+        absent = [Client(clients[0].http, host) for _ in range(2)]
+        for client in absent:
+            await client.register()
+            await client.join()
+        session = host.tables[clients[0].table_id].session
+        assert sorted(session.seats) == [0, 1, 2, 3]
+        others = [asyncio.create_task(client.play()) for client in clients]
+        async with asyncio.timeout(10):
+            while session.hand < 10 or len(session.seats) > 2:
+                await asyncio.sleep(0.01)
+        await absent[0].connect()
+        await turned_away(absent[0], m.INVALID_SESSION)
+        for other in others:
+            other.cancel()
+
+
+@on_loop
+async def test_the_only_other_player_is_waited_for_and_the_table_goes_on_when_it_is_back():
+    async with hosting(2, stack=1000) as (host, one, two):
+        playing = asyncio.create_task(one.play())
+        await two.ws.close()
+        table = host.tables[one.table_id]
+        async with asyncio.timeout(10):
+            while table.session.due is not None:
+                await asyncio.sleep(0.01)
+        hand = table.session.hand
+        await two.connect()
+        assert (await two.until("game_state", hand=hand + 1))["players"][1]["stack"] > 900
+        playing.cancel()
 
 
 @on_loop

@@ -31,6 +31,7 @@ def command(
     rebuy: bool = False,
     timeout: float = 30.0,
     hand_delay: float = 1.5,
+    away_after: float = 300.0,
     observers: int = 20,
     state: Path | None = None,
     listening: TlsServerArguments = PORT,
@@ -50,8 +51,10 @@ def command(
         hands: Number of hands after which a table ends; the server ends when all tables have ended. None: no limit. An
             abandoned table does not count; its replacement does.
         rebuy: Whether a player without chips gets a new stack before the next hand.
-        timeout: Seconds to act; then the host checks if possible, else folds.
+        timeout: Seconds to act; then the host checks if possible, else folds. It acts at once for a seat without a
+            connection, which sits out after two turns.
         hand_delay: Seconds between two hands.
+        away_after: Seconds without a connection after which a player loses its seat. It keeps its chips.
         observers: The most connections that look on without a seat, at /v1/ws/observe/TABLE. They see no hidden cards.
         state: File that keeps agents, tables, seats, chips and tokens: started again with it, the host goes on where it
             was killed or stopped. A hand that was under way is void, and its stakes are returned.
@@ -79,6 +82,7 @@ def command(
             seed=session.seed,
             timeout=timeout,
             hand_delay=hand_delay,
+            away_after=away_after,
             address=listening.address,
             port=listening.port,
             access_token=listening.token,

@@ -48,11 +48,11 @@ class LiveHand:
         return int(self.table.turn) if self.playing else None
 
     def deal(self, seats: Mapping[int, PokerSeat]) -> None:
-        """Deal the next hand to these seats; the chips that newcomers bring go into the record."""
+        """Deal the next hand to these seats, but to those that sit out. Only the chips that play are in the record."""
         table = self.table
         for number, seat in seats.items():
-            table.stack[number] += seat.chips
-            seat.chips = 0
+            chips = int(table.stack[number]) + seat.chips
+            table.stack[number], seat.chips = (0, chips) if seat.sits_out else (chips, 0)
         if self.number == 0:
             table.dealer = min(number for number in seats if table.stack[number] > 0)
         else:

@@ -45,10 +45,12 @@ class PokerHost(Server):
         seats, small_blind, big_blind, stack, min_players, raise_cap, max_hands, rebuy: of every table, see
             `PokerHostSession`.
         seed: makes the cards reproducible (every table has its own from it); None takes the operating system's.
-        timeout: seconds to act; then check if free, else fold.
+        timeout: seconds to act; then check if free, else fold. A seat without a connection when its turn begins is acted
+            for at once. After two such turns it sits out until it is back.
         hand_delay: seconds from `hand_complete` to the next hand.
         abandoned_after: seconds without any connection after which a table with players ends.
-        away_after: seconds without a connection after which a player loses its seat; None: never.
+        away_after: seconds without a connection after which a player loses its seat; None: never. A seat whose player
+            has never connected is free after 10 seconds.
         address: where to listen.
         port: where to listen; 0 takes a free port.
         access_token: what ``POST /v1/agents`` must bear; None lets everybody in.
@@ -88,7 +90,7 @@ class PokerHost(Server):
         timeout: float = 30.0,
         hand_delay: float = 1.5,
         abandoned_after: float = 60.0,
-        away_after: float | None = None,
+        away_after: float | None = 300.0,
         address: str = "127.0.0.1",
         port: int = 0,
         access_token: str | None = None,
@@ -214,8 +216,8 @@ class PokerHost(Server):
         """
         found = self._tokens.find(token, asyncio.get_running_loop().time())
         seated = found.table.session.seats.get(found.seat)
-        if seated is not None and seated.agent_id != found.agent_id:
-            raise Refusal(messages.INVALID_SESSION, "the seat is another agent's by now; join a table to get one")
+        if seated is None or seated.agent_id != found.agent_id:
+            raise Refusal(messages.INVALID_SESSION, "the seat was given up in the meantime; join a table to get one")
         return found
 
     async def _serve_seat(

@@ -5,8 +5,8 @@ and `HostMessages` makes the messages. Every call returns what to send, in order
 about next. The shell in `hosted_table` owns connections and time.
 
 Where the platform's protocol is silent: a leaving player's hand is folded when its turn comes, and its seat is free
-after the hand; a seat taken during a hand is listed as folded until the next deal; when a hand is over, its pot and
-bets are 0, since the chips lie in the stacks; a hand that `end` interrupts has no result, and its chips go back.
+after the hand; a seat taken during a hand is listed as folded until the next deal, and so is one that sits out, as its
+agent has not connected yet or missed two turns without a connection; when a hand is over, its pot and bets are 0, since the chips lie in the stacks; a hand that `end` interrupts has no result, and its chips go back.
 """
 
 import uuid
@@ -194,7 +194,7 @@ class PokerHostSession:
         seat = self.seats.get(number)
         if seat is None or seat.leaving:
             return [self._error(number, messages.NOT_SEATED, f"nobody sits at seat {number}")]
-        seat.connected = True
+        seat.connected, seat.missed = True, 0
         if form is None:
             self._messages.forms.pop(number, None)
         else:
@@ -220,7 +220,7 @@ class PokerHostSession:
         return [self._messages.to(receiver, self._messages.waiting(receiver, self.min_players))]
 
     def disconnect(self, number: int) -> None:
-        """Note that a seat has lost its connection. It stays seated, and the clock acts for it."""
+        """Note that a seat has lost its connection. It stays seated, the clock acts for it, and soon it sits out."""
         if number in self.seats:
             self.seats[number].connected = False
 
@@ -232,8 +232,14 @@ class PokerHostSession:
         if self.status != "running":
             return None
         if self._hand.turn is None:
-            return PokerDue("hand", -1, str(self.hand))
+            return None if self._waits else PokerDue("hand", -1, str(self.hand))
         return PokerDue("act", self._hand.turn, self._hand.token)
+
+    @property
+    def _waits(self) -> bool:
+        """Whether no hand can be dealt before somebody who sits out is back, or gone."""
+        chips = {number for number, seat in self.seats.items() if self.rebuy or self.stack(number) > 0}
+        return self.hand != self.max_hands and len(chips) >= 2 > sum(not self.seats[one].sits_out for one in chips)
 
     def stack(self, number: int) -> int:
         """Return the chips that the agent of a seat has behind."""
@@ -261,12 +267,13 @@ class PokerHostSession:
         """Check (where that is free) or fold for the seat whose time for the turn `token` is over."""
         if self.due != PokerDue("act", number, token):
             return []
+        self.seats[number].missed += not self.seats[number].connected
         self._hand.play_safe("timeout")
         return self._go_on()
 
     def next_hand(self) -> Sends:
         """Deal the next hand; or end the table, if fewer than two have chips or `max_hands` are played."""
-        if self.status != "running" or self._hand.playing:
+        if self.status != "running" or self._hand.playing or self._waits:
             return []
         if self.rebuy and self.hand != self.max_hands:
             for number, seat in self.seats.items():

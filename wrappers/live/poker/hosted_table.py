@@ -22,13 +22,16 @@ from .store import PokerStore
 
 logger = logging.getLogger(__name__)
 
+RESERVED_SECONDS = 10.0
+"""Seconds after which a seat is free again whose player has not connected."""
+
 
 @dataclass(frozen=True)
 class TableTimes:
     """The times of a table, in seconds.
 
     Attributes:
-        act: to act.
+        act: to act; a seat without a connection when its turn begins is acted for at once.
         hand: from the end of a hand to the next.
         abandoned: without any connection, after which a table with players ends.
         away: without a connection, after which a player loses its seat; None: never.
@@ -101,6 +104,7 @@ class HostedTable:
         """Seat an agent; see `PokerHostSession.join`."""
         seat, sends = self.session.join(agent.agent_id, agent.name, preferred)
         self._report("joined", seat=seat, agent_id=agent.agent_id, name=agent.name)
+        self._expect(seat, RESERVED_SECONDS)
         self._deliver(sends)
         return seat
 
@@ -130,8 +134,7 @@ class HostedTable:
             del self._connections[seat]
             self.session.disconnect(seat)
             self._deliver([])
-            if self._times.away is not None and self.ended_at is None and not self._asleep:
-                self._away[seat] = asyncio.get_running_loop().call_later(self._times.away, self._give_up, seat)
+            self._expect(seat, self._times.away)
 
     def connect_observer(self, connection: Connection, form: FullTableForm | None = None) -> None:
         """Let a connection look on, with the form of its messages."""
@@ -238,6 +241,8 @@ class HostedTable:
     def wake(self) -> None:
         """Let a restored table wait for its players; it is abandoned if none comes."""
         self._set_timers()
+        for seat in self.session.seats:
+            self._expect(seat, self._times.away)
 
     def sleep(self) -> None:
         """Stop the clocks: the server ends, and the store keeps the table."""
@@ -252,7 +257,11 @@ class HostedTable:
         if self._asleep:
             return
         due = self.session.due
-        self._timer.follow(due, self._times.act if due is not None and due.what == "act" else self._times.hand)
+        if due is None or due.what == "hand":
+            seconds = self._times.hand
+        else:
+            seconds = self._times.act if self.connected(due.seat) else 0.0
+        self._timer.follow(due, seconds)
         if self.session.deserted and self._desertion is None:
             loop = asyncio.get_running_loop()
             self._desertion = loop.call_later(self._times.abandoned, self.end, "abandoned")
@@ -268,13 +277,18 @@ class HostedTable:
         else:
             self._deliver(self.session.next_hand())
 
+    def _expect(self, seat: int, seconds: float | None) -> None:
+        """Free a seat that has no connection after so long; None: keep it."""
+        if seconds is not None and self.ended_at is None and not self._asleep:
+            self._away[seat] = asyncio.get_running_loop().call_later(seconds, self._give_up, seat, seconds)
+
     def _came_back(self, seat: int) -> None:
         clock = self._away.pop(seat, None)
         if clock is not None:
             clock.cancel()
 
-    def _give_up(self, seat: int) -> None:
-        logger.info("table %s: seat %d was away for %g s and is free", self.table_id, seat, self._times.away)
+    def _give_up(self, seat: int, seconds: float) -> None:
+        logger.info("table %s: seat %d was away for %g s and is free", self.table_id, seat, seconds)
         self.leave(seat)
 
     def _close(self) -> None:

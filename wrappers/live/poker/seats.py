@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+SITS_OUT_AFTER = 2
+"""Turns in a row that pass without a connection, after which a seat is dealt no further hand until it is back."""
+
 
 @dataclass
 class PokerSeat:
@@ -9,9 +12,10 @@ class PokerSeat:
 
     Attributes:
         agent_id, name: of the agent that sits there.
-        chips: that it brings to its first hand; later its chips are in the record.
+        chips: that it brings to its next hand; while it is dealt in, its chips are in the record.
         connected: whether it has a connection.
         leaving: whether its seat is free after this hand.
+        missed: turns in a row that passed without a connection; at first as if they were enough to sit out.
     """
 
     agent_id: str
@@ -19,6 +23,12 @@ class PokerSeat:
     chips: int
     connected: bool = False
     leaving: bool = False
+    missed: int = SITS_OUT_AFTER
+
+    @property
+    def sits_out(self) -> bool:
+        """Whether it is dealt no hand."""
+        return not self.connected and self.missed >= SITS_OUT_AFTER
 
 
 class Refusal(Exception):
