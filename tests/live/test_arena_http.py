@@ -230,7 +230,8 @@ def test_agents_need_names_of_their_own():
             for agent, words in (
                 (ours("ann"), "already"),
                 (ours("accept"), "a word of bargaining"),
-                (ours("x" * 65), "length"),
+                (ours("x" * 65), "1 to 64 characters, not 65"),
+                (ours("\u202eann"), "hidden characters"),
                 (object(), "needs agent_id and act"),
             ):
                 with pytest.raises(ValueError, match=words):

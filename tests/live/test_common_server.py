@@ -1,12 +1,16 @@
 """The life of a server, over real sockets on this machine."""
 
 import asyncio
+import gzip
 import time
+from contextlib import suppress
 
 import aiohttp
 import pytest
 from aiohttp import web
 from live.event_loops import on_loop
+from parlour.wrappers.live.common import listening
+from parlour.wrappers.live.common import server as server_module
 from parlour.wrappers.live.common.connection import ConnectionLimits
 from parlour.wrappers.live.common.server import Server, local_url, read_body, url_of
 
@@ -32,6 +36,7 @@ class Echo(Server):
 
     async def _serve(self, connection):
         async for data in connection.messages():
+            self.keep(connection, data == "sit down")
             connection.send(data)
 
     async def _body(self, request):
@@ -87,10 +92,17 @@ async def test_a_server_can_be_started_again():
             assert await socket.receive_str() == "hello"
 
 
+async def seated(http, server):
+    socket = await http.ws_connect(f"{server.url}/ws")
+    await socket.send_str("sit down")
+    assert await socket.receive_str() == "sit down"
+    return socket
+
+
 @on_loop
-async def test_only_so_many_connections_are_open_at_once():
+async def test_players_keep_their_places_and_the_next_is_refused():
     async with Echo(most_connections=1) as server, aiohttp.ClientSession() as http:
-        async with http.ws_connect(f"{server.url}/ws"):
+        async with await seated(http, server):
             with pytest.raises(aiohttp.WSServerHandshakeError, match="503"):
                 await http.ws_connect(f"{server.url}/ws")
         while server.connections:
@@ -99,12 +111,110 @@ async def test_only_so_many_connections_are_open_at_once():
 
 
 @on_loop
+async def test_silent_watchers_give_way_the_oldest_first_and_no_player_does():
+    async with Echo(most_connections=3) as server, aiohttp.ClientSession() as http:
+        player = await seated(http, server)
+        watchers = [await http.ws_connect(f"{server.url}/ws") for _ in range(5)]
+        for gone in watchers[:3]:
+            assert (await gone.receive()).type in (aiohttp.WSMsgType.CLOSED, aiohttp.WSMsgType.ERROR)
+        for socket in (player, *watchers[3:]):
+            await socket.send_str("hello")
+            assert await socket.receive_str() == "hello"
+            await socket.close()
+
+
+@on_loop
+async def test_a_flooder_takes_places_from_itself_alone():
+    """The flooder comes from 127.0.0.2, the honest watcher from 127.0.0.1."""
+    async with Echo(address="0.0.0.0", most_connections=4) as server, aiohttp.ClientSession() as http:
+        url = f"{local_url(server.url)}/ws"
+        honest = await http.ws_connect(url)
+        elsewhere = aiohttp.TCPConnector(local_addr=("127.0.0.2", 0))
+        async with aiohttp.ClientSession(connector=elsewhere) as flooding:
+            for _ in range(10):
+                await flooding.ws_connect(url)
+            late = await http.ws_connect(url)
+            for socket in (honest, late):
+                await socket.send_str("hello")
+                assert await socket.receive_str() == "hello"
+                await socket.close()
+
+
+@on_loop
+async def test_idle_sockets_never_use_up_the_files_of_the_process(monkeypatch, caplog):
+    monkeypatch.setattr(listening, "MOST_SOCKETS", 10)
+    async with Echo() as server, aiohttp.ClientSession() as http:
+        player = await seated(http, server)
+        port = int(server.url.rpartition(":")[2])
+        idle = [await asyncio.open_connection("127.0.0.1", port) for _ in range(50)]
+        async with http.post(f"{server.url}/body", data=b"abc") as answer:
+            assert await answer.text() == "3"
+        await player.send_str("hello")
+        assert await player.receive_str() == "hello"
+        ended = await asyncio.wait_for(asyncio.gather(*(ends(reader) for reader, _ in idle[:40])), 5)
+        assert all(ended)
+        for _, writer in idle:
+            writer.close()
+    assert caplog.records == []
+
+
+async def ends(reader):
+    """Wait until the other side closes; return whether it sent nothing before."""
+    try:
+        return await reader.read() == b""
+    except ConnectionError:
+        return True
+
+
+@on_loop
+@pytest.mark.parametrize(
+    "sent", [b"", b"GET / HTTP/1.1\r\nHost: x\r\nX: ", b"GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n"]
+)
+async def test_silence_half_headers_and_idle_keep_alives_end(monkeypatch, sent):
+    monkeypatch.setattr(server_module, "IDLE_SECONDS", 0.2)
+    async with Echo() as server:
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(server.url.rpartition(":")[2]))
+        writer.write(sent)
+        await asyncio.wait_for(ends(reader), 5)
+        writer.close()
+
+
+@on_loop
+async def test_a_body_is_not_unpacked_and_a_broken_one_is_the_clients_fault(caplog):
+    async with Echo() as server, aiohttp.ClientSession() as http:
+        packed = gzip.compress(b"x" * 10_000_000)
+        async with http.post(f"{server.url}/body", data=packed, headers={"Content-Encoding": "gzip"}) as answer:
+            assert await answer.text() == f"{len(packed)}"
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(server.url.rpartition(":")[2]))
+        writer.write(b"POST /body HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nnonsense\r\n")
+        assert (await reader.readline()).endswith(b" 400 Bad Request\r\n")
+        writer.close()
+    assert not any(record.exc_info for record in caplog.records)
+
+
+@on_loop
+async def test_a_request_that_cannot_be_read_is_answered_and_logged_in_a_line(caplog):
+    caplog.set_level("INFO")
+    async with Echo() as server:
+        for request in (b"GET / HTTP/1.1\r\nX: " + b"x" * 1_000_000, b"GET / HTTP/1.1\r\nnonsense\r\n\r\n"):
+            reader, writer = await asyncio.open_connection("127.0.0.1", int(server.url.rpartition(":")[2]))
+            writer.write(request)
+            with suppress(ConnectionError):  # it may be closed while the rest is sent
+                assert (await asyncio.wait_for(reader.read(), 5))[8:].startswith(b" 400")
+            writer.close()
+    assert [record.levelname for record in caplog.records] == ["INFO", "INFO"]
+    assert not any(record.exc_info for record in caplog.records)
+
+
+@on_loop
 async def test_connections_that_come_at_once_are_counted_too():
     async with Echo(most_connections=3) as server, aiohttp.ClientSession() as http:
         coming = [http.ws_connect(f"{server.url}/ws") for _ in range(10)]
         came = await asyncio.gather(*coming, return_exceptions=True)
         sockets = [one for one in came if not isinstance(one, Exception)]
-        assert len(sockets) == server.connections == 3
+        assert len(sockets) == 10 and server.connections <= 10
+        while server.connections > 3:  # the others have given way
+            await asyncio.sleep(0.01)
         for socket in sockets:
             await socket.close()
 

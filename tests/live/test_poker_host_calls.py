@@ -63,7 +63,17 @@ async def test_rest_errors():
 
 
 @on_loop
-@pytest.mark.parametrize("body", [b"{", b"\xff", b"17", b"[" * 10_000, b'{"name": 5}', b'{"name": "\\u0007"}', b'"x"'])
+@pytest.mark.parametrize("name", [b"5", b'"\\u0007"', b'" "', b'"\\u202ebob"', b'""'])
+async def test_bad_names(name):
+    async with (
+        hosting() as (host, client),
+        client.http.post(host.url + "/v1/agents", data=b'{"name": %b}' % name) as got,
+    ):
+        assert got.status == 400 and (await got.json())["error"]["code"] == m.VALIDATION_ERROR
+
+
+@on_loop
+@pytest.mark.parametrize("body", [b"{", b"\xff", b"17", b"[" * 10_000, b'"x"'])
 async def test_bad_bodies(body):
     async with hosting() as (host, client), client.http.post(host.url + "/v1/agents", data=body) as answer:
         assert answer.status == 400 and (await answer.json())["error"]["code"] == m.VALIDATION_ERROR

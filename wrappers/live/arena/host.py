@@ -17,7 +17,6 @@ from itertools import combinations
 from typing import Any
 
 import aiohttp
-import msgspec
 import numpy as np
 from aiohttp import web
 
@@ -33,7 +32,7 @@ from .agent import ArenaAgent
 from .agent_names import reserved_words
 from .host_session import ArenaHostSession, ArenaLimits
 from .hosted_sessions import HostedSession, HostedSessions
-from .messages import ANSWER_LIMIT, ANSWER_SECONDS, AgentId, MatchEnd, MatchStart, Register
+from .messages import ANSWER_LIMIT, ANSWER_SECONDS, MatchEnd, MatchStart, Register, check_name
 from .platform_games import hosted_games
 from .players import IDLE_SECONDS, AgentGone, ArenaPlayer, LocalPlayer, PolicyPlayer, RemotePlayer, TimeBudget
 from .rest import ArenaRest
@@ -202,9 +201,9 @@ class ArenaHost(Server):
         """Return the name if an agent may have it.
 
         Raises:
-            ValueError: if it is not 1 to 64 printable characters, or a word of the game.
+            ValueError: if nobody may be called so, or it is a word of the game.
         """
-        if msgspec.convert(name, AgentId) in self._reserved:
+        if check_name(name) in self._reserved:
             raise ValueError(f"{name!r} is a word of {self.game.name}: an agent needs another name")
         return name
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import msgspec
 
 from ....envs.core.turn_state import MESSAGE_LENGTH, MessageScope, Wire
+from ..common.names import problem_of
 
 ANSWER_SECONDS = 30.0
 """Seconds that an arena gives an agent for its turn."""
@@ -18,28 +19,43 @@ ANSWER_LIMIT = 2**19
 STATE_LIMIT = 2**23
 """Bytes of a TurnState, which contains all messages of the match."""
 
-AgentId = Annotated[str, msgspec.Meta(min_length=1, max_length=64, pattern=r"^[^\x00-\x1f\x7f]+\Z")]
-
-
+MOST_CHARACTERS = 64
+"""Most characters of an agent's name."""
 Endpoint = Annotated[str, msgspec.Meta(max_length=500, pattern=r"^https?://[^\s/?#]+[^\s?#]*\Z")]
 Name = Annotated[str, msgspec.Meta(max_length=64)]
 Names = Annotated[list[Name], msgspec.Meta(max_length=64)]
 
 
+def check_name(name: str) -> str:
+    """Return the name of an agent.
+
+    Raises:
+        ValueError: if nobody may be called so.
+    """
+    problem = problem_of(name, MOST_CHARACTERS)
+    if problem is not None:
+        raise ValueError(problem)
+    return name
+
+
 class Register(Wire):
     """The body of ``POST /api/register``. Without an endpoint the agent plays in sessions only."""
 
-    agent_id: AgentId
+    agent_id: str
     endpoint: Endpoint | None = None
     agent_type: Name = "remote"
     display_name: Name | None = None
     supported_games: Names | None = None
 
+    def __post_init__(self) -> None:
+        """Check the name, as all hosts do."""
+        check_name(self.agent_id)
+
 
 class Unregister(Wire):
     """The body of ``POST /api/unregister``."""
 
-    agent_id: AgentId
+    agent_id: Name
 
 
 class StartMatch(Wire):

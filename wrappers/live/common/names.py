@@ -1,4 +1,4 @@
-"""Names of people: which are allowed, and which two look the same."""
+"""Names of people and agents: which are allowed, in every host, and which two look the same."""
 
 import unicodedata
 
@@ -10,10 +10,10 @@ _VARIANTS = dict.fromkeys([*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)])
 """Characters that change the picture of the one before them, as in many emoji."""
 
 
-def problem_of(name: str) -> str | None:
-    """Return why people may not have this name, as a sentence without a full stop; None: they may."""
-    if not 1 <= len(name) <= MOST_CHARACTERS:
-        return f"a name has 1 to {MOST_CHARACTERS} characters, not {len(name)}"
+def problem_of(name: str, most: int = MOST_CHARACTERS) -> str | None:
+    """Return why nobody may have this name of up to `most` characters, a sentence without a full stop; None: fine."""
+    if not 1 <= len(name) <= most:
+        return f"a name has 1 to {most} characters, not {len(name)}"
     hidden = next((one for one in name if unicodedata.category(one) in _HIDDEN_CATEGORIES or one in _EMPTY), None)
     if hidden is not None:
         return f"a name has no hidden characters, as U+{ord(hidden):04X} is one"

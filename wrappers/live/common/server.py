@@ -6,6 +6,7 @@ Every host, and every agent that platforms connect to, is a `Server`.
 import asyncio
 import logging
 import ssl
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from os import PathLike
@@ -15,7 +16,9 @@ from aiohttp import WSCloseCode, web
 from aiohttp.typedefs import Middleware
 
 from .connection import Connection, ConnectionLimits
+from .listening import IDLE_SECONDS, Sockets, http_log
 from .origins import Origins
+from .places import Places
 
 logger = logging.getLogger(__name__)
 
@@ -40,7 +43,8 @@ class Server(ABC):
         origins: the web pages that may send requests; None: all.
         body_limit: the most bytes of a request's body; a longer one gets HTTP 413.
         connection_limits: the limits of a WebSocket.
-        most_connections: the most open WebSockets; a further one gets HTTP 503. None: no limit.
+        most_connections: the most open WebSockets. One more takes the place of one from the address that has the most,
+            but not that of a player (see `Places`), or gets HTTP 503. None: no limit.
 
     Attributes:
         url: ``http://address:port`` (``https://…`` with `tls`); "" before the start.
@@ -63,9 +67,9 @@ class Server(ABC):
         self._origins = origins or Origins()
         self._body_limit = body_limit
         self._connection_limits = connection_limits or ConnectionLimits()
-        self._most_connections = most_connections
         self._connections: dict[Connection, asyncio.Task[Any] | None] = {}
-        self._places = 0  # number of connections, those being made included
+        self._places: Places[Connection] = Places(most_connections or sys.maxsize)
+        self._sockets: Sockets | None = None
         self._runner: web.AppRunner | None = None
         self._stopping = False
 
@@ -103,13 +107,21 @@ class Server(ABC):
         try:
             await self.opening()
             app = self._application([self._origins.check, *self.middlewares()])
-            self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
+            self._runner = web.AppRunner(
+                app,
+                access_log=None,
+                shutdown_timeout=1.0,
+                keepalive_timeout=IDLE_SECONDS,
+                auto_decompress=False,  # a small body could expand to gigabytes
+                logger=http_log,
+            )
             await self._runner.setup()
-            await web.TCPSite(self._runner, self._address, self._port, ssl_context=self.tls).start()
+            assert self._runner.server is not None
+            self._sockets = Sockets(self._runner.server)
+            self.url = url_of(*await self._sockets.listen(self._address, self._port, self.tls))
         except BaseException:
             await self.stop()
             raise
-        self.url = url_of(*self._runner.addresses[0][:2])
         if self.tls is not None:
             self.url = self.url.replace("http", "https", 1)
 
@@ -135,10 +147,9 @@ class Server(ABC):
 
     async def open_loopback(self) -> str:
         """Listen on a free port of this machine too, without TLS, for programs of this process; return the URL."""
-        if self._runner is None:
+        if self._sockets is None:
             raise RuntimeError("the server has not started")
-        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
-        return url_of(*self._runner.addresses[-1][:2])
+        return url_of(*await self._sockets.listen("127.0.0.1", 0))
 
     async def stop(self) -> None:
         """Call `closing`, close the connections and stop listening."""
@@ -151,6 +162,8 @@ class Server(ABC):
             await asyncio.wait(serving, timeout=self._connection_limits.closing)
         for connection in list(self._connections):
             connection.abort()
+        if self._sockets is not None:
+            self._sockets.close()
         runner, self._runner = self._runner, None
         if runner is not None:
             await runner.cleanup()
@@ -187,19 +200,28 @@ class Server(ABC):
             raise web.HTTPUpgradeRequired(text="this is a WebSocket: connect to it as one\n")
         if self._stopping:
             raise web.HTTPServiceUnavailable(text="the server is going away\n")
-        if self._most_connections is not None and self._places >= self._most_connections:
-            raise web.HTTPServiceUnavailable(text=f"{self._most_connections} connections are open\n")
-        self._places += 1
+        connection = Connection(socket, request.transport, limits)
+        admitted, victim = self._places.take(connection, request.remote or "")
+        if victim is not None:
+            victim.abort()
+        if not admitted:
+            raise web.HTTPServiceUnavailable(text=f"{self._places.most} connections are open\n")
         try:
             try:
                 await socket.prepare(request)
             except ConnectionError:
                 logger.info("a peer was gone before its WebSocket was open")
                 raise web.HTTPBadRequest(text="gone\n") from None  # nobody reads it
-            await self._serve_connection(Connection(socket, request.transport, limits), live)
+            if self._sockets is not None:
+                self._sockets.keep(request.transport)
+            await self._serve_connection(connection, live)
         finally:
-            self._places -= 1
+            self._places.free(connection)
         return socket
+
+    def keep(self, connection: Connection, kept: bool = True) -> None:
+        """Let a connection keep its place when others want to connect, or no longer: that of a player in a seat."""
+        self._places.keep(connection, kept)
 
     async def _serve_connection(self, connection: Connection, live: Live) -> None:
         self._connections[connection] = asyncio.current_task()
@@ -250,12 +272,14 @@ async def read_body(request: web.Request, seconds: float = BODY_SECONDS) -> byte
     """Return a request's body.
 
     Raises:
-        ValueError: if it is late or incomplete.
+        ValueError: if it is late, incomplete, or not coded as its headers say.
     """
     try:
         async with asyncio.timeout(seconds):
             return await request.read()
     except TimeoutError:
         raise ValueError(f"the body did not come within {seconds:g} seconds") from None
+    except web.RequestPayloadError as error:
+        raise ValueError(f"the body cannot be read: {str(error)[:200]!a}") from None
     except ConnectionError:  # the client is gone
         raise ValueError("the body broke off") from None

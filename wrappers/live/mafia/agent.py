@@ -112,6 +112,7 @@ class MafiaAgentServer(Server):
 
     async def _serve(self, given: str, connection: Connection) -> None:
         """Answer a client until it goes."""
+        self.keep(connection)
         client = given or secrets.token_hex(16)
         try:
             await _Client(self._agent_calls, connection, client).run()

@@ -45,8 +45,8 @@ class PokerHost(Server):
         seats, small_blind, big_blind, stack, min_players, raise_cap, max_hands, rebuy: of every table, see
             `PokerHostSession`.
         seed: makes the cards reproducible (every table has its own from it); None takes the operating system's.
-        timeout: seconds to act; then check if free, else fold. A seat without a connection when its turn begins is acted
-            for at once. After two such turns it sits out until it is back.
+        timeout: seconds to act; then check if free, else fold. A seat without a connection when its turn begins is
+            acted for at once. After two such turns it sits out until it is back.
         hand_delay: seconds from `hand_complete` to the next hand.
         abandoned_after: seconds without any connection after which a table with players ends.
         away_after: seconds without a connection after which a player loses its seat; None: never. A seat whose player

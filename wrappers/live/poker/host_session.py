@@ -6,7 +6,8 @@ about next. The shell in `hosted_table` owns connections and time.
 
 Where the platform's protocol is silent: a leaving player's hand is folded when its turn comes, and its seat is free
 after the hand; a seat taken during a hand is listed as folded until the next deal, and so is one that sits out, as its
-agent has not connected yet or missed two turns without a connection; when a hand is over, its pot and bets are 0, since the chips lie in the stacks; a hand that `end` interrupts has no result, and its chips go back.
+agent has not connected yet or missed two turns without a connection; when a hand is over, its pot and bets are 0, since
+the chips lie in the stacks; a hand that `end` interrupts has no result, and its chips go back.
 """
 
 import uuid

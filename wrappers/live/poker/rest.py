@@ -8,11 +8,12 @@ import asyncio
 import functools
 from collections.abc import Awaitable, Callable
 from importlib import resources
-from typing import Annotated, TypeVar
+from typing import TypeVar
 
 import msgspec
 from aiohttp import web
 
+from ..common.names import problem_of
 from ..common.server import PREFIX, read_body
 from ..common.tokens import Admit, bearer_token
 from . import messages
@@ -22,6 +23,8 @@ from .hosted_table import HostedTable
 from .seats import Refusal
 from .table_pool import TablePool
 
+MOST_CHARACTERS = 64
+"""Most characters of an agent's name."""
 BODY_SECONDS = 10.0
 """Seconds that a client has to send the body of a call."""
 
@@ -44,7 +47,7 @@ Body = TypeVar("Body", bound=msgspec.Struct)
 class Register(msgspec.Struct):
     """The body of ``POST /v1/agents``."""
 
-    name: Annotated[str, msgspec.Meta(max_length=64, pattern=r"^[^\x00-\x1f\x7f-\x9f]+$")] | None = None
+    name: str | None = None
 
 
 class Join(msgspec.Struct):
@@ -97,6 +100,9 @@ class PokerRest:
 
     async def _register(self, request: web.Request) -> web.Response:
         body = await _body(request, Register)
+        problem = None if body.name is None else problem_of(body.name, MOST_CHARACTERS)
+        if problem is not None:
+            raise Refusal(messages.VALIDATION_ERROR, problem)
         problem = self._admit(body.name, bearer_token(request))
         if problem is not None:
             raise Refusal(messages.UNAUTHORIZED, problem)

@@ -163,6 +163,7 @@ class TableHost(Server):
             self._deliver(self.session.connect(client))
             async for data in connection.messages(refuse):
                 self._deliver(self.session.receive(client, data))
+                self.keep(connection, self.session.has_seat(client))
         finally:
             del self._clients[client]
             self._deliver(self.session.disconnect(client))

@@ -167,6 +167,10 @@ class TableHostSession:
         self.seats[seat].client = None
         return self._seatings()
 
+    def has_seat(self, client: int) -> bool:
+        """Return whether a client sits at the table."""
+        return self._clients.get(client) is not None
+
     def receive(self, client: int, data: Any) -> Sends:
         """Answer what a client sent: text or bytes. Never raises; a refusal changes nothing."""
         message = messages.decode(data)

@@ -128,6 +128,7 @@ class TangramAgentServer(Server):
 
     async def _serve(self, connection: Connection) -> None:
         """Answer a game until it goes."""
+        self.keep(connection)
         assert self._driver is not None
         session = TangramAgentSession(self._game, f"game-{next(self._numbers)}", self._useful)
         name = session.match_id

@@ -1,0 +1,70 @@
+"""Places: at most so many open things, shared fairly among addresses. Sockets and WebSockets of a server use it."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Generic, TypeVar
+
+Item = TypeVar("Item")
+
+
+class Places(Generic[Item]):
+    """So many places, each taken by something of an address.
+
+    When all are taken, the address with the most gives up the oldest of its items that are not kept. So a stranger who
+    takes many places at last takes them from itself.
+
+    Args:
+        most: number of places, at least 1.
+    """
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._address_of: dict[Item, str] = {}  # the oldest first
+        self._kept: set[Item] = set()
+
+    def __len__(self) -> int:
+        return len(self._address_of)
+
+    def __iter__(self) -> Iterator[Item]:
+        return iter(self._address_of)
+
+    def take(self, item: Item, address: str) -> tuple[bool, Item | None]:
+        """Give an item a place, if there is one or another item has to go.
+
+        Args:
+            item: what takes the place.
+            address: its address.
+
+        Returns:
+            Whether it has a place; and the item that has lost its own, which the caller closes.
+        """
+        victim = None
+        if len(self._address_of) >= self.most:
+            victim = self._victim(address)
+            if victim is None:
+                return False, None
+            self.free(victim)
+        self._address_of[item] = address
+        return True, victim
+
+    def keep(self, item: Item, kept: bool = True) -> None:
+        """Let an item keep its place whatever comes, or no longer: the connection of a player in a seat."""
+        if kept and item in self._address_of:
+            self._kept.add(item)
+        else:
+            self._kept.discard(item)
+
+    def free(self, item: Item) -> None:
+        """Free the place of an item, if it has one."""
+        self._address_of.pop(item, None)
+        self._kept.discard(item)
+
+    def _victim(self, address: str) -> Item | None:
+        counts = Counter(self._address_of.values())
+        for worst, _ in counts.most_common():
+            if counts[worst] < counts[address] + (worst != address):
+                return None  # everybody else has as few
+            for item, owner in self._address_of.items():
+                if owner == worst and item not in self._kept:
+                    return item
+        return None
