@@ -234,7 +234,8 @@ def test_mistakes_on_the_command_line_are_explained(arguments, hint, capsys):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("told", "code"), [pytest.param(signal.SIGINT, 130, marks=pytest.mark.slow), (signal.SIGTERM, 143)]
+    ("told", "code"),
+    [pytest.param(signal.SIGINT, 130, marks=pytest.mark.slow), (signal.SIGTERM, 143), (signal.SIGHUP, 129)],
 )
 def test_deploy_command_serves_until_it_is_told_to_end(told, code, tmp_path):
     log = tmp_path / "log.jsonl"

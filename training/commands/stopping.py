@@ -14,25 +14,30 @@ Result = TypeVar("Result")
 
 
 def until_done(work: Coroutine[Any, Any, Result]) -> Result:
-    """Run `work` to its end. SIGTERM cancels it like Ctrl-C, with clean-up and exit code 143 (128 + 15)."""
-    terminated = False
+    """Run `work` to its end. SIGTERM, or SIGHUP of a terminal that is closed, cancels it like Ctrl-C, with clean-up.
+
+    The exit code is then 128 and the signal's number: 143, 129. A SIGHUP that is ignored, as by nohup, stays so.
+    """
+    ended_by: list[int] = []
 
     async def run() -> Result:
         task = asyncio.current_task()
 
-        def end() -> None:
-            nonlocal terminated
-            if task is not None and not terminated:  # a second signal must not interrupt the clean-up of the first
-                terminated = True
+        def end(number: int) -> None:
+            if task is not None and not ended_by:  # a second signal must not interrupt the clean-up of the first
+                ended_by.append(number)
                 task.cancel()
 
         with suppress(NotImplementedError, RuntimeError):  # not available on Windows and in other threads
-            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, end)
+            for name in ("SIGTERM", "SIGHUP"):
+                number = getattr(signal, name)
+                if signal.getsignal(number) is not signal.SIG_IGN:
+                    asyncio.get_running_loop().add_signal_handler(number, end, number)
         return await work
 
     try:
         return asyncio.run(run())
     except asyncio.CancelledError:
-        if terminated:
-            raise SystemExit(128 + signal.SIGTERM) from None
+        if ended_by:
+            raise SystemExit(128 + ended_by[0]) from None
         raise

@@ -13,10 +13,11 @@ from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
 from ..common.agent_driver import AgentAnswer, AgentDriver, Deadline
 from ..common.end_counter import EndCounter
+from ..common.http_client import http_client, read_json
 from ..common.reconnecting import Backoff, LiveError, TryAgain, retry
 from .agent import ArenaAgent
 from .agent_session import ArenaTurn, out_of_turn
-from .messages import ANSWER_SECONDS
+from .messages import ANSWER_SECONDS, STATE_LIMIT
 
 
 class ArenaDecisions:
@@ -103,7 +104,7 @@ def arena_url(arena: str) -> URL:
 def arena_client(access_token: str | None) -> aiohttp.ClientSession:
     """Return the HTTP client for an arena; with the access token in every request."""
     headers = {} if access_token is None else {"Authorization": f"Bearer {access_token}"}
-    return aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=ANSWER_SECONDS), headers=headers)
+    return http_client(headers, seconds=ANSWER_SECONDS)
 
 
 async def call(http: aiohttp.ClientSession, method: str, url: URL, backoff: Backoff, **kind: Any) -> Any:
@@ -121,9 +122,9 @@ async def call(http: aiohttp.ClientSession, method: str, url: URL, backoff: Back
                 reason = (await reply.content.read(300)).decode(errors="replace")
                 raise LiveError(f"HTTP {reply.status}", reason)
             try:
-                return await reply.json(content_type=None)
-            except ValueError:
-                raise TryAgain("the arena answered with what is no JSON") from None
+                return await read_json(reply, STATE_LIMIT)
+            except (ValueError, RecursionError) as error:
+                raise TryAgain(f"the arena's answer cannot be read: {str(error)[:100]}") from None
 
     return await retry(attempt, backoff)
 

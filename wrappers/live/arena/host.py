@@ -27,6 +27,7 @@ from ...agents.policy import PolicyAgent
 from ...logs.log_text import describe_error
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
+from ..common.http_client import http_client
 from ..common.server import Server, local_url
 from .agent import ArenaAgent
 from .agent_names import reserved_words
@@ -126,12 +127,7 @@ class ArenaHost(Server):
 
     async def opening(self) -> None:
         """Open the HTTP client for agents over HTTP."""
-        self._http = aiohttp.ClientSession(
-            timeout=aiohttp.ClientTimeout(total=None),  # every call has a deadline of its own
-            headers={"Accept-Encoding": "identity"},
-            auto_decompress=False,
-            cookie_jar=aiohttp.DummyCookieJar(),
-        )
+        self._http = http_client(seconds=3600.0)  # every call has a deadline of its own
 
     async def closing(self) -> None:
         """End the matches that were asked for, and close the players and the HTTP client."""

@@ -11,6 +11,7 @@ import aiohttp
 from yarl import URL
 
 from ...logs.log_text import escaped as shown
+from ..common.http_client import http_client
 from ..common.pings import next_message
 from ..common.reconnecting import Backoff, LiveError, open_websocket, retry
 from .agent_session import MESSAGE_LIMIT
@@ -118,7 +119,7 @@ class ServiceConnection:
             aiohttp.ClientError, OSError, TimeoutError: if it does not answer.
         """
         if self._http is None:
-            self._http = aiohttp.ClientSession(headers=self._headers)
+            self._http = http_client(self._headers)
         try:
             return await open_websocket(self._http, self._address, most_bytes=MESSAGE_LIMIT, seconds=CONNECT_SECONDS)
         except aiohttp.WSServerHandshakeError as error:

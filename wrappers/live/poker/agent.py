@@ -19,6 +19,7 @@ from ...logs.match_log import MatchLog, opened
 from ...logs.safe_match_log import SafeMatchLog
 from ..common.agent_driver import AgentDriver
 from ..common.agent_statistics import AgentStatistics
+from ..common.http_client import http_client
 from ..common.link import Link
 from ..common.reconnecting import Backoff, tls_context
 from .agent_events import PokerEvent
@@ -95,7 +96,7 @@ async def play(
     if keep_playing and url.scheme in ("ws", "wss"):
         raise ValueError("to keep playing takes the REST address, http://… or https://…: a seat's URL is one seat's")
     connector = aiohttp.TCPConnector(ssl=tls_context(ca_file))
-    async with aiohttp.ClientSession(connector=connector) as http:
+    async with http_client(connector=connector) as http:
         with contextlib.ExitStack() as stack:
             match_log = SafeMatchLog(stack.enter_context(opened(log)))
             driver = AgentDriver(agent, log=match_log, fail_when_busy=False, statistics=statistics)

@@ -11,6 +11,7 @@ import aiohttp
 from yarl import URL
 
 from ...logs.log_text import escaped
+from ..common.http_client import read_json
 from ..common.reconnecting import CONNECTION_ERRORS, LiveError, TryAgain
 from . import messages
 
@@ -163,7 +164,7 @@ class SeatRequest:
         timeout = aiohttp.ClientTimeout(total=REST_SECONDS)
         try:
             async with self.http.get(self.address / path, params=query, timeout=timeout) as reply:
-                answer = await reply.json(content_type=None)
+                answer = await read_json(reply)
         except (ValueError, RecursionError, *CONNECTION_ERRORS):
             return {}
         return answer if reply.ok and isinstance(answer, dict) else {}
@@ -174,7 +175,7 @@ class SeatRequest:
         timeout = aiohttp.ClientTimeout(total=REST_SECONDS)
         async with self.http.post(self.address / path, json=body, headers=headers, timeout=timeout) as reply:
             try:
-                answer = await reply.json(content_type=None)
+                answer = await read_json(reply)
             except (ValueError, RecursionError):
                 answer = None
             if reply.ok and isinstance(answer, dict):

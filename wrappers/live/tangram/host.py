@@ -25,6 +25,7 @@ from ...logs.log_text import describe_error
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
 from ..common.agent_driver import AgentDriver
+from ..common.http_client import http_client
 from ..common.link import Link
 from ..common.pings import next_message
 from ..common.reconnecting import Backoff, open_websocket, retry
@@ -120,7 +121,7 @@ class TangramHost:
             EOFError: if a person at a terminal has left.
         """
         self._driver = AgentDriver(self._person)  # has a thread that Ctrl-C need not wait for
-        async with aiohttp.ClientSession() as self._http:
+        async with http_client() as self._http:
             with contextlib.closing(self._driver):
                 try:
                     return [await self._play(int(one)) for one in streams(seed, matches)]
