@@ -158,6 +158,12 @@ def test_imports_inside_the_project_are_relative():
             assert not [name for name in names if name.partition(".")[0] == "parlour"], module
 
 
+def test_every_folder_of_modules_is_a_package():
+    """Else setuptools leaves it out of the wheel."""
+    folders = {file.parent for file in sources().values()}
+    assert [folder for folder in folders if not (folder / "__init__.py").is_file()] == []
+
+
 def test_there_is_no_import_cycle():
     assert len(sources()) > 300
     TopologicalSorter({module: imported(module) for module in sources()}).prepare()  # raises CycleError, with the cycle
