@@ -16,8 +16,8 @@ from ...envs.core.options import named
 from ...envs.core.registry import own_name, packages
 from ...wrappers.policies.trained_for import read_settings
 from ..algorithms import find
-from .conversion import convert
 from ..learning.settings import ALGORITHM, TrainConfig
+from .conversion import convert
 from .version_0_1 import renamed
 
 FORMAT = 2

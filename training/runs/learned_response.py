@@ -9,11 +9,11 @@ from ...envs.core.rollout import Policy, encoder_of
 from ...wrappers.policies.mlp import MlpPolicy
 from ...wrappers.rl.opponents import Pool
 from ..algorithms import find
+from ..learning.league import HasPolicy, League
 from ..learning.learner import Learner
+from ..learning.settings import ALGORITHM, TrainConfig
 from .budget import Budget
 from .config import load_config, settings_from
-from ..learning.league import HasPolicy, League
-from ..learning.settings import ALGORITHM, TrainConfig
 
 Curve = list[tuple[int, float]]
 """Decisions so far, and the learner's mean return since the point before, in `Payoffs.unit`."""

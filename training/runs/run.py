@@ -18,20 +18,20 @@ from ...envs.core.files import no_files
 from ...envs.core.options import named
 from ...wrappers.policies.loading import make_policy
 from ..algorithms import find
-from ..learning.learner import Learner
-from ..terminal.progress import training_bar
-from ..terminal.console import Console
 from ..learning import run_folder
 from ..learning.behavioural_cloning import clone
-from .budget import Budget
-from .config import load_config, write_config
 from ..learning.dagger import corrections
 from ..learning.demonstrations import TABLES, demonstrations
 from ..learning.experts import experts
-from .evaluations import Evaluations
 from ..learning.league import League
-from .metrics import Metrics
+from ..learning.learner import Learner
 from ..learning.settings import TrainConfig
+from ..terminal.console import Console
+from ..terminal.progress import training_bar
+from .budget import Budget
+from .config import load_config, write_config
+from .evaluations import Evaluations
+from .metrics import Metrics
 from .tracking import tracked
 
 Callback = Callable[[Learner, Mapping[str, Any]], bool | None]

@@ -12,10 +12,10 @@ import numpy as np
 
 from ...envs.core.options import named
 from ..evaluation.curves import Group, read_curve
+from ..learning.settings import pair
 from ..parallel.tasks import HERE, Workers
 from .config import load_config, to_toml
 from .run import train
-from ..learning.settings import pair
 
 if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution
