@@ -8,6 +8,7 @@ import numpy as np
 from llvmlite import ir
 from numba import extending
 from numba.core import cgutils, types
+from numba.core.cpu import CPUContext
 from numba.core.typing import npydecl
 from numba.np import arrayobj
 from numpy.typing import NDArray
@@ -44,12 +45,25 @@ def _type_of_call(context: Any) -> Callable[..., Any]:
     return type_of
 
 
+def _hidden(builder: Any, pointer: Any) -> Any:
+    """Return the same pointer, of which LLVM does not know where it leads.
+
+    LLVM would follow every access to a record on the stack through all that is inlined. An encoder that plays moves on
+    a copy of the table then compiles in 20 s instead of 5 s, and is no faster.
+    """
+    word = ir.IntType(64)
+    same = builder.asm(ir.FunctionType(word, [word]), "", "=r,0", [builder.ptrtoint(pointer, word)], True)
+    return builder.inttoptr(same, pointer.type)
+
+
 def _generate(context: Any, builder: Any, signature: Any, _args: Any) -> Any:
     kind = signature.return_type
     shape = [length.literal_value for length in _lengths(signature.args[0])]
     element = context.get_data_type(kind.dtype)
     size = context.get_abi_sizeof(element)
     memory = _cgutils.alloca_once(builder, ir.ArrayType(element, prod(shape)))
+    if isinstance(kind.dtype, types.Record) and isinstance(context, CPUContext):
+        memory = _hidden(builder, memory)
     array = _arrayobj.make_array(kind)(context, builder)
     _arrayobj.populate_array(
         array,

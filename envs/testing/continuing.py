@@ -7,6 +7,7 @@ from itertools import zip_longest
 from reprlib import repr
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 
 from ..core.aec import GameEnv
@@ -158,8 +159,11 @@ def play(kind: Kind, env: Any, first: int, stop: int) -> list[Any]:
 
 
 def _frozen(value: Any) -> list[tuple[str, Any]]:
-    """Return the leaves of what a call returned, with their paths; arrays as bytes."""
+    """Return the leaves of what a call returned, with their paths; arrays as bytes, TurnStates and messages as JSON."""
     return list(_leaves("", value))
+
+
+_PLAIN = (str, int, float, bool, type(None))
 
 
 def _leaves(path: str, value: Any) -> Iterator[tuple[str, Any]]:
@@ -172,8 +176,10 @@ def _leaves(path: str, value: Any) -> Iterator[tuple[str, Any]]:
     elif hasattr(value, "__array__"):
         array = np.asarray(value)
         yield path, (array.dtype.str, array.shape, array.tobytes())
+    elif isinstance(value, msgspec.Struct):
+        yield path, msgspec.json.encode(value)
     else:
-        yield path, deepcopy(value)
+        yield path, value if isinstance(value, _PLAIN) else deepcopy(value)
 
 
 def _difference(place: str, one: list[tuple[str, Any]], other: list[tuple[str, Any]]) -> str | None:

@@ -75,9 +75,10 @@ def observe(table: Any, seat: int, at: Any, out: Any) -> None:
             continue
         copies[0] = table
         after = copies[0]
-        step(after, decode(after, action))
-        if after.moved >= 0:  # the turn goes on
-            step(after, decode(after, PLACES))
+        for number in (action, PLACES):  # and `finish`, if the turn goes on
+            step(after, decode(after, number))
+            if after.moved < 0:  # the turn has ended
+                break
         out[at.after_solved + action] = after.iou >= SOLVED
         out[at.after_dead + action] = min(1.0, after.dead / 8)
         out[at.after_fitting + action] = after.fitting
