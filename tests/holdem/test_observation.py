@@ -1,5 +1,7 @@
 """The observation slice by slice: every slice says what the layout says it means."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from dealing import deal, play
@@ -25,25 +27,25 @@ def chips(*amounts, big_blind=2):
     return pytest.approx(np.sqrt(np.array(amounts) / (100 * big_blind)), rel=1e-6)
 
 
-TABLE = play(
-    deal([200, 100, 80], cards=["Ac Ad", "Kc Kd", "Qc Qd"], board="2s 7h 9d Tc Jc", button=0),
-    "call raise 10 call call check raise 20 fold",
-)
-"""On the flop: seat 1 checked, seat 2 bet 20, seat 0 folded; seat 1 is to act."""
+@cache
+def on_the_flop():
+    """Seat 1 checked, seat 2 bet 20, seat 0 folded; seat 1 is to act."""
+    table = deal([200, 100, 80], cards=["Ac Ad", "Kc Kd", "Qc Qd"], board="2s 7h 9d Tc Jc", button=0)
+    return play(table, "call raise 10 call call check raise 20 fold")
 
 
 def test_phase_and_turn():
-    seen = sees(TABLE, 1)
+    seen = sees(on_the_flop(), 1)
     assert seen("phase").tolist() == [0, 0, 1, 0, 0, 0, 0]
     assert seen("is_my_turn").tolist() == [1]
     assert seen("current_turn_agent_id").tolist() == [1, 0, 0]
-    assert sees(TABLE, 0)("is_my_turn").tolist() == [0]
-    assert sees(TABLE, 0)("current_turn_agent_id").tolist() == [0, 1, 0]
-    assert sees(TABLE, 2)("current_turn_agent_id").tolist() == [0, 0, 1]
+    assert sees(on_the_flop(), 0)("is_my_turn").tolist() == [0]
+    assert sees(on_the_flop(), 0)("current_turn_agent_id").tolist() == [0, 1, 0]
+    assert sees(on_the_flop(), 2)("current_turn_agent_id").tolist() == [0, 0, 1]
 
 
 def test_cards():
-    seen = sees(TABLE, 1)
+    seen = sees(on_the_flop(), 1)
     assert np.flatnonzero(seen("game_state.players.cards")).tolist() == [card_number("Kc"), card_number("Kd")]
     assert np.flatnonzero(seen("game_state.board")).tolist() == sorted(map(card_number, ("2s", "7h", "9d")))
     assert seen("game_state.board").max() == 1
@@ -53,16 +55,16 @@ def test_cards():
 
 
 def test_ranks():
-    seen = sees(TABLE, 1)
+    seen = sees(on_the_flop(), 1)
     assert seen("game_state.players.rank")[:9].tolist() == [0, 1, 0, 0, 0, 0, 0, 0, 0]  # kings
     assert seen("game_state.board_rank").tolist() == [1, 0, 0, 0, 0, 0, 0, 0, 0]
-    places = [sees(TABLE, seat)("game_state.players.rank")[9] for seat in (0, 1, 2)]
+    places = [sees(on_the_flop(), seat)("game_state.players.rank")[9] for seat in (0, 1, 2)]
     assert places == sorted(places, reverse=True)
     assert not sees(deal([200] * 2), 0)("game_state.board_rank").any()
 
 
 def test_chips_and_states_by_relative_seat():
-    seen = sees(TABLE, 1)
+    seen = sees(on_the_flop(), 1)
     assert seen("game_state.pot") == chips(50)
     assert seen("game_state.players.stack") == chips(90, 50, 190)
     assert seen("game_state.players.bet") == chips(0, 20, 0)
@@ -70,15 +72,15 @@ def test_chips_and_states_by_relative_seat():
     assert seen("game_state.players.folded").tolist() == [0, 0, 1]
     assert seen("game_state.players.seated").tolist() == [1, 1, 1]
     assert seen("game_state.dealer").tolist() == [0, 0, 1]
-    assert sees(TABLE, 2)("game_state.players.stack") == chips(50, 190, 90)
+    assert sees(on_the_flop(), 2)("game_state.players.stack") == chips(50, 190, 90)
 
 
 def test_what_may_be_done_is_seen_in_turn_only():
-    seen = sees(TABLE, 1)
+    seen = sees(on_the_flop(), 1)
     assert seen("game_state.toCall") == chips(20)
     assert seen("game_state.actions.raiseTo") == chips(40, 90)
-    assert not sees(TABLE, 2)("game_state.toCall").any()
-    assert not sees(TABLE, 2)("game_state.actions.raiseTo").any()
+    assert not sees(on_the_flop(), 2)("game_state.toCall").any()
+    assert not sees(on_the_flop(), 2)("game_state.actions.raiseTo").any()
 
 
 def test_all_in_and_busted():
@@ -90,7 +92,7 @@ def test_all_in_and_busted():
 
 
 def test_history_by_street_in_order():
-    history = sees(TABLE, 1)("game_state.history")
+    history = sees(on_the_flop(), 1)("game_state.history")
     assert history[0, :4, 0] * 3 == pytest.approx([3, 1, 2, 3])  # seats 0, 1, 2, 0 as seat 1 counts them
     assert history[0, :4, 1] == chips(2, 10, 10, 10)
     assert not history[0, 4:].any()
@@ -124,4 +126,4 @@ def test_the_end():
     assert seen("outcome.payoffs").tolist() == [-0.5, 0.5]
     assert not seen("current_turn_agent_id").any()
     assert seen("phase").tolist() == [0, 0, 0, 0, 0, 0, 1]
-    assert not sees(TABLE, 1)("outcome.payoffs").any()
+    assert not sees(on_the_flop(), 1)("outcome.payoffs").any()

@@ -6,6 +6,7 @@ import sys
 import time
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cache
 from typing import Any
 
 import aiohttp
@@ -29,10 +30,15 @@ from parlour.wrappers.replay.log_reader import moments
 from parlour.wrappers.replay.moment import picture
 from pydantic import BaseModel, ConfigDict
 
-STATE = envs.make("bargaining")
-STATE.reset(seed=1)
-STATE.submit("player_0", Action("pass"))
-STATE.submit("player_1", Action("submit_offer", {"my_share": 60.0}))  # so that player_0 may accept
+
+@cache
+def offered():
+    """A match of bargaining in which player_0 may accept."""
+    env = envs.make("bargaining")
+    env.reset(seed=1)
+    env.submit("player_0", Action("pass"))
+    env.submit("player_1", Action("submit_offer", {"my_share": 60.0}))
+    return env
 
 
 class Scripted:
@@ -122,7 +128,7 @@ class DataResponse:
 @pytest.fixture
 def spoken():
     """A state with a message in it."""
-    env = STATE.clone()
+    env = offered().clone()
     env.send("player_1", MessageIntent("private", "psst", ["player_0"]))
     return env.turn_state("player_0")
 
@@ -172,7 +178,7 @@ def test_answers_of_every_kind_are_read():
 def test_a_failing_agent_passes(answer, caplog):
     agent = ArenaAgent("me", Scripted(answer))
     with caplog.at_level(logging.WARNING):
-        assert agent.act(STATE.turn_state("player_0")).action == Action("pass")
+        assert agent.act(offered().turn_state("player_0")).action == Action("pass")
     assert agent.statistics.replaced == 1
     assert len(caplog.records) == 1
 
@@ -190,7 +196,7 @@ def test_a_failing_policy_plays_its_games_safe_action():
 
 def test_out_of_turn_nothing_is_moved():
     agent = ArenaAgent("me", Scripted(RuntimeError("never asked")))
-    assert agent.act(STATE.turn_state("player_1")) == AgentResponse(Action("message_only"))
+    assert agent.act(offered().turn_state("player_1")) == AgentResponse(Action("message_only"))
 
 
 def test_what_is_no_state_is_told():
@@ -294,7 +300,7 @@ def test_a_log_tells_what_the_agent_saw_thought_and_did(tmp_path, game_id):
 def test_a_log_tells_what_was_replaced(tmp_path, agent, options, words):
     agent.thoughts = lambda: {"value": 9.0}  # of an earlier answer
     path = tmp_path / "log.jsonl"
-    asyncio.run(logged(path, agent, STATE.turn_state("player_0"), **options))
+    asyncio.run(logged(path, agent, offered().turn_state("player_0"), **options))
     moment, _ = moments(path)
     assert moment.action == "pass" and words in moment.note and moment.value is None
 
@@ -303,7 +309,7 @@ def test_thoughts_that_cannot_be_told_cost_no_answer(tmp_path):
     agent = Scripted(AgentResponse(Action("accept")))
     agent.thoughts = lambda: 1 / 0
     path = tmp_path / "log.jsonl"
-    assert asyncio.run(logged(path, agent, STATE.turn_state("player_0"))).action == Action("accept")
+    assert asyncio.run(logged(path, agent, offered().turn_state("player_0"))).action == Action("accept")
     assert [moment.action for moment in moments(path)] == ["accept", ""]
 
 
@@ -382,7 +388,7 @@ async def test_the_command_ends_tidily_and_says_what_it_did(sig, code, tmp_path)
     async with command("deploy", "arena", "fair", *options) as process:
         first = (await process.stdout.readline()).decode()
         assert "answers at http://127.0.0.1:" in first
-        status, _ = await post(first.split()[3].rstrip(";") + "/act", STATE.turn_state("player_0").to_json())
+        status, _ = await post(first.split()[3].rstrip(";") + "/act", offered().turn_state("player_0").to_json())
         assert status == 200
         process.send_signal(sig)
         out, err = await asyncio.wait_for(process.communicate(), 30)

@@ -35,6 +35,8 @@ from parlour.wrappers.live.mafia.hosted_match import HostedMatch
 from parlour.wrappers.live.mafia.isolated_agent import IsolatedAgent
 from parlour.wrappers.logs import match_log, recorder
 
+pytestmark = pytest.mark.usefixtures("compiled_mafia")  # before any clock runs
+
 TEAMS = {"mafia": "mafia", "doctor": "town", "sheriff": "town", "villager": "town"}
 
 
@@ -308,9 +310,10 @@ class Hostile(Plain):
         raise ValueError("\ud800\x1b[2J\nVOTE_CAST")
 
 
-@pytest.mark.parametrize("seed", [0, dealt("mafia")])
+@pytest.mark.parametrize("role", ["any", "mafia"])
 @pytest.mark.parametrize("apart", [False, True])
-def test_what_cannot_be_written_costs_only_its_own_answers(seed, apart, tmp_path, caplog):
+def test_what_cannot_be_written_costs_only_its_own_answers(role, apart, tmp_path, caplog):
+    seed = dealt("mafia") if role == "mafia" else 0
     hostile = Hostile(id="p1", name="Ann")
     agents = [hostile, *(scripted(seat) for seat in range(1, 5))]
 

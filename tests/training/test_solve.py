@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -16,7 +17,10 @@ from parlour.training.evaluation.exact import best_response, flat_tree, nash_con
 from parlour.wrappers.policies.loading import load_policy, make_policy
 from parlour.wrappers.policies.tabular import TabularPolicy
 
-KUHN = flat_tree(envs.game("kuhn"))
+
+@cache
+def kuhn():
+    return flat_tree(envs.game("kuhn"))
 
 
 @pytest.mark.parametrize(
@@ -39,31 +43,31 @@ def kuhn_strategy(bluff):
     """One of Kuhn's equilibria, written into the tree by what is observed."""
     bets, layout = equilibrium_chances(bluff), envs.game("kuhn").layout
     card, moves = layout["game_state.my_card"].start, layout["game_state.action_history"].start
-    strategy = KUHN.uniform()
-    for i, seen in enumerate(KUHN.observations):
+    strategy = kuhn().uniform()
+    for i, seen in enumerate(kuhn().observations):
         told = "".join("pb"[int(two[1])] for two in seen[moves : moves + 6].reshape(3, 2) if two.any())
         bet = bets[told][int(seen[card : card + 3].argmax())]
-        strategy[KUHN.first[i] : KUHN.first[i + 1]] = 1 - min(bet, 1), min(bet, 1)
+        strategy[kuhn().first[i] : kuhn().first[i + 1]] = 1 - min(bet, 1), min(bet, 1)
     return strategy
 
 
 @pytest.mark.parametrize("bluff", [0, 0.1, 1 / 3])
 def test_kuhns_equilibria_are_worth_minus_one_eighteenth_and_cannot_be_exploited(bluff):
     strategy = kuhn_strategy(bluff)
-    assert values(KUHN, strategy) == pytest.approx([-1 / 18, 1 / 18], abs=1e-12)
-    assert nash_conv(KUHN, strategy) == pytest.approx(0, abs=1e-12)
+    assert values(kuhn(), strategy) == pytest.approx([-1 / 18, 1 / 18], abs=1e-12)
+    assert nash_conv(kuhn(), strategy) == pytest.approx(0, abs=1e-12)
 
 
 def test_too_many_bluffs_are_exploited():
-    assert nash_conv(KUHN, kuhn_strategy(0.5)) > 0.01
+    assert nash_conv(kuhn(), kuhn_strategy(0.5)) > 0.01
 
 
 def test_a_best_response_wins_what_it_says():
-    strategy = KUHN.uniform()
+    strategy = kuhn().uniform()
     for seat in range(2):
-        won, reply = best_response(KUHN, strategy, seat)
-        assert values(KUHN, reply)[seat] == pytest.approx(won)
-        assert won > values(KUHN, strategy)[seat]
+        won, reply = best_response(kuhn(), strategy, seat)
+        assert values(kuhn(), reply)[seat] == pytest.approx(won)
+        assert won > values(kuhn(), strategy)[seat]
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -105,7 +109,7 @@ def test_probabilities_of_illegal_actions_do_not_count():
 
 
 def test_iterations_may_be_made_in_parts():
-    one, other = TabularSolver(KUHN, "dcfr"), TabularSolver(KUHN, "dcfr")
+    one, other = TabularSolver(kuhn(), "dcfr"), TabularSolver(kuhn(), "dcfr")
     one.run(100)
     for count in (1, 30, 69):
         other.run(count)
@@ -131,11 +135,11 @@ def test_what_cannot_be_a_tree_is_refused():
 
 def test_what_is_not_solved_is_refused():
     with pytest.raises(ValueError, match="two seats whose rewards sum to zero"):
-        TabularSolver(replace(KUHN, game=replace(KUHN.game, payoffs=replace(KUHN.game.payoffs, zero_sum=False))))
+        TabularSolver(replace(kuhn(), game=replace(kuhn().game, payoffs=replace(kuhn().game.payoffs, zero_sum=False))))
     with pytest.raises(ValueError, match="no method is called 'cfr'"):
-        TabularSolver(KUHN, "cfr")
+        TabularSolver(kuhn(), "cfr")
     with pytest.raises(ValueError, match="target=0"):
-        solve(KUHN, target=0)
+        solve(kuhn(), target=0)
 
 
 # The policy.
