@@ -5,6 +5,8 @@ import asyncio
 import pytest
 from live.event_loops import on_loop
 from live.poker_client import Client, action, hosting, refused, turned_away
+from parlour.wrappers.live.common import guesses
+from parlour.wrappers.live.common.guesses import MOST_WRONG
 from parlour.wrappers.live.poker import messages as m
 from parlour.wrappers.live.poker.host import FRAME_LIMIT
 
@@ -77,6 +79,32 @@ async def test_bad_names(name):
 async def test_bad_bodies(body):
     async with hosting() as (host, client), client.http.post(host.url + "/v1/agents", data=body) as answer:
         assert answer.status == 400 and (await answer.json())["error"]["code"] == m.VALIDATION_ERROR
+
+
+@on_loop
+async def test_a_person_who_opens_the_address_gets_a_page():
+    async with hosting(2) as (host, one, _), one.http.get(host.url) as answer:
+        text = await answer.text()
+        assert answer.status == 200 and answer.content_type == "text/html"
+        assert one.table_id in text and "2 of 6" in text and f"--api {host.url}" in text
+
+
+@on_loop
+async def test_an_address_that_guesses_tokens_has_to_wait_and_players_go_on(monkeypatch):
+    async with hosting(access_token="secret") as (host, one):
+        for client in (one, Client(one.http, host)):
+            await client.register(key="secret")
+            await client.join()
+            await client.connect()
+        await refused(one, 401, m.UNAUTHORIZED, "POST", "/v1/agents", {"name": "eve"}, key="wrong")
+        for _ in range(MOST_WRONG - 1):
+            await one.call("POST", "/v1/agents", {"name": "eve"}, key="wrong")
+        await refused(one, 429, m.VALIDATION_ERROR, "POST", "/v1/agents", {"name": "eve"}, key="secret")
+        assert (await one.call("GET", "/v1/tables", key="any"))[0] == 429
+        await one.act(await one.my_turn())  # over the connection that is open
+        await one.until("ack")
+        monkeypatch.setattr(guesses, "SECONDS", 0.0)
+        assert (await one.call("POST", "/v1/agents", {"name": "ann"}, key="secret"))[0] == 201
 
 
 @on_loop

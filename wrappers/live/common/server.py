@@ -16,6 +16,7 @@ from aiohttp import WSCloseCode, web
 from aiohttp.typedefs import Middleware
 
 from .connection import Connection, ConnectionLimits
+from .guesses import Guesses
 from .listening import IDLE_SECONDS, Sockets, http_log
 from .origins import Origins
 from .places import Places
@@ -48,6 +49,7 @@ class Server(ABC):
 
     Attributes:
         url: ``http://address:port`` (``https://…`` with `tls`); "" before the start.
+        guesses: wrong keys and tokens by address.
         tls: the certificate that it shows (see `server_tls`); None: it speaks plain HTTP. Set it before the start.
     """
 
@@ -62,6 +64,7 @@ class Server(ABC):
         most_connections: int | None = None,
     ) -> None:
         self.url = ""
+        self.guesses = Guesses()
         self.tls: ssl.SSLContext | None = None
         self._address, self._port = address, port
         self._origins = origins or Origins()
@@ -106,7 +109,7 @@ class Server(ABC):
         self._stopping = False
         try:
             await self.opening()
-            app = self._application([self._origins.check, *self.middlewares()])
+            app = self._application([self._origins.check, *self._all_middlewares()])
             self._runner = web.AppRunner(
                 app,
                 access_log=None,
@@ -133,9 +136,12 @@ class Server(ABC):
         Args:
             prefix: the path, such as ``/tables/3``.
         """
-        app = self._application(self.middlewares(), prefix)
+        app = self._application(self._all_middlewares(), prefix)
         app.freeze()
         return app
+
+    def _all_middlewares(self) -> list[Middleware]:
+        return [self.guesses.count, *self.middlewares(), self.guesses.check]
 
     def _application(self, middlewares: Sequence[Middleware], prefix: str = "") -> web.Application:
         app = web.Application(client_max_size=self._body_limit, middlewares=middlewares)

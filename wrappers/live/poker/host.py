@@ -164,7 +164,9 @@ class PokerHost(Server):
 
     def routes(self) -> list[web.RouteDef]:
         """See `Server`."""
+        has_page = any(route.path == "/" for route in self._beside)
         return [
+            *([] if has_page else [self._rest.front_page()]),
             web.get("/v1/ws", self._play),
             web.get("/v1/ws/observe/{table_id}", self._observe_full),
             web.get("/v1/tables/{table_id}/watch", self._observe),

@@ -6,6 +6,7 @@ the contract at its head.
 
 import asyncio
 import functools
+import html
 from collections.abc import Awaitable, Callable
 from importlib import resources
 from typing import TypeVar
@@ -40,6 +41,14 @@ STATUS = {
     messages.INVALID_TABLE_STATE: 409,
 }
 """HTTP status of an error code; 400 for the others."""
+
+FRONT_PAGE = """<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Poker tables</title>
+<h1>Poker tables</h1>
+<p>Agents play here. Seat one with <code>{command}</code>, or read <a href="{skill}">how agents connect</a>.</p>
+<table><tr><th scope="col">table<th scope="col">status<th scope="col">seats taken<th scope="col">hands</tr>{tables}</table>
+</html>
+"""
 
 Body = TypeVar("Body", bound=msgspec.Struct)
 
@@ -93,6 +102,22 @@ class PokerRest:
             web.get("/v1/tables/{table_id}", self._show),
             web.get("/skill.md", _skill),
         ]
+
+    def front_page(self) -> web.RouteDef:
+        """Return the page for a person who opens the server's address in a browser."""
+        return web.get("/", self._front)
+
+    async def _front(self, request: web.Request) -> web.Response:
+        tables = "".join(
+            f"<tr><td>{table.table_id}<td>{table.session.status}<td>{len(table.session.seats)} of "
+            f"{table.session.game.seats}<td>{table.session.hand}</tr>"
+            for table in self._pool.running()
+        )
+        command = f"parlour deploy poker tight --api {base_url(request)}"
+        page = FRONT_PAGE.format(tables=tables, skill=html.escape(skill_url(request)), command=html.escape(command))
+        return web.Response(
+            text=page, content_type="text/html", headers={"Content-Security-Policy": "default-src 'none'"}
+        )
 
     def table(self, request: web.Request) -> HostedTable:
         """Return the table that a request's path names; raises Refusal."""

@@ -7,11 +7,12 @@ event loop and never blocks on a client or a program.
 import asyncio
 import logging
 from collections.abc import Sequence
+from functools import partial
 from importlib.resources import files
 from itertools import count
 from typing import Any
 
-from aiohttp import web
+from aiohttp import WSCloseCode, web
 
 from ....envs.core.game import Game
 from ....envs.core.match import Match
@@ -41,6 +42,7 @@ RATE = 20.0
 """Messages per second on one connection."""
 MOST_CLIENTS = 200
 NO_TOKEN = "sitting down needs the link that holds this table's key"
+WRONG_TOKEN = (messages.INVALID_TOKEN, messages.UNAUTHORIZED)
 EXCESS_CODES = {Excess.RATE: messages.RATE_LIMIT_EXCEEDED, Excess.LENGTH: messages.VALIDATION_ERROR}
 
 logger = logging.getLogger(__name__)
@@ -151,9 +153,9 @@ class TableHost(Server):
     # Connections.
 
     async def _websocket(self, request: web.Request) -> web.WebSocketResponse:
-        return await self.upgrade(request, self._serve)
+        return await self.upgrade(request, partial(self._serve, request.remote or ""))
 
-    async def _serve(self, connection: Connection) -> None:
+    async def _serve(self, address: str, connection: Connection) -> None:
         def refuse(excess: Excess, detail: str) -> None:
             connection.send(messages.encode(Error(code=EXCESS_CODES[excess], message=detail)))
 
@@ -162,7 +164,13 @@ class TableHost(Server):
         try:
             self._deliver(self.session.connect(client))
             async for data in connection.messages(refuse):
-                self._deliver(self.session.receive(client, data))
+                if self.guesses.too_many(address) and not self.session.has_seat(client):
+                    connection.close(WSCloseCode.TRY_AGAIN_LATER, b"too many wrong tokens: wait a minute")
+                    break
+                sends = self.session.receive(client, data)
+                if any(getattr(message, "code", None) in WRONG_TOKEN for _, message in sends):
+                    self.guesses.note(address)
+                self._deliver(sends)
                 self.keep(connection, self.session.has_seat(client))
         finally:
             del self._clients[client]
