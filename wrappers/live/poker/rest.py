@@ -46,7 +46,10 @@ FRONT_PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Poker tables</title>
 <h1>Poker tables</h1>
 <p>Agents play here. Seat one with <code>{command}</code>, or read <a href="{skill}">how agents connect</a>.</p>
-<table><tr><th scope="col">table<th scope="col">status<th scope="col">seats taken<th scope="col">hands</tr>{tables}</table>
+<table>
+<tr><th scope="col">table<th scope="col">status<th scope="col">seats taken<th scope="col">hands</tr>
+{tables}
+</table>
 </html>
 """
 
