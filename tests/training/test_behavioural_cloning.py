@@ -28,7 +28,7 @@ def test_demonstrations_are_the_teachers_decisions_with_what_they_brought():
 
 
 def test_a_copy_of_truthful_bids_about_its_valuation(tmp_path):
-    tiny = {"total_timesteps": 64, "n_envs": 8, "n_steps": 8, "batch_size": 8, "progress": False}
+    tiny = {"total_timesteps": 64, "n_envs": 8, "n_steps": 8, "batch_size": 8}
     copy = {"teacher": "truthful", "demonstrations": 60_000, "learning_rate": 3e-3}
     run = train(load_config("auction", runs=tmp_path, name="copy", **copy, **tiny))
     auction, policy = load_run(run)
@@ -42,11 +42,11 @@ def test_cloning_that_is_broken_off_is_saved(tmp_path, monkeypatch, capsys):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("parlour.training.runs.run.clone", broken_off)
-    tiny = {"total_timesteps": 64, "n_envs": 8, "n_steps": 8, "batch_size": 8, "net_arch": (4,), "progress": False}
+    tiny = {"total_timesteps": 64, "n_envs": 8, "n_steps": 8, "batch_size": 8, "net_arch": (4,)}
     run = train(load_config("auction", runs=tmp_path, name="broken", teacher="truthful", **tiny))
     load_run(run)
     assert "--resume" in capsys.readouterr().out
-    resume(run, progress=False)
+    resume(run)
     assert (run / "metrics.jsonl").read_text().count("\n") == 1
 
 
@@ -59,7 +59,7 @@ def test_the_learning_rate_of_cloning_falls_in_its_second_half(tmp_path, monkeyp
 
     step = torch.optim.Adam.step
     monkeypatch.setattr(torch.optim.Adam, "step", watched)
-    tiny = {"total_timesteps": 64, "n_envs": 8, "n_steps": 8, "batch_size": 64, "n_epochs": 1, "progress": False}
+    tiny = {"total_timesteps": 64, "n_envs": 8, "n_steps": 8, "batch_size": 64, "n_epochs": 1}
     train(load_config("auction", runs=tmp_path, teacher="truthful", demonstrations=9_000,
                       cloning_batch_size=4_096, cloning_learning_rate=0.5, learning_rate=0.25, **tiny))  # fmt: skip
     *cloning, last = rates

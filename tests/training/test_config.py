@@ -5,6 +5,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import tomli_w
 import torch
 from parlour.training import cli
 from parlour.training.algorithms.maskable_ppo import MaskablePPOConfig
@@ -16,6 +17,7 @@ from parlour.training.runs.config import (
     write_config,
 )
 from parlour.training.runs.run import train
+from parlour.training.runs.version_0_2 import WITHOUT_EFFECT
 from parlour.wrappers.policies.loading import load_run
 from parlour.wrappers.policies.trained_for import of_settings
 
@@ -47,7 +49,7 @@ def test_a_setting_is_converted_to_its_type():
 
 
 def test_every_setting_has_a_help_text_and_the_config_files_are_valid(capsys):
-    assert cli.main(["train", "holdem", "--help"]) == 0
+    assert cli.main(["train", "holdem", "--help-all"]) == 0
     text = capsys.readouterr().out
     for part in dataclasses.fields(MaskablePPOConfig):
         if part.name not in ("game", "preset"):  # the first argument names both
@@ -57,7 +59,7 @@ def test_every_setting_has_a_help_text_and_the_config_files_are_valid(capsys):
 
 
 def test_command_line(tmp_path, capsys):
-    common = ["--runs", str(tmp_path), "--no-progress", "--n-envs", "8", "--n-steps", "16", "--batch-size", "64"]
+    common = ["--runs", str(tmp_path), "--n-envs", "8", "--n-steps", "16", "--batch-size", "64"]
     args = [
         "train",
         "holdem",
@@ -83,18 +85,22 @@ def test_command_line(tmp_path, capsys):
     assert (run / "command.txt").read_text().startswith("parlour train holdem --options stacks=30")
     assert cli.main(args) == cli.MISTAKE
     assert "exists" in capsys.readouterr().err
-    assert cli.main(["train", "--resume", str(run), "--total-timesteps", "256", "--no-progress"]) == 0
+    assert cli.main(["train", "--resume", str(run), "--total-timesteps", "256"]) == 0
     assert load_config(run / "config.toml").total_timesteps == 256
 
 
 def test_a_switch_of_a_file_can_be_set_either_way(tmp_path, capsys):
     (tmp_path / "small.toml").write_text(
-        to_toml(load_config("kuhn", progress=False, total_timesteps=64, n_envs=8, n_steps=8, batch_size=32))
+        to_toml(
+            load_config(
+                "mafia", algorithm="selfplay", teacher="", total_timesteps=64, n_envs=8, n_steps=8, batch_size=32
+            )
+        )
     )
-    for switch, shown in (("--no-progress", False), ("--progress", True)):
+    for switch, shown in (("--no-relabel", False), ("--relabel", True)):
         args = ["train", "--config", str(tmp_path / "small.toml"), switch, "--name", switch.strip("-")]
         assert cli.main([*args, "--runs", str(tmp_path)]) == 0, capsys.readouterr().err
-        assert load_config(tmp_path / switch.strip("-") / "config.toml").progress is shown
+        assert load_config(tmp_path / switch.strip("-") / "config.toml").relabel is shown
 
 
 @pytest.mark.parametrize(
@@ -163,8 +169,58 @@ def test_games_of_one_package_share_settings():
 
 @pytest.mark.parametrize("config", presets())
 def test_every_config_of_ours_trains(config, tmp_path):
-    tiny = {"total_timesteps": 1, "demonstrations": 1, "n_envs": 8, "n_steps": 8, "batch_size": 32, "progress": False}
+    tiny = {"total_timesteps": 1, "demonstrations": 1, "n_envs": 8, "n_steps": 8, "batch_size": 32}
     run = train(load_config(config, runs=tmp_path, name="own", **tiny))
     trained, policy = load_run(run)
     assert settings_from(config)["game"].partition("-")[0] == trained.name
     assert policy.inputs == trained.encoders[policy.encoder].layout.size
+
+
+# Files of version 0.2.
+
+GONE = {
+    "critic_encoder": "full",
+    "activation_fn": "ReLU",
+    "learning_rate_schedule": "power",
+    "gamma": 1.0,
+    "gae_lambda": 0.95,
+    "clip_range": 0.1,
+    "vf_coef": 0.5,
+    "magnet_coef": 0.0,
+    "magnet_rate": 0.01,
+    "precision": "auto",
+    "max_grad_norm": 0.5,
+    "self_play": 0.0,
+    "checkpoint_slots": 4,
+    "cloning_batch_size": 1024,
+    "threads": 2,
+    "progress": False,
+    "evaluate_deals": 50,
+    "evaluate_hands": 50,
+    "exploitability": "exact",
+}
+"""Settings of self-play that version 0.2 wrote, with their defaults, or with others that changed nothing in the learning."""
+
+
+def test_a_file_of_version_0_2_is_read(tmp_path):
+    now = load_config("kuhn", algorithm="selfplay")
+    assert not set(GONE) & {part.name for part in dataclasses.fields(now)}
+    write_config(now, tmp_path)
+    file = tmp_path / "config.toml"
+    file.write_text(tomli_w.dumps({**GONE, **tomllib.loads(file.read_text())}))
+    assert load_config(file) == now
+
+
+@pytest.mark.parametrize("name", sorted(set(GONE) - set(WITHOUT_EFFECT)))
+def test_a_setting_that_is_gone_and_mattered_is_refused_with_its_value(tmp_path, name):
+    value = {float: 0.25, int: 7, str: "other"}[type(GONE[name])]
+    write_config(load_config("kuhn", algorithm="selfplay"), tmp_path)
+    file = tmp_path / "config.toml"
+    file.write_text(tomli_w.dumps({name: value, **tomllib.loads(file.read_text())}))
+    with pytest.raises(ValueError, match=rf"config.toml has {name} = .*: this setting of version 0.2 is gone.* always"):
+        load_config(file)
+
+
+def test_what_only_one_algorithm_has_is_kept_there():
+    assert load_config("bargaining").gamma == 0.9
+    assert load_config("tangram").checkpoint_slots == 0

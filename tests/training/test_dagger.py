@@ -46,7 +46,7 @@ def test_demonstrations_are_the_same_from_the_same_seed():
 def test_a_small_learner_builds_more_than_chance(tmp_path):
     settings = {"demonstrations": 30_000, "total_timesteps": 64, "n_envs": 8, "n_steps": 8, "batch_size": 8}
     settings |= {"net_arch": (64,), "critic_net_arch": (16,), "learning_rate": 3e-3}
-    run = train(load_config("tangram", runs=tmp_path, progress=False, **settings))
+    run = train(load_config("tangram", runs=tmp_path, **settings))
     game, policy = load_run(run)
     assert isinstance(policy, MlpPolicy)
     unseen = game.layout["game_state.silhouette.outline"]

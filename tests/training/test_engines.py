@@ -33,10 +33,8 @@ TINY = {
     "critic_net_arch": (16,),
     "opponent_tables": 0.5,
     "checkpoint_every": 1000,
-    "self_play": 0.25,
-    "learning_rate_schedule": "constant",
+    "final_learning_rate": 1e-3,
     "ent_schedule": "constant",
-    "progress": False,
 }
 
 
@@ -60,7 +58,7 @@ def test_processes_give_the_same_bytes(local, tmp_path):
 @pytest.mark.parametrize("engine", ["local", "process"])
 def test_a_run_with_many_actors_resumes_as_if_it_had_not_stopped(local, tmp_path, engine):
     stopped = trained(tmp_path, "stopped", actors=2, engine=engine, total_timesteps=1500)
-    resume(stopped, total_timesteps=3000, progress=False)
+    resume(stopped, total_timesteps=3000)
     assert (stopped / "policy.npz").read_bytes() == (local / "policy.npz").read_bytes()
 
 
@@ -115,7 +113,7 @@ def test_a_process_that_ends_is_named_and_the_run_resumes(tmp_path):
     config = load_config("holdem", runs=tmp_path, name="killed", **settings)
     with pytest.raises(ConnectionError, match="the process of actor 1 has ended: resume the run"):
         train(config, callbacks=[kill])
-    resume(tmp_path / "killed", progress=False)
+    resume(tmp_path / "killed")
     assert MlpPolicy.load(tmp_path / "killed" / "policy.npz").inputs > 0
 
 

@@ -9,6 +9,7 @@ from parlour.envs import game
 from parlour.envs.core.installed import install
 from parlour.training import cli
 from parlour.training.evaluation.exact import flat_tree, nash_conv
+from parlour.training.runs import evaluations
 from parlour.training.runs.config import load_config
 from parlour.training.runs.run import resume, train
 from parlour.wrappers.policies.mlp import MlpPolicy
@@ -23,7 +24,6 @@ TINY = {
     "batch_size": 256,
     "net_arch": (16,),
     "critic_net_arch": (16,),
-    "progress": False,
 }
 
 
@@ -34,7 +34,7 @@ def lines(run):
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     runs = tmp_path_factory.mktemp("runs")
-    settings = {**TINY, "evaluate_every": 1000, "evaluate_deals": 50, "evaluate_against": ("random",)}
+    settings = {**TINY, "evaluate_every": 1000, "evaluate_against": ("random",)}
     return train(load_config("kuhn", runs=runs, name="one", **settings))
 
 
@@ -56,7 +56,7 @@ def test_evaluations_change_nothing_in_what_is_learned(run, tmp_path):
 
 
 def test_choices_and_utilities_are_compared_with_theory(tmp_path):
-    settings = {**TINY, "evaluate_every": 1000, "evaluate_deals": 50, "evaluate_against": ("equilibrium",)}
+    settings = {**TINY, "evaluate_every": 1000, "evaluate_against": ("equilibrium",)}
     last = lines(train(load_config("cournot", runs=tmp_path, **settings)))[-1]
     assert last["theory/choice_production_theory"] == pytest.approx(27)
     assert 0 <= last["theory/choice_production"] <= 100
@@ -64,10 +64,12 @@ def test_choices_and_utilities_are_compared_with_theory(tmp_path):
     assert {"theory/gain", "theory/utility_0", "theory/error_production"} <= set(last)
 
 
-def test_the_other_algorithm_is_evaluated_too(tmp_path):
-    sizes = {"total_timesteps": 512, "n_envs": 16, "n_steps": 16, "batch_size": 64, "progress": False}
+def test_the_other_algorithm_is_evaluated_too(tmp_path, monkeypatch):
+    monkeypatch.setattr(evaluations, "DEALS", 20)
+    monkeypatch.setattr(evaluations, "HANDS", 4)
+    sizes = {"total_timesteps": 512, "n_envs": 16, "n_steps": 16, "batch_size": 64}
     options = {"seats": 2, "stacks": 20}
-    evaluated = {"evaluate_every": 256, "evaluate_deals": 20, "evaluate_against": ("call", "tight")}
+    evaluated = {"evaluate_every": 256, "evaluate_against": ("call", "tight", "best_response")}
     found = train(
         load_config(
             "holdem",
@@ -75,8 +77,6 @@ def test_the_other_algorithm_is_evaluated_too(tmp_path):
             options=options,
             **sizes,
             **evaluated,
-            exploitability="best_response",
-            evaluate_hands=4,
         )
     )
     last = lines(found)[-1]
@@ -87,11 +87,8 @@ def test_the_other_algorithm_is_evaluated_too(tmp_path):
     ("name", "settings", "message"),
     [
         ("kuhn", {"evaluate_against": ("tihgt",)}, "tihgt"),
-        ("holdem", {"exploitability": "exact"}, "does not list all that chance may deal"),
-        ("kuhn", {"exploitability": "best_response"}, "there is no best response for kuhn-v0"),
-        ("kuhn", {"exploitability": "some"}, "exploitability"),
+        ("kuhn", {"evaluate_against": ("best_response",)}, "there is no best response for kuhn-v0"),
         ("kuhn", {"track": "paper"}, "track"),
-        ("kuhn", {"evaluate_deals": 1}, "evaluate_deals"),
     ],
 )
 def test_a_wrong_setting_is_named_before_the_run_begins(tmp_path, name, settings, message):
@@ -109,7 +106,7 @@ def test_callbacks_see_the_metrics_and_may_end_the_run(tmp_path):
 
     kept = train(load_config("kuhn", runs=tmp_path, name="stopped", **TINY), callbacks=[stop])
     assert [timesteps for timesteps, _ in seen] == [512, 1024]
-    resume(kept, progress=False, callbacks=[lambda learner, metrics: seen.append((learner.timesteps, None))])
+    resume(kept, callbacks=[lambda learner, metrics: seen.append((learner.timesteps, None))])
     assert [timesteps for timesteps, _ in seen] == [512, 1024, 1536, 2048]
 
 
@@ -120,7 +117,7 @@ def test_wandb_offline(tmp_path, monkeypatch):
     monkeypatch.setenv("WANDB_SILENT", "true")
     settings = {**TINY, "total_timesteps": 1024, "track": "wandb"}
     found = train(load_config("kuhn", runs=tmp_path, name="tracked", **settings))
-    resume(found, total_timesteps=1536, progress=False)
+    resume(found, total_timesteps=1536)
     identity = (found / "wandb_id.txt").read_text()
     records = [file for file in (found / "wandb").glob("offline-run-*/*.wandb") if identity in file.name]
     assert len(records) == 2 and all(file.stat().st_size > 500 for file in records)
@@ -135,7 +132,7 @@ def test_mlflow_in_a_folder(tmp_path, monkeypatch):
     mlflow.set_tracking_uri((tmp_path / "mlruns").as_uri())
     settings = {**TINY, "total_timesteps": 1024, "track": "mlflow"}
     found = train(load_config("kuhn", runs=tmp_path / "runs", name="tracked", **settings))
-    resume(found, total_timesteps=1536, progress=False)
+    resume(found, total_timesteps=1536)
     record = mlflow.get_run((found / "mlflow_id.txt").read_text())
     history = mlflow.MlflowClient().get_metric_history(record.info.run_id, "rollout/return")
     assert [one.step for one in history] == [512, 1024, 1536]
@@ -145,6 +142,6 @@ def test_mlflow_in_a_folder(tmp_path, monkeypatch):
 @pytest.mark.parametrize("track", ["wandb", "mlflow"])
 def test_a_missing_tracker_is_explained(tmp_path, capsys, monkeypatch, track):
     monkeypatch.setitem(__import__("sys").modules, track, None)
-    sizes = ["--n-envs", "8", "--n-steps", "8", "--batch-size", "64", "--total-timesteps", "64", "--no-progress"]
+    sizes = ["--n-envs", "8", "--n-steps", "8", "--batch-size", "64", "--total-timesteps", "64"]
     assert cli.main(["train", "kuhn", "--track", track, "--runs", str(tmp_path), *sizes]) == 2
     assert install(track) in capsys.readouterr().err

@@ -35,7 +35,6 @@ TINY = {
     "net_arch": (16,),
     "critic_net_arch": (16,),
     "checkpoint_every": 1000,
-    "progress": False,
 }
 
 
@@ -147,7 +146,7 @@ def test_a_killed_learner_resumes(cluster, tmp_path):
         "ray",
     ]
     command += ["--actors", "2", "--address", cluster.address, "--n-envs", "32", "--n-steps", "8", "--net-arch", "16"]
-    command += ["--batch-size", "256", "--checkpoint-every", "1000", "--no-progress", "--name", "one"]
+    command += ["--batch-size", "256", "--checkpoint-every", "1000", "--name", "one"]
     command += ["--runs", str(tmp_path), "--opponent-tables", "0.5"]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -160,7 +159,7 @@ def test_a_killed_learner_resumes(cluster, tmp_path):
     process.wait()
     before = torch.load(run / "selfplay.pt", weights_only=True)["timesteps"]
     assert before >= 1000
-    resume(run, total_timesteps=before + 3000, progress=False)
+    resume(run, total_timesteps=before + 3000)
     after = torch.load(run / "selfplay.pt", weights_only=True)
     assert after["timesteps"] >= before + 3000 and after["version"] > 0
     assert not ray.is_initialized()  # the engine has closed its own connection
@@ -168,7 +167,7 @@ def test_a_killed_learner_resumes(cluster, tmp_path):
 
 def test_a_cluster_that_is_not_there_is_one_sentence(tmp_path, capsys):
     args = ["train", "kuhn", "--algorithm", "selfplay", "--engine", "ray", "--address", "127.0.0.1:1"]
-    assert cli.main([*args, "--runs", str(tmp_path), "--no-progress"]) == 2
+    assert cli.main([*args, "--runs", str(tmp_path)]) == 2
     assert "no Ray cluster answers at 127.0.0.1:1" in capsys.readouterr().err
 
 

@@ -40,7 +40,6 @@ TINY = {
     "n_steps": 32,
     "batch_size": 256,
     "checkpoint_every": 1024,
-    "progress": False,
 }
 
 
@@ -90,10 +89,10 @@ def test_the_same_seed_gives_the_same_policy(run, tmp_path):
 def test_resume_goes_on_where_it_was(tmp_path):
     run = train(load_config("holdem", runs=tmp_path, name="tiny", **TINY))
     with pytest.raises(ValueError, match="has had 2,048 of 2,048 timesteps"):
-        resume(run, progress=False)
+        resume(run)
     with pytest.raises(ValueError, match="seed"):
         resume(run, seed=3)
-    assert resume(run, total_timesteps=3072, progress=False, command=["again"]) == run
+    assert resume(run, total_timesteps=3072, command=["again"]) == run
     assert [line["steps"] for line in metrics(run)] == [512, 1024, 1536, 2048, 2560, 3072]
     assert MaskablePPO.load(run / "model.zip", device="cpu").num_timesteps == 3072
     assert load_config(run / "config.toml").total_timesteps == 3072
@@ -151,7 +150,7 @@ def test_minutes_end_a_run(tmp_path):
 def test_a_run_in_a_folder_with_an_odd_name_can_be_read_back(tmp_path):
     run = train(load_config("holdem", runs=tmp_path / "a 🃏 \\ folder", name="odd", **TINY))
     assert load_config(run / "config.toml").runs == tmp_path / "a 🃏 \\ folder"
-    resume(run, total_timesteps=3072, progress=False)
+    resume(run, total_timesteps=3072)
     load_run(run)
 
 
@@ -172,7 +171,7 @@ class Learner(maskable_ppo.Learner):
     )
     monkeypatch.setattr(algorithms, "__path__", [*algorithms.__path__, str(tmp_path)])
     assert algorithms.names() == ["maskable_ppo", "patient", "selfplay"]
-    settings = ["--options", "stacks=20", "--n-envs", "8", "--n-steps", "16", "--batch-size", "64", "--no-progress"]
+    settings = ["--options", "stacks=20", "--n-envs", "8", "--n-steps", "16", "--batch-size", "64"]
     args = ["train", "holdem", "--algorithm", "patient", "--patience", "5", "--total-timesteps", "128", *settings]
     assert cli.main([*args, "--name", "slow", "--runs", str(tmp_path / "runs")]) == 0
     config = load_config(tmp_path / "runs" / "slow" / "config.toml")
@@ -188,11 +187,11 @@ def test_a_run_that_another_process_writes_to_is_not_resumed(run):
     other = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     (run / "lock").write_text(str(other.pid))
     with pytest.raises(ValueError, match=f"process {other.pid} is writing to"):
-        resume(run, total_timesteps=10_000, progress=False)
+        resume(run, total_timesteps=10_000)
     assert (run / "config.toml").read_text() == before
     other.communicate(b"\n")
     with pytest.raises(ValueError, match="has had"):  # the process is gone: its lock holds nobody up
-        resume(run, progress=False)
+        resume(run)
     assert not (run / "lock").exists()
 
 
@@ -265,9 +264,7 @@ def test_self_play_follows_every_rollout_and_random_starts_become_shorter(tmp_pa
 @pytest.mark.slow
 def test_first_price_self_play_comes_near_the_equilibrium(tmp_path):
     run = train(
-        load_config(
-            "auction", runs=tmp_path, name="short", total_timesteps=500_000, n_steps=16, batch_size=512, progress=False
-        )
+        load_config("auction", runs=tmp_path, name="short", total_timesteps=500_000, n_steps=16, batch_size=512)
     )
     trained, policy = load_run(run, seed=1)
     found = {line.name: line.learned for line in compare(policy, trained).lines}
@@ -294,7 +291,7 @@ def test_a_learner_of_an_older_encoder_plays_its_checkpoints_in_a_newer_game(tmp
     run = train(load_config("auction", runs=tmp_path, encoder="v0", name="older", **settings))
     written = tomllib.loads((run / "config.toml").read_text())
     assert (written["game"], written["encoder"]) == ("auction-v1", "v0")
-    resume(run, total_timesteps=3072, progress=False)
+    resume(run, total_timesteps=3072)
     newer, policy = load_run(run)
     assert (newer.id, newer.layout.size, policy.inputs, policy.encoder) == (
         "auction-v1", newer.encoders["v0"].layout.size + 1, newer.encoders["v0"].layout.size, "v0"

@@ -75,7 +75,7 @@ def test_it_is_resumed_and_its_folder_is_then_one_of_this_version(old):
     before = load_config(old / "config.toml")
     lines = (old / "metrics.jsonl").read_text().splitlines()
     steps = json.loads(lines[-1])["steps"]
-    resume(old, total_timesteps=steps + 128, progress=False, command=["again"])
+    resume(old, total_timesteps=steps + 128, command=["again"])
     after = (old / "metrics.jsonl").read_text().splitlines()
     assert after[: len(lines)] == lines
     assert json.loads(after[-1])["steps"] == steps + 128
@@ -86,7 +86,7 @@ def test_it_is_resumed_and_its_folder_is_then_one_of_this_version(old):
     assert [int(file.stem) for file in checkpoint_files(old)][-1] == steps + 64  # after those of version 0.1
     _, policy = load_run(old)
     assert policy.trained_for == load_policy(old / "policy.npz").trained_for
-    resume(old, total_timesteps=steps + 192, progress=False)  # and once more, as a run of this version
+    resume(old, total_timesteps=steps + 192)  # and once more, as a run of this version
 
 
 def test_its_settings_mean_the_same():

@@ -153,7 +153,7 @@ def test_runs_of_other_seeds_are_added_to_a_card_by_the_command_that_made_them(t
     for file in (zoo.weights("kuhn"), zoo.weights("kuhn").with_suffix(".toml")):
         shutil.copy(file, folder)
     train = "train kuhn --seed 2 --total-timesteps 512 --n-envs 16 --n-steps 16 --batch-size 64"
-    assert cli.main([*train.split(), "--no-progress", "--runs", str(tmp_path), "--name", run.name]) == 0
+    assert cli.main([*train.split(), "--runs", str(tmp_path), "--name", run.name]) == 0
     before = zoo.card("kuhn", folder)
     assert cli.main(["zoo", "--against", str(run), "--folder", str(folder)]) == 2
     assert "whose card?" in capsys.readouterr().err

@@ -25,7 +25,7 @@ from ..learning.demonstrations import Demonstrations
 from ..learning.league import League
 from ..learning.learner import Monitor
 from ..learning.run_folder import replacing
-from ..learning.settings import TrainConfig
+from ..learning.settings import CHECKPOINT_SLOTS, TrainConfig
 from ..learning.torch_threads import torch_threads
 
 MODEL = "model.zip"
@@ -36,6 +36,14 @@ MODEL = "model.zip"
 class MaskablePPOConfig(TrainConfig):
     """Settings of a run with MaskablePPO. Those of the algorithm have the names of Stable-Baselines3."""
 
+    self_play: float = 0.0
+    """Share of the opponents that are the learner itself, copied at the beginning of each rollout."""
+    checkpoint_slots: int = CHECKPOINT_SLOTS
+    """Number of past checkpoints among the opponents: the newest one, and others drawn at random."""
+    cloning_learning_rate: float | None = None
+    """Learning rate of cloning; None: `learning_rate`. It falls linearly to 0 in the second half."""
+    cloning_batch_size: int = 1_024
+    """Batch size of cloning."""
     net_arch: tuple[int, ...] = (64, 64)
     """Sizes of the hidden layers of the policy, and of the value function if value_net_arch is empty."""
     critic_net_arch: tuple[int, ...] = ()
@@ -65,11 +73,18 @@ class MaskablePPOConfig(TrainConfig):
     max_grad_norm: float = 0.5
     """Gradients are clipped to this norm."""
 
+    def league(self) -> League:
+        """Return the league of a run with these settings; see `TrainConfig.league`."""
+        return League(self.checkpoint_slots, self.past_checkpoints, self.bots, self.seed, self.self_play)
+
     def __post_init__(self) -> None:
         """Check settings that would fail late or without an error."""
         super().__post_init__()
-        for name in ("n_steps", "batch_size", "n_epochs"):
+        for name in ("n_steps", "batch_size", "n_epochs", "cloning_batch_size"):
             whole(name, getattr(self, name), 1)
+        whole("checkpoint_slots", self.checkpoint_slots, 0)
+        if self.cloning_learning_rate is not None:
+            number("cloning_learning_rate", self.cloning_learning_rate, 0, 1e9, above=True)
         for name in ("net_arch", "critic_net_arch"):
             for size in getattr(self, name):
                 whole(name, size, 1)
@@ -111,7 +126,7 @@ class Learner:
         """Learn until the timesteps of the config are reached or the monitor stops it."""
         self.model.set_logger(Logger(None, [_MetricsWriter(monitor)]))
         steps = self.config.total_timesteps - self.timesteps
-        with _torch_settings(self.config.threads):
+        with _torch_settings():
             self.model.learn(steps, callback=_Reporter(monitor), reset_num_timesteps=False)
 
     def clone(self, demonstrations: Demonstrations, rate: float, random: np.random.Generator) -> float:
@@ -121,7 +136,7 @@ class Learner:
         for group in policy.optimizer.param_groups:
             group["lr"] = rate * (self.config.cloning_learning_rate or self.config.learning_rate)
         order = random.permutation(len(demonstrations.actions))
-        with _torch_settings(self.config.threads):
+        with _torch_settings():
             for start in range(0, len(order), size):
                 log_prob = self._clone_batch(demonstrations, order[start : start + size])
         return float(log_prob.mean().exp())
@@ -266,12 +281,12 @@ class _MetricsWriter(KVWriter):
 
 
 @contextmanager
-def _torch_settings(threads: int) -> Iterator[None]:
+def _torch_settings() -> Iterator[None]:
     """Set torch's threads, and switch off the checks of torch's distributions (a tenth of the time)."""
     checks = torch.distributions.Distribution._validate_args
     torch.distributions.Distribution.set_default_validate_args(False)
     try:
-        with torch_threads(threads):
+        with torch_threads():
             yield
     finally:
         torch.distributions.Distribution.set_default_validate_args(checks)

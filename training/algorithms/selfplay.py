@@ -2,9 +2,8 @@
 
 It is proximal policy optimisation (Schulman et al. 2017) with additions for games of imperfect information: a schedule
 of the entropy bonus, a penalty for the Kullback-Leibler divergence from the policy before the update (magnetic mirror
-descent, Sokota et al. 2023), optionally a second one from a slowly updated policy (the magnet), optionally values of
-all actions from the critic, so that a decision teaches something about each of them, and averaged weights for the
-saved policy.
+descent, Sokota et al. 2023), optionally values of all actions from the critic, so that a decision teaches something
+about each of them, and averaged weights for the saved policy.
 """
 
 import time
@@ -39,6 +38,14 @@ from ..learning.torch_threads import torch_threads
 
 MODEL = "selfplay.pt"
 """The file with the networks, the optimiser, the averages and the random states, in the run folder."""
+CLIP_RANGE = 0.1
+"""Clipping range of PPO."""
+VF_COEF = 0.5
+"""Weight of the value loss."""
+MAX_GRAD_NORM = 0.5
+"""Gradients are clipped to this norm."""
+CLONING_BATCH_SIZE = 1_024
+"""Decisions per gradient step of behavioural cloning."""
 
 
 class Learner:
@@ -53,12 +60,12 @@ class Learner:
         self.timesteps = 0
         self._version = 0
         self._actor, self._critic = (net.to(config.device) for net in make_networks(config, game))
-        self._average, self._magnet = (copy_of(self._actor) for _ in range(2))
+        self._average = copy_of(self._actor)
         self._averaged = 0  # gradient steps in the average
         self._parameters = [*self._actor.parameters(), *self._critic.parameters()]
         betas = (float(config.adam_beta1), 0.999)
         self._optimizer = torch.optim.Adam(self._parameters, config.learning_rate, betas, eps=1e-5, fused=True)
-        self._forward = Forward(config.device, config.precision)
+        self._forward = Forward(config.device)
         self._types = None if config.ent_prior == "actions" else _one_hot_types(game).to(config.device)
         self._random = np.random.default_rng(config.seed)
         self._mean_square = 0.0  # of the advantages, a running mean
@@ -75,7 +82,7 @@ class Learner:
         monitor.on_start()
         if self._resumed:
             self.engine.keep_opponents()
-        with torch_threads(self.config.threads):
+        with torch_threads():
             while self.timesteps < self.config.total_timesteps and monitor.goes_on():
                 monitor.on_rollout_start()
                 metrics = self._iterate(1 - monitor.remaining)
@@ -118,7 +125,7 @@ class Learner:
     def _learn(self, batches: Sequence[RolloutBatch], used: float) -> dict[str, float]:
         """Update the networks with batches. `used` is the share of the budget that has been used, 0 to 1."""
         config, batch = self.config, shuffled(batches, self._random)
-        rate = scheduled(config.learning_rate, config.final_learning_rate, config.learning_rate_schedule, used)
+        rate = scheduled(config.learning_rate, config.final_learning_rate, "power", used)
         ent_coef = scheduled(config.ent_coef, config.final_ent_coef, config.ent_schedule, used)
         kl_coef = config.kl_coef
         if config.final_kl_coef is not None:
@@ -135,7 +142,6 @@ class Learner:
             for name, value in self._update(part, scale, ent_coef, kl_coef).items():
                 totals[name] = totals.get(name, 0.0) + value
             count += 1
-        move(self._magnet, self._actor, config.magnet_rate)
         metrics = {f"train/{name}": value / count for name, value in totals.items()}
         return metrics | {
             "train/learning_rate": rate,
@@ -175,34 +181,30 @@ class Learner:
             advantages = (part["returns"] - of_taken.detach()) / scale
             better = (valued[:, 1:] - values[:, None]).detach() / scale
             expected = _expected(probabilities, better, legal)
-        clipped = ratio.clamp(1 - config.clip_range, 1 + config.clip_range)
+        clipped = ratio.clamp(1 - CLIP_RANGE, 1 + CLIP_RANGE)
         policy_loss = -torch.minimum(ratio * advantages, clipped * advantages).mean() - expected
         entropy = -_expected(probabilities, log_probs, legal)
         bonus = entropy
         if self._types is not None:
             bonus = bonus - _expected(probabilities, _log_sizes(legal, self._types), legal)
-        loss = policy_loss - ent_coef * bonus + config.vf_coef * value_loss / scale**2
+        loss = policy_loss - ent_coef * bonus + VF_COEF * value_loss / scale**2
         before = _expected(probabilities, log_probs - part["log_probs"], legal)
         if kl_coef:
             loss = loss + kl_coef * before
-        if config.magnet_coef:
-            with torch.no_grad():
-                magnet = self._forward.log_probs(self._magnet, part["observations"], part["masks"])
-            loss = loss + config.magnet_coef * _expected(probabilities, log_probs - magnet, legal)
         self._step(loss)
         return {
             "policy_loss": float(policy_loss.detach()),
             "value_loss": float(value_loss.detach()) / config.reward_scale**2,
             "entropy": float(entropy.detach()),
             "kl": float(before.detach()),
-            "clip_fraction": float(((ratio.detach() - 1).abs() > config.clip_range).float().mean()),
+            "clip_fraction": float(((ratio.detach() - 1).abs() > CLIP_RANGE).float().mean()),
         }
 
     def _step(self, loss: torch.Tensor) -> None:
         self._optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
-        nn.utils.clip_grad_norm_(self._actor.parameters(), self.config.max_grad_norm)
-        nn.utils.clip_grad_norm_(self._critic.parameters(), self.config.max_grad_norm)
+        nn.utils.clip_grad_norm_(self._actor.parameters(), MAX_GRAD_NORM)
+        nn.utils.clip_grad_norm_(self._critic.parameters(), MAX_GRAD_NORM)
         self._optimizer.step()
         self._averaged += 1
         # At first a mean in which the n-th step weighs n, so that the random first weights have no share.
@@ -216,10 +218,10 @@ class Learner:
         config, order = self.config, random.permutation(len(demonstrations.actions))
         names = Relabelling(self.game, config.encoder, 1, config.seed) if config.relabel else None
         for group in self._optimizer.param_groups:
-            group["lr"] = rate * (config.cloning_learning_rate or config.learning_rate)
-        with torch_threads(config.threads):
-            for start in range(0, len(order), config.cloning_batch_size):
-                rows = order[start : start + config.cloning_batch_size]
+            group["lr"] = rate * config.learning_rate
+        with torch_threads():
+            for start in range(0, len(order), CLONING_BATCH_SIZE):
+                rows = order[start : start + CLONING_BATCH_SIZE]
                 decisions = (
                     demonstrations.observations[rows],
                     demonstrations.masks[rows],
@@ -233,7 +235,6 @@ class Learner:
                 mean = log_probs.gather(1, taken).mean()
                 self._step(-mean)
         move(self._average, self._actor, 1)
-        move(self._magnet, self._actor, 1)
         self._averaged = 1
         return float(mean.detach().exp())
 
@@ -243,10 +244,9 @@ class Learner:
         """Return a copy of the current policy, in NumPy, of the averaged weights with `average_decay`, and with the
         `temperature` of the settings."""
         net = self._average if self.config.average_decay else self._actor
-        activation = self.config.activation_fn
         hidden = self.game.encoders[critic_encoder(self.config, self.game)].full_information
-        critic = () if hidden else numpy_network(self._critic, activation)
-        actor = numpy_network(net, activation).divided(self.config.temperature)
+        critic = () if hidden else numpy_network(self._critic)
+        actor = numpy_network(net).divided(self.config.temperature)
         copy = MlpPolicy(actor, seed=seed, critic=critic)
         encoder = self.config.encoder or self.game.encoder
         copy.set_trained_for(TrainedFor.of(self.game, encoder, self.config.preset, self.config.reward_scale))
@@ -263,7 +263,6 @@ class Learner:
             "actor": self._actor.state_dict(),
             "critic": self._critic.state_dict(),
             "average": self._average.state_dict(),
-            "magnet": self._magnet.state_dict(),
             "optimizer": self._optimizer.state_dict(),
             "averaged": self._averaged,
             "mean_square": self._mean_square,
@@ -286,7 +285,7 @@ class Learner:
         learner = cls(config, game, league)
         state = torch.load(folder / MODEL, map_location=config.device, weights_only=True)
         learner.timesteps, learner._mean_square = state["timesteps"], state["mean_square"]
-        for name in ("actor", "critic", "average", "magnet", "optimizer"):
+        for name in ("actor", "critic", "average", "optimizer"):
             getattr(learner, f"_{name}").load_state_dict(state[name])
         learner._random.bit_generator.state = state["random"]
         learner._version = state.get("version", 0)

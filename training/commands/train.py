@@ -80,7 +80,7 @@ def _train_command(default: TrainConfig, args: Sequence[str]) -> Callable[..., N
             platform: Train for a platform, with its options, such as moltpoker (see `parlour list presets`). Name the
                 game if the platform has several.
             resume: The run to continue: its folder or its name below runs/. It allows --total-timesteps (in total),
-                --minutes (from now on), --address and --no-progress.
+                --minutes (from now on) and --address.
         """
         train(replace(settings, options={**default.options, **settings.options}), ["parlour", "train", *args])
 
@@ -94,7 +94,6 @@ def _resume_command(args: Sequence[str]) -> Callable[..., None]:
         total_timesteps: int | None = None,
         minutes: float | None = None,
         address: str | None = None,
-        progress: bool = True,
     ) -> None:
         """Continue a run from its last save.
 
@@ -103,10 +102,9 @@ def _resume_command(args: Sequence[str]) -> Callable[..., None]:
             total_timesteps: Decisions in total. Default: the run's own setting.
             minutes: The run ends after this many minutes from now on. Default: the run's own setting.
             address: Address of the Ray cluster. Default: the run's own setting.
-            progress: Show a progress bar.
         """
         more = {"total_timesteps": total_timesteps, "minutes": minutes, "address": address}
         overrides: dict[str, Any] = {name: value for name, value in more.items() if value is not None}
-        resume_run(resume, progress=progress, command=["parlour", "train", *args], **overrides)
+        resume_run(resume, command=["parlour", "train", *args], **overrides)
 
     return command

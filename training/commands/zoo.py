@@ -223,7 +223,7 @@ def _seed_of(command: str) -> int:
 def _made_by(run: Path) -> str:
     """Return the command that made a run, without the name of the run, which says nothing about the policy."""
     words = shlex.split((run / "command.txt").read_text("utf-8").splitlines()[0])
-    kept = [word for word in words if word != "--no-progress"]
+    kept = [word for word in words if word != "--no-progress"]  # an option of version 0.2
     if "--name" in kept:
         at = kept.index("--name")
         kept = kept[:at] + kept[at + 2 :]

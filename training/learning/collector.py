@@ -29,6 +29,10 @@ Weights = Mapping[str, NDArray[np.float32]]
 """The weights of the policy (``actor.…``) and of the value function (``critic.…``), by their names in PyTorch."""
 Opponents = Mapping[int, tuple[int, MlpPolicy]]
 """Opponents by their slot, each with a serial number that changes when the slot gets another policy."""
+GAMMA = 1.0
+"""Discount factor, per decision of the seat."""
+GAE_LAMBDA = 0.95
+"""Lambda of generalised advantage estimation."""
 
 
 def make_networks(config: SelfPlayConfig, game: Game) -> tuple[nn.Sequential, nn.Sequential]:
@@ -39,27 +43,20 @@ def make_networks(config: SelfPlayConfig, game: Game) -> tuple[nn.Sequential, nn
     seen, critic = game.encoders[config.encoder or game.encoder], game.encoders[critic_encoder(config, game)]
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)
-        kind, seats, activation = config.network, game.seats, config.activation_fn
-        actor = build(kind, seen.layout, seats, config.net_arch, game.num_actions, activation, 0.01)
+        kind, seats = config.network, game.seats
+        actor = build(kind, seen.layout, seats, config.net_arch, game.num_actions, 0.01)
         values = 1 + game.num_actions * config.action_values
-        return actor, build(kind, critic.layout, seats, config.critic_net_arch, values, activation, 1.0)
+        return actor, build(kind, critic.layout, seats, config.critic_net_arch, values, 1.0)
 
 
 def critic_encoder(config: SelfPlayConfig, game: Game) -> str:
-    """Return the name of the encoder of the value function's observations; a game without `full` has the policy's.
+    """Return the name of the encoder of the value function's observations: with hidden information, if the game has it.
 
-    For `full` it is ``full_v1`` if the policy's encoder is ``v1`` and the game has this one, and so for every version.
-
-    Raises:
-        ValueError: if the game has no encoder of the name in `config`.
+    It is ``full_v1`` if the policy's encoder is ``v1`` and the game has this one, and so for every version; else
+    ``full``; else the policy's.
     """
-    name = config.critic_encoder
-    if name not in ("", FULL, *game.encoders):
-        raise ValueError(f"critic_encoder={name!r}: {game.name} has the encoders {', '.join(game.encoders)}")
     policy = config.encoder or game.encoder
-    if name == FULL and f"{FULL}_{policy}" in game.encoders:
-        return f"{FULL}_{policy}"
-    return name if name in game.encoders else policy
+    return next((name for name in (f"{FULL}_{policy}", FULL) if name in game.encoders), policy)
 
 
 def only_two_compete(game: Game) -> bool:
@@ -109,7 +106,7 @@ class Collector:
             words = np.random.SeedSequence([config.seed, actor]).generate_state(1)
             self._relabelling = Relabelling(game, self.tables.tables.encoder, config.n_envs, int(words[0]))
         self._critic_encoder = game.encoders[critic_encoder(config, game)]
-        self._forward = Forward(device, config.precision)
+        self._forward = Forward(device)
         self._actor, self._critic = (net.to(device) for net in make_networks(config, game))
         self._words = streams(config.seed, 1)
         self._serials: dict[int, int] = {}
@@ -245,8 +242,8 @@ class Collector:
             self._dones,
             self._values,
             last,
-            config.gamma,
-            config.gae_lambda,
+            GAMMA,
+            GAE_LAMBDA,
             self._advantages,
         )
 

@@ -13,7 +13,7 @@ from ...envs import Game, VectorGame
 from ...envs.core.cuda.vector import CudaVectorGame
 from .advantages import advantages_of_all_seats
 from .batch import RolloutBatch
-from .collector import Weights, critic_encoder, load_weights, make_networks, only_two_compete
+from .collector import GAE_LAMBDA, GAMMA, Weights, critic_encoder, load_weights, make_networks, only_two_compete
 from .networks import Forward
 from .selfplay_settings import SelfPlayConfig
 
@@ -38,7 +38,7 @@ class GpuCollector:
         assert isinstance(tables, CudaVectorGame)
         self.tables = tables
         self._critic_encoder = critic_encoder(config, game)
-        self._forward = Forward(config.device, config.precision)
+        self._forward = Forward(config.device)
         self._actor, self._critic = (net.to(self._device) for net in make_networks(config, game))
         self._generator = torch.Generator(self._device)
         self._began = False
@@ -154,9 +154,7 @@ class GpuCollector:
             turn = self._shared(self.tables.turn).to(torch.int64)[:, None]
             own = last.gather(1, turn)
             last = (-own).expand_as(last).scatter(1, turn, own)
-        advantages = advantages_of_all_seats(
-            self._turn, self._rewards, self._dones, values, last, config.gamma, config.gae_lambda
-        )
+        advantages = advantages_of_all_seats(self._turn, self._rewards, self._dones, values, last, GAMMA, GAE_LAMBDA)
         return advantages, values
 
     def _value(self, observations: torch.Tensor) -> torch.Tensor:

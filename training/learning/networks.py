@@ -34,7 +34,6 @@ class SharedOverSeats(nn.Module):
         layout: the layout of the observations. Slices whose first dimension is `seats` have a row for every seat.
         seats: the number of seats.
         features: the number of outputs per seat.
-        activation: the activation function, such as ``"ReLU"``.
 
     Raises:
         ValueError: if there is no such slice.
@@ -43,7 +42,7 @@ class SharedOverSeats(nn.Module):
         outputs: the number of outputs in all: those of every seat, and the columns that belong to no seat.
     """
 
-    def __init__(self, layout: Layout, seats: int, features: int, activation: str) -> None:
+    def __init__(self, layout: Layout, seats: int, features: int) -> None:
         super().__init__()
         columns, others = seat_columns(layout, seats)
         if not columns.size:
@@ -53,7 +52,7 @@ class SharedOverSeats(nn.Module):
         self.register_buffer("columns", torch.as_tensor(columns), persistent=False)
         self.register_buffer("others", torch.as_tensor(others), persistent=False)
         self.linear = _linear(columns.shape[1], features, 2**0.5)
-        self.activation = getattr(nn, activation)()
+        self.activation = nn.ReLU()
         self.outputs = seats * features + len(others)
 
     def forward(self, values: torch.Tensor) -> torch.Tensor:
@@ -75,9 +74,7 @@ def seat_columns(layout: Layout, seats: int) -> tuple[NDArray[np.int64], NDArray
     return np.concatenate([nothing, *of_seats], axis=1), np.concatenate([nothing[0], *others])
 
 
-def build(
-    kind: str, layout: Layout, seats: int, hidden: Sequence[int], outputs: int, activation: str, gain: float
-) -> nn.Sequential:
+def build(kind: str, layout: Layout, seats: int, hidden: Sequence[int], outputs: int, gain: float) -> nn.Sequential:
     """Return a network from observations to `outputs` numbers, with orthogonal weights and biases of 0.
 
     Args:
@@ -88,16 +85,15 @@ def build(
         seats: the number of seats.
         hidden: sizes of the hidden layers.
         outputs: the number of outputs.
-        activation: the activation function of the hidden layers, such as ``"ReLU"``.
         gain: the gain of the last layer's weights.
     """
     modules: list[nn.Module] = []
     size = layout.size
     if kind == "seats":
-        shared = SharedOverSeats(layout, seats, max(8, hidden[0] // seats if hidden else 0), activation)
+        shared = SharedOverSeats(layout, seats, max(8, hidden[0] // seats if hidden else 0))
         modules, size = [shared], shared.outputs
     for number, width in enumerate(hidden):
-        layer = [_linear(size, width, 2**0.5), getattr(nn, activation)()]
+        layer = [_linear(size, width, 2**0.5), nn.ReLU()]
         modules += [Residual(*layer)] if kind == "residual" and number > 0 and size == width else layer
         size = width
     return nn.Sequential(*modules, _linear(size, outputs, gain))
@@ -110,7 +106,7 @@ def _linear(inputs: int, outputs: int, gain: float) -> nn.Linear:
     return linear
 
 
-def numpy_network(net: nn.Module, activation: str) -> Network:
+def numpy_network(net: nn.Module) -> Network:
     """Return a copy of a network that `build` made, in NumPy."""
     shared = next((module for module in net.modules() if isinstance(module, SharedOverSeats)), None)
     seat_layer = None
@@ -118,7 +114,7 @@ def numpy_network(net: nn.Module, activation: str) -> Network:
         seat_layer = SeatLayer(shared.columns.cpu().numpy(), shared.others.cpu().numpy(), *_arrays(shared.linear))
     linear = [module for module in net.modules() if isinstance(module, nn.Linear) and not _is_in(module, shared)]
     residual = any(isinstance(module, Residual) for module in net.modules())
-    return Network([_arrays(one) for one in linear], activation, residual, seat_layer)
+    return Network([_arrays(one) for one in linear], "ReLU", residual, seat_layer)
 
 
 def _is_in(module: nn.Linear, shared: SharedOverSeats | None) -> bool:
@@ -132,21 +128,19 @@ def _arrays(linear: nn.Linear) -> tuple[NDArray[np.float32], NDArray[np.float32]
 
 
 class Forward:
-    """Computes networks on a device, in a floating-point format.
+    """Computes networks on a device, in float32 on the CPU and in bfloat16 elsewhere.
 
     Args:
         device: the device of the networks, such as ``"cpu"``.
-        precision: ``"float32"``, ``"bfloat16"``, or ``"auto"``: float32 on the CPU and bfloat16 elsewhere.
     """
 
-    def __init__(self, device: str, precision: str) -> None:
+    def __init__(self, device: str) -> None:
         self.device = device
-        self._low = precision == "bfloat16" or (precision == "auto" and device != "cpu")
 
     def __call__(self, net: nn.Module, observations: NDArray[np.float32] | torch.Tensor) -> torch.Tensor:
         """Return a network's outputs, float32[N, out]."""
         given = torch.as_tensor(observations).to(self.device, non_blocking=True)
-        with torch.autocast(given.device.type, torch.bfloat16, enabled=self._low):
+        with torch.autocast(given.device.type, torch.bfloat16, enabled=self.device != "cpu"):
             return torch.as_tensor(net(given)).float()
 
     def log_probs(self, net: nn.Module, observations: Any, masks: Any) -> torch.Tensor:

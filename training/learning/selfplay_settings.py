@@ -5,12 +5,10 @@ from typing import Literal, get_args
 
 import torch
 
-from ...envs.core.encoder import FULL
 from ...envs.core.options import named, number, whole
 from .schedules import Schedule
 from .settings import TrainConfig
 
-Precision = Literal["auto", "float32", "bfloat16"]
 EngineName = Literal["local", "process", "ray", "gpu"]
 NetworkKind = Literal["mlp", "residual", "seats"]
 EntropyPrior = Literal["actions", "action_types"]
@@ -50,20 +48,13 @@ class SelfPlayConfig(TrainConfig):
     """Sizes of the hidden layers of the policy."""
     critic_net_arch: tuple[int, ...] = (128, 128)
     """Sizes of the hidden layers of the value function."""
-    critic_encoder: str = FULL
-    """The encoder of the value function's observations. full: with hidden information, if the game has it; full_v1
-    for a policy with the encoder v1. Empty: that of the policy."""
     action_values: bool = False
     """The value function also values every action, and the policy learns from all of them in each decision, not only
     from the one taken (a Q-critic). It needs `kl_coef`, which limits the update."""
-    activation_fn: str = "ReLU"
-    """Activation function of the hidden layers: ReLU or Tanh."""
     learning_rate: float = 1e-3
     """Learning rate at the start."""
     final_learning_rate: float = 1e-4
     """Learning rate at the end."""
-    learning_rate_schedule: Schedule = "power"
-    """Schedule of the learning rate: constant, linear or power."""
     ent_coef: float = 0.05
     """Weight of the entropy bonus at the start, where advantages have a standard deviation of 1."""
     final_ent_coef: float = 0.003
@@ -80,23 +71,11 @@ class SelfPlayConfig(TrainConfig):
     """Decisions per gradient step."""
     n_epochs: int = 2
     """Number of epochs per rollout."""
-    gamma: float = 1.0
-    """Discount factor, per decision of the seat."""
-    gae_lambda: float = 0.95
-    """Lambda of generalised advantage estimation."""
-    clip_range: float = 0.1
-    """Clipping range of PPO."""
-    vf_coef: float = 0.5
-    """Weight of the value loss."""
     kl_coef: float = 0.0
     """Weight of the divergence KL(new policy, policy before the update) at the start."""
     final_kl_coef: float | None = None
     """The same at the end; between them it changes like the entropy bonus. None: `kl_coef`. Policies cycle less if it
     rises while the entropy bonus falls."""
-    magnet_coef: float = 0.0
-    """Weight of the divergence KL(policy, magnet). The magnet is a slowly updated policy."""
-    magnet_rate: float = 0.01
-    """Update rate of the magnet towards the policy per update, 0 to 1."""
     average_decay: float = 0.0
     """Decay per gradient step of the averaged weights, which are saved and played. 0: the latest weights."""
     temperature: float = 1.0
@@ -104,20 +83,14 @@ class SelfPlayConfig(TrainConfig):
     action than in the training, where it explores. 1: as in the training."""
     adam_beta1: float = 0.9
     """Decay of Adam's mean of the gradients, 0 to 1. With 0, no momentum, the last policies of self-play cycle less."""
-    max_grad_norm: float = 0.5
-    """Gradients are clipped to this norm."""
     device: str = "cpu"
     """Device of the networks: cpu, or cuda with a GPU."""
-    precision: Precision = "auto"
-    """Floating-point format of the networks: auto is float32 on the CPU and bfloat16 on a GPU."""
 
     def unused(self) -> list[str]:
         """Return the names of settings that were changed and have no effect beside the others."""
         without = {
-            ("bots", "past_checkpoints", "self_play", "checkpoint_slots"): not self.opponent_tables + self.mixed_tables,
+            ("bots", "past_checkpoints"): not self.opponent_tables + self.mixed_tables,
             ("final_ent_coef",): self.ent_schedule == "constant",
-            ("final_learning_rate",): self.learning_rate_schedule == "constant",
-            ("magnet_rate",): not self.magnet_coef,
         }
         default = {field.name: field.default for field in fields(type(self))} | {"bots": {"random": 1.0}}
         return [
@@ -133,20 +106,17 @@ class SelfPlayConfig(TrainConfig):
         for name in ("net_arch", "critic_net_arch"):
             for size in getattr(self, name):
                 whole(name, size, 1)
-        for name in ("learning_rate", "final_learning_rate", "clip_range", "max_grad_norm", "temperature"):
+        for name in ("learning_rate", "final_learning_rate", "temperature"):
             number(name, getattr(self, name), 0, 1e9, above=True)
-        for name in ("ent_coef", "final_ent_coef", "vf_coef", "kl_coef", "magnet_coef"):
+        for name in ("ent_coef", "final_ent_coef", "kl_coef"):
             number(name, getattr(self, name), 0, 1e9)
         if self.final_kl_coef is not None:
             number("final_kl_coef", self.final_kl_coef, 0, 1e9)
         if self.action_values and not self.kl_coef:
             raise ValueError("action_values needs kl_coef above 0: nothing else limits what one update changes")
         for name in (
-            "gamma",
-            "gae_lambda",
             "opponent_tables",
             "mixed_tables",
-            "magnet_rate",
             "average_decay",
             "adam_beta1",
         ):
@@ -162,22 +132,17 @@ class SelfPlayConfig(TrainConfig):
         if self.adam_beta1 == 1:
             raise ValueError("adam_beta1=1: the mean of the gradients would never move; need less than 1")
         for name, known in (
-            ("learning_rate_schedule", Schedule),
             ("ent_schedule", Schedule),
             ("ent_prior", EntropyPrior),
-            ("precision", Precision),
             ("network", NetworkKind),
             ("engine", EngineName),
         ):
             named(name, getattr(self, name), get_args(known))
         for first, last, schedule in (
-            ("learning_rate", "final_learning_rate", self.learning_rate_schedule),
             ("ent_coef", "final_ent_coef", self.ent_schedule),
             ("kl_coef", "final_kl_coef", self.ent_schedule if self.final_kl_coef is not None else "constant"),
         ):
             if schedule == "power" and (getattr(self, first) > 0) != (getattr(self, last) > 0):
                 raise ValueError(f"{last}={getattr(self, last)}: a power schedule needs both above 0, or both 0")
-        if self.activation_fn not in ("ReLU", "Tanh"):
-            raise ValueError(f"activation_fn={self.activation_fn!r}: choose from ReLU and Tanh")
         if self.device != "cpu" and not (self.device.startswith("cuda") and torch.cuda.is_available()):
             raise ValueError(f"device={self.device!r}: need cpu, or cuda where PyTorch finds a GPU; it finds none here")

@@ -10,12 +10,14 @@ from typing import Annotated, Any, Literal, get_args
 import tyro
 
 from ...envs.core.options import named, number, whole
+from .league import League
 from .run_folder import RUNS
 
-Exploitability = Literal["auto", "none", "exact", "best_response"]
 Tracker = Literal["", "wandb", "mlflow"]
 ALGORITHM = "maskable_ppo"
 """The default learning algorithm."""
+CHECKPOINT_SLOTS = 4
+"""Number of past checkpoints among the opponents: the newest one, and others drawn at random."""
 
 
 def pair(text: str) -> tuple[str, Any]:
@@ -66,19 +68,13 @@ class TrainConfig:
     """The run ends after this many minutes at the latest. The learning rate has its final value by then."""
     seed: int = 0
     """Seed of all random numbers. With one thread and no time limit, the same seed gives the same policy."""
-    threads: int = 1
-    """Threads of torch and NumPy. More than one is much slower for small batches if other processes are busy."""
     n_envs: int = 256
     """Number of tables that are played at the same time."""
     reward_scale: float = 0.01
     """Factor of the rewards (in the game's unit, such as big blinds). The results should be between about -1 and 1."""
 
-    self_play: float = 0.0
-    """Share of the opponents that are the learner itself, copied at the beginning of each rollout."""
     past_checkpoints: float = 0.5
     """Share of the opponents that are past checkpoints of the learner."""
-    checkpoint_slots: int = 4
-    """Number of past checkpoints among the opponents: the newest one, and others drawn at random."""
     checkpoint_every: int = 250_000
     """Timesteps between two checkpoints. The model is saved with each."""
     bots: Annotated[dict[str, float], _PAIRS] = field(default_factory=lambda: {"random": 1.0})
@@ -94,22 +90,12 @@ class TrainConfig:
     """Number of the teacher's decisions, in all seats, for cloning."""
     cloning_minutes: float | None = None
     """Time limit of cloning in minutes. `minutes` begin after it."""
-    cloning_learning_rate: float | None = None
-    """Learning rate of cloning; None: `learning_rate`. It falls linearly to 0 in the second half."""
-    cloning_batch_size: int = 1_024
-    """Batch size of cloning."""
 
     evaluate_every: int = 0
     """Timesteps between two evaluations during training; the last one is at the end. 0: none."""
     evaluate_against: tuple[str, ...] = ("random",)
-    """Opponents of the evaluations: bots, runs or policy files. Each one plays all other seats."""
-    evaluate_deals: int = 1_000
-    """Deals per opponent. Each is played once with the policy in each seat."""
-    exploitability: Exploitability = "auto"
-    """What else is evaluated. exact: NashConv, for games whose random events can be enumerated; best_response: a lower
-    bound, for games with a method for it; auto: exact if the game is small, else none; none."""
-    evaluate_hands: int = 200
-    """Number of hands of the best response."""
+    """Opponents of the evaluations: bots, runs or policy files. Each one plays all other seats. best_response: a best
+    response, for games that have one. In small games NashConv is computed too."""
     track: Tracker = ""
     """Also send the metrics to a tracker: wandb or mlflow. Empty: to none."""
 
@@ -117,8 +103,14 @@ class TrainConfig:
     """Name of the run folder. Empty: the game and the time."""
     runs: Path = RUNS
     """The folder of all run folders."""
-    progress: bool = True
-    """Show a progress bar."""
+
+    def league(self) -> League:
+        """Return the league of a run with these settings.
+
+        Raises:
+            ValueError: if the shares of the opponents do not fit together.
+        """
+        return League(CHECKPOINT_SLOTS, self.past_checkpoints, self.bots, self.seed)
 
     def unused(self) -> list[str]:
         """Return the names of settings that were changed and have no effect beside the others."""
@@ -126,22 +118,12 @@ class TrainConfig:
 
     def __post_init__(self) -> None:
         """Check settings that would fail late or without an error."""
-        for name in (
-            "total_timesteps",
-            "threads",
-            "n_envs",
-            "checkpoint_every",
-            "demonstrations",
-            "cloning_batch_size",
-        ):
+        for name in ("total_timesteps", "n_envs", "checkpoint_every", "demonstrations"):
             whole(name, getattr(self, name), 1)
-        whole("evaluate_deals", self.evaluate_deals, 2)
-        whole("evaluate_hands", self.evaluate_hands, 4)
-        named("exploitability", self.exploitability, get_args(Exploitability))
         named("track", self.track, get_args(Tracker))
-        for name in ("random_start_steps", "checkpoint_slots", "evaluate_every"):
+        for name in ("random_start_steps", "evaluate_every"):
             whole(name, getattr(self, name), 0)
-        for name in ("minutes", "cloning_minutes", "cloning_learning_rate"):
+        for name in ("minutes", "cloning_minutes"):
             if getattr(self, name) is not None:
                 number(name, getattr(self, name), 0, 1e9, above=True)
         if self.name and not re.fullmatch(r"\w[\w.-]*", self.name):

@@ -19,6 +19,7 @@ from ..algorithms import find
 from ..learning.settings import ALGORITHM, TrainConfig
 from .conversion import convert
 from .version_0_1 import renamed
+from .version_0_2 import without_removed
 
 FORMAT = 2
 """The format of the files that this version writes. Files of version 0.1 have no format."""
@@ -177,10 +178,13 @@ def to_config(kind: type[Config], settings: Mapping[str, Any], source: str) -> C
         source: the source of the settings, for error messages.
 
     Raises:
-        ValueError: for an unknown setting, with the most similar one, or for a value of another type or out of range.
+        ValueError: for an unknown setting, with the most similar one, or for a value of another type or out of range;
+            for a setting of version 0.2 that is gone, with another value than it always has now.
     """
+    known = [field.name for field in fields(kind)]
+    settings = without_removed(settings, known, source)
     for name in settings:
-        named(f"setting of {source}", name, [field.name for field in fields(kind)])
+        named(f"setting of {source}", name, known)
     return convert(settings, kind)
 
 

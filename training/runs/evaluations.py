@@ -9,22 +9,28 @@ from ..evaluation.exact import flat_tree, nash_conv
 from ..evaluation.theory import compare
 from ..learning.settings import TrainConfig
 
-AUTO_NODES = 200_000
-"""With ``exploitability = "auto"``, NashConv is computed for games with at most this many nodes."""
+NODES = 200_000
+"""NashConv is computed for games with at most this many nodes."""
+BEST_RESPONSE = "best_response"
+"""The name of the game's best response among the opponents."""
+DEALS = 1_000
+"""Deals per opponent. Each is played once with the policy in each seat."""
+HANDS = 200
+"""Number of hands of the best response."""
 
 
 class Evaluations:
     """Evaluates the policy of a run, always on the same deals.
 
     Args:
-        config: the settings ``evaluate_every``, ``evaluate_against``, ``evaluate_deals``, ``exploitability``.
+        config: the settings ``evaluate_every`` and ``evaluate_against``.
         game: the game with its options.
 
     Attributes:
         latest: the last results by name; empty before the first evaluation.
 
     Raises:
-        ValueError: for an unknown opponent, or if the exploitability cannot be computed.
+        ValueError: for an unknown opponent, or if there is no best response for the game.
     """
 
     def __init__(self, config: TrainConfig, game: Game) -> None:
@@ -33,16 +39,16 @@ class Evaluations:
         self._tree = None
         if not config.evaluate_every:
             return
-        for name in config.evaluate_against:
+        self._best_response = BEST_RESPONSE in config.evaluate_against
+        self._opponents = [name for name in config.evaluate_against if name != BEST_RESPONSE]
+        for name in self._opponents:
             make_policy(name, game, seed=0)
-        if config.exploitability == "exact":
-            self._tree = flat_tree(game, config.encoder)
-        elif config.exploitability == "auto" and game.capabilities.chance is not None:
+        if game.capabilities.chance is not None:
             try:
-                self._tree = flat_tree(game, config.encoder, AUTO_NODES)
+                self._tree = flat_tree(game, config.encoder, NODES)
             except ValueError:  # the tree is too large
                 self._tree = None
-        if config.exploitability == "best_response":
+        if self._best_response:
             best_response(make_policy("random", game, seed=0), game, hands=4)  # raises if there is no method
 
     def due(self, before: int, timesteps: int) -> bool:
@@ -61,19 +67,19 @@ class Evaluations:
         """
         config, game = self._config, self._game
         results: dict[str, float] = {}
-        for number, name in enumerate(config.evaluate_against):
+        for number, name in enumerate(self._opponents):
             policy.stream = config.seed
             rival = make_policy(name, game, seed=config.seed + number)
-            score = evaluate(policy, game, [rival], deals=config.evaluate_deals, seed=config.seed)
+            score = evaluate(policy, game, [rival], deals=DEALS, seed=config.seed)
             results |= {f"eval/{name}": score.mean, f"eval/{name}_interval": (score.high - score.low) / 2}
         if self._tree is not None:
             strategy = self._tree.strategy_of(policy)
             results["eval/nash_conv"] = nash_conv(self._tree, strategy) / game.payoffs.unit
-        if config.exploitability == "best_response":
+        if self._best_response:
             policy.stream = config.seed
-            results["eval/best_response"] = 1_000 * best_response(policy, game, hands=config.evaluate_hands).mean
+            results["eval/best_response"] = 1_000 * best_response(policy, game, hands=HANDS).mean
         policy.stream = config.seed
-        beside = compare(policy, game, matches=config.evaluate_deals, seed=config.seed)
+        beside = compare(policy, game, matches=DEALS, seed=config.seed)
         for line in beside.lines if beside else ():
             both = {f"theory/{line.name}": line.learned, f"theory/{line.name}_theory": line.theory}
             results |= {name: value for name, value in both.items() if value is not None}

@@ -68,7 +68,7 @@ def response_config(
     preset, encoder = settings_from(game.name, algorithm), encoder_of(policy, game)
     scale = {} if "reward_scale" in preset else {"reward_scale": 1 / most}
     fixed = {"options": dict(game.options), "total_timesteps": decisions, "seed": seed, "minutes": minutes}
-    fixed |= {"random_start_steps": 0, "teacher": "", "progress": False, "algorithm": algorithm}
+    fixed |= {"random_start_steps": 0, "teacher": "", "algorithm": algorithm}
     known = {field.name for field in fields(find(algorithm).Config)}
     if "opponent_tables" in known:
         # Such an algorithm plays against itself at the other tables.

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from rich.progress import Progress
-from threadpoolctl import threadpool_limits
 
 from ...envs import Game
 from ...envs import game as make_game
@@ -26,6 +25,7 @@ from ..learning.experts import experts
 from ..learning.league import League
 from ..learning.learner import Learner
 from ..learning.settings import TrainConfig
+from ..learning.torch_threads import blas_threads
 from ..terminal.console import Console
 from ..terminal.progress import training_bar
 from .budget import Budget
@@ -59,13 +59,13 @@ def train(config: TrainConfig, command: Sequence[str] = (), callbacks: Sequence[
     if config.teacher:
         named("bot or expert", config.teacher, [*game.bots, *experts(game)])
     evaluations = Evaluations(config, game)
-    league = _league(config)
+    league = config.league()
     learner = find(config.algorithm)(config, game, league)
     folder = run_folder.new_folder(config.runs, config.name, game.id)
     config = dataclasses.replace(config, name=folder.name)
     write_config(config, folder)
     run_folder.add_command(folder, command)
-    with run_folder.locked(folder), _blas_threads(config.threads), _stopped_by_sigterm():
+    with run_folder.locked(folder), blas_threads(), _stopped_by_sigterm():
         if config.teacher:
             try:
                 probability = _clone(learner, config, game)
@@ -84,7 +84,6 @@ def train(config: TrainConfig, command: Sequence[str] = (), callbacks: Sequence[
 def resume(
     run: str | Path,
     *,
-    progress: bool = True,
     command: Sequence[str] = (),
     callbacks: Sequence[Callback] = (),
     **overrides: Any,
@@ -93,7 +92,6 @@ def resume(
 
     Args:
         run: the run folder, or its name below ``runs/``.
-        progress: show a progress bar.
         command: the command line, appended to ``command.txt``; empty: that of this process.
         callbacks: called after each iteration, in order.
         overrides: new values of ``total_timesteps``, ``minutes`` (from now on), or ``address`` (of a Ray cluster).
@@ -114,11 +112,11 @@ def resume(
         )
     if not (folder / "config.toml").is_file():
         raise FileNotFoundError(f"{run} cannot be resumed: {folder / 'config.toml'} is missing")
-    stored = load_config(folder / "config.toml", progress=progress, **overrides)
+    stored = load_config(folder / "config.toml", **overrides)
     with no_files():
         config, game = _completed(stored)
-    with run_folder.locked(folder), _blas_threads(config.threads), _stopped_by_sigterm():
-        league = _league(config)
+    with run_folder.locked(folder), blas_threads(), _stopped_by_sigterm():
+        league = config.league()
         state = run_folder.read_state(folder)
         league.load(run_folder.checkpoint_files(folder), state["league"] if state else None)
         try:
@@ -144,10 +142,6 @@ def _completed(config: TrainConfig) -> tuple[TrainConfig, Game]:
     return dataclasses.replace(config, game=game.id, options=dict(game.options), encoder=encoder), game
 
 
-def _league(config: TrainConfig) -> League:
-    return League(config.checkpoint_slots, config.past_checkpoints, config.bots, config.seed, config.self_play)
-
-
 def _save(learner: Learner, folder: Path) -> None:
     """Write the learner and ``policy.npz``. If the process dies meanwhile, the old files stay complete."""
     learner.save(folder)
@@ -162,7 +156,7 @@ def _clone(learner: Learner, config: TrainConfig, game: Game) -> float:
     else:
         teacher = make_policy(config.teacher, game, seed=config.seed)
         taken = demonstrations(game, teacher, config.encoder, config.seed)
-    with training_bar(shown=config.progress) as bar:
+    with training_bar() as bar:
         task = bar.add_task(f"cloning {config.teacher}", total=1.0, note="")
         return clone(
             learner,
@@ -189,7 +183,7 @@ def _learn(
     console = Console()
     with (
         closing(learner),
-        training_bar(shown=config.progress) as bar,
+        training_bar() as bar,
         tracked(config, folder) as track,
         Metrics(folder, track) as metrics,
     ):
@@ -293,13 +287,6 @@ class _Run:
     def _checkpoint(self) -> None:
         checkpoint = self._league.add_checkpoint(self._learner, self._tables.policies)
         checkpoint.save(run_folder.checkpoint_file(self._folder, self._learner.timesteps))
-
-
-@contextmanager
-def _blas_threads(threads: int) -> Iterator[None]:
-    """Set NumPy's threads: the opponents play in NumPy, which is five times slower with more threads on busy cores."""
-    with threadpool_limits(threads, "blas"):
-        yield
 
 
 @contextmanager

@@ -159,6 +159,6 @@ def _train_all(source: str, folder: Path, plans: Sequence[dict[str, Any]], metri
     ends = []
     for plan in plans:
         with redirect_stdout(StringIO()):  # the sweep itself reports
-            run = train(load_config(source, **{**plan, "runs": folder, "progress": False}))
+            run = train(load_config(source, **{**plan, "runs": folder}))
         ends.append(float(Group("", [read_curve(run, metric)]).ends(last)[0]))
     return ends

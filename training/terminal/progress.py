@@ -26,7 +26,7 @@ def counting_bar(task: str, total: int) -> Iterator[Callable[[int], None]]:
         yield lambda count: bar.advance(number, count)
 
 
-def training_bar(shown: bool) -> Progress:
+def training_bar() -> Progress:
     """Return a bar for training; its tasks have a `note`, shown at the end of the line."""
     columns = (
         TextColumn("{task.description}"),
@@ -36,4 +36,4 @@ def training_bar(shown: bool) -> Progress:
         TimeRemainingColumn(),
         TextColumn("{task.fields[note]}"),
     )
-    return Progress(*columns, console=STDERR, refresh_per_second=4, disable=not shown)
+    return Progress(*columns, console=STDERR, refresh_per_second=4, disable=not STDERR.is_terminal)
