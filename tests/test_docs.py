@@ -1,5 +1,6 @@
 """The pages: those of the games are what the code says, links lead somewhere, command lines are understood."""
 
+import dataclasses
 import importlib.util
 import json
 import re
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 from cases import SMALL
 from markdown_it import MarkdownIt
+from parlour.training.algorithms import find, names
 from parlour.training.commands import MERGED
 from parlour.training.parser import parse
 
@@ -50,6 +52,18 @@ def test_the_front_picture_is_what_the_code_draws():
     kept = (DOCS / "parlour.svg").read_text(encoding="utf-8")
     assert kept == generator().front_picture(), "the code has changed: make docs"
     assert len(kept) < 300_000
+
+
+def test_the_page_of_settings_is_generated_from_the_code():
+    assert (DOCS / "settings.md").read_text(encoding="utf-8") == generator().settings_page(), "make docs"
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_setting_says_when_one_would_change_it(name):
+    texts = sys.modules["settings"].descriptions(find(name).Config)
+    settings = {part.name for part in dataclasses.fields(find(name).Config)} - {"game", "preset"}
+    assert [one for one in sorted(settings) if texts[one].count(" Change it ") != 1] == []
+    assert len(settings) <= 46
 
 
 def test_action_ranges_have_no_gaps_and_slices_have_meanings(game):

@@ -199,7 +199,7 @@ GONE = {
     "evaluate_hands": 50,
     "exploitability": "exact",
 }
-"""Settings of self-play that version 0.2 wrote, with their defaults, or with others that changed nothing in the learning."""
+"""Settings of self-play that version 0.2 wrote, with defaults, or with values that changed nothing in the learning."""
 
 
 def test_a_file_of_version_0_2_is_read(tmp_path):

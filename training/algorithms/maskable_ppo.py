@@ -37,41 +37,48 @@ class MaskablePPOConfig(TrainConfig):
     """Settings of a run with MaskablePPO. Those of the algorithm have the names of Stable-Baselines3."""
 
     self_play: float = 0.0
-    """Share of the opponents that are the learner itself, copied at the beginning of each rollout."""
+    """Share of the opponents that are the learner itself, copied at the beginning of each rollout. Change it to 1 for
+    one policy that learns in all seats."""
     checkpoint_slots: int = CHECKPOINT_SLOTS
-    """Number of past checkpoints among the opponents: the newest one, and others drawn at random."""
+    """Number of past checkpoints among the opponents: the newest one, and others drawn at random. Change it to more if
+    the policy loses to old versions."""
     cloning_learning_rate: float | None = None
-    """Learning rate of cloning; None: `learning_rate`. It falls linearly to 0 in the second half."""
+    """Learning rate of cloning; None: `learning_rate`. It falls linearly to 0 in the second half. Change it to more if
+    the teacher is copied too slowly."""
     cloning_batch_size: int = 1_024
-    """Batch size of cloning."""
+    """Batch size of cloning. Change it to less if the teacher is copied too slowly."""
     net_arch: tuple[int, ...] = (64, 64)
-    """Sizes of the hidden layers of the policy, and of the value function if value_net_arch is empty."""
+    """Sizes of the hidden layers of the policy, and of the value function if critic_net_arch is empty. Change it to
+    larger ones for long observations; they are slower in play too."""
     critic_net_arch: tuple[int, ...] = ()
-    """Sizes of the hidden layers of the value function. Empty: those of the policy."""
+    """Sizes of the hidden layers of the value function. Empty: those of the policy. Change it to larger ones if the
+    value loss stays high."""
     activation_fn: str = "ReLU"
-    """Activation function of the hidden layers: ReLU or Tanh."""
+    """Activation function of the hidden layers: ReLU or Tanh. Change it to compare with results of others."""
     observation_slices: tuple[str, ...] = ()
-    """The slices of the observation that the networks get, by their paths in the layout. Empty: all."""
+    """The slices of the observation that the networks get, by their paths in the layout. Empty: all. Change it to
+    leave out what does not help."""
     learning_rate: float = 2e-3
-    """Learning rate at the start. It falls linearly to 0."""
+    """Learning rate at the start. It falls linearly to 0. Change it to less if the loss jumps."""
     n_steps: int = 64
-    """Decisions per table in each rollout."""
+    """Decisions per table in each rollout. Change it to more for long episodes."""
     batch_size: int = 4096
-    """Decisions per gradient step."""
+    """Decisions per gradient step. Change it to less for more updates with each decision."""
     n_epochs: int = 2
-    """Number of epochs per rollout."""
+    """Number of epochs per rollout. Change it to more where decisions are expensive."""
     gamma: float = 1.0
-    """Discount factor."""
+    """Discount factor. Change it to less if learners wait too long."""
     gae_lambda: float = 0.95
-    """Lambda of generalised advantage estimation."""
+    """Lambda of generalised advantage estimation. Change it to less if returns are noisy."""
     clip_range: float = 0.2
-    """Clipping range of PPO."""
+    """Clipping range of PPO. Change it to less if the policy jumps."""
     ent_coef: float = 0.01
-    """Weight of the entropy bonus at the start. It falls linearly to 0."""
+    """Weight of the entropy bonus at the start. It falls linearly to 0. Change it to more if the policy settles early
+    on few actions."""
     vf_coef: float = 0.5
-    """Weight of the value loss."""
+    """Weight of the value loss. Change it to compare with results of others."""
     max_grad_norm: float = 0.5
-    """Gradients are clipped to this norm."""
+    """Gradients are clipped to this norm. Change it to compare with results of others."""
 
     def league(self) -> League:
         """Return the league of a run with these settings; see `TrainConfig.league`."""

@@ -19,72 +19,91 @@ class SelfPlayConfig(TrainConfig):
     """Settings of a run with self-play PPO."""
 
     algorithm: str = "selfplay"
-    """The learning algorithm, by name. Some of the settings belong to the algorithm."""
+    """The learning algorithm, by name. Some of the settings belong to the algorithm. Change it to maskable_ppo for the
+    files of Stable-Baselines3."""
     engine: EngineName = "local"
     """Where decisions are collected. local: in the learner's process; process: in processes of this machine; ray: by
-    actors of a Ray cluster, which play while the learner learns; gpu: at tables on the learner's GPU."""
+    actors of a Ray cluster, which play while the learner learns; gpu: at tables on the learner's GPU. Change it to
+    use more processors, machines or a GPU."""
     actors: int = 1
-    """Number of actors. Each has its own tables; those of the engine local play one after the other."""
+    """Number of actors. Each has its own tables; those of the engine local play one after the other. Change it to the
+    number of free processors."""
     address: str = ""
-    """Address of the Ray cluster, such as auto or 10.0.0.1:6379. Empty: a cluster of this machine alone."""
+    """Address of the Ray cluster, such as auto or 10.0.0.1:6379. Empty: a cluster of this machine alone. Change it to
+    use a cluster that runs already."""
     n_envs: int = 2_048
-    """Number of tables of each actor."""
+    """Number of tables of each actor. Change it to more for larger and steadier batches; they take memory."""
     opponent_tables: float = 0.0
     """Share of the tables at which past checkpoints and bots play all seats but one. At the others the learner plays
-    every seat."""
+    every seat. Change it to more if the policy must win from bots, and to 0 for play near an equilibrium."""
     mixed_tables: float = 0.0
     """Share of the tables at which each seat is the learner's or an opponent's, with equal probability. In a game with
-    teams the learner plays none, half or all of a team, one opponent the rest. So it meets strangers in its team."""
+    teams the learner plays none, half or all of a team, one opponent the rest. So it meets strangers in its team.
+    Change it where the policy will play with strangers in its team."""
     relabel: bool = False
     """Show each agent in each episode the other seats in random order, and with other tokens, where the game does not
-    tell them apart (other-play). So no agreement between copies of the policy can rest on them."""
+    tell them apart (other-play). So no agreement between copies of the policy can rest on them. Change it where the
+    policy will play with strangers."""
     chance_samples: int = 0
     """Where the rest of an episode is only chance (all-in pots), its rewards are means over this many random
-    continuations, and exact if there are no more. 0: the rewards as played."""
+    continuations, and exact if there are no more. 0: the rewards as played. Change it to 20 or more in hold'em, for
+    less noise."""
     network: NetworkKind = "mlp"
     """Kind of the networks. mlp; residual: the input of a hidden layer is added to its output, if their sizes are
-    equal; seats: the first layer has the same weights for every seat."""
+    equal; seats: the first layer has the same weights for every seat. Change it to seats for games of many
+    seats."""
     net_arch: tuple[int, ...] = (128, 128)
-    """Sizes of the hidden layers of the policy."""
+    """Sizes of the hidden layers of the policy. Change it to larger ones for long observations; they are slower in
+    play too."""
     critic_net_arch: tuple[int, ...] = (128, 128)
-    """Sizes of the hidden layers of the value function."""
+    """Sizes of the hidden layers of the value function. Change it to larger ones if `train/value_loss` stays high; it
+    is not needed in play."""
     action_values: bool = False
     """The value function also values every action, and the policy learns from all of them in each decision, not only
-    from the one taken (a Q-critic). It needs `kl_coef`, which limits the update."""
+    from the one taken (a Q-critic). It needs `kl_coef`, which limits the update. Change it where hidden information
+    decides the result, as in auctions."""
     learning_rate: float = 1e-3
-    """Learning rate at the start."""
+    """Learning rate at the start. Change it to less if `train/kl` is large."""
     final_learning_rate: float = 1e-4
-    """Learning rate at the end."""
+    """Learning rate at the end. Change it to less in long runs."""
     ent_coef: float = 0.05
-    """Weight of the entropy bonus at the start, where advantages have a standard deviation of 1."""
+    """Weight of the entropy bonus at the start, where advantages have a standard deviation of 1. Change it to more if
+    the policy settles early on few actions."""
     final_ent_coef: float = 0.003
-    """Weight of the entropy bonus at the end."""
+    """Weight of the entropy bonus at the end. Change it to less for play nearer to the best action, to more if the
+    policy can be exploited."""
     ent_prior: EntropyPrior = "actions"
     """The play towards which the entropy bonus pushes. actions: all legal actions equally likely. action_types: all
-    types of legal actions (fold, call, raise) equally likely, and the actions of a type. Where a type has many actions,
-    the first pays for choosing that type: in hold'em for raising."""
+    types of legal actions (fold, call, raise) equally likely, and the actions of a type. Where a type has many
+    actions, the first pays for choosing that type: in hold'em for raising. Change it where a type has many
+    actions."""
     ent_schedule: Schedule = "power"
-    """Schedule of the weight of the entropy bonus: constant, linear or power."""
+    """Schedule of the weight of the entropy bonus: constant, linear or power. Change it to linear where exploration
+    must last."""
     n_steps: int = 32
-    """Decisions per table in each rollout."""
+    """Decisions per table in each rollout. Change it to more for long episodes."""
     batch_size: int = 8_192
-    """Decisions per gradient step."""
+    """Decisions per gradient step. Change it to less for more updates with each decision; they take longer."""
     n_epochs: int = 2
-    """Number of epochs per rollout."""
+    """Number of epochs per rollout. Change it to more where decisions are expensive."""
     kl_coef: float = 0.0
-    """Weight of the divergence KL(new policy, policy before the update) at the start."""
+    """Weight of the divergence KL(new policy, policy before the update) at the start. Change it if policies cycle, and
+    with `action_values`."""
     final_kl_coef: float | None = None
     """The same at the end; between them it changes like the entropy bonus. None: `kl_coef`. Policies cycle less if it
-    rises while the entropy bonus falls."""
+    rises while the entropy bonus falls. Change it to more than `kl_coef` near an equilibrium."""
     average_decay: float = 0.0
-    """Decay per gradient step of the averaged weights, which are saved and played. 0: the latest weights."""
+    """Decay per gradient step of the averaged weights, which are saved and played. 0: the latest weights. Change it to
+    0.999 or more where the latest policies differ much."""
     temperature: float = 1.0
     """Temperature of the saved policy, above 0: its logits are divided by it. Below 1 it plays closer to its best
-    action than in the training, where it explores. 1: as in the training."""
+    action than in the training, where it explores. 1: as in the training. Change it to less where much entropy is
+    left at the end."""
     adam_beta1: float = 0.9
-    """Decay of Adam's mean of the gradients, 0 to 1. With 0, no momentum, the last policies of self-play cycle less."""
+    """Decay of Adam's mean of the gradients, 0 to 1. With 0, no momentum, the last policies of self-play cycle less.
+    Change it to 0 in small games."""
     device: str = "cpu"
-    """Device of the networks: cpu, or cuda with a GPU."""
+    """Device of the networks: cpu, or cuda with a GPU. Change it for large networks and for the engine gpu."""
 
     def unused(self) -> list[str]:
         """Return the names of settings that were changed and have no effect beside the others."""

@@ -54,55 +54,71 @@ class TrainConfig:
     game: tyro.conf.Suppress[str]
     """The game, by name."""
     options: Annotated[dict[str, Any], _PAIRS] = field(default_factory=dict)
-    """The game's options, such as seats=2 stacks=200."""
+    """The game's options, such as seats=2 stacks=200. Change it to the rules that you will play by."""
     encoder: str = ""
-    """The encoder of the policy's observations, such as v0. Empty: the game's default."""
+    """The encoder of the policy's observations, such as v0. Empty: the game's default. Change it to use another
+    version of the observation."""
     preset: tyro.conf.Suppress[str] = ""
     """The preset of the settings: a game's name or another preset. It is saved with the policy."""
     algorithm: str = ALGORITHM
-    """The learning algorithm, by name. Some of the settings belong to the algorithm."""
+    """The learning algorithm, by name. Some of the settings belong to the algorithm. Change it to selfplay for one
+    policy in all seats; maskable_ppo has the files of Stable-Baselines3."""
 
     total_timesteps: int = 20_000_000
-    """Number of decisions of the learner, at all tables together."""
+    """Number of decisions of the learner, at all tables together. Change it to more while the learning curve still
+    rises."""
     minutes: float | None = None
-    """The run ends after this many minutes at the latest. The learning rate has its final value by then."""
+    """The run ends after this many minutes at the latest. The learning rate has its final value by then. Change it
+    where time counts more than to get the same result again."""
     seed: int = 0
-    """Seed of all random numbers. With one thread and no time limit, the same seed gives the same policy."""
+    """Seed of all random numbers. With one thread and no time limit, the same seed gives the same policy. Change it
+    for a second run: trust no result of one seed."""
     n_envs: int = 256
-    """Number of tables that are played at the same time."""
+    """Number of tables that are played at the same time. Change it to more for larger and steadier batches; they take
+    memory."""
     reward_scale: float = 0.01
-    """Factor of the rewards (in the game's unit, such as big blinds). The results should be between about -1 and 1."""
+    """Factor of the rewards (in the game's unit, such as big blinds). The results should be between about -1 and 1.
+    Change it if rewards are much larger or smaller than a few units."""
 
     past_checkpoints: float = 0.5
-    """Share of the opponents that are past checkpoints of the learner."""
+    """Share of the opponents that are past checkpoints of the learner. Change it to more if the policy loses to its
+    earlier versions."""
     checkpoint_every: int = 250_000
-    """Timesteps between two checkpoints. The model is saved with each."""
+    """Timesteps between two checkpoints. The model is saved with each. Change it to more in long runs: every
+    checkpoint is kept."""
     bots: Annotated[dict[str, float], _PAIRS] = field(default_factory=lambda: {"random": 1.0})
-    """The bots among the opponents, with their relative shares of the rest."""
+    """The bots among the opponents, with their relative shares of the rest. Change it to the bots that the policy will
+    meet."""
     random_start_steps: int = 0
     """The most random decisions at the beginning of an episode. The least number falls from this to 0 by the middle of
-    the budget, so that the end of the game is learned first (a reverse curriculum)."""
+    the budget, so that the end of the game is learned first (a reverse curriculum). Change it for games whose late
+    turns are seldom reached."""
 
     teacher: str = ""
     """The teacher of behavioural cloning before reinforcement learning: a bot, or an expert of the game. Empty: no
-    cloning. An expert may use hidden information, and also labels the learner's own matches (DAgger)."""
+    cloning. An expert may use hidden information, and also labels the learner's own matches (DAgger). Change it
+    where learning from nothing is slow, as in mafia and tangram."""
     demonstrations: int = 1_000_000
-    """Number of the teacher's decisions, in all seats, for cloning."""
+    """Number of the teacher's decisions, in all seats, for cloning. Change it to more for a teacher that is hard to
+    copy."""
     cloning_minutes: float | None = None
-    """Time limit of cloning in minutes. `minutes` begin after it."""
+    """Time limit of cloning in minutes. `minutes` begin after it. Change it where time counts more than to get the
+    same result again."""
 
     evaluate_every: int = 0
-    """Timesteps between two evaluations during training; the last one is at the end. 0: none."""
+    """Timesteps between two evaluations during training; the last one is at the end. 0: none. Change it to see how
+    strength grows."""
     evaluate_against: tuple[str, ...] = ("random",)
     """Opponents of the evaluations: bots, runs or policy files. Each one plays all other seats. best_response: a best
-    response, for games that have one. In small games NashConv is computed too."""
+    response, for games that have one. In small games NashConv is computed too. Change it to those that you compare
+    with."""
     track: Tracker = ""
-    """Also send the metrics to a tracker: wandb or mlflow. Empty: to none."""
+    """Also send the metrics to a tracker: wandb or mlflow. Empty: to none. Change it if you compare runs there."""
 
     name: str = ""
-    """Name of the run folder. Empty: the game and the time."""
+    """Name of the run folder. Empty: the game and the time. Change it to find the run again."""
     runs: Path = RUNS
-    """The folder of all run folders."""
+    """The folder of all run folders. Change it to keep runs of several studies apart."""
 
     def league(self) -> League:
         """Return the league of a run with these settings.
