@@ -4,6 +4,7 @@ import ast
 import inspect
 import re
 from dataclasses import MISSING, Field, fields
+from itertools import pairwise
 from textwrap import dedent
 from typing import Any
 
@@ -18,8 +19,8 @@ WHEN = "Change it "
 
 HEAD = """# Settings of training
 
-Every setting of `parlour train GAME --algorithm NAME`, with its default, and when one would change it. A preset changes the defaults
-for its game (`parlour list presets`). In a file and in Python the names have `_` in place of `-`; see
+Every setting of `parlour train GAME --algorithm NAME`, with its default, and when one would change it. A preset changes
+the defaults for its game (`parlour list presets`). On the command line the names have `-` in place of `_`; see
 [training](training.md#settings-in-files). This page is generated from the code (`make docs`).
 """
 
@@ -43,7 +44,7 @@ def descriptions(kind: type[TrainConfig]) -> dict[str, str]:
     found: dict[str, str] = {}
     for base in reversed(kind.__mro__[:-1]):
         body = ast.parse(dedent(inspect.getsource(base))).body[0].body  # type: ignore[attr-defined]
-        for node, after in zip(body, body[1:], strict=False):
+        for node, after in pairwise(body):
             if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and isinstance(after, ast.Expr):
                 found[node.target.id] = " ".join(ast.literal_eval(after.value).split())
     return found
