@@ -14,7 +14,6 @@ from parlour.training.algorithms.selfplay import Learner
 from parlour.training.evaluation.exact import flat_tree, nash_conv
 from parlour.training.learning.advantages import seat_advantages
 from parlour.training.learning.collector import critic_encoder
-from parlour.training.learning.league import League
 from parlour.training.learning.schedules import scheduled
 from parlour.training.learning.selfplay_settings import SelfPlayConfig
 from parlour.training.runs.config import load_config
@@ -66,7 +65,7 @@ class Monitor:
 def make(name="kuhn", **settings):
     made = game(name)
     config = SelfPlayConfig(game=made.id, **{**TINY, **settings})
-    league = League(config.checkpoint_slots, config.past_checkpoints, config.bots, config.seed)
+    league = config.league()
     return Learner(config, made, league), league
 
 
@@ -346,7 +345,7 @@ def test_metrics_are_in_the_games_unit():
 
 
 def test_chance_samples_need_a_game_with_expected_rewards():
-    with pytest.raises(ValueError, match="chance_samples=5: kuhn-v0 has no expected rewards; holdem has them"):
+    with pytest.raises(ValueError, match="chance_samples=5: kuhn-v0 cannot tell its expected rewards; need 0"):
         make("kuhn", chance_samples=5)
 
 
