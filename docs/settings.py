@@ -19,7 +19,7 @@ WHEN = "Change it "
 
 HEAD = """# Settings of training
 
-Every setting of `parlour train`, by learning algorithm, with its default, and when one would change it. A preset changes
+Every setting of `parlour train`, by learning algorithm, with its default, and when to change it. A preset changes
 the defaults for its game (`parlour list presets`). On the command line the names have `-` in place of `_`; see
 [training](training.md#settings-in-files). This page is generated from the code (`make docs`).
 """
