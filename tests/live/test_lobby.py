@@ -3,13 +3,15 @@
 import asyncio
 import json
 import logging
-import sqlite3
 from contextlib import asynccontextmanager
 
 import aiohttp
+import pytest
+from live.full_disk import full_disk
 from live.table_people import BARGAINING, Person, Program, caller, offering, on_loop
 from needs import library
 from parlour import envs
+from parlour.wrappers.live.common.database import SaveError
 from parlour.wrappers.live.lobby import tables
 from parlour.wrappers.live.lobby.host import LobbyHost
 from parlour.wrappers.live.lobby.offers import Offer, Opponent
@@ -244,16 +246,15 @@ async def test_a_lobby_that_stops_ends_its_tables_and_keeps_names_and_results(tm
 
 
 @on_loop
-async def test_a_full_disk_costs_the_result_only(monkeypatch, caplog):
+async def test_a_full_disk_costs_the_result_only(monkeypatch):
     async with lobby() as host:
 
         def full(*_):
-            raise sqlite3.OperationalError("database or disk is full")
+            raise SaveError("database or disk is full")
 
         monkeypatch.setattr(host.store, "add_result", full)
         ann = await enter(host, "Ann")
         table_id = await opened(host, ann, game="bargaining", opponents=["fair"])
-        caplog.set_level(logging.CRITICAL)
         async with at_table(host, table_id) as page:
             await page.send("sit", name="Ann", access_token=ann)
             await page.act((await page.turn())["turn"], "accept")
@@ -263,17 +264,14 @@ async def test_a_full_disk_costs_the_result_only(monkeypatch, caplog):
 
 
 @on_loop
-async def test_a_full_disk_refuses_new_names_in_words(tmp_path, monkeypatch, caplog):
-    caplog.set_level(logging.CRITICAL)
+async def test_a_full_disk_refuses_new_names_in_words():
     async with lobby() as host:
-
-        def full(*_):
-            raise sqlite3.OperationalError("database or disk is full")
-
-        with monkeypatch.context() as patch:
-            patch.setattr(host.store, "add_person", full)
+        with full_disk(host.store._database):
+            with pytest.raises(SaveError):
+                for number in range(1000):
+                    host.store.add_person(f"somebody {number}", f"token {number}")
             status, body = await call(host, "POST", "/people", None, {"name": "Ann"})
-        assert (status, body["code"]) == (503, "STATE_FAILED")
+            assert (status, body["code"]) == (503, "STATE_FAILED")
         await enter(host, "Ann")
 
 

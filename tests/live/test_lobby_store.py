@@ -4,6 +4,7 @@ import sqlite3
 
 import pytest
 from needs import library
+from parlour.wrappers.live.common.database import SaveError
 from parlour.wrappers.live.lobby import store as stores
 from parlour.wrappers.live.lobby.store import LobbyStore
 from parlour.wrappers.live.table.table_result import PlayerResult
@@ -31,7 +32,7 @@ def test_a_file_keeps_everything_but_no_token(tmp_path):
     store.add_person("Ann", "secret-token")
     store.add_result("kuhn", "2026-01-02T03:04:05+00:00", "fold", [player("Ann", 1), player("honest", -1, True)])
     before = store.results(5), store.ratings(5)
-    with pytest.raises(ValueError, match="locked; another lobby uses it"):
+    with pytest.raises(ValueError, match="locked; another server uses it"):
         LobbyStore(path)
     store.close()
     again = LobbyStore(path)
@@ -114,7 +115,7 @@ def test_a_result_that_cannot_be_kept_leaves_nothing_behind(monkeypatch):
         raise sqlite3.OperationalError("database or disk is full")
 
     monkeypatch.setattr(store, "_rate", full)
-    with pytest.raises(sqlite3.Error):
+    with pytest.raises(SaveError):
         store.add_result("kuhn", "2026-01-01T00:00:00+00:00", "", [player("Ann", 1), player("Bob", 0)])
     monkeypatch.undo()
     assert store.results(5) == []

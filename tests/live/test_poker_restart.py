@@ -10,10 +10,12 @@ import aiohttp
 import numpy as np
 import pytest
 from live.event_loops import on_loop
-from live.poker_client import hosting
+from live.full_disk import full_disk
+from live.poker_client import Client, hosting, refused
 from live.poker_room import Room
 from live.poker_server import CALLER
 from live.test_poker_stop import command
+from parlour.wrappers.live.common.database import SaveError
 from parlour.wrappers.live.common.tokens import hashed
 from parlour.wrappers.live.poker import messages
 from parlour.wrappers.live.poker.agent import play
@@ -133,6 +135,26 @@ async def test_a_host_that_is_killed_in_the_middle_of_a_hand_goes_on(sig, tmp_pa
     assert all(result.rejected == result.replaced == 0 for result in results)
     numbers = [line["hand"] for line in hands]
     assert numbers == sorted(set(numbers)) and numbers[-1] == 60
+
+
+@on_loop
+async def test_a_full_disk_refuses_newcomers_changes_nothing_and_stops_no_hand(tmp_path, caplog):
+    async with hosting(2, state=tmp_path / "state") as (host, one, two):
+        late, store = Client(one.http, host), host._store
+        await late.register()
+        with full_disk(store._database):
+            for fill in (store.save_agent, store.save_token):  # every table of the file has room in its last page
+                with pytest.raises(SaveError):
+                    for number in range(10_000):
+                        fill(f"hash {number}", "nobody", *((0, "nobody") if fill == store.save_token else ("",)))
+            await refused(late, 503, messages.INTERNAL_ERROR, "POST", "/v1/agents", {"name": "eve"})
+            await refused(late, 503, messages.INTERNAL_ERROR, "POST", "/v1/tables/auto-join", {})
+            assert sorted(host.tables[one.table_id].session.seats) == [0, 1]
+            assert "disk is full" in host.problem
+            for client in (one, two):
+                await client.act(await client.my_turn())
+        assert [record.levelname for record in caplog.records] == ["WARNING"]
+        await late.join()
 
 
 def saved_chips(path):

@@ -91,7 +91,7 @@ def command(
             state=state,
         )
         server.tls = listening.tls
-        activity = Activity(counts=lambda: _counts(server, ended))
+        activity = Activity(counts=lambda: _counts(server, ended), failing=lambda: server.problem)
         supervisor.run(_serve(server, forever=hands is None, console=console), activity)
 
 

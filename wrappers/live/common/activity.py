@@ -40,6 +40,7 @@ class Activity:
         statistics: the agent's counters; None: there is no agent, or many.
         link: the agent's connection to the platform; None: the platform connects to us.
         patience: seconds without a connection after which the agent is not healthy.
+        failing: returns why a host is not healthy, such as what it cannot save; None: it is.
         started: time of the start, by `time.monotonic`.
     """
 
@@ -47,6 +48,7 @@ class Activity:
     statistics: AgentStatistics | None = None
     link: Link | None = None
     patience: float = 300.0
+    failing: Callable[[], str | None] = lambda: None
     started: float = field(default_factory=time.monotonic)
 
     def numbers(self) -> dict[str, float]:
@@ -89,4 +91,4 @@ class Activity:
             return f"no connection to the platform for {self.link.away:.0f} s"
         if self.statistics is not None and self.statistics.replaced_in_a_row >= REPLACED_IN_A_ROW:
             return f"the safe action replaced the agent's last {self.statistics.replaced_in_a_row} answers"
-        return None
+        return self.failing()

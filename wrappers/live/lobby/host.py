@@ -3,8 +3,8 @@
 import asyncio
 import logging
 import secrets
-import sqlite3
 from collections.abc import Awaitable, Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from os import PathLike
@@ -14,6 +14,7 @@ import msgspec
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
+from ..common.database import IN_MEMORY, SaveError
 from ..common.names import folded, problem_of
 from ..common.origins import Origins
 from ..common.page import HEADERS, page_routes
@@ -25,7 +26,7 @@ from ..table.table_result import TableResult
 from . import messages
 from .messages import ListedRating, ListedResult, Lobby, NewPerson, NewTable, Opened, Person, Refused
 from .offers import MakeTable, Offer
-from .store import IN_MEMORY, LobbyStore
+from .store import LobbyStore
 from .tables import LobbyRefusal, LobbyTables
 
 BODY_LIMIT = 2**14
@@ -142,8 +143,7 @@ class LobbyHost(Server):
         program = _without_number(folded(wish.name), self._reserved) in self._reserved
         try:
             taken = program or not self.store.add_person(wish.name, token)
-        except sqlite3.Error:  # a full disk must not stop the lobby
-            logger.exception("a name cannot be saved")
+        except SaveError:
             raise LobbyRefusal(messages.STATE_FAILED, "the lobby cannot save names now") from None
         if taken:
             raise LobbyRefusal(messages.NAME_TAKEN, f"somebody here is called {wish.name} already")
@@ -175,10 +175,8 @@ class LobbyHost(Server):
             replace(one, name=_without_number(one.name, self._programs)) if one.program else one
             for one in result.players
         ]
-        try:
+        with suppress(SaveError):  # a full disk must not stop the game; the database has warned
             self.store.add_result(game, datetime.now(UTC).isoformat(timespec="seconds"), result.reason, players)
-        except sqlite3.Error:  # a full disk must not stop the game
-            logger.exception("a result of %s cannot be saved", game)
         self._history = None
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from ..arena.results import places, rating_model
+from ..common.database import IN_MEMORY, Database
 from ..common.names import folded
 from ..common.tokens import hashed
 from ..table.table_result import PlayerResult
@@ -26,8 +27,6 @@ CREATE TABLE IF NOT EXISTS ratings (
     matches INTEGER NOT NULL, PRIMARY KEY (game, name, program)
 );
 """
-IN_MEMORY = ":memory:"
-"""The path of a store that ends with the process."""
 MOST_PEOPLE = 10_000
 """The most names. Then the oldest one without a rating is forgotten."""
 MOST_RESULTS = 100_000
@@ -35,7 +34,7 @@ MOST_RESULTS = 100_000
 
 
 class LobbyStore:
-    """One lobby's file. No two lobbies may share one.
+    """One lobby's file. Every change raises `SaveError` if it cannot be saved.
 
     Args:
         path: of the file, which is made if need be; `IN_MEMORY`: none.
@@ -46,15 +45,7 @@ class LobbyStore:
 
     def __init__(self, path: str | PathLike[str] = IN_MEMORY) -> None:
         self._model = rating_model()
-        try:
-            self._database = sqlite3.connect(path, isolation_level=None, timeout=1.0)
-            self._database.execute("PRAGMA locking_mode = EXCLUSIVE")
-            self._database.execute("PRAGMA journal_mode = WAL")
-            self._database.execute("PRAGMA synchronous = NORMAL")
-            self._database.executescript(SCHEMA)
-        except sqlite3.Error as error:
-            used = "; another lobby uses it" if "locked" in str(error) else ""
-            raise ValueError(f"cannot keep the lobby's results in {path}: {error}{used}") from None
+        self._database = Database(path, SCHEMA, "the lobby's results")
 
     def close(self) -> None:
         """Close the file."""
@@ -65,11 +56,10 @@ class LobbyStore:
     def add_person(self, name: str, token: str) -> bool:
         """Keep a name and its token; return False if somebody has it, or one that looks the same (`folded`)."""
         try:
-            with self._database:
-                self._database.execute("INSERT INTO people VALUES (?, ?, ?)", (hashed(token), name, folded(name)))
+            self._database.write("INSERT INTO people VALUES (?, ?, ?)", (hashed(token), name, folded(name)))
         except sqlite3.IntegrityError:
             return False
-        self._database.execute(
+        self._database.write(
             "DELETE FROM people WHERE rowid IN (SELECT rowid FROM people WHERE name NOT IN (SELECT name FROM ratings) "
             "ORDER BY rowid LIMIT max(0, (SELECT count(*) FROM people) - ?))",
             (MOST_PEOPLE,),
@@ -78,7 +68,7 @@ class LobbyStore:
 
     def name_of(self, token: str) -> str | None:
         """Return the name that a token proves; None for an unknown one."""
-        row = self._database.execute("SELECT name FROM people WHERE token_hash = ?", (hashed(token),)).fetchone()
+        row = self._database.read("SELECT name FROM people WHERE token_hash = ?", (hashed(token),)).fetchone()
         return None if row is None else row[0]
 
     # Results.
@@ -86,13 +76,12 @@ class LobbyStore:
     def add_result(self, game: str, ended_at: str, reason: str, players: Sequence[PlayerResult]) -> None:
         """Keep the result of a match, and rate its players: those with equal payoffs played a draw."""
         rows = [ListedPlayer(name=one.name, program=one.program, payoff=one.payoff) for one in players]
-        self._database.execute("BEGIN")
-        with self._database:
-            self._database.execute(
+        with self._database.changes():
+            self._database.write(
                 "INSERT INTO results (game, ended_at, reason, players) VALUES (?, ?, ?, ?)",
                 (game, ended_at, reason, msgspec.json.encode(rows).decode()),
             )
-            self._database.execute(
+            self._database.write(
                 "DELETE FROM results WHERE number <= (SELECT max(number) FROM results) - ?", (MOST_RESULTS,)
             )
             if self._model is not None:
@@ -108,7 +97,7 @@ class LobbyStore:
             return
         teams, matches = [], []
         for who in payoffs:
-            row = self._database.execute(
+            row = self._database.read(
                 "SELECT mean, deviation, matches FROM ratings WHERE game = ? AND name = ? AND program = ?", (game, *who)
             ).fetchone()
             known: dict[str, Any] = {} if row is None else {"mu": row[0], "sigma": row[1]}
@@ -117,14 +106,14 @@ class LobbyStore:
         means = [sum(all_of) / len(all_of) for all_of in payoffs.values()]
         rated = self._model.rate(teams, ranks=places(means))
         for who, team, count in zip(payoffs, rated, matches, strict=True):
-            self._database.execute(
+            self._database.write(
                 "INSERT OR REPLACE INTO ratings VALUES (?, ?, ?, ?, ?, ?)",
                 (game, *who, team[0].mu, team[0].sigma, count),
             )
 
     def results(self, most: int) -> list[ListedResult]:
         """Return the latest results, the newest first."""
-        rows = self._database.execute(
+        rows = self._database.read(
             "SELECT game, ended_at, reason, players FROM results ORDER BY number DESC LIMIT ?", (most,)
         )
         return [
@@ -139,7 +128,7 @@ class LobbyStore:
 
     def ratings(self, most: int) -> list[ListedRating]:
         """Return the best players of each game: at most so many, by mean minus three deviations."""
-        rows = self._database.execute(
+        rows = self._database.read(
             "SELECT game, name, program, mean, deviation, matches FROM (SELECT *, row_number() OVER "
             "(PARTITION BY game ORDER BY mean - 3 * deviation DESC, name) AS place FROM ratings) "
             "WHERE place <= ? ORDER BY game, place",

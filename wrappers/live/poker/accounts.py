@@ -57,13 +57,13 @@ class Accounts:
         """
         account = Account(f"agt_{secrets.token_hex(8)}", name)
         api_key = f"key_{secrets.token_urlsafe(24)}"
-        self._by_key[hashed(api_key)] = account
         self._store.save_agent(hashed(api_key), account.agent_id, name)
+        self._by_key[hashed(api_key)] = account
         if len(self._by_key) > MOST_AGENTS:
             oldest = next((key for key, one in self._by_key.items() if one.agent_id not in seated), None)
             if oldest is not None:
-                del self._by_key[oldest]
                 self._store.drop_agent(oldest)
+                del self._by_key[oldest]
         return api_key, account
 
     def find(self, api_key: str) -> Account:
@@ -110,10 +110,10 @@ class SeatTokens(Generic[Table]):
                 self._tokens[token_hash] = SeatToken(tables[table_id], seat, agent_id, now + self.lifetime)
 
     def issue(self, table: Table, seat: int, agent_id: str, now: float) -> str:
-        """Return a new token of a seat."""
+        """Return a new token of a seat; raises `SaveError`."""
         token = secrets.token_urlsafe(24)
-        self._tokens[hashed(token)] = SeatToken(table, seat, agent_id, now + self.lifetime)
         self._store.save_token(hashed(token), table.table_id, seat, agent_id)
+        self._tokens[hashed(token)] = SeatToken(table, seat, agent_id, now + self.lifetime)
         return token
 
     def find(self, token: str, now: float) -> SeatToken[Table]:

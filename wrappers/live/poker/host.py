@@ -14,6 +14,7 @@ from aiohttp import WSCloseCode, web
 from aiohttp.typedefs import Middleware
 
 from ..common.connection import Connection, ConnectionLimits, Excess
+from ..common.database import IN_MEMORY
 from ..common.origins import Origins
 from ..common.server import Server
 from ..common.tokens import Admit, admit_by_token
@@ -25,7 +26,7 @@ from .hosted_table import HostedTable, TableCounts, TableTimes
 from .messages import Error
 from .rest import PokerRest, answer_refusals, skill_url
 from .seats import Refusal
-from .store import IN_MEMORY, PokerStore
+from .store import PokerStore
 from .table_pool import TablePool
 
 FRAME_LIMIT = 2**20
@@ -157,6 +158,11 @@ class PokerHost(Server):
     def counts(self) -> TableCounts:
         """Counters of all tables."""
         return self._pool.counts
+
+    @property
+    def problem(self) -> str | None:
+        """Why the state of the last minute could not be saved; None: it could."""
+        return self._store.problem
 
     async def finished(self) -> None:
         """Wait until every table opened at the start has ended; for an abandoned one, the one that replaced it."""

@@ -2,8 +2,8 @@
 
 import asyncio
 import logging
-import sqlite3
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from ..common.connection import Connection
+from ..common.database import SaveError
 from ..common.session_timer import SessionTimer
 from .accounts import Account
 from .full_table import Envelope, FullTableForm, encode
@@ -229,14 +230,12 @@ class HostedTable:
         state = session.status == "ended", session.hand, session.hand_log, seats
         if state == self._saved:
             return
-        self._saved = state
-        try:
+        with suppress(SaveError):  # a full disk must not stop the game: the next change tries again
             if session.status == "ended":
                 self._store.drop_table(self.table_id)
             else:
                 self._store.save_table(self.table_id, replace(session.snapshot(), created=self._created))
-        except sqlite3.Error:  # a full disk must not stop the game
-            logger.exception("table %s cannot be saved", self.table_id)
+            self._saved = state
 
     def wake(self) -> None:
         """Let a restored table wait for its players; it is abandoned if none comes."""

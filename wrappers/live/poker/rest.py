@@ -14,6 +14,7 @@ from typing import TypeVar
 import msgspec
 from aiohttp import web
 
+from ..common.database import SaveError
 from ..common.names import problem_of
 from ..common.server import PREFIX, read_body
 from ..common.tokens import Admit, bearer_token
@@ -154,11 +155,16 @@ class PokerRest:
         return agent, body
 
     def _seated(self, request: web.Request, agent: Account, table: HostedTable, seat: int) -> web.Response:
+        try:
+            token = self._tokens.issue(table, seat, agent.agent_id, asyncio.get_running_loop().time())
+        except SaveError:
+            table.leave(seat)  # else nobody could play in it
+            raise
         return web.json_response(
             {
                 "table_id": table.table_id,
                 "seat_id": seat,
-                "session_token": self._tokens.issue(table, seat, agent.agent_id, asyncio.get_running_loop().time()),
+                "session_token": token,
                 "ws_url": f"{base_url(request).replace('http', 'ws', 1)}/v1/ws",
                 "protocol_version": PROTOCOL_VERSION,
                 "min_supported_protocol_version": MIN_PROTOCOL_VERSION,
@@ -174,8 +180,8 @@ class PokerRest:
             return web.json_response({"success": True, "message": "the table has ended; there is nothing to leave"})
         for number, seat in table.session.seats.items():
             if seat.agent_id == agent.agent_id:
-                table.leave(number)
                 self._tokens.revoke(table, agent.agent_id)
+                table.leave(number)
                 left = {"success": True, "message": "the seat is given back"}
                 return web.json_response({**left, "table_id": table.table_id, "seat_id": number})
         raise Refusal(messages.NOT_SEATED, f"{agent.agent_id} does not sit at table {table.table_id}")
@@ -249,6 +255,8 @@ async def answer_refusals(
     except Refusal as refusal:
         code, message, status = refusal.code, refusal.message, STATUS.get(refusal.code, 400)
         details = refusal.details
+    except SaveError as error:
+        code, message, status, details = messages.INTERNAL_ERROR, str(error), 503, {}
     except web.HTTPClientError as error:  # unknown path, wrong method, long body
         code, message, status, details = messages.VALIDATION_ERROR, error.reason, error.status, {}
     more = {"details": details} if details else {}

@@ -1,15 +1,14 @@
 """Where a poker server keeps what must survive a restart: agents, tables and seat tokens, in SQLite.
 
-Keys and tokens are kept as hashes only: who reads the file cannot play for anybody. Everything is written at once, in a
-write-ahead log: what was written survives the death of the process at any time.
+Keys and tokens are kept as hashes only: who reads the file cannot play for anybody.
 """
 
-import sqlite3
 from collections.abc import Iterator
 from os import PathLike
 
 import msgspec
 
+from ..common.database import IN_MEMORY, Database
 from .snapshot import TableSnapshot
 
 SCHEMA = """
@@ -19,12 +18,10 @@ CREATE TABLE IF NOT EXISTS tokens (
     token_hash TEXT PRIMARY KEY, table_id TEXT NOT NULL, seat INTEGER NOT NULL, agent_id TEXT NOT NULL
 );
 """
-IN_MEMORY = ":memory:"
-"""The path of a store that ends with the process."""
 
 
 class PokerStore:
-    """One server's file. No two servers may share one.
+    """One server's file. Every change raises `SaveError` if it cannot be saved.
 
     Args:
         path: of the file, which is made if need be; `IN_MEMORY`: none.
@@ -35,15 +32,12 @@ class PokerStore:
 
     def __init__(self, path: str | PathLike[str] = IN_MEMORY) -> None:
         self.lasting = path != IN_MEMORY
-        try:
-            # It may be made in another thread than the one that uses it, but never used by two.
-            self._database = sqlite3.connect(path, isolation_level=None, timeout=1.0, check_same_thread=False)
-            self._database.execute("PRAGMA locking_mode = EXCLUSIVE")
-            self._database.execute("PRAGMA journal_mode = WAL")
-            self._database.execute("PRAGMA synchronous = NORMAL")
-            self._database.executescript(SCHEMA)
-        except sqlite3.Error as error:
-            raise ValueError(f"cannot keep tables in {path}: {error}") from None
+        self._database = Database(path, SCHEMA, "tables")
+
+    @property
+    def problem(self) -> str | None:
+        """Why a change of the last minute could not be saved; None: all could."""
+        return self._database.problem
 
     def close(self) -> None:
         """Close the file."""
@@ -53,29 +47,30 @@ class PokerStore:
 
     def save_agent(self, key_hash: str, agent_id: str, name: str | None) -> None:
         """Keep an agent."""
-        self._database.execute("INSERT OR REPLACE INTO agents VALUES (?, ?, ?)", (key_hash, agent_id, name))
+        self._database.write("INSERT OR REPLACE INTO agents VALUES (?, ?, ?)", (key_hash, agent_id, name))
 
     def drop_agent(self, key_hash: str) -> None:
         """Forget an agent."""
-        self._database.execute("DELETE FROM agents WHERE key_hash = ?", (key_hash,))
+        self._database.write("DELETE FROM agents WHERE key_hash = ?", (key_hash,))
 
     def agents(self) -> Iterator[tuple[str, str, str | None]]:
         """Return the agents, oldest first: hash of the key, id, name."""
-        yield from self._database.execute("SELECT key_hash, agent_id, name FROM agents ORDER BY rowid")
+        yield from self._database.read("SELECT key_hash, agent_id, name FROM agents ORDER BY rowid")
 
     # Tables.
 
     def save_table(self, table_id: str, snapshot: TableSnapshot) -> None:
         """Keep a table as it is now."""
         row = table_id, msgspec.json.encode(snapshot)
-        self._database.execute(
+        self._database.write(
             "INSERT INTO tables VALUES (?, ?) ON CONFLICT (table_id) DO UPDATE SET snapshot = excluded.snapshot", row
         )
 
     def drop_table(self, table_id: str) -> None:
         """Forget a table and its tokens."""
-        self._database.execute("DELETE FROM tables WHERE table_id = ?", (table_id,))
-        self.drop_tokens(table_id)
+        with self._database.changes():
+            self._database.write("DELETE FROM tables WHERE table_id = ?", (table_id,))
+            self.drop_tokens(table_id)
 
     def tables(self) -> list[tuple[str, TableSnapshot]]:
         """Return the tables, oldest first.
@@ -83,7 +78,7 @@ class PokerStore:
         Raises:
             ValueError: if one cannot be read.
         """
-        rows = self._database.execute("SELECT table_id, snapshot FROM tables ORDER BY rowid")
+        rows = self._database.read("SELECT table_id, snapshot FROM tables ORDER BY rowid")
         try:
             return [(table_id, msgspec.json.decode(data, type=TableSnapshot)) for table_id, data in rows]
         except msgspec.MsgspecError as error:
@@ -93,15 +88,15 @@ class PokerStore:
 
     def save_token(self, token_hash: str, table_id: str, seat: int, agent_id: str) -> None:
         """Keep a seat's token."""
-        self._database.execute("INSERT INTO tokens VALUES (?, ?, ?, ?)", (token_hash, table_id, seat, agent_id))
+        self._database.write("INSERT INTO tokens VALUES (?, ?, ?, ?)", (token_hash, table_id, seat, agent_id))
 
     def drop_tokens(self, table_id: str, agent_id: str | None = None) -> None:
         """Forget the tokens of a table, or those that one agent has there."""
         if agent_id is None:
-            self._database.execute("DELETE FROM tokens WHERE table_id = ?", (table_id,))
+            self._database.write("DELETE FROM tokens WHERE table_id = ?", (table_id,))
         else:
-            self._database.execute("DELETE FROM tokens WHERE table_id = ? AND agent_id = ?", (table_id, agent_id))
+            self._database.write("DELETE FROM tokens WHERE table_id = ? AND agent_id = ?", (table_id, agent_id))
 
     def tokens(self) -> Iterator[tuple[str, str, int, str]]:
         """Return the tokens: hash, table, seat, agent."""
-        yield from self._database.execute("SELECT token_hash, table_id, seat, agent_id FROM tokens")
+        yield from self._database.read("SELECT token_hash, table_id, seat, agent_id FROM tokens")

@@ -3,8 +3,10 @@
 import asyncio
 import secrets
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
+from ..common.database import SaveError
 from . import messages
 from .accounts import Account
 from .host_session import PokerHostSession
@@ -153,7 +155,8 @@ class TablePool:
         old = {key for key, age in ages.items() if age > self._remembered}
         old |= set(sorted(ages, key=ages.__getitem__)[MOST_ENDED:])
         for key in old:
-            self._on_forget(self.tables.pop(key))
+            with suppress(SaveError):  # tokens of a table that is gone open nothing
+                self._on_forget(self.tables.pop(key))
 
 
 def _agents(table: HostedTable) -> Iterator[str]:
