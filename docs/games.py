@@ -201,7 +201,7 @@ def policy_of_the_zoo(game: Game) -> str:
     """Return the name of the game's trained policy, at which numbers of seats it plays, and which others there are."""
     if game.name not in zoo.names():
         return "none"
-    plays, seats = zoo.card(game.name).seats, list(tables_of(game.name))
+    plays, seats = zoo.seats_of(game.name), list(tables_of(game.name))
     others = "" if plays == seats else f" alone; the game has {span(seats)}"
     return f"`{zoo.PREFIX}{game.name}`, at tables of {span(plays)} seats{others}"
 

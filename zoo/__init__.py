@@ -3,6 +3,9 @@
 ``zoo:holdem`` names a policy wherever a run or a policy file can stand: ``parlour play holdem --agents zoo:holdem``,
 ``make_policy("zoo:holdem", game)``. The weights are ``.npz`` files, which are played by NumPy alone. `parlour zoo`
 shows the cards, and ``parlour zoo --take RUN`` replaces the policy of a game by that of a run.
+
+A game may have further policies for other numbers of seats, its variants, such as ``ultimatum-3``. They play as
+``zoo:ultimatum`` at tables at which that policy cannot play.
 """
 
 from collections.abc import Sequence
@@ -53,7 +56,7 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
         licence: the licence of the weights.
         measured_by: the command that measured it. A small budget there finds weak opponents only.
         measures: the figures, the worst opponent first.
-        seats: the numbers of seats at which it plays; empty: those of its training.
+        seats: the numbers of seats at which it plays without its variants; empty: those of its training.
     """
 
     game: str
@@ -68,17 +71,39 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def names(folder: Path = FOLDER) -> list[str]:
-    """Return the names of all policies in a folder, which are those of their games."""
+    """Return the names of all policies in a folder: those of their games, or ``GAME-SEATS``."""
     return sorted(file.stem for file in folder.glob("*.npz"))
 
 
-def weights(name: str, folder: Path = FOLDER) -> Path:
+def variants(name: str, folder: Path = FOLDER) -> list[str]:
+    """Return the name of a policy, and those of its variants for other numbers of seats, in the order of these."""
+    counts = (other.removeprefix(f"{name}-") for other in names(folder))
+    return [name, *(f"{name}-{count}" for count in sorted(filter(str.isdecimal, counts), key=int))]
+
+
+def weights(name: str, folder: Path = FOLDER, *, seats: int | None = None) -> Path:
     """Return the file of a policy, by its name with or without ``zoo:``.
+
+    Args:
+        name: the name.
+        folder: the folder of the zoo.
+        seats: the number of seats of the table: the file is that of the variant for this number, else of the first
+            variant whose card names it. None: the policy of this very name.
 
     Raises:
         ValueError: if there is none, with the most similar name.
     """
-    return _known(name, folder).with_suffix(".npz")
+    known = _known(name, folder)
+    if seats is not None and len(all_seats := variants(known, folder)) > 1:
+        exact = f"{known}-{seats}"
+        able = (one for one in all_seats if seats in card(one, folder).seats)
+        known = exact if exact in all_seats else next(able, known)
+    return folder / f"{known}.npz"
+
+
+def seats_of(name: str, folder: Path = FOLDER) -> list[int]:
+    """Return the numbers of seats at which a policy or one of its variants plays."""
+    return sorted({seats for one in variants(name, folder) for seats in card(one, folder).seats})
 
 
 def card(name: str, folder: Path = FOLDER) -> Card:
@@ -89,7 +114,7 @@ def card(name: str, folder: Path = FOLDER) -> Card:
     """
     from ..envs.core.files import read_text  # loads the games
 
-    return msgspec.toml.decode(read_text(_known(name, folder).with_suffix(".toml")), type=Card)
+    return msgspec.toml.decode(read_text(folder / f"{_known(name, folder)}.toml"), type=Card)
 
 
 def span(counts: Sequence[int]) -> str:
@@ -103,10 +128,10 @@ def span(counts: Sequence[int]) -> str:
     return ", ".join(f"{one}" if one == last else f"{one} to {last}" for one, last in zip(starts, ends, strict=True))
 
 
-def _known(name: str, folder: Path) -> Path:
+def _known(name: str, folder: Path) -> str:
     short, known = str(name).removeprefix(PREFIX), names(folder)
     if short not in known:
         near = get_close_matches(short, known, 1, 0.5)
         hint = f"did you mean {PREFIX}{near[0]}?" if near else f"choose from {', '.join(PREFIX + one for one in known)}"
         raise ValueError(f"the zoo has no policy {short!r}; {hint}")
-    return folder / short
+    return short

@@ -25,6 +25,7 @@ from ..core.turn_state import (
 from ..core.view import ActionRange
 from .moves import decode, legal
 from .rules import Choice
+from .spaces import Among, text_space
 from .statements import CLAIMS, TYPES, from_wire, read, sentence, to_wire
 from .table import (
     ACCUSE,
@@ -76,40 +77,9 @@ class Say(msgspec.Struct, forbid_unknown_fields=True):
     text: str | None = None
 
 
-class Among(spaces.Space[Any]):
-    """The space of a few values, such as names or None."""
-
-    def __init__(self, values: list[Any], seed: int | np.random.Generator | None = None) -> None:
-        self.values = list(values)
-        super().__init__(None, None, seed)
-
-    def sample(self, mask: Any = None, probability: Any = None) -> Any:
-        """Return one of the values, drawn uniformly."""
-        return self.values[int(self.np_random.integers(len(self.values)))]
-
-    def contains(self, x: Any) -> bool:
-        """Return whether `x` is one of the values."""
-        return any(type(value) is type(plain) and value == plain for plain in [_plain(x)] for value in self.values)
-
-    @property
-    def is_np_flattenable(self) -> bool:
-        """False: the values are not numbers."""
-        return False
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Among) and other.values == self.values
-
-    def __repr__(self) -> str:
-        return f"Among({self.values})"
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, (np.generic, np.ndarray)) and value.ndim == 0 else value
-
-
 def action_spaces(table: Any) -> dict[str, spaces.Dict]:
     """Return every action type with the space of its payload."""
-    ids = [name(seat) for seat in range(int(table.seats))]
+    ids = ids_of(table)
     space = {
         "nightAction": {"actionType": Among(list(NIGHT_ACTIONS.values())), "targetId": Among(ids)},
         "vote": {"targetId": Among([None, *ids])},
@@ -118,7 +88,7 @@ def action_spaces(table: Any) -> dict[str, spaces.Dict]:
             "targetId": Among([None, *ids]),
             "role": Among([None, *CLAIMS]),
             "isMafia": Among([None, False, True]),
-            "text": spaces.Text(MESSAGE_LENGTH, min_length=0, charset=_PRINTABLE),
+            "text": text_space(),
         },
         "message_only": {},
     }
@@ -126,35 +96,52 @@ def action_spaces(table: Any) -> dict[str, spaces.Dict]:
     return {name: spaces.Dict(space[name]) for name in types}  # type: ignore[arg-type]
 
 
-_PRINTABLE = frozenset(map(chr, range(32, 127)))
+def ids_of(table: Any) -> list[str]:
+    """Return the ids of all seats."""
+    return [name(seat) for seat in range(int(table.seats))]
 
 
 def action_ranges(seats: int) -> tuple[ActionRange, ...]:
     """Return the action ranges: six blocks of n = `seats` indices, and two more. Index r of a block is the
     relative seat r, counted from the acting seat."""
-    others = {
-        0: ("nightAction", "r is the target of the night", "oneself is (doctors)"),
-        1: ("vote", "vote for r", "abstain"),
-        2: ("say", "“r is mafia” (accusation)", "nothing of note (general)"),
-        3: ("say", "“r is innocent” (defense)", "“I am innocent” (defense)"),
-        4: ("say", "“I am the sheriff: r is not mafia” (claim)", "“I am the sheriff”"),
-        5: ("say", "“I am the sheriff: r is mafia” (claim)", "“I am the doctor”"),
-    }
+    night, vote, say = (("nightAction",), ("vote",), ("say",))
+    blocks = [
+        ((night, "oneself is (doctors)"), (night, "r is the target of the night")),
+        ((vote, "abstain"), (vote, "vote for r")),
+        ((say, "nothing of note (general)"), (say, "“r is mafia” (accusation)")),
+        ((say, "“I am innocent” (defense)"), (say, "“r is innocent” (defense)")),
+        ((say, "“I am the sheriff”"), (say, "“I am the sheriff: r is not mafia” (claim)")),
+        ((say, "“I am the doctor”"), (say, "“I am the sheriff: r is mafia” (claim)")),
+    ]
+    return ranges_of(seats, blocks, ((say, "“I am a villager”"), (say, "“I am mafia”")))
+
+
+Meaning = tuple[tuple[str, ...], str]
+"""Action types, and what their indices mean."""
+
+
+def ranges_of(
+    seats: int, blocks: Sequence[tuple[Meaning, Meaning]], last: tuple[Meaning, Meaning]
+) -> tuple[ActionRange, ...]:
+    """Return the action ranges of blocks of n = `seats` indices, and those of two indices more.
+
+    Args:
+        seats: number of seats.
+        blocks: the meaning of the first index, which is about oneself, and that of the others.
+        last: the meanings of the last two indices.
+    """
     ranges = []
-    for block, (kind, of_others, of_oneself) in others.items():
+    for block, (of_oneself, of_others) in enumerate(blocks):
         first = block * seats
-        ranges.append(ActionRange(first, first + 1, (kind,), of_oneself))
-        ranges.append(ActionRange(first + 1, first + seats, (kind,), of_others))
-    last = 6 * seats
-    ranges.append(ActionRange(last, last + 1, ("say",), "“I am a villager”"))
-    ranges.append(ActionRange(last + 1, last + 2, ("say",), "“I am mafia”"))
-    return tuple(ranges)
+        ranges += [ActionRange(first, first + 1, *of_oneself), ActionRange(first + 1, first + seats, *of_others)]
+    first = len(blocks) * seats
+    return (*ranges, *(ActionRange(first + place, first + place + 1, *meaning) for place, meaning in enumerate(last)))
 
 
 def allowed(table: Any) -> list[AllowedAction]:
     """Return the legal actions of the acting seat, with their legal targets."""
     seat = int(table.turn)
-    later = AllowedAction("message_only", "send private messages to your teammates and decide later", _schema({}, []))
+    later = AllowedAction("message_only", "send private messages to your teammates and decide later", schema({}, []))
     if table.phase == NIGHT:
         kind = NIGHT_ACTIONS[int(table.role[seat])]
         fields = {
@@ -167,14 +154,14 @@ def allowed(table: Any) -> list[AllowedAction]:
             "PROTECT": "protect a player tonight, not the same one twice running",
             "INVESTIGATE": "learn whether a player is mafia",
         }[kind]
-        action = AllowedAction("nightAction", description, _schema(fields, ["actionType", "targetId"]))
+        action = AllowedAction("nightAction", description, schema(fields, ["actionType", "targetId"]))
         return [action, later] if kind == "KILL" and table.mafia > 1 else [action]
     if table.phase == VOTING:
         fields = {
             "targetId": {"type": ["string", "null"], "enum": [None, *(name(target) for target in targets(table))]},
             "reason": {"type": ["string", "null"]},
         }
-        return [AllowedAction("vote", "vote to eliminate a player; null abstains", _schema(fields, ["targetId"]))]
+        return [AllowedAction("vote", "vote to eliminate a player; null abstains", schema(fields, ["targetId"]))]
     ids = [name(target) for target, lives in enumerate(table.alive.tolist()) if lives]
     fields = {
         "type": {"type": ["string", "null"], "enum": [None, *TYPES]},
@@ -184,10 +171,11 @@ def allowed(table: Any) -> list[AllowedAction]:
         "text": {"type": ["string", "null"], "maxLength": MESSAGE_LENGTH},
     }
     description = "make your statement of one to five sentences: an act (a type, and what it needs), a text, or both"
-    return [AllowedAction("say", description, _schema(fields, []))]
+    return [AllowedAction("say", description, schema(fields, []))]
 
 
-def _schema(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
+def schema(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
+    """Return the schema of a payload with these properties and no others."""
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
 
@@ -215,8 +203,7 @@ def encode(table: Any, action: int) -> AgentResponse:
         return AgentResponse(Action("nightAction", {"actionType": action_type, "targetId": target_id}))
     if kind == VOTE:
         return AgentResponse(Action("vote", {"targetId": target_id}))
-    ids = [name(seat) for seat in range(int(table.seats))]
-    act = kind, target
+    ids, act = ids_of(table), (kind, target)
     return AgentResponse(Action("say", {**to_wire(act, ids), "text": sentence(act, turn, ids)}))
 
 
@@ -241,27 +228,36 @@ def _night(table: Any, payload: dict[str, Any]) -> Choice | ActionResult:
     kind = NIGHT_ACTIONS[int(table.role[int(table.turn)])]
     if wanted.actionType != kind:
         return ts.refused(ts.GAME_RULE_VIOLATION, f"actionType {repr(wanted.actionType)}: yours is {kind}")
-    return _aimed(table, TARGET, wanted.targetId)
+    return aimed(table, TARGET, wanted.targetId)
 
 
 def _vote(table: Any, payload: dict[str, Any]) -> Choice | ActionResult:
     target = msgspec.convert(payload, VoteAction).targetId
-    return Choice(VOTE, -1) if target is None else _aimed(table, VOTE, target)
+    return Choice(VOTE, -1) if target is None else aimed(table, VOTE, target)
 
 
-def _aimed(table: Any, kind: int, target_id: str) -> Choice | ActionResult:
+def aimed(table: Any, kind: int, target_id: str) -> Choice | ActionResult:
+    """Return the choice of a target, or a refusal that names the legal ones.
+
+    Raises:
+        ValueError: for an id that nobody has.
+    """
     target, open_ = _seat(table, target_id), targets(table)
     if target in open_:
         return Choice(kind, target)
-    why = "is dead" if not table.alive[target] else "is yourself"
-    if table.alive[target] and kind == TARGET and table.role[int(table.turn)] == DOCTOR:
+    why = "is of your own team"
+    if not table.alive[target]:
+        why = "is dead"
+    elif kind == TARGET and table.role[int(table.turn)] == DOCTOR:
         why = "was protected last night"
+    elif target == table.turn:
+        why = "is yourself"
     names = ", ".join(map(name, open_))
     return ts.refused(ts.GAME_RULE_VIOLATION, f"cannot choose {target_id}, who {why}; the legal targets are {names}")
 
 
 def _seat(table: Any, target_id: str) -> int:
-    ids = [name(seat) for seat in range(int(table.seats))]
+    ids = ids_of(table)
     if target_id not in ids:
         raise ValueError(f"targetId {repr(target_id)} is not one of {', '.join(ids)}")
     return ids.index(target_id)
@@ -277,7 +273,7 @@ def _say(table: Any, payload: dict[str, Any]) -> Choice | ActionResult:
             raise ValueError(f"targetId, role and isMafia need a type: {', '.join(TYPES)}")
         if not text.strip():
             raise ValueError(f"give a type ({', '.join(TYPES)}) or a text")
-        return _heard(table, text, {name(seat): seat for seat in range(int(table.seats))})
+        return _heard(table, text, ids_of(table))
     target = -1 if wanted.targetId is None else _seat(table, wanted.targetId)
     kind, target = from_wire(wanted.type, target, wanted.role, wanted.isMafia)
     if not sayable(table, kind, target):
@@ -286,8 +282,8 @@ def _say(table: Any, payload: dict[str, Any]) -> Choice | ActionResult:
     return Choice(kind, target)
 
 
-def _heard(table: Any, text: str, seats: dict[str, int]) -> Choice:
-    kind, target = read(text, int(table.turn), seats)
+def _heard(table: Any, text: str, names: Sequence[str]) -> Choice:
+    kind, target = read(text, int(table.turn), {called: seat for seat, called in enumerate(names)})
     return Choice(kind, target) if sayable(table, kind, target) else Choice(GENERAL, -1)
 
 
@@ -298,7 +294,7 @@ def interpret(table: Any, action: Action, names: Sequence[str]) -> Action:
         return action
     if table.phase != DISCUSSION or any(part is not None for key, part in action.payload.items() if key != "text"):
         return action
-    act = _heard(table, text, {called: seat for seat, called in enumerate(names)})
+    act = _heard(table, text, names)
     return Action("say", {**to_wire((int(act.kind), int(act.target)), names), "text": text})
 
 
@@ -313,7 +309,7 @@ def action_messages(table: Any, action: Action) -> list[MessageIntent]:
         return []
     text = action.payload.get("text")
     if text is None or not text.strip():
-        ids = [name(seat) for seat in range(int(table.seats))]
+        ids = ids_of(table)
         target_id = action.payload.get("targetId")
         target = -1 if target_id is None else ids.index(target_id)
         act = from_wire(action.payload["type"], target, action.payload.get("role"), action.payload.get("isMafia"))
@@ -325,12 +321,25 @@ def message_violation(table: Any, seat: int, intent: MessageIntent) -> str | Non
     """Return why `seat` may not send a message now: only living mafia may, at night, and only to their teammates."""
     if intent.scope == MessageScope.PUBLIC:
         return "a public statement is the action say, once in a discussion round"
-    ours = [name(other) for other in range(int(table.seats)) if table.role[other] == MAFIA and table.alive[other]]
-    if table.phase != NIGHT or name(seat) not in ours:
-        return "private messages are only for the living mafia, at night"
-    readers = intent.to_agent_ids or []
-    if not readers or any(reader not in ours for reader in readers):
-        return f"a private message needs to_agent_ids among the living mafia: {', '.join(ours)}"
+    ours = [other for other in range(int(table.seats)) if table.role[other] == MAFIA and table.alive[other]]
+    return private_violation(table, seat, intent, ours, "the living mafia")
+
+
+def private_violation(table: Any, seat: int, intent: MessageIntent, ours: Sequence[int], who: str) -> str | None:
+    """Return why `seat` may not send a private message now: only some seats may, at night, and only to each other.
+
+    Args:
+        table: the record.
+        seat: who sends it.
+        intent: the message.
+        ours: the seats that may send and get it.
+        who: what these are called.
+    """
+    if table.phase != NIGHT or seat not in ours:
+        return f"private messages are only for {who}, at night"
+    ids, readers = [name(other) for other in ours], intent.to_agent_ids or []
+    if not readers or any(reader not in ids for reader in readers):
+        return f"a private message needs to_agent_ids among {who}: {', '.join(ids)}"
     return None
 
 
@@ -348,6 +357,11 @@ def safe(table: Any) -> int:
     seats = int(table.seats)
     if table.phase != NIGHT:
         return seats if table.phase == VOTING else 2 * seats
-    mask = np.zeros(6 * seats + 2, np.int8)
+    return any_legal(table)
+
+
+def any_legal(table: Any) -> int:
+    """Return a random legal action index, the same whenever it is asked for in this turn."""
+    mask = np.zeros(6 * int(table.seats) + 2, np.int8)
     legal(table, mask)
     return int(choose(mask, 0, np.uint64(mix(np.uint64(table.stream) ^ np.uint64(1 + int(table.turn))))))

@@ -1,7 +1,9 @@
 """The function `game`: makes mafia from its options."""
 
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from types import ModuleType
+from typing import Any, NamedTuple
 
 from ..core.capabilities import Capabilities, Chance, HiddenTurn, PublicView, Symmetry, Talk, Teams
 from ..core.encoder import Encoders
@@ -9,6 +11,7 @@ from ..core.game import Game, Payoffs
 from ..core.options import switch, whole
 from ..core.record import Tables, new_table
 from ..core.rules import Rules
+from ..core.turn_state import TurnState
 from ..core.view import View
 from ..render.renderer import Renderer
 from . import actions, bots, moves, picture, render, rules, view
@@ -76,7 +79,7 @@ def game(
         raise ValueError(
             f"max_days={max_days} with discussion_rounds={discussion_rounds}: their product may be at most {SPEECHES}"
         )
-    return _made(options)
+    return assemble("mafia", options, blank_table(**options), MAFIA)
 
 
 def blank_table(**options: Any) -> Tables:
@@ -94,11 +97,43 @@ def blank_table(**options: Any) -> Tables:
     return blank
 
 
-def _made(options: dict[str, Any]) -> Game:
-    seats, blank = options["seats"], blank_table(**options)
+class Skin(NamedTuple):
+    """What differs between mafia and a game with its record and rules in other words.
+
+    Attributes:
+        actions: the module with the functions of payloads and messages.
+        view: the module that shows the record.
+        load: see `View.load`; it takes a table with the options first.
+        renderer: draws the table.
+        bots: the scripted players.
+        teams: town and mafia.
+    """
+
+    actions: ModuleType
+    view: ModuleType
+    load: Callable[[Tables, TurnState], tuple[Tables, int]]
+    renderer: Renderer
+    bots: Mapping[str, Callable[..., Any]]
+    teams: Teams
+
+
+TEAMS = Teams(("town", "mafia"), rules.teams, facts, habits)
+MAFIA = Skin(actions, view, load, Renderer(render.render, picture.picture), bots.BOTS, TEAMS)
+
+
+def assemble(name: str, options: Mapping[str, Any], blank: Tables, skin: Skin) -> Game:
+    """Return a game with the rules of mafia.
+
+    Args:
+        name: its name.
+        options: its options.
+        blank: one table with them.
+        skin: its words.
+    """
+    seats, shown, words = int(blank[0].seats), skin.view, skin.actions
     return Game(
-        name="mafia",
-        agents=tuple(view.name(seat) for seat in range(seats)),
+        name=name,
+        agents=tuple(map(view.name, range(seats))),
         options=options,
         rules=Rules(
             blank=blank,
@@ -111,31 +146,31 @@ def _made(options: dict[str, Any]) -> Game:
         encoders=Encoders(__package__, blank),
         payoffs=Payoffs(-1.0, 1.0),  # not zero-sum: the teams have different sizes
         view=View(
-            action_spaces=actions.action_spaces(blank[0]),
-            action_ranges=actions.action_ranges(seats),
-            encode=actions.encode,
-            parse=actions.parse,
-            nearest=actions.nearest,
-            safe=actions.safe,
-            allowed=actions.allowed,
-            phase=view.phase,
-            game_state=view.game_state,
-            outcome=view.outcome,
-            load=partial(load, blank),
+            action_spaces=words.action_spaces(blank[0]),
+            action_ranges=words.action_ranges(seats),
+            encode=words.encode,
+            parse=words.parse,
+            nearest=words.nearest,
+            safe=words.safe,
+            allowed=words.allowed,
+            phase=shown.phase,
+            game_state=shown.game_state,
+            outcome=shown.outcome,
+            load=partial(skin.load, blank),
             resample=resample,
         ),
-        renderer=Renderer(render.render, picture.picture),
-        bots=bots.BOTS,
+        renderer=skin.renderer,
+        bots=skin.bots,
         capabilities=Capabilities(
             talk=Talk(
-                action_messages=actions.action_messages,
-                interpret=actions.interpret,
-                message_violation=actions.message_violation,
-                statements=range(2 * seats + 1, 6 * seats + 2),  # all but “nothing of note”
+                action_messages=words.action_messages,
+                interpret=getattr(words, "interpret", None),
+                message_violation=words.message_violation,
+                statements=range(2 * seats + 1, 6 * seats + 2),  # all but “nothing of note”, “say nothing more”
             ),
-            teams=Teams(("town", "mafia"), rules.teams, facts, habits),
+            teams=skin.teams,
             hidden_turn=HiddenTurn(view.visible_turn),
-            public_view=PublicView(view.public),
+            public_view=PublicView(shown.public),
             chance=Chance(begin=rules.begin, step=rules.advance, outcomes=rules.outcomes, play=rules.play_outcome),
             symmetry=Symmetry(relabelling),
         ),

@@ -4,11 +4,9 @@ from collections.abc import Mapping
 from reprlib import repr
 from typing import Any
 
-import numpy as np
 from gymnasium import spaces
 
 from ..core import turn_state as ts
-from ..core.rng import choose, mix
 from ..core.turn_state import (
     MESSAGE_LENGTH,
     NOTHING,
@@ -21,9 +19,9 @@ from ..core.turn_state import (
 )
 from ..core.view import ActionRange
 from ..mafia import actions as mafia
-from ..mafia.actions import Among
-from ..mafia.moves import decode, legal
+from ..mafia.moves import decode
 from ..mafia.rules import Choice
+from ..mafia.spaces import Among, text_space
 from ..mafia.statements import read, sentence
 from ..mafia.table import CLAIM_DOCTOR, GENERAL, MAFIA, NIGHT, TARGET, VOTE, VOTING
 from ..mafia.view import name
@@ -46,13 +44,11 @@ MEANINGS = {
     READY: "say nothing more; if more than half of the living are ready, the vote begins",
     SAY: "say this to everybody",
 }
-_PRINTABLE = frozenset(map(chr, range(32, 127)))
 
 
 def action_spaces(table: Any) -> dict[str, spaces.Dict]:
     """Return every action type with the space of its payload."""
-    ids = [name(seat) for seat in range(int(table.seats))]
-    text = spaces.Text(MESSAGE_LENGTH, min_length=0, charset=_PRINTABLE)
+    ids, text = mafia.ids_of(table), text_space()
     targets = {kind: spaces.Dict({key: Among(ids)}) for kind, key in TARGET_KEYS.items()}
     return {**targets, READY: spaces.Dict({}), SAY: spaces.Dict({"content": text}), "message_only": spaces.Dict({})}
 
@@ -60,23 +56,16 @@ def action_spaces(table: Any) -> dict[str, spaces.Dict]:
 def action_ranges(seats: int) -> tuple[ActionRange, ...]:
     """Return the action ranges: six blocks of n = `seats` indices, and two more. Index r of a block is the
     relative seat r, counted from the acting seat."""
-    others = {
-        0: ((KILL, INSPECT), "r is the target of the night", (INSPECT,), "oneself is the target"),
-        1: ((CAST,), "vote for r", (CAST,), "never legal"),
-        2: ((SAY,), "“r is a werewolf” (accusation)", (READY,), "say nothing more"),
-        3: ((SAY,), "“r is innocent” (defense)", (SAY,), "“I am innocent” (defense)"),
-        4: ((SAY,), "“I am the seer: r is not a werewolf” (claim)", (SAY,), "“I am the seer”"),
-        5: ((SAY,), "“I am the seer: r is a werewolf” (claim)", (SAY,), "never legal"),
-    }
-    ranges = []
-    for block, (types, meaning, own_types, of_oneself) in others.items():
-        first = block * seats
-        ranges.append(ActionRange(first, first + 1, own_types, of_oneself))
-        ranges.append(ActionRange(first + 1, first + seats, types, meaning))
-    last = 6 * seats
-    ranges.append(ActionRange(last, last + 1, (SAY,), "“I am a villager”"))
-    ranges.append(ActionRange(last + 1, last + 2, (SAY,), "“I am a werewolf”"))
-    return tuple(ranges)
+    inspect, say = (INSPECT,), (SAY,)
+    blocks = [
+        ((inspect, "oneself is the target"), ((KILL, INSPECT), "r is the target of the night")),
+        (((CAST,), "never legal"), ((CAST,), "vote for r")),
+        (((READY,), "say nothing more"), (say, "“r is a werewolf” (accusation)")),
+        ((say, "“I am innocent” (defense)"), (say, "“r is innocent” (defense)")),
+        ((say, "“I am the seer”"), (say, "“I am the seer: r is not a werewolf” (claim)")),
+        ((say, "never legal"), (say, "“I am the seer: r is a werewolf” (claim)")),
+    ]
+    return mafia.ranges_of(seats, blocks, ((say, "“I am a villager”"), (say, "“I am a werewolf”")))
 
 
 def kinds_now(table: Any) -> tuple[str, ...]:
@@ -98,11 +87,9 @@ def _schema(table: Any, kind: str) -> dict[str, Any]:
     if kind == READY:
         return NOTHING
     if kind == SAY:
-        content = {"content": {"type": "string", "maxLength": MESSAGE_LENGTH}}
-        return {"type": "object", "properties": content, "required": [], "additionalProperties": False}
+        return mafia.schema({"content": {"type": "string", "maxLength": MESSAGE_LENGTH}}, [])
     key = TARGET_KEYS[kind]
-    target = {key: {"type": "string", "enum": [name(seat) for seat in mafia.targets(table)]}}
-    return {"type": "object", "properties": target, "required": [key], "additionalProperties": False}
+    return mafia.schema({key: {"type": "string", "enum": [name(seat) for seat in mafia.targets(table)]}}, [key])
 
 
 def encode(table: Any, action: int) -> AgentResponse:
@@ -114,8 +101,8 @@ def encode(table: Any, action: int) -> AgentResponse:
         return AgentResponse(Action(word, {TARGET_KEYS[word]: name(target)}))
     if kind == GENERAL:
         return AgentResponse(Action(READY))
-    ids = [name(seat) for seat in range(int(table.seats))]
-    return AgentResponse(Action(SAY, {"content": in_werewolf(sentence((kind, target), turn, ids))}))
+    text = in_werewolf(sentence((kind, target), turn, mafia.ids_of(table)))
+    return AgentResponse(Action(SAY, {"content": text}))
 
 
 def parse(table: Any, action: Action) -> Choice | ActionResult:
@@ -134,15 +121,11 @@ def parse(table: Any, action: Action) -> Choice | ActionResult:
 
 
 def _target(table: Any, kind: str, payload: Mapping[str, Any]) -> Choice | ActionResult:
-    ids, key = [name(seat) for seat in range(int(table.seats))], TARGET_KEYS[kind]
+    ids, key = mafia.ids_of(table), TARGET_KEYS[kind]
     if set(payload) != {key} or payload[key] not in ids:
         wanted = f"{kind} needs {key}, one of {', '.join(ids)}"
         return ts.refused(ts.INVALID_PAYLOAD, f"{wanted}; got {repr(dict(payload))}")
-    open_, target = mafia.targets(table), ids.index(payload[key])
-    if target not in open_:
-        names = ", ".join(map(name, open_))
-        return ts.refused(ts.GAME_RULE_VIOLATION, f"cannot choose {payload[key]}; the legal targets are {names}")
-    return Choice(VOTE if kind == CAST else TARGET, target)
+    return mafia.aimed(table, VOTE if kind == CAST else TARGET, payload[key])
 
 
 def _said(table: Any, payload: Mapping[str, Any]) -> Choice | ActionResult:
@@ -150,7 +133,7 @@ def _said(table: Any, payload: Mapping[str, Any]) -> Choice | ActionResult:
     if set(payload) - {"content"} or not isinstance(text, str) or len(text) > MESSAGE_LENGTH:
         wanted = f"{SAY} needs content, text of at most {MESSAGE_LENGTH:,} characters"
         return ts.refused(ts.INVALID_PAYLOAD, f"{wanted}; got {repr(dict(payload))}")
-    seats = {name(seat): seat for seat in range(int(table.seats))}
+    seats = {called: seat for seat, called in enumerate(mafia.ids_of(table))}
     kind, target = read(in_mafia(text), int(table.turn), seats)
     nothing = kind in (GENERAL, CLAIM_DOCTOR) or not mafia.sayable(table, kind, target)
     return Choice(GENERAL, SILENT) if nothing else Choice(kind, target)
@@ -168,13 +151,8 @@ def message_violation(table: Any, seat: int, intent: MessageIntent) -> str | Non
         return "the dead say nothing"
     if intent.scope == MessageScope.PUBLIC:
         return "at night nobody speaks to everybody" if table.phase == NIGHT else None
-    ours = [name(other) for other in range(int(table.seats)) if table.role[other] == MAFIA]
-    if table.phase != NIGHT or name(seat) not in ours:
-        return "private messages are only for werewolves, at night"
-    readers = intent.to_agent_ids or []
-    if not readers or any(reader not in ours for reader in readers):
-        return f"a private message needs to_agent_ids among the werewolves: {', '.join(ours)}"
-    return None
+    ours = [other for other in range(int(table.seats)) if table.role[other] == MAFIA]
+    return mafia.private_violation(table, seat, intent, ours, "the werewolves")
 
 
 def nearest(table: Any, move: Choice) -> int:
@@ -184,9 +162,4 @@ def nearest(table: Any, move: Choice) -> int:
 
 def safe(table: Any) -> int:
     """Return the action index of the safe action: a random legal target, or ready to vote."""
-    seats = int(table.seats)
-    if table.phase not in (NIGHT, VOTING):
-        return 2 * seats
-    mask = np.zeros(6 * seats + 2, np.int8)
-    legal(table, mask)
-    return int(choose(mask, 0, np.uint64(mix(np.uint64(table.stream) ^ np.uint64(1 + int(table.turn))))))
+    return mafia.any_legal(table) if table.phase in (NIGHT, VOTING) else 2 * int(table.seats)

@@ -13,7 +13,7 @@ from rich.table import Column, Table
 from ...envs import GAMES, find
 from ...envs import game as make_game
 from ...wrappers.policies.trained_for import read_settings
-from ...zoo import PREFIX, card, names, span
+from ...zoo import PREFIX, names, seats_of, span
 from ..learning import run_folder
 from ..learning.settings import ALGORITHM
 from ..runs.config import platform_presets, presets, settings_from
@@ -73,7 +73,7 @@ def _bots() -> Rows:
 
 
 def _zoo() -> Rows:
-    return [{"policy": f"{PREFIX}{name}", "seats": card(name).seats} for name in names()]
+    return [{"policy": f"{PREFIX}{name}", "seats": seats_of(name)} for name in names()]
 
 
 def _presets() -> Rows:

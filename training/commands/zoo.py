@@ -16,7 +16,7 @@ from ...wrappers.policies.loading import load_policy, load_run, policy_file, run
 from ...wrappers.policies.mlp import MlpPolicy
 from ...wrappers.policies.tabular import TabularPolicy
 from ...wrappers.policies.trained_for import read_settings
-from ...zoo import FOLDER, LARGEST, PREFIX, Card, Measure, card, names, span, weights
+from ...zoo import FOLDER, LARGEST, PREFIX, Card, Measure, card, names, seats_of, span, variants, weights
 from ..evaluation.exploit import LOST, Win, is_lucky, wins_of
 from ..evaluation.games import measures
 from ..evaluation.scores import Score
@@ -57,8 +57,9 @@ def command(
 ) -> None:
     """Show the policies of the zoo and their cards. zoo:NAME stands wherever a run does.
 
-    With --take, a run or a policy file replaces the policy of its game: the weights are written in half precision and
-    without the critic, they are measured, and a new card is written. With a name and --against, runs of other seeds are
+    With --take, a run or a policy file replaces the policy of its game; with another number of seats than that one, it
+    becomes NAME-SEATS, which plays in its place where it cannot. The weights are written in half precision and without
+    the critic, they are measured, and a new card is written. With a name and --against, runs of other seeds are
     measured and added to its card.
 
     Args:
@@ -88,20 +89,20 @@ def command(
     if as_json:
         print(json.dumps(msgspec.to_builtins(cards), indent=2))
     elif which is None:
-        Console().print(_overview(cards))
+        Console().print(_overview(cards, folder))
     else:
         for name, found in cards.items():
-            Console().print(*_whole(name, found), sep="\n", soft_wrap=True)
+            Console().print(*_whole(name, found, folder), sep="\n", soft_wrap=True)
 
 
-def _overview(cards: dict[str, Card]) -> Table:
+def _overview(cards: dict[str, Card], folder: Path) -> Table:
     table = Table("policy", "seats", "budget", "worst measure", "figure", title="the zoo")
     table.columns[0].no_wrap = True
     table.columns[0].min_width = max((len(f"{PREFIX}{name}") for name in cards), default=0)
     for name, found in cards.items():
         worst = _worst(found.measures)
         figure = f"{_number(worst.mean, worst.unit)} {worst.unit}"
-        table.add_row(f"{PREFIX}{name}", span(found.seats), found.budget, _what(worst), figure)
+        table.add_row(f"{PREFIX}{name}", span(seats_of(name, folder)), found.budget, _what(worst), figure)
     return table
 
 
@@ -123,14 +124,15 @@ def _worst(measures: Sequence[Measure]) -> Measure:
     return next(one for one in measures if not is_lucky(one.kind, one.low, exact))
 
 
-def _whole(name: str, found: Card) -> list[Any]:
+def _whole(name: str, found: Card, folder: Path) -> list[Any]:
     table = Table("measure", "figure", "95 % interval", "unit", title=f"{PREFIX}{name}, {found.game}")
     for one in found.measures:
         mean, low, high = (_number(value, one.unit) for value in (one.mean, one.low, one.high))
         table.add_row(_what(one), mean, f"{low} to {high}", one.unit)
     for column in table.columns[1:3]:
         column.justify = "right"
-    plays = f"plays at tables of {span(found.seats)} seats"
+    others = [f"{PREFIX}{other} at {span(card(other, folder).seats)}" for other in variants(name, folder)[1:]]
+    plays = f"plays at tables of {'; '.join([f'{span(found.seats)} seats', *others])}"
     made = f"made by: {found.command} (seed {found.seed}; {found.budget}; licence {found.licence})"
     return [table, plays, made, f"measured by: {found.measured_by}"]
 
@@ -165,9 +167,9 @@ def _take(
             )
         trained_for = loaded.trained_for
     folder.mkdir(parents=True, exist_ok=True)
-    file = folder / f"{trained_for.name}.npz"
-    _write(loaded, file)
     game = trained_for.make_game()
+    file = folder / f"{_name(game, folder)}.npz"
+    _write(loaded, file)
     measured_by, measures = _measures(str(file), game, deals, hands, learned, against)
     about = Card(
         game=game.id,
@@ -176,12 +178,19 @@ def _take(
         seed=seed,
         budget=budget,
         licence=LICENCE,
-        measured_by=measured_by.replace(str(file), f"{PREFIX}{trained_for.name}"),
+        measured_by=measured_by.replace(str(file), f"{PREFIX}{file.stem}"),
         measures=measures,
         seats=[count for count, table in tables_of(game.name).items() if not reason_against(str(file), table)],
     )
     _write_card(about, file)
-    return trained_for.name
+    return file.stem
+
+
+def _name(game: Game, folder: Path) -> str:
+    """Return the name that a policy for `game` gets: that of the game, or of a variant for another number of seats."""
+    trained = load_policy(weights(game.name, folder)).trained_for if game.name in names(folder) else None
+    is_first = trained is None or trained.make_game().seats == game.seats
+    return game.name if is_first else f"{game.name}-{game.seats}"
 
 
 def _add(which: str, against: tuple[str, ...], deals: int, folder: Path) -> None:

@@ -62,8 +62,12 @@ def load_policy(
     return policy
 
 
-def policy_file(path: str | PathLike[str]) -> Path:
+def policy_file(path: str | PathLike[str], seats: int | None = None) -> Path:
     """Return the path of a policy file: that of ``zoo:<name>``, or `path`, with ``.zip`` added if it was left out.
+
+    Args:
+        path: the name or path.
+        seats: the number of seats of the table, for which the zoo may have another file; None: it is not known.
 
     Raises:
         ValueError: for an empty name, and one that the zoo does not have.
@@ -72,7 +76,7 @@ def policy_file(path: str | PathLike[str]) -> Path:
     if str(path).startswith(ZOO):
         from ...zoo import weights
 
-        return weights(str(path))
+        return weights(str(path), seats=seats)
     file = Path(path)
     zipped = file.with_name(file.name + ".zip")
     return zipped if not file.is_file() and zipped.is_file() else file
@@ -157,11 +161,10 @@ def make_policy(spec: str | Policy, game: Game, *, deterministic: bool = False, 
         return cast(Policy, game.bots[spec](game, seed))
     if spec == "random":
         return RandomPolicy(seed)
-    path = Path(spec)
-    if path.is_dir():
-        policy: LearnedPolicy = cast(LearnedPolicy, load_run(path, deterministic=deterministic, seed=seed)[1])
-    elif policy_file(path).exists():
-        policy = load_policy(path, deterministic=deterministic, seed=seed)
+    if Path(spec).is_dir():
+        policy: LearnedPolicy = cast(LearnedPolicy, load_run(spec, deterministic=deterministic, seed=seed)[1])
+    elif (file := policy_file(spec, game.seats)).exists():
+        policy = load_policy(file, deterministic=deterministic, seed=seed)
     else:
         hint = did_you_mean(spec, sorted({"random", *game.bots}))
         raise ValueError(f"{spec!r} is neither a bot of {game.name} nor a file or run folder; {hint}")
