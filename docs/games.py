@@ -19,7 +19,6 @@ import numpy as np
 from parlour import zoo
 from parlour.envs import GAMES, Game, find
 from parlour.envs.render.svg import HEIGHT, WIDTH
-from parlour.training.commands.lookup import tables_of
 from parlour.zoo import span
 from settings import settings_page
 from wires import wire
@@ -198,12 +197,10 @@ def glance(game: Game) -> str:
 
 
 def policy_of_the_zoo(game: Game) -> str:
-    """Return the name of the game's trained policy, at which numbers of seats it plays, and which others there are."""
+    """Return the name of the game's trained policy, and the numbers of seats at which it plays."""
     if game.name not in zoo.names():
         return "none"
-    plays, seats = zoo.seats_of(game.name), list(tables_of(game.name))
-    others = "" if plays == seats else f" alone; the game has {span(seats)}"
-    return f"`{zoo.PREFIX}{game.name}`, at tables of {span(plays)} seats{others}"
+    return f"`{zoo.PREFIX}{game.name}`, at tables of {span(zoo.seats_of(game.name))} seats"
 
 
 def options(game_id: str) -> str:

@@ -23,13 +23,14 @@ GAMES = sorted(source.rpartition(".")[2] for source in envs.GAMES.values() if is
 
 
 def test_every_game_has_a_policy_and_all_are_small():
-    assert zoo.names() == GAMES
+    assert [name for name in zoo.names() if "-" not in name] == GAMES
+    assert [name for game in GAMES for name in zoo.variants(game)] == zoo.names()
     sizes = [zoo.weights(name).stat().st_size for name in zoo.names()]
     assert max(sizes) <= zoo.LARGEST
     assert sum(sizes) <= 8 * zoo.LARGEST
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", zoo.names())
 def test_a_card_tells_what_the_weights_are(name):
     card, loaded = zoo.card(name), load_policy(f"zoo:{name}")
     assert loaded.trained_for is not None
@@ -42,7 +43,7 @@ def test_a_card_tells_what_the_weights_are(name):
     assert all(one.low <= one.mean <= one.high for one in card.measures)
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", zoo.names())
 def test_it_plays_as_a_run_does(name):
     game = game_of(f"zoo:{name}", None)
     player = policy(f"zoo:{name}", game, seed=1)
@@ -73,6 +74,30 @@ def test_unknown_names_and_other_games_are_explained():
         make_policy("zoo:chess", envs.game("kuhn"))
     with pytest.raises(ValueError, match="zoo:leduc plays leduc-v0, not kuhn-v0"):
         make_policy("zoo:leduc", envs.game("kuhn"))
+
+
+@pytest.mark.parametrize(
+    ("seats", "file"), [(None, "cournot"), (2, "cournot"), (3, "cournot-3"), (4, "cournot-10"), (5, "cournot")]
+)
+def test_a_variant_for_other_numbers_of_seats_plays_in_the_place_of_the_policy(tmp_path, seats, file):
+    source = zoo.weights("cournot").with_suffix(".toml").read_text("utf-8")
+    plays = {"cournot": "2,\n    3,\n    5", "cournot-3": "3", "cournot-10": "2,\n    3,\n    4"}
+    for name, counts in plays.items():
+        (tmp_path / f"{name}.npz").touch()
+        begin, _, rest = source.partition("seats = [")
+        (tmp_path / f"{name}.toml").write_text(f"{begin}seats = [{counts}{rest[rest.index(']') :]}", "utf-8")
+    assert zoo.variants("cournot", tmp_path) == list(plays)
+    assert zoo.weights("zoo:cournot", tmp_path, seats=seats) == tmp_path / f"{file}.npz"
+    assert zoo.seats_of("cournot", tmp_path) == [2, 3, 4, 5]
+
+
+def test_at_other_seats_the_policy_of_these_seats_plays_with_the_default_options():
+    for seats in (2, 3, 4):
+        game = game_of("zoo:ultimatum", None, seats=seats)
+        assert game.options == envs.game("ultimatum", seats=seats).options
+        player = policy("zoo:ultimatum", game, seed=1)
+        assert isinstance(player, MlpPolicy)  # on the observations of its own training
+        assert player.trained_for.options == game.options
 
 
 def test_it_needs_neither_torch_nor_a_network():
@@ -134,6 +159,22 @@ def test_taking_a_policy_writes_small_weights_and_a_measured_card(tmp_path, caps
     assert "seed = 4\n" in told
 
 
+def test_a_policy_for_another_number_of_seats_is_added_beside_the_first(tmp_path):
+    game = envs.game("cournot", seats=3)
+    sizes = game.layout.size, game.num_actions
+    trained = MlpPolicy(Network([(np.zeros(sizes, np.float32), np.zeros(sizes[1], np.float32))], "Tanh"))
+    trained.set_trained_for(TrainedFor.of(game))
+    trained.save(tmp_path / "mine.npz")
+    words = ["zoo", "--take", str(tmp_path / "mine.npz"), "--folder", str(tmp_path / "zoo"), "--deals", "20"]
+    words += ["--decisions", "0", "--made-by", "parlour train cournot --options seats=3", "--budget", "nothing"]
+    (tmp_path / "zoo").mkdir()
+    for file in (zoo.weights("cournot"), zoo.weights("cournot").with_suffix(".toml")):
+        shutil.copy(file, tmp_path / "zoo")
+    assert cli.main(words) == 0
+    assert zoo.names(tmp_path / "zoo") == ["cournot", "cournot-3"]
+    assert "parlour exploit zoo:cournot-3 " in zoo.card("cournot-3", tmp_path / "zoo").measured_by
+
+
 def test_a_card_repeats_the_settings_of_its_learned_response(tmp_path):
     words = ["zoo", "--take", "zoo:auction", "--folder", str(tmp_path), "--deals", "20", "--decisions", "128"]
     made = ["--made-by", "parlour train auction", "--budget", "nothing"]
@@ -163,6 +204,7 @@ def test_runs_of_other_seeds_are_added_to_a_card_by_the_command_that_made_them(t
     after = zoo.card("kuhn", folder)
     assert len(after.measures) == len(before.measures) + 1
     found = next(one for one in after.measures if one.name.startswith(f"parlour {train}"))
+    assert "--runs" not in found.name
     assert (found.kind, found.unit) == ("run", before.measures[0].unit)
     assert found.mean < 0.2
     assert [one.mean for one in after.measures] == sorted((one.mean for one in after.measures), reverse=True)

@@ -26,8 +26,15 @@ def blank(game, encoder=""):
 
 @pytest.mark.parametrize("name", zoo.names())
 def test_a_policy_of_the_zoo_plays_at_the_seats_that_its_card_names(name):
-    plays = [count for count, table in tables_of(name).items() if not reason_against(f"zoo:{name}", table)]
-    assert plays == zoo.card(name).seats
+    card, file = zoo.card(name), str(zoo.weights(name))
+    assert [count for count, table in tables_of(card.game).items() if not reason_against(file, table)] == card.seats
+
+
+@pytest.mark.parametrize("name", [name for name in zoo.names() if "-" not in name])
+def test_the_zoo_plays_every_number_of_seats_that_the_page_of_a_game_names(name):
+    reasons = {count: reason_against(f"zoo:{name}", table) for count, table in tables_of(name).items()}
+    assert not any(reasons.values()), reasons
+    assert zoo.seats_of(name) == list(reasons)
 
 
 ELSEWHERE = [

@@ -105,8 +105,8 @@ def game_of(
         ValueError: if `spec` is unknown, or a policy file without the name of its game.
     """
     trained = None if name is not None else trained_for(spec)
-    if trained is not None and seats is not None and spec.startswith(zoo.PREFIX):
-        name = trained.name  # its policies for other numbers of seats have the default options there
+    if trained is not None and spec.startswith(zoo.PREFIX) and (seats is not None or names_seats(settings)):
+        name = trained.name  # for each number of seats the zoo was trained with the default options there
     elif trained is not None:
         options = {**trained.make_game().options, **dict(map(pair, settings))}
         return make_game(trained.game, **({**options, "seats": seats} if seats is not None else options))

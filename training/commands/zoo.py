@@ -16,7 +16,7 @@ from ...wrappers.policies.loading import load_policy, load_run, policy_file, run
 from ...wrappers.policies.mlp import MlpPolicy
 from ...wrappers.policies.tabular import TabularPolicy
 from ...wrappers.policies.trained_for import read_settings
-from ...zoo import FOLDER, LARGEST, PREFIX, Card, Measure, card, names, seats_of, span, variants, weights
+from ...zoo import FOLDER, LARGEST, PREFIX, Card, Measure, card, names, seats_of, span, weights
 from ..evaluation.exploit import LOST, Win, is_lucky, wins_of
 from ..evaluation.games import measures
 from ..evaluation.scores import Score
@@ -131,8 +131,12 @@ def _whole(name: str, found: Card, folder: Path) -> list[Any]:
         table.add_row(_what(one), mean, f"{low} to {high}", one.unit)
     for column in table.columns[1:3]:
         column.justify = "right"
-    others = [f"{PREFIX}{other} at {span(card(other, folder).seats)}" for other in variants(name, folder)[1:]]
-    plays = f"plays at tables of {'; '.join([f'{span(found.seats)} seats', *others])}"
+    files = {count: weights(name, folder, seats=count).stem for count in seats_of(name, folder)}
+    where = {
+        one: span([count for count, file in files.items() if file == one]) for one in dict.fromkeys(files.values())
+    }
+    others = [f"{PREFIX}{one} in its place at {where[one]}" for one in where if one != name]
+    plays = f"plays at tables of {'; '.join([f'{where[name]} seats', *others])}"
     made = f"made by: {found.command} (seed {found.seed}; {found.budget}; licence {found.licence})"
     return [table, plays, made, f"measured by: {found.measured_by}"]
 
@@ -230,12 +234,13 @@ def _seed_of(command: str) -> int:
 
 
 def _made_by(run: Path) -> str:
-    """Return the command that made a run, without the name of the run, which says nothing about the policy."""
+    """Return the command that made a run, without its name and folder, which say nothing about the policy."""
     words = shlex.split((run / "command.txt").read_text("utf-8").splitlines()[0])
     kept = [word for word in words if word != "--no-progress"]  # an option of version 0.2
-    if "--name" in kept:
-        at = kept.index("--name")
-        kept = kept[:at] + kept[at + 2 :]
+    for option in ("--name", "--runs"):
+        if option in kept:
+            at = kept.index(option)
+            kept = kept[:at] + kept[at + 2 :]
     return shlex.join(kept)
 
 
