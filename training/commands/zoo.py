@@ -16,7 +16,7 @@ from ...wrappers.policies.loading import load_policy, load_run, policy_file, run
 from ...wrappers.policies.mlp import MlpPolicy
 from ...wrappers.policies.tabular import TabularPolicy
 from ...wrappers.policies.trained_for import read_settings
-from ...zoo import FOLDER, LARGEST, PREFIX, Card, Measure, card, names, seats_of, span, weights
+from ...zoo import FOLDER, LARGEST, PREFIX, Card, Measure, card, names, seats_of, span, variants, weights
 from ..evaluation.exploit import LOST, Win, is_lucky, wins_of
 from ..evaluation.games import measures
 from ..evaluation.scores import Score
@@ -132,11 +132,9 @@ def _whole(name: str, found: Card, folder: Path) -> list[Any]:
     for column in table.columns[1:3]:
         column.justify = "right"
     files = {count: weights(name, folder, seats=count).stem for count in seats_of(name, folder)}
-    where = {
-        one: span([count for count, file in files.items() if file == one]) for one in dict.fromkeys(files.values())
-    }
-    others = [f"{PREFIX}{one} in its place at {where[one]}" for one in where if one != name]
-    plays = f"plays at tables of {'; '.join([f'{where[name]} seats', *others])}"
+    where = {one: [count for count, file in files.items() if file == one] for one in variants(name, folder)}
+    others = [f"{PREFIX}{one} in its place at {span(where[one])}" for one in where if one != name and where[one]]
+    plays = f"plays at tables of {'; '.join([f'{span(where[name])} seats', *others])}"
     made = f"made by: {found.command} (seed {found.seed}; {found.budget}; licence {found.licence})"
     return [table, plays, made, f"measured by: {found.measured_by}"]
 
@@ -250,8 +248,8 @@ def _cost(run: Path, settings: dict[str, Any]) -> str:
     if not lines:
         raise ValueError(f"{run / 'metrics.jsonl'} is empty: give --budget, what the training cost")
     last = json.loads(lines[-1])
-    minutes = sum(float(settings.get(name) or 0) for name in ("cloning_minutes", "minutes"))
-    spent = f"at most {minutes:g} minutes" if minutes else "no time limit"
+    minutes = settings.get("minutes")
+    spent = f"at most {minutes + (settings.get('cloning_minutes') or 0):g} minutes" if minutes else "no time limit"
     return f"{spent}, {int(last['steps']):,} decisions"
 
 
