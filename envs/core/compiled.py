@@ -16,7 +16,7 @@ import numba
 from numba.core import types
 from numba.core.compiler import Flags
 from numba.core.dispatcher import Dispatcher
-from numba.core.errors import NumbaExperimentalFeatureWarning
+from numba.core.errors import NumbaError, NumbaExperimentalFeatureWarning
 from numba.extending import is_jitted
 
 from .interpreted import interpreted
@@ -32,7 +32,7 @@ _njit: Any = numba.njit  # its signature does not name all of its options
 _config: Any = numba.config  # its settings have no types
 
 
-def compiled(function: Function, inline: str = "never", nogil: bool = False) -> Function:
+def compiled(function: Function, inline: str = "never", nogil: bool = False, allocates: bool = False) -> Function:
     """Compile `function` with Numba at its first call and cache the machine code on disk.
 
     Numba's own cache checks only the file of the function itself. It goes stale when the function calls another one
@@ -46,10 +46,15 @@ def compiled(function: Function, inline: str = "never", nogil: bool = False) -> 
     signed integers that compiled functions pass to each other have 64 bits, which halves the compile time. The
     wrapper for C code is left out, because nothing calls it and it would take a seventh more time.
 
+    Numba counts the references to every array, atomically, and again at each call: that took an eighth of the time of a
+    decision. Here only functions that make arrays count them (`allocates`), and all that call them.
+
     Args:
         function: a plain function over records and arrays, with no closure over other compiled functions.
         inline: see `inlined`.
         nogil: whether other Python threads run meanwhile; for loops that are called from a pool of threads.
+        allocates: whether the function makes an array, a list or a text, or returns an array. It may then not be a part
+            of a game's rules or encoders. `local_array` makes no array in this sense.
 
     Returns:
         The compiled function; with ``NUMBA_DISABLE_JIT=1``, `function` in plain Python (see `interpreted`).
@@ -62,8 +67,9 @@ def compiled(function: Function, inline: str = "never", nogil: bool = False) -> 
     stamp = _stamp(function)
     if stamp is None:
         return cast(Function, numba.njit(function))
+    counts = allocates or any(one.targetoptions.get("_nrt", True) for one in _called(function))
     try:
-        dispatcher: Any = _njit(cache=True, inline=inline, nogil=nogil, no_cfunc_wrapper=True)(function)
+        dispatcher: Any = _njit(cache=True, inline=inline, nogil=nogil, no_cfunc_wrapper=True, _nrt=counts)(function)
     except RuntimeError:  # "cannot cache function: no locator available"
         dispatcher = numba.njit(function)
     else:
@@ -72,6 +78,8 @@ def compiled(function: Function, inline: str = "never", nogil: bool = False) -> 
         cache_file._source_stamp = tuple(sorted(stamp))
         _forget_older(Path(_inside(cache_file, "_index_path")), max(time for _, time, _ in stamp))
     dispatcher.stamp = stamp
+    if not counts:
+        dispatcher.compile = partial(_compile_uncounted, dispatcher, _inside(dispatcher, "compile"))
     dispatcher.get_call_template = partial(widened, _inside(dispatcher, "get_call_template"))
     return cast(Function, dispatcher)
 
@@ -98,8 +106,9 @@ def _unknown_numba(missing: str) -> str:
 
 if list(signature(Dispatcher.get_call_template).parameters) != ["self", "args", "kws"]:
     raise ImportError(_unknown_numba("Dispatcher.get_call_template(args, kws)"))
-if not hasattr(Flags, "no_cfunc_wrapper"):
-    raise ImportError(_unknown_numba("Flags.no_cfunc_wrapper"))
+for _flag in ("no_cfunc_wrapper", "nrt"):
+    if not hasattr(Flags, _flag):
+        raise ImportError(_unknown_numba(f"Flags.{_flag}"))
 
 
 Stamp = frozenset[tuple[str, int, int]]
@@ -146,6 +155,30 @@ def _called(function: Callable[..., Any]) -> list[Any]:
                 modules.append(one)
                 spaces.append(vars(one))
     return found
+
+
+def _compile_uncounted(dispatcher: Any, compile_: Callable[..., Any], signature: Any) -> Any:
+    """Compile a function that counts no references.
+
+    Raises:
+        TypeError: if it makes an array, or returns one.
+    """
+    try:
+        entry = compile_(signature)
+    except NumbaError as error:
+        if not any(phrase in str(error) for phrase in ("Only accept returning of array", "NRT required")):
+            raise
+        raise TypeError(_allocating(dispatcher)) from error
+    if any(isinstance(one.return_type, types.Array) for one in dispatcher.nopython_signatures):
+        raise TypeError(_allocating(dispatcher))
+    return entry
+
+
+def _allocating(dispatcher: Any) -> str:
+    return (
+        f"{dispatcher.py_func.__qualname__} makes or returns an array, a list or a text: write it without "
+        "(`local_array` gives working memory), or decorate it with partial(compiled, allocates=True)"
+    )
 
 
 def inlined(function: Function) -> Function:

@@ -16,6 +16,7 @@ from numba import njit
 from numba.extending import is_jitted
 from numpy.typing import NDArray
 
+from .ahead import load_ahead
 from .compiled import compiled
 
 reset: Any = None
@@ -69,6 +70,8 @@ def step_batch(tables: Any, actions: Any, batch: Any, again: bool) -> None:
     """Play one decision on every table whose action is not −1; where an episode ends, begin the next one if `again`."""
     at = batch.offsets[0]
     for i in range(len(tables)):
+        if i + 1 < len(tables):
+            load_ahead(tables[i + 1])
         if actions[i] >= 0:
             table = tables[i]
             play(table, actions[i])
@@ -106,7 +109,7 @@ def legal_rows(tables: Any, rows: Any, out: Any) -> None:
 @cache
 def compile_loop(loop: Callable[..., None], **functions: Any) -> Callable[..., None]:
     """Return `loop` with a game's functions bound to the global names above; compiled if all of these are compiled."""
-    own = FunctionType(loop.__code__, {"__name__": __name__, **functions}, loop.__name__)
+    own = FunctionType(loop.__code__, {"__name__": __name__, "load_ahead": load_ahead, **functions}, loop.__name__)
     if not all(map(is_jitted, functions.values())):
         return _Interpreted(own, partial(compile_loop, loop, **functions))
     sources = [function.py_func for function in functions.values()]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..core.compiled import compiled
 from .hands import card_set, set_strength
 from .ranges import run_outs
-from .rules import log_first
+from .rules import entry_bet, entry_seat, log_first
 
 OPEN = np.array((0, 3, 4, 5))
 """Open cards before the flop, on the flop, on the turn and on the river."""
@@ -60,8 +60,8 @@ def pot_after(table: Any, street: int) -> float:
             bet = np.int64(0)
             acted = False
             for k in range(log_first(table, earlier), table.log_end[earlier]):
-                if table.log_seat[k] == seat:
-                    bet, acted = np.int64(table.log_bet[k]), True
+                if entry_seat(table.log[k]) == seat:
+                    bet, acted = np.int64(entry_bet(table.log[k])), True
             if earlier == 0 and not acted:  # a blind alone, all-in
                 bet = np.int64(table.committed[seat]) - put
             put += bet

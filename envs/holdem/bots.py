@@ -37,7 +37,7 @@ def _maniac(observations: Any, masks: Any, words: Any, fields: Any, out: Any) ->
         out[i] = _raise(masks[i], LEAST_RAISE, masks.shape[1] - 1, mix(words[0])) if raises else CALL_ACTION
 
 
-@compiled
+@partial(compiled, allocates=True)
 def _tight(observations: Any, masks: Any, words: Any, fields: Any, out: Any) -> None:
     """Tight-aggressive: raise as a clear favourite, call when the pot odds are good enough, else check or fold."""
     cards, board, folded, seated, pot, to_call, seats = fields

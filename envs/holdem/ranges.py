@@ -1,5 +1,6 @@
 """Ranges: all 1,326 pairs of hole cards, the observation with each of them, and their equity."""
 
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -51,7 +52,7 @@ def _observe_holdings(tables: Any, seat: int, holdings: Any, offsets: Any, out: 
         observe(table, seat, at, out[i])
 
 
-@compiled
+@partial(compiled, allocates=True)
 def equities(hole: Any, board: Any, count: int, holdings: Any, samples: int, seed: Any, out: Any) -> None:
     """Write the share of the pot that `hole` wins at showdown against each of `holdings`, ties split.
 
@@ -83,7 +84,7 @@ def equities(hole: Any, board: Any, count: int, holdings: Any, samples: int, see
         out[i] /= max(1, seen[i])
 
 
-@compiled
+@partial(compiled, allocates=True)
 def run_outs(taken: int, shown: int, count: int, samples: int, seed: Any) -> Any:
     """Return the complete boards (card sets, int64) that can follow from `shown`, without the cards of `taken`."""
     if count == 5:

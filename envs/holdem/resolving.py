@@ -180,10 +180,11 @@ class RiverResolving:
         ranges = self._first_ranges(players)
         for street in range(4):
             for k in range(int(rules.log_first(table, street)), int(table.log_end[street])):
-                seat, kind = int(table.log_seat[k]), int(table.log_kind[k])
+                entry = int(table.log[k])
+                seat, kind, bet = rules.entry_seat(entry), rules.entry_kind(entry), rules.entry_bet(entry)
                 if past.done or late() or int(past.turn) != seat or int(past.phase) != PREFLOP + street:
                     return None
-                move = Move(FOLD if kind == FOLD else RAISE if kind == RAISE else CALL, int(table.log_bet[k]))
+                move = Move(FOLD if kind == FOLD else RAISE if kind == RAISE else CALL, bet)
                 if seat in players:
                     action = self._game.view.nearest(past, move)
                     alive = np.flatnonzero(ranges[players.index(seat)])

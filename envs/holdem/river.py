@@ -9,6 +9,7 @@ CFR+: Tammelin, "Solving large imperfect information games using CFR+", 2014. Th
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -128,7 +129,7 @@ def kept(game: Game, table: Any) -> list[int]:
     return [FOLD_ACTION] * int(table.to_call > 0) + [CALL_ACTION, *sorted(wanted)]
 
 
-@compiled
+@partial(compiled, allocates=True)
 def _strengths(cards: Any, board: Any) -> Any:
     strength = np.empty(len(cards), np.int64)
     shown = card_set(board, 5)
@@ -137,7 +138,7 @@ def _strengths(cards: Any, board: Any) -> Any:
     return strength
 
 
-@compiled
+@partial(compiled, allocates=True)
 def opposed(cards: Any, weights: Any) -> Any:
     """Return for every hand the weight of the hands that share no card with it: float64[H]."""
     out = np.zeros(len(cards))
@@ -151,7 +152,7 @@ def opposed(cards: Any, weights: Any) -> Any:
     return out
 
 
-@compiled
+@partial(compiled, allocates=True)
 def showdown(cards: Any, strength: Any, order: Any, weights: Any, amount: float, out: Any) -> None:
     """Write what each hand wins at a showdown for `amount` chips from the other's hands with these weights."""
     out[:] = 0.0
@@ -185,7 +186,7 @@ def reaches(kind: Any, first: Any, count: Any, player: int, weights: Any, strate
                 out[child] = out[node]
 
 
-@compiled
+@partial(compiled, allocates=True)
 def values(
     kind: Any,
     amount: Any,
@@ -312,7 +313,7 @@ def uniform(tree: Betting) -> Floats:
     return found
 
 
-@compiled
+@partial(compiled, allocates=True)
 def iterate(
     kind: Any,
     amount: Any,

@@ -336,6 +336,33 @@ def _pay(table: Any, seat: int, amount: int) -> int:
 
 
 @compiled
+def log_entry(seat: int, kind: int, bet: int) -> int:
+    """Return an entry of the log: who acted, how (an index of `KINDS`), and the actor's bet on this street afterwards.
+
+    It is one number, so that a record is small and the actions of a street lie side by side.
+    """
+    return bet << 6 | kind << 4 | seat
+
+
+@compiled
+def entry_seat(entry: int) -> int:
+    """Return who acted."""
+    return entry & 15
+
+
+@compiled
+def entry_kind(entry: int) -> int:
+    """Return how."""
+    return entry >> 4 & 3
+
+
+@compiled
+def entry_bet(entry: int) -> int:
+    """Return the actor's bet afterwards."""
+    return entry >> 6
+
+
+@compiled
 def log_first(table: Any, street: int) -> int:
     """Return the place in the log of a street's first action; its last one is before ``table.log_end[street]``."""
     return table.log_end[street - 1] if street > 0 else 0
@@ -347,9 +374,7 @@ def _write_log(table: Any, seat: int, kind: int, amount: int) -> None:
     if table.log_end[street] == LOG:
         _drop_oldest(table)
     k = table.log_end[street]
-    table.log_seat[k] = seat
-    table.log_kind[k] = kind
-    table.log_bet[k] = table.bet[seat]
+    table.log[k] = log_entry(seat, kind, table.bet[seat])
     for later in range(street, 4):
         table.log_end[later] = k + 1
     table.last_seat = seat
@@ -364,9 +389,7 @@ def _drop_oldest(table: Any) -> None:
     while table.log_end[street] - log_first(table, street) <= KEPT:
         street += 1
     for k in range(log_first(table, street), LOG - 1):
-        table.log_seat[k] = table.log_seat[k + 1]
-        table.log_kind[k] = table.log_kind[k + 1]
-        table.log_bet[k] = table.log_bet[k + 1]
+        table.log[k] = table.log[k + 1]
     for later in range(street, 4):
         table.log_end[later] -= 1
     table.log_dropped += 1
@@ -464,13 +487,19 @@ def open_board(table: Any, count: int) -> None:
 @compiled
 def _pay_out(table: Any) -> None:
     """Return uncalled chips, pay the pots, and end the episode unless another hand is due."""
+    left = 0
     for seat in range(table.seats):
         table.won[seat] = 0
         table.strength[seat] = -1
-        if table.showdown and table.seated[seat] and not table.folded[seat] and table.cards[seat, 0] >= 0:
-            table.strength[seat] = set_strength(card_set(table.cards[seat], 2) | table.board_set)
+        if table.seated[seat] and not table.folded[seat]:
+            left = seat
+            if table.showdown and table.cards[seat, 0] >= 0:
+                table.strength[seat] = set_strength(card_set(table.cards[seat], 2) | table.board_set)
     _return_uncalled(table)
-    pay_pots(table)
+    if table.showdown:
+        pay_pots(table)
+    else:
+        table.won[left] = table.pot
     playing = 0
     for seat in range(table.seats):
         table.stack[seat] += table.won[seat]
@@ -537,13 +566,14 @@ def pay_pots(table: Any) -> None:
                     higher = higher or table.committed[seat] > level
         if not higher:
             amount = unpaid  # with what folded players put in above the last level
-        odd = amount % winners
+        share = amount // winners if winners > 1 else amount  # a division takes as long as all else here
+        odd = amount - share * winners
         seat = table.dealer
         for _ in range(table.seats):  # odd chips go to the first winners left of the dealer
             seat = left_of(table, seat)
             inside = table.seated[seat] and not table.folded[seat] and table.committed[seat] > floor
             if inside and table.strength[seat] == best:
-                table.won[seat] += amount // winners
+                table.won[seat] += share
                 if odd > 0:
                     table.won[seat] += 1
                     odd -= 1

@@ -80,8 +80,6 @@ TABLE = record(
     ("total", "i8", SEATS),  # net chips of the episode so far
     ("done", "?"),
     ("truncated", "?"),
-    # the actions of the log; at the end, so that all else lies together
-    ("log_seat", "i1", LOG),
-    ("log_kind", "i1", LOG),
-    ("log_bet", "i8", LOG),  # the actor's bet on this street afterwards
+    # at the end, so that all else lies together
+    ("log", "i8", LOG),  # the actions, each as one number; see `rules.log_entry`
 )

@@ -18,7 +18,7 @@ from ..core.record import Tables
 from ..core.turn_state import TurnState
 from .actions import offers
 from .hands import card_name, card_number, card_set, describe, set_strength, strength
-from .rules import open_board
+from .rules import entry_bet, entry_kind, entry_seat, log_entry, open_board
 from .table import KEPT, KINDS, LOG, PHASES, PREFLOP
 
 STREETS = PHASES[PREFLOP : PREFLOP + 4]
@@ -105,12 +105,12 @@ def _history(table: Any) -> dict[str, Any]:
     history = [
         {
             "street": STREETS[street],
-            "seat": int(table.log_seat[i]),
-            "kind": KINDS[int(table.log_kind[i])],
-            "bet": int(table.log_bet[i]),
+            "seat": entry_seat(entry),
+            "kind": KINDS[entry_kind(entry)],
+            "bet": entry_bet(entry),
         }
         for street, (first, end) in enumerate(pairwise([0, *table.log_end]))
-        for i in range(first, end)
+        for entry in map(int, table.log[first:end])
     ]
     missing = int(table.log_dropped)
     return {"history": history} | ({"historyMissing": missing} if missing else {})
@@ -262,8 +262,7 @@ def _load_actions(table: Any, game: dict[str, Any], players: list[dict[str, Any]
 
 def _load_history(table: Any, game: dict[str, Any], seats: dict[int, int]) -> None:
     table.last_seat = -1
-    log_seat, log_kind, log_bet = table.log_seat, table.log_kind, table.log_bet
-    streets = _streets(game.get("history"), seats)
+    streets, log = _streets(game.get("history"), seats), table.log
     beyond = sum(map(len, streets)) - LOG
     table.log_dropped = max(0, beyond) + int(game.get("historyMissing", 0))
     place = 0
@@ -271,9 +270,8 @@ def _load_history(table: Any, game: dict[str, Any], seats: dict[int, int]) -> No
         cut = max(0, min(beyond, len(entries) - KEPT))
         beyond -= cut
         for entry in entries[cut:]:
-            log_seat[place] = seats[int(entry["seat"])]
-            log_kind[place] = KINDS.index(entry["kind"])
-            log_bet[place] = int(entry.get("bet", 0))
+            kind, bet = KINDS.index(entry["kind"]), int(entry.get("bet", 0))
+            log[place] = log_entry(seats[int(entry["seat"])], kind, bet)
             place += 1
         table.log_end[street] = place
     last = game.get("last")

@@ -63,7 +63,7 @@ def _best(scores: Any, mask: Any, first: int, seats: int) -> int:
     return best
 
 
-@compiled
+@partial(compiled, allocates=True)
 def _scripted(
     observations: Any, masks: Any, words: Any, offsets: Any, game: Any, who: Any, lies: Any, out: Any
 ) -> None:
@@ -336,7 +336,7 @@ class Scripted:
         return actions
 
 
-@compiled
+@partial(compiled, allocates=True)
 def _loyal(observations: Any, masks: Any, words: Any, roles: int, out: Any) -> None:
     seats = (masks.shape[1] - 2) // 6
     allowed = np.empty(masks.shape[1], np.int8)

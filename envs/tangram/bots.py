@@ -1,5 +1,6 @@
 """Scripted players. They get the observation and the mask of their seat, and nothing else."""
 
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -168,7 +169,7 @@ def _compare(board: Any, place: int, solved: NDArray[np.float64]) -> tuple[bool,
     return home, bool(np.abs(board.vertices[piece] - shape).max() < NEAR)
 
 
-@compiled
+@partial(compiled, allocates=True)
 def search(boards: Any, steps: int) -> tuple[int, int, int]:
     """Fill the uncovered part of the figure with the pieces of the drawer, by depth-first search.
 

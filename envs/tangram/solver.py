@@ -4,6 +4,7 @@ At the leftmost vertex of the empty region (the lowest of these), some piece mus
 steepest side at that vertex. So each piece has only as many placements there as it has corners.
 """
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ _DIFFERENT = CORNERS.copy()  # corners that differ in more than the piece's rota
 _DIFFERENT[PURPLE], _DIFFERENT[BROWN] = 1, 2
 
 
-@compiled
+@partial(compiled, allocates=True)
 def solve(vertices: Any, ends: Any, steps: int, solutions: Any) -> int:
     """Fill an outline with the seven pieces.
 

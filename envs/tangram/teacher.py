@@ -6,6 +6,7 @@ replaces the plan. If it cannot be solved, the teacher follows the plan as far a
 misplaced pieces, and skips turns until the focus is at a corner where this is possible.
 """
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,7 @@ def begin_batch(tables: Any, plans: Any) -> None:
         begin(table)
 
 
-@compiled
+@partial(compiled, allocates=True)
 def _draw(table: Any, plan: Any) -> None:
     """Draw a figure as `generator.generate` does, with its plan."""
     pieces = np.empty(7, np.int64)
@@ -79,7 +80,7 @@ def advise_batch(tables: Any, plans: Any, boards: Any, actions: Any) -> None:
             actions[i] = PLACES if tables[i].moved >= 0 else _advise(tables[i], plans[i], boards)
 
 
-@compiled
+@partial(compiled, allocates=True)
 def _advise(table: Any, plan: Any, boards: Any) -> int:
     strayed = False
     for piece in range(7):

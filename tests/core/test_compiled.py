@@ -6,6 +6,7 @@ import pickle
 import re
 import subprocess
 import sys
+from functools import partial
 from importlib import metadata
 from shutil import copy
 
@@ -15,7 +16,7 @@ import pytest
 import three_cards
 from parlour import envs
 from parlour.envs import Encoder, VectorGame
-from parlour.envs.core import compiled, interpreted, loops
+from parlour.envs.core import ahead, compiled, interpreted, loops
 
 CALLEE = "from tiny.compiled import compiled\n\n\n@compiled\ndef callee(x):\n    return x + {}\n"
 CALLER = (
@@ -46,6 +47,7 @@ def package(tmp_path):
     copy(compiled.__file__, tmp_path / "tiny")
     copy(interpreted.__file__, tmp_path / "tiny")
     copy(loops.__file__, tmp_path / "tiny")
+    copy(ahead.__file__, tmp_path / "tiny")
     (tmp_path / "tiny" / "callee.py").write_text(CALLEE.format(10))
     (tmp_path / "tiny" / "caller.py").write_text(CALLER)
     return tmp_path
@@ -79,7 +81,10 @@ def test_a_change_in_another_folder_compiles_anew_all_that_call_it(package, way)
     called = "callee" if way.startswith("from") else "lib.callee.callee"
     caller = CALLER.replace("from .callee import callee", f"{importing}\nfrom .middle import twice")
     call = f"[{called}(y) for y in [x]][0] + twice(x)" if way == "in a list" else f"{called}(x) + twice(x)"
-    (package / "tiny" / "caller.py").write_text(caller.replace("callee(x)", call))
+    caller = caller.replace("callee(x)", call)
+    if way == "in a list":
+        caller = caller.replace("@compiled", "from functools import partial\n@partial(compiled, allocates=True)")
+    (package / "tiny" / "caller.py").write_text(caller)
     njit = "from numba import njit as compiled" if way == "by Numba alone" else "from tiny.compiled import compiled"
     middle = f"{njit}\n{importing}\n\n\n@compiled\ndef twice(x):\n    return 2 * {called}(x)\n"
     (package / "middle").mkdir()
@@ -90,6 +95,54 @@ def test_a_change_in_another_folder_compiles_anew_all_that_call_it(package, way)
         (package / "lib" / "callee.py").write_text(CALLEE.format(number))
         assert python(CALL, package) == f"{told} 0"
         assert python(CALL, package) == f"{told} 1"
+
+
+def an_array(x):
+    return np.full(2, x)
+
+
+def its_sum(x):
+    return np.full(2, x).sum()
+
+
+def the_same(x):
+    return x
+
+
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+@pytest.mark.parametrize(
+    ("function", "value"), [(an_array, 1.0), (its_sum, 1.0), (the_same, np.zeros(2))], ids=lambda each: str(each)[:16]
+)
+def test_a_function_that_makes_or_returns_an_array_says_so(function, value):
+    """Without counted references the memory would be freed too early or never."""
+    with pytest.raises(TypeError, match=rf"^{function.__name__} makes or returns an array.*allocates=True"):
+        compiled.compiled(function)(value)
+    given = compiled.compiled(function, allocates=True)(value)
+    np.testing.assert_array_equal(given, function(value))
+
+
+@compiled.compiled
+def first(x):
+    return x[0]
+
+
+@partial(compiled.compiled, allocates=True)
+def filled(x):
+    return np.full(2, x)
+
+
+@compiled.compiled
+def first_filled(x):
+    return first(filled(x))
+
+
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+def test_references_are_counted_only_where_arrays_are_made():
+    assert first_filled(2.0) == 2.0
+    assert filled.targetoptions["_nrt"] and first_filled.targetoptions["_nrt"]
+    assert not first.targetoptions["_nrt"]
+    for loop in envs.game("kuhn").loops():
+        assert not loop.targetoptions["_nrt"]
 
 
 @pytest.mark.slow
@@ -370,6 +423,7 @@ RENAMED = {
     "Dispatcher.get_call_template(args, kws)": "import numba.core.dispatcher as d\n"
     "d.Dispatcher.get_call_template = lambda self, args: None",
     "Flags.no_cfunc_wrapper": "import numba.core.compiler as c; del c.Flags.no_cfunc_wrapper",
+    "Flags.nrt": "import numba.core.compiler as c; del c.Flags.nrt",
 }
 
 

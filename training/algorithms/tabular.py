@@ -8,6 +8,7 @@ turn and return the average of their strategies, weighed by a power of the itera
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -145,7 +146,7 @@ def solve(
             return Solution(strategy, values(tree, strategy), off, solver.iterations, spent)
 
 
-@compiled
+@partial(compiled, allocates=True)
 def iterate(
     seats: Any,
     parent: Any,

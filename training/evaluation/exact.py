@@ -13,6 +13,7 @@ Information sets are what the observations of an encoder tell apart.
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -157,7 +158,7 @@ def _check(tree: Tree, strategy: Floats) -> None:
         raise ValueError("this is no strategy: the probabilities of an information set are from 0 to 1 and sum to 1")
 
 
-@compiled
+@partial(compiled, allocates=True)
 def realised(strategy: Any, parent: Any, first: Any) -> Any:
     """Return the probability that a seat plays all of a sequence, if the others let it: float64[Q]."""
     plan = np.ones(len(strategy))

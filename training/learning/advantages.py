@@ -1,5 +1,6 @@
 """Generalised advantage estimation per seat, at tables where one learner plays many seats."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ import torch
 from ...envs.core.compiled import compiled
 
 
-@compiled
+@partial(compiled, allocates=True)
 def seat_advantages(
     turn: Any,
     learner_acts: Any,

@@ -12,7 +12,7 @@ from ...core.encoder import Encoder
 from ...core.layout import PER_SEAT, Layout, Slice
 from ...core.seats import relative
 from ..hands import card_name, card_set, pocket_strength, set_strength
-from ..rules import log_first
+from ..rules import entry_bet, entry_kind, entry_seat, log_first
 from ..table import FOLD, KEPT, PHASES
 
 DECK, CATEGORIES = 52, 9
@@ -177,6 +177,6 @@ def _observe_history(table: Any, seat: int, unit: float, start: int, out: Any) -
         first = max(log_first(table, street), end - slots)
         for i in range(first, end):
             slot = start + 2 * (street * slots + i - first)
-            out[slot] = (relative(table.log_seat[i], seat, table.seats) + 1) * share
-            folded = table.log_kind[i] == FOLD
-            out[slot + 1] = -1.0 if folded else sqrt(table.log_bet[i] * unit)
+            entry = table.log[i]
+            out[slot] = (relative(entry_seat(entry), seat, table.seats) + 1) * share
+            out[slot + 1] = -1.0 if entry_kind(entry) == FOLD else sqrt(entry_bet(entry) * unit)
