@@ -55,15 +55,16 @@ def play_action(table: Any, action: int) -> None:
     step(table, decode(table, action))
 
 
-def reset_batch(tables: Any, batch: Any) -> None:
-    """Begin an episode on every table and write observations, masks and turns into `batch`."""
+def reset_batch(tables: Any, batch: Any, ended: bool) -> None:
+    """Begin an episode on every table, or if `ended` only where one is over, and write its first row of `batch`."""
     at = batch.offsets[0]
     for i in range(len(tables)):
         table = tables[i]
-        reset(table)
-        batch.turn[i] = table.turn
-        observe(table, table.turn, at, batch.observations[i])
-        legal(table, batch.masks[i])
+        if table.done or not ended:
+            reset(table)
+            batch.turn[i] = table.turn
+            observe(table, table.turn, at, batch.observations[i])
+            legal(table, batch.masks[i])
 
 
 def step_batch(tables: Any, actions: Any, batch: Any, again: bool) -> None:

@@ -94,7 +94,7 @@ class Match:
             self._matches = 0
         self.match_id = f"{self.game.id}-{self._matches}"
         self._matches += 1
-        self._loops.reset(self._records, self.batch)
+        self._loops.reset(self._records, self.batch, False)
         self.done = False
         self.turn = int(self.batch.turn[0])
         self.decisions = 0

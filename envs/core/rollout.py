@@ -164,7 +164,7 @@ def play_until_done(
     records = tables.view(np.ndarray)
     batch, run = game.batch(len(tables), encoder), game.loops(encoder)
     if begin:
-        run.reset(records, batch)
+        run.reset(records, batch, False)
     else:
         batch.turn[:] = tables.turn
         rows = np.arange(len(tables))

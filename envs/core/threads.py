@@ -34,6 +34,9 @@ class Threads:
         Raises:
             Exception: what a call raised, after all calls have ended.
         """
+        if len(shares) == 1:
+            work(*shares[0])
+            return
         if os.getpid() != self._process:
             self._begin()
         done: SimpleQueue[Exception | None] = SimpleQueue()

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from copy import deepcopy
-from functools import cached_property, partial
+from functools import partial
 from itertools import pairwise
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from .compiled import compiled
 from .game import Game
 from .loops import Batch
-from .record import Tables, as_bytes
 from .rng import GOLDEN, choose, mix, streams
 from .threads import Threads
 
@@ -158,7 +157,7 @@ class VectorGame:
         self._words = words ^ SAMPLING
 
     def _begin(self) -> None:
-        self._run(lambda rows, records, batch: self._loops.reset(records, batch))
+        self._run(lambda _, records, batch: self._loops.reset(records, batch, False))
         self._clear()
 
     def _clear(self) -> None:
@@ -178,34 +177,28 @@ class VectorGame:
         """
         self._play(self._checked(actions))
 
-    def step_with_ends(self, actions: ArrayLike) -> tuple[NDArray[np.intp], Tables]:
+    def step_with_ends(
+        self, actions: ArrayLike, keep: Callable[[NDArray[np.intp]], Any] | None = None
+    ) -> tuple[NDArray[np.intp], Any]:
         """Do the same as `step`, and return the records of the episodes that ended. Not on a GPU.
 
+        Args:
+            actions: as in `step`.
+            keep: called with the rows of the tables whose episodes have ended, before the next ones begin.
+
         Returns:
-            The rows of these tables, int64[M], and copies of their records at the end, recarray of shape (M,). The next
-            call overwrites the copies.
+            The rows of these tables, int64[M], and copies of their records at the end, recarray of shape (M,). With
+            `keep`, what it returns takes their place.
 
         Raises:
             ValueError: as `step`.
         """
         self._advance(self._checked(actions), again=False)
-        rows = np.flatnonzero(self.dones)
-        ends, begun, arrays = self._spare
+        rows = self.dones.nonzero()[0]
+        ends = (keep or self.tables.__getitem__)(rows)
         if rows.size:
-            records, some = as_bytes(self.tables), slice(len(rows))
-            for spare in (ends, begun):
-                records.take(rows, 0, as_bytes(spare)[some], "clip")  # the other modes make a copy
-            batch = Batch._make([*(array[some] for array in arrays), self._batch.offsets])
-            self._loops.reset(begun[some], batch)
-            records[rows] = as_bytes(begun)[some]
-            self.observations[rows], self.action_masks[rows], self.turn[rows] = batch[:3]
-        return rows, cast(Tables, ends[: len(rows)])
-
-    @cached_property
-    def _spare(self) -> tuple[Tables, NDArray[Any], tuple[NDArray[Any], ...]]:
-        """Records and the arrays of a batch, kept for `step_with_ends`: new memory in every step would take longer."""
-        game, count = self.game, self.num_envs
-        return game.tables(count), game.tables(count).view(np.ndarray), game.batch(count, self.encoder)[:-1]
+            self._run(lambda _, records, batch: self._loops.reset(records, batch, True))
+        return rows, ends
 
     def _checked(self, actions: Any) -> Any:
         given = self._array(actions)

@@ -27,7 +27,7 @@ def dealt(game, count, seed=1):
     tables = game.tables(count)
     tables.stream = streams(seed, count)
     batch = game.batch(count)
-    game.loops().reset(tables.view(np.ndarray), batch)
+    game.loops().reset(tables.view(np.ndarray), batch, False)
     return tables
 
 

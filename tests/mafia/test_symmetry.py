@@ -15,7 +15,7 @@ def played(decisions, seed=3):
     tables = mafia.tables(32)
     batch = mafia.batch(32)
     tables.stream = np.arange(seed, seed + 32)
-    mafia.loops().reset(tables, batch)
+    mafia.loops().reset(tables, batch, False)
     bot = make_policy("mixed", mafia, seed=seed)
     for _ in range(decisions):
         yield mafia, tables, batch

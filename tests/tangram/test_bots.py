@@ -44,7 +44,7 @@ def test_the_solver_solves_the_whole_library(aspect):
     done = np.zeros(len(FIGURES), bool)
     tables.reset(seed=0)
     tables.tables[:] = records
-    tables.game.loops().reset(tables.tables.view(np.ndarray), tables._batch)
+    tables.game.loops().reset(tables.tables.view(np.ndarray), tables._batch, False)
     for _ in range(7):
         tables.step(solver.act(tables.observations, tables.action_masks))
         done |= tables.dones & (tables.rewards[:, 0] > 1)

@@ -109,9 +109,9 @@ def test_every_chip_is_booked_once(seats):
     paid = np.zeros(16)
     step = tables.tables.step_with_ends
 
-    def watched(moves):
+    def watched(moves, keep):
         seat = tables.seat.copy()
-        ends = step(moves)
+        ends = step(moves, keep)
         paid.__iadd__(tables.tables.rewards[np.arange(16), seat] / 2)
         return ends
 

@@ -88,12 +88,13 @@ class SB3VecEnv(VecEnv):
         seats = self.seats
         seats.step(self._actions)
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
-        rows = np.flatnonzero(seats.dones)
+        rows = seats.dones.nonzero()[0]
         if rows.size:
             elapsed = round(time.time() - self._started, 6)
-            for table, seen in zip(rows.tolist(), seats.final_observations(rows), strict=True):
-                episode = {"r": float(seats.returns[table]), "l": int(seats.lengths[table]), "t": elapsed}
-                truncated = bool(seats.truncations[table])
+            ends = (array[rows].tolist() for array in (seats.returns, seats.lengths, seats.truncations))
+            each = zip(rows.tolist(), *ends, seats.final_observations(rows), strict=True)
+            for table, total, length, truncated, seen in each:
+                episode = {"r": total, "l": length, "t": elapsed}
                 infos[table] = {"episode": episode, "TimeLimit.truncated": truncated, "terminal_observation": seen}
         rewards = (seats.rewards * self.reward_scale).astype(np.float32)
         return seats.observations.copy(), rewards, seats.dones.copy(), infos

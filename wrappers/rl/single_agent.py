@@ -160,7 +160,7 @@ class SingleAgentTables:
     def _go_on(self) -> None:
         """Play random start steps and opponents until it is the learner's turn at every table."""
         self._play_random_starts()
-        while (waiting := np.flatnonzero(self.tables.turn != self.seat)).size:
+        while (waiting := (self.tables.turn != self.seat).nonzero()[0]).size:
             moves = np.full(self.num_envs, STAY)
             choose_actions(
                 self.game,
@@ -182,14 +182,14 @@ class SingleAgentTables:
     def _play_random_starts(self) -> None:
         """Play the random start steps. Their rewards do not count. If they end the game, the next episode begins with
         the remaining ones."""
-        while (rows := np.flatnonzero(self._random_steps)).size:
+        while (rows := self._random_steps.nonzero()[0]).size:
             moves = np.full(self.num_envs, STAY)
             moves[rows] = self._chance.act(self.observations[rows], self.masks[rows])
             self.tables.step(moves)
             self._random_steps[rows] -= 1
 
     def _play(self, moves: NDArray[np.int64]) -> None:
-        ended, records = self.tables.step_with_ends(moves)
+        ended, _ = self.tables.step_with_ends(moves, self._keep)
         gains = self.tables.rewards[self._rows, self.seat] / self.game.payoffs.unit
         if gains.any():
             self._result += gains
@@ -197,28 +197,37 @@ class SingleAgentTables:
             self._early += np.where(undecided, gains, 0)
             self.rewards += np.where(undecided, 0, gains)
         if ended.size:
-            self._close(ended, records)
+            self._close(ended)
 
-    def _close(self, ended: NDArray[np.intp], records: Tables) -> None:
+    def _keep(self, _ended: NDArray[np.intp]) -> None:
+        """Copy the records of the learner's episodes that have just ended."""
+        ours = self.tables.dones & (self._decisions > 0)
+        np.copyto(as_bytes(self._ends), as_bytes(self.tables.tables), where=ours)
+
+    def _close(self, ended: NDArray[np.intp]) -> None:
         """Count the episodes that have just ended and prepare the next ones."""
         decided = self._decisions[ended] > 0
         ours, others = ended[decided], ended[~decided]
         self.dones[ours] = True
         self.truncations[ours] = self.tables.truncations[ours]
         self.returns[ours], self.lengths[ours] = self._result[ours], self._decisions[ours]
-        as_bytes(self._ends)[ours] = as_bytes(records)[decided]
         self.final_seats[ours] = self.seat[ours]
-        self.skipped[others] += 1
-        self.skipped_returns[others] += self._result[others]
-        if self.skipped.max() > EPISODES_WITHOUT_DECISION:
-            seat = int(self.seat[self.skipped.argmax()])
-            raise RuntimeError(f"seat {seat} had no decision in {EPISODES_WITHOUT_DECISION} episodes: is it empty?")
+        if others.size:
+            self._skip(others)
         self.episodes += len(ended)
         self.winnings += float(self._result[ended].sum())
         self._result[ended], self._decisions[ended], self._early[ended] = 0, 0, 0
         if self._rotates:
             self.seat[ended] = (self.seat[ended] + 1) % self.game.seats
         self._begin(ended)
+
+    def _skip(self, rows: NDArray[np.intp]) -> None:
+        """Count episodes without a decision of the learner."""
+        self.skipped[rows] += 1
+        self.skipped_returns[rows] += self._result[rows]
+        if self.skipped.max() > EPISODES_WITHOUT_DECISION:
+            seat = int(self.seat[self.skipped.argmax()])
+            raise RuntimeError(f"seat {seat} had no decision in {EPISODES_WITHOUT_DECISION} episodes: is it empty?")
 
     def _begin(self, rows: NDArray[np.intp]) -> None:
         """Draw the opponents and the number of random start steps of the episodes that have just begun."""

@@ -35,6 +35,7 @@ def reset_tables(
         reset_batch(
             tables[i:j],
             Batch(observations[i:j], masks[i:j], turn[i:j], rewards[i:j], dones[i:j], truncations[i:j], offsets),
+            False,
         )
 
 
