@@ -46,15 +46,15 @@ def compiled(function: Function, inline: str = "never", nogil: bool = False, all
     signed integers that compiled functions pass to each other have 64 bits, which halves the compile time. The
     wrapper for C code is left out, because nothing calls it and it would take a seventh more time.
 
-    Numba counts the references to every array, atomically, and again at each call: that took an eighth of the time of a
-    decision. Here only functions that make arrays count them (`allocates`), and all that call them.
+    Numba counts the references to every array, atomically, and again at each call: that took an eighth to a half of the
+    time of a decision. Here only functions that make arrays count them, and those that call one with `allocates`.
 
     Args:
         function: a plain function over records and arrays, with no closure over other compiled functions.
         inline: see `inlined`.
         nogil: whether other Python threads run meanwhile; for loops that are called from a pool of threads.
-        allocates: whether the function makes an array, a list or a text, or returns an array. It may then not be a part
-            of a game's rules or encoders. `local_array` makes no array in this sense.
+        allocates: whether the function returns an array to other compiled functions. It may then not be a part of a
+            game's rules or encoders.
 
     Returns:
         The compiled function; with ``NUMBA_DISABLE_JIT=1``, `function` in plain Python (see `interpreted`).
@@ -78,9 +78,12 @@ def compiled(function: Function, inline: str = "never", nogil: bool = False, all
         cache_file._source_stamp = tuple(sorted(stamp))
         _forget_older(Path(_inside(cache_file, "_index_path")), max(time for _, time, _ in stamp))
     dispatcher.stamp = stamp
+    call = _inside(dispatcher, "get_call_template")
+    dispatcher.get_call_template = partial(widened, call)
     if not counts:
-        dispatcher.compile = partial(_compile_uncounted, dispatcher, _inside(dispatcher, "compile"))
-    dispatcher.get_call_template = partial(widened, _inside(dispatcher, "get_call_template"))
+        _inside(dispatcher, "_compiler", "_failed_cache")
+        dispatcher.compile = partial(_compile_as_needed, dispatcher, _inside(dispatcher, "compile"))
+        dispatcher.get_call_template = partial(_returns_no_array, dispatcher, call)
     return cast(Function, dispatcher)
 
 
@@ -157,28 +160,31 @@ def _called(function: Callable[..., Any]) -> list[Any]:
     return found
 
 
-def _compile_uncounted(dispatcher: Any, compile_: Callable[..., Any], signature: Any) -> Any:
-    """Compile a function that counts no references.
-
-    Raises:
-        TypeError: if it makes an array, or returns one.
-    """
+def _compile_as_needed(dispatcher: Any, compile_: Callable[..., Any], signature: Any) -> Any:
+    """Compile a function without counted references, or with them if it makes an array."""
     try:
-        entry = compile_(signature)
+        return compile_(signature)
     except NumbaError as error:
         if not any(phrase in str(error) for phrase in ("Only accept returning of array", "NRT required")):
             raise
-        raise TypeError(_allocating(dispatcher)) from error
+    dispatcher.targetoptions["_nrt"] = True
+    dispatcher._compiler._failed_cache.clear()
+    return compile_(signature)
+
+
+def _returns_no_array(dispatcher: Any, template: Callable[..., Any], args: Any, kws: Any) -> Any:
+    """Resolve a call by another compiled function, which may not count references either.
+
+    Raises:
+        TypeError: if the function returns an array; it would be freed too early or never.
+    """
+    found = widened(template, args, kws)
     if any(isinstance(one.return_type, types.Array) for one in dispatcher.nopython_signatures):
-        raise TypeError(_allocating(dispatcher))
-    return entry
-
-
-def _allocating(dispatcher: Any) -> str:
-    return (
-        f"{dispatcher.py_func.__qualname__} makes or returns an array, a list or a text: write it without "
-        "(`local_array` gives working memory), or decorate it with partial(compiled, allocates=True)"
-    )
+        raise TypeError(
+            f"{dispatcher.py_func.__qualname__} returns an array to a compiled function: let it write into an array "
+            "that it is given, or decorate it with partial(compiled, allocates=True)"
+        )
+    return found
 
 
 def inlined(function: Function) -> Function:

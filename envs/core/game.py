@@ -60,12 +60,13 @@ class Payoffs:
 class Loops(NamedTuple):
     """The loops over many tables, compiled with a game's functions (see `parlour.envs.core.loops`).
 
-    ``reset(tables, batch)`` begins an episode on every table and writes its observations into `batch`.
+    ``reset(tables, batch, ended)`` begins an episode on every table, or only where one is over if `ended` is true, and
+    writes its observations into `batch`.
     ``step(tables, actions, batch, again)`` plays one decision on every table whose action is not −1. Where an episode
     ends, the next one begins if `again` is true; else its observation and mask are not written.
     """
 
-    reset: Callable[[Any, Batch], None]
+    reset: Callable[[Any, Batch, bool], None]
     step: Callable[[Any, NDArray[np.int64], Batch, bool], None]
 
 

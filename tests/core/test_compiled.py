@@ -81,10 +81,7 @@ def test_a_change_in_another_folder_compiles_anew_all_that_call_it(package, way)
     called = "callee" if way.startswith("from") else "lib.callee.callee"
     caller = CALLER.replace("from .callee import callee", f"{importing}\nfrom .middle import twice")
     call = f"[{called}(y) for y in [x]][0] + twice(x)" if way == "in a list" else f"{called}(x) + twice(x)"
-    caller = caller.replace("callee(x)", call)
-    if way == "in a list":
-        caller = caller.replace("@compiled", "from functools import partial\n@partial(compiled, allocates=True)")
-    (package / "tiny" / "caller.py").write_text(caller)
+    (package / "tiny" / "caller.py").write_text(caller.replace("callee(x)", call))
     njit = "from numba import njit as compiled" if way == "by Numba alone" else "from tiny.compiled import compiled"
     middle = f"{njit}\n{importing}\n\n\n@compiled\ndef twice(x):\n    return 2 * {called}(x)\n"
     (package / "middle").mkdir()
@@ -95,30 +92,6 @@ def test_a_change_in_another_folder_compiles_anew_all_that_call_it(package, way)
         (package / "lib" / "callee.py").write_text(CALLEE.format(number))
         assert python(CALL, package) == f"{told} 0"
         assert python(CALL, package) == f"{told} 1"
-
-
-def an_array(x):
-    return np.full(2, x)
-
-
-def its_sum(x):
-    return np.full(2, x).sum()
-
-
-def the_same(x):
-    return x
-
-
-@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
-@pytest.mark.parametrize(
-    ("function", "value"), [(an_array, 1.0), (its_sum, 1.0), (the_same, np.zeros(2))], ids=lambda each: str(each)[:16]
-)
-def test_a_function_that_makes_or_returns_an_array_says_so(function, value):
-    """Without counted references the memory would be freed too early or never."""
-    with pytest.raises(TypeError, match=rf"^{function.__name__} makes or returns an array.*allocates=True"):
-        compiled.compiled(function)(value)
-    given = compiled.compiled(function, allocates=True)(value)
-    np.testing.assert_array_equal(given, function(value))
 
 
 @compiled.compiled
@@ -136,13 +109,37 @@ def first_filled(x):
     return first(filled(x))
 
 
+@compiled.compiled
+def its_sum(x):
+    return np.full(2, x).sum()
+
+
+@compiled.compiled
+def the_same(x):
+    return x
+
+
+@compiled.compiled
+def first_of_the_same(x):
+    return the_same(x)[0]
+
+
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 def test_references_are_counted_only_where_arrays_are_made():
-    assert first_filled(2.0) == 2.0
-    assert filled.targetoptions["_nrt"] and first_filled.targetoptions["_nrt"]
-    assert not first.targetoptions["_nrt"]
+    assert (first_filled(2.0), its_sum(2.0)) == (2.0, 4.0)
+    for function, counts in ((first, False), (filled, True), (first_filled, True), (its_sum, True)):
+        assert function.targetoptions["_nrt"] is counts
     for loop in envs.game("kuhn").loops():
         assert not loop.targetoptions["_nrt"]
+
+
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+def test_an_array_that_is_returned_to_a_compiled_function_is_an_error():
+    """Without counted references its memory would be freed too early or never."""
+    given = np.arange(2.0)
+    assert the_same(given) is not None
+    with pytest.raises(TypeError, match=r"^the_same returns an array to a compiled function.*allocates=True"):
+        first_of_the_same(given)
 
 
 @pytest.mark.slow
