@@ -29,8 +29,8 @@ class Guesses:
 
     def too_many(self, address: str) -> bool:
         """Return whether an address has to wait."""
-        times = self._wrong.get(address, ())
-        return len(times) == MOST_WRONG and asyncio.get_running_loop().time() - times[0] < SECONDS
+        times = self._wrong.get(address)
+        return times is not None and len(times) == MOST_WRONG and asyncio.get_running_loop().time() - times[0] < SECONDS
 
     @web.middleware
     async def count(self, request: web.Request, handler: Handler) -> web.StreamResponse:
