@@ -47,7 +47,7 @@ def test_the_command_trains_every_trial_and_continues(tmp_path, capsys):
         cli.main(["compare", *map(str, (folder / "0-0", folder / "0-1", folder / "1-0", folder / "1-1")), "--json"])
         == 0
     )
-    assert [group["runs"] for group in json.loads(capsys.readouterr().out)["groups"]] == [2, 2]
+    assert [group["runs"] for group in json.loads(capsys.readouterr().out)["metrics"]["rollout/return"]] == [2, 2]
 
 
 @pytest.mark.parametrize(
