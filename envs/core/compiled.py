@@ -84,6 +84,7 @@ def compiled(function: Function, inline: str = "never", nogil: bool = False, all
         _inside(dispatcher, "_compiler", "_failed_cache")
         dispatcher.compile = partial(_compile_as_needed, dispatcher, _inside(dispatcher, "compile"))
         dispatcher.get_call_template = partial(_returns_no_array, dispatcher, call)
+        dispatcher._reduce_states = partial(_reduced, _inside(dispatcher, "_reduce_states"))
     return cast(Function, dispatcher)
 
 
@@ -179,12 +180,24 @@ def _returns_no_array(dispatcher: Any, template: Callable[..., Any], args: Any, 
         TypeError: if the function returns an array; it would be freed too early or never.
     """
     found = widened(template, args, kws)
-    if any(isinstance(one.return_type, types.Array) for one in dispatcher.nopython_signatures):
+    if any(_holds_array(one.return_type) for one in dispatcher.nopython_signatures):
         raise TypeError(
             f"{dispatcher.py_func.__qualname__} returns an array to a compiled function: let it write into an array "
             "that it is given, or decorate it with partial(compiled, allocates=True)"
         )
     return found
+
+
+def _holds_array(kind: Any) -> bool:
+    if isinstance(kind, types.BaseTuple):
+        return any(map(_holds_array, kind))
+    return isinstance(kind, types.Array) or (isinstance(kind, types.Optional) and _holds_array(kind.type))
+
+
+def _reduced(states: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Return what is pickled of a function. It counts references there, as what is done here to it is not pickled."""
+    found = states()
+    return {**found, "targetoptions": {**found["targetoptions"], "_nrt": True}}
 
 
 def inlined(function: Function) -> Function:

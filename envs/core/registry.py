@@ -99,6 +99,8 @@ def register_installed() -> None:
         try:
             if point.name in GAMES:
                 raise ValueError("a game with this id is registered already")
+            if ":" not in point.value:
+                raise ValueError("name the function too, as in my_package:game")
             register(point.name, point.value)
         except ValueError as error:
             warnings.warn(f"the entry point {point.name} = {point.value} is left out: {error}", stacklevel=2)

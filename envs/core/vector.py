@@ -195,9 +195,11 @@ class VectorGame:
         """
         self._advance(self._checked(actions), again=False)
         rows = self.dones.nonzero()[0]
-        ends = (keep or self.tables.__getitem__)(rows)
-        if rows.size:
-            self._run(lambda _, records, batch: self._loops.reset(records, batch, True))
+        try:
+            ends = (keep or self.tables.__getitem__)(rows)
+        finally:
+            if rows.size:
+                self._run(lambda _, records, batch: self._loops.reset(records, batch, True))
         return rows, ends
 
     def _checked(self, actions: Any) -> Any:

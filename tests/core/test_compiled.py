@@ -14,6 +14,7 @@ import numba
 import numpy as np
 import pytest
 import three_cards
+from forking import in_another_process
 from parlour import envs
 from parlour.envs import Encoder, VectorGame
 from parlour.envs.core import ahead, compiled, interpreted, loops
@@ -124,6 +125,16 @@ def first_of_the_same(x):
     return the_same(x)[0]
 
 
+@compiled.compiled
+def both(x):
+    return x, 1.0
+
+
+@compiled.compiled
+def first_of_both(x):
+    return both(x)[0][0]
+
+
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 def test_references_are_counted_only_where_arrays_are_made():
     assert (first_filled(2.0), its_sum(2.0)) == (2.0, 4.0)
@@ -140,6 +151,13 @@ def test_an_array_that_is_returned_to_a_compiled_function_is_an_error():
     assert the_same(given) is not None
     with pytest.raises(TypeError, match=r"^the_same returns an array to a compiled function.*allocates=True"):
         first_of_the_same(given)
+    with pytest.raises(TypeError, match=r"^both returns an array to a compiled function"):
+        first_of_both(given)
+
+
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+def test_a_function_that_makes_arrays_does_so_from_a_pickle_too():
+    assert in_another_process("spawn", its_sum, 2.0) == 4.0
 
 
 @pytest.mark.slow

@@ -17,6 +17,7 @@ rock_paper_scissors-v0 = their_games:game
 kuhn-v0 = their_games:game
 no version = their_games:game
 gone-v0 = their_games:gone
+module-v0 = their_games
 """
 
 
@@ -66,6 +67,7 @@ def test_gymnasium_and_pettingzoo_make_it_and_what_cannot_be_registered_is_told(
     )
     assert done.stdout == "['first', 'second'] 2\n"  # ours stays
     assert "kuhn-v0 = their_games:game is left out: a game with this id is registered already" in done.stderr
+    assert "module-v0 = their_games is left out: name the function too" in done.stderr
     assert "no version = their_games:game is left out: 'no version' is not a game id" in done.stderr
 
 

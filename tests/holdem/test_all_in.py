@@ -146,3 +146,22 @@ def test_tables_that_were_saved_when_the_class_was_elsewhere_load(heads_up, tmp_
     again.load(tmp_path / "tables.pkl")
     assert isinstance(again._expected_rewards, AllInEquity)
     assert again._expected_rewards._random.integers(2**60) == tables._expected_rewards._random.integers(2**60)
+
+
+def test_tables_with_the_records_of_an_earlier_version_begin_again(heads_up, tmp_path, caplog):
+    """The log of a hand has changed since version 0.2: such a run goes on with new episodes."""
+    tables = SelfPlayTables(heads_up, 8)
+    tables.reset(seed=3)
+    now = tables.tables.tables
+    before = np.zeros(
+        8, [("log_seat", "i1", 4), *((name, now.dtype[name]) for name in now.dtype.names if name != "log")]
+    )
+    tables.tables.tables = before.view(np.recarray)
+    tables.save(tmp_path / "tables.pkl")
+    again = SelfPlayTables(heads_up, 8)
+    again.reset(seed=3)
+    again.load(tmp_path / "tables.pkl")
+    assert [record.message.partition(": ")[2] for record in caplog.records] == [
+        "its tables are of an earlier version, so their episodes begin again"
+    ]
+    again.step(again.tables.sample())

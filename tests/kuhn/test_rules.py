@@ -1,5 +1,8 @@
 """Kuhn poker by named situation, its equilibria, and what may be loaded."""
 
+import sys
+from types import ModuleType
+
 import msgspec
 import numpy as np
 import pytest
@@ -7,7 +10,9 @@ from parlour import envs
 from parlour.envs import Action, play_until_done
 from parlour.envs.core import chance
 from parlour.envs.core.rollout import tables_with_seed
+from parlour.envs.small import kuhn
 from parlour.envs.small.kuhn import RANKS, equilibrium_chances
+from parlour.wrappers.rl.self_play import SelfPlayTables
 
 GAME = envs.game("kuhn")
 
@@ -97,3 +102,20 @@ def test_the_other_may_hold_any_card_but_ones_own():
             assert table.card[seat] == env.table.card[seat]
             found.add(RANKS[table.card[1 - seat]])
         assert found == others
+
+
+def test_opponents_that_were_saved_when_the_bots_were_elsewhere_load(tmp_path, monkeypatch):
+    """Runs of version 0.2 name the class of a bot by the module in which it was then."""
+    tables = SelfPlayTables(GAME, 4)
+    tables.reset(seed=3)
+    tables.policies = [GAME.bots["maniac"](GAME)]
+    before = ModuleType("parlour.envs.kuhn.bots")
+    before.Bot = kuhn.Bot
+    with monkeypatch.context() as then:
+        then.setitem(sys.modules, before.__name__, before)
+        then.setattr(kuhn.Bot, "__module__", before.__name__)
+        tables.save(tmp_path / "tables.pkl")
+    assert before.__name__.encode() in (tmp_path / "tables.pkl").read_bytes()
+    again = SelfPlayTables(GAME, 4)
+    again.load(tmp_path / "tables.pkl")
+    assert isinstance(again.policies[0], kuhn.Bot)

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture
 def lobby(table):
     """Serve a lobby, ``with lobby(…) as visit``; see `table`."""
-    return lambda *args: table(*args, name="lobby")
+    return lambda *args: table("--lobby", *args)
 
 
 def enter(page, name):

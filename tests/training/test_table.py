@@ -87,16 +87,16 @@ def test_a_lobby_offers_the_zoo_the_bots_and_own_policies_of_each_game(tmp_path)
 
 
 def test_a_lobby_offers_a_policy_only_at_the_seats_at_which_it_can_play():
-    offer = lobby._offer(game("ultimatum"), ())
+    offer = lobby._offer(game("ultimatum"), ("zoo:ultimatum-3",))
     seats = {one.name: one.seats for one in offer.opponents}
-    assert seats["zoo:ultimatum"] == (2,)
+    assert (seats["zoo:ultimatum"], seats["zoo:ultimatum-3"]) == ((2, 3, 4), (3,))
     assert seats["equal"] == (2, 3, 4)
 
 
-@pytest.mark.parametrize("seats", [3, 4])
+@pytest.mark.parametrize("seats", [2, 4])
 def test_where_a_policy_cannot_play_no_table_opens(seats):
-    with pytest.raises(ValueError, match=r"zoo:ultimatum was trained for ultimatum-v0 .* cannot play this table"):
-        lobby._table("ultimatum", seats, ["zoo:ultimatum"], **TABLE)
+    with pytest.raises(ValueError, match=r"zoo:ultimatum-3 was trained for ultimatum-v0 .* cannot play this table"):
+        lobby._table("ultimatum", seats, ["zoo:ultimatum-3"], **TABLE)
 
 
 def test_own_policies_are_among_the_opponents_of_their_game(tmp_path, monkeypatch):

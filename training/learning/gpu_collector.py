@@ -1,5 +1,6 @@
 """GpuCollector: self-play tables on a GPU beside the networks. Nothing but the counts of a rollout leaves the GPU."""
 
+import logging
 import pickle
 import time
 from collections.abc import Mapping
@@ -16,6 +17,8 @@ from .batch import RolloutBatch
 from .collector import GAE_LAMBDA, GAMMA, Weights, critic_encoder, load_weights, make_networks, only_two_compete
 from .networks import Forward
 from .selfplay_settings import SelfPlayConfig
+
+logger = logging.getLogger(__name__)
 
 
 class GpuCollector:
@@ -178,7 +181,11 @@ class GpuCollector:
         Load only trusted files: a pickle may contain code.
         """
         with path.open("rb") as file:
-            self.tables.__setstate__({**pickle.load(file), "game": self._game})
+            saved = pickle.load(file)
+        if saved["tables"].dtype != self._game.rules.blank.dtype:
+            logger.warning("%s: its tables are of an earlier version, so their episodes begin again", path)
+            return
+        self.tables.__setstate__({**saved, "game": self._game})
         self._generator.set_state(state["generator"].cpu())
         self._results.copy_(state["results"])
         self._began = state["began"]

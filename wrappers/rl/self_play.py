@@ -1,5 +1,6 @@
 """Self-play tables: N tables at which one learner plays all seats, or one seat against opponents."""
 
+import logging
 import pickle
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -11,10 +12,13 @@ from ...envs.core.capabilities import ExpectedRewards
 from ...envs.core.game import Game
 from ...envs.core.random_policy import RandomPolicy
 from ...envs.core.record import Tables
+from ...envs.core.registry import find
 from ...envs.core.rollout import choose_actions
 from ...envs.core.vector import VectorGame
 from ..policies.base import Policy
 from .opponents import Opponents, OpponentSeats, check_random_start_steps
+
+logger = logging.getLogger(__name__)
 
 
 class SelfPlayTables:
@@ -162,6 +166,9 @@ class SelfPlayTables:
             state = _Unpickler(file, self.game, self._expected_rewards).load()
         if state["num_envs"] != self.num_envs:
             raise ValueError(f"{path} holds {state['num_envs']} tables; these are {self.num_envs}")
+        if state["tables"].tables.dtype != self.tables.tables.dtype:
+            logger.warning("%s: its tables are of an earlier version, so their episodes begin again", path)
+            return
         self.__dict__.update(state)
 
     def _count(self, ended: NDArray[np.intp]) -> None:
@@ -198,7 +205,7 @@ class _Pickler(pickle.Pickler):
 
 
 class _Unpickler(pickle.Unpickler):
-    """An unpickler that inserts the game, and finds the class of `expected` by its name where its module has moved."""
+    """An unpickler that inserts the game, and finds the class of `expected` and bots whose modules have moved."""
 
     def __init__(self, file: BinaryIO, game: Game, expected: ExpectedRewards | None) -> None:
         super().__init__(file)
@@ -206,7 +213,12 @@ class _Unpickler(pickle.Unpickler):
         self._expected = type(expected)
 
     def find_class(self, module: str, name: str) -> Any:
-        return self._expected if name == self._expected.__name__ else super().find_class(module, name)
+        if name == self._expected.__name__:
+            return self._expected
+        try:
+            return super().find_class(module, name)
+        except ModuleNotFoundError:  # a bot of an earlier version: small games are one file now
+            return super().find_class(find(self._game.name).__module__, name)
 
     def persistent_load(self, name: str) -> Game:
         return self._game

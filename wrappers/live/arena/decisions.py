@@ -116,7 +116,7 @@ async def call(http: aiohttp.ClientSession, method: str, url: URL, backoff: Back
 
     async def attempt() -> Any:
         async with http.request(method, url, **kind) as reply:
-            if reply.status >= 500:
+            if reply.status >= 500 or reply.status == 429:
                 raise TryAgain(f"the arena answered with HTTP {reply.status}")
             if not reply.ok:
                 reason = (await reply.content.read(300)).decode(errors="replace")

@@ -19,8 +19,9 @@ from ....envs.core import turn_state as ts
 from ....envs.core.game import Game
 from ....envs.core.turn_state import Wire
 from ...logs.log_text import describe_error
+from ..common.guesses import TOO_MANY
 from ..common.server import read_body
-from ..common.tokens import bearer_token, same_token
+from ..common.tokens import bearer_token
 from .hosted_sessions import HostedSession, HostedSessions, SessionRefused
 from .messages import CreateSession, JoinSession, Register, SessionAct, SessionChat, StartMatch, Unregister
 from .platform_games import hosted_games
@@ -125,8 +126,11 @@ class ArenaRest:
 
     def _guarded(self, handler: Handler) -> Handler:
         async def check(request: web.Request) -> web.Response:
-            if self._access_token is not None and not same_token(bearer_token(request), self._access_token):
+            status = self._arena.guesses.status(request.remote or "", bearer_token(request), self._access_token)
+            if status == 401:
                 return refuse(401, "unauthorized", "this needs Authorization: Bearer <access token>")
+            if status is not None:
+                return refuse(status, "too_many_guesses", TOO_MANY)
             return await _answered(handler)(request)
 
         return check

@@ -86,6 +86,11 @@ class Connection:
         finally:
             self._writer.cancel()
 
+    @property
+    def transport(self) -> asyncio.Transport | None:
+        """Its transport; None if it was closed at the start."""
+        return self._transport
+
     # Outgoing.
 
     def send(self, text: str) -> None:

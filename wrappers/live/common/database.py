@@ -35,6 +35,7 @@ class Database:
     def __init__(self, path: str | PathLike[str], schema: str, what: str) -> None:
         self._what = what
         self._problem = ""
+        self._changing = False
         self._failed = self._warned = float("-inf")
         try:
             # It may be made in another thread than the one that uses it, but never used by two.
@@ -78,11 +79,12 @@ class Database:
             SaveError: if they cannot be saved.
             sqlite3.IntegrityError: if the schema forbids one.
         """
-        if self._database.in_transaction:
+        if self._changing:
             yield
             return
         try:
             self._database.execute("BEGIN")
+            self._changing = True
             with self._database:
                 yield
         except sqlite3.IntegrityError:
@@ -93,3 +95,5 @@ class Database:
                 self._warned = self._failed
                 logger.warning("%s", self._problem)
             raise SaveError(self._problem) from error
+        finally:
+            self._changing = False

@@ -1,18 +1,19 @@
-"""Guesses: wrong keys and tokens of an address. After too many it waits, whatever it sends."""
+"""Guesses: wrong access tokens of an address. After too many it waits before it may try another.
+
+Keys and tokens that a host has drawn are too long to be guessed, and are not counted.
+"""
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable
 
-from aiohttp import web
+from .tokens import same_token
 
 MOST_WRONG = 20
-"""Wrong keys or tokens of one address within `SECONDS`."""
+"""Wrong access tokens of one address within `SECONDS`."""
 SECONDS = 60.0
 MOST_ADDRESSES = 10_000
 """Addresses that are remembered; beyond, the one whose first wrong try is the oldest is forgotten."""
-
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+TOO_MANY = f"more than {MOST_WRONG} wrong access tokens in {SECONDS:g} s came from your address: wait"
 
 
 class Guesses:
@@ -22,7 +23,7 @@ class Guesses:
         self._wrong: dict[str, deque[float]] = {}
 
     def note(self, address: str) -> None:
-        """Note that an address has sent a wrong key or token."""
+        """Note that an address has sent a wrong access token."""
         self._wrong.setdefault(address, deque(maxlen=MOST_WRONG)).append(asyncio.get_running_loop().time())
         if len(self._wrong) > MOST_ADDRESSES:
             del self._wrong[next(iter(self._wrong))]
@@ -32,22 +33,20 @@ class Guesses:
         times = self._wrong.get(address)
         return times is not None and len(times) == MOST_WRONG and asyncio.get_running_loop().time() - times[0] < SECONDS
 
-    @web.middleware
-    async def count(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Note what is answered with HTTP 401; outside of the host's own middlewares, which make the answer."""
-        answer = await handler(request)
-        if answer.status == 401 and _has_token(request):
-            self.note(request.remote or "")
-        return answer
+    def status(self, address: str, given: str, expected: str | None) -> int | None:
+        """Return the HTTP status of a request that has not the access token: 401, or 429 for too many guesses.
 
-    @web.middleware
-    async def check(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Answer a request that has a token with HTTP 429, if its address has sent too many wrong ones; inside of the
-        host's own middlewares, which give the answer its form."""
-        if _has_token(request) and self.too_many(request.remote or ""):
-            raise web.HTTPTooManyRequests(reason=f"more than {MOST_WRONG} wrong tokens in {SECONDS:g} s: wait")
-        return await handler(request)
-
-
-def _has_token(request: web.Request) -> bool:
-    return "Authorization" in request.headers or "token" in request.query
+        Args:
+            address: of the client.
+            given: its access token; "" without one, which is no guess.
+            expected: the right one; None: none is needed.
+        """
+        if expected is None:
+            return None
+        if given and self.too_many(address):
+            return 429
+        if same_token(given, expected):
+            return None
+        if given:
+            self.note(address)
+        return 401

@@ -30,7 +30,7 @@ def http_client(
 
 
 async def read_json(reply: aiohttp.ClientResponse, most: int = ANSWER_LIMIT) -> Any:
-    """Return a JSON answer of at most so many bytes.
+    """Return a JSON answer of at most so many bytes; None for an empty one.
 
     Raises:
         ValueError: if it is longer, or no JSON.
@@ -42,4 +42,4 @@ async def read_json(reply: aiohttp.ClientResponse, most: int = ANSWER_LIMIT) -> 
         if len(body) > most:
             reply.close()
             raise ValueError(f"an answer of more than {most} bytes")
-    return json.loads(body)
+    return json.loads(body) if body.strip() else None

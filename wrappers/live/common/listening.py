@@ -5,6 +5,7 @@ import logging
 import ssl
 import sys
 from collections.abc import Callable
+from typing import Any
 
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
@@ -15,10 +16,15 @@ MOST_SOCKETS = 4096
 """Most open sockets of a server, where the process may open more files."""
 RESERVED_FILES = 64
 """Open files that are left for all else of the process."""
-LISTENERS = 4
-"""Servers that share the open files of a process."""
+HANDSHAKE_SECONDS = 10.0
+"""Seconds that a socket may take for the handshake of TLS."""
+WARNING_SECONDS = 60.0
+"""Seconds between two warnings that all sockets are taken."""
 IDLE_SECONDS = 60.0
 """Seconds that a socket may take for the headers of a request, its first and any further one."""
+
+Socket = Any
+"""What asyncio calls ``socket`` of a transport; it is that of TLS's transport too."""
 
 http_log = logging.getLogger("parlour.http")
 
@@ -38,17 +44,19 @@ http_log.addFilter(broken_request_in_one_line)
 
 
 def most_sockets() -> int:
-    """Return how many sockets a server may have: a share of the files that this process may open."""
+    """Return how many sockets a server may have: half of the files that this process may open."""
     if sys.platform == "win32":  # it has no such limit
         return MOST_SOCKETS
     import resource
 
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    return MOST_SOCKETS if files < 0 else max(8, min(MOST_SOCKETS, (files - RESERVED_FILES) // LISTENERS))
+    return MOST_SOCKETS if files < 0 else max(8, min(MOST_SOCKETS, (files - RESERVED_FILES) // 2))
 
 
 class Sockets:
     """The open sockets of a server. When all are taken, the address with the most gives way (see `Places`).
+
+    A socket takes its place before the handshake of TLS.
 
     Args:
         handlers: makes the protocol of a socket that has a place.
@@ -56,8 +64,11 @@ class Sockets:
 
     def __init__(self, handlers: Callable[[], asyncio.BaseProtocol]) -> None:
         self._handlers = handlers
-        self._places: Places[asyncio.Transport] = Places(most_sockets())
+        self._places: Places[Socket] = Places(most_sockets())
+        self._transports: dict[Socket, asyncio.Transport] = {}
         self._servers: list[asyncio.Server] = []
+        self._handshakes: set[asyncio.Task[None]] = set()
+        self._warned = float("-inf")
 
     async def listen(self, address: str, port: int, tls: ssl.SSLContext | None = None) -> tuple[str, int]:
         """Listen at an address; return it with its port.
@@ -66,7 +77,7 @@ class Sockets:
             OSError: if the port is taken.
         """
         loop = asyncio.get_running_loop()
-        server = await loop.create_server(lambda: _Arrival(self), address, port, ssl=tls, backlog=128)
+        server = await loop.create_server(lambda: _Arrival(self, tls), address, port, backlog=128)
         self._servers.append(server)
         host, number = server.sockets[0].getsockname()[:2]
         return host, number
@@ -77,33 +88,72 @@ class Sockets:
             server.close()
         self._servers.clear()
 
-    def keep(self, transport: asyncio.BaseTransport | None) -> None:
-        """Let a socket keep its place, as a WebSocket that was admitted does."""
-        if isinstance(transport, asyncio.Transport):
-            self._places.keep(transport)
+    def keep(self, transport: asyncio.BaseTransport | None, kept: bool = True) -> None:
+        """Let a socket keep its place whatever comes, or no longer."""
+        if transport is not None:
+            self._places.keep(transport.get_extra_info("socket"), kept)
 
-    def arrived(self, transport: asyncio.Transport) -> None:
+    def work(self, transport: asyncio.BaseTransport | None, busy: bool) -> None:
+        """Note whether a request of a socket is being answered."""
+        if transport is not None:
+            self._places.work(transport.get_extra_info("socket"), busy)
+
+    def arrived(self, transport: asyncio.Transport, tls: ssl.SSLContext | None) -> None:
         """Give a new socket its protocol, or close it if all places are taken."""
-        for closed in [known for known in self._places if known.is_closing()]:
-            self._places.free(closed)
-        peer = transport.get_extra_info("peername")
-        admitted, victim = self._places.take(transport, str(peer[0]) if peer else "")
+        for closed in [socket for socket, known in self._transports.items() if known.is_closing()]:
+            self._free(closed)
+        socket, peer = transport.get_extra_info("socket"), transport.get_extra_info("peername")
+        admitted, victim = self._places.take(socket, str(peer[0]) if peer else "")
         if victim is not None:
-            victim.abort()
+            self._transports[victim].abort()
+            self._free(victim)
+        if victim is not None or not admitted:
+            self._warn()
         if not admitted:
             transport.abort()
             return
+        self._transports[socket] = transport
         handler = self._handlers()
-        transport.set_protocol(handler)
-        handler.connection_made(transport)
+        if tls is None:
+            transport.set_protocol(handler)
+            handler.connection_made(transport)
+        else:
+            task = asyncio.get_running_loop().create_task(_shake_hands(transport, handler, tls))
+            self._handshakes.add(task)
+            task.add_done_callback(self._handshakes.discard)
+
+    def _free(self, socket: Socket) -> None:
+        self._places.free(socket)
+        self._transports.pop(socket, None)
+
+    def _warn(self) -> None:
+        now = asyncio.get_running_loop().time()
+        if now - self._warned > WARNING_SECONDS:
+            self._warned = now
+            http_log.warning("all %d sockets are taken: the address with the most gives way", self._places.most)
+
+
+async def _shake_hands(transport: asyncio.Transport, handler: asyncio.BaseProtocol, tls: ssl.SSLContext) -> None:
+    loop = asyncio.get_running_loop()
+    try:
+        secured = await loop.start_tls(
+            transport, handler, tls, server_side=True, ssl_handshake_timeout=HANDSHAKE_SECONDS
+        )
+    except OSError as error:  # those of TLS and of time are OSErrors
+        http_log.info("no TLS with a client: %s", error)
+        transport.abort()
+        return
+    if secured is not None:
+        handler.connection_made(secured)
 
 
 class _Arrival(asyncio.Protocol):
     """The protocol of a socket until it has a place."""
 
-    def __init__(self, sockets: Sockets) -> None:
+    def __init__(self, sockets: Sockets, tls: ssl.SSLContext | None) -> None:
         self._sockets = sockets
+        self._tls = tls
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
-        self._sockets.arrived(transport)
+        self._sockets.arrived(transport, self._tls)

@@ -10,8 +10,8 @@ Item = TypeVar("Item")
 class Places(Generic[Item]):
     """So many places, each taken by something of an address.
 
-    When all are taken, the address with the most gives up the oldest of its items that are not kept. So a stranger who
-    takes many places at last takes them from itself.
+    When all are taken, the address with the most gives up the oldest of its items that are idle, and to another address
+    one that is busy too, but none that is kept. So a stranger who takes many places at last takes them from itself.
 
     Args:
         most: number of places, at least 1.
@@ -21,6 +21,7 @@ class Places(Generic[Item]):
         self.most = most
         self._address_of: dict[Item, str] = {}  # the oldest first
         self._kept: set[Item] = set()
+        self._busy: set[Item] = set()
 
     def __len__(self) -> int:
         return len(self._address_of)
@@ -54,17 +55,26 @@ class Places(Generic[Item]):
         else:
             self._kept.discard(item)
 
+    def work(self, item: Item, busy: bool) -> None:
+        """Note whether an item is busy, such as a socket with a request that is answered."""
+        if busy and item in self._address_of:
+            self._busy.add(item)
+        else:
+            self._busy.discard(item)
+
     def free(self, item: Item) -> None:
         """Free the place of an item, if it has one."""
         self._address_of.pop(item, None)
         self._kept.discard(item)
+        self._busy.discard(item)
 
     def _victim(self, address: str) -> Item | None:
         counts = Counter(self._address_of.values())
-        for worst, _ in counts.most_common():
-            if counts[worst] < counts[address] + (worst != address):
-                return None  # everybody else has as few
-            for item, owner in self._address_of.items():
-                if owner == worst and item not in self._kept:
-                    return item
+        for worst, count in counts.most_common():
+            if worst != address and count <= counts[address] + 1:
+                continue  # it would be no fairer
+            movable = [item for item, owner in self._address_of.items() if owner == worst and item not in self._kept]
+            idle = [item for item in movable if item not in self._busy]
+            if idle or (movable and worst != address):
+                return (idle or movable)[0]
         return None

@@ -18,7 +18,7 @@ from aiohttp.typedefs import Middleware
 from .connection import Connection, ConnectionLimits
 from .guesses import Guesses
 from .listening import IDLE_SECONDS, Sockets, http_log
-from .origins import Origins
+from .origins import Handler, Origins
 from .places import Places
 
 logger = logging.getLogger(__name__)
@@ -49,7 +49,7 @@ class Server(ABC):
 
     Attributes:
         url: ``http://address:port`` (``https://…`` with `tls`); "" before the start.
-        guesses: wrong keys and tokens by address.
+        guesses: wrong access tokens by address.
         tls: the certificate that it shows (see `server_tls`); None: it speaks plain HTTP. Set it before the start.
     """
 
@@ -73,6 +73,7 @@ class Server(ABC):
         self._connections: dict[Connection, asyncio.Task[Any] | None] = {}
         self._places: Places[Connection] = Places(most_connections or sys.maxsize)
         self._sockets: Sockets | None = None
+        self._outer: Server = self  # the one whose sockets these are
         self._runner: web.AppRunner | None = None
         self._stopping = False
 
@@ -109,7 +110,7 @@ class Server(ABC):
         self._stopping = False
         try:
             await self.opening()
-            app = self._application([self._origins.check, *self._all_middlewares()])
+            app = self._application([self._origins.check, self._mark_busy, *self.middlewares()])
             self._runner = web.AppRunner(
                 app,
                 access_log=None,
@@ -128,20 +129,31 @@ class Server(ABC):
         if self.tls is not None:
             self.url = self.url.replace("http", "https", 1)
 
-    def application(self, prefix: str) -> web.Application:
+    def application(self, prefix: str, outer: "Server") -> web.Application:
         """Return an application that serves the same below a path, for the `Mounts` of another server.
 
         The other server checks the origins, limits the bodies and shows the certificate. This server must have started.
 
         Args:
             prefix: the path, such as ``/tables/3``.
+            outer: the other server.
         """
-        app = self._application(self._all_middlewares(), prefix)
+        self._outer = outer
+        app = self._application(self.middlewares(), prefix)
         app.freeze()
         return app
 
-    def _all_middlewares(self) -> list[Middleware]:
-        return [self.guesses.count, *self.middlewares(), self.guesses.check]
+    @web.middleware
+    async def _mark_busy(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Let a socket with a request give way after idle ones."""
+        transport, sockets = request.transport, self._outer._sockets
+        if sockets is None:
+            return await handler(request)
+        sockets.work(transport, True)
+        try:
+            return await handler(request)
+        finally:
+            sockets.work(transport, False)
 
     def _application(self, middlewares: Sequence[Middleware], prefix: str = "") -> web.Application:
         app = web.Application(client_max_size=self._body_limit, middlewares=middlewares)
@@ -218,8 +230,8 @@ class Server(ABC):
             except ConnectionError:
                 logger.info("a peer was gone before its WebSocket was open")
                 raise web.HTTPBadRequest(text="gone\n") from None  # nobody reads it
-            if self._sockets is not None:
-                self._sockets.keep(request.transport)
+            if self._outer._sockets is not None:
+                self._outer._sockets.work(request.transport, False)  # it may be that of one who only looks on
             await self._serve_connection(connection, live)
         finally:
             self._places.free(connection)
@@ -228,6 +240,8 @@ class Server(ABC):
     def keep(self, connection: Connection, kept: bool = True) -> None:
         """Let a connection keep its place when others want to connect, or no longer: that of a player in a seat."""
         self._places.keep(connection, kept)
+        if self._outer._sockets is not None:
+            self._outer._sockets.keep(connection.transport, kept)
 
     async def _serve_connection(self, connection: Connection, live: Live) -> None:
         self._connections[connection] = asyncio.current_task()

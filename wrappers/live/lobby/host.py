@@ -15,12 +15,13 @@ from aiohttp import web
 from aiohttp.typedefs import Middleware
 
 from ..common.database import IN_MEMORY, SaveError
+from ..common.guesses import TOO_MANY
 from ..common.names import folded, problem_of
 from ..common.origins import Origins
 from ..common.page import HEADERS, page_routes
 from ..common.rate_limit import RateLimit
 from ..common.server import Server, read_body
-from ..common.tokens import bearer_token, same_token
+from ..common.tokens import bearer_token
 from ..table.host import PAGE
 from ..table.table_result import TableResult
 from . import messages
@@ -87,6 +88,7 @@ class LobbyHost(Server):
             admit=self._admit,
             on_result=self._keep,
             empty_after=empty_after,
+            lobby=self,
         )
         self._history: tuple[list[ListedResult], list[ListedRating]] | None = None  # None: there is a new result
         self._new_names: RateLimit | None = None
@@ -130,8 +132,11 @@ class LobbyHost(Server):
     # Calls.
 
     async def _new_person(self, request: web.Request) -> web.Response:
-        if self._access_token is not None and not same_token(bearer_token(request), self._access_token):
+        status = self.guesses.status(request.remote or "", bearer_token(request), self._access_token)
+        if status == 401:
             raise LobbyRefusal(messages.UNAUTHORIZED, "choosing a name needs the link that holds this lobby's key")
+        if status is not None:
+            raise LobbyRefusal(messages.LIMIT_REACHED, TOO_MANY)
         wish = await _body(request, NewPerson)
         problem = problem_of(wish.name)
         if problem is not None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from ..common.mounts import Mounts
+from ..common.server import Server
 from ..common.tokens import Admit
 from ..table.table_result import TableResult
 from . import messages
@@ -36,6 +37,10 @@ class LobbyRefusal(Exception):
         self.code = code
 
 
+def _ignored(result: TableResult) -> None:
+    """Keep the result of an unlisted table from the others."""
+
+
 @dataclass
 class OpenTable:
     """A table.
@@ -62,8 +67,9 @@ class LobbyTables:
         offers: the games that can be played, by name.
         make: makes a table.
         admit: who may take a seat.
-        on_result: called with the game and the result of each match.
+        on_result: called with the game and the result of each match at a listed table.
         empty_after: seconds without an open page after which a table ends.
+        lobby: the server whose sockets they use.
 
     Attributes:
         mounts: serves the tables below ``/tables``.
@@ -77,7 +83,9 @@ class LobbyTables:
         admit: Admit,
         on_result: Callable[[str, TableResult], None],
         empty_after: float,
+        lobby: Server,
     ) -> None:
+        self._lobby = lobby
         self.mounts = Mounts("/tables")
         self._offers = offers
         self._make = make
@@ -106,7 +114,8 @@ class LobbyTables:
             if sum(one.opened_by == person for one in self._open.values()) >= MOST_OF_ONE:
                 detail = f"you have opened {MOST_OF_ONE} tables: a table ends when nobody has its page open"
                 raise LobbyRefusal(messages.LIMIT_REACHED, detail)
-            made = partial(self._make, admit=self._admit, on_result=partial(self._on_result, wish.game))
+            on_result = partial(self._on_result, wish.game) if wish.listed else _ignored
+            made = partial(self._make, admit=self._admit, on_result=on_result)
             try:
                 table = await asyncio.to_thread(made, wish.game, wish.seats, wish.opponents)
             except ValueError as error:
@@ -119,7 +128,7 @@ class LobbyTables:
                 await table.stop()
                 raise _failed(wish.game) from None
             table_id = secrets.token_urlsafe(9)
-            self.mounts.applications[table_id] = table.application(self.mounts.below(table_id))
+            self.mounts.applications[table_id] = table.application(self.mounts.below(table_id), self._lobby)
             self._open[table_id] = OpenTable(wish.game, table, person, wish.listed, asyncio.get_running_loop().time())
             return table_id
 

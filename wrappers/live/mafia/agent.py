@@ -18,9 +18,10 @@ from ...logs.log_text import escaped as shown
 from ...logs.match_log import MatchLog
 from ..common.agent_statistics import AgentStatistics
 from ..common.connection import Connection, ConnectionLimits
+from ..common.guesses import TOO_MANY
 from ..common.origins import Origins
 from ..common.server import Server, local_url
-from ..common.tokens import bearer_token, same_token
+from ..common.tokens import bearer_token
 from .agent_calls import AgentCalls
 from .agent_policy import AgentPolicy
 from .agent_session import MESSAGE_LIMIT, Begin, CallId, GivenUp, MafiaAgentSession
@@ -106,8 +107,10 @@ class MafiaAgentServer(Server):
         return web.json_response({"ok": True, "connections": self.connections, "calls": self.calls})
 
     async def _connect(self, request: web.Request) -> web.StreamResponse:
-        if self._access_token is not None and not same_token(bearer_token(request), self._access_token):
-            return web.json_response({"error": "connecting needs Authorization: Bearer <access token>"}, status=401)
+        status = self.guesses.status(request.remote or "", bearer_token(request), self._access_token)
+        if status is not None:
+            needs = "connecting needs Authorization: Bearer <access token>" if status == 401 else TOO_MANY
+            return web.json_response({"error": needs}, status=status)
         return await self.upgrade(request, partial(self._serve, request.query.get("client", "")))
 
     async def _serve(self, given: str, connection: Connection) -> None:

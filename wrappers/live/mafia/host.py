@@ -19,9 +19,10 @@ from ....envs.core.game import Game
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
 from ..common.connection import Connection, ConnectionLimits
+from ..common.guesses import TOO_MANY
 from ..common.origins import Origins
 from ..common.server import Server, local_url
-from ..common.tokens import bearer_token, same_token
+from ..common.tokens import bearer_token
 from .agent_policy import AgentPolicy
 from .base_agent import BaseMafiaAgent
 from .event_feed import EventFeed, View
@@ -182,8 +183,13 @@ class MafiaHost(Server):
         view = request.query.get("view", "public")
         if view not in ("public", "admin"):
             return _refuse(400, f"view={view[:20]!r}: choose public or admin")
-        if view == "admin" and not same_token(bearer_token(request) or request.query.get("token"), self.admin_token):
-            return _refuse(401, "the admins' view needs Authorization: Bearer <admin token>")
+        if view == "admin":
+            given = bearer_token(request) or request.query.get("token", "")
+            status = self.guesses.status(request.remote or "", given, self.admin_token)
+            if status == 401:
+                return _refuse(401, "the admins' view needs Authorization: Bearer <admin token>")
+            if status is not None:
+                return _refuse(status, TOO_MANY)
         after = request.query.get("after", "0")
         if not after.isdecimal() or len(after) > 15:
             return _refuse(400, f"after={after[:20]!r}: give the sequence number of the last event you have")

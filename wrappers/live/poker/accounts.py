@@ -110,7 +110,8 @@ class SeatTokens(Generic[Table]):
                 self._tokens[token_hash] = SeatToken(tables[table_id], seat, agent_id, now + self.lifetime)
 
     def issue(self, table: Table, seat: int, agent_id: str, now: float) -> str:
-        """Return a new token of a seat; raises `SaveError`."""
+        """Return a new token of a seat, in place of those that the agent has there; raises `SaveError`."""
+        self.revoke(table, agent_id)
         token = secrets.token_urlsafe(24)
         self._store.save_token(hashed(token), table.table_id, seat, agent_id)
         self._tokens[hashed(token)] = SeatToken(table, seat, agent_id, now + self.lifetime)
@@ -141,9 +142,11 @@ class SeatTokens(Generic[Table]):
 
     def revoke(self, table: Table, agent_id: str | None = None) -> None:
         """Forget the tokens of a table, or those that one agent has there."""
-        self._store.drop_tokens(table.table_id, agent_id)
-        self._tokens = {
-            key: one
-            for key, one in self._tokens.items()
-            if one.table is not table or agent_id not in (None, one.agent_id)
-        }
+        try:
+            self._store.drop_tokens(table.table_id, agent_id)
+        finally:
+            self._tokens = {
+                key: one
+                for key, one in self._tokens.items()
+                if one.table is not table or agent_id not in (None, one.agent_id)
+            }

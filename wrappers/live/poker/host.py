@@ -139,7 +139,7 @@ class PokerHost(Server):
         on_event = on_event or (lambda kind, **fields: None)
         self._pool = TablePool(options, times, seed, session_lifetime, on_event, self._tokens.revoke, self._store)
         admit = admit or admit_by_token(access_token, NO_TOKEN)
-        self._rest = PokerRest(self._pool, Accounts(self._store), self._tokens, options["timeout"], admit)
+        self._rest = PokerRest(self._pool, Accounts(self._store), self._tokens, options["timeout"], admit, self.guesses)
         self._count = tables
         self._observers = observers
         self._beside = beside
@@ -224,7 +224,7 @@ class PokerHost(Server):
         """
         found = self._tokens.find(token, asyncio.get_running_loop().time())
         seated = found.table.session.seats.get(found.seat)
-        if seated is None or seated.agent_id != found.agent_id:
+        if seated is None or seated.leaving or seated.agent_id != found.agent_id:
             raise Refusal(messages.INVALID_SESSION, "the seat was given up in the meantime; join a table to get one")
         return found
 
@@ -233,6 +233,7 @@ class PokerHost(Server):
     ) -> None:
         table, seat = token.table, token.seat
         self._tokens.hold(token)
+        self.keep(connection)
         try:
             table.connect(seat, connection, form)
             if table.ended_at is not None:

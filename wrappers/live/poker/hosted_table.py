@@ -207,6 +207,8 @@ class HostedTable:
         }
 
     def _deliver(self, sends: Sends) -> None:
+        for seat in [seat for seat in self._connections if seat not in self.session.seats]:
+            self._connections.pop(seat).close()  # the seat was freed with the hand
         for seat, message in sends:
             if seat < 0:
                 text = encode(message)
@@ -278,6 +280,7 @@ class HostedTable:
 
     def _expect(self, seat: int, seconds: float | None) -> None:
         """Free a seat that has no connection after so long; None: keep it."""
+        self._came_back(seat)  # an older clock
         if seconds is not None and self.ended_at is None and not self._asleep:
             self._away[seat] = asyncio.get_running_loop().call_later(seconds, self._give_up, seat, seconds)
 
@@ -287,6 +290,9 @@ class HostedTable:
             clock.cancel()
 
     def _give_up(self, seat: int, seconds: float) -> None:
+        self._away.pop(seat, None)
+        if self.connected(seat) or seat not in self.session.seats:
+            return
         logger.info("table %s: seat %d was away for %g s and is free", self.table_id, seat, seconds)
         self.leave(seat)
 

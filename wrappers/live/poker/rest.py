@@ -15,6 +15,7 @@ import msgspec
 from aiohttp import web
 
 from ..common.database import SaveError
+from ..common.guesses import TOO_MANY, Guesses
 from ..common.names import problem_of
 from ..common.server import PREFIX, read_body
 from ..common.tokens import Admit, bearer_token
@@ -40,6 +41,7 @@ STATUS = {
     messages.ALREADY_SEATED: 409,
     messages.NOT_SEATED: 409,
     messages.INVALID_TABLE_STATE: 409,
+    messages.RATE_LIMIT_EXCEEDED: 429,
 }
 """HTTP status of an error code; 400 for the others."""
 
@@ -79,6 +81,7 @@ class PokerRest:
         tokens: of the seats.
         timeout: time to act in milliseconds, which joining agents are sent.
         admit: who may register, by name and access token.
+        guesses: wrong access tokens by address.
     """
 
     def __init__(
@@ -88,12 +91,14 @@ class PokerRest:
         tokens: SeatTokens[HostedTable],
         timeout: int,
         admit: Admit,
+        guesses: Guesses,
     ) -> None:
         self._pool = pool
         self._accounts = accounts
         self._tokens = tokens
         self._timeout = timeout
         self._admit = admit
+        self._guesses = guesses
 
     def routes(self) -> list[web.RouteDef]:
         """Return what is served."""
@@ -132,8 +137,13 @@ class PokerRest:
         problem = None if body.name is None else problem_of(body.name, MOST_CHARACTERS)
         if problem is not None:
             raise Refusal(messages.VALIDATION_ERROR, problem)
-        problem = self._admit(body.name, bearer_token(request))
+        address, given = request.remote or "", bearer_token(request)
+        if given and self._guesses.too_many(address):
+            raise Refusal(messages.RATE_LIMIT_EXCEEDED, TOO_MANY)
+        problem = self._admit(body.name, given)
         if problem is not None:
+            if given:
+                self._guesses.note(address)
             raise Refusal(messages.UNAUTHORIZED, problem)
         api_key, agent = self._accounts.register(body.name, self._pool.seated())
         answer = {"agent_id": agent.agent_id, "api_key": api_key, "name": agent.name}

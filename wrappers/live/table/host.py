@@ -12,7 +12,7 @@ from importlib.resources import files
 from itertools import count
 from typing import Any
 
-from aiohttp import WSCloseCode, web
+from aiohttp import web
 
 from ....envs.core.game import Game
 from ....envs.core.match import Match
@@ -21,6 +21,7 @@ from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
 from ..common.agent_driver import AgentDriver, Deadline
 from ..common.connection import Connection, ConnectionLimits, Excess
+from ..common.guesses import TOO_MANY
 from ..common.origins import Origins
 from ..common.page import page_routes
 from ..common.server import Server
@@ -42,7 +43,6 @@ RATE = 20.0
 """Messages per second on one connection."""
 MOST_CLIENTS = 200
 NO_TOKEN = "sitting down needs the link that holds this table's key"
-WRONG_TOKEN = (messages.INVALID_TOKEN, messages.UNAUTHORIZED)
 EXCESS_CODES = {Excess.RATE: messages.RATE_LIMIT_EXCEEDED, Excess.LENGTH: messages.VALIDATION_ERROR}
 
 logger = logging.getLogger(__name__)
@@ -100,7 +100,7 @@ class TableHost(Server):
             [None if player is None else player[0] for player in players],
             timeout=round(1000 * timeout),
             seed=seed,
-            admit=admit or admit_by_token(access_token, NO_TOKEN),
+            admit=partial(self._admit, admit or admit_by_token(access_token, NO_TOKEN)),
             pictures=game.name not in DRAWN_BY_PAGE,
         )
         self._agents = {seat: player[1] for seat, player in enumerate(players) if player is not None}
@@ -115,6 +115,7 @@ class TableHost(Server):
         self._numbers = count()
         self._timer: SessionTimer[TableDue] = SessionTimer(self._ring)
         self._asking: asyncio.Task[None] | None = None
+        self._speaker = ""  # the address of the client whose message is answered
 
     def routes(self) -> list[web.RouteDef]:
         """See `Server`."""
@@ -164,17 +165,21 @@ class TableHost(Server):
         try:
             self._deliver(self.session.connect(client))
             async for data in connection.messages(refuse):
-                if self.guesses.too_many(address) and not self.session.has_seat(client):
-                    connection.close(WSCloseCode.TRY_AGAIN_LATER, b"too many wrong tokens: wait a minute")
-                    break
-                sends = self.session.receive(client, data)
-                if any(getattr(message, "code", None) in WRONG_TOKEN for _, message in sends):
-                    self.guesses.note(address)
-                self._deliver(sends)
+                self._speaker = address
+                self._deliver(self.session.receive(client, data))
                 self.keep(connection, self.session.has_seat(client))
         finally:
             del self._clients[client]
             self._deliver(self.session.disconnect(client))
+
+    def _admit(self, admit: Admit, name: str | None, given: str | None) -> str | None:
+        """Ask who may take a seat, but for an address that has guessed too often."""
+        if given and self.guesses.too_many(self._speaker):
+            return TOO_MANY
+        problem = admit(name, given)
+        if problem is not None and given:
+            self.guesses.note(self._speaker)
+        return problem
 
     def _deliver(self, sends: Sequence[Outgoing[messages.ServerMessage]]) -> None:
         self._follow_turn()

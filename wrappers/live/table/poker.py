@@ -17,6 +17,7 @@ from ....envs.holdem import small_picture
 from ...agents.base import Agent
 from ..common.origins import Origins
 from ..common.reconnecting import LiveError
+from ..common.server import Server
 from ..common.tokens import Admit, bearer_token, same_token
 from ..poker import messages
 from ..poker.agent import play
@@ -120,9 +121,9 @@ class PokerTable:
         """The URL of the page, after the start."""
         return self.host.url
 
-    def application(self, prefix: str) -> web.Application:
+    def application(self, prefix: str, outer: Server) -> web.Application:
         """See `Server`."""
-        return self.host.application(prefix)
+        return self.host.application(prefix, outer)
 
     @property
     def status(self) -> str:
