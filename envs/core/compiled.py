@@ -190,7 +190,7 @@ def _returns_no_array(dispatcher: Any, template: Callable[..., Any], args: Any, 
 
 def _holds_array(kind: Any) -> bool:
     if isinstance(kind, types.BaseTuple):
-        return any(map(_holds_array, kind))
+        return any(_holds_array(part) for part in cast(Any, kind))
     return isinstance(kind, types.Array) or (isinstance(kind, types.Optional) and _holds_array(kind.type))
 
 

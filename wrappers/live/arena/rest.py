@@ -19,7 +19,7 @@ from ....envs.core import turn_state as ts
 from ....envs.core.game import Game
 from ....envs.core.turn_state import Wire
 from ...logs.log_text import describe_error
-from ..common.guesses import TOO_MANY
+from ..common.guesses import TOO_MANY, Guesses
 from ..common.server import read_body
 from ..common.tokens import bearer_token
 from .hosted_sessions import HostedSession, HostedSessions, SessionRefused
@@ -48,6 +48,7 @@ class Arena(Protocol):
     results: deque[ArenaResult]
     standings: Standings
     times: dict[str, tuple[float, float]]
+    guesses: Guesses
 
     @property
     def players(self) -> Any:

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from aiohttp import web
 
+from ..common.server import Server
 from ..common.tokens import Admit
 from ..table.table_result import OnResult, SeatTaken
 
@@ -60,7 +61,7 @@ class LobbyTable(Protocol):
         """The number of open pages."""
         ...
 
-    def application(self, prefix: str) -> web.Application:
+    def application(self, prefix: str, outer: Server) -> web.Application:
         """See `common.server.Server`."""
         ...
 
