@@ -48,6 +48,11 @@ def test_a_games_page_is_generated_from_the_code(game_id, part):
     assert kept == getattr(generator(), part)(game_id), "the code has changed: make docs"
 
 
+def test_every_page_is_in_the_menu_of_the_site():
+    menu = (DOCS / "site" / "conf.py").read_text(encoding="utf-8")
+    assert [page.stem for page in DOCS.glob("*.md") if f'"docs/{page.stem}"' not in menu] == []
+
+
 def test_the_front_picture_is_what_the_code_draws():
     kept = (DOCS / "parlour.svg").read_text(encoding="utf-8")
     assert kept == generator().front_picture(), "the code has changed: make docs"

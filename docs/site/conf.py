@@ -55,7 +55,14 @@ napoleon_use_ivar = True
 napoleon_preprocess_types = True
 
 CONTENTS = {
-    "Start": ["docs/environments", "docs/observations", "docs/training", "docs/notebooks", "docs/glossary"],
+    "Start": [
+        "docs/environments",
+        "docs/observations",
+        "docs/training",
+        "docs/settings",
+        "docs/notebooks",
+        "docs/glossary",
+    ],
     "Tutorials": ["notebooks/*"],
     "How to": [
         "docs/change_a_game",
