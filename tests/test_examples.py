@@ -30,7 +30,7 @@ NEEDED = [
     ("parlour.training.learning.engines.gpu", "numba_cuda", "cuda"),
     ("parlour.training.learning.gpu_collector", "numba_cuda", "cuda"),
     ("parlour.training.learning.engines.ray", "ray", "ray"),
-    ("parlour.training.ray_", "ray", "ray"),
+    ("parlour.training.parallel.ray_", "ray", "ray"),
     ("parlour.training.runs.sweep", "optuna", "sweep"),
 ]
 """Modules, the libraries that they import, and the extras that install these."""

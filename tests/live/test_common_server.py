@@ -171,7 +171,8 @@ async def ends(reader):
     "sent", [b"", b"GET / HTTP/1.1\r\nHost: x\r\nX: ", b"GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n"]
 )
 async def test_silence_half_headers_and_idle_keep_alives_end(monkeypatch, sent):
-    monkeypatch.setattr(server_module, "IDLE_SECONDS", 0.2)
+    for module in (listening, server_module):
+        monkeypatch.setattr(module, "IDLE_SECONDS", 0.2)
     async with Echo() as server:
         reader, writer = await asyncio.open_connection("127.0.0.1", int(server.url.rpartition(":")[2]))
         writer.write(sent)

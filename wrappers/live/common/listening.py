@@ -66,6 +66,7 @@ class Sockets:
         self._handlers = handlers
         self._places: Places[Socket] = Places(most_sockets())
         self._transports: dict[Socket, asyncio.Transport] = {}
+        self._silent: dict[Socket, asyncio.TimerHandle] = {}
         self._servers: list[asyncio.Server] = []
         self._handshakes: set[asyncio.Task[None]] = set()
         self._warned = float("-inf")
@@ -94,9 +95,11 @@ class Sockets:
             self._places.keep(transport.get_extra_info("socket"), kept)
 
     def work(self, transport: asyncio.BaseTransport | None, busy: bool) -> None:
-        """Note whether a request of a socket is being answered."""
+        """Note whether a request of a socket is being answered. Its first one has come in time."""
         if transport is not None:
-            self._places.work(transport.get_extra_info("socket"), busy)
+            socket = transport.get_extra_info("socket")
+            self._places.work(socket, busy)
+            self._has_spoken(socket)
 
     def arrived(self, transport: asyncio.Transport, tls: ssl.SSLContext | None) -> None:
         """Give a new socket its protocol, or close it if all places are taken."""
@@ -113,6 +116,7 @@ class Sockets:
             transport.abort()
             return
         self._transports[socket] = transport
+        self._silent[socket] = asyncio.get_running_loop().call_later(IDLE_SECONDS, transport.abort)
         handler = self._handlers()
         if tls is None:
             transport.set_protocol(handler)
@@ -125,6 +129,12 @@ class Sockets:
     def _free(self, socket: Socket) -> None:
         self._places.free(socket)
         self._transports.pop(socket, None)
+        self._has_spoken(socket)
+
+    def _has_spoken(self, socket: Socket) -> None:
+        timer = self._silent.pop(socket, None)
+        if timer is not None:
+            timer.cancel()
 
     def _warn(self) -> None:
         now = asyncio.get_running_loop().time()
