@@ -182,7 +182,8 @@ class GpuCollector:
         """
         with path.open("rb") as file:
             saved = pickle.load(file)
-        if saved["tables"].dtype != self._game.rules.blank.dtype:
+        records = next(array for array in saved["arrays"] if array.dtype.names)
+        if records.dtype.descr != self._game.rules.blank.dtype.descr:
             logger.warning("%s: its tables are of an earlier version, so their episodes begin again", path)
             return
         self.tables.__setstate__({**saved, "game": self._game})
