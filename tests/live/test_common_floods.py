@@ -13,6 +13,7 @@ import aiohttp
 import pytest
 from live.event_loops import on_loop
 from live.poker_client import Client, hosting
+from parlour.wrappers.live.common import listening
 from parlour.wrappers.live.common.server import server_tls
 from parlour.wrappers.live.poker.host import PokerHost
 
@@ -122,7 +123,8 @@ async def test_a_reset_logs_no_traceback(when, caplog):
 
 
 @on_loop
-async def test_a_host_with_a_certificate_speaks_tls(certificate):
+async def test_a_host_with_a_certificate_speaks_tls(certificate, monkeypatch, caplog):
+    monkeypatch.setattr(listening, "IDLE_SECONDS", 0.5)
     host = PokerHost(seats=2)
     host.tls = server_tls(*certificate)
     trusting = aiohttp.TCPConnector(ssl=ssl.create_default_context(cafile=certificate[0]))
@@ -131,6 +133,12 @@ async def test_a_host_with_a_certificate_speaks_tls(certificate):
         client = await Client(http, host).sit_down()
         assert (await client.receive())["type"] == "table_status"
         assert client.ws_url == host.ws_url
+        reader, _ = await asyncio.open_connection("127.0.0.1", int(host.url.rpartition(":")[2]))
+        assert await asyncio.wait_for(reader.read(), 5) == b""  # it is closed, and the seat is not
+        await client.send({"type": "ping", "payload": {"timestamp": 1}})
+        await client.until("pong")
+        await client.ws.close()
+    assert not any(record.exc_info for record in caplog.records)
 
 
 def test_a_wrong_certificate_is_named(certificate, tmp_path):

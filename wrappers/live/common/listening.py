@@ -91,12 +91,12 @@ class Sockets:
 
     def keep(self, transport: asyncio.BaseTransport | None, kept: bool = True) -> None:
         """Let a socket keep its place whatever comes, or no longer."""
-        if transport is not None:
+        if transport is not None and not transport.is_closing():  # a closed one of TLS does not tell its socket
             self._places.keep(transport.get_extra_info("socket"), kept)
 
     def work(self, transport: asyncio.BaseTransport | None, busy: bool) -> None:
         """Note whether a request of a socket is being answered. Its first one has come in time."""
-        if transport is not None:
+        if transport is not None and not transport.is_closing():
             socket = transport.get_extra_info("socket")
             self._places.work(socket, busy)
             self._has_spoken(socket)
