@@ -5,6 +5,7 @@ Keys and tokens that a host has drawn are too long to be guessed, and are not co
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 
 from .tokens import same_token
 
@@ -33,20 +34,27 @@ class Guesses:
         times = self._wrong.get(address)
         return times is not None and len(times) == MOST_WRONG and asyncio.get_running_loop().time() - times[0] < SECONDS
 
-    def status(self, address: str, given: str, expected: str | None) -> int | None:
-        """Return the HTTP status of a request that has not the access token: 401, or 429 for too many guesses.
+    def admit(self, address: str, given: str | None, ask: Callable[[], str | None]) -> str | None:
+        """Return why an access token is not accepted; None if it is.
 
         Args:
             address: of the client.
-            given: its access token; "" without one, which is no guess.
-            expected: the right one; None: none is needed.
+            given: its access token; "" or None without one, which is no guess.
+            ask: returns why the token is refused, None if it is right. An address with too many guesses is not told.
+        """
+        if given and self.too_many(address):
+            return TOO_MANY
+        problem = ask()
+        if problem is not None and given:
+            self.note(address)
+        return problem
+
+    def status(self, address: str, given: str, expected: str | None) -> int | None:
+        """Return the HTTP status of a request without the expected access token: 401, or 429 for too many guesses.
+
+        None: it has the token, or none is expected.
         """
         if expected is None:
             return None
-        if given and self.too_many(address):
-            return 429
-        if same_token(given, expected):
-            return None
-        if given:
-            self.note(address)
-        return 401
+        problem = self.admit(address, given, lambda: None if same_token(given, expected) else "wrong")
+        return None if problem is None else 429 if problem is TOO_MANY else 401

@@ -137,14 +137,10 @@ class PokerRest:
         problem = None if body.name is None else problem_of(body.name, MOST_CHARACTERS)
         if problem is not None:
             raise Refusal(messages.VALIDATION_ERROR, problem)
-        address, given = request.remote or "", bearer_token(request)
-        if given and self._guesses.too_many(address):
-            raise Refusal(messages.RATE_LIMIT_EXCEEDED, TOO_MANY)
-        problem = self._admit(body.name, given)
+        given = bearer_token(request)
+        problem = self._guesses.admit(request.remote or "", given, lambda: self._admit(body.name, given))
         if problem is not None:
-            if given:
-                self._guesses.note(address)
-            raise Refusal(messages.UNAUTHORIZED, problem)
+            raise Refusal(messages.RATE_LIMIT_EXCEEDED if problem is TOO_MANY else messages.UNAUTHORIZED, problem)
         api_key, agent = self._accounts.register(body.name, self._pool.seated())
         answer = {"agent_id": agent.agent_id, "api_key": api_key, "name": agent.name}
         about = {"protocol_version": PROTOCOL_VERSION, "skill_doc_url": skill_url(request)}

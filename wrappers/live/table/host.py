@@ -21,7 +21,6 @@ from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
 from ..common.agent_driver import AgentDriver, Deadline
 from ..common.connection import Connection, ConnectionLimits, Excess
-from ..common.guesses import TOO_MANY
 from ..common.origins import Origins
 from ..common.page import page_routes
 from ..common.server import Server
@@ -174,12 +173,7 @@ class TableHost(Server):
 
     def _admit(self, admit: Admit, name: str | None, given: str | None) -> str | None:
         """Ask who may take a seat, but for an address that has guessed too often."""
-        if given and self.guesses.too_many(self._speaker):
-            return TOO_MANY
-        problem = admit(name, given)
-        if problem is not None and given:
-            self.guesses.note(self._speaker)
-        return problem
+        return self.guesses.admit(self._speaker, given, lambda: admit(name, given))
 
     def _deliver(self, sends: Sequence[Outgoing[messages.ServerMessage]]) -> None:
         self._follow_turn()
