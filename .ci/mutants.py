@@ -46,7 +46,7 @@ TESTS = {
     "envs/small/kuhn.py": "tests/kuhn/test_rules.py -k 'not nobody_wins'",
     "envs/small/leduc.py": "tests/leduc/test_rules.py",
     "envs/small/liars*.py": "tests/liars_dice/test_rules.py",
-    "envs/stages/*": "tests/economics/test_trust.py tests/economics/test_cournot.py tests/economics/test_engine.py "
+    "envs/phases/*": "tests/economics/test_trust.py tests/economics/test_cournot.py tests/economics/test_engine.py "
     "tests/economics/test_public_goods.py tests/economics/test_open_games.py -k 'not revenue_equivalence'",
     "envs/economics/*": "tests/economics/test_trust.py tests/economics/test_cournot.py "
     "tests/economics/test_two_seats.py tests/economics/test_public_goods.py tests/economics/test_open_games.py "
@@ -80,7 +80,7 @@ LAWS = ("parity", "turns", "payloads")
 PARTS = "rules view moves actions load resample ballots statements encoders/v0 encoders/full"
 FILES = [
     *(f"envs/*/{part}.py" for part in PARTS.split()),
-    *(f"envs/stages/{part}.py" for part in ("binding", "encoders", "open_stage", "standing")),
+    *(f"envs/phases/{part}.py" for part in ("binding", "encoders", "open_phase", "standing")),
     "envs/economics/[a-z]*.py",
     "wrappers/live/*/agent_session.py",
     "wrappers/live/*/host_session.py",
@@ -138,7 +138,7 @@ def game_of(file: str) -> str | None:
     if not file.startswith("envs/"):
         return None
     folder = file.split("/")[1]
-    return {"stages": "trust", "economics": Path(file).stem}.get(folder, folder)
+    return {"phases": "trust", "economics": Path(file).stem}.get(folder, folder)
 
 
 def tests_of(file: str) -> tuple[str, ...]:

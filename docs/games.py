@@ -68,7 +68,7 @@ SCENES = {
     "werewolf-v0": Scene(seed=3, play="mixed", decisions=9, front=False),
 }
 """The moments that were chosen. Of the other games, the page shows some decisions
-of random play, and of games in stages also what repeated play adds."""
+of random play, and of games in phases also what repeated play adds."""
 
 RELEASED = [game_id for game_id, source in GAMES.items() if isinstance(source, str)]
 GAME_IDS = list(dict.fromkeys([*SCENES, *RELEASED]))

@@ -1,1 +1,1 @@
-"""Games of economics in stages: one file each (see `parlour.envs.stages`)."""
+"""Games of economics in phases: one file each (see `parlour.envs.phases`)."""

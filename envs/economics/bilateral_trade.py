@@ -11,10 +11,10 @@ from ..core.game import Game
 from ..core.loading import amount
 from ..core.options import number, whole
 from ..core.random_policy import random_bot
-from ..stages import Bots, End, Named, Number, Open, Private, Seen, Stage, StageGame, Told, bot, make
-from ..stages.fields import is_resolved, name_of, seats_of
-from ..stages.options import Ranges, ranges, shown
-from ..stages.standing import own
+from ..phases import Bots, Computed, End, Named, Number, Open, Phase, PhaseGame, Private, Seen, bot, make
+from ..phases.fields import is_resolved, name_of, seats_of
+from ..phases.options import Ranges, ranges, shown
+from ..phases.standing import own
 
 PROPOSE, ACCEPT, LEAVE, WAIT = range(4)
 """The action types; the last one is `pass`."""
@@ -52,19 +52,19 @@ def game(
         "rounds": whole("rounds", rounds, 1, 1000),
     }
     (least_value, most_value), (least_cost, most_cost) = values
-    stage = Stage(
+    phase = Phase(
         "negotiate",
         ("propose", "accept_proposal", "reject_and_exit"),
         turns=options["max_rounds"],
         open=Open("price", highest),
     )
     return make(
-        StageGame(
+        PhaseGame(
             name="bilateral_trade",
             title="Bilateral trade",
             seats=2,
             options=options,
-            stages=[stage],
+            phases=[phase],
             actions=[
                 Number("propose", "price", highest, options["prices"], "propose this price", limit="max_budget"),
                 Named("accept_proposal", 1.0, "accept the other's price", "close"),
@@ -78,11 +78,11 @@ def game(
             roles=("buyer", "seller"),
             role_keys=("buyer", "seller"),
             fields=[
-                Told("num_agents", seats_of),
-                Told("fixed_scope", _scope),
+                Computed("num_agents", seats_of),
+                Computed("fixed_scope", _scope),
                 Proposal("proposal"),
-                Told("agreement", _agreement),
-                Told("resolved", is_resolved),
+                Computed("agreement", _agreement),
+                Computed("resolved", is_resolved),
             ],
             worth=worth,
             bots=BOTS,

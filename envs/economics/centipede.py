@@ -9,8 +9,8 @@ from ..core.compiled import compiled
 from ..core.game import Game
 from ..core.options import number, whole
 from ..core.random_policy import random_bot
-from ..stages import Bots, End, Named, Open, Parameter, Seen, Stage, StageGame, Standing, Told, bot, make
-from ..stages.fields import is_resolved, name_of, seats_of
+from ..phases import Bots, Computed, End, Named, Open, Parameter, Phase, PhaseGame, Seen, Standing, bot, make
+from ..phases.fields import is_resolved, name_of, seats_of
 
 SMALL, LARGE, PUSHES = range(3)
 TAKE, PUSH = range(2)
@@ -37,13 +37,13 @@ def game(*, small_pile: float = 1.0, large_pile: float = 4.0, max_pushes: int = 
     }
     large, most = options["large_pile"], options["max_pushes"]
     return make(
-        StageGame(
+        PhaseGame(
             name="centipede",
             title="Centipede",
             seats=2,
             options=options,
-            stages=[
-                Stage(
+            phases=[
+                Phase(
                     "play",
                     ("take", "push"),
                     turns=most // 2 + 1,
@@ -61,13 +61,13 @@ def game(*, small_pile: float = 1.0, large_pile: float = 4.0, max_pushes: int = 
             follow=follow,
             end=end,
             fields=[
-                Told("num_agents", seats_of),
-                Told("small_pile", _small),
-                Told("large_pile", _large),
+                Computed("num_agents", seats_of),
+                Computed("small_pile", _small),
+                Computed("large_pile", _large),
                 Standing("push_count"),
                 Parameter("max_pushes", PUSHES),
-                Told("can_push", _can_push),
-                Told("resolved", is_resolved),
+                Computed("can_push", _can_push),
+                Computed("resolved", is_resolved),
             ],
             bots=BOTS,
             rounds=options["rounds"],

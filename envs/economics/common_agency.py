@@ -14,8 +14,9 @@ from ..core.loading import amount
 from ..core.options import number, whole
 from ..core.random_policy import random_bot
 from ..core.rng import uniform
-from ..stages import (
+from ..phases import (
     Bots,
+    Computed,
     End,
     Fact,
     FactOf,
@@ -23,21 +24,20 @@ from ..stages import (
     Named,
     Number,
     Parameter,
+    Phase,
+    PhaseGame,
     Seen,
-    Stage,
-    StageGame,
-    Told,
     bot,
     make,
 )
-from ..stages.fields import LEFT_OUT, is_resolved, name_of, put
+from ..phases.fields import LEFT_OUT, is_resolved, name_of, put
 
 LOSS, GAIN, COST, LOW, HIGH = range(5)
 """The parameters: both benefits of a principal, the cost of high effort, and the probabilities of the high outcome."""
 OFFER, ACCEPT, REJECT, LITTLE, MUCH = range(5)
 """The action types."""
 OFFERS, BUNDLE, EFFORT = range(3)
-"""The stages."""
+"""The phases."""
 OUTCOMES = ("unknown", "low", "high")
 WORDS = ("low", "high")
 DECIMALS = 4
@@ -94,15 +94,15 @@ def game(
     }
     principals, agent = tuple(range(seats - 1)), seats - 1
     return make(
-        StageGame(
+        PhaseGame(
             name="common_agency",
             title="Common agency",
             seats=seats,
             options=options,
-            stages=[
-                Stage("offer_contracts", ("offer_contract",), seats=principals, may_pass=False),
-                Stage("accept_bundle", ("accept_bundle", "reject_all"), seats=(agent,), may_pass=False),
-                Stage("choose_effort", ("choose_effort",), seats=(agent,), sealed=True, may_pass=False),
+            phases=[
+                Phase("offer_contracts", ("offer_contract",), seats=principals, may_pass=False),
+                Phase("accept_bundle", ("accept_bundle", "reject_all"), seats=(agent,), may_pass=False),
+                Phase("choose_effort", ("choose_effort",), seats=(agent,), sealed=True, may_pass=False),
             ],
             actions=[
                 Number(
@@ -134,13 +134,13 @@ def game(
                 Accepted("accepted"),
                 FactOf("outcome", len(principals), OUTCOMES),
                 Effort("effort"),
-                Told("all_principals_offered", _all_offered),
-                Told("total_w_low", _total_low),
-                Told("total_w_high", _total_high),
-                Told("exp_payoff_low_effort", partial(expected, high=False)),
-                Told("exp_payoff_high_effort", partial(expected, high=True)),
+                Computed("all_principals_offered", _all_offered),
+                Computed("total_w_low", _total_low),
+                Computed("total_w_high", _total_high),
+                Computed("exp_payoff_low_effort", partial(expected, high=False)),
+                Computed("exp_payoff_high_effort", partial(expected, high=True)),
                 *(Parameter(name, index) for index, name in enumerate(parameters)),
-                Told("resolved", is_resolved),
+                Computed("resolved", is_resolved),
             ],
             bots=BOTS,
             rounds=options["rounds"],
@@ -238,8 +238,8 @@ class Effort:
 @compiled
 def rejected(table: Any) -> bool:
     """Return whether the agent has just rejected the contracts, which ends the round."""
-    if table.stage == EFFORT and table.chosen[BUNDLE, table.seats - 1] == 1 + REJECT:
-        table.stage = BUNDLE
+    if table.phase == EFFORT and table.chosen[BUNDLE, table.seats - 1] == 1 + REJECT:
+        table.phase = BUNDLE
         return True
     return False
 
@@ -338,8 +338,8 @@ def _play(seen: Seen, wage: Any) -> Any:
     chance = np.where(works, seen.parameter(HIGH), seen.parameter(LOW))
     worth = chance * high + (1 - chance) * low - works * seen.parameter(COST)
     answer = np.where(worth >= -CLOSE, ACCEPT, REJECT)
-    kinds = np.choose(seen.stage, [np.full(len(low), OFFER), answer, np.where(works, MUCH, LITTLE)])
-    numbers = np.choose(seen.stage, [low * 0.0, answer == ACCEPT, works * 1.0])
+    kinds = np.choose(seen.phase, [np.full(len(low), OFFER), answer, np.where(works, MUCH, LITTLE)])
+    numbers = np.choose(seen.phase, [low * 0.0, answer == ACCEPT, works * 1.0])
     return kinds, numbers, np.stack([wage, wage * 0.0], axis=1)
 
 

@@ -8,10 +8,24 @@ from ..core.compiled import compiled
 from ..core.game import Game
 from ..core.options import number, whole
 from ..core.random_policy import random_bot
-from ..stages import Bots, End, Number, OwnChoice, Parameter, Private, Seen, Stage, StageGame, Told, WhoChose, bot, make
-from ..stages.fields import chosen_of, seats_of
-from ..stages.options import Ranges, ranges, shown
-from ..stages.rules import sum_of
+from ..phases import (
+    Bots,
+    Computed,
+    End,
+    Number,
+    OwnChoice,
+    Parameter,
+    Phase,
+    PhaseGame,
+    Private,
+    Seen,
+    WhoChose,
+    bot,
+    make,
+)
+from ..phases.fields import chosen_of, seats_of
+from ..phases.options import Ranges, ranges, shown
+from ..phases.rules import sum_of
 
 A, B = range(2)
 """The parameters: the price without supply, and how much it falls per unit."""
@@ -57,12 +71,12 @@ def game(
     }
     cheapest, dearest = min(low for low, _ in cost), max(high for _, high in cost)
     return make(
-        StageGame(
+        PhaseGame(
             name="cournot",
             title="Cournot competition",
             seats=seats,
             options=options,
-            stages=[Stage("production", ("submit_quantity",), sealed=True, turns=options["max_rounds"])],
+            phases=[Phase("production", ("submit_quantity",), sealed=True, turns=options["max_rounds"])],
             actions=[
                 Number("submit_quantity", "quantity", a / b, options["quantities"], "produce this quantity, sealed")
             ],
@@ -72,12 +86,12 @@ def game(
             pay=pay,
             end=end,
             fields=[
-                Told("num_firms", seats_of),
+                Computed("num_firms", seats_of),
                 Parameter("a", A),
                 Parameter("b", B),
                 OwnChoice("my_quantity"),
                 WhoChose("opponents_who_committed"),
-                Told("num_quantities_submitted", chosen_of),
+                Computed("num_quantities_submitted", chosen_of),
             ],
             bots=BOTS,
             rounds=options["rounds"],

@@ -8,9 +8,9 @@ from ..core.compiled import compiled
 from ..core.game import Game
 from ..core.options import number, whole
 from ..core.random_policy import random_bot
-from ..stages import Bots, End, Number, Parameter, Private, Seen, Split, Stage, StageGame, Told, bot, make
-from ..stages.fields import is_resolved, seats_of
-from ..stages.options import Ranges, ranges, shown
+from ..phases import Bots, Computed, End, Number, Parameter, Phase, PhaseGame, Private, Seen, Split, bot, make
+from ..phases.fields import is_resolved, seats_of
+from ..phases.options import Ranges, ranges, shown
 
 PIE = 0
 SHARES = ("allocator_share", "recipient_share")
@@ -56,12 +56,12 @@ def game(
         limit="pie",
     )
     return make(
-        StageGame(
+        PhaseGame(
             name="dictator",
             title="Dictator",
             seats=2,
             options=options,
-            stages=[Stage("allocate", ("allocate_split",), seats=(0,), turns=options["max_rounds"])],
+            phases=[Phase("allocate", ("allocate_split",), seats=(0,), turns=options["max_rounds"])],
             actions=[split],
             parameters=[pie],
             private=Private("my_reservation_value", values),
@@ -72,10 +72,10 @@ def game(
             roles=("allocator", "recipient"),
             role_keys=("allocator", "recipient"),
             fields=[
-                Told("num_agents", seats_of),
+                Computed("num_agents", seats_of),
                 Parameter("pie", PIE),
                 Split("allocation", 0, 0, SHARES, PIE),
-                Told("resolved", is_resolved),
+                Computed("resolved", is_resolved),
             ],
             bots=BOTS,
             rounds=options["rounds"],

@@ -9,9 +9,9 @@ from ..core.compiled import compiled
 from ..core.game import Game
 from ..core.options import number, whole
 from ..core.random_policy import random_bot
-from ..stages import Bots, End, Named, Open, Parameter, Private, Seen, Stage, StageGame, Standing, Told, bot, make
-from ..stages.fields import is_resolved, name_of
-from ..stages.options import Ranges, ranges, shown
+from ..phases import Bots, Computed, End, Named, Open, Parameter, Phase, PhaseGame, Private, Seen, Standing, bot, make
+from ..phases.fields import is_resolved, name_of
+from ..phases.options import Ranges, ranges, shown
 
 START, DECREMENT, LEAST = range(3)
 ACCEPT, WAIT = range(2)
@@ -60,12 +60,12 @@ def game(
     turns = min(options["max_rounds"], prices)
     lowest = max(least, start - options["decrement"] * (turns - 1))
     return make(
-        StageGame(
+        PhaseGame(
             name="dutch_auction",
             title="Dutch auction",
             seats=seats,
             options=options,
-            stages=[Stage("auction", ("accept",), turns=turns, open=Open("price", start, start))],
+            phases=[Phase("auction", ("accept",), turns=turns, open=Open("price", start, start))],
             actions=[Named("accept", 1.0, "accept the current price and win", "close")],
             parameters=[start, options["decrement"], least],
             private=Private("my_valuation", values),
@@ -82,9 +82,9 @@ def game(
                 Parameter("start_price", START),
                 Parameter("decrement", DECREMENT),
                 Parameter("min_price", LEAST),
-                Told("winner", _winner),
-                Told("price_paid", _paid),
-                Told("resolved", is_resolved),
+                Computed("winner", _winner),
+                Computed("price_paid", _paid),
+                Computed("resolved", is_resolved),
             ],
             worth=worth,
             bots=BOTS,

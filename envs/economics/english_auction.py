@@ -11,27 +11,27 @@ from ..core.game import Game
 from ..core.loading import amount
 from ..core.options import number, whole
 from ..core.random_policy import random_bot
-from ..stages import (
+from ..phases import (
     Bots,
     Choices,
+    Computed,
     End,
     Named,
     Number,
     Open,
     Parameter,
+    Phase,
+    PhaseGame,
     Private,
     Seen,
-    Stage,
-    StageGame,
     Standing,
     StandingBy,
-    Told,
     WhoLeft,
     bot,
     make,
 )
-from ..stages.fields import is_resolved, name_of
-from ..stages.options import Ranges, ranges, shown
+from ..phases.fields import is_resolved, name_of
+from ..phases.options import Ranges, ranges, shown
 
 START, INCREMENT = range(2)
 RAISE, FOLD, WAIT = range(3)
@@ -81,12 +81,12 @@ def game(
     }
     opened = Open("bid", highest, start, keeps=True)
     return make(
-        StageGame(
+        PhaseGame(
             name="english_auction",
             title="English auction",
             seats=seats,
             options=options,
-            stages=[Stage("auction", ("raise_bid", "fold"), turns=options["max_rounds"], open=opened)],
+            phases=[Phase("auction", ("raise_bid", "fold"), turns=options["max_rounds"], open=opened)],
             actions=[
                 Number("raise_bid", "amount", highest, options["bids"], "bid this amount"),
                 Named("fold", 0.0, "leave the auction", "leave"),
@@ -109,7 +109,7 @@ def game(
                 Parameter("start_price", START),
                 Parameter("min_increment", INCREMENT),
                 LeastRaise("min_next_bid"),
-                Told("resolved", is_resolved),
+                Computed("resolved", is_resolved),
             ],
             worth=worth,
             bots=BOTS,

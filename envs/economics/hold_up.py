@@ -11,25 +11,25 @@ from ..core.game import Game
 from ..core.loading import amount
 from ..core.options import number, whole
 from ..core.random_policy import random_bot
-from ..stages import (
+from ..phases import (
     Bots,
     Choices,
+    Computed,
     End,
     Named,
     Number,
     Open,
     Parameter,
+    Phase,
+    PhaseGame,
     Seen,
-    Stage,
-    StageGame,
     StandingBy,
-    Told,
     bot,
     make,
 )
-from ..stages.fields import is_resolved, name_of, seats_of
-from ..stages.rules import cents, sum_of
-from ..stages.standing import own
+from ..phases.fields import is_resolved, name_of, seats_of
+from ..phases.rules import cents, sum_of
+from ..phases.standing import own
 
 COST, BASE, MULTIPLIER = range(3)
 INVEST, ACCEPT, OFFER, REJECT, WAIT = range(5)
@@ -77,14 +77,14 @@ def game(
     cost, base, multiplier = (options[key] for key in ("investment_cost", "surplus_base", "surplus_multiplier"))
     most, turns = round(base + 2 * multiplier * highest, 2), options["max_rounds"]
     return make(
-        StageGame(
+        PhaseGame(
             name="hold_up",
             title="Hold-up",
             seats=2,
             options=options,
-            stages=[
-                Stage("invest", ("invest",), turns=turns - 1, forced=True),
-                Stage("bargain", ("accept", "make_offer", "reject"), turns=turns, open=Open("share", most)),
+            phases=[
+                Phase("invest", ("invest",), turns=turns - 1, forced=True),
+                Phase("bargain", ("accept", "make_offer", "reject"), turns=turns, open=Open("share", most)),
             ],
             actions=[
                 Number("invest", "amount", highest, options["investments"], "invest this amount, once"),
@@ -98,7 +98,7 @@ def game(
             follow=follow,
             end=end,
             fields=[
-                Told("num_agents", seats_of),
+                Computed("num_agents", seats_of),
                 Parameter("investment_cost", COST),
                 Parameter("surplus_base", BASE),
                 Parameter("surplus_multiplier", MULTIPLIER),
@@ -106,8 +106,8 @@ def game(
                 Surplus("surplus"),
                 StandingBy("last_offer_by"),
                 Offer("current_offer"),
-                Told("is_last_round", _is_last),
-                Told("resolved", is_resolved),
+                Computed("is_last_round", _is_last),
+                Computed("resolved", is_resolved),
             ],
             worth=worth,
             bots=BOTS,
@@ -125,7 +125,7 @@ class Surplus:
 
     def write(self, table: Any, seat: int) -> float | None:
         """Return the surplus."""
-        return float(table.most[OFFER]) if table.stage == 1 else None
+        return float(table.most[OFFER]) if table.phase == 1 else None
 
     def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
         """Take the base that follows: a host may not tell it."""
@@ -135,7 +135,7 @@ class Surplus:
 
 
 def _is_last(table: Any) -> bool:
-    return bool(table.stage == 1 and table.cycle + 1 >= table.limit[1])
+    return bool(table.phase == 1 and table.cycle + 1 >= table.limit[1])
 
 
 def _split(table: Any) -> dict[str, float]:
@@ -166,7 +166,7 @@ class Offer:
 @compiled
 def follow(table: Any) -> None:
     """The investments make the surplus; nobody accepts its own offer; in the last round nobody passes or rejects."""
-    last = table.stage == 1 and table.cycle + 1 >= table.limit[1]
+    last = table.phase == 1 and table.cycle + 1 >= table.limit[1]
     table.most[OFFER] = cents(table.parameter[BASE] + table.parameter[MULTIPLIER] * sum_of(table, 0))
     table.open[ACCEPT] = table.owner >= 0 and table.owner != table.turn
     table.open[REJECT] = table.owner >= 0 and not last
@@ -212,8 +212,8 @@ def _bargain(seen: Seen, invested: Any, wanted: Any) -> Any:
     gap = float(seen.game.rules.blank[0].gap[OFFER])
     kept = np.floor(np.clip(wanted, 0.0, surplus) / gap + 1e-6) * gap
     fits = seen.owner[:, 1] & (surplus - seen.standing >= wanted - 1e-4)
-    kinds = np.where(seen.stage == 0, INVEST, np.where(fits, ACCEPT, OFFER))
-    return kinds, np.where(seen.stage == 0, invested, kept)
+    kinds = np.where(seen.phase == 0, INVEST, np.where(fits, ACCEPT, OFFER))
+    return kinds, np.where(seen.phase == 0, invested, kept)
 
 
 def _equilibrium(seen: Seen) -> Any:

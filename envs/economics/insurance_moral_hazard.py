@@ -13,8 +13,9 @@ from ..core.loading import amount
 from ..core.options import number, whole
 from ..core.random_policy import random_bot
 from ..core.rng import uniform
-from ..stages import (
+from ..phases import (
     Bots,
+    Computed,
     End,
     Fact,
     FactOf,
@@ -22,15 +23,14 @@ from ..stages import (
     Named,
     Number,
     Parameter,
+    Phase,
+    PhaseGame,
     Seen,
-    Stage,
-    StageGame,
-    Told,
     bot,
     make,
 )
-from ..stages.fields import LEFT_OUT, is_resolved, put, seats_of
-from ..stages.rules import go_back
+from ..phases.fields import LEFT_OUT, is_resolved, put, seats_of
+from ..phases.rules import go_back
 
 INCOME, LOSS, COST, LOW, HIGH = range(5)
 """The parameters; the last two are the probabilities of the good state."""
@@ -91,15 +91,15 @@ def game(
     }
     further = tuple(Further(key, most, options["transfers"]) for key in TERMS[1:])
     return make(
-        StageGame(
+        PhaseGame(
             name="insurance_moral_hazard",
             title="Insurance with moral hazard",
             seats=2,
             options=options,
-            stages=[
-                Stage("offer_contract", ("offer",), seats=(0,), turns=options["max_rounds"]),
-                Stage("accept_contract", ("accept", "reject"), seats=(1,), may_pass=False),
-                Stage("choose_effort", ("choose_effort",), seats=(1,), sealed=True, may_pass=False),
+            phases=[
+                Phase("offer_contract", ("offer",), seats=(0,), turns=options["max_rounds"]),
+                Phase("accept_contract", ("accept", "reject"), seats=(1,), may_pass=False),
+                Phase("choose_effort", ("choose_effort",), seats=(1,), sealed=True, may_pass=False),
             ],
             actions=[
                 Number("offer", TERMS[0], most, options["premiums"], "offer this contract", further=further),
@@ -122,13 +122,13 @@ def game(
             roles=("insurer", "insured"),
             role_keys=("insurer", "insured"),
             fields=[
-                Told("num_agents", seats_of),
+                Computed("num_agents", seats_of),
                 *(Parameter(name, index) for index, name in enumerate(list(options)[:5])),
                 Contract("contract"),
                 Accepted("accepted"),
                 FactOf("state_realized", STATE, STATES),
                 FactOf("offer_count", OFFERS),
-                Told("resolved", is_resolved),
+                Computed("resolved", is_resolved),
                 Effort("effort"),
             ],
             worth=worth,
@@ -201,11 +201,11 @@ class Effort:
 @compiled
 def answered(table: Any) -> bool:
     """Count the offers; after a rejection the insurer may offer again, or the round is over."""
-    if table.stage == 1:
+    if table.phase == 1:
         table.fact[OFFERS] += 1
-    elif table.stage == 2 and table.chosen[1, 1] == 1 + REJECT:
+    elif table.phase == 2 and table.chosen[1, 1] == 1 + REJECT:
         if table.fact[OFFERS] >= table.limit[0]:
-            table.stage = 1
+            table.phase = 1
             return True
         table.fact[IN_GOOD] = 0.0
         table.fact[IN_BAD] = 0.0
@@ -312,8 +312,8 @@ def _play(seen: Seen, contract: NDArray[np.float64], least: Any) -> Any:
     worth = values_of(seen.parameters, offered)
     accepts = worth.insured >= least - CLOSE
     answer = np.where(accepts, ACCEPT, REJECT)
-    kinds = np.choose(seen.stage, [np.full(len(answer), OFFER), answer, np.where(worth.high, MUCH, LITTLE)])
-    numbers = np.choose(seen.stage, [np.full(len(answer), contract[0]), accepts * 1.0, worth.high * 1.0])
+    kinds = np.choose(seen.phase, [np.full(len(answer), OFFER), answer, np.where(worth.high, MUCH, LITTLE)])
+    numbers = np.choose(seen.phase, [np.full(len(answer), contract[0]), accepts * 1.0, worth.high * 1.0])
     return kinds, numbers, np.tile(contract[1:], (len(answer), 1))
 
 

@@ -11,14 +11,14 @@ from ..core.game import Game
 from ..core.loading import amount
 from ..core.options import number, whole
 from ..core.random_policy import random_bot
-from ..stages import Bots, ChoiceOf, End, Fact, Named, Number, Seen, Stage, StageGame, Told, bot, make
-from ..stages.fields import put, seats_of
-from ..stages.rules import begin_stage, go_back
+from ..phases import Bots, ChoiceOf, Computed, End, Fact, Named, Number, Phase, PhaseGame, Seen, bot, make
+from ..phases.fields import put, seats_of
+from ..phases.rules import begin_phase, go_back
 
 PRINCIPAL, WORKER = range(2)
 """The seats."""
 OFFER, CLARIFY, RESPOND, EXECUTE, VERIFY = range(5)
-"""The stages."""
+"""The phases."""
 POST, SKIP, ASK, REPLY, ACCEPT, REJECT, DELIVER, SCORE = range(8)
 """The action types."""
 ASKED, ANSWERED = range(2)
@@ -65,19 +65,19 @@ def game(
     most = max(abs(payment) for _, payment in levels.values())
     questions = float(options["max_clarify_rounds"])
     return make(
-        StageGame(
+        PhaseGame(
             name="principal_agent",
             title="Principal and agent",
             seats=2,
             options=options,
-            stages=[
-                Stage("offer", ("post_contract",), seats=(PRINCIPAL,), may_pass=False),
-                Stage(
+            phases=[
+                Phase("offer", ("post_contract",), seats=(PRINCIPAL,), may_pass=False),
+                Phase(
                     "clarify", ("skip_clarify", "ask_clarification", "answer_clarification"), turns=2, may_pass=False
                 ),
-                Stage("respond", ("accept_contract", "reject_contract"), seats=(WORKER,), may_pass=False),
-                Stage("execute", ("submit_deliverable",), seats=(WORKER,), may_pass=False),
-                Stage("verify", ("record_outcome_score",), seats=(PRINCIPAL,), may_pass=False),
+                Phase("respond", ("accept_contract", "reject_contract"), seats=(WORKER,), may_pass=False),
+                Phase("execute", ("submit_deliverable",), seats=(WORKER,), may_pass=False),
+                Phase("verify", ("record_outcome_score",), seats=(PRINCIPAL,), may_pass=False),
             ],
             actions=[
                 Named("post_contract", 1.0, "post the contract", texts=TERMS),
@@ -109,14 +109,14 @@ def game(
             roles=("principal", "worker"),
             role_keys=("principal", "worker"),
             fields=[
-                Told("num_agents", seats_of),
+                Computed("num_agents", seats_of),
                 Contract("contract", tuple(levels)),
                 Clarifications("clarifications"),
                 Answer("accepted"),
                 Deliverable("deliverable"),
                 ChoiceOf("outcome_score", VERIFY, PRINCIPAL),
-                Told("outcome_label", Label(tuple(levels))),
-                Told("payment", _payment),
+                Computed("outcome_label", Label(tuple(levels))),
+                Computed("payment", _payment),
             ],
             bots=BOTS,
             rounds=options["rounds"],
@@ -191,7 +191,7 @@ class Clarifications:
         """Write how many there are, and the question that waits for an answer."""
         rows = [row for row in value if isinstance(row, Mapping)] if isinstance(value, list) else []
         table.fact[ASKED], table.fact[ANSWERED] = len(rows), sum(row.get("answer") is not None for row in rows)
-        if table.stage == CLARIFY and table.fact[ASKED] > table.fact[ANSWERED]:
+        if table.phase == CLARIFY and table.fact[ASKED] > table.fact[ANSWERED]:
             put(table, CLARIFY, WORKER, 1.0)
 
 
@@ -276,25 +276,25 @@ def follow(table: Any) -> None:
 @compiled
 def answered(table: Any) -> bool:
     """Lead the questions and answers, which the worker begins; a rejection ends the round."""
-    if table.stage == CLARIFY:
+    if table.phase == CLARIFY:
         table.cycle = 0
         if table.chosen[CLARIFY, WORKER] == 0:
             table.turn = WORKER
         elif table.chosen[CLARIFY, WORKER] == 1 + SKIP:
             go_back(table, CLARIFY)
-            begin_stage(table, RESPOND)
+            begin_phase(table, RESPOND)
         else:
             table.fact[ASKED] += 1
-    elif table.stage == RESPOND:
+    elif table.phase == RESPOND:
         replied = table.chosen[CLARIFY, PRINCIPAL] == 1 + REPLY
         table.fact[ANSWERED] += replied
         go_back(table, CLARIFY)
         if replied and table.fact[ANSWERED] * table.per_fact[ANSWERED] < ALL:
             table.turn = WORKER
         else:
-            begin_stage(table, RESPOND)
-    elif table.stage == EXECUTE and table.chosen[RESPOND, WORKER] == 1 + REJECT:
-        table.stage = RESPOND
+            begin_phase(table, RESPOND)
+    elif table.phase == EXECUTE and table.chosen[RESPOND, WORKER] == 1 + REJECT:
+        table.phase = RESPOND
         return True
     return False
 
@@ -348,14 +348,14 @@ def worth(table: Any, kind: int, numbers: Any) -> Any:
 def _play(seen: Seen, first: int, score: float, accepts: bool) -> Any:
     """Post a contract; `first` is the first action of the worker when questions may be asked."""
     works = seen.seat == WORKER
-    stages = [
+    phases = [
         np.full(len(works), POST),
         np.where(works, first, REPLY),
         np.full(len(works), ACCEPT if accepts else REJECT),
         np.full(len(works), DELIVER),
         np.full(len(works), SCORE),
     ]
-    kinds = np.choose(seen.stage, stages)
+    kinds = np.choose(seen.phase, phases)
     numbers = np.array([1.0, 0.0, 1.0, 2.0, 1.0, 0.0, 1.0, score])[kinds]
     return kinds, numbers
 

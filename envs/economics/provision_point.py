@@ -8,10 +8,24 @@ from ..core.compiled import compiled
 from ..core.game import Game
 from ..core.options import number, whole
 from ..core.random_policy import random_bot
-from ..stages import Bots, End, Number, OwnChoice, Parameter, Private, Seen, Stage, StageGame, Told, WhoChose, bot, make
-from ..stages.fields import chosen_of, seats_of, total_of
-from ..stages.options import Ranges, ranges, shown
-from ..stages.rules import CLOSE, sum_of
+from ..phases import (
+    Bots,
+    Computed,
+    End,
+    Number,
+    OwnChoice,
+    Parameter,
+    Phase,
+    PhaseGame,
+    Private,
+    Seen,
+    WhoChose,
+    bot,
+    make,
+)
+from ..phases.fields import chosen_of, seats_of, total_of
+from ..phases.options import Ranges, ranges, shown
+from ..phases.rules import CLOSE, sum_of
 
 THRESHOLD = 0
 
@@ -52,12 +66,12 @@ def game(
     }
     least, most = min(low for low, _ in values), max(high for _, high in values)
     return make(
-        StageGame(
+        PhaseGame(
             name="provision_point",
             title="Provision point",
             seats=seats,
             options=options,
-            stages=[Stage("commit", ("submit_commitment",), sealed=True, turns=options["max_rounds"])],
+            phases=[Phase("commit", ("submit_commitment",), sealed=True, turns=options["max_rounds"])],
             actions=[
                 Number("submit_commitment", "amount", threshold, options["amounts"], "commit this amount, sealed")
             ],
@@ -69,12 +83,12 @@ def game(
             early=funded,
             end=end,
             fields=[
-                Told("num_agents", seats_of),
+                Computed("num_agents", seats_of),
                 OwnChoice("my_commitment"),
                 WhoChose("committed_agents", others=False),
-                Told("num_committed", chosen_of),
+                Computed("num_committed", chosen_of),
                 Parameter("threshold", THRESHOLD),
-                Told("funded", _is_funded),
+                Computed("funded", _is_funded),
             ],
             worth=worth,
             bots=BOTS,

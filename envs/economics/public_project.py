@@ -8,10 +8,10 @@ from ..core.compiled import compiled
 from ..core.game import Game
 from ..core.options import number, whole
 from ..core.random_policy import random_bot
-from ..stages import Bots, Choices, End, Number, Parameter, Private, Seen, Stage, StageGame, Told, bot, make
-from ..stages.fields import seats_of, total_of
-from ..stages.options import Ranges, ranges, shown
-from ..stages.rules import CLOSE, sum_of
+from ..phases import Bots, Choices, Computed, End, Number, Parameter, Phase, PhaseGame, Private, Seen, bot, make
+from ..phases.fields import seats_of, total_of
+from ..phases.options import Ranges, ranges, shown
+from ..phases.rules import CLOSE, sum_of
 
 COST = 0
 """The parameter: the cost of the project."""
@@ -45,12 +45,12 @@ def game(
     }
     least, most = min(low for low, _ in values), max(high for _, high in values)
     return make(
-        StageGame(
+        PhaseGame(
             name="public_project",
             title="Public project",
             seats=seats,
             options=options,
-            stages=[Stage("report", ("report_value",))],
+            phases=[Phase("report", ("report_value",))],
             actions=[Number("report_value", "report", cost, options["reports"], "report this value, which all see")],
             parameters=[cost],
             private=Private("my_valuation", values),
@@ -59,11 +59,11 @@ def game(
             end=end,
             pass_is_final=True,
             fields=[
-                Told("num_agents", seats_of),
+                Computed("num_agents", seats_of),
                 Choices("reports"),
-                Told("total_reported", total_of),
+                Computed("total_reported", total_of),
                 Parameter("project_cost", COST),
-                Told("built", _built),
+                Computed("built", _built),
             ],
             bots=BOTS,
             rounds=options["rounds"],

@@ -9,8 +9,8 @@ from ..core.compiled import compiled
 from ..core.game import Game
 from ..core.options import number, whole
 from ..core.random_policy import random_bot
-from ..stages import Bots, Choices, End, Number, Parameter, Seen, Stage, StageGame, Told, bot, make
-from ..stages.fields import is_resolved, name_of
+from ..phases import Bots, Choices, Computed, End, Number, Parameter, Phase, PhaseGame, Seen, bot, make
+from ..phases.fields import is_resolved, name_of
 
 COST, SCALE, COMPLEMENTS = range(3)
 INTERACTIONS = ("substitutes", "complements")
@@ -57,14 +57,14 @@ def game(
     }
     turns, complements = options["max_rounds"], interaction == "complements"
     return make(
-        StageGame(
+        PhaseGame(
             name="sequential_investment",
             title="Sequential investment",
             seats=2,
             options=options,
-            stages=[
-                Stage("leader_invest", ("invest",), seats=(0,), turns=turns),
-                Stage("follower_invest", ("invest",), seats=(1,), turns=turns),
+            phases=[
+                Phase("leader_invest", ("invest",), seats=(0,), turns=turns),
+                Phase("follower_invest", ("invest",), seats=(1,), turns=turns),
             ],
             actions=[Number("invest", "amount", highest, options["amounts"], "invest this amount, once")],
             parameters=[cost, scale, complements],
@@ -74,11 +74,11 @@ def game(
             roles=ROLES,
             role_keys=("leader_id", "follower_id"),
             fields=[
-                Told("interaction", _interaction),
+                Computed("interaction", _interaction),
                 Parameter("payoff_scale", SCALE),
                 Parameter("investment_cost", COST),
                 Choices("investments", (0, 1)),
-                Told("resolved", is_resolved),
+                Computed("resolved", is_resolved),
             ],
             bots=BOTS,
             rounds=options["rounds"],

@@ -8,7 +8,7 @@ from ..core.compiled import compiled
 from ..core.game import Game
 from ..core.options import number, whole
 from ..core.random_policy import random_bot
-from ..stages import Bots, ChoiceOf, End, Number, Parameter, Seen, Stage, StageGame, bot, make
+from ..phases import Bots, ChoiceOf, End, Number, Parameter, Phase, PhaseGame, Seen, bot, make
 
 ENDOWMENT, MULTIPLIER = range(2)
 RETURN = 1
@@ -50,14 +50,14 @@ def game(
     most = options["endowment"] * options["multiplier"]
     turns = options["max_rounds"]
     return make(
-        StageGame(
+        PhaseGame(
             name="trust",
             title="Trust",
             seats=2,
             options=options,
-            stages=[
-                Stage("send", ("send",), seats=(0,), turns=turns),
-                Stage("return", ("return_amount",), seats=(1,), turns=turns),
+            phases=[
+                Phase("send", ("send",), seats=(0,), turns=turns),
+                Phase("return", ("return_amount",), seats=(1,), turns=turns),
             ],
             actions=[
                 Number(

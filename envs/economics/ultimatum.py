@@ -11,24 +11,24 @@ from ..core.game import Game
 from ..core.loading import amount
 from ..core.options import number, whole
 from ..core.random_policy import random_bot
-from ..stages import (
+from ..phases import (
     Bots,
+    Computed,
     End,
     Named,
     Number,
     Open,
     Parameter,
+    Phase,
+    PhaseGame,
     Private,
     Seen,
-    Stage,
-    StageGame,
     StandingBy,
-    Told,
     bot,
     make,
 )
-from ..stages.fields import name_of, seats_of
-from ..stages.options import Ranges, ranges, shown
+from ..phases.fields import name_of, seats_of
+from ..phases.options import Ranges, ranges, shown
 
 TOTAL, LOWEST, HIGHEST = range(3)
 OFFER, ACCEPT, REJECT = range(3)
@@ -74,13 +74,13 @@ def game(
     opened = Open("offer", total, divides=True)
     others = values[1:]
     return make(
-        StageGame(
+        PhaseGame(
             name="ultimatum",
             title="Ultimatum",
             seats=seats,
             options=options,
-            stages=[
-                Stage("negotiation", ("submit_offer", "accept", "reject"), turns=options["max_rounds"], open=opened)
+            phases=[
+                Phase("negotiation", ("submit_offer", "accept", "reject"), turns=options["max_rounds"], open=opened)
             ],
             actions=[
                 Number("submit_offer", "shares", total, options["offers"], "propose these shares", shares=True),
@@ -94,7 +94,7 @@ def game(
             follow=follow,
             end=end,
             fields=[
-                Told("num_agents", seats_of),
+                Computed("num_agents", seats_of),
                 Parameter("total", TOTAL),
                 StandingBy("last_offer_by"),
                 Shares("current_offer"),

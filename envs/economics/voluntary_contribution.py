@@ -8,9 +8,9 @@ from ..core.compiled import compiled
 from ..core.game import Game
 from ..core.options import number, whole
 from ..core.random_policy import random_bot
-from ..stages import Bots, Choices, End, Number, Parameter, Seen, Stage, StageGame, Told, bot, make
-from ..stages.fields import is_resolved, seats_of, total_of
-from ..stages.rules import sum_of
+from ..phases import Bots, Choices, Computed, End, Number, Parameter, Phase, PhaseGame, Seen, bot, make
+from ..phases.fields import is_resolved, seats_of, total_of
+from ..phases.rules import sum_of
 
 ENDOWMENT, MPC = range(2)
 
@@ -50,12 +50,12 @@ def game(
         "rounds": whole("rounds", rounds, 1, 1000),
     }
     return make(
-        StageGame(
+        PhaseGame(
             name="voluntary_contribution",
             title="Voluntary contribution",
             seats=seats,
             options=options,
-            stages=[Stage("contribute", ("contribute",), turns=options["max_rounds"])],
+            phases=[Phase("contribute", ("contribute",), turns=options["max_rounds"])],
             actions=[
                 Number(
                     "contribute",
@@ -71,12 +71,12 @@ def game(
             pay=pay,
             end=end,
             fields=[
-                Told("num_agents", seats_of),
+                Computed("num_agents", seats_of),
                 Parameter("endowment", ENDOWMENT),
                 Parameter("marginal_per_capita", MPC),
                 Choices("contribs"),
-                Told("total_contributions", total_of),
-                Told("resolved", is_resolved),
+                Computed("total_contributions", total_of),
+                Computed("resolved", is_resolved),
             ],
             bots=BOTS,
             rounds=options["rounds"],

@@ -9,8 +9,8 @@ from ..core.game import Game
 from ..core.options import number, whole
 from ..core.random_policy import random_bot
 from ..core.rng import draw
-from ..stages import Bots, End, Number, OwnChoice, Parameter, Seen, Stage, StageGame, Told, WhoChose, bot, make
-from ..stages.fields import is_resolved, name_of
+from ..phases import Bots, Computed, End, Number, OwnChoice, Parameter, Phase, PhaseGame, Seen, WhoChose, bot, make
+from ..phases.fields import is_resolved, name_of
 
 PRIZE, RATE, LONGEST = range(3)
 
@@ -49,12 +49,12 @@ def game(
         "rounds": whole("rounds", rounds, 1, 1000),
     }
     return make(
-        StageGame(
+        PhaseGame(
             name="war_of_attrition",
             title="War of attrition",
             seats=2,
             options=options,
-            stages=[Stage("choose_time", ("submit_time",), sealed=True, turns=options["max_rounds"])],
+            phases=[Phase("choose_time", ("submit_time",), sealed=True, turns=options["max_rounds"])],
             actions=[
                 Number("submit_time", "t", longest, options["times"], "give up at this time, sealed", limit="max_time")
             ],
@@ -68,7 +68,7 @@ def game(
                 Parameter("max_time", LONGEST),
                 WhoChose("submitted_agents", others=False),
                 OwnChoice("my_time"),
-                Told("resolved", is_resolved),
+                Computed("resolved", is_resolved),
             ],
             bots=BOTS,
             rounds=options["rounds"],

@@ -12,8 +12,8 @@ from ..core.options import number, switch, whole
 from ..core.record import Tables, new_table
 from ..core.rules import Rules
 from ..core.view import View
+from ..phases.options import Ranges, ranges, shown
 from ..render.renderer import Renderer
-from ..stages.options import Ranges, ranges, shown
 from . import actions, bots, moves, picture, render, rules, view
 from .actions import Issues
 from .load import load

@@ -380,7 +380,7 @@ print(fingerprint(game("holdem", seats=4, stacks=40, hands=2)))
 SAVE = """
 import pickle, sys, warnings; warnings.simplefilter("ignore")
 from parlour.envs import VectorGame, game
-made = VectorGame(game("trust"), 3)  # its rules are loops of the stage with functions of the game
+made = VectorGame(game("trust"), 3)  # its rules are loops of the phase with functions of the game
 made.reset(seed=2)
 pickle.dump(made, open(sys.argv[1], "wb"))
 made.step(made.sample())

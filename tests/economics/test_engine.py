@@ -1,10 +1,15 @@
-"""The engine of games in stages: names, options, and what hosts send."""
+"""The engine of games in phases: names, options, and what hosts send."""
+
+import sys
+from types import ModuleType
 
 import pytest
 from parlour import envs
-from parlour.envs.stages import End, Named, Stage, StageGame, make
-from parlour.envs.stages.binding import nothing
+from parlour.envs.phases import End, Named, Phase, PhaseGame, make
+from parlour.envs.phases.binding import nothing
+from parlour.envs.phases.bots import PhaseBot
 from parlour.wrappers.live.arena.platform_games import hosted_games, platform_game, supported_games
+from parlour.wrappers.rl.self_play import SelfPlayTables
 
 GAMES = sorted(game_id for game_id in envs.GAMES if envs.find(game_id).__module__.startswith("parlour.envs.economics."))
 
@@ -41,13 +46,29 @@ def test_a_match_can_be_repeated(game_id):
 
 
 def toy(**more):
-    parts = {"stages": [Stage("play", ("take",))], "actions": [Named("take", 1, "take it")]}
+    parts = {"phases": [Phase("play", ("take",))], "actions": [Named("take", 1, "take it")]}
     rest = {"name": "toy", "title": "Toy", "seats": 2, "options": {}, "pay": nothing, "payoffs": (0, 1), "end": End}
-    return StageGame(**{**rest, **parts, **more})
+    return PhaseGame(**{**rest, **parts, **more})
 
 
 def test_a_game_too_large_for_the_record_is_refused():
     with pytest.raises(ValueError, match="toy has 9 seats; the record has room for 8"):
         make(toy(seats=9))
     with pytest.raises(ValueError, match="offers 'push'; known are take"):
-        make(toy(stages=[Stage("play", ("push",))]))
+        make(toy(phases=[Phase("play", ("push",))]))
+
+
+def test_opponents_that_were_saved_under_their_name_of_version_0_2_load(tmp_path, monkeypatch):
+    game = envs.game("trust")
+    tables = SelfPlayTables(game, 4)
+    tables.reset(seed=3)
+    before = ModuleType("parlour.envs.stages.bots")
+    before.StageBot = type("StageBot", (PhaseBot,), {"__module__": before.__name__})
+    tables.policies = [before.StageBot(*game.bots["equilibrium"].args, game)]
+    with monkeypatch.context() as then:
+        then.setitem(sys.modules, before.__name__, before)
+        tables.save(tmp_path / "tables.pkl")
+    assert b"StageBot" in (tmp_path / "tables.pkl").read_bytes()
+    again = SelfPlayTables(game, 4)
+    again.load(tmp_path / "tables.pkl")
+    assert isinstance(again.policies[0], PhaseBot)

@@ -54,7 +54,7 @@ def test_the_second_agent_knows_what_the_first_did(name):
     tables, seat = game.view.load(state_of(name))
     table = tables[0]
     assert (seat, table.turn) == (1, 1)
-    assert table.cycle == max(0, table.limit[table.stage] - 7)  # the platform ends the match after 14 turns of two
+    assert table.cycle == max(0, table.limit[table.phase] - 7)  # the platform ends the match after 14 turns of two
     assert table.chosen[0, 0] == 1 and table.number[0, 0] == STATES[name][2]
     assert not table.chosen[:, 1].any() and game.mask(table, 1).any()
     low, high = game.layout.bounds()
@@ -66,7 +66,7 @@ def test_the_second_agent_knows_what_the_first_did(name):
 def test_a_phase_that_we_do_not_have_is_read_as_the_first(name):
     game = envs.game(name)
     tables, _ = game.view.load(state_of(name, phase="negotiation"))
-    assert tables[0].stage == 0
+    assert tables[0].phase == 0
 
 
 @pytest.mark.parametrize("name", ["cournot", "voluntary_contribution", "war_of_attrition"])

@@ -166,7 +166,7 @@ def test_states_of_the_platform_are_read():
     contract = {"premium": "-1", "transfer_good": 2, "transfer_bad": -3}
     tables, seat = game.view.load(state_of("ann", "accept_contract", contract=contract, offer_count=2))
     table = tables[0]
-    assert (seat, table.turn, table.stage) == (1, 1, 1)
+    assert (seat, table.turn, table.phase) == (1, 1, 1)
     assert (table.number[0, 0], *table.fact[:3]) == (2, 5, 0, 2)  # 3 more each: the same payments
     assert table.parameter[3] == 0.5 and game.mask(table, 1).nonzero()[0].tolist() == [396, 397]
 

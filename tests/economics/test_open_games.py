@@ -1,4 +1,4 @@
-"""Games with an open stage: centipede, the Dutch and the English auction, bilateral trade and hold-up."""
+"""Games with an open phase: centipede, the Dutch and the English auction, bilateral trade and hold-up."""
 
 import numpy as np
 import pytest
@@ -260,7 +260,7 @@ def test_states_of_the_platform_are_read(name, state, expected):
     assert table.turn == 1 and game.mask(table, 1).any()
 
 
-def test_the_history_of_a_long_open_stage_ends_with_the_last_actions():
+def test_the_history_of_a_long_open_phase_ends_with_the_last_actions():
     actions = [propose(price) if seat == 0 else "pass" for price in range(30) for seat in range(2)]
     env = played("bilateral_trade", *actions, max_rounds=100)
     rows = env.turn_state("player_0").game_state["action_history"]

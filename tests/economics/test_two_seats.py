@@ -113,4 +113,4 @@ def test_the_leader_is_found_by_its_role():
     game = envs.game("sequential_investment")
     state = {"leader_id": "bob", "follower_id": "ann", "agent_ids": ["ann", "bob"], "investments": {"bob": 2.5}}
     tables, seat = game.view.load(TurnState("m", "sequential-investment", "ann", "follower_invest", True, "ann", state))
-    assert (seat, tables[0].stage, tables[0].number[0, 0]) == (1, 1, 2.5)
+    assert (seat, tables[0].phase, tables[0].number[0, 0]) == (1, 1, 2.5)

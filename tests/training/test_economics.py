@@ -1,4 +1,4 @@
-"""Policies of games in stages beside the equilibrium."""
+"""Policies of games in phases beside the equilibrium."""
 
 import numpy as np
 import pytest

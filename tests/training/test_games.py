@@ -66,9 +66,9 @@ def test_a_game_without_anything_special_has_no_file():
 
 
 def test_what_there_is():
-    stages = [name.removesuffix("-v0") for name, source in envs.GAMES.items() if str(source).startswith("economics.")]
+    phases = [name.removesuffix("-v0") for name, source in envs.GAMES.items() if str(source).startswith("economics.")]
     assert {part: games_with(part) for part in ("compare", "best_responses", "held_out")} == {
-        "compare": sorted(["auction", "bargaining", "multi_issue_bargaining", *stages]),
+        "compare": sorted(["auction", "bargaining", "multi_issue_bargaining", *phases]),
         "best_responses": ["auction", "holdem"],
         "held_out": ["tangram"],
     }

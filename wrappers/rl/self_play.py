@@ -20,6 +20,9 @@ from .opponents import Opponents, OpponentSeats, check_random_start_steps
 
 logger = logging.getLogger(__name__)
 
+RENAMED = {("parlour.envs.stages.bots", "StageBot"): ("parlour.envs.phases.bots", "PhaseBot")}
+"""Renamed bots: module and name in version 0.2, and the current ones."""
+
 
 class SelfPlayTables:
     """N tables, one decision per table per step. The learner plays every seat of most tables.
@@ -218,7 +221,7 @@ class _Unpickler(pickle.Unpickler):
         try:
             return super().find_class(module, name)
         except ModuleNotFoundError:  # a bot of an earlier version: small games are one file now
-            return super().find_class(find(self._game.name).__module__, name)
+            return super().find_class(*RENAMED.get((module, name), (find(self._game.name).__module__, name)))
 
     def persistent_load(self, name: str) -> Game:
         return self._game

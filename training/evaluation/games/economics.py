@@ -1,4 +1,4 @@
-"""Games in stages: comparison of a policy with the bot `equilibrium` of its game.
+"""Games in phases: comparison of a policy with the bot `equilibrium` of its game.
 
 All of these games are compared in the same way, because each of them has that bot.
 """
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ....envs import Game, play_until_done
 from ....envs.core.record import Tables
 from ....envs.core.rollout import Decisions, Policy, tables_with_seed
-from ....envs.stages.bots import StageBot
+from ....envs.phases.bots import PhaseBot
 from ..comparison import Comparison, Floats, Quantity, mean, means, play
 from .base import Measures
 
@@ -55,48 +55,48 @@ def _second(tables: Tables) -> NDArray[np.int64]:
 class _Visited:
     """The choices of a policy, and those of the equilibrium in the same states."""
 
-    def __init__(self, bot: StageBot) -> None:
+    def __init__(self, bot: PhaseBot) -> None:
         self._bot = bot
         self.rows: list[tuple[Any, Any, Any]] = []
 
     def add(self, made: Decisions) -> None:
         """Add the decisions of one step."""
         wanted = self._bot.act(made.observations, made.masks)
-        self.rows.append((self._bot.stages(made.observations), made.actions, wanted))
+        self.rows.append((self._bot.phases(made.observations), made.actions, wanted))
 
-    def of(self, stage: int, waiting: bool) -> tuple[Floats, Floats]:
-        """Return the choices of a stage: the policy's, and the equilibrium's.
+    def of(self, phase: int, waiting: bool) -> tuple[Floats, Floats]:
+        """Return the choices of a phase: the policy's, and the equilibrium's.
 
         Args:
-            stage: the stage.
+            phase: its index.
             waiting: whether `pass`, the last action index, is a choice (0). If not, rows in which the policy passes are
                 left out.
         """
-        stages, made, wanted = (np.concatenate(part) for part in zip(*self.rows, strict=True))
+        phases, made, wanted = (np.concatenate(part) for part in zip(*self.rows, strict=True))
         numbers = self._bot.numbers
-        rows = (stages == stage) & (waiting | (made < len(numbers) - 1))
+        rows = (phases == phase) & (waiting | (made < len(numbers) - 1))
         return numbers[made[rows]], numbers[wanted[rows]]
 
 
-def _phase(game: Game, stage: int) -> str:
+def _phase_name(game: Game, phase: int) -> str:
     table = game.tables(1)[0]
-    table.stage = stage
+    table.phase = phase
     return game.view.phase(table)
 
 
 def _choices(game: Game, visited: _Visited) -> list[Quantity]:
     """Return the mean distance of the choices from the equilibrium, by phase. To wait is no choice."""
     lines, table = [], game.rules.blank[0]
-    last = int(table.stages) - 1 if table.closes or table.leaves else int(table.stages)
-    for stage in range(int(table.stages)):
-        chosen, wanted = visited.of(stage, waiting=stage >= last or bool(table.pass_is_final))
-        phase = _phase(game, stage)
+    last = int(table.phases) - 1 if table.closes or table.leaves else int(table.phases)
+    for phase in range(int(table.phases)):
+        chosen, wanted = visited.of(phase, waiting=phase >= last or bool(table.pass_is_final))
+        name = _phase_name(game, phase)
         if game.name in MIXED:
             chosen, wanted = np.sort(chosen), np.sort(wanted)
         what = "distance of the distributions" if game.name in MIXED else "distance from the equilibrium, mean"
         lines += [
-            Quantity(f"choice_{phase}", f"{phase}: mean choice", mean(chosen), mean(wanted)),
-            Quantity(f"error_{phase}", f"{phase}: {what}", mean(np.abs(chosen - wanted)), 0.0),
+            Quantity(f"choice_{name}", f"{name}: mean choice", mean(chosen), mean(wanted)),
+            Quantity(f"error_{name}", f"{name}: {what}", mean(np.abs(chosen - wanted)), 0.0),
         ]
     return lines
 
@@ -188,7 +188,7 @@ def _gain(policy: Policy, game: Game, matches: int, seed: int) -> Quantity:
 
 
 def _standing_panel(game: Game, tables: Tables, theory: Tables, axes: "Axes") -> None:
-    """Draw the standing number at the end of a game with an open stage: the price, the number of pushes."""
+    """Draw the standing number at the end of a game with an open phase: the price, the number of pushes."""
     own, right = (np.array(one["standing"]) for one in (tables, theory))
     edges = np.linspace(0, max(float(own.max()), float(right.max()), 1e-9), 51).tolist()
     axes.hist(own, edges, label="learned", alpha=0.6)
@@ -214,12 +214,12 @@ def _panel(game: Game, tables: Tables, theory: Tables) -> Any:
             ):
                 middle, _, average = means(values, own)
                 axes.plot(middle, average, style, label=what)
-            axes.set(title=game.name, xlabel="private value", ylabel=_phase(game, 0))
+            axes.set(title=game.name, xlabel="private value", ylabel=_phase_name(game, 0))
         else:
             edges = np.linspace(0, max(float(numbers.max()), float(wanted.max()), 1e-9), 51).tolist()
             axes.hist(numbers, edges, label="learned", alpha=0.6)
             axes.hist(wanted, edges, label="equilibrium", histtype="step", color="k")
-            axes.set(title=game.name, xlabel=_phase(game, 0), ylabel="choices")
+            axes.set(title=game.name, xlabel=_phase_name(game, 0), ylabel="choices")
 
     return panel
 

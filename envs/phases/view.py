@@ -1,7 +1,7 @@
 """Record ──► TurnState of a player, and back. `game_state` and `outcome` have the fields of the TurnState platforms.
 
 Besides these, `game_state` has ``agent_ids`` (seat by seat), ``turns_left`` (the turns of the phase that each seat
-still has, this one included) and ``action_history`` of the round; of an open stage, and of a round that may go back, it
+still has, this one included) and ``action_history`` of the round; of an open phase, and of a round that may go back, it
 has the last 32 actions. A row tells the number of an action, but not words or several numbers. In a repeated game it
 also has ``round_number`` (from 0), ``rounds``, ``totals`` (utilities so far), ``past_rounds`` (the choices of the last
 rounds by phase, the latest first) and, with facts, ``past_facts``.
@@ -12,23 +12,23 @@ from typing import Any
 import numpy as np
 
 from .actions import PASS, payload
-from .definition import End, Number, StageGame
+from .definition import End, Number, PhaseGame
 from .fields import LEFT_OUT, name_of
 from .rules import Move, cents
 from .table import LOG, MEMORY, NOTHING
 
 
-def phase(rules: StageGame, table: Any) -> str:
-    """Return the name of the stage."""
-    return rules.stages[int(table.stage)].name
+def phase_name(rules: PhaseGame, table: Any) -> str:
+    """Return the name of the phase."""
+    return rules.phases[int(table.phase)].name
 
 
-def public(rules: StageGame, table: Any) -> dict[str, Any]:
+def public(rules: PhaseGame, table: Any) -> dict[str, Any]:
     """Return what everybody sees."""
     return _seen(rules, table, -1)
 
 
-def game_state(rules: StageGame, table: Any, seat: int) -> dict[str, Any]:
+def game_state(rules: PhaseGame, table: Any, seat: int) -> dict[str, Any]:
     """Return the table as `seat` may see it."""
     own: dict[str, Any] = {"my_role": rules.roles[seat]} if rules.roles else {}
     if rules.private is not None:
@@ -36,12 +36,12 @@ def game_state(rules: StageGame, table: Any, seat: int) -> dict[str, Any]:
     return {**own, **_seen(rules, table, seat)}
 
 
-def _seen(rules: StageGame, table: Any, seat: int) -> dict[str, Any]:
+def _seen(rules: PhaseGame, table: Any, seat: int) -> dict[str, Any]:
     seats = range(rules.seats)
     roles = {key: _holders(rules, key) for key in rules.role_keys}
     written = {field.name: field.write(table, seat) for field in rules.fields if seat >= 0 or not field.private}
     told = {name: value for name, value in written.items() if value is not LEFT_OUT}
-    limit = int(table.limit[int(table.stage)])
+    limit = int(table.limit[int(table.phase)])
     seen = {
         "agent_ids": [name_of(i) for i in seats],
         **roles,
@@ -59,42 +59,42 @@ def _seen(rules: StageGame, table: Any, seat: int) -> dict[str, Any]:
     return seen
 
 
-def _holders(rules: StageGame, key: str) -> str | list[str]:
+def _holders(rules: PhaseGame, key: str) -> str | list[str]:
     """Return the agents of the roles that a field names: one, or a list."""
     agents = [name_of(seat) for seat, other in enumerate(rules.role_keys) if other == key]
     return agents[0] if len(agents) == 1 else agents
 
 
-def _past(rules: StageGame, table: Any) -> list[dict[str, dict[str, float]]]:
+def _past(rules: PhaseGame, table: Any) -> list[dict[str, dict[str, float]]]:
     """Return the choices of the last rounds, the latest first: by phase and agent."""
     ages = range(min(MEMORY, int(table.round_number)))
     return [
         {
-            stage.name: {
+            phase.name: {
                 name_of(i): float(table.past[age][k][i]) for i in range(rules.seats) if table.past[age][k][i] != NOTHING
             }
-            for k, stage in enumerate(rules.stages)
+            for k, phase in enumerate(rules.phases)
         }
         for age in ages
     ]
 
 
-def _past_facts(rules: StageGame, table: Any) -> list[dict[str, float]]:
+def _past_facts(rules: PhaseGame, table: Any) -> list[dict[str, float]]:
     """Return the facts of the last rounds, the latest first, by name."""
     ages = range(min(MEMORY, int(table.round_number)))
     return [{fact.name: float(table.past_fact[age][k]) for k, fact in enumerate(rules.facts)} for age in ages]
 
 
-def history(rules: StageGame, table: Any) -> list[dict[str, Any]]:
-    """Return every action of the round so far; the numbers of a sealed stage are left out until it is over."""
+def history(rules: PhaseGame, table: Any) -> list[dict[str, Any]]:
+    """Return every action of the round so far; the numbers of a sealed phase are left out until it is over."""
     if rules.history is not None:
         return rules.history(table)
     if rules.loops:
         return _log(rules, table)
     rows: list[dict[str, Any]] = []
-    turn, now = int(table.turn), int(table.stage)
-    for k, stage in enumerate(rules.stages[: now + 1]):
-        if stage.open is not None:
+    turn, now = int(table.turn), int(table.phase)
+    for k, phase in enumerate(rules.phases[: now + 1]):
+        if phase.open is not None:
             return rows + _log(rules, table)
         actors = [seat for seat in range(rules.seats) if (int(table.actors[k]) >> seat) & 1]
         cycles = 1 + max([int(table.chosen_in[k][seat]) for seat in actors] + [int(table.cycle) if k == now else 0])
@@ -103,7 +103,7 @@ def history(rules: StageGame, table: Any) -> list[dict[str, Any]]:
                 acted = k < now or cycle < table.cycle or (cycle == table.cycle and seat < turn)
                 kind = int(table.chosen[k][seat]) - 1
                 if kind >= 0 and table.chosen_in[k][seat] == cycle:
-                    shown = not stage.sealed or k < now
+                    shown = not phase.sealed or k < now
                     number = float(table.number[k][seat])
                     rows.append(_row(rules, table, k, seat, kind, cycle, number, shown))
                 elif acted and (kind < 0 or cycle < table.chosen_in[k][seat]):
@@ -111,14 +111,14 @@ def history(rules: StageGame, table: Any) -> list[dict[str, Any]]:
     return rows
 
 
-def _log(rules: StageGame, table: Any) -> list[dict[str, Any]]:
-    """Return the last actions of the open stage, or of a round that may go back."""
+def _log(rules: PhaseGame, table: Any) -> list[dict[str, Any]]:
+    """Return the last actions of the open phase, or of a round that may go back."""
     acts = int(table.acts)
     return [
         _row(
             rules,
             table,
-            int(table.log_stage[place]),
+            int(table.log_phase[place]),
             int(table.log_seat[place]),
             int(table.log_kind[place]),
             int(table.log_cycle[place]),
@@ -130,17 +130,17 @@ def _log(rules: StageGame, table: Any) -> list[dict[str, Any]]:
 
 
 def _row(
-    rules: StageGame, table: Any, stage: int, seat: int, kind: int, cycle: int, number: float, shown: bool
+    rules: PhaseGame, table: Any, phase: int, seat: int, kind: int, cycle: int, number: float, shown: bool
 ) -> dict[str, Any]:
     one = rules.actions[kind] if kind < len(rules.actions) else None
     numbers: dict[str, Any] = {}
     if shown and isinstance(one, Number) and not one.further and not (one.shares and rules.seats > 2):
         numbers = payload(one, Move(kind, number), seat, float(table.most[kind]))
     name = PASS if one is None else one.name
-    return {"agent_id": name_of(seat), "action": name, **numbers, "phase": rules.stages[stage].name, "round": cycle}
+    return {"agent_id": name_of(seat), "action": name, **numbers, "phase": rules.phases[phase].name, "round": cycle}
 
 
-def outcome(rules: StageGame, table: Any, seat: int) -> dict[str, Any]:
+def outcome(rules: PhaseGame, table: Any, seat: int) -> dict[str, Any]:
     """Return the end: all utilities, the reason, and what the platform tells of the last round."""
     end = rules.end(table) if rules.late is not None or not table.timeout else End()
     rows = end.rows or [{}] * rules.seats
@@ -151,11 +151,11 @@ def outcome(rules: StageGame, table: Any, seat: int) -> dict[str, Any]:
     }
 
 
-def resample(rules: StageGame, table: Any, seat: int, generator: np.random.Generator) -> None:
+def resample(rules: PhaseGame, table: Any, seat: int, generator: np.random.Generator) -> None:
     """Draw the others' private values and their sealed choices again, in place, and the stream. The outcome of a match
     tells them."""
     table.stream = generator.integers(0, 2**64, dtype=np.uint64)
-    stage = int(table.stage)
+    phase = int(table.phase)
     if table.done and not table.timeout:
         return
     for other in range(rules.seats):
@@ -163,7 +163,7 @@ def resample(rules: StageGame, table: Any, seat: int, generator: np.random.Gener
             continue
         low, high = float(table.private_low[other]), float(table.private_high[other])
         table.private[other] = cents(low + generator.random() * (high - low))
-        kind = int(table.chosen[stage][other]) - 1
-        if table.sealed[stage] and kind >= 0:
+        kind = int(table.chosen[phase][other]) - 1
+        if table.sealed[phase] and kind >= 0:
             count = int(table.first[kind + 1] - table.first[kind])
-            table.number[stage, other] = table.origin[kind] + table.gap[kind] * generator.integers(count)
+            table.number[phase, other] = table.origin[kind] + table.gap[kind] * generator.integers(count)

@@ -23,7 +23,7 @@ from ..core.turn_state import (
     MessageScope,
 )
 from ..core.view import ActionRange
-from .definition import Further, Named, Number, StageGame
+from .definition import Further, Named, Number, PhaseGame
 from .fields import name_of
 from .rules import CLOSE, Move, decode
 
@@ -31,12 +31,12 @@ PASS = "pass"
 PRINTABLE = frozenset(map(chr, range(32, 127)))
 
 
-def counts(rules: StageGame) -> list[int]:
+def counts(rules: PhaseGame) -> list[int]:
     """Return how many action indices each action type has, `pass` last."""
     return [one.indices if isinstance(one, Number) else 1 for one in rules.actions] + [1]
 
 
-def action_ranges(rules: StageGame) -> tuple[ActionRange, ...]:
+def action_ranges(rules: PhaseGame) -> tuple[ActionRange, ...]:
     """Return the action ranges."""
     ranges, start = [], 0
     for one, count in zip(rules.actions, counts(rules)[:-1], strict=True):
@@ -62,14 +62,14 @@ def _grid(highest: float, points: int, lowest: float = 0.0) -> str:
     return f": {lowest:g}, {second:.6g}, … {highest:g}" if points > 1 else f": {lowest:g}"
 
 
-def told_of_pass(rules: StageGame) -> str:
+def told_of_pass(rules: PhaseGame) -> str:
     """Return what `pass` means."""
-    if not any(stage.may_pass for stage in rules.stages):
+    if not any(phase.may_pass for phase in rules.phases):
         return "never legal in this game"
     return "choose nothing; this is final" if rules.pass_is_final else "do not choose in this turn"
 
 
-def action_spaces(rules: StageGame) -> dict[str, spaces.Dict]:
+def action_spaces(rules: PhaseGame) -> dict[str, spaces.Dict]:
     """Return every action type with the space of its payload."""
     found = {}
     for one in rules.actions:
@@ -88,7 +88,7 @@ def action_spaces(rules: StageGame) -> dict[str, spaces.Dict]:
     return {**found, PASS: spaces.Dict({}), "message_only": spaces.Dict({})}
 
 
-def _words(rules: StageGame, name: str) -> dict[str, list[str]]:
+def _words(rules: PhaseGame, name: str) -> dict[str, list[str]]:
     """Return the words that the payloads of an action type hold, by key."""
     found: dict[str, list[str]] = {}
     for one in rules.actions:
@@ -116,7 +116,7 @@ def payload(one: Number, move: Move, seat: int, total: float, seats: int = 2) ->
 
 def offered(table: Any) -> list[int]:
     """Return the action types that the acting seat may play."""
-    offers = int(table.offers[int(table.stage)])
+    offers = int(table.offers[int(table.phase)])
     return [kind for kind in range(int(table.kinds)) if (offers >> kind) & 1 and table.open[kind]]
 
 
@@ -129,7 +129,7 @@ def bounds(table: Any, kind: int) -> tuple[float, float]:
     return float(min(least, lowest)), float(max(most, highest))
 
 
-def allowed(rules: StageGame, table: Any) -> list[AllowedAction]:
+def allowed(rules: PhaseGame, table: Any) -> list[AllowedAction]:
     """Return the legal actions of the acting seat, with their bounds; a type that differs by words is one of them."""
     found: list[AllowedAction] = []
     for kind in offered(table):
@@ -142,7 +142,7 @@ def allowed(rules: StageGame, table: Any) -> list[AllowedAction]:
     return [*found, AllowedAction("message_only", "send messages and decide later in this turn", NOTHING)]
 
 
-def _schema(rules: StageGame, table: Any, kind: int) -> dict[str, Any]:
+def _schema(rules: PhaseGame, table: Any, kind: int) -> dict[str, Any]:
     one = rules.actions[kind]
     if isinstance(one, Named) and one.says:
         legal = [rules.actions[other] for other in offered(table) if other < len(rules.actions)]
@@ -169,7 +169,7 @@ def _object(properties: dict[str, Any], words: Sequence[str] = ()) -> dict[str, 
     return {**schema, "additionalProperties": False}
 
 
-def encode(rules: StageGame, table: Any, action: int) -> AgentResponse:
+def encode(rules: PhaseGame, table: Any, action: int) -> AgentResponse:
     """Return the payload of a legal action index."""
     move = decode(table, action)
     if move.kind == len(rules.actions):
@@ -181,7 +181,7 @@ def encode(rules: StageGame, table: Any, action: int) -> AgentResponse:
     return AgentResponse(Action(one.name, payload(one, move, int(table.turn), total, rules.seats)))
 
 
-def parse(rules: StageGame, table: Any, action: Action) -> Move | ActionResult:
+def parse(rules: PhaseGame, table: Any, action: Action) -> Move | ActionResult:
     """Return the exact move of a payload, or a refusal that names the right values."""
     names = [*(one.name for one in rules.actions), PASS]
     name = action.action_type
@@ -236,7 +236,7 @@ def _wanted_texts(one: Named | None) -> str:
     return f"needs {' and '.join(one.texts)}, as text of 1 to {MESSAGE_LENGTH:,} characters"
 
 
-def messages(rules: StageGame, table: Any, action: Action) -> list[MessageIntent]:
+def messages(rules: PhaseGame, table: Any, action: Action) -> list[MessageIntent]:
     """Return the messages of an accepted action: its texts, if they are not those of the action index."""
     one = next((one for one in rules.actions if one.name == action.action_type), None)
     standard = one.texts if isinstance(one, Named) else {}
@@ -308,8 +308,8 @@ def safe(table: Any) -> int:
     return nearest(table, Move(kinds[0], float(table.least[kinds[0]])))
 
 
-def worth(rules: StageGame, table: Any) -> NDArray[np.float64]:
-    """Return `OutsideOption.worth` by the game's `StageGame.worth`: float64[A]."""
+def worth(rules: PhaseGame, table: Any) -> NDArray[np.float64]:
+    """Return `OutsideOption.worth` by the game's `PhaseGame.worth`: float64[A]."""
     found = np.full(sum(counts(rules)), np.inf)
     for kind in range(len(rules.actions)):
         first, end = int(table.first[kind]), int(table.first[kind + 1])
@@ -319,7 +319,7 @@ def worth(rules: StageGame, table: Any) -> NDArray[np.float64]:
     return found
 
 
-def functions(rules: StageGame) -> dict[str, Any]:
+def functions(rules: PhaseGame) -> dict[str, Any]:
     """Return the functions of `View` that this module has."""
     return {
         "action_spaces": action_spaces(rules),

@@ -1,4 +1,4 @@
-"""A game's own functions bound to the shared rules: `Rules.reset` and `Rules.step` of a game in stages.
+"""A game's own functions bound to the shared rules: `Rules.reset` and `Rules.step` of a game in phases.
 
 Numba cannot cache a closure over compiled functions on disk. So the game's functions are bound to the global names
 below, as `core.loops` does it.
@@ -9,8 +9,8 @@ from typing import Any
 
 from ..core.compiled import compiled
 from ..core.loops import compile_loop
-from . import open_stage, rules
-from .definition import StageGame
+from . import open_phase, rules
+from .definition import PhaseGame
 
 choose: Any = None
 early: Any = None
@@ -55,16 +55,16 @@ def never(table: Any) -> bool:
     return False
 
 
-def reset_of(own: StageGame) -> Callable[[Any], None]:
+def reset_of(own: PhaseGame) -> Callable[[Any], None]:
     """Return `Rules.reset` of a game."""
     return compile_loop(begin, reset=rules.reset, follow=own.follow) if own.follow else rules.reset
 
 
-def step_of(own: StageGame) -> Callable[[Any, Any], None]:
+def step_of(own: PhaseGame) -> Callable[[Any, Any], None]:
     """Return `Rules.step` of a game."""
     return compile_loop(
         play,
-        choose=open_stage.act if own.open else rules.choose,
+        choose=open_phase.act if own.open else rules.choose,
         early=own.early or never,
         pay=own.pay,
         late=own.late or nothing,

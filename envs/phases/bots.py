@@ -20,15 +20,15 @@ class Seen(NamedTuple):
     Attributes:
         game: the game.
         seat: int64[N], the own seat.
-        stage: int64[N], the stage.
+        phase: int64[N], the index of the phase.
         private: float64[N], the own private value.
-        chosen: bool[N, stages, seats], who has chosen, by relative seat.
-        number: float64[N, stages, seats], the numbers that are known, by relative seat.
-        turns_left: float64[N], the share of the stage's turns that are left.
-        past: float64[N, seats], the numbers of the last round's first stage, by relative seat; 0 in the first round.
+        chosen: bool[N, phases, seats], who has chosen, by relative seat.
+        number: float64[N, phases, seats], the numbers that are known, by relative seat.
+        turns_left: float64[N], the share of the phase's turns that are left.
+        past: float64[N, seats], the numbers of the last round's first phase, by relative seat; 0 in the first round.
         begun: bool[N], whether a round with a choice has been played before.
         random: the bot's random numbers.
-        standing: float64[N], the standing number of an open stage; 0 in games without.
+        standing: float64[N], the standing number of an open phase; 0 in games without.
         owner: bool[N, seats], whose number it is, by relative seat.
         within: bool[N, seats], who has not left, by relative seat.
         facts: float64[N, F], the facts of the round; F is 0 in games without.
@@ -37,7 +37,7 @@ class Seen(NamedTuple):
 
     game: Game
     seat: NDArray[np.int64]
-    stage: NDArray[np.int64]
+    phase: NDArray[np.int64]
     private: Floats
     chosen: NDArray[np.bool_]
     number: Floats
@@ -56,7 +56,7 @@ class Seen(NamedTuple):
         return float(self.parameters[index])
 
 
-class StageBot:
+class PhaseBot:
     """A player that chooses a number by a rule.
 
     It plays the legal action index that is nearest to the number. A named action has its own number (`Named.value`).
@@ -65,7 +65,7 @@ class StageBot:
     Args:
         rule: from `Seen` to float64[N]; or to a tuple of int64[N], indices of action types, and float64[N]; or to a
             tuple of these two and float64[N, 2], further numbers.
-        game: a game in stages.
+        game: a game in phases.
         seed: seed of the rule's random numbers.
 
     Attributes:
@@ -88,7 +88,7 @@ class StageBot:
         rest, points = inside % blocks, int(table.further_points[1])
         self._further = np.stack([rest // points, rest % points], 1) * table.further_gap
         self._facts = 1 / np.array([one for one in table.per_fact if one > 0])
-        self._numbers = 1 / np.array(table.per_number[: table.stages])[None, :, None]
+        self._numbers = 1 / np.array(table.per_number[: table.phases])[None, :, None]
         self._private = 1 / float(table.per_private) if table.per_private else 0.0
         self._parameters = np.array(table.parameter, np.float64)
 
@@ -108,8 +108,8 @@ class StageBot:
         passing = (self._kind == self._kind[-1]) & (True if kinds is None else np.asarray(kinds)[:, None] < self._kind)
         return np.argmin(np.where(masks > 0, distance + 1e15 * passing, np.inf), axis=1)
 
-    def stages(self, observations: NDArray[np.float32]) -> NDArray[np.int64]:
-        """Return the stage of each row of float32[N, D] observations: int64[N]."""
+    def phases(self, observations: NDArray[np.float32]) -> NDArray[np.int64]:
+        """Return the phase of each row of float32[N, D] observations: int64[N]."""
         part = self._game.encoders[self.encoder].layout["phase"]
         return observations[:, part.start : part.stop].argmax(axis=1)
 
@@ -122,7 +122,7 @@ class StageBot:
             return observations[:, one.start : one.stop].reshape(-1, *one.shape).astype(np.float64)
 
         standing = "game_state.standing"
-        open_stage = standing in paths
+        open_phase = standing in paths
         chosen = part("game_state.chosen") > 0
         past, made = "game_state.history.choices", "game_state.history.chosen"
         return Seen(
@@ -136,18 +136,18 @@ class StageBot:
             np.round(part(past)[:, 0] * self._numbers, 5)[:, 0] if past in paths else part("agent_id") * 0,
             part(made)[:, 0].any(axis=(1, 2)) if made in paths else np.zeros(len(observations), np.bool_),
             self._random,
-            np.round(part(standing)[:, 0] * self._numbers[0, -1, 0], 5) if open_stage else chosen.sum((1, 2)) * 0.0,
-            part("game_state.owner") > 0 if open_stage else chosen[:, 0],
-            part("game_state.within") > 0 if open_stage else np.ones_like(chosen[:, 0]),
+            np.round(part(standing)[:, 0] * self._numbers[0, -1, 0], 5) if open_phase else chosen.sum((1, 2)) * 0.0,
+            part("game_state.owner") > 0 if open_phase else chosen[:, 0],
+            part("game_state.within") > 0 if open_phase else np.ones_like(chosen[:, 0]),
             np.round(part("game_state.facts") * self._facts, 5) if len(self._facts) else chosen[:, 0, :0] * 0.0,
             self._parameters,
         )
 
 
-def _made(rule: Callable[[Seen], Any], game: Game, seed: int | None = None) -> StageBot:
-    return StageBot(rule, game, seed)
+def _made(rule: Callable[[Seen], Any], game: Game, seed: int | None = None) -> PhaseBot:
+    return PhaseBot(rule, game, seed)
 
 
-def bot(rule: Callable[[Seen], Any]) -> Callable[..., StageBot]:
+def bot(rule: Callable[[Seen], Any]) -> Callable[..., PhaseBot]:
     """Return the function that makes a player by `rule`, as `Game.bots` has them; `rule` is a function of a module."""
     return partial(_made, rule)

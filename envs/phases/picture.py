@@ -1,4 +1,4 @@
-"""A game in stages as a picture: a row per seat, with its private value and its choices as bars, and its utility."""
+"""A game in phases as a picture: a row per seat, with its private value and its choices as bars, and its utility."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from ..core.record import Tables
 from ..core.turn_state import TurnState
 from ..render.svg import COLOURS, FAINT, INK, LINE, TURN, box, document, group, line, number, short, speech, text
-from .definition import Named, StageGame
+from .definition import Named, PhaseGame
 from .render import facts
 from .rules import is_visible
 
@@ -17,12 +17,12 @@ LEFT, RIGHT = 150.0, 548.0
 """The area of the rows, and of the columns in them."""
 
 
-def picture(rules: StageGame, load: Load, states: Sequence[TurnState]) -> str:
+def picture(rules: PhaseGame, load: Load, states: Sequence[TurnState]) -> str:
     """Draw the table from `states` (see `Renderer.picture`)."""
     first = states[0]
     known = [_Known(rules, load, state) for state in states]
     names = _names(rules, known, first)
-    columns = [*([_word(rules.private.name)] if rules.private else []), *(stage.name for stage in rules.stages)]
+    columns = [*([_word(rules.private.name)] if rules.private else []), *(phase.name for phase in rules.phases)]
     width = (RIGHT - LEFT) / len(columns)
     height = min(72.0, (BOTTOM - TOP) / rules.seats)
     things = [
@@ -56,22 +56,22 @@ def picture(rules: StageGame, load: Load, states: Sequence[TurnState]) -> str:
 class _Known:
     """What one state tells: the record, and the seat (−1: an observer)."""
 
-    def __init__(self, rules: StageGame, load: Load, state: TurnState) -> None:
+    def __init__(self, rules: PhaseGame, load: Load, state: TurnState) -> None:
         tables, seat = load(state)
         self.table, self.seat = tables[0], seat if state.agent_id else -1
         self.order = state.game_state.get("agent_ids")
 
 
-def _names(rules: StageGame, known: Sequence[_Known], state: TurnState) -> list[str]:
+def _names(rules: PhaseGame, known: Sequence[_Known], state: TurnState) -> list[str]:
     order = known[0].order
     if isinstance(order, list) and len(order) >= rules.seats:
         return [str(one) for one in order[: rules.seats]]
     return [f"player_{seat}" for seat in range(rules.seats)]
 
 
-def _status(rules: StageGame, table: Any, state: TurnState) -> str:
+def _status(rules: PhaseGame, table: Any, state: TurnState) -> str:
     rounds = f"round {int(table.round_number) + (not state.game_over)} of {rules.rounds} · "
-    limit = int(table.limit[int(table.stage)])
+    limit = int(table.limit[int(table.phase)])
     turns = f", turn {min(int(table.cycle) + 1, limit)} of {limit}" if limit > 1 else ""
     standing = ""
     if rules.open is not None:
@@ -84,30 +84,30 @@ def _word(name: str) -> str:
     return name.removeprefix("my_").replace("_", " ")
 
 
-def _who(rules: StageGame, name: str, seat: int, middle: float, height: float) -> str:
+def _who(rules: PhaseGame, name: str, seat: int, middle: float, height: float) -> str:
     mark = box(22, middle - 11, 5, 22, COLOURS[seat % len(COLOURS)], round=2)
     role = rules.roles[seat] if rules.roles else ""
     below = text(34, middle + 14, role, 11, fill=FAINT) if role and height > 36 else ""
     return group(mark, text(34, middle + (-2 if below else 4), short(name, 15), 13, bold=True), below)
 
 
-def _cells(rules: StageGame, known: Sequence[_Known], seat: int) -> list[tuple[str, float | None]]:
+def _cells(rules: PhaseGame, known: Sequence[_Known], seat: int) -> list[tuple[str, float | None]]:
     """Return the words of each column, and the length of its bar as a share; None: there is no bar."""
     cells: list[tuple[str, float | None]] = []
     if rules.private is not None:
         own = [one for one in known if one.seat == seat]
         value = float(own[0].table.private[seat]) if own else None
         cells.append(("?", None) if value is None else (number(value), value * float(own[0].table.per_private)))
-    for k in range(len(rules.stages)):
+    for k in range(len(rules.phases)):
         cells.append(_choice(rules, known, k, seat))
     return cells
 
 
-def _choice(rules: StageGame, known: Sequence[_Known], k: int, seat: int) -> tuple[str, float | None]:
+def _choice(rules: PhaseGame, known: Sequence[_Known], k: int, seat: int) -> tuple[str, float | None]:
     table = known[0].table
     if not (int(table.actors[k]) >> seat) & 1:
         return "", None
-    if rules.stages[k].open is not None and not (int(table.within) >> seat) & 1:
+    if rules.phases[k].open is not None and not (int(table.within) >> seat) & 1:
         return "out", None
     made = [one for one in known if one.table.chosen[k, seat] > 0]
     if not made:

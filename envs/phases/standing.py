@@ -1,4 +1,4 @@
-"""Fields of `game_state` of an open stage: the standing number, its owner, and who has left (see `fields.Field`)."""
+"""Fields of `game_state` of an open phase: the standing number, its owner, and who has left (see `fields.Field`)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -45,16 +45,16 @@ class StandingBy:
 
 def own(table: Any, seat: int) -> None:
     """Write that the standing number is a seat's."""
-    stage = int(table.stages) - 1
-    kinds = [kind for kind in range(int(table.kinds)) if (int(table.offers[stage]) >> kind) & 1 and table.gap[kind] > 0]
+    phase = int(table.phases) - 1
+    kinds = [kind for kind in range(int(table.kinds)) if (int(table.offers[phase]) >> kind) & 1 and table.gap[kind] > 0]
     table.owner = seat
-    table.chosen[stage, seat] = 1 + kinds[0]
-    table.number[stage, seat] = table.standing
+    table.chosen[phase, seat] = 1 + kinds[0]
+    table.number[phase, seat] = table.standing
 
 
 @dataclass(frozen=True)
 class WhoLeft:
-    """The agents that have left the stage."""
+    """The agents that have left the phase."""
 
     name: str
     private: ClassVar[bool] = False

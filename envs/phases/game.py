@@ -1,4 +1,4 @@
-"""`make`: a `Game` from the definition of a game in stages."""
+"""`make`: a `Game` from the definition of a game in phases."""
 
 from functools import partial
 from typing import Any
@@ -11,19 +11,19 @@ from ..core.view import View
 from ..render.renderer import Renderer
 from . import actions, render, rules, view
 from .binding import reset_of, step_of
-from .definition import Named, Number, Open, Stage, StageGame
+from .definition import Named, Number, Open, Phase, PhaseGame
 from .encoders import encoders
 from .fields import name_of
 from .load import load
 from .picture import picture
-from .table import DIVIDED, FACTS, KINDS, PARAMETERS, SEATS, STAGES, TABLE
+from .table import DIVIDED, FACTS, KINDS, PARAMETERS, PHASES, SEATS, TABLE
 
 
-def make(own: StageGame) -> Game:
+def make(own: PhaseGame) -> Game:
     """Return the game with all its parts.
 
     Raises:
-        ValueError: if the record has no room for it, or a stage offers an unknown action type, or an open stage is
+        ValueError: if the record has no room for it, or a phase offers an unknown action type, or an open phase is
             not the last one.
     """
     blank = _blank(own)
@@ -46,7 +46,7 @@ def make(own: StageGame) -> Game:
         payoffs=Payoffs(low * own.rounds, high * own.rounds),
         view=View(
             **actions.functions(own),
-            phase=partial(view.phase, own),
+            phase=partial(view.phase_name, own),
             game_state=partial(view.game_state, own),
             outcome=partial(view.outcome, own),
             load=read,
@@ -62,13 +62,13 @@ def make(own: StageGame) -> Game:
     )
 
 
-def _has_texts(own: StageGame) -> bool:
+def _has_texts(own: PhaseGame) -> bool:
     return any(isinstance(one, Named) and one.texts for one in own.actions)
 
 
-def _blank(own: StageGame) -> Tables:
+def _blank(own: PhaseGame) -> Tables:
     """Return one table with the game's options."""
-    room = {"seats": (own.seats, SEATS), "stages": (len(own.stages), STAGES)}
+    room = {"seats": (own.seats, SEATS), "phases": (len(own.phases), PHASES)}
     room |= {"actions": (len(own.actions), KINDS - 1), "parameters": (len(own.parameters), PARAMETERS)}
     room |= {"facts": (len(own.facts), FACTS)}
     for what, (count, most) in room.items():
@@ -76,7 +76,7 @@ def _blank(own: StageGame) -> Tables:
             raise ValueError(f"{own.name} has {count} {what}; the record has room for {most}")
     blank = new_table(TABLE, turn=-1)
     table = blank[0]
-    table.seats, table.stages, table.kinds = own.seats, len(own.stages), len(own.actions) + 1
+    table.seats, table.phases, table.kinds = own.seats, len(own.phases), len(own.actions) + 1
     table.rounds, table.pass_is_final = own.rounds, own.pass_is_final
     table.loops, table.block[:], first = own.loops, 1, 0
     for kind, (one, count) in enumerate(zip([*own.actions, None], actions.counts(own), strict=True)):
@@ -94,10 +94,10 @@ def _blank(own: StageGame) -> Tables:
     further = [more.points for one in own.actions if isinstance(one, Number) for more in one.further]
     table.further_points[:] = (*further, 1, 1)[:2]
     table.per_fact[: len(own.facts)] = [1 / max(fact.highest, 1e-9) for fact in own.facts]
-    for k, stage in enumerate(own.stages):
-        _fill_stage(own, table, k, stage)
-    if any(stage.open for stage in own.stages[:-1]):
-        raise ValueError(f"{own.name} has an open stage before its last one")
+    for k, phase in enumerate(own.phases):
+        _fill_phase(own, table, k, phase)
+    if any(phase.open for phase in own.phases[:-1]):
+        raise ValueError(f"{own.name} has an open phase before its last one")
     if own.open is not None:
         _fill_open(own, table, own.open)
     table.parameter[: len(own.parameters)] = own.parameters
@@ -109,7 +109,7 @@ def _blank(own: StageGame) -> Tables:
     return blank
 
 
-def _fill_open(own: StageGame, table: Any, opened: Open) -> None:
+def _fill_open(own: PhaseGame, table: Any, opened: Open) -> None:
     table.start, table.keeps, table.divides = opened.start, opened.keeps, opened.divides
     if opened.divides and own.seats > DIVIDED:
         raise ValueError(f"{own.name} has {own.seats} seats; a division has room for {DIVIDED}")
@@ -118,17 +118,17 @@ def _fill_open(own: StageGame, table: Any, opened: Open) -> None:
         setattr(table, bits, sum(1 << kind for kind in kinds))
 
 
-def _fill_stage(own: StageGame, table: Any, k: int, stage: Stage) -> None:
+def _fill_phase(own: PhaseGame, table: Any, k: int, phase: Phase) -> None:
     names = {one.name for one in own.actions}
-    for name in stage.actions:
+    for name in phase.actions:
         if name not in names:
-            raise ValueError(f"{own.name}: the stage {stage.name} offers {name!r}; known are {', '.join(names)}")
-    kinds = [kind for kind, one in enumerate(own.actions) if one.name in stage.actions]
+            raise ValueError(f"{own.name}: the phase {phase.name} offers {name!r}; known are {', '.join(names)}")
+    kinds = [kind for kind, one in enumerate(own.actions) if one.name in phase.actions]
     chosen = [own.actions[kind] for kind in kinds]
-    table.sealed[k], table.limit[k], table.forced[k] = stage.sealed, stage.turns, stage.forced
-    table.actors[k] = sum(1 << seat for seat in (range(own.seats) if stage.seats is None else stage.seats))
-    table.offers[k] = sum(1 << kind for kind in kinds) + (stage.may_pass << len(own.actions))
+    table.sealed[k], table.limit[k], table.forced[k] = phase.sealed, phase.turns, phase.forced
+    table.actors[k] = sum(1 << seat for seat in (range(own.seats) if phase.seats is None else phase.seats))
+    table.offers[k] = sum(1 << kind for kind in kinds) + (phase.may_pass << len(own.actions))
     highest = max(one.highest if isinstance(one, Number) else one.value for one in chosen)
-    if stage.open is not None:
-        highest = max(highest, stage.open.highest)
+    if phase.open is not None:
+        highest = max(highest, phase.open.highest)
     table.per_number[k] = 1 / max(highest, 1e-9)

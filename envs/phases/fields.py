@@ -25,17 +25,17 @@ def seats_of(table: Any) -> int:
 
 
 def chosen_of(table: Any) -> int:
-    """Return how many seats have chosen in the first stage."""
+    """Return how many seats have chosen in the first phase."""
     return sum(1 for seat in range(int(table.seats)) if table.chosen[0][seat])
 
 
 def total_of(table: Any) -> float:
-    """Return the sum of the first stage's numbers."""
+    """Return the sum of the first phase's numbers."""
     return float(sum(float(table.number[0][seat]) for seat in range(int(table.seats))))
 
 
 def is_resolved(table: Any) -> bool:
-    """Return whether the round's last stage is over."""
+    """Return whether the round's last phase is over."""
     return bool(table.revealed)
 
 
@@ -61,25 +61,25 @@ class Field(Protocol):
         """Write a value that a host sent into the record."""
 
 
-def put(table: Any, stage: int, seat: int, number: float) -> None:
-    """Write a choice into a record; its action type is the first one of the stage that is not `pass`."""
-    kinds = [kind for kind in range(int(table.kinds) - 1) if (int(table.offers[stage]) >> kind) & 1]
+def put(table: Any, phase: int, seat: int, number: float) -> None:
+    """Write a choice into a record; its action type is the first one of the phase that is not `pass`."""
+    kinds = [kind for kind in range(int(table.kinds) - 1) if (int(table.offers[phase]) >> kind) & 1]
     same = [kind for kind in kinds if table.gap[kind] == 0 and table.origin[kind] == number]
-    table.chosen[stage, seat] = 1 + (same or kinds)[0]
-    table.number[stage, seat] = number
+    table.chosen[phase, seat] = 1 + (same or kinds)[0]
+    table.number[phase, seat] = number
 
 
 @dataclass(frozen=True)
-class Told:
-    """A public field that follows from the record and is not read back: ``tell(table)``."""
+class Computed:
+    """A public field that follows from the record and is not read back: ``compute(table)``."""
 
     name: str
-    tell: Callable[[Any], Any]
+    compute: Callable[[Any], Any]
     private: ClassVar[bool] = False
 
     def write(self, table: Any, seat: int) -> Any:
         """Return the value."""
-        return self.tell(table)
+        return self.compute(table)
 
     def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
         """Read nothing."""
@@ -105,70 +105,70 @@ class Parameter:
 
 @dataclass(frozen=True)
 class OwnChoice:
-    """The seat's own number in a stage; None: it has not chosen."""
+    """The seat's own number in a phase; None: it has not chosen."""
 
     name: str
-    stage: int = 0
+    phase: int = 0
     private: ClassVar[bool] = True
 
     def write(self, table: Any, seat: int) -> float | None:
         """Return the number."""
-        return float(table.number[self.stage][seat]) if table.chosen[self.stage][seat] else None
+        return float(table.number[self.phase][seat]) if table.chosen[self.phase][seat] else None
 
     def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
         """Write the number."""
         if value is not None:
-            put(table, self.stage, seat, amount(value, self.name))
+            put(table, self.phase, seat, amount(value, self.name))
 
 
 @dataclass(frozen=True)
 class WhoChose:
-    """The agents that have chosen in a sealed stage; `others`: without the seat itself."""
+    """The agents that have chosen in a sealed phase; `others`: without the seat itself."""
 
     name: str
-    stage: int = 0
+    phase: int = 0
     others: bool = True
     private: ClassVar[bool] = False
 
     def write(self, table: Any, seat: int) -> list[str]:
         """Return their names."""
         seats = range(int(table.seats))
-        chose = [other for other in seats if table.chosen[self.stage][other] and not (self.others and other == seat)]
+        chose = [other for other in seats if table.chosen[self.phase][other] and not (self.others and other == seat)]
         return [name_of(other) for other in chose]
 
     def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
         """Write that they have chosen, without a number."""
         for agent in value if isinstance(value, list) else ():
             other = seats.get(agent) if isinstance(agent, str) else None
-            if other is not None and not table.chosen[self.stage][other]:
-                put(table, self.stage, other, 0.0)
+            if other is not None and not table.chosen[self.phase][other]:
+                put(table, self.phase, other, 0.0)
 
 
 @dataclass(frozen=True)
 class Choices:
-    """The numbers that everybody sees, by agent: of one stage, or of several in which different seats choose."""
+    """The numbers that everybody sees, by agent: of one phase, or of several in which different seats choose."""
 
     name: str
-    stages: tuple[int, ...] = (0,)
+    phases: tuple[int, ...] = (0,)
     private: ClassVar[bool] = False
 
     def write(self, table: Any, seat: int) -> dict[str, float]:
         """Return the numbers."""
         final = int(table.kinds)  # a final pass is no number
         made = [
-            (other, stage)
-            for stage in self.stages
+            (other, phase)
+            for phase in self.phases
             for other in range(int(table.seats))
-            if 0 < table.chosen[stage][other] < final
+            if 0 < table.chosen[phase][other] < final
         ]
-        return {name_of(other): float(table.number[stage][other]) for other, stage in made}
+        return {name_of(other): float(table.number[phase][other]) for other, phase in made}
 
     def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
         """Write the numbers."""
         for agent, number in value.items() if isinstance(value, Mapping) else ():
-            for stage in self.stages if agent in seats else ():
-                if (int(table.actors[stage]) >> seats[agent]) & 1:
-                    put(table, stage, seats[agent], amount(number, self.name))
+            for phase in self.phases if agent in seats else ():
+                if (int(table.actors[phase]) >> seats[agent]) & 1:
+                    put(table, phase, seats[agent], amount(number, self.name))
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,7 @@ class Split:
     """
 
     name: str
-    stage: int
+    phase: int
     seat: int
     keys: tuple[str, str]
     total: int
@@ -187,34 +187,34 @@ class Split:
 
     def write(self, table: Any, seat: int) -> dict[str, float] | None:
         """Return the numbers."""
-        if not table.chosen[self.stage][self.seat]:
+        if not table.chosen[self.phase][self.seat]:
             return None
-        first = float(table.number[self.stage][self.seat])
+        first = float(table.number[self.phase][self.seat])
         return dict(zip(self.keys, (first, float(table.parameter[self.total]) - first), strict=True))
 
     def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
         """Write the first number."""
         if isinstance(value, Mapping):
-            put(table, self.stage, self.seat, amount(value.get(self.keys[0]), self.name))
+            put(table, self.phase, self.seat, amount(value.get(self.keys[0]), self.name))
 
 
 @dataclass(frozen=True)
 class ChoiceOf:
-    """The number that one seat chose in a stage that everybody sees; None: it has not chosen."""
+    """The number that one seat chose in a phase that everybody sees; None: it has not chosen."""
 
     name: str
-    stage: int
+    phase: int
     seat: int
     private: ClassVar[bool] = False
 
     def write(self, table: Any, seat: int) -> float | None:
         """Return the number."""
-        return float(table.number[self.stage][self.seat]) if table.chosen[self.stage][self.seat] else None
+        return float(table.number[self.phase][self.seat]) if table.chosen[self.phase][self.seat] else None
 
     def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
         """Write the number."""
         if value is not None:
-            put(table, self.stage, self.seat, amount(value, self.name))
+            put(table, self.phase, self.seat, amount(value, self.name))
 
 
 @dataclass(frozen=True)

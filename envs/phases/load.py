@@ -9,20 +9,20 @@ from ..core.loading import amount, moves_in, named_order, own_turns_left, payoff
 from ..core.record import Tables
 from ..core.turn_state import TurnState
 from .actions import PASS
-from .definition import Named, Number, StageGame
+from .definition import Named, Number, PhaseGame
 from .fields import name_of
-from .open_stage import close
+from .open_phase import close
 from .rules import begin_round
 from .standing import Standing
 from .table import MEMORY, NOTHING
 
 
-def load(rules: StageGame, blank: Tables, state: TurnState) -> tuple[Tables, int]:
+def load(rules: PhaseGame, blank: Tables, state: TurnState) -> tuple[Tables, int]:
     """Rebuild the record with what the seat of `state` may know; the rest is blank.
 
     Agents may have any names. The state of an observer is read as that of seat 0. A phase that the game does not have,
     such as a negotiation, is read as the first one. If the host does not send ``turns_left``, the agent's own passes in
-    the phase are counted; in an open stage, its own actions. Fewer turns are left if the host ends the match earlier
+    the phase are counted; in an open phase, its own actions. Fewer turns are left if the host ends the match earlier
     (`own_turns_left`). A number of the state that bounds an answer (`Number.limit`) bounds it in the record.
 
     Args:
@@ -43,8 +43,8 @@ def load(rules: StageGame, blank: Tables, state: TurnState) -> tuple[Tables, int
     begin_round(table)
     seats = seating(rules, state)
     seat = seats[state.agent_id] if state.agent_id else 0
-    names = [stage.name for stage in rules.stages]
-    table.stage = names.index(state.phase) if state.phase in names else 0
+    names = [phase.name for phase in rules.phases]
+    table.phase = names.index(state.phase) if state.phase in names else 0
     if rules.private is not None and game.get(rules.private.name) is not None:
         table.private[seat] = amount(game[rules.private.name], rules.private.name)
     for field in rules.fields:
@@ -70,16 +70,16 @@ def load(rules: StageGame, blank: Tables, state: TurnState) -> tuple[Tables, int
     return tables, seat
 
 
-def _load_passes(rules: StageGame, table: Any, state: TurnState, seats: Mapping[str, int]) -> None:
+def _load_passes(rules: PhaseGame, table: Any, state: TurnState, seats: Mapping[str, int]) -> None:
     """Write the number of turns that are left, and the passes that are final."""
-    game, stage = state.game_state, int(table.stage)
-    limit = int(table.limit[stage])
-    opened = rules.stages[stage].open is not None
+    game, phase = state.game_state, int(table.phase)
+    limit = int(table.limit[phase])
+    opened = rules.phases[phase].open is not None
     kinds = (*(one.name for one in rules.actions), PASS) if opened or rules.loops else (PASS,)
     rows = [
         row
         for row in moves_in(game.get("action_history"), kinds, state.phase)
-        if row.get("phase", state.phase) == rules.stages[stage].name
+        if row.get("phase", state.phase) == rules.phases[phase].name
     ]
     if rules.loops:  # what comes after the last action that is no pass
         rows = rows[max((place + 1 for place, row in enumerate(rows) if row["action"] != PASS), default=0) :]
@@ -94,19 +94,19 @@ def _load_passes(rules: StageGame, table: Any, state: TurnState, seats: Mapping[
     if rules.pass_is_final:
         for row in rows:
             if row["agent_id"] in seats:
-                table.chosen[stage, seats[row["agent_id"]]] = table.kinds
+                table.chosen[phase, seats[row["agent_id"]]] = table.kinds
 
 
-def _load_closing(rules: StageGame, table: Any, game: Mapping[str, Any], seats: Mapping[str, int]) -> None:
-    """Write the action that closed the open stage."""
+def _load_closing(rules: PhaseGame, table: Any, game: Mapping[str, Any], seats: Mapping[str, int]) -> None:
+    """Write the action that closed the open phase."""
     names = {one.name: kind for kind, one in enumerate(rules.actions) if isinstance(one, Named)}
-    for row in moves_in(game.get("action_history"), names, rules.stages[-1].name)[-1:]:
+    for row in moves_in(game.get("action_history"), names, rules.phases[-1].name)[-1:]:
         kind = names[row["action"]]
         if (int(table.closes) >> kind) & 1 and row["agent_id"] in seats:
             close(table, seats[row["agent_id"]], kind)
 
 
-def _load_rounds(rules: StageGame, table: Any, game: Mapping[str, Any], seats: Mapping[str, int]) -> None:
+def _load_rounds(rules: PhaseGame, table: Any, game: Mapping[str, Any], seats: Mapping[str, int]) -> None:
     """Write the rounds that are over."""
     if rules.rounds == 1:
         table.round_number = 0
@@ -119,14 +119,14 @@ def _load_rounds(rules: StageGame, table: Any, game: Mapping[str, Any], seats: M
         for k, fact in enumerate(rules.facts if isinstance(told, Mapping) else ()):
             table.past_fact[age, k] = amount(told.get(fact.name, 0.0), fact.name)
     for age, row in enumerate(past):
-        for k, stage in enumerate(rules.stages):
-            choices = row.get(stage.name)
+        for k, phase in enumerate(rules.phases):
+            choices = row.get(phase.name)
             for agent, number in choices.items() if isinstance(choices, Mapping) else ():
                 if agent in seats:
-                    table.past[age, k, seats[agent]] = amount(number, stage.name)
+                    table.past[age, k, seats[agent]] = amount(number, phase.name)
 
 
-def _holders(rules: StageGame, state: TurnState, key: str) -> list[Any]:
+def _holders(rules: PhaseGame, state: TurnState, key: str) -> list[Any]:
     """Return the agents that a field of roles names, as many as the game has seats for; the agent itself always is."""
     named, room = state.game_state.get(key), rules.role_keys.count(key)
     agents = named if isinstance(named, list) else [named]
@@ -135,7 +135,7 @@ def _holders(rules: StageGame, state: TurnState, key: str) -> list[Any]:
     return [*agents, *[None] * room][:room]
 
 
-def seating(rules: StageGame, state: TurnState) -> dict[str, int]:
+def seating(rules: PhaseGame, state: TurnState) -> dict[str, int]:
     """Give agents their seats: by their roles; else by the host's order; else by their own names.
 
     The state of an observer, which has no agent, is read in the same way. With more agents than the game has seats, the

@@ -1,4 +1,4 @@
-"""What a game in stages is made of: its stages, action types, private values, fields, payoffs and bots."""
+"""What a game in phases is made of: its phases, action types, private values, fields, payoffs and bots."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .fields import Field
 
 Effect = Literal["", "close", "leave", "clear", "recall"]
-"""What a named action does in an open stage: see `Named.effect`."""
+"""What a named action does in an open phase: see `Named.effect`."""
 
 
 class Further(NamedTuple):
@@ -53,7 +53,7 @@ class Number:
         meaning: a description.
         rest: a second key, whose number is the highest one of the turn minus the first one; None: there is none.
         shares: whether the payload holds shares by agent under `key`, which sum to the highest number of the turn: of
-            two seats, or of up to 4 if the stage divides (`Open.divides`). The number is the acting seat's own share;
+            two seats, or of up to 4 if the phase divides (`Open.divides`). The number is the acting seat's own share;
             an action index gives the others equal parts of the rest.
         further: up to two further numbers of the payload, with any of which each number may be combined. They are the
             first facts of the game, seat by seat of those that choose; one action type of a game may have them.
@@ -92,10 +92,10 @@ class Named:
 
     Attributes:
         name: the action type, such as ``"accept"``.
-        value: the number that is stored for it, 0 or more. In an open stage, the standing number is stored for an
+        value: the number that is stored for it, 0 or more. In an open phase, the standing number is stored for an
             action with the effect ``"close"`` and a value above 0.
         meaning: a description.
-        effect: what it does in an open stage: ``"close"`` ends it, with ``"leave"`` the seat leaves it, ``"clear"``
+        effect: what it does in an open phase: ``"close"`` ends it, with ``"leave"`` the seat leaves it, ``"clear"``
             removes the standing number, ``"recall"`` brings all back that have left; ``""``: it gives the turn on.
         words: keys of the payload that may hold text; it has no effect.
         says: the payload, such as ``{"effort": "low"}``: action types of one name differ by it. Empty: no payload.
@@ -119,9 +119,9 @@ class Named:
 
 @dataclass(frozen=True)
 class Open:
-    """What an open stage has besides its action types.
+    """What an open phase has besides its action types.
 
-    In an open stage seats act in turn, again and again, until an action closes it or one seat is left. A number of the
+    In an open phase seats act in turn, again and again, until an action closes it or one seat is left. A number of the
     seat that acts becomes the standing number, and the seat its owner.
 
     Attributes:
@@ -141,18 +141,18 @@ class Open:
 
 
 @dataclass(frozen=True)
-class Stage:
+class Phase:
     """A phase of the game, in which some seats choose once each, in turn.
 
     Attributes:
-        name: the phase.
+        name: its name, which is the `phase` of TurnState.
         actions: the action types that are offered.
         seats: the seats that choose; None: all.
         sealed: whether the choices are hidden until all are made.
         turns: the turns that each seat has; who does not choose in any of them ends the round.
         may_pass: whether `pass` is offered.
-        forced: in a game with an open stage, before that: a seat that does not choose in any of its turns has chosen 0.
-        open: makes this an open stage, which is the last one; None: each seat chooses once.
+        forced: in a game with an open phase, before that: a seat that does not choose in any of its turns has chosen 0.
+        open: makes this an open phase, which is the last one; None: each seat chooses once.
     """
 
     name: str
@@ -193,22 +193,22 @@ class End(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class StageGame:
-    """The definition of a game in stages; `stages.game.make` makes the `Game`.
+class PhaseGame:
+    """The definition of a game in phases; `phases.game.make` makes the `Game`.
 
     Attributes:
         name: the game's name; with ``-`` for ``_`` it is the platform's id.
         title: the heading of its picture.
         seats: the number of seats.
         options: the options, checked.
-        stages: the phases of a round, in order.
+        phases: those of a round, in order.
         actions: the action types besides `pass`.
-        pay: ``pay(table)``, compiled: writes `table.rewards`, which are 0, after the last stage of a round.
+        pay: ``pay(table)``, compiled: writes `table.rewards`, which are 0, after the last phase of a round.
         payoffs: the lowest and highest utility of a seat in one round.
-        end: ``end(table) -> End`` of a round whose last stage is over; with `late`, of every round.
+        end: ``end(table) -> End`` of a round whose last phase is over; with `late`, of every round.
         late: ``late(table)``, compiled: writes `table.rewards` of a round that ran out of time; None: they are 0.
-        early: ``early(table) -> bool``, compiled: whether the round ends before the last stage is over; None: never.
-        loops: whether `early` may begin an earlier stage again (`rules.go_back`). The history is then a list of the
+        early: ``early(table) -> bool``, compiled: whether the round ends before the last phase is over; None: never.
+        loops: whether `early` may begin an earlier phase again (`rules.go_back`). The history is then a list of the
             last 32 actions.
         facts: numbers of a round that everybody knows besides the choices (``table.fact``), at most 4.
         follow: ``follow(table)``, compiled: writes what follows from the state of the round: ``least``, ``most``,
@@ -216,7 +216,7 @@ class StageGame:
         fields: the game's own fields of `game_state`.
         parameters: numbers for the payoffs (``table.parameter``).
         private: the private values; None: there are none.
-        pass_is_final: whether a seat that passes has no further turn in the stage. What it chose is then 0.
+        pass_is_final: whether a seat that passes has no further turn in the phase. What it chose is then 0.
         roles: the names of the seats' roles; empty: all seats are alike.
         role_keys: the fields of `game_state` that name the agents of the roles, in the same order. The field of several
             seats is a list.
@@ -234,7 +234,7 @@ class StageGame:
     title: str
     seats: int
     options: Mapping[str, Any]
-    stages: Sequence[Stage]
+    phases: Sequence[Phase]
     actions: Sequence[Number | Named]
     pay: Callable[[Any], None]
     payoffs: tuple[float, float]
@@ -260,18 +260,18 @@ class StageGame:
     def hides(self) -> bool:
         """Whether a seat may not know something: a private value that varies, or the sealed choice of another."""
         varies = self.private is not None and any(low < high for low, high in self.private.ranges)
-        return varies or any(stage.sealed and self.chooses(stage) > 1 for stage in self.stages)
+        return varies or any(phase.sealed and self.chooses(phase) > 1 for phase in self.phases)
 
     @property
     def open(self) -> Open | None:
-        """What the last stage has, if it is an open one."""
-        return self.stages[-1].open
+        """What the last phase has, if it is an open one."""
+        return self.phases[-1].open
 
     @property
     def largest(self) -> float:
         """The largest amount of a utility in one round, above 0."""
         return max(*map(abs, self.payoffs), 1e-9)
 
-    def chooses(self, stage: Stage) -> int:
-        """Return how many seats choose in a stage."""
-        return self.seats if stage.seats is None else len(stage.seats)
+    def chooses(self, phase: Phase) -> int:
+        """Return how many seats choose in a phase."""
+        return self.seats if phase.seats is None else len(phase.seats)

@@ -1,42 +1,42 @@
-"""A game in stages as text."""
+"""A game in phases as text."""
 
 from typing import Any
 
-from .definition import Named, Open, StageGame
+from .definition import Named, Open, PhaseGame
 from .fields import name_of
 from .rules import is_visible
 
 
-def shown(rules: StageGame, table: Any, stage: int, other: int, seat: int | None) -> str:
+def shown(rules: PhaseGame, table: Any, phase: int, other: int, seat: int | None) -> str:
     """Return a choice as a word. `seat`: who looks; None: everything is shown; −1: an observer."""
-    kind = int(table.chosen[stage][other]) - 1
+    kind = int(table.chosen[phase][other]) - 1
     if kind < 0:
         return "-"
     if kind == len(rules.actions):
         return "pass"
-    if seat is not None and not is_visible(table, stage, other, seat):
+    if seat is not None and not is_visible(table, phase, other, seat):
         return "sealed"
     one = rules.actions[kind]
-    return one.label if isinstance(one, Named) else f"{float(table.number[stage][other]):g}"
+    return one.label if isinstance(one, Named) else f"{float(table.number[phase][other]):g}"
 
 
-def facts(rules: StageGame, table: Any) -> str:
+def facts(rules: PhaseGame, table: Any) -> str:
     """Return the facts of the round in words."""
     return ", ".join(one.shown(float(table.fact[place])) for place, one in enumerate(rules.facts))
 
 
-def render(rules: StageGame, table: Any, seat: int | None) -> str:
+def render(rules: PhaseGame, table: Any, seat: int | None) -> str:
     """Return a few lines of text. `seat`: whose private value and sealed choice are shown; None: all of them."""
-    stage = rules.stages[int(table.stage)].name
+    phase = rules.phases[int(table.phase)].name
     rounds = f" · round {min(int(table.round_number) + 1, rules.rounds)} of {rules.rounds}" if rules.rounds > 1 else ""
-    lines = [f"{rules.title} · {stage}{rounds}"]
+    lines = [f"{rules.title} · {phase}{rounds}"]
     for other in range(rules.seats):
         known = seat is None or other == seat
         words = [rules.roles[other]] if rules.roles else []
         if rules.private is not None:
             value = f"{float(table.private[other]):.2f}" if known else "?"
             words.append(f"{rules.private.name.removeprefix('my_').replace('_', ' ')} {value}")
-        for k, one in enumerate(rules.stages):
+        for k, one in enumerate(rules.phases):
             if (int(table.actors[k]) >> other) & 1:
                 words.append(f"{one.name} {shown(rules, table, k, other, seat)}")
         if rules.rounds > 1 or table.done:

@@ -1,6 +1,6 @@
-"""The observation of all games in stages, version 0. Seats are relative to the observer: 0 is the observer.
+"""The observation of all games in phases, version 0. Seats are relative to the observer: 0 is the observer.
 
-All games have the same slices, so `observe` is compiled once. What a number means is in the stage's documentation.
+All games have the same slices, so `observe` is compiled once. What a number means is in the phase's documentation.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from ..core.compiled import compiled, inlined
 from ..core.encoder import Encoder
 from ..core.layout import PER_SEAT, Layout, Slice
 from ..core.seats import relative
-from .definition import Fact, Open, StageGame
+from .definition import Fact, Open, PhaseGame
 from .rules import is_visible
 from .table import FACTS, MEMORY
 
@@ -19,17 +19,17 @@ AGO = tuple("1 round ago" if k == 1 else f"{k} rounds ago" for k in range(1, MEM
 """The names of the rounds in memory, the latest first."""
 
 
-def encoders(rules: StageGame, table: Any) -> dict[str, Encoder]:
+def encoders(rules: PhaseGame, table: Any) -> dict[str, Encoder]:
     """Return the encoders by name. Where nothing is hidden, `full` shows what `v0` shows."""
-    seats, stages = int(table.seats), int(table.stages)
-    phases = tuple(stage.name for stage in rules.stages)
+    seats, phases = int(table.seats), int(table.phases)
+    names = tuple(phase.name for phase in rules.phases)
     mine = f"`{rules.private.name}`, as a share of the highest" if rules.private else "always 0: nothing is private"
     low, high = (utility / rules.largest for utility in rules.payoffs)
     repeated = rules.rounds > 1
     v0 = Layout(
         [
             Slice("agent_id", (seats,), 0, 1, "own seat, one-hot", axes=("seat",)),
-            Slice("phase", (stages,), 0, 1, f"one-hot: {', '.join(phases)}", axes=(phases,)),
+            Slice("phase", (phases,), 0, 1, f"one-hot: {', '.join(names)}", axes=(names,)),
             Slice("is_my_turn", (1,), 0, 1, "whether the observer decides next"),
             Slice(
                 "current_turn_agent_id",
@@ -42,22 +42,22 @@ def encoders(rules: StageGame, table: Any) -> dict[str, Encoder]:
             Slice("game_state.my_private_value", (1,), 0, 1, mine),
             Slice(
                 "game_state.chosen",
-                (stages, seats),
+                (phases, seats),
                 0,
                 1,
                 "by phase and relative seat: whether it has chosen",
-                axes=(phases, *PER_SEAT),
+                axes=(names, *PER_SEAT),
             ),
             Slice(
                 "game_state.choices",
-                (stages, seats),
+                (phases, seats),
                 0,
                 1,
                 "the number, as a share of the highest; 0 if not known",
-                axes=(phases, *PER_SEAT),
+                axes=(names, *PER_SEAT),
             ),
             Slice("game_state.turns_left", (1,), 0, 1, "share of the phase's turns, this one included"),
-            *(_repeated_slices(phases, seats) if repeated else ()),
+            *(_repeated_slices(names, seats) if repeated else ()),
             Slice("game_over", (1,), 0, 1, "whether the match is over"),
             Slice("outcome.payoffs", (seats,), low, high, "by relative seat, by the largest amount", axes=PER_SEAT),
         ]
@@ -73,19 +73,19 @@ def encoders(rules: StageGame, table: Any) -> dict[str, Encoder]:
             Slice("hidden.private_values", (seats,), 0, 1, f"by relative seat: {mine}", axes=PER_SEAT),
             Slice(
                 "hidden.choices",
-                (stages, seats),
+                (phases, seats),
                 0,
                 1,
                 "by phase and relative seat: the number",
-                axes=(phases, *PER_SEAT),
+                axes=(names, *PER_SEAT),
             ),
         ]
         full = shown.extended(slices, observe_hidden, full_information=True)
     return {"v0": shown, "full": full}
 
 
-def _repeated_slices(phases: Sequence[str], seats: int) -> list[Slice]:
-    shape, axes = (MEMORY, len(phases), seats), (AGO, phases, *PER_SEAT)
+def _repeated_slices(names: Sequence[str], seats: int) -> list[Slice]:
+    shape, axes = (MEMORY, len(names), seats), (AGO, names, *PER_SEAT)
     return [
         Slice("game_state.rounds_left", (1,), 0, 1, "share of the rounds, this one included"),
         Slice(
@@ -122,19 +122,19 @@ def observe(table: Any, seat: int, at: Any, out: Any) -> None:
     seats = table.seats
     out[:] = 0
     out[at.agent_id + seat] = 1
-    out[at.phase + table.stage] = 1
+    out[at.phase + table.phase] = 1
     if table.turn >= 0:
         out[at.is_my_turn] = table.turn == seat
         out[at.current_turn_agent_id + relative(table.turn, seat, seats)] = 1
     out[at.my_private_value] = table.private[seat] * table.per_private
-    for stage in range(table.stage + 1):
+    for phase in range(table.phase + 1):
         for other in range(seats):
-            if table.chosen[stage, other] > 0:
-                place = stage * seats + relative(other, seat, seats)
+            if table.chosen[phase, other] > 0:
+                place = phase * seats + relative(other, seat, seats)
                 out[at.chosen + place] = 1
-                if is_visible(table, stage, other, seat):
-                    out[at.choices + place] = table.number[stage, other] * table.per_number[stage]
-    limit = table.limit[table.stage]
+                if is_visible(table, phase, other, seat):
+                    out[at.choices + place] = table.number[phase, other] * table.per_number[phase]
+    limit = table.limit[table.phase]
     out[at.turns_left] = (limit - min(table.cycle, limit)) / limit
     if table.done:
         out[at.game_over] = 1
@@ -146,22 +146,22 @@ def observe(table: Any, seat: int, at: Any, out: Any) -> None:
 def observe_repeated(table: Any, seat: int, at: Any, out: Any) -> None:
     """Write the slices of `observe`, and those of a repeated game."""
     observe(table, seat, at, out)
-    seats, stages = table.seats, table.stages
+    seats, phases = table.seats, table.phases
     out[at.rounds_left] = (table.rounds - table.round_number) / table.rounds
     for age in range(min(MEMORY, table.round_number)):
-        for stage in range(stages):
+        for phase in range(phases):
             for other in range(seats):
-                number = table.past[age, stage, other]
+                number = table.past[age, phase, other]
                 if number >= 0:
-                    place = (age * stages + stage) * seats + relative(other, seat, seats)
+                    place = (age * phases + phase) * seats + relative(other, seat, seats)
                     out[at.history_chosen + place] = 1
-                    out[at.history_choices + place] = number * table.per_number[stage]
+                    out[at.history_choices + place] = number * table.per_number[phase]
 
 
 @compiled
 def observe_open(table: Any, seat: int, at: Any, out: Any) -> None:
-    """Write the slices of a game with an open stage."""
-    out[at.standing] = table.standing * table.per_number[table.stages - 1]
+    """Write the slices of a game with an open phase."""
+    out[at.standing] = table.standing * table.per_number[table.phases - 1]
     for other in range(table.seats):
         place = relative(other, seat, table.seats)
         out[at.owner + place] = table.owner == other
@@ -193,5 +193,5 @@ def observe_hidden(table: Any, seat: int, at: Any, out: Any) -> None:
     for other in range(seats):
         place = relative(other, seat, seats)
         out[at.hidden_private_values + place] = table.private[other] * table.per_private
-        for stage in range(table.stages):
-            out[at.hidden_choices + stage * seats + place] = table.number[stage, other] * table.per_number[stage]
+        for phase in range(table.phases):
+            out[at.hidden_choices + phase * seats + place] = table.number[phase, other] * table.per_number[phase]

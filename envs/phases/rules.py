@@ -1,4 +1,4 @@
-"""The rules that all games in stages share, over one record, compiled.
+"""The rules that all games in phases share, over one record, compiled.
 
 `binding` binds a game's own functions to them, as `core.loops` does.
 """
@@ -54,11 +54,11 @@ def reset(table: Any) -> None:
 @compiled
 def begin_round(table: Any) -> None:
     """Begin a round: nobody has chosen, and the bounds are those of the grids."""
-    for stage in range(table.stages):
+    for phase in range(table.phases):
         for seat in range(table.seats):
-            table.chosen[stage, seat] = 0
-            table.chosen_in[stage, seat] = 0
-            table.number[stage, seat] = 0.0
+            table.chosen[phase, seat] = 0
+            table.chosen_in[phase, seat] = 0
+            table.number[phase, seat] = 0.0
     for kind in range(table.kinds):
         table.least[kind] = table.origin[kind]
         points = (table.first[kind + 1] - table.first[kind]) // table.block[kind]
@@ -74,16 +74,16 @@ def begin_round(table: Any) -> None:
     table.closer = -1
     table.closed_by = -1
     table.acts = 0
-    begin_stage(table, 0)
+    begin_phase(table, 0)
 
 
 @compiled
-def begin_stage(table: Any, stage: int) -> None:
-    """Begin a stage with its first seat."""
-    table.stage = stage
+def begin_phase(table: Any, phase: int) -> None:
+    """Begin a phase with its first seat."""
+    table.phase = phase
     table.cycle = 0
     seat = 0
-    while (table.actors[stage] >> seat) & 1 == 0:
+    while (table.actors[phase] >> seat) & 1 == 0:
         seat += 1
     table.turn = seat
 
@@ -91,13 +91,13 @@ def begin_stage(table: Any, stage: int) -> None:
 @compiled
 def choose(table: Any, move: Any) -> bool:
     """Store the acting seat's choice and give the turn to the next one. Return whether the round is over."""
-    stage, seat = table.stage, table.turn
+    phase, seat = table.phase, table.turn
     if table.loops:
         log(table, move.kind, move.value)
     if move.kind < table.kinds - 1 or table.pass_is_final:
-        table.chosen[stage, seat] = 1 + move.kind
-        table.chosen_in[stage, seat] = table.cycle
-        table.number[stage, seat] = move.value
+        table.chosen[phase, seat] = 1 + move.kind
+        table.chosen_in[phase, seat] = table.cycle
+        table.number[phase, seat] = move.value
         if table.block[move.kind] > 1:
             place = seat * table.further
             table.fact[place] = move.second
@@ -108,27 +108,27 @@ def choose(table: Any, move: Any) -> bool:
         if seat == table.seats:
             seat = 0
             table.cycle += 1
-        if (table.actors[stage] >> seat) & 1 == 1 and table.chosen[stage, seat] == 0:
-            if table.cycle >= table.limit[stage]:
+        if (table.actors[phase] >> seat) & 1 == 1 and table.chosen[phase, seat] == 0:
+            if table.cycle >= table.limit[phase]:
                 table.timeout = True
                 return True
             table.turn = seat
             return False
-    if stage + 1 == table.stages:
+    if phase + 1 == table.phases:
         return True
-    begin_stage(table, stage + 1)
+    begin_phase(table, phase + 1)
     return False
 
 
 @compiled
-def go_back(table: Any, stage: int) -> None:
-    """Begin an earlier stage again: nobody has chosen in it and in later ones. `StageGame.loops` allows it."""
-    for later in range(stage, table.stages):
+def go_back(table: Any, phase: int) -> None:
+    """Begin an earlier phase again: nobody has chosen in it and in later ones. `PhaseGame.loops` allows it."""
+    for later in range(phase, table.phases):
         for seat in range(table.seats):
             table.chosen[later, seat] = 0
             table.chosen_in[later, seat] = 0
             table.number[later, seat] = 0.0
-    begin_stage(table, stage)
+    begin_phase(table, phase)
 
 
 @compiled
@@ -136,7 +136,7 @@ def log(table: Any, kind: int, number: float) -> None:
     """Add the acting seat's move to the history."""
     place = table.acts % LOG
     table.log_seat[place] = table.turn
-    table.log_stage[place] = table.stage
+    table.log_phase[place] = table.phase
     table.log_kind[place] = kind
     table.log_cycle[place] = table.cycle
     table.log_number[place] = number
@@ -165,23 +165,23 @@ def remember(table: Any) -> None:
     for age in range(MEMORY - 1, 0, -1):
         for fact in range(FACTS):
             table.past_fact[age, fact] = table.past_fact[age - 1, fact]
-        for stage in range(table.stages):
+        for phase in range(table.phases):
             for seat in range(table.seats):
-                table.past[age, stage, seat] = table.past[age - 1, stage, seat]
+                table.past[age, phase, seat] = table.past[age - 1, phase, seat]
     for fact in range(FACTS):
         table.past_fact[0, fact] = table.fact[fact]
-    for stage in range(table.stages):
+    for phase in range(table.phases):
         for seat in range(table.seats):
-            made = table.chosen[stage, seat] > 0
-            table.past[0, stage, seat] = table.number[stage, seat] if made else NOTHING
+            made = table.chosen[phase, seat] > 0
+            table.past[0, phase, seat] = table.number[phase, seat] if made else NOTHING
 
 
 @compiled
 def legal(table: Any, mask: Any) -> None:
-    """Write the action mask of the acting seat: the action types of the stage, within the bounds of this turn."""
+    """Write the action mask of the acting seat: the action types of the phase, within the bounds of this turn."""
     mask[:] = 0
     for kind in range(table.kinds):
-        if table.open[kind] == 1 and (table.offers[table.stage] >> kind) & 1 == 1:
+        if table.open[kind] == 1 and (table.offers[table.phase] >> kind) & 1 == 1:
             first, end = table.first[kind], table.first[kind + 1]
             gap, origin, block = table.gap[kind], table.origin[kind], table.block[kind]
             if gap > 0.0:  # the bounds are usually those of the grid
@@ -210,15 +210,15 @@ def decode(table: Any, action: int) -> Move:
 
 
 @compiled
-def sum_of(table: Any, stage: int) -> float:
-    """Return the sum of the numbers of a stage."""
+def sum_of(table: Any, phase: int) -> float:
+    """Return the sum of the numbers of a phase."""
     total = 0.0
     for seat in range(table.seats):
-        total += table.number[stage, seat]
+        total += table.number[phase, seat]
     return total
 
 
 @compiled
-def is_visible(table: Any, stage: int, other: int, seat: int) -> bool:
-    """Return whether `seat` sees the number that `other` chose in a stage."""
-    return other == seat or table.sealed[stage] == 0 or stage < table.stage
+def is_visible(table: Any, phase: int, other: int, seat: int) -> bool:
+    """Return whether `seat` sees the number that `other` chose in a phase."""
+    return other == seat or table.sealed[phase] == 0 or phase < table.phase
