@@ -11,9 +11,10 @@ import struct
 
 import aiohttp
 import pytest
-from live.event_loops import on_loop
+from live.event_loops import in_virtual_time, on_loop
 from live.poker_client import Client, hosting
-from parlour.wrappers.live.common import listening
+from parlour.wrappers.live.common import frames, listening
+from parlour.wrappers.live.common.connection import Connection, ConnectionLimits
 from parlour.wrappers.live.common.server import server_tls
 from parlour.wrappers.live.poker.host import PokerHost
 
@@ -147,3 +148,107 @@ def test_a_wrong_certificate_is_named(certificate, tmp_path):
         server_tls(cert)
     with pytest.raises(ValueError, match="nothing"):
         server_tls(tmp_path / "nothing.pem")
+
+
+# Frames.
+
+
+def frame(payload=b"", opcode=1, last=True):
+    """A masked frame."""
+    length = struct.pack("!B", 0x80 | len(payload)) if len(payload) < 126 else struct.pack("!BH", 0xFE, len(payload))
+    return bytes([0x80 * last | opcode]) + length + bytes(4) + payload
+
+
+EMPTY = frame(opcode=0, last=False)
+"""A continuation without a payload."""
+
+
+@on_loop
+async def test_empty_continuations_count_and_too_many_end_the_connection():
+    async with hosting(rate=None) as (host, client):
+        await client.sit_down()
+        await client.register("flood")
+        await client.join()
+        reader, writer = await opened(host, client.token)
+        writer.write(frame(last=False))
+        closing = asyncio.create_task(until_seen(reader, b"too many frames"))
+        with contextlib.suppress(ConnectionError):
+            for _ in range(100):
+                writer.write(EMPTY * 10_000)
+                await asyncio.wait_for(writer.drain(), 5)
+        assert b"\x03\xf0too many frames" in await closing  # 1008
+        await asyncio.wait_for(ended(reader), 5)
+        writer.close()
+        assert await latency(client.http, host) < 1.0
+
+
+async def ended(reader):
+    with contextlib.suppress(ConnectionError):
+        while await reader.read(2**16):
+            pass
+
+
+@on_loop
+async def test_a_message_in_many_fragments_is_one_message():
+    async with hosting() as (host, client):
+        await client.register()
+        await client.join()
+        reader, writer = await opened(host, client.token)
+        ping = b'{"type": "ping", "payload": {"timestamp": 1}}'
+        parts = [frame(ping[at : at + 1], opcode=0, last=False) for at in range(1, len(ping))]
+        data = b"".join([frame(ping[:1], last=False), *parts, EMPTY * 500, frame(opcode=0)])
+        for at in range(0, len(data), 5):
+            writer.write(data[at : at + 5])
+            await asyncio.sleep(0)
+        assert b'"type":"pong"' in await until_seen(reader, b'"type":"pong"')
+        reset(writer)
+
+
+class Parser:
+    def __init__(self):
+        self.data = b""
+
+    def feed_data(self, data):
+        self.data += data
+        return False, b""
+
+
+@pytest.mark.parametrize("step", [1, 2, 3, 7, 1000, 10**6])
+@in_virtual_time
+async def test_fragments_are_counted_however_they_arrive(step):
+    lengths = [0, 1, 125, 126, 1000]
+    whole = [frame(b"x" * length, opcode) for length in lengths for opcode in (1, 2, 9)]
+    parts = [frame(b"\x00" * length, opcode=0, last=False) for length in lengths]
+    unmasked = [b"\x82\x7f" + struct.pack("!Q", 70_000) + b"\x00" * 70_000, b"\x81\x01a"]
+    rounds = int(2 * frames.FRAGMENTS) // len(parts)
+    data = b"".join(whole * 10 + unmasked + (parts + whole) * rounds) if step >= 1000 else b"".join(whole + unmasked)
+    parser, exceeded = Parser(), []
+    limit = frames.FrameLimit(parser, lambda: exceeded.append(True))
+    for at in range(0, len(data), step):
+        limit.feed_data(data[at : at + step])
+    assert parser.data == data and not exceeded
+    more = EMPTY * int(2 * frames.FRAGMENTS + 1)
+    for at in range(0, len(more), step):
+        limit.feed_data(more[at : at + step])
+    assert exceeded == [True]
+    assert len(parser.data) < len(data + more)
+
+
+@in_virtual_time
+async def test_empty_messages_of_one_who_only_listens_are_read_slowly():
+    connection = Connection(Messages(), None, ConnectionLimits(rate=50.0))
+    clock = asyncio.get_running_loop().time
+    began, taken = clock(), 0
+    async for data in connection.messages():
+        assert data == ""
+        taken += 1
+        if taken == 120:
+            break
+    assert 0.3 < clock() - began < 0.5  # a hundred at once, and then fifty a second
+
+
+class Messages:
+    """A WebSocket with empty messages without end."""
+
+    async def receive(self, timeout):
+        return aiohttp.WSMessage(aiohttp.WSMsgType.TEXT, "", None)

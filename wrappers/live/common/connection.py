@@ -23,7 +23,8 @@ class ConnectionLimits:
     Attributes:
         frame: the most bytes of a message; a longer one ends the connection while it is received.
         message: the most bytes of a message; a longer one is refused, and the connection stays open. None: as `frame`.
-        rate: the most messages per second from a peer (twice as many at once); None: no limit.
+        rate: the most messages per second from a peer (twice as many at once), the empty ones too. Further ones are
+            refused where the protocol can do so, and read more slowly. None: no limit.
         controls: the most pings and pongs per second from a peer (twice as many at once). Further ones are not
             answered, and the peer's messages are read more slowly.
         queue: the most outgoing messages; a peer that is further behind is dropped.
@@ -32,7 +33,7 @@ class ConnectionLimits:
 
     frame: int = 2**20
     message: int | None = None
-    rate: float | None = None
+    rate: float | None = 100.0
     controls: float = 10.0
     queue: int = 256
     closing: float = 2.0
@@ -115,6 +116,14 @@ class Connection:
     def _is_writing(self) -> bool:
         return not self._aborted and self._writer is not None and not self._writer.done()
 
+    def expel(self) -> None:
+        """Close the connection of a peer that floods, and read nothing more."""
+        logger.info("closing a connection with too many fragments of messages")
+        self.close(WSCloseCode.POLICY_VIOLATION, b"too many frames")
+        if self._transport is not None:
+            self._transport.pause_reading()
+        asyncio.get_running_loop().call_later(self._limits.closing, self.abort)  # it may not take the close
+
     def abort(self) -> None:
         """End the connection at once."""
         self._aborted = True
@@ -146,13 +155,12 @@ class Connection:
 
     # Incoming.
 
-    async def messages(
-        self, refuse: Callable[[Excess, str], None] = lambda excess, detail: None
-    ) -> AsyncIterator[str | bytes]:
+    async def messages(self, refuse: Callable[[Excess, str], None] | None = None) -> AsyncIterator[str | bytes]:
         """Yield the peer's messages, text or bytes, until the connection ends.
 
         Args:
-            refuse: called with the exceeded limit and a sentence for the peer. Such a message is left out.
+            refuse: called with the exceeded limit and a sentence for the peer. Such a message is left out. None:
+                messages beyond the rate come later, and long ones are left out.
         """
         limits, clock = self._limits, asyncio.get_running_loop().time
         self._rate = None if limits.rate is None else RateLimit(limits.rate, clock())
@@ -170,17 +178,26 @@ class Connection:
                     continue
                 if message.type not in (WSMsgType.TEXT, WSMsgType.BINARY):
                     return
-                if self._rate is not None and not self._rate.take(clock()):
-                    refuse(Excess.RATE, f"more than {limits.rate:g} messages a second")
-                    await asyncio.sleep(1 / (limits.rate or 1))  # as above
-                elif limits.message is not None and len(message.data) > limits.message:
-                    refuse(Excess.LENGTH, f"a message of {len(message.data)} bytes; at most {limits.message}")
-                else:
+                fits = limits.message is None or len(message.data) <= limits.message
+                if await self._keeps_to_rate(refuse) and fits:
                     yield message.data
+                elif not fits and refuse is not None:
+                    refuse(Excess.LENGTH, f"a message of {len(message.data)} bytes; at most {limits.message}")
                 if 2 * self._queue.qsize() > limits.queue:
                     await asyncio.sleep(0)  # messages that came at once are answered at once; let the answers go out
         except ConnectionError as error:
             logger.info("a peer is lost: %s", error)
+
+    async def _keeps_to_rate(self, refuse: Callable[[Excess, str], None] | None) -> bool:
+        """Return whether a message comes within the rate; if it cannot be refused, wait until it does."""
+        rate, clock = self._limits.rate or 1.0, asyncio.get_running_loop().time
+        while self._rate is not None and not self._rate.take(clock()):
+            if refuse is not None:
+                refuse(Excess.RATE, f"more than {rate:g} messages a second")
+            await asyncio.sleep(1 / rate)  # the rest waits on the peer's side of the wire
+            if refuse is not None:
+                return False
+        return True
 
     def spare(self) -> None:
         """Take the latest message out of the rate's count."""

@@ -9,6 +9,7 @@ import ssl
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import partial
 from os import PathLike
 from typing import Any, Self
 
@@ -16,6 +17,7 @@ from aiohttp import WSCloseCode, web
 from aiohttp.typedefs import Middleware
 
 from .connection import Connection, ConnectionLimits
+from .frames import HttpProtocol
 from .guesses import Guesses
 from .listening import IDLE_SECONDS, Sockets, http_log
 from .origins import Handler, Origins
@@ -111,17 +113,17 @@ class Server(ABC):
         try:
             await self.opening()
             app = self._application([self._origins.check, self._mark_busy, *self.middlewares()])
-            self._runner = web.AppRunner(
-                app,
-                access_log=None,
-                shutdown_timeout=1.0,
-                keepalive_timeout=IDLE_SECONDS,
-                auto_decompress=False,  # a small body could expand to gigabytes
-                logger=http_log,
-            )
+            self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0, logger=http_log)
             await self._runner.setup()
+            options: dict[str, Any] = {
+                "access_log": None,
+                "keepalive_timeout": IDLE_SECONDS,
+                "auto_decompress": False,  # a small body could expand to gigabytes
+                "logger": http_log,
+            }
             assert self._runner.server is not None
-            self._sockets = Sockets(self._runner.server)
+            loop = asyncio.get_running_loop()
+            self._sockets = Sockets(partial(HttpProtocol, self._runner.server, loop=loop, **options))
             self.url = url_of(*await self._sockets.listen(self._address, self._port, self.tls))
         except BaseException:
             await self.stop()
@@ -219,6 +221,8 @@ class Server(ABC):
         if self._stopping:
             raise web.HTTPServiceUnavailable(text="the server is going away\n")
         connection = Connection(socket, request.transport, limits)
+        assert isinstance(request.protocol, HttpProtocol)
+        request.protocol.exceeded = connection.expel
         admitted, victim = self._places.take(connection, request.remote or "")
         if victim is not None:
             victim.abort()

@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 PORT = 3010
 CONNECTIONS = 256
 """WebSockets that may be open at once."""
-LIMITS = ConnectionLimits(frame=MESSAGE_LIMIT, queue=1024, closing=1.0)
+LIMITS = ConnectionLimits(frame=MESSAGE_LIMIT, rate=1000.0, queue=1024, closing=1.0)
 """What a connection may take. Streams wait where the client does not keep up."""
 
 

@@ -33,7 +33,7 @@ from .agent_session import ChatRequested, TangramAgentSession, TangramEvent, Use
 
 logger = logging.getLogger(__name__)
 
-LIMITS = ConnectionLimits(frame=2**24, closing=1.0)
+LIMITS = ConnectionLimits(frame=2**24, rate=200.0, closing=1.0)
 """What a game may take. The session refuses a far shorter message than a frame may be, so that it can say so."""
 CHATS = 4
 """Chats of a player that wait for the agent at once. Further ones are answered without it."""
