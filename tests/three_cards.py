@@ -23,7 +23,7 @@ from parlour.envs import (
     with_required_fields,
 )
 from parlour.envs.core.compiled import compiled
-from parlour.envs.core.open_view import open_view
+from parlour.envs.core.default_view import default_view
 from parlour.envs.core.rng import draw
 
 KINDS, AGENTS = ("pass", "bet"), ("player_0", "player_1")
@@ -134,7 +134,7 @@ def resample(table, seat, generator):
 def game():
     rules = Rules(blank=BLANK, num_actions=2, reset=reset, step=step, legal=legal)
     view = replace(
-        open_view(rules, AGENTS), action_spaces=dict.fromkeys(KINDS, spaces.Dict({})), action_ranges=(), parse=parse,
+        default_view(rules, AGENTS), action_spaces=dict.fromkeys(KINDS, spaces.Dict({})), action_ranges=(), parse=parse,
         encode=lambda table, action: AgentResponse(Action(KINDS[action])), game_state=game_state, load=load,
         allowed=lambda table: [AllowedAction(kind, "", {"additionalProperties": False}) for kind in KINDS],
         outcome=lambda table, seat: {"payoffs": [{"utility": float(won)} for won in table.rewards], "reason": "end"},

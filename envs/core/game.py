@@ -15,11 +15,11 @@ from ..render.renderer import Renderer
 from . import loops
 from .capabilities import Capabilities
 from .checks import require_arguments, require_mapping, require_names, require_type
+from .default_view import Hidden, default_parts, default_view
 from .encoder import Encoder
 from .immutable import Immutable
 from .layout import Layout
 from .loops import Batch
-from .open_view import Hidden, default_view, open_view
 from .record import Tables, plain
 from .rules import Rules
 from .turn_state import Message, TurnState
@@ -85,7 +85,7 @@ class Game(Immutable):
             the record but the random stream and the `hidden` fields, and answer with action indices.
         hidden: the fields that the default view hides up to the end of the episode: of a field with an entry per seat
             the entries of the other seats, any other field as a whole. For other rules give a function for each:
-            ``{"choice": hides}`` (see `open_view.open_view`).
+            ``{"choice": hides}`` (see `default_view.default_view`).
         renderer: text and pictures. By default the text is the game state of each seat.
         bots: scripted players by name; ``bots[name](game, seed)`` makes a policy.
         options: the options this game was made with, by name.
@@ -134,9 +134,9 @@ class Game(Immutable):
         self.check_encoder(self.encoder)
         if self.view is None:
             self._check_that_hidden_fields_are_named()
-            object.__setattr__(self, "view", open_view(self.rules, self.agents, hidden=self.hidden))
+            object.__setattr__(self, "view", default_view(self.rules, self.agents, hidden=self.hidden))
         require_type("Game", "view", self.view, View)
-        default = default_view(self.view)
+        default = default_parts(self.view)
         if self.hidden and (default is None or default.hidden != self.hidden):
             raise ValueError(f"Game: hidden={self.hidden!r} is for the default view; this view hides fields by itself")
         if self.view.action_ranges and self.view.action_ranges[-1].stop != self.num_actions:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from .game import Game
 from .record import Tables
 from .rng import streams
-from .vector import STAY
+from .vector import NO_ACTION
 
 
 @runtime_checkable
@@ -178,7 +178,7 @@ def play_until_done(
     made = 0
     while (live := np.flatnonzero(~batch.dones)).size and made != steps:
         seats = batch.turn[live]
-        actions[:] = STAY
+        actions[:] = NO_ACTION
         choose_actions(
             game, policies, seated[live, seats], tables=tables, rows=live, observations=batch.observations,
             masks=batch.masks, encoder=encoder, actions=actions,

@@ -15,7 +15,7 @@ from .loops import Batch
 from .rng import GOLDEN, choose, mix, streams
 from .threads import Threads
 
-STAY = -1
+NO_ACTION = -1
 """The action that plays nothing at a table."""
 SAMPLING = np.uint64(0xD1B54A32D192ED03)
 """Sampled actions have streams of their own, so that they do not change the deal: the tables' streams XOR this."""
@@ -23,7 +23,7 @@ SAMPLING = np.uint64(0xD1B54A32D192ED03)
 
 @compiled
 def first_illegal(masks: Any, actions: Any) -> int:
-    """Return the first table whose action is neither legal nor `STAY`; −1 if there is none."""
+    """Return the first table whose action is neither legal nor `NO_ACTION`; −1 if there is none."""
     count = masks.shape[1]
     for i in range(len(actions)):
         action = actions[i]
@@ -169,7 +169,7 @@ class VectorGame:
         """Play one decision on every table.
 
         Args:
-            actions: int[N] action indices of the seats in `turn`; `STAY` (−1) leaves a table as it is.
+            actions: int[N] action indices of the seats in `turn`; `NO_ACTION` (−1) leaves a table as it is.
 
         Raises:
             ValueError: if an action is masked, out of range or not an integer, or the shape is wrong. No table is

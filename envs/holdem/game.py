@@ -14,12 +14,12 @@ from ..core.record import Tables, new_table
 from ..core.rules import Rules
 from ..core.view import View
 from ..render.renderer import Renderer
-from . import actions, bots, moves, picture, render, rules, setup, view
+from . import actions, bots, fixed_cards, moves, picture, render, rules, view
 from .hands import card_number
 from .luck import AllInEquity, without_luck
 from .range_text import weights_of
 from .shown_options import differences
-from .starting import Start, chance_of, reset_from, start_of
+from .street_start import Start, chance_of, reset_from, start_of
 from .table import FIRST_FRACTION, FRACTIONS, PREFLOP, SEATS, TABLE
 from .view import STREETS
 
@@ -240,7 +240,7 @@ def _made(options: dict[str, Any], start: Start | None) -> Game:
         bots=bots.BOTS,
         capabilities=Capabilities(
             public_view=PublicView(view.public),
-            setup=Setup(setup.NAMES, setup.set_cards if start is None else setup.refuse),
+            setup=Setup(fixed_cards.NAMES, fixed_cards.set_cards if start is None else fixed_cards.refuse),
             variance_reduction=VarianceReduction(
                 expected_rewards=partial(AllInEquity, options["seats"]), without_luck=partial(without_luck, options)
             ),

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.open_view import default_view
+from ..core.default_view import default_parts
 from .arrays import GUARD
 from .trial import Trial
 
@@ -21,7 +21,7 @@ def warn_of_fields(trial: Trial) -> None:
 
     An encoder shows an entry if another value of it, from another record, changes an observation of the seat.
     """
-    view = default_view(trial.game.view)
+    view = default_parts(trial.game.view)
     if view is None:
         return
     records = [table.copy() for _, (table, _) in zip(range(RECORDS), trial.views(), strict=False) if not table.done]

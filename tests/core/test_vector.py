@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from parlour import envs
 from parlour.envs import VectorGame
-from parlour.envs.core.vector import STAY
+from parlour.envs.core.vector import NO_ACTION
 
 
 def tables(count=8, seed=1, name="holdem", **options):
@@ -19,7 +19,7 @@ def tables(count=8, seed=1, name="holdem", **options):
 def test_a_finished_table_is_reset_within_the_step():
     made = tables(2, seats=2)
     game, twin = made.game, made.tables.copy()
-    made.step([0, STAY])  # the small blind folds
+    made.step([0, NO_ACTION])  # the small blind folds
     game.rules.play(twin[0], 0)
     assert made.dones.tolist() == [True, False]
     assert made.rewards[0].tolist() == twin[0].rewards[:2].tolist() != [0, 0]
@@ -27,7 +27,7 @@ def test_a_finished_table_is_reset_within_the_step():
     assert made.tables[0].tobytes() == twin[0].tobytes()
     assert made.turn[0] == twin[0].turn
     assert np.array_equal(made.observations[0], game.observation(twin[0], twin[0].turn))
-    made.step([1, STAY])
+    made.step([1, NO_ACTION])
     assert made.dones.tolist() == [False, False]
     assert not made.rewards.any()
 
@@ -53,7 +53,7 @@ def test_a_step_that_keeps_the_ends_is_the_same_step():
 def test_a_table_that_stays_does_not_change():
     made = tables(3)
     before = made.tables.copy(), made.observations.copy(), made.action_masks.copy(), made.turn.copy()
-    made.step([STAY, 1, STAY])
+    made.step([NO_ACTION, 1, NO_ACTION])
     for i in (0, 2):
         after = made.tables[i], made.observations[i], made.action_masks[i], made.turn[i]
         assert all(one[i].tobytes() == other.tobytes() for one, other in zip(before, after, strict=True))

@@ -19,7 +19,7 @@ from ...envs.core.game import Game
 from ...envs.core.record import Tables
 from ...envs.core.rollout import Policy, encoder_of
 from ...envs.core.turn_state import Action, AgentResponse, TurnState
-from ...envs.core.vector import STAY
+from ...envs.core.vector import NO_ACTION
 from .base import search_seconds
 from .policy import PolicyAgent
 
@@ -211,7 +211,7 @@ class SearchPolicy:
         self._loops.step(records, actions, batch, False)
         unsettled = self._planning.unsettled(children)
         if unsettled.any():
-            self._loops.step(records, np.where(unsettled, self._planning.settle, STAY), batch, False)
+            self._loops.step(records, np.where(unsettled, self._planning.settle, NO_ACTION), batch, False)
 
     def _guide(self, seen: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.float64]:
         """Return the policy's probabilities: float64[N, A]."""

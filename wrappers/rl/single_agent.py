@@ -22,7 +22,7 @@ from ...envs.core.options import whole
 from ...envs.core.random_policy import RandomPolicy
 from ...envs.core.record import Tables, as_bytes
 from ...envs.core.rollout import choose_actions
-from ...envs.core.vector import STAY, VectorGame
+from ...envs.core.vector import NO_ACTION, VectorGame
 from ..policies.base import Policy
 from .opponents import Opponents, OpponentSeats, check_random_start_steps
 
@@ -114,14 +114,14 @@ class SingleAgentTables:
             seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
         self.tables.reset(seed)
         if seed is not None:
-            self._sow(seed)
+            self._seed(seed)
         for array in (self._result, self._decisions, self._early, self.dones, self.truncations, self.illegal):
             array[:] = 0
         self.skipped[:], self.skipped_returns[:], self.rewards[:] = 0, 0, 0
         self._begin(self._rows)
         self._go_on()
 
-    def _sow(self, seed: int | Sequence[int]) -> None:
+    def _seed(self, seed: int | Sequence[int]) -> None:
         draws, plays, chance = np.random.SeedSequence(seed).spawn(3)
         self._seating.seed(draws, plays)
         self._chance = RandomPolicy(int(chance.generate_state(1, np.uint64)[0]))
@@ -161,7 +161,7 @@ class SingleAgentTables:
         """Play random start steps and opponents until it is the learner's turn at every table."""
         self._play_random_starts()
         while (waiting := (self.tables.turn != self.seat).nonzero()[0]).size:
-            moves = np.full(self.num_envs, STAY)
+            moves = np.full(self.num_envs, NO_ACTION)
             choose_actions(
                 self.game,
                 self.policies,
@@ -183,7 +183,7 @@ class SingleAgentTables:
         """Play the random start steps. Their rewards do not count. If they end the game, the next episode begins with
         the remaining ones."""
         while (rows := self._random_steps.nonzero()[0]).size:
-            moves = np.full(self.num_envs, STAY)
+            moves = np.full(self.num_envs, NO_ACTION)
             moves[rows] = self._chance.act(self.observations[rows], self.masks[rows])
             self.tables.step(moves)
             self._random_steps[rows] -= 1

@@ -36,7 +36,7 @@ EPISODES = 500
 """The number of random episodes whose hidden fields `resample` draws from."""
 
 
-def open_view(
+def default_view(
     rules: Rules, agents: Sequence[str], meanings: Mapping[int, str] | None = None, hidden: Hidden = ()
 ) -> View:
     """Return the view that shows everything but hidden fields, and takes action indices.
@@ -53,7 +53,7 @@ def open_view(
     Raises:
         ValueError: if the record has no field of a hidden name, or it is one of `record.REQUIRED_FIELDS`.
     """
-    made = _OpenView(rules, tuple(agents), hidden)
+    made = _DefaultView(rules, tuple(agents), hidden)
     known = meanings or {}
     ranges = [ActionRange(i, i + 1, (PLAY,), known.get(i, f"action {i}")) for i in range(rules.num_actions)]
     return View(
@@ -72,10 +72,10 @@ def open_view(
     )
 
 
-def default_view(view: View) -> "_OpenView | None":
+def default_parts(view: View) -> "_DefaultView | None":
     """Return what a default view is made of: its `fields`, `hidden` and `hides`; None for any other view."""
     made = getattr(view.game_state, "__self__", None)
-    return made if isinstance(made, _OpenView) else None
+    return made if isinstance(made, _DefaultView) else None
 
 
 @dataclass(frozen=True)
@@ -92,8 +92,8 @@ class _UpToTheEnd:
         return hidden
 
 
-class _OpenView:
-    """The functions of the default view. See `open_view`.
+class _DefaultView:
+    """The functions of the default view. See `default_view`.
 
     Attributes:
         fields: the names of the record's own fields.

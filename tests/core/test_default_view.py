@@ -8,7 +8,7 @@ import pytest
 import rock_paper_scissors
 from parlour import envs
 from parlour.envs import Game, TurnState
-from parlour.envs.core.open_view import open_view
+from parlour.envs.core.default_view import default_view
 from parlour.envs.testing import check, try_law
 
 
@@ -35,7 +35,7 @@ def test_a_field_without_entries_per_seat_is_hidden_as_a_whole():
     blank = envs.new_table(envs.with_required_fields(2, ("choice", "i4", 2), ("deck", "i1", 3), ("trump", "i1")))
     rules = replace(rock_paper_scissors.game().rules, blank=blank)
     table = rules.tables(1)[0]
-    view = open_view(rules, ("first", "second"), hidden=("deck", "trump"))
+    view = default_view(rules, ("first", "second"), hidden=("deck", "trump"))
     assert view.game_state(table, 1) == {"choice": [0, 0], "deck": [None] * 3, "trump": None}
     table.done = True
     assert view.game_state(table, 1) == {"choice": [0, 0], "deck": [0] * 3, "trump": 0}
@@ -112,4 +112,4 @@ def test_a_view_of_its_own_hides_by_itself():
     game = rock_paper_scissors.game()
     parts = {name: getattr(game, name) for name in ("name", "agents", "rules", "encoders", "payoffs")}
     with pytest.raises(ValueError, match=r"hidden=\('choice',\) is for the default view"):
-        Game(**parts, view=open_view(game.rules, game.agents), hidden=("choice",))
+        Game(**parts, view=default_view(game.rules, game.agents), hidden=("choice",))
