@@ -130,13 +130,13 @@ async def test_what_only_the_protocol_knows_goes_to_the_shell_and_all_events_to_
 
 
 @in_virtual_time
-async def test_notes_are_written_up_to_a_limit_that_is_reported(caplog):
-    runner = Runner(most_notes=2)
+async def test_notes_are_written(caplog):
+    runner = Runner()
     with caplog.at_level(logging.INFO):
-        await runner.receive([LogNote("one"), LogNote("two", problem=True), LogNote("three")])
+        await runner.receive([LogNote("one"), LogNote("two", problem=True)])
     assert [(record.levelname, record.message) for record in caplog.records] == [
         ("INFO", "table 1: one"),
-        ("WARNING", "table 1: two (the last note that is written)"),
+        ("WARNING", "table 1: two"),
     ]
 
 

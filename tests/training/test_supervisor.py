@@ -16,6 +16,7 @@ from parlour.training.commands.arguments import LiveArguments, SessionArguments
 from parlour.training.commands.supervisor import Supervisor, tell_status
 from parlour.wrappers.live.common.activity import Activity
 from parlour.wrappers.live.common.link import Link
+from parlour.wrappers.logs import program_log as logs
 from parlour.wrappers.logs.match_log import read
 from parlour.wrappers.logs.program_log import JsonLines, program_log
 from rich.console import Console
@@ -102,7 +103,8 @@ async def test_a_status_line_comes_every_minute(caplog):
     assert last.fields["problem"].endswith("390 s")
 
 
-def test_a_log_file_rotates_and_levels_are_kept(tmp_path):
+def test_a_log_file_rotates_and_levels_are_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(logs, "MOST_LINES", 40)
     path = tmp_path / "a.log"
     with program_log("warning", "text", path, most_bytes=400, old_files=2):
         for number in range(40):
@@ -112,6 +114,32 @@ def test_a_log_file_rotates_and_levels_are_kept(tmp_path):
     kept = [line["message"] for name in ("a.log.2", "a.log.1", "a.log") for line in lines(tmp_path / name)]
     assert kept == [f"line {number}" for number in range(40 - len(kept), 40)] and len(kept) >= 6
     assert all(one.stat().st_size <= 400 for one in tmp_path.iterdir())
+
+
+def test_lines_of_one_kind_are_counted_when_they_are_many(tmp_path, capsys):
+    path, log = tmp_path / "a.log", logging.getLogger("x")
+    with program_log("info", "text", path):
+        for number in range(25_000):
+            log.info("the server says %d", number)
+        log.warning("another line")
+        for _ in range(30):
+            log.info("status", extra={logs.FIELDS: {"hands": 1}})
+    told = [line["message"] for line in lines(path)]
+    assert told[:21] == [*(f"the server says {number}" for number in range(20)), "another line"]
+    assert told[21:] == ["status"] * 30 + ["24980 more lines like this one are left out: the server says 24999"]
+    assert len(capsys.readouterr().err.splitlines()) == len(told)
+
+
+def test_a_kind_of_lines_is_written_again_after_a_minute():
+    now, written = 0.0, []
+    handler = logging.Handler()
+    handler.emit = lambda record: written.append(record.getMessage())
+    handler.addFilter(logs.RepeatedLines(handler, lambda: now))
+    for now in range(121):
+        handler.handle(logging.makeLogRecord({"msg": f"at {now}", "pathname": "a", "lineno": 1}))
+    left_out = "40 more lines like this one are left out: at"
+    minutes = [[f"at {second + start}" for second in range(20)] for start in (0, 60)]
+    assert written == [*minutes[0], f"{left_out} 59", *minutes[1], f"{left_out} 119", "at 120"]
 
 
 def test_json_lines_have_errors_and_take_any_text(capsys):

@@ -2,8 +2,10 @@
 
 import logging
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -17,6 +19,9 @@ Format = Literal["text", "json"]
 """The format of the lines on stderr."""
 FIELDS = "fields"
 """The attribute of a log record with further fields of its JSON line, a dict: ``extra={FIELDS: {…}}``."""
+MOST_LINES = 20
+"""The most lines of one kind in `KIND_SECONDS`; further ones are counted."""
+KIND_SECONDS = 60.0
 FOR_FILES = "for_files"
 """The attribute of a log record that is true if the line is not written to stderr as text."""
 
@@ -37,11 +42,61 @@ class JsonLines(logging.Formatter):
         return msgspec.json.encode(line | getattr(record, FIELDS, {}), enc_hook=str).decode()
 
 
+@dataclass
+class _Kind:
+    since: float
+    latest: logging.LogRecord
+    lines: int = 0
+
+
+class RepeatedLines(logging.Filter):
+    """Lets `MOST_LINES` lines of one kind through per minute, and then writes how many were left out.
+
+    Lines are of one kind if one statement of the source logs them, whatever their texts are: what others send must not
+    fill a disk. Lines with further fields always pass.
+
+    Args:
+        handler: the handler whose filter it is; it writes the counts.
+        clock: returns the time in seconds.
+    """
+
+    def __init__(self, handler: logging.Handler, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._handler = handler
+        self._clock = clock
+        self._kinds: dict[tuple[str, int], _Kind] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Return whether the line is written."""
+        self._handler.acquire()  # records of several threads come at once
+        try:
+            now = self._clock()
+            self.write_counts(now - KIND_SECONDS)
+            if hasattr(record, FIELDS):
+                return True
+            kind = self._kinds.setdefault((record.pathname, record.lineno), _Kind(now, record))
+            kind.lines, kind.latest = kind.lines + 1, record
+            return kind.lines <= MOST_LINES
+        finally:
+            self._handler.release()
+
+    def write_counts(self, before: float = float("inf")) -> None:
+        """Write how many lines were left out, of the kinds whose minute began before a time, and count anew."""
+        for key, kind in list(self._kinds.items()):
+            if kind.since > before:
+                continue
+            del self._kinds[key]
+            if kind.lines > MOST_LINES:
+                left_out = kind.lines - MOST_LINES
+                text = f"{left_out} more lines like this one are left out: {kind.latest.getMessage()}"
+                self._handler.emit(logging.makeLogRecord({**vars(kind.latest), "msg": text, "args": ()}))
+
+
 @contextmanager
 def program_log(
     level: Level = "info", form: Format = "text", file: Path | None = None, most_bytes: int = 10**7, old_files: int = 5
 ) -> Iterator[None]:
-    """Write the log of this process as these say, until the end of the context.
+    """Write the log of this process as these say, until the end of the context. See `RepeatedLines`.
 
     Args:
         level: the lowest level of the lines.
@@ -68,12 +123,16 @@ def program_log(
         handlers.append(rotating)
     before = root.level
     root.setLevel(level.upper())
-    for handler in handlers:
+    limits = [RepeatedLines(handler) for handler in handlers]
+    for handler, limit in zip(handlers, limits, strict=True):
+        handler.addFilter(limit)
         root.addHandler(handler)
     try:
         yield
     finally:
         root.setLevel(before)
+        for limit in limits:
+            limit.write_counts()
         for handler in handlers:
             root.removeHandler(handler)
             handler.close()

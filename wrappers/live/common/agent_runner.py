@@ -23,7 +23,6 @@ class AgentRunner(ABC, Generic[Message]):
         driver: the driver of the agent; several sessions may share it.
         seconds: the time for a turn.
         on_event: called with every event.
-        most_notes: the most notes of the session that are logged; None: all.
     """
 
     def __init__(
@@ -33,13 +32,11 @@ class AgentRunner(ABC, Generic[Message]):
         *,
         seconds: float,
         on_event: Callable[[Any], None] | None = None,
-        most_notes: int | None = None,
     ) -> None:
         self.driver = driver
         self.seconds = seconds
         self._agent_session = session
         self._on_event = on_event or (lambda event: None)
-        self._notes_left = most_notes
         self._decision: Decision | None = None
         self._deadline = Deadline(0.0, 0.0)
         self._deciding: asyncio.Task[None] | None = None
@@ -103,13 +100,7 @@ class AgentRunner(ABC, Generic[Message]):
                 await self.handle(event)
 
     def _write_note(self, note: LogNote) -> None:
-        last = ""
-        if self._notes_left is not None:
-            if self._notes_left == 0:
-                return
-            self._notes_left -= 1
-            last = " (the last note that is written)" if self._notes_left == 0 else ""
-        logger.log(logging.WARNING if note.problem else logging.INFO, "%s: %s%s", self.name, note.text, last)
+        logger.log(logging.WARNING if note.problem else logging.INFO, "%s: %s", self.name, note.text)
 
     # Decisions.
 

@@ -37,8 +37,6 @@ LIMITS = ConnectionLimits(frame=2**24, rate=200.0, closing=1.0)
 """What a game may take. The session refuses a far shorter message than a frame may be, so that it can say so."""
 CHATS = 4
 """Chats of a player that wait for the agent at once. Further ones are answered without it."""
-NOTES = 100
-"""Notes on a game that are written: a game that sends nonsense all night must not fill a disk."""
 GAMES = 64
 """Games that may be connected at once."""
 
@@ -175,7 +173,7 @@ class _GameRunner(AgentRunner[messages.AgentMessage]):
         seconds: float,
         on_event: Callable[[Any], None],
     ) -> None:
-        super().__init__(session, driver, seconds=seconds, on_event=on_event, most_notes=NOTES)
+        super().__init__(session, driver, seconds=seconds, on_event=on_event)
         self._session = session
         self._agent = agent
         self._connection = connection
