@@ -1,8 +1,8 @@
 """Trained policies to take away: for a game the weights of one policy, and a card that says how good it is.
 
 ``zoo:holdem`` names a policy wherever a run or a policy file can stand: ``parlour play holdem --agents zoo:holdem``,
-``make_policy("zoo:holdem", game)``. The weights are ``.npz`` files, which are played by NumPy alone. `parlour zoo`
-shows the cards, and ``parlour zoo --take RUN`` replaces the policy of a game by that of a run.
+``make_policy("zoo:holdem", game)``. The weights are ``.npz`` files, which are played by NumPy alone. `parlour list
+zoo:holdem` shows a card, and in a checkout ``.ci/zoo.py --take RUN`` replaces the policy of a game by that of a run.
 
 A game may have further policies for other numbers of seats, its variants, such as ``ultimatum-3``. They play as
 ``zoo:ultimatum`` at tables at which that policy cannot play.

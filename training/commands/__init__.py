@@ -20,8 +20,7 @@ COMMANDS = {
     "host": "host a platform's protocol: poker, an arena, mafia, tangram",
     "deploy": "let a policy play on a live platform",
     "check": "check that your own game obeys the laws of all games",
-    "zoo": "show the trained policies that come with Parlour, or replace one",
-    "list": "show games, bots, presets and runs",
+    "list": "show games, bots, the trained policies that come with Parlour (the zoo), presets and runs",
     "bench": "measure speed and memory",
 }
 """The commands, by the name of the module or package, with their summaries."""
@@ -34,6 +33,7 @@ MERGED = {
     "teams": "parlour evaluate --game GAME --teams TEAM=POLICY …",
     "ladder": "parlour crossplay RUN RUN … --ladder FILE",
     "plot": "parlour compare RUN … --picture FILE",
+    "zoo": "parlour list zoo, or parlour list zoo:NAME for a card; to replace a policy, .ci/zoo.py in a checkout",
     "soak": "make soak (in a checkout)",
 }
 """Commands of version 0.2, and what does the same now."""

@@ -5,22 +5,24 @@ import json
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
+import msgspec
 import tyro
 from rich.table import Column, Table
 
 from ...envs import GAMES, find
 from ...envs import game as make_game
+from ...envs.core.options import named
 from ...wrappers.policies.trained_for import read_settings
-from ...zoo import PREFIX, names, seats_of, span
+from ...zoo import PREFIX, card, span
 from ..learning import run_folder
 from ..learning.settings import ALGORITHM
 from ..runs.config import platform_presets, presets, settings_from
 from ..terminal.console import Console
 from .arguments import AsJson
+from .cards import card_page, zoo_rows
 
-Kind = Literal["games", "bots", "zoo", "presets", "runs"]
 Rows = list[dict[str, Any]]
 IN_JSON_ONLY = {"games": ["note"], "presets": ["algorithm"]}
 """Columns that tables leave out."""
@@ -28,26 +30,31 @@ IN_JSON_ONLY = {"games": ["note"], "presets": ["algorithm"]}
 
 def command(
     *,
-    what: Annotated[tyro.conf.Positional[tuple[Kind, ...]], tyro.conf.arg(metavar="KIND")] = (),
+    what: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="KIND")] = (),
     runs: Path = run_folder.RUNS,
     as_json: AsJson = False,
 ) -> None:
     """Show the games with their players and bots, the bots, the policies of the zoo with the numbers of seats at which
-    they play, the presets (settings of training), and the runs.
+    they play and their worst measure, the presets (settings of training), and the runs.
 
     Args:
-        what: Any of games, bots, zoo, presets and runs. Default: all.
+        what: Any of games, bots, zoo, presets and runs; zoo:NAME, such as zoo:holdem, for all of the card of a policy.
+            Default: all of them, without cards.
         runs: The folder of all run folders.
     """
     make: dict[str, Callable[[], Rows]] = {
-        "games": _games, "bots": _bots, "zoo": _zoo, "presets": _presets, "runs": lambda: _runs(runs),
+        "games": _games, "bots": _bots, "zoo": zoo_rows, "presets": _presets, "runs": lambda: _runs(runs),
     }  # fmt: skip
-    found = {kind: make[kind]() for kind in what or make}
+    cards = {name: card(name) for name in what if name.startswith(PREFIX)}
+    kinds = [named("kind", name, make) for name in what if name not in cards] if what else list(make)
+    tables = {kind: make[kind]() for kind in kinds}
     if as_json:
-        print(json.dumps(found, indent=2))
+        print(json.dumps(tables | msgspec.to_builtins(cards), indent=2))
         return
-    for kind, rows in found.items():
+    for kind, rows in tables.items():
         Console().print(_table(kind, rows))
+    for name, about in cards.items():
+        Console().print(*card_page(name.removeprefix(PREFIX), about), sep="\n", soft_wrap=True)
 
 
 def _games() -> Rows:
@@ -70,10 +77,6 @@ def _bots() -> Rows:
         for bot in row["bots"]:
             games.setdefault(bot, []).append(row["game"])
     return [{"bot": bot, "games": names} for bot, names in games.items()]
-
-
-def _zoo() -> Rows:
-    return [{"policy": f"{PREFIX}{name}", "seats": seats_of(name)} for name in names()]
 
 
 def _presets() -> Rows:

@@ -9,9 +9,9 @@ from multiprocessing import get_context
 from multiprocessing.synchronize import Event
 from typing import Any
 
-from ...envs import game as make_game
-from ...envs.core.vector import VectorGame
-from .base import Row, Seconds
+from parlour.envs import game as make_game
+from parlour.envs.core.vector import VectorGame
+from parlour.training.benchmarks.base import Row, Seconds
 
 ROUNDS = 10
 GAMES: tuple[tuple[str, dict[str, Any]], ...] = (("holdem", {"seats": 6}), ("mafia", {"seats": 10}), ("tangram", {}))

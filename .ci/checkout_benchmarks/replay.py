@@ -6,13 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-from ...envs import GameEnv
-from ...envs import game as make_game
-from ...wrappers.logs.match_log import MatchLog
-from ...wrappers.logs.recorder import Recorder
-from ...wrappers.replay.page import page
-from .base import Row, Seconds, rate
+from parlour.envs import GameEnv
+from parlour.envs import game as make_game
+from parlour.training.benchmarks.base import Row, Seconds, rate
+from parlour.wrappers.logs.match_log import MatchLog
+from parlour.wrappers.logs.recorder import Recorder
+from parlour.wrappers.replay.page import page
 
 
 def replay(seconds: Seconds) -> list[Row]:
@@ -36,7 +35,7 @@ def replay(seconds: Seconds) -> list[Row]:
 
 
 def _paged(log: Path, decisions: int) -> int:
-    from ...wrappers.replay.log_reader import moments
+    from parlour.wrappers.replay.log_reader import moments
 
     page(moments(log), "a log")
     return decisions

@@ -2,12 +2,12 @@
 
 import asyncio
 
-from ...envs import game as make_game
-from ...wrappers.agents.policy import PolicyAgent
-from ...wrappers.live.arena.agent import ArenaAgent
-from ...wrappers.live.arena.host import ArenaHost
-from ...wrappers.policies.loading import make_policy
-from .base import Row, Seconds, rate
+from parlour.envs import game as make_game
+from parlour.training.benchmarks.base import Row, Seconds, rate
+from parlour.wrappers.agents.policy import PolicyAgent
+from parlour.wrappers.live.arena.agent import ArenaAgent
+from parlour.wrappers.live.arena.host import ArenaHost
+from parlour.wrappers.policies.loading import make_policy
 
 
 def arena(seconds: Seconds) -> list[Row]:

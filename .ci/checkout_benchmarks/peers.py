@@ -1,4 +1,4 @@
-"""Rows of `parlour bench` in a checkout: other libraries in the same run, OpenSpiel and PettingZoo's games."""
+"""Other libraries in the same run: OpenSpiel and PettingZoo's games."""
 
 from collections.abc import Callable
 from typing import Any
@@ -86,7 +86,3 @@ def _beside(name: str, what: str, run: Callable[[], int], times: float, seconds:
 
 def _missing(name: str, what: str, install: str) -> Row:
     return Row(name, what, None, "decisions/s", note=f"not installed: {install}")
-
-
-MEASURES = {"openspiel": openspiel, "openspiel-auction": openspiel_auction, "pettingzoo": pettingzoo}
-"""The measurements by name."""

@@ -1,7 +1,18 @@
-"""`parlour zoo`: the trained policies that come with Parlour, and how one is replaced by a better one."""
+#!/usr/bin/env python3
+"""Replace a policy of the zoo by that of a run, or add runs of other seeds to its card.
+
+    .ci/zoo.py --take RUN [--deals 2000] [--hands 500] [--decisions 200000]
+    .ci/zoo.py NAME --against RUN …
+
+With --take, a run or a policy file replaces the policy of its game; with another number of seats than that one, it
+becomes NAME-SEATS, which plays in its place where it cannot. The weights are written in half precision and without the
+critic, they are measured, and a new card is written. With a name and --against, runs of other seeds are measured and
+added to its card.
+"""
 
 import json
 import shlex
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,23 +20,10 @@ from typing import Annotated, Any
 import msgspec
 import tomli_w
 import tyro
-from rich.table import Table
-
-from ...envs import Game
-from ...wrappers.policies.loading import load_policy, load_run, policy_file, run_settings
-from ...wrappers.policies.mlp import MlpPolicy
-from ...wrappers.policies.tabular import TabularPolicy
-from ...wrappers.policies.trained_for import read_settings
-from ...zoo import FOLDER, LARGEST, PREFIX, Card, Measure, card, names, seats_of, span, variants, weights
-from ..evaluation.exploit import LOST, Win, is_lucky, wins_of
-from ..evaluation.games import measures
-from ..evaluation.scores import Score
-from ..learning import run_folder
-from ..learning.settings import TrainConfig
-from ..terminal.console import Console
-from .arguments import AsJson
-from .exploit import LearnerArguments, battery
-from .lookup import (
+from parlour.envs import Game
+from parlour.training.commands.cards import HELD_OUT
+from parlour.training.commands.exploit import LearnerArguments, battery
+from parlour.training.commands.lookup import (
     game_of,
     game_with,
     policies_of,
@@ -35,10 +33,18 @@ from .lookup import (
     tables_of,
     warn_about_differences,
 )
+from parlour.training.evaluation.exploit import Win, wins_of
+from parlour.training.evaluation.games import measures
+from parlour.training.evaluation.scores import Score
+from parlour.training.learning import run_folder
+from parlour.training.learning.settings import TrainConfig
+from parlour.wrappers.policies.loading import load_policy, load_run, policy_file, run_settings
+from parlour.wrappers.policies.mlp import MlpPolicy
+from parlour.wrappers.policies.tabular import TabularPolicy
+from parlour.wrappers.policies.trained_for import read_settings
+from parlour.zoo import FOLDER, LARGEST, PREFIX, Card, Measure, card, names, weights
 
 LICENCE = "MIT"
-HELD_OUT = "held out"
-"""The kind of a measure on held-out tasks. All others are what an opponent wins from the policy."""
 
 
 def command(
@@ -53,18 +59,12 @@ def command(
     learner: tuple[str, ...] = (),
     against: tuple[str, ...] = (),
     folder: Path = FOLDER,
-    as_json: AsJson = False,
 ) -> None:
-    """Show the policies of the zoo and their cards. zoo:NAME stands wherever a run does.
-
-    With --take, a run or a policy file replaces the policy of its game; with another number of seats than that one, it
-    becomes NAME-SEATS, which plays in its place where it cannot. The weights are written in half precision and without
-    the critic, they are measured, and a new card is written. With a name and --against, runs of other seeds are
-    measured and added to its card.
+    """Replace a policy of the zoo, or add runs of other seeds to its card.
 
     Args:
-        which: A name, such as holdem: show all of its card.
-        take: A run folder, its name below runs/, or a policy file.
+        which: A name, such as holdem, to whose card the runs of --against are added.
+        take: A run folder, its name below runs/, or a policy file, which replaces the policy of its game.
         made_by: The command that made a policy file, with its `--seed`; a run knows its own.
         budget: What a policy file cost; a run knows its own.
         deals: Deals per opponent where the policy is measured; games per held-out set.
@@ -80,66 +80,11 @@ def command(
     if take is not None:
         learned = LearnerArguments(decisions=decisions, learner=learner)
         which = _take(take, made_by, budget, deals, hands, learned, against, folder)
-    elif against:
-        if which is None:
-            raise ValueError("--against: whose card? Give a name too, such as holdem, or a run with --take")
-        _add(which, against, deals, folder)
-    chosen = names(folder) if which is None else [which.removeprefix(PREFIX)]
-    cards = {name: card(name, folder) for name in chosen}
-    if as_json:
-        print(json.dumps(msgspec.to_builtins(cards), indent=2))
-    elif which is None:
-        Console().print(_overview(cards, folder))
+    elif which is None or not against:
+        raise ValueError("give a run with --take, or a name such as holdem and runs with --against")
     else:
-        for name, found in cards.items():
-            Console().print(*_whole(name, found, folder), sep="\n", soft_wrap=True)
-
-
-def _overview(cards: dict[str, Card], folder: Path) -> Table:
-    table = Table("policy", "seats", "budget", "worst measure", "figure", title="the zoo")
-    table.columns[0].no_wrap = True
-    table.columns[0].min_width = max((len(f"{PREFIX}{name}") for name in cards), default=0)
-    for name, found in cards.items():
-        worst = _worst(found.measures)
-        figure = f"{_number(worst.mean, worst.unit)} {worst.unit}"
-        table.add_row(f"{PREFIX}{name}", span(seats_of(name, folder)), found.budget, _what(worst), figure)
-    return table
-
-
-def _what(measure: Measure) -> str:
-    """Return what was measured, in words."""
-    if measure.kind == HELD_OUT:
-        return measure.name
-    return f"{measure.name} wins from {f'its {measure.team}' if measure.team else 'it'}"
-
-
-def _number(value: float, unit: str) -> str:
-    """Return a figure; shares of matches have no sign."""
-    return f"{value:{'' if unit == LOST else '+'}.4g}"
-
-
-def _worst(measures: Sequence[Measure]) -> Measure:
-    """Return the greatest measure but those that may be luck."""
-    exact = next((one.mean for one in measures if one.kind == "exact"), None)
-    return next(one for one in measures if not is_lucky(one.kind, one.low, exact))
-
-
-def _whole(name: str, found: Card, folder: Path) -> list[Any]:
-    table = Table("measure", "figure", "95 % interval", "unit", title=f"{PREFIX}{name}, {found.game}")
-    for one in found.measures:
-        mean, low, high = (_number(value, one.unit) for value in (one.mean, one.low, one.high))
-        table.add_row(_what(one), mean, f"{low} to {high}", one.unit)
-    for column in table.columns[1:3]:
-        column.justify = "right"
-    files = {count: weights(name, folder, seats=count).stem for count in seats_of(name, folder)}
-    where = {one: [count for count, file in files.items() if file == one] for one in variants(name, folder)}
-    others = [f"{PREFIX}{one} in its place at {span(where[one])}" for one in where if one != name and where[one]]
-    plays = f"plays at tables of {'; '.join([f'{span(where[name])} seats', *others])}"
-    made = f"made by: {found.command} (seed {found.seed}; {found.budget}; licence {found.licence})"
-    return [table, plays, made, f"measured by: {found.measured_by}"]
-
-
-# Taking a policy.
+        _add(which, against, deals, folder)
+    print(f"written: {weights(which, folder).with_suffix('.toml')}")
 
 
 def _take(
@@ -206,7 +151,7 @@ def _add(which: str, against: tuple[str, ...], deals: int, folder: Path) -> None
     wins = [win for name, other in others.items() for win in wins_of(other, name, "run", player, game, deals=deals)]
     new = _measured(wins)
     kept = [one for one in about.measures if one.name not in {another.name for another in new}]
-    words = f"parlour zoo {file.stem} --against {shlex.join(against)} --deals {deals}"
+    words = f".ci/zoo.py {file.stem} --against {shlex.join(against)} --deals {deals}"
     measured_by = "; ".join(dict.fromkeys([*about.measured_by.split("; "), words]))
     measures = sorted([*kept, *new], key=lambda one: -one.mean)
     _write_card(msgspec.structs.replace(about, measured_by=measured_by, measures=measures), file)
@@ -308,3 +253,17 @@ def _measured(wins: Sequence[Win]) -> list[Measure]:
 def _measure(name: str, kind: str, score: Score, team: str | None = None) -> Measure:
     mean, low, high = (float(f"{value:.6g}") for value in (score.mean, score.low, score.high))
     return Measure(name=name, kind=kind, mean=mean, low=low, high=high, unit=score.unit, team=team or "")
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code: 2 for a mistake, which is explained in a line."""
+    try:
+        tyro.cli(command, args=words, config=(tyro.conf.OmitArgPrefixes,))
+    except (ValueError, OSError) as error:
+        print(f".ci/zoo.py: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -7,16 +7,15 @@ from typing import Any
 
 import aiohttp
 import numpy as np
-
-from ...envs import GameEnv
-from ...envs import game as make_game
-from ...wrappers.agents.policy import PolicyAgent
-from ...wrappers.live.tangram import messages
-from ...wrappers.live.tangram.agent import TangramAgentServer
-from ...wrappers.live.tangram.host_session import TangramHostSession
-from ...wrappers.policies.base import RandomPolicy
-from ...wrappers.policies.mlp import MlpPolicy
-from .base import Row, Seconds
+from parlour.envs import GameEnv
+from parlour.envs import game as make_game
+from parlour.training.benchmarks.base import Row, Seconds
+from parlour.wrappers.agents.policy import PolicyAgent
+from parlour.wrappers.live.tangram import messages
+from parlour.wrappers.live.tangram.agent import TangramAgentServer
+from parlour.wrappers.live.tangram.host_session import TangramHostSession
+from parlour.wrappers.policies.base import RandomPolicy
+from parlour.wrappers.policies.mlp import MlpPolicy
 
 
 def godot(seconds: Seconds) -> list[Row]:

@@ -4,11 +4,11 @@ import os
 import time
 from typing import Any
 
-from ...envs import game as make_game
-from ...envs.core.installed import install
-from ..learning.league import League
-from ..runs.config import load_config
-from .base import Row, Seconds
+from parlour.envs import game as make_game
+from parlour.envs.core.installed import install
+from parlour.training.benchmarks.base import Row, Seconds
+from parlour.training.learning.league import League
+from parlour.training.runs.config import load_config
 
 ROUNDS = 3
 
@@ -21,8 +21,7 @@ def actors(seconds: Seconds) -> list[Row]:
     what = "actors of the engine ray, heads-up hold'em, sum of all"
     try:
         import ray
-
-        from ..algorithms.selfplay import Learner
+        from parlour.training.algorithms.selfplay import Learner
     except ImportError:
         return [Row("actors", what, None, "decisions/s", note=f"not installed: {install('ray')}")]
     most = max(2, os.cpu_count() or 1)

@@ -1,21 +1,32 @@
-"""The GPU kernels of every game as machine code, made by NVIDIA's compilers. It needs no GPU."""
+#!/usr/bin/env python3
+"""Compile the GPU kernels of every game to machine code by NVIDIA's compilers, and print what they take.
 
+    .ci/gpu_code.py [--json]
+
+It needs the extra cuda, and no GPU.
+"""
+
+import argparse
+import json
 import re
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numba
 import numpy as np
-
-from ...envs.core.encoder import FULL
-from ...envs.core.game import Game
+from parlour.envs import GAMES
+from parlour.envs import game as make_game
+from parlour.envs.core.encoder import FULL
+from parlour.envs.core.game import Game
+from parlour.training.terminal.console import Console
+from rich.table import Table
 
 ARCHITECTURES = ("sm_80", "sm_90")
 """The GPUs for which machine code is made: A100; H100 and H200."""
@@ -82,7 +93,7 @@ def machine_code(games: list[Game]) -> Iterator[KernelCode]:
 
 def _kernels(games: list[Game]) -> Iterator[tuple[str, str, str]]:
     """Yield every kernel: the game's name, the kernel's, and its PTX."""
-    from ...envs.core.cuda.kernels import CHECK, SAMPLE, kernels, observe_kernel
+    from parlour.envs.core.cuda.kernels import CHECK, SAMPLE, kernels, observe_kernel
 
     def ptx(kernel: Any, *arguments: Any) -> str:
         return str(kernel.ptx(tuple(map(numba.typeof, arguments)), CAPABILITY))
@@ -124,3 +135,25 @@ def _assembled(ptxas: Path, file: Path, game: str, kernel: str, architecture: st
     total["spills"] = sum
     sizes = {name: total[name](map(int, re.findall(form, done.stderr))) for name, form in _NUMBERS.items()}
     return KernelCode(game, kernel, architecture, file.stat().st_size, **sizes)
+
+
+def main() -> None:
+    """Print a table, or JSON."""
+    parser = argparse.ArgumentParser(description="Compile the GPU kernels of every game and print what they take.")
+    parser.add_argument("--json", action="store_true")
+    as_json = parser.parse_args().json
+    compiled = [asdict(code) for code in machine_code([make_game(game_id) for game_id in GAMES])]
+    if as_json:
+        print(json.dumps(compiled, indent=2))
+        return
+    titles = ["game", "kernel", "GPU", "PTX, bytes", "registers", "stack", "spills", "constant memory", "tables"]
+    table = Table(*titles, title="GPU kernels, bytes but for registers")
+    for column in table.columns[3:]:
+        column.justify = "right"
+    for code in compiled:
+        table.add_row(*(f"{value:,}" if isinstance(value, int) else value or "no ptxas" for value in code.values()))
+    Console(width=110).print(table)
+
+
+if __name__ == "__main__":
+    main()
