@@ -11,6 +11,7 @@ from live.full_disk import full_disk
 from live.table_people import BARGAINING, Person, Program, caller, offering, on_loop
 from needs import library
 from parlour import envs
+from parlour.wrappers.live.common import listening
 from parlour.wrappers.live.common.database import SaveError
 from parlour.wrappers.live.lobby import tables
 from parlour.wrappers.live.lobby.host import LobbyHost
@@ -243,6 +244,35 @@ async def test_a_lobby_that_stops_ends_its_tables_and_keeps_names_and_results(tm
     async with lobby(state=path) as host:
         seen = await look(host, ann)
         assert seen["you"] == "Ann" and len(seen["results"]) == 1 and seen["tables"] == []
+
+
+@on_loop
+async def test_a_full_disk_is_a_problem_of_the_lobby():
+    async with lobby() as host:
+        await enter(host, "Ann")
+        assert host.problem is None
+        with full_disk(host.store._database), pytest.raises(SaveError):
+            for number in range(2000):
+                host.store.add_person(f"Bob {number}", f"{number}")
+        assert host.problem is not None and "full" in host.problem
+
+
+@on_loop
+async def test_a_player_at_a_table_keeps_its_socket_when_all_of_the_lobby_are_taken(monkeypatch):
+    monkeypatch.setattr(listening, "MOST_SOCKETS", 10)
+    async with lobby() as host:
+        ann = await enter(host, "Ann")
+        table_id = await opened(host, ann, game="bargaining", opponents=["fair"])
+        async with at_table(host, table_id) as page:
+            await page.send("sit", name="Ann", access_token=ann)
+            turn = (await page.turn())["turn"]
+            async with aiohttp.ClientSession() as http:  # from the same address, and each has a socket of its own
+                watchers = []
+                for _ in range(20):
+                    watchers.append(await http.ws_connect(f"{host.url}/tables/{table_id}/ws"))
+                    assert (await watchers[-1].receive_json(timeout=5))["type"] == "seating"
+                await page.act(turn, "accept")
+                assert (await page.turn())["turn_state"]["game_over"]
 
 
 @on_loop

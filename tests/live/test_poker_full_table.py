@@ -9,6 +9,7 @@ from live.event_loops import on_loop
 from live.poker_client import hosting
 from live.poker_full_client import FullClient, check_state
 from live.poker_room import Room
+from parlour.wrappers.live.common.server import local_url
 from parlour.wrappers.live.poker import messages
 from parlour.wrappers.live.poker.agent_session import PokerAgentSession
 from parlour.wrappers.live.poker.full_table import FullTableForm, encode
@@ -140,6 +141,32 @@ async def test_tables_are_listed_by_status_and_page():
     assert (all_of_them["hasMore"], two["hasMore"]) == (False, True)
 
 
+@on_loop
+async def test_a_flooder_of_watchers_takes_places_from_itself_alone():
+    """The flooder comes from 127.0.0.2, the honest watcher from 127.0.0.1."""
+    async with hosting(observers=3, address="0.0.0.0") as (host, client):
+        url = f"{local_url(host.url)}/v1/tables/{next(iter(host.tables))}/watch"
+        honest = await client.http.ws_connect(url)
+        elsewhere = aiohttp.TCPConnector(local_addr=("127.0.0.2", 0))
+        async with aiohttp.ClientSession(connector=elsewhere) as flooding:
+            for _ in range(10):
+                await flooding.ws_connect(url)
+            late = await client.http.ws_connect(url)
+            for socket in (honest, late):
+                await socket.send_str("x")
+                while (await socket.receive_json(timeout=5))["type"] != "error":
+                    pass
+
+
+@on_loop
+async def test_without_places_nobody_looks_on():
+    async with hosting() as (host, client):
+        socket = await client.http.ws_connect(f"{host.url}/v1/tables/{next(iter(host.tables))}/watch")
+        assert (await socket.receive_json())["code"] == "TABLE_FULL"
+        await socket.receive()
+        assert socket.close_code == 1008
+
+
 async def observed(socket, table_id, hands):
     """Check every message that an observer gets; return the results of so many hands."""
     results = []
@@ -171,8 +198,10 @@ async def test_an_observer_gets_the_full_table_and_no_hidden_card():
         async with http.ws_connect(address) as eve, http.ws_connect(address) as adam:
             await eve.send_str('{"type": "action", "action": {"turn_token": "x", "kind": "fold"}}')  # not heard
             seen = await observed(eve, table_id, 25)
-            async with http.ws_connect(address) as third:
-                assert json.loads(await third.receive_str())["payload"]["code"] == "TABLE_FULL"
+            await (await http.ws_connect(address)).close()  # a third takes the place of the oldest, and goes
+            async with asyncio.timeout(10):
+                async for _ in eve:
+                    pass
             by_hand = {result["handNumber"]: result for result in await observed(adam, table_id, 25)}
         both = [result for result in seen if result["handNumber"] in by_hand]  # adam may have come a hand later
         assert len(both) > 10 and all(by_hand[result["handNumber"]] == result for result in both)

@@ -10,6 +10,7 @@ from live.poker_client import Client, action, hosting, keep_on, refused, turned_
 from parlour.wrappers.live.common.connection import ConnectionLimits
 from parlour.wrappers.live.poker import hosted_table
 from parlour.wrappers.live.poker import messages as m
+from parlour.wrappers.live.poker.accounts import Account
 from parlour.wrappers.live.poker.host import PokerHost
 from parlour.wrappers.logs.match_log import MatchLog, read
 
@@ -188,6 +189,23 @@ async def test_an_absent_seat_stops_nobody_and_sits_out_after_two_turns():
                 pass
         for other in others:
             other.cancel()
+
+
+@on_loop
+async def test_a_newcomer_has_its_seat_for_as_long_as_one_before_it_had():
+    """The clock of the one before must not free the newcomer's seat."""
+    async with hosting() as (host, _):
+        (table,) = host.tables.values()
+        seat = table.join(Account("agt_1", "ann"), 0)
+        clock = table._away[seat]
+        table.leave(seat)
+        assert clock.cancelled() and table.join(Account("agt_2", "bob"), 0) == seat
+        clock = table._away[seat]
+        table.wake()  # a restart of the clocks
+        assert clock.cancelled()
+        table._expect(seat, 0.05)
+        await asyncio.sleep(0.2)
+        assert seat not in table.session.seats
 
 
 @on_loop

@@ -10,12 +10,12 @@ import pytest
 from parlour import zoo
 from parlour.envs import game
 from parlour.training import cli
-from parlour.training.commands import browser_tables, lobby, lookup, table
+from parlour.training.commands import browser_tables, lobby, lookup, supervisor, table
 
 
 def test_a_language_model_has_four_fifths_of_a_turn(monkeypatch):
     models = []
-    monkeypatch.setattr(table, "until_done", lambda work: work.close())
+    monkeypatch.setattr(supervisor, "until_done", lambda work: work.close())
     monkeypatch.setattr(lookup, "LLMAgent", lambda model, *args, **options: models.append(model))
     args = ["table", "bargaining", "--agents", "llm", "--model", "small", "--timeout", "100", "--port", "0"]
     assert cli.main(args) == 0
@@ -40,7 +40,7 @@ def test_the_link_of_a_table_for_all_addresses_names_one(url):
 )
 def test_a_certificate_reaches_the_server(command, args, monkeypatch, certificate):
     served = []
-    monkeypatch.setattr(command, "until_done", lambda work: work.close())
+    monkeypatch.setattr(supervisor, "until_done", lambda work: work.close())
     monkeypatch.setattr(command, "serve", lambda host, *rest: served.append(host) or asyncio.sleep(0))
     cert, key = map(str, certificate)
     assert cli.main([*args, "--port", "0", "--tls-cert", cert, "--tls-key", key]) == 0
@@ -65,7 +65,7 @@ def test_a_certificate_reaches_the_server(command, args, monkeypatch, certificat
     ],
 )
 def test_what_a_lobby_cannot_serve_is_named(args, words, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(lobby, "until_done", lambda work: work.close())
+    monkeypatch.setattr(supervisor, "until_done", lambda work: work.close())
     (tmp_path / "text").write_text("no database, and long enough to look like one" * 100)
     np.savez(tmp_path / "bare.npz", weights=np.zeros(1))
     assert cli.main(["table", "--lobby", "--port", "0", *(one.format(folder=tmp_path) for one in args)]) == 2
@@ -101,7 +101,7 @@ def test_where_a_policy_cannot_play_no_table_opens(seats):
 
 def test_own_policies_are_among_the_opponents_of_their_game(tmp_path, monkeypatch):
     served = []
-    monkeypatch.setattr(lobby, "until_done", lambda work: work.close())
+    monkeypatch.setattr(supervisor, "until_done", lambda work: work.close())
     monkeypatch.setattr(lobby, "serve", lambda host, *rest: served.append(host) or asyncio.sleep(0))
     own = tmp_path / "own.npz"
     shutil.copy(zoo.weights("zoo:kuhn"), own)

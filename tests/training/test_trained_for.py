@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from command_line import run
 from parlour import envs
-from parlour.training.commands import supervisor, table
+from parlour.training.commands import supervisor
 from parlour.wrappers.policies.mlp import MlpPolicy
 from parlour.wrappers.policies.trained_for import TrainedFor
 
@@ -50,7 +50,6 @@ def test_a_line_warns_if_the_game_to_play_differs_from_the_training(trained, cap
 
 
 def test_table_and_deploy_say_so_too(trained, capsys, monkeypatch):
-    monkeypatch.setattr(table, "until_done", lambda work: work.close())
     monkeypatch.setattr(supervisor, "until_done", lambda work: work.close())
     code, _, err = run(capsys, "table", "holdem", "--agents", trained, "--port", "0")
     assert code == 0

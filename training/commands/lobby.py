@@ -8,14 +8,16 @@ from pathlib import Path
 
 from ... import zoo
 from ...envs import GAMES, Game
+from ...wrappers.live.common.activity import Activity
 from ...wrappers.live.common.tokens import Admit
 from ...wrappers.live.lobby.host import LobbyHost
 from ...wrappers.live.lobby.offers import LobbyTable, Offer, Opponent
 from ...wrappers.live.table.table_result import OnResult
-from .arguments import TableArguments, TlsServerArguments
+from ..terminal.console import Console
+from .arguments import LiveArguments, SessionArguments, TableArguments, TlsServerArguments
 from .browser_tables import browser_table, serve
 from .lookup import HUMAN, game_with, has_seats, reason_against, tables_of, trained_for
-from .stopping import until_done
+from .supervisor import Supervisor
 
 HANDS = 30
 """Number of hands after which a poker table of a lobby ends and counts, if none is given."""
@@ -43,6 +45,7 @@ def serve_lobby(
     server: TlsServerArguments,
     names: Sequence[str],
     tables: TableArguments,
+    live: LiveArguments,
 ) -> None:
     """Serve a page where people open tables, invite others, and see results and ratings, until Ctrl-C or SIGTERM.
 
@@ -53,6 +56,7 @@ def serve_lobby(
         server: the address, the access token and the certificate.
         names: further host names under which browsers reach this server.
         tables: the settings of every table.
+        live: the settings of its logs and metrics.
     """
     hands = HANDS if tables.hands is None else tables.hands
     empty_after, timeout, delay = lobby.empty_after, tables.timeout, tables.delay
@@ -79,7 +83,9 @@ def serve_lobby(
         access_token=server.token,
     )
     host.tls = server.tls
-    until_done(serve(host, server.token, "lobby"))
+    with Supervisor(live, SessionArguments(), Console()) as supervisor:
+        activity = Activity(counts=lambda: {"tables": host.tables}, failing=lambda: host.problem)
+        supervisor.run(serve(host, server.token, "lobby"), activity)
 
 
 def _playable() -> list[Game]:

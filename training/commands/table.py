@@ -6,16 +6,25 @@ from typing import Annotated
 
 import tyro
 
-from ...wrappers.logs.match_log import opened
-from .arguments import AgentsArguments, GameArguments, SessionArguments, TableArguments, TlsServerArguments
+from ...wrappers.live.common.activity import Activity
+from ..terminal.console import Console
+from .arguments import (
+    AgentsArguments,
+    GameArguments,
+    LiveArguments,
+    SessionArguments,
+    TableArguments,
+    TlsServerArguments,
+)
 from .browser_tables import browser_table, serve
 from .lobby import LobbyArguments, serve_lobby
 from .lookup import HUMAN, game_with, has_seats, names_seats, of_the_zoo
-from .stopping import until_done
+from .supervisor import Supervisor
 
 FIRST = ("agents", "options", "seats", "lobby", "state", "port", "address", "access-token-file", "timeout", "rebuy")
 NOBODY = AgentsArguments(agents=())
 PORT = TlsServerArguments(port=8000)
+QUIET = LiveArguments(log_level="warning", status_every=0)
 
 
 def command(
@@ -29,6 +38,7 @@ def command(
     server: TlsServerArguments = PORT,
     names: tuple[str, ...] = (),
     session: SessionArguments,
+    live: LiveArguments = QUIET,
 ) -> None:
     """Serve a page where people play in the browser and others can watch, until Ctrl-C or SIGTERM.
 
@@ -43,7 +53,7 @@ def command(
     """
     if lobby.lobby:
         _check_lobby(options, seats, players, session)
-        serve_lobby(games, players.agents, lobby, server, names, tables)
+        serve_lobby(games, players.agents, lobby, server, names, tables, live)
         return
     if lobby != LobbyArguments():
         raise ValueError("--state and --empty-after are for --lobby")
@@ -55,7 +65,7 @@ def command(
     game = GameArguments(game=games[0], options=options)
     chosen = game_with(game.game, game.options, seats=_seats(game, players.agents, seats))
     specs = [*players.agents, *[HUMAN] * (chosen.seats - len(players.agents))]
-    with opened(session.log) as file:
+    with Supervisor(live, session, Console()) as supervisor:
         table = browser_table(
             chosen,
             specs,
@@ -65,7 +75,7 @@ def command(
             delay=tables.delay,
             hands=tables.hands,
             rebuy=tables.rebuy,
-            log=file,
+            log=supervisor.log,
             timeout=tables.timeout,
             address=server.address,
             port=server.port,
@@ -75,7 +85,7 @@ def command(
         if not players.agents and (strong := of_the_zoo(chosen)):
             print(f"a strong opponent: --agents {strong[0]}", file=sys.stderr)
         table.tls = server.tls
-        until_done(serve(table, server.token, "play"))
+        supervisor.run(serve(table, server.token, "play"), Activity())
 
 
 def _check_lobby(

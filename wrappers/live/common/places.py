@@ -14,7 +14,7 @@ class Places(Generic[Item]):
     one that is busy too, but none that is kept. So a stranger who takes many places at last takes them from itself.
 
     Args:
-        most: number of places, at least 1.
+        most: number of places; with 0 nothing is admitted.
     """
 
     def __init__(self, most: int) -> None:

@@ -93,6 +93,11 @@ class Server(ABC):
         """Return the middlewares of every request."""
         return ()
 
+    @property
+    def problem(self) -> str | None:
+        """Why the server is not healthy, such as what it cannot save; None: it is."""
+        return None
+
     async def opening(self) -> None:
         """Called before the server listens."""
         return

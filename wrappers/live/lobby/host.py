@@ -94,6 +94,16 @@ class LobbyHost(Server):
         self._new_names: RateLimit | None = None
         self._sweeping: asyncio.Task[None] | None = None
 
+    @property
+    def problem(self) -> str | None:
+        """See `Server`."""
+        return self.store.problem
+
+    @property
+    def tables(self) -> int:
+        """The number of open tables."""
+        return len(self._tables)
+
     def routes(self) -> list[web.RouteDef]:
         """See `Server`."""
         facts = {"offers": self._offers, "locked": self._access_token is not None}

@@ -47,6 +47,11 @@ class LobbyStore:
         self._model = rating_model()
         self._database = Database(path, SCHEMA, "the lobby's results")
 
+    @property
+    def problem(self) -> str | None:
+        """Why a change of the last minute could not be saved; None: all could."""
+        return self._database.problem
+
     def close(self) -> None:
         """Close the file."""
         self._database.close()

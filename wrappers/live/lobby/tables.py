@@ -95,6 +95,9 @@ class LobbyTables:
         self._open: dict[str, OpenTable] = {}
         self._one_at_a_time = asyncio.Lock()  # a table may compile its rules first
 
+    def __len__(self) -> int:
+        return len(self._open)
+
     async def open(self, wish: NewTable, person: str) -> str:
         """Open a table and return its id.
 

@@ -7,6 +7,7 @@ speaks the agent format where a client asks for ``format=agent``, else the platf
 
 import asyncio
 from collections.abc import Callable, Sequence
+from functools import partial
 from os import PathLike
 from typing import Any
 
@@ -16,6 +17,7 @@ from aiohttp.typedefs import Middleware
 from ..common.connection import Connection, ConnectionLimits, Excess
 from ..common.database import IN_MEMORY
 from ..common.origins import Origins
+from ..common.places import Places
 from ..common.server import Server
 from ..common.tokens import Admit, admit_by_token
 from . import messages
@@ -61,7 +63,7 @@ class PokerHost(Server):
         rate: messages a second on one connection, without those that move the game on; None: no limit.
         observers: how many may look on, by a WebSocket with every state without cards:
             ``/v1/ws/observe/{table_id}`` has the platform's full-table form, ``/v1/tables/{table_id}/watch`` the agent
-            format.
+            format. One more takes the place of one from the address that has the most (see `Places`).
         beside: more that is served on the same port: a page for people.
         origins: which web pages may speak to the server.
         on_event: called as ``on_event(kind, table_id=…, …)`` with what happens at the tables, as plain data; the kind
@@ -141,7 +143,7 @@ class PokerHost(Server):
         admit = admit or admit_by_token(access_token, NO_TOKEN)
         self._rest = PokerRest(self._pool, Accounts(self._store), self._tokens, options["timeout"], admit, self.guesses)
         self._count = tables
-        self._observers = observers
+        self._watchers: Places[Connection] = Places(observers)
         self._beside = beside
 
     @property
@@ -161,7 +163,7 @@ class PokerHost(Server):
 
     @property
     def problem(self) -> str | None:
-        """Why the state of the last minute could not be saved; None: it could."""
+        """See `Server`."""
         return self._store.problem
 
     async def finished(self) -> None:
@@ -248,49 +250,46 @@ class PokerHost(Server):
 
     async def _observe_full(self, request: web.Request) -> web.WebSocketResponse:
         """Let somebody look on in the platform's form, which shows running tables only and hears nothing."""
-
-        async def live(connection: Connection) -> None:
-            form = FullTableForm(None, skill_url(request))
-            try:
-                table = self._observed(request)
-                if table.session.status != "running":
-                    raise Refusal(messages.TABLE_NOT_FOUND, f"table {table.table_id} is {table.session.status}")
-            except Refusal as refusal:
-                return _close_refused(connection, refusal, form)
-            await _serve_observer(connection, table, FullTableForm(table.table_id, form.skill_doc_url))
-
-        return await self.upgrade(request, live)
+        return await self.upgrade(
+            request, partial(self._serve_observer, request, FullTableForm(None, skill_url(request)))
+        )
 
     async def _observe(self, request: web.Request) -> web.WebSocketResponse:
         """Let somebody look on: every state without cards, every result; nothing that is sent is played."""
+        return await self.upgrade(request, partial(self._serve_observer, request, None))
 
-        async def live(connection: Connection) -> None:
-            try:
-                table = self._observed(request)
-            except Refusal as refusal:
-                return _close_refused(connection, refusal)
-            await _serve_observer(connection, table, None)
+    async def _serve_observer(self, request: web.Request, form: FullTableForm | None, connection: Connection) -> None:
+        try:
+            table = self._rest.table(request)
+            if form is not None and table.session.status != "running":
+                raise Refusal(messages.TABLE_NOT_FOUND, f"table {table.table_id} is {table.session.status}")
+            self._take_place(connection, request.remote or "")
+        except Refusal as refusal:
+            return _close_refused(connection, refusal, form)
+        form = None if form is None else FullTableForm(table.table_id, form.skill_doc_url)
+        try:
+            table.connect_observer(connection, form)
+            if table.ended_at is not None:
+                connection.close()
+            async for _ in connection.messages(lambda excess, detail: _refuse(connection, excess, detail, form)):
+                if form is None:
+                    error = Error(code=messages.NOT_SEATED, message="you look on; join a table to play")
+                    connection.send(encode(error))
+        finally:
+            table.disconnect_observer(connection)
+            self._watchers.free(connection)
 
-        return await self.upgrade(request, live)
+    def _take_place(self, connection: Connection, address: str) -> None:
+        """Give one who looks on a place, if need be that of another.
 
-    def _observed(self, request: web.Request) -> HostedTable:
-        table = self._rest.table(request)
-        if sum(len(one.observers) for one in self.tables.values()) >= self._observers:
-            raise Refusal(messages.TABLE_FULL, f"{self._observers} may look on here")
-        return table
-
-
-async def _serve_observer(connection: Connection, table: HostedTable, form: FullTableForm | None) -> None:
-    try:
-        table.connect_observer(connection, form)
-        if table.ended_at is not None:
-            connection.close()
-        async for _ in connection.messages(lambda excess, detail: _refuse(connection, excess, detail, form)):
-            if form is None:
-                refusal = Error(code=messages.NOT_SEATED, message="you look on; join a table to play")
-                connection.send(encode(refusal))
-    finally:
-        table.disconnect_observer(connection)
+        Raises:
+            Refusal: TABLE_FULL.
+        """
+        admitted, victim = self._watchers.take(connection, address)
+        if victim is not None:
+            victim.abort()
+        if not admitted:
+            raise Refusal(messages.TABLE_FULL, f"{self._watchers.most} may look on here")
 
 
 def _refuse(connection: Connection, excess: Excess, detail: str, form: FullTableForm | None = None) -> None:
