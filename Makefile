@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 # Small networks run faster on one thread, and much faster if other programs use the processor.
 export OMP_NUM_THREADS = 1
 
-.PHONY: demo test test-fast test-plain coverage nightly soak lint types page docs gallery site frameworks platforms notebooks bench mutants economics clean
+.PHONY: demo test test-fast test-plain coverage nightly soak lint types page docs gallery site frameworks platforms notebooks bench mutants economics replace clean
 
 demo: $(VENV)/.train  ## train a policy for a minute and let it play at a live table
 	$(BIN)/parlour demo
@@ -74,6 +74,9 @@ mutants: $(VENV)/.dev  ## which small changes no test notices; ARGS="--only 'env
 
 economics: $(VENV)/.dev  ## train every game of economics and print the table beside theory; ARGS="cournot --seed 2" narrows it
 	$(BIN)/python .ci/economics.py build/economics $(ARGS)
+
+replace: $(VENV)/.dev  ## replace a policy of the zoo by that of a run; ARGS="--take RUN", or "holdem --against RUN": another seed on its card
+	$(BIN)/python .ci/zoo.py $(ARGS)
 
 $(VENV)/bin/pip:
 	$(PYTHON) -m venv $(VENV)

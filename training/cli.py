@@ -27,8 +27,6 @@ EXTRAS = {
     "phh": ("pokerkit",),
     "ray": ("ray",),
     "sweep": ("optuna",),
-    "wandb": ("wandb",),
-    "mlflow": ("mlflow",),
     "live": ("prometheus_client",),
     "render": ("resvg_py", "ttf_opensans", "PIL", "imageio_ffmpeg"),
 }

@@ -1,13 +1,10 @@
-"""Evaluations during training, callbacks, and trackers."""
+"""Evaluations during training, and callbacks."""
 
-import importlib.util
 import json
 
 import pytest
 import torch
 from parlour.envs import game
-from parlour.envs.core.installed import install
-from parlour.training import cli
 from parlour.training.evaluation.exact import flat_tree, nash_conv
 from parlour.training.runs import evaluations
 from parlour.training.runs.config import load_config
@@ -88,7 +85,6 @@ def test_the_other_algorithm_is_evaluated_too(tmp_path, monkeypatch):
     [
         ("kuhn", {"evaluate_against": ("tihgt",)}, "tihgt"),
         ("kuhn", {"evaluate_against": ("best_response",)}, "there is no best response for kuhn-v0"),
-        ("kuhn", {"track": "paper"}, "track"),
     ],
 )
 def test_a_wrong_setting_is_named_before_the_run_begins(tmp_path, name, settings, message):
@@ -108,40 +104,3 @@ def test_callbacks_see_the_metrics_and_may_end_the_run(tmp_path):
     assert [timesteps for timesteps, _ in seen] == [512, 1024]
     resume(kept, callbacks=[lambda learner, metrics: seen.append((learner.timesteps, None))])
     assert [timesteps for timesteps, _ in seen] == [512, 1024, 1536, 2048]
-
-
-@pytest.mark.skipif(importlib.util.find_spec("wandb") is None, reason="wandb is not installed")
-@pytest.mark.slow
-def test_wandb_offline(tmp_path, monkeypatch):
-    monkeypatch.setenv("WANDB_MODE", "offline")
-    monkeypatch.setenv("WANDB_SILENT", "true")
-    settings = {**TINY, "total_timesteps": 1024, "track": "wandb"}
-    found = train(load_config("kuhn", runs=tmp_path, name="tracked", **settings))
-    resume(found, total_timesteps=1536)
-    identity = (found / "wandb_id.txt").read_text()
-    records = [file for file in (found / "wandb").glob("offline-run-*/*.wandb") if identity in file.name]
-    assert len(records) == 2 and all(file.stat().st_size > 500 for file in records)
-
-
-@pytest.mark.skipif(importlib.util.find_spec("mlflow") is None, reason="mlflow is not installed")
-@pytest.mark.slow
-def test_mlflow_in_a_folder(tmp_path, monkeypatch):
-    import mlflow
-
-    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
-    mlflow.set_tracking_uri((tmp_path / "mlruns").as_uri())
-    settings = {**TINY, "total_timesteps": 1024, "track": "mlflow"}
-    found = train(load_config("kuhn", runs=tmp_path / "runs", name="tracked", **settings))
-    resume(found, total_timesteps=1536)
-    record = mlflow.get_run((found / "mlflow_id.txt").read_text())
-    history = mlflow.MlflowClient().get_metric_history(record.info.run_id, "rollout/return")
-    assert [one.step for one in history] == [512, 1024, 1536]
-    assert record.data.params["n_envs"] == "64" and record.info.run_name == "tracked"
-
-
-@pytest.mark.parametrize("track", ["wandb", "mlflow"])
-def test_a_missing_tracker_is_explained(tmp_path, capsys, monkeypatch, track):
-    monkeypatch.setitem(__import__("sys").modules, track, None)
-    sizes = ["--n-envs", "8", "--n-steps", "8", "--batch-size", "64", "--total-timesteps", "64"]
-    assert cli.main(["train", "kuhn", "--track", track, "--runs", str(tmp_path), *sizes]) == 2
-    assert install(track) in capsys.readouterr().err

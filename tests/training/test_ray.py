@@ -133,7 +133,7 @@ def test_a_lost_node_costs_its_batches_and_nothing_else(connected, tmp_path):
     assert removed and last["steps"] >= 12_000 and last["engine/lost_batches"] <= 4
 
 
-def test_a_killed_learner_resumes(cluster, tmp_path):
+def test_a_killed_learner_resumes(cluster, tmp_path, monkeypatch):
     command = [
         sys.executable,
         "-m",
@@ -145,9 +145,10 @@ def test_a_killed_learner_resumes(cluster, tmp_path):
         "--engine",
         "ray",
     ]
-    command += ["--actors", "2", "--address", cluster.address, "--n-envs", "32", "--n-steps", "8", "--net-arch", "16"]
+    command += ["--actors", "2", "--n-envs", "32", "--n-steps", "8", "--net-arch", "16"]
     command += ["--batch-size", "256", "--checkpoint-every", "1000", "--name", "one"]
     command += ["--runs", str(tmp_path), "--opponent-tables", "0.5"]
+    monkeypatch.setenv("RAY_ADDRESS", cluster.address)
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     run, deadline = tmp_path / "one", time.monotonic() + 300
@@ -165,8 +166,9 @@ def test_a_killed_learner_resumes(cluster, tmp_path):
     assert not ray.is_initialized()  # the engine has closed its own connection
 
 
-def test_a_cluster_that_is_not_there_is_one_sentence(tmp_path, capsys):
-    args = ["train", "kuhn", "--algorithm", "selfplay", "--engine", "ray", "--address", "127.0.0.1:1"]
+def test_a_cluster_that_is_not_there_is_one_sentence(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")
+    args = ["train", "kuhn", "--algorithm", "selfplay", "--engine", "ray"]
     assert cli.main([*args, "--runs", str(tmp_path)]) == 2
     assert "no Ray cluster answers at 127.0.0.1:1" in capsys.readouterr().err
 

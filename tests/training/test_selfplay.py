@@ -432,7 +432,6 @@ def test_the_saved_policy_has_the_temperature_and_the_learner_has_none(network):
         ({"chance_samples": -1}, "chance_samples"),
         ({"network": "transformer"}, "network"),
         ({"engine": "cloud"}, "engine"),
-        ({"address": "auto"}, "the engine local has none"),
         ({"device": "tpu"}, "device='tpu': need cpu, or cuda"),
     ],
 )

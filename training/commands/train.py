@@ -79,8 +79,8 @@ def _train_command(default: TrainConfig, args: Sequence[str]) -> Callable[..., N
             config: TOML file with settings, in place of the preset.
             platform: Train for a platform, with its options, such as moltpoker (see `parlour list presets`). Name the
                 game if the platform has several.
-            resume: The run to continue: its folder or its name below runs/. It allows --total-timesteps (in total),
-                --minutes (from now on) and --address.
+            resume: The run to continue: its folder or its name below runs/. It allows --total-timesteps (in total)
+                and --minutes (from now on).
         """
         train(replace(settings, options={**default.options, **settings.options}), ["parlour", "train", *args])
 
@@ -93,7 +93,6 @@ def _resume_command(args: Sequence[str]) -> Callable[..., None]:
         resume: str,
         total_timesteps: int | None = None,
         minutes: float | None = None,
-        address: str | None = None,
     ) -> None:
         """Continue a run from its last save.
 
@@ -101,9 +100,8 @@ def _resume_command(args: Sequence[str]) -> Callable[..., None]:
             resume: The run folder, or its name below runs/.
             total_timesteps: Decisions in total. Default: the run's own setting.
             minutes: The run ends after this many minutes from now on. Default: the run's own setting.
-            address: Address of the Ray cluster. Default: the run's own setting.
         """
-        more = {"total_timesteps": total_timesteps, "minutes": minutes, "address": address}
+        more = {"total_timesteps": total_timesteps, "minutes": minutes}
         overrides: dict[str, Any] = {name: value for name, value in more.items() if value is not None}
         resume_run(resume, command=["parlour", "train", *args], **overrides)
 

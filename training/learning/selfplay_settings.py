@@ -23,14 +23,12 @@ class SelfPlayConfig(TrainConfig):
     files of Stable-Baselines3."""
     engine: EngineName = "local"
     """Where decisions are collected. local: in the learner's process; process: in processes of this machine; ray: by
-    actors of a Ray cluster, which play while the learner learns; gpu: at tables on the learner's GPU. Change it to
+    actors of a Ray cluster, which play while the learner learns; gpu: at tables on the learner's GPU. The cluster is
+    that of the environment's RAY_ADDRESS, such as auto or 10.0.0.1:6379, else one of this machine alone. Change it to
     use more processors, machines or a GPU."""
     actors: int = 1
     """Number of actors. Each has its own tables; those of the engine local play one after the other. Change it to the
     number of free processors."""
-    address: str = ""
-    """Address of the Ray cluster, such as auto or 10.0.0.1:6379. Empty: a cluster of this machine alone. Change it to
-    use a cluster that runs already."""
     n_envs: int = 2_048
     """Number of tables of each actor. Change it to more for larger and steadier batches; they take memory."""
     opponent_tables: float = 0.0
@@ -144,8 +142,6 @@ class SelfPlayConfig(TrainConfig):
             raise ValueError(
                 f"opponent_tables={self.opponent_tables} and mixed_tables={self.mixed_tables}: together at most 1"
             )
-        if self.address and self.engine != "ray":
-            raise ValueError(f"address={self.address!r}: the engine {self.engine} has none; give engine ray")
         if self.average_decay == 1:
             raise ValueError("average_decay=1: the average would never move; need less than 1")
         if self.adam_beta1 == 1:

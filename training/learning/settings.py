@@ -5,15 +5,14 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any
 
 import tyro
 
-from ...envs.core.options import named, number, whole
+from ...envs.core.options import number, whole
 from .league import League
 from .run_folder import RUNS
 
-Tracker = Literal["", "wandb", "mlflow"]
 ALGORITHM = "maskable_ppo"
 """The default learning algorithm."""
 CHECKPOINT_SLOTS = 4
@@ -112,8 +111,6 @@ class TrainConfig:
     """Opponents of the evaluations: bots, runs or policy files. Each one plays all other seats. best_response: a best
     response, for games that have one. In small games NashConv is computed too. Change it to those that you compare
     with."""
-    track: Tracker = ""
-    """Also send the metrics to a tracker: wandb or mlflow. Empty: to none. Change it if you compare runs there."""
 
     name: str = ""
     """Name of the run folder. Empty: the game and the time. Change it to find the run again."""
@@ -136,7 +133,6 @@ class TrainConfig:
         """Check settings that would fail late or without an error."""
         for name in ("total_timesteps", "n_envs", "checkpoint_every", "demonstrations"):
             whole(name, getattr(self, name), 1)
-        named("track", self.track, get_args(Tracker))
         for name in ("random_start_steps", "evaluate_every"):
             whole(name, getattr(self, name), 0)
         for name in ("minutes", "cloning_minutes"):

@@ -1,4 +1,4 @@
-"""Metrics of a run: a line per iteration in ``metrics.jsonl``, and the same for TensorBoard and a tracker."""
+"""Metrics of a run: a line per iteration in ``metrics.jsonl``, and the same for TensorBoard."""
 
 import json
 from collections.abc import Mapping
@@ -8,7 +8,6 @@ from typing import Any, Self
 from torch.utils.tensorboard import SummaryWriter
 
 from .signals import held_back
-from .tracking import Track
 
 
 class Metrics:
@@ -16,11 +15,9 @@ class Metrics:
 
     Args:
         folder: the run folder.
-        track: also takes the metrics.
     """
 
-    def __init__(self, folder: Path, track: Track) -> None:
-        self._track = track
+    def __init__(self, folder: Path) -> None:
         self._lines = (folder / "metrics.jsonl").open("a", encoding="utf-8")
         self._board = SummaryWriter(str(folder / "tensorboard"))
 
@@ -28,13 +25,12 @@ class Metrics:
         """Write metrics by name, with the number of timesteps so far."""
         values = {name: value.item() if hasattr(value, "item") else value for name, value in sorted(metrics.items())}
         numbers = {name: value for name, value in values.items() if isinstance(value, int | float)}
-        with held_back():  # TensorBoard and trackers have threads of their own
+        with held_back():  # TensorBoard has threads of its own
             self._lines.write(json.dumps({"steps": timesteps, **values}) + "\n")
             self._lines.flush()
             for name, value in numbers.items():
                 self._board.add_scalar(name, value, timesteps)
             self._board.flush()
-            self._track(numbers, timesteps)
 
     def __enter__(self) -> Self:
         return self

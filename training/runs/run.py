@@ -32,7 +32,6 @@ from .budget import Budget
 from .config import load_config, write_config
 from .evaluations import Evaluations
 from .metrics import Metrics
-from .tracking import tracked
 
 Callback = Callable[[Learner, Mapping[str, Any]], bool | None]
 """Called after each iteration with the learner and its metrics. It may return False to end the run."""
@@ -94,7 +93,7 @@ def resume(
         run: the run folder, or its name below ``runs/``.
         command: the command line, appended to ``command.txt``; empty: that of this process.
         callbacks: called after each iteration, in order.
-        overrides: new values of ``total_timesteps``, ``minutes`` (from now on), or ``address`` (of a Ray cluster).
+        overrides: new values of ``total_timesteps`` or ``minutes`` (from now on).
 
     Returns:
         The run folder.
@@ -105,10 +104,9 @@ def resume(
             overridden.
     """
     folder = run_folder.find_folder(run)
-    if wrong := set(overrides) - {"total_timesteps", "minutes", "address"}:
+    if wrong := set(overrides) - {"total_timesteps", "minutes"}:
         raise ValueError(
-            f"{', '.join(sorted(wrong))}: a run is resumed with its own settings, but for total_timesteps, minutes and "
-            "address"
+            f"{', '.join(sorted(wrong))}: a run is resumed with its own settings, but for total_timesteps and minutes"
         )
     if not (folder / "config.toml").is_file():
         raise FileNotFoundError(f"{run} cannot be resumed: {folder / 'config.toml'} is missing")
@@ -184,8 +182,7 @@ def _learn(
     with (
         closing(learner),
         training_bar() as bar,
-        tracked(config, folder) as track,
-        Metrics(folder, track) as metrics,
+        Metrics(folder) as metrics,
     ):
         run = _Run(learner, config, folder, parts, metrics, bar, next_checkpoint)
         try:

@@ -28,6 +28,8 @@ WITHOUT_EFFECT = (
     "evaluate_hands",
     "exploitability",
     "magnet_rate",
+    "track",
+    "address",
 )
 """Settings that are gone and never changed what is learned; `magnet_rate` did nothing without `magnet_coef`."""
 

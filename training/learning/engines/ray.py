@@ -6,6 +6,7 @@ after `FAILURES` failures in a row it is in quarantine and is tried once in `QUA
 of an actor again, on another node if its own is gone.
 """
 
+import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -78,13 +79,13 @@ class RayEngine(Engine):
         dropped: the number of batches that were too old.
 
     Raises:
-        ConnectionError: if there is no cluster at ``config.address``.
+        ConnectionError: if there is no cluster at the address of the environment's ``RAY_ADDRESS``.
     """
 
     def __init__(self, config: SelfPlayConfig, game: Game, pool: Pool) -> None:
         super().__init__(config, game, pool)
         self.lost, self.dropped = 0, 0
-        self._own_connection = connect(config.address, config.actors)
+        self._own_connection = connect(os.environ.get("RAY_ADDRESS", ""), config.actors)
         self._remote = ray.remote(num_cpus=1, max_restarts=-1, scheduling_strategy="SPREAD")(RemoteActor)
         self._actors: list[_Actor] = []
         self._opponents_put: tuple[list[int], Any] = ([], None)
