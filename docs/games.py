@@ -17,11 +17,11 @@ from typing import Any
 import docstring_parser
 import numpy as np
 from parlour import zoo
-from parlour.envs import GAMES, Game, find
+from parlour.envs import GAMES, Game, GameState, find
 from parlour.envs.render.svg import HEIGHT, WIDTH
 from parlour.zoo import span
 from settings import settings_page
-from wires import wire
+from wires import rows_of, wire
 from words import brief, first_sentence, linked, markdown, plain, rounded, table, written
 
 DOCS = Path(__file__).parent
@@ -286,10 +286,19 @@ def turn_state(game_id: str) -> str:
     outside = [f' "{key}": {written(value)}' for key, value in state.items()]
     shown = "{\n" + ",\n".join([*outside[:5], f' "game_state": {{\n{inside}\n }}', *outside[5:]]) + "\n}"
     words = markdown(view.__doc__ or "").replace("Record ──► ", "`view` and `load`: record ──► ", 1)
+    if game.view.state_type is not None:
+        words += f"\n\n{fields_of(game.view.state_type)}"
     return (
         f"{words}\n\n<details>\n<summary>An example: what {state['agent_id']} sees in the picture above</summary>\n\n"
         f"```json\n{shown}\n```\n\n</details>"
     )
+
+
+def fields_of(kind: type[GameState]) -> str:
+    """Return what the docstring of a type of `game_state` says, and all of its fields."""
+    words = docstring_parser.parse(inspect.getdoc(kind) or "").long_description or ""
+    where = f"`game_state` is a `{kind.__name__}` of `{kind.__module__}`. {plain(words)}".strip()
+    return f"{where}\n\n{table(['field of `game_state`', 'type', ''], list(rows_of(kind)))}"
 
 
 def versions(name: str) -> str:

@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, get_args
 
+import docstring_parser
 import msgspec
 from msgspec import Struct
 from msgspec import inspect as types
@@ -113,6 +114,18 @@ def described(kind: type[Struct]) -> list[str]:
         fields.append(f"`{part.encode_name}{optional}: {kind_name(types.type_info(part.type))}`")
     words = plain((inspect.getdoc(kind) or "").partition("\n\n")[0])
     return [name, ", ".join(fields), words]
+
+
+def rows_of(kind: type[Struct], before: str = "") -> Iterator[list[str]]:
+    """Return the path, the type and the meaning of a struct's fields, and after each those of the structs in it."""
+    attributes = docstring_parser.parse(inspect.getdoc(kind) or "").params
+    meanings = {attribute.arg_name: attribute.description or "" for attribute in attributes}
+    for part in msgspec.structs.fields(kind):
+        info = types.type_info(part.type)
+        name = kind_name(info)
+        yield [f"`{before}{part.encode_name}`", f"`{name}`", plain(meanings[part.name])]
+        for inner in parts(info):
+            yield from rows_of(inner, f"{before}{part.encode_name}{'[]' if '[]' in name else ''}.")
 
 
 def kind_name(kind: Any) -> str:

@@ -11,6 +11,7 @@ from .core.capabilities import Capabilities, Chance, HiddenTurn, OutsideOption, 
 from .core.devices import VectorGame
 from .core.encoder import Encoder
 from .core.game import Game, Payoffs
+from .core.game_state import GameState
 from .core.layout import Element, Layout, Slice
 from .core.match import Match
 from .core.record import new_table, record, with_required_fields
@@ -44,6 +45,7 @@ __all__ = [
     "Encoder",
     "Game",
     "GameEnv",
+    "GameState",
     "HiddenTurn",
     "Layout",
     "Match",

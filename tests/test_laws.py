@@ -59,6 +59,7 @@ HIDES_NOTHING = {
 """Games, or some options of them, in which every seat may know all that there is at its decisions."""
 DOES_NOT_APPLY = (
     "has no public view",
+    "has no state_type",
     "no encoder",
     "no capability chance",
     "the tree has more",

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .checks import require_functions, require_names, require_type
+from .game_state import GameState
 from .layout import Layout
 from .record import Tables
 from .turn_state import Action, Message, MessageIntent, TurnState
@@ -91,10 +92,11 @@ class PublicView:
     """The function of a game that observers without a seat may watch.
 
     Attributes:
-        game_state: ``game_state(table) -> dict``: what every seat knows. `table` may be a copy made by `record.plain`.
+        game_state: ``game_state(table)``: what every seat knows, of the type of the view's `game_state`. `table` may
+            be a copy made by `record.plain`.
     """
 
-    game_state: Callable[[Any], dict[str, Any]]
+    game_state: Callable[[Any], GameState | dict[str, Any]]
 
     def __post_init__(self) -> None:
         """Check the part."""

@@ -17,6 +17,7 @@ from .capabilities import Capabilities
 from .checks import require_arguments, require_mapping, require_names, require_type
 from .default_view import Hidden, default_parts, default_view
 from .encoder import Encoder
+from .game_state import as_dict
 from .immutable import Immutable
 from .layout import Layout
 from .loops import Batch
@@ -269,7 +270,7 @@ class Game(Immutable):
             phase=view.phase(copy),
             is_my_turn=mine,
             current_turn_agent_id=self.visible_turn(copy, seat),
-            game_state=view.game_state(copy, seat),
+            game_state=as_dict(view.game_state(copy, seat)),
             messages=list(messages),
             allowed_actions=view.allowed(table) if mine else [],
             game_over=over,
@@ -304,7 +305,7 @@ class Game(Immutable):
             phase=self.view.phase(copy),
             is_my_turn=False,
             current_turn_agent_id=self.visible_turn(copy, -1),
-            game_state=public_view.game_state(copy),
+            game_state=as_dict(public_view.game_state(copy)),
             messages=list(messages),
             game_over=over,
             outcome={"payoffs": payoffs, "reason": outcome["reason"]} if over else None,
@@ -321,6 +322,6 @@ class Game(Immutable):
         copy = plain(table)
         if seat == -1:
             public_view = self.capabilities.public_view
-            return "" if public_view is None else f"{public_view.game_state(copy)}"
+            return "" if public_view is None else f"{as_dict(public_view.game_state(copy))}"
         seats = range(self.seats) if seat is None else [seat]
-        return "\n".join(f"{self.agents[one]}: {self.view.game_state(copy, one)}" for one in seats)
+        return "\n".join(f"{self.agents[one]}: {as_dict(self.view.game_state(copy, one))}" for one in seats)

@@ -9,6 +9,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from .checks import require_arguments, require_functions, require_mapping, require_type
+from .game_state import GameState
 from .immutable import Immutable
 from .record import Tables
 from .turn_state import Action, ActionResult, AgentResponse, AllowedAction, TurnState
@@ -65,11 +66,12 @@ class View:
         safe: ``safe(table) -> int``: the action index that is played for an agent that does not answer.
         allowed: ``allowed(table) -> list[AllowedAction]`` for the acting seat, with the bounds of this turn.
         phase: ``phase(table) -> str``.
-        game_state: ``game_state(table, seat) -> dict``: what `seat` may see.
+        game_state: ``game_state(table, seat)``: what `seat` may see, as `state_type`, or as a dict if there is none.
         outcome: ``outcome(table, seat) -> dict`` of a finished episode, as `seat` may see it.
         load: ``load(turn_state) -> (tables, seat)``: the record (recarray of shape (1,)) with what that seat may know,
             and the seat. The state may have more or fewer seats than the game.
         resample: ``resample(table, seat, generator)`` draws the information hidden from `seat` again, in place.
+        state_type: the type of `game_state`, a subclass of `GameState`; None: it is a dict of any fields.
     """
 
     action_spaces: Mapping[str, spaces.Dict]
@@ -81,10 +83,11 @@ class View:
     safe: Callable[[Any], int]
     allowed: Callable[[Any], list[AllowedAction]]
     phase: Callable[[Any], str]
-    game_state: Callable[[Any, int], dict[str, Any]]
+    game_state: Callable[[Any, int], GameState | dict[str, Any]]
     outcome: Callable[[Any, int], dict[str, Any]]
     load: Callable[[TurnState], tuple[Tables, int]]
     resample: Callable[[Any, int, np.random.Generator], None]
+    state_type: type[GameState] | None = None
 
     def __post_init__(self) -> None:
         """Check the parts."""

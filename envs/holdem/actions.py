@@ -1,6 +1,6 @@
 """Action index ◄─► move ◄─► payload. The payloads are those of Moltpoker's agent format."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from reprlib import repr
 from typing import Any
 
@@ -13,6 +13,7 @@ from ..core.turn_state import NOTHING, Action, ActionResult, AgentResponse, Allo
 from ..core.view import ActionRange
 from .moves import decode, legal
 from .rules import Move
+from .state import Offer
 from .table import CALL, CALL_ACTION, FIRST_FRACTION, FOLD, FOLD_ACTION, KINDS, LEAST_RAISE, RAISE
 
 
@@ -45,38 +46,38 @@ def action_ranges(fractions: Sequence[float]) -> tuple[ActionRange, ...]:
     )
 
 
-def offers(table: Any) -> list[dict[str, Any]]:
-    """Return the legal actions of the acting seat as `game_state` has them: ``{kind}``, with the bounds of raiseTo."""
-    legal: list[dict[str, Any]] = [{"kind": "fold"}, {"kind": "call" if table.to_call > 0 else "check"}]
+def offers(table: Any) -> list[Offer]:
+    """Return the legal actions of the acting seat as `game_state` has them: fold, check or call, raiseTo."""
+    legal = [Offer("fold"), Offer("call" if table.to_call > 0 else "check")]
     if table.raise_max > 0:
-        legal.append({"kind": "raiseTo", "min": int(table.raise_min), "max": int(table.raise_max)})
+        legal.append(Offer("raiseTo", int(table.raise_min), int(table.raise_max)))
     return legal
 
 
 def allowed(table: Any) -> list[AllowedAction]:
-    """Return the legal actions of the acting seat, with their bounds: fold, then check or call, then raiseTo."""
-    return [described(offer, int(table.to_call)) for offer in offers(table)]
+    """Return the legal actions of the acting seat, with their bounds."""
+    return described(offers(table), int(table.to_call))
 
 
-def described(offer: Mapping[str, Any], to_call: int) -> AllowedAction:
-    """Return an entry of `offers` as TurnState's ``allowed_actions`` have it.
+def described(offers: Sequence[Offer], to_call: int) -> list[AllowedAction]:
+    """Return ``actions`` and ``toCall`` of a `HoldemState` as TurnState's ``allowed_actions`` have them."""
+    words = {"fold": "give up the hand", "check": "stay in for nothing", "call": f"put in {to_call} more"}
+    return [
+        _raise_between(offer.min, offer.max)
+        if offer.kind == "raiseTo"
+        else AllowedAction(offer.kind, words[offer.kind], NOTHING)
+        for offer in offers
+    ]
 
-    Args:
-        offer: ``{kind}``, with whole chips ``min`` and ``max`` where the kind is raiseTo.
-        to_call: chips that a call costs.
-    """
-    kind = offer["kind"]
-    if kind != "raiseTo":
-        words = {"fold": "give up the hand", "check": "stay in for nothing", "call": f"put in {to_call} more"}
-        return AllowedAction(kind, words[kind], NOTHING)
-    low, high = offer["min"], offer["max"]
+
+def _raise_between(low: int, high: int) -> AllowedAction:
     schema = {
         "type": "object",
         "properties": {"amount": {"type": "integer", "minimum": low, "maximum": high}},
         "required": ["amount"],
         "additionalProperties": False,
     }
-    return AllowedAction(kind, f"raise the bet to a total of {low} to {high} ({high} is all-in)", schema)
+    return AllowedAction("raiseTo", f"raise the bet to a total of {low} to {high} ({high} is all-in)", schema)
 
 
 def encode(table: Any, action: int) -> AgentResponse:

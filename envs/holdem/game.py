@@ -19,6 +19,7 @@ from .hands import card_number
 from .luck import AllInEquity, without_luck
 from .range_text import weights_of
 from .shown_options import differences
+from .state import HoldemState
 from .street_start import Start, chance_of, reset_from, start_of
 from .table import FIRST_FRACTION, FRACTIONS, PREFLOP, SEATS, TABLE
 from .view import STREETS
@@ -235,6 +236,7 @@ def _made(options: dict[str, Any], start: Start | None) -> Game:
             outcome=view.outcome,
             load=partial(view.load, blank),
             resample=view.resample,
+            state_type=HoldemState,
         ),
         renderer=Renderer(render.render, picture.picture),
         bots=bots.BOTS,

@@ -41,6 +41,7 @@ LAWS: dict[str, Callable[[Trial], None]] = {
     "turns": accounting.turns,
     "payloads": payloads.legal_actions,
     "schemas": payloads.schemas,
+    "types of states": payloads.states,
     "any answer": payloads.any_answer,
     "full information refused": full_information.refused,
     "full information shown": full_information.shows_more,

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from importlib.util import find_spec
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from ..core.aec import GameEnv
@@ -107,6 +108,26 @@ def schemas(trial: Trial) -> None:
                 )
                 for problem in offers[action.action_type].iter_errors(action.payload):
                     trial.fail(f"{action.action_type} {action.payload} is not valid by its schema: {problem.message}")
+
+
+def states(trial: Trial) -> None:
+    """`game_state` is valid by the JSON schema of its type, and nothing of it is lost where it is read as that type."""
+    if find_spec("jsonschema") is None:
+        raise NotTried("jsonschema is not installed")
+    from jsonschema import Draft202012Validator
+
+    state_type = trial.game.view.state_type
+    if state_type is None:
+        raise NotTried("the view has no state_type")
+    validator = Draft202012Validator(msgspec.json.schema(state_type))
+    for seed in trial.seeds(3):
+        for table in trial.decisions(seed):
+            for trial.seat in {0, max(0, int(table.turn))}:
+                state = TurnState.from_json(trial.game.turn_state(table, trial.seat).to_json())
+                for problem in validator.iter_errors(state.game_state):
+                    trial.fail(f"game_state is no {state_type.__name__}: {problem.json_path}: {problem.message}")
+                read = state_type.of(state).to_json()
+                trial.require(read == msgspec.json.encode(state.game_state), f"game_state is read as {read.decode()}")
 
 
 def any_answer(trial: Trial) -> None:

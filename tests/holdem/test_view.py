@@ -16,7 +16,7 @@ def headsup():
 
 def test_a_flop_reads_like_the_document():
     table = play(headsup(), "raise 10 call check raise 25")
-    seen = view.game_state(table, 1)
+    seen = view.game_state(table, 1).to_dict()
     assert (seen["hand"], seen["phase"], seen["board"], seen["pot"]) == (1, "flop", ["As", "Kh", "7d"], 45)
     assert (seen["dealer"], seen["turn"], seen["toCall"]) == (0, 1, 25)
     assert seen["last"] == {"seat": 0, "kind": "raiseTo", "amount": 25}
@@ -29,12 +29,12 @@ def test_a_flop_reads_like_the_document():
 
 
 def test_out_of_turn_there_is_nothing_to_do():
-    seen = view.game_state(headsup(), 1)
+    seen = view.game_state(headsup(), 1).to_dict()
     assert (seen["turn"], seen["actions"], seen["toCall"], seen["last"]) == (0, [], 0, None)
 
 
 def test_the_betting_is_in_the_history_in_order():
-    seen = view.game_state(play(headsup(), "raise 10 call check raise 25 call"), 0)
+    seen = view.game_state(play(headsup(), "raise 10 call check raise 25 call"), 0).to_dict()
     told = [(entry["street"], entry["seat"], entry["kind"], entry["bet"]) for entry in seen["history"]]
     assert told == [
         ("preflop", 0, "raiseTo", 10), ("preflop", 1, "call", 10), ("flop", 1, "check", 0), ("flop", 0, "raiseTo", 25),
@@ -51,29 +51,29 @@ def raised(table, actions):
 
 def test_the_history_is_whole_where_it_is_long():
     table = raised(deal([2000, 2000]), 100)
-    seen = view.game_state(table, 0)
+    seen = view.game_state(table, 0).to_dict()
     assert [entry["bet"] for entry in seen["history"]] == [2 * raises for raises in range(2, 102)]
     assert "historyMissing" not in seen
 
 
 def test_of_a_history_beyond_the_record_it_is_said_how_much_is_missing():
     table = raised(play(deal([4000, 4000]), "raise 10 call"), LOG + 5)
-    seen = view.game_state(table, 0)
+    seen = view.game_state(table, 0).to_dict()
     assert seen["historyMissing"] == 7
     assert len(seen["history"]) == LOG
     assert [entry["street"] for entry in seen["history"][:3]] == ["preflop", "preflop", "flop"]  # short streets stay
     assert seen["history"][-1]["bet"] == int(table.current_bet)
     again, seat = game("holdem", seats=2).view.load(game("holdem", seats=2).turn_state(table, 0, ()))
-    assert view.game_state(again[0], seat)["history"] == seen["history"]
+    assert view.game_state(again[0], seat).to_dict()["history"] == seen["history"]
     assert int(again[0].log_dropped) == 7
 
 
 def test_folded_and_all_in_stand_only_where_true():
     table = play(deal([200, 200, 20]), "raise 50 fold call")
-    players = view.game_state(table, 0)["players"]
+    players = view.game_state(table, 0).to_dict()["players"]
     assert [("folded" in player, "allIn" in player) for player in players][1] == (True, False)
     table = play(deal([200, 200, 20]), "raise 50 call call")
-    players = view.game_state(table, 0)["players"]
+    players = view.game_state(table, 0).to_dict()["players"]
     assert [player.get("allIn", False) for player in players] == [False, False, True]
 
 

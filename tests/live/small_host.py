@@ -58,7 +58,7 @@ class Host:
         return json.dumps(message)
 
     def state(self, seat, **changes):
-        full = self.game.view.game_state(plain(self.table), seat)
+        full = self.game.view.game_state(plain(self.table), seat).to_dict()
         players = [
             {key: player[key] for key in ("seat", "name", "stack", "bet", "cards", "folded", "allIn") if key in player}
             for player in full["players"]

@@ -2,10 +2,11 @@
 
 import pytest
 from parlour.envs import Action
+from parlour.envs.holdem.state import Offer
 from parlour.wrappers.live.poker.messages import GameState, Option, Player
 from parlour.wrappers.live.poker.offers import read_offers, safe_kind, violation
 
-OFFERS = [{"kind": "fold"}, {"kind": "call"}, {"kind": "raiseTo", "min": 4, "max": 9}]
+OFFERS = [Offer("fold"), Offer("call"), Offer("raiseTo", 4, 9)]
 
 
 def state(*options, to_call=None, bets=(1, 2)):
@@ -24,7 +25,7 @@ def test_a_state_without_actions_offers_nothing():
 def test_kinds_come_in_one_order_and_unknown_ones_are_left_out():
     options = [Option(kind=kind) for kind in ("call", "straddle", "check", "fold")]
     offers, _ = read_offers(state(*options), 0)
-    assert offers == [{"kind": "fold"}, {"kind": "check"}, {"kind": "call"}]
+    assert offers == [Offer("fold"), Offer("check"), Offer("call")]
 
 
 @pytest.mark.parametrize(
@@ -39,13 +40,13 @@ def test_kinds_come_in_one_order_and_unknown_ones_are_left_out():
 )
 def test_the_least_raise_is_never_above_the_largest(bounds, read):
     option = Option(kind="raiseTo", min=bounds[0], max=bounds[1])
-    assert read_offers(state(option), 0)[0] == [{"kind": "raiseTo", "min": read[0], "max": read[1]}]
+    assert read_offers(state(option), 0)[0] == [Offer("raiseTo", read[0], read[1])]
 
 
 @pytest.mark.parametrize("most", [None, 0])
 def test_a_raise_without_a_largest_amount_is_not_open(most):
     offers, _ = read_offers(state(Option(kind="check"), Option(kind="raiseTo", min=4, max=most)), 0)
-    assert offers == [{"kind": "check"}]
+    assert offers == [Offer("check")]
 
 
 @pytest.mark.parametrize(
@@ -91,7 +92,7 @@ def test_an_answer_is_one_of_the_offers_or_the_reason_is_told(action, said):
 
 
 def test_true_is_no_amount():
-    offers = [{"kind": "raiseTo", "min": 1, "max": 1}]
+    offers = [Offer("raiseTo", 1, 1)]
     assert violation(Action("raiseTo", {"amount": True}), offers) == "raiseTo needs whole chips from 1 to 1, got True"
     assert violation(Action("raiseTo", {"amount": 1}), offers) is None
 

@@ -84,7 +84,7 @@ def test_joining_in_the_middle_of_a_hand_gives_a_playable_reading(seed):
             state = decision.turn_state.game_state
             tables, mine = game.view.load(decision.turn_state)
             np.testing.assert_array_equal(game.mask(tables[0], mine), game.mask(host.table, seat))
-            true = game.view.game_state(host.table, seat)
+            true = game.view.game_state(host.table, seat).to_dict()
             same = ["seat", "phase", "board", "dealer", "turn", "actions", "toCall", "smallBlind", "bigBlind"]
             assert {name: state[name] for name in same} == {name: true[name] for name in same}
             for player, other in zip(state["players"], true["players"], strict=True):
@@ -113,7 +113,7 @@ def test_missed_messages_cost_no_chips_and_little_history(seed):
                 agent.receive(host.state(0))
                 first = False
             if mine:
-                state, true = agent.turn_state().game_state, game.view.game_state(host.table, 0)
+                state, true = agent.turn_state().game_state, game.view.game_state(host.table, 0).to_dict()
                 assert state["players"] == true["players"]
                 assert (state["pot"], state["last"]) == (true["pot"], true["last"])
                 total += 1

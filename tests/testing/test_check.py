@@ -14,6 +14,7 @@ from parlour.envs import (
     AllowedAction,
     Capabilities,
     Encoder,
+    GameState,
     Layout,
     Match,
     Payoffs,
@@ -105,6 +106,15 @@ def observe_less(table, seat, at, out):
     before = out[at.card]
     three_cards.observe(table, seat, at, out)
     out[at.card] = before if table.turn == seat else out[at.card]
+
+
+class Short(GameState):
+    seat: int
+    card: int
+
+
+class Named(Short):
+    card: str
 
 
 def show_both_cards(table, seat):
@@ -312,6 +322,8 @@ BROKEN = [
         ),
         "is not valid by its schema: 'amount' is a required property",
     ),
+    ("types of states", with_view(state_type=Named), "no Named: .*card: -?[0-9] is not of type 'string'"),
+    ("types of states", with_view(state_type=Short), r"""game_state is read as {"seat":0,"card":\d}"""),
     ("any answer", with_view(parse=parse_anything), "KeyError"),
     ("any answer", with_view(parse=parse_and_play), "and has changed the record"),
     (

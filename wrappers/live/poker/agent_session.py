@@ -13,6 +13,7 @@ import msgspec
 
 from ....envs.core.turn_state import Action, AllowedAction, TurnState
 from ....envs.holdem.actions import described
+from ....envs.holdem.state import Offer
 from ....envs.holdem.view import STREETS
 from ...agents.offers import quiet_action
 from ...logs.log_text import escaped
@@ -21,7 +22,7 @@ from ..common.sessions import ActionRejected, Decision, LogNote, SendMessage
 from . import messages
 from .agent_events import Busted, HandEnded, PokerEvent, RealMoney, SeatTaken, ServerRefusal, TableEnded, UnreadableTurn
 from .messages import Choice, GameState, Unknown, UnreadTurn
-from .offers import Offer, owed, read_offers, safe_kind, violation
+from .offers import owed, read_offers, safe_kind, violation
 from .table_tracker import TableTracker
 
 USUAL_STEP = 2
@@ -351,10 +352,8 @@ class PokerAgentSession:
             return None
         ours = self._turn is not None
         offers, to_call = read_offers(state, self.seat) if ours else ([], 0)
-        game_state = self._tracker.game_state(state, self.seat, offers, to_call)
-        if ours:
-            game_state["turn"] = self.seat
-        turn = game_state["turn"]
+        game_state = self._tracker.game_state(state, self.seat, offers, to_call, self._hands)
+        turn = game_state.turn = self.seat if ours else game_state.turn
         return TurnState(
             match_id=self.match_id,
             game_id="holdem-v0",
@@ -362,8 +361,8 @@ class PokerAgentSession:
             phase=state.phase,
             is_my_turn=ours,
             current_turn_agent_id=None if turn is None else f"player_{turn}",
-            game_state={**game_state, "hands": self._hands},
-            allowed_actions=[described(offer, to_call) for offer in offers],
+            game_state=game_state.to_dict(),
+            allowed_actions=described(offers, to_call),
         )
 
     def _decision(self, again: bool = False) -> Decision:
@@ -423,8 +422,7 @@ class PokerAgentSession:
         return ([], 0) if self._state is None or self._turn is None else read_offers(self._state, self.seat)
 
     def _allowed(self) -> list[AllowedAction]:
-        offers, to_call = self._offers()
-        return [described(offer, to_call) for offer in offers]
+        return described(*self._offers())
 
     def _safe(self) -> messages.Action:
         action = quiet_action(self._allowed())

@@ -1,14 +1,11 @@
 """What is open to the agent in its turn, as the platform offers it, and whether an answer is one of the offers."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from ....envs.core.turn_state import Action
+from ....envs.holdem.state import Offer
 from ...logs.log_text import short
 from .messages import GameState
-
-Offer = dict[str, Any]
-"""``{kind}``, with ``min`` and ``max`` where the kind is raiseTo."""
 
 
 def read_offers(state: GameState, seat: int | None) -> tuple[list[Offer], int]:
@@ -18,14 +15,14 @@ def read_offers(state: GameState, seat: int | None) -> tuple[list[Offer], int]:
     Where a check is offered, the price is 0. An all-in that is offered as a raise and raises nothing is a call.
     """
     options = {option.kind: option for option in state.actions or ()}
-    offers: list[Offer] = [{"kind": kind} for kind in ("fold", "check", "call") if kind in options]
+    offers: list[Offer] = [Offer(kind) for kind in ("fold", "check", "call") if kind in options]
     bounds, call = options.get("raiseTo"), options.get("call")
     highest = max((player.bet for player in state.players), default=0)
     if bounds is not None and bounds.max:
         if call is None and "check" not in options and bounds.max <= highest:
-            offers.append({"kind": "call"})
+            offers.append(Offer("call"))
         else:
-            offers.append({"kind": "raiseTo", "min": min(bounds.min or bounds.max, bounds.max), "max": bounds.max})
+            offers.append(Offer("raiseTo", min(bounds.min or bounds.max, bounds.max), bounds.max))
     if "check" in options:
         return offers, 0
     price = state.to_call or (call is not None and call.max) or owed(state, seat)
@@ -46,14 +43,13 @@ def safe_kind(kinds: Sequence[str]) -> str:
 
 def violation(action: Action, offers: Sequence[Offer]) -> str | None:
     """Return why an action is none of the offers, or None if it is one."""
-    by_kind = {offer["kind"]: offer for offer in offers}
+    by_kind = {offer.kind: offer for offer in offers}
     offer = by_kind.get(action.action_type)
     if offer is None:
         return f"{action.action_type[:40]!r} is not offered now; {', '.join(by_kind) or 'nothing'} is"
     if action.action_type != "raiseTo":
         return f"{action.action_type} takes no payload, got {short(action.payload)}" if action.payload else None
     amount = action.payload.get("amount")
-    whole = isinstance(amount, int) and not isinstance(amount, bool)
-    if not whole or not offer["min"] <= amount <= offer["max"]:
-        return f"raiseTo needs whole chips from {offer['min']} to {offer['max']}, got {short(amount)}"
+    if isinstance(amount, bool) or not isinstance(amount, int) or not offer.min <= amount <= offer.max:
+        return f"raiseTo needs whole chips from {offer.min} to {offer.max}, got {short(amount)}"
     return None

@@ -7,17 +7,20 @@ the state.
 """
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
+from msgspec import UNSET
 
 from ....envs.holdem.hands import card_number, describe, strength
+from ....envs.holdem.state import HistoryEntry, HoldemState, LastAction, Offer
+from ....envs.holdem.state import Player as ShownPlayer
 from ....envs.holdem.table import KINDS, LOG
 from ....envs.holdem.view import STREETS
 from .compared_state import ComparedState, acted_between, compared_state
 from .messages import GameState, HandComplete, Last, Player
 
-Entry = dict[str, Any]
+Betting = tuple[HistoryEntry, int]
+"""An action, and its amount as `LastAction` has it."""
 MARK = -1
 """Stands in an order of seats between those that have acted and those that may not have."""
 
@@ -30,8 +33,7 @@ class TableTracker:
 
     Attributes:
         small_blind, big_blind, ante: as last seen.
-        history: the betting of this hand in order: ``{street, seat, kind, amount, bet}``, the last
-            `LOG` actions.
+        history: the betting of this hand in order, the last `LOG` actions.
         committed: chips put in in this hand, antes included, by seat (of those dealt in).
         stacks_between_hands: by seat, as far as they are known.
     """
@@ -40,7 +42,8 @@ class TableTracker:
         self.small_blind = small_blind
         self.big_blind = big_blind
         self.ante = ante
-        self.history: list[Entry] = []
+        self.history: list[HistoryEntry] = []
+        self._amount = 0  # of the newest action in the history
         self._missing = 0  # actions of this hand that are no longer in the history
         self.committed: dict[int, int] = {}
         self.stacks_between_hands: dict[int, int] = {}
@@ -69,8 +72,8 @@ class TableTracker:
             previous = self._open(state, now)
         self._count(now)
         if now.seq != previous.seq or acted_between(now, previous):
-            for entry in self._betting(previous, now, state.last):
-                self._write(entry)
+            for entry, amount in self._betting(previous, now, state.last):
+                self._write(entry, amount)
 
     def complete(self, message: HandComplete) -> None:
         """Take in the end of a hand."""
@@ -96,66 +99,66 @@ class TableTracker:
 
     # What the agent sees.
 
-    def game_state(self, state: GameState, seat: int | None, actions: list[Entry], to_call: int) -> dict[str, Any]:
-        """Return `state` as hold'em's TurnState has it (see `envs.holdem.view`), without ``hands``.
+    def game_state(
+        self, state: GameState, seat: int | None, offers: list[Offer], to_call: int, hands: int = 1
+    ) -> HoldemState:
+        """Return `state` as hold'em's TurnState has it.
 
         Args:
             state: the latest state.
             seat: the receiver.
-            actions: what it may do, and `to_call` what a call costs, as `read_offers` reads them from the wire.
+            offers: what it may do, and `to_call` what a call costs, as `read_offers` reads them from the wire. If there
+                are any, it is the receiver's turn.
+            hands: per episode.
         """
-        if actions and seat is not None:
-            self._correct_big_blind(state, seat, actions, to_call)
+        if offers and seat is not None:
+            self._correct_big_blind(state, seat, offers, to_call)
         players = {player.seat: player for player in state.players}
         newcomers = {number for number, player in players.items() if player.stack and number not in self._start}
         listed = [player for number, player in sorted(players.items()) if number == seat or number not in newcomers]
-        return {
-            "seat": seat,
-            "hand": state.hand,
-            "phase": state.phase,
-            "board": list(state.board),
-            "pot": sum(self.committed.values()) + self._unplaced,
-            "players": [self._player(player, player.seat == seat, state.board) for player in listed],
-            "dealer": self._dealer,
-            "turn": self._now.turn,
-            "last": self._last(state.last),
-            "actions": actions,
-            "toCall": to_call,
-            "smallBlind": self.small_blind,
-            "bigBlind": self.big_blind,
-            "ante": self.ante,
-            "history": [{name: entry[name] for name in ("street", "seat", "kind", "bet")} for entry in self.history],
-            **({"historyMissing": self._missing} if self._missing else {}),
-        }
+        return HoldemState(
+            seat=seat,
+            hand=state.hand,
+            hands=hands,
+            phase=state.phase,
+            board=list(state.board),
+            pot=sum(self.committed.values()) + self._unplaced,
+            players=[self._player(player, player.seat == seat, state.board) for player in listed],
+            dealer=self._dealer,
+            turn=self._now.turn,
+            last=self._last(state.last),
+            actions=offers,
+            to_call=to_call,
+            small_blind=self.small_blind,
+            big_blind=self.big_blind,
+            ante=self.ante,
+            history=list(self.history),
+            history_missing=self._missing or UNSET,
+        )
 
-    def _player(self, player: Player, own: bool, board: list[str]) -> dict[str, Any]:
+    def _player(self, player: Player, own: bool, board: list[str]) -> ShownPlayer:
         committed = self.committed.get(player.seat, 0)
-        entry: dict[str, Any] = {
-            "seat": player.seat,
-            "name": player.name or f"player_{player.seat}",
-            "stack": player.stack,
-            "bet": player.bet,
-            "committed": committed,
-        }
-        if player.folded and (player.stack or committed):
-            entry["folded"] = True
-        elif player.stack == 0 and committed:
-            entry["allIn"] = True
-        if own and player.cards:
-            entry["cards"] = list(player.cards)
-            rank = _rank([*player.cards, *board])
-            if rank:
-                entry["rank"] = rank
-        return entry
+        cards = list(player.cards or ()) if own else []
+        folded = bool(player.folded and (player.stack or committed))
+        return ShownPlayer(
+            seat=player.seat,
+            name=player.name or f"player_{player.seat}",
+            stack=player.stack,
+            bet=player.bet,
+            committed=committed,
+            folded=folded,
+            all_in=not folded and player.stack == 0 and committed > 0,
+            cards=cards,
+            rank=_rank([*cards, *board]) if cards else "",
+        )
 
-    def _last(self, last: Last | None) -> Entry | None:
+    def _last(self, last: Last | None) -> LastAction | None:
         if last is None or last.kind not in KINDS:
             return None
-        newest = self.history[-1] if self.history else {}
         amount = last.amount
-        if newest.get("seat") == last.seat and newest.get("kind") == last.kind:
-            amount = newest.get("amount")  # the platform may leave it out
-        return {"seat": last.seat, "kind": last.kind, **({"amount": amount} if amount else {})}
+        if self.history and (self.history[-1].seat, self.history[-1].kind) == (last.seat, last.kind):
+            amount = self._amount  # the platform may leave it out
+        return LastAction(last.seat, last.kind, amount or 0)
 
     # Chips.
 
@@ -230,15 +233,15 @@ class TableTracker:
         by_bet: list[int | None] = [*sorted(after, key=lambda seat: now.bets[seat])]
         return (by_bet[0], by_bet[1]) if len(by_bet) == 2 else (None, None)
 
-    def _correct_big_blind(self, state: GameState, seat: int, actions: list[Entry], to_call: int) -> None:
+    def _correct_big_blind(self, state: GameState, seat: int, offers: list[Offer], to_call: int) -> None:
         """Take the big blind from the price of the first call (the post may be short), or from the least bet."""
         bet, stack = self._now.bets.get(seat, 0), self._now.stacks.get(seat, 0)
-        unraised = all(entry["kind"] != "raiseTo" for entry in self.history)
+        unraised = all(entry.kind != "raiseTo" for entry in self.history)
         if state.phase == STREETS[0]:
             if unraised and to_call < stack:
                 self.big_blind = max(1, bet + to_call)
         elif not self._saw_blinds and not any(self._now.bets.values()):
-            least = [action["min"] for action in actions if action["kind"] == "raiseTo" and action["min"] < stack]
+            least = [offer.min for offer in offers if offer.kind == "raiseTo" and offer.min < stack]
             self.big_blind = max(1, *least) if least else self.big_blind
 
     def _antes(self, now: ComparedState, dealt: list[int], extra: int) -> dict[int, int]:
@@ -277,7 +280,7 @@ class TableTracker:
 
     # The betting.
 
-    def _betting(self, was: ComparedState, now: ComparedState, last: Last | None) -> Iterable[Entry]:
+    def _betting(self, was: ComparedState, now: ComparedState, last: Last | None) -> Iterable[Betting]:
         """Work out what was done between two moments of a hand."""
         crossed = now.phase != was.phase
         bets = self._closing_bets(was, now) if crossed else now.bets
@@ -317,13 +320,13 @@ class TableTracker:
 
     def _street(
         self, street: str, order: list[int], before: dict[int, int], after: dict[int, int], folded: set[int]
-    ) -> Iterable[Entry]:
+    ) -> Iterable[Betting]:
         """Return the betting of one street from bets `before` to `after`.
 
         Seats behind the mark in `order` may not have acted: of them only what has changed is returned.
         """
         high = self._high(street, before)
-        acted = {entry["seat"] for entry in self.history if entry["street"] == street}
+        acted = {entry.seat for entry in self.history if entry.street == street}
         sure = True
         for seat in order:
             had, has = before.get(seat, 0), after.get(seat, 0)
@@ -338,8 +341,9 @@ class TableTracker:
             if seat in folded:
                 yield _entry(street, seat, has, has, high, "fold")
 
-    def _write(self, entry: Entry) -> None:
+    def _write(self, entry: HistoryEntry, amount: int) -> None:
         self.history.append(entry)
+        self._amount = amount
         if len(self.history) > LOG:
             del self.history[0]
             self._missing += 1
@@ -355,12 +359,11 @@ def _round_from(first: int, seats: list[int]) -> list[int]:
     return [seat for seat in ordered if seat >= first] + [seat for seat in ordered if seat < first]
 
 
-def _entry(street: str, seat: int, had: int, has: int, high: int, kind: str = "") -> Entry:
-    """Return the entry of an action that took a bet from `had` to `has`, where the highest was `high`."""
+def _entry(street: str, seat: int, had: int, has: int, high: int, kind: str = "") -> Betting:
+    """Return an action that took a bet from `had` to `has`, where the highest was `high`."""
     if kind not in KINDS:
         kind = "check" if has <= had else "raiseTo" if has > high else "call"
-    amount = {"raiseTo": has, "call": has - had}.get(kind, 0)
-    return {"street": street, "seat": seat, "kind": kind, "amount": amount, "bet": has}
+    return HistoryEntry(street, seat, kind, has), {"raiseTo": has, "call": has - had}.get(kind, 0)
 
 
 def _rank(cards: list[str]) -> str:

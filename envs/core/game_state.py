@@ -1,0 +1,44 @@
+"""The type of a game's `game_state`: views build it, `load` reads it, JSON Schema and the games' pages come from it."""
+
+from typing import Any, Self
+
+import msgspec
+
+from .turn_state import TurnState, Wire
+
+
+class GameState(Wire):
+    """What a seat sees of one game. A game's own type names the fields, each with its type.
+
+    A field that is left out where it is empty has the type ``… | UnsetType`` and the default `msgspec.UNSET`. Any other
+    default is what is read where a host leaves the field out.
+    """
+
+    @classmethod
+    def of(cls, state: TurnState) -> Self:
+        """Read the `game_state` of a TurnState. Unknown fields are ignored; numbers may be text, or whole floats.
+
+        Raises:
+            ValueError: if a field is missing or holds what cannot be; the error names it.
+        """
+        try:
+            return msgspec.convert(state.game_state, cls, strict=False)
+        except msgspec.ValidationError:
+            return msgspec.convert(_whole(state.game_state), cls, strict=False)
+
+
+def _whole(value: Any) -> Any:
+    """Return plain data with whole floats as integers."""
+    match value:
+        case float() if value.is_integer():
+            return int(value)
+        case dict():
+            return {key: _whole(part) for key, part in value.items()}
+        case list() | tuple():
+            return [_whole(part) for part in value]
+    return value
+
+
+def as_dict(game_state: GameState | dict[str, Any]) -> dict[str, Any]:
+    """Return the `game_state` of a view as plain dicts and lists; a view without a type returns such a dict."""
+    return game_state.to_dict() if isinstance(game_state, GameState) else game_state
