@@ -47,24 +47,24 @@ def configured(
     """
     environ = os.environ if environ is None else environ
     kinds = _kinds(command)
-    told = {
+    variables = {
         name.removeprefix(PREFIX).lower(): value
         for name, value in environ.items()
         if name.startswith(PREFIX) and value and name.removeprefix(PREFIX) not in ELSEWHERE
     }
-    _warn_of_unknown(told.keys() - kinds.keys(), kinds)
-    told = {name: value for name, value in told.items() if name in kinds}
-    file = _file_of(args) or told.pop("config", None)
+    _warn_of_unknown(variables.keys() - kinds.keys(), kinds)
+    variables = {name: value for name, value in variables.items() if name in kinds}
+    file = _file_of(args) or variables.pop("config", None)
     read = {} if file is None else _read(Path(file), kinds)
     secrets = {name.removesuffix(FILE) for name in kinds if name.endswith("_token_file") or name == "api_key_file"}
     given = {text.removeprefix("--").partition("=")[0].replace("-", "_") for text in args if text.startswith("--")}
     for secret in secrets:  # a secret has one source: the strongest that has it or its file
         pair = {secret, secret + FILE}
-        if given & pair or environ.get(PREFIX + secret.upper()) or pair & told.keys():
+        if given & pair or environ.get(PREFIX + secret.upper()) or pair & variables.keys():
             read = {name: value for name, value in read.items() if name not in pair}
         if given & pair or environ.get(PREFIX + secret.upper()):
-            told = {name: value for name, value in told.items() if name not in pair}
-    values = read | _typed(told, kinds)
+            variables = {name: value for name, value in variables.items() if name not in pair}
+    values = read | _typed(variables, kinds)
     return _with_defaults(command, values) if values else command
 
 
@@ -111,8 +111,8 @@ def _typed(told: Mapping[str, str], kinds: Mapping[str, Any]) -> dict[str, Any]:
 
 def _convert(settings: Mapping[str, Any], kinds: Mapping[str, Any], strict: bool) -> dict[str, Any]:
     struct = msgspec.defstruct("Options", [(name, kinds[name]) for name in settings], kw_only=True)
-    found = convert(settings, struct, strict)
-    return {name: getattr(found, name) for name in settings}
+    options = convert(settings, struct, strict)
+    return {name: getattr(options, name) for name in settings}
 
 
 def _is_list(kind: Any) -> bool:
@@ -175,13 +175,13 @@ def _changed(kind: Any, default: Any, values: Mapping[str, Any]) -> Any:
     hints = get_type_hints(kind, include_extras=True)
     if not any(_option(field.name, hints[field.name]) in values for field in fields(kind)):
         return default
-    made = {}
+    values_by_field = {}
     for field in fields(kind):
         name = _option(field.name, hints[field.name])
         if name in values:
-            made[field.name] = values[name]
+            values_by_field[field.name] = values[name]
         elif default is not inspect.Parameter.empty:
-            made[field.name] = getattr(default, field.name)
+            values_by_field[field.name] = getattr(default, field.name)
         elif field.default is MISSING and field.default_factory is MISSING:
-            made[field.name] = tyro.MISSING
-    return kind(**made)
+            values_by_field[field.name] = tyro.MISSING
+    return kind(**values_by_field)

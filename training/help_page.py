@@ -116,7 +116,7 @@ def _entry(head: str, *lines: str) -> Entry:
 
 @contextmanager
 def _columns(width: int) -> Iterator[None]:
-    """Let the terminal seem this wide."""
+    """Set the width that libraries take for that of the terminal."""
     before = os.environ.get("COLUMNS")
     os.environ["COLUMNS"] = str(width)
     try:

@@ -103,8 +103,8 @@ def _game_hint(name: str, known: Iterable[str]) -> str | None:
 
 def _platforms(name: str) -> list[str]:
     """Return the platforms of a command: the modules of its package; empty if it is a module."""
-    found = next((entry for entry in iter_modules(commands.__path__) if entry.name == name), None)
-    if found is None or not found.ispkg:
+    entry_of_name = next((entry for entry in iter_modules(commands.__path__) if entry.name == name), None)
+    if entry_of_name is None or not entry_of_name.ispkg:
         return []
     package = import_module(f"{commands.__name__}.{name}")
     return sorted(module.name for module in iter_modules(package.__path__))
@@ -112,8 +112,8 @@ def _platforms(name: str) -> list[str]:
 
 def _load(module: str, args: Sequence[str]) -> Callable[..., object]:
     """Return the command of a module, for these arguments."""
-    found = import_module(f"{commands.__name__}.{module}")
-    command: Callable[..., object] = found.command_for(args) if hasattr(found, "command_for") else found.command
+    loaded = import_module(f"{commands.__name__}.{module}")
+    command: Callable[..., object] = loaded.command_for(args) if hasattr(loaded, "command_for") else loaded.command
     if args and not args[0].startswith("-"):
         _check_game(command, args[0])
     return command
@@ -134,9 +134,9 @@ def _completion(args: Sequence[str]) -> Run:
 
     tyro's script prints a description as it is in the docstring, and the shell would take a second line for a word.
     """
-    with redirect_stdout(StringIO()) as told, suppress(SystemExit):
+    with redirect_stdout(StringIO()) as printed, suppress(SystemExit):
         _parsed(_subcommands(COMMANDS), "parlour", args)
-    script = re.sub(r"(?m)^COMPLETION_SPEC = .*$", lambda found: found[0].replace("\\n", " "), told.getvalue())
+    script = re.sub(r"(?m)^COMPLETION_SPEC = .*$", lambda found: found[0].replace("\\n", " "), printed.getvalue())
     return partial(print, script, end="")
 
 
@@ -167,13 +167,13 @@ def _parsed(command: Any, prog: str, args: Sequence[str], *, file: bool = False)
     registry.primitive_rule(_in_words)
     registry.primitive_rule(_optional)
     registry.primitive_rule(_several)
-    with PARSING, redirect_stderr(StringIO()) as told, registry:
+    with PARSING, redirect_stderr(StringIO()) as errors, registry:
         try:
             return cast(Run, tyro.cli(target, prog=prog, args=args, config=config))
         except SystemExit as end:
             if end.code in (None, 0):
                 raise
-    raise ValueError(_unknown_option(told.getvalue(), target, config) or _in_one_line(told.getvalue()))
+    raise ValueError(_unknown_option(errors.getvalue(), target, config) or _in_one_line(errors.getvalue()))
 
 
 def _unknown_option(box: str, target: Any, config: Sequence[Any]) -> str | None:
@@ -187,9 +187,9 @@ def _unknown_option(box: str, target: Any, config: Sequence[Any]) -> str | None:
         return None
     with redirect_stdout(StringIO()) as page, suppress(SystemExit):
         tyro.cli(target, args=HELP[1:], config=config)
-    known = dict.fromkeys(re.findall(r"(?<![\w-])--([a-z][\w-]*)", page.getvalue()))
-    known.pop("help", None)
-    likely = meant(unknown[1].removeprefix("--"), known)
+    options = dict.fromkeys(re.findall(r"(?<![\w-])--([a-z][\w-]*)", page.getvalue()))
+    options.pop("help", None)
+    likely = meant(unknown[1].removeprefix("--"), options)
     return f"no option is called {unknown[1]}; " + (f"did you mean --{likely}?" if likely else "--help lists all")
 
 

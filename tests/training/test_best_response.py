@@ -318,7 +318,7 @@ def test_no_luck_is_taken_out_of_play_against_one_who_does_not_tell_how_it_plays
     responder = _Responder(heads_up.bots["tight"](heads_up, 1), heads_up, 0, np.uint64(3))
     responder.play()
     assert responder.luck == 0
-    assert not responder.told
+    assert not responder.knows_probabilities
 
 
 def test_a_deterministic_policy_plays_its_most_likely_action(heads_up):
@@ -330,7 +330,7 @@ def test_a_deterministic_policy_plays_its_most_likely_action(heads_up):
     search = ResolvingPolicy(policy, Nothing())
     for one in (policy, search):
         responder = _Responder(one, heads_up, 0, np.uint64(3))
-        assert responder.told
+        assert responder.knows_probabilities
         told = responder.probabilities_on(responder.table, np.arange(5), seen, masks)
         assert np.array_equal(told, most_likely)
 

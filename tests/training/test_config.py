@@ -194,6 +194,8 @@ GONE = {
     "checkpoint_slots": 4,
     "cloning_batch_size": 1024,
     "threads": 2,
+    "track": "wandb",
+    "address": "auto",
     "progress": False,
     "evaluate_deals": 50,
     "evaluate_hands": 50,

@@ -20,7 +20,7 @@ from ..evaluation.exact import Floats, Tree, add_gains, nash_conv, values
 
 
 class Method(NamedTuple):
-    """How regrets are kept.
+    """The settings of an algorithm.
 
     Attributes:
         floor: whether regrets below 0 become 0.
@@ -45,7 +45,7 @@ METHODS = {
 
 @dataclass(frozen=True)
 class Solution:
-    """What was found.
+    """The result of `solve`.
 
     Attributes:
         strategy: float64[Q], the average strategy.
@@ -167,14 +167,24 @@ def iterate(
             plan[s] = plan[parent[i]] * strategy[s]
     for t in range(done + 1, done + count + 1):
         weight = t**method.power
-        kept = (t - 1.0) ** 1.5 / ((t - 1.0) ** 1.5 + 1.0) if method.discount else 1.0
-        below = 0.5 if method.discount else 1.0
+        positive_discount = (t - 1.0) ** 1.5 / ((t - 1.0) ** 1.5 + 1.0) if method.discount else 1.0
+        negative_discount = 0.5 if method.discount else 1.0
         for seat in range(ends.shape[1]):
             gains[:] = 0.0
             add_gains(ends, payoffs, plan, seat, gains)
             for i in range(len(seats) - 1, -1, -1):
                 if seats[i] == seat:
-                    update(first[i], first[i + 1], parent[i], method, kept, below, strategy, regrets, gains)
+                    update(
+                        first[i],
+                        first[i + 1],
+                        parent[i],
+                        method,
+                        positive_discount,
+                        negative_discount,
+                        strategy,
+                        regrets,
+                        gains,
+                    )
             for i in range(len(seats)):
                 if seats[i] == seat:
                     for s in range(first[i], first[i + 1]):
@@ -188,13 +198,16 @@ def update(
     stop: int,
     parent: int,
     method: Any,
-    kept: float,
-    below: float,
+    positive_discount: float,
+    negative_discount: float,
     strategy: Any,
     regrets: Any,
     gains: Any,
 ) -> None:
-    """Update one information set by the gains of its actions: its regrets, and its strategy by regret matching."""
+    """Update one information set by the gains of its actions: its regrets, and its strategy by regret matching.
+
+    Before the gains are added, regrets above 0 are multiplied by `positive_discount`, others by `negative_discount`.
+    """
     value = 0.0
     for s in range(start, stop):
         value += strategy[s] * gains[s]
@@ -202,7 +215,7 @@ def update(
     total = 0.0
     for s in range(start, stop):
         more = gains[s] - value
-        regret = regrets[s] * (kept if regrets[s] > 0 else below) + more
+        regret = regrets[s] * (positive_discount if regrets[s] > 0 else negative_discount) + more
         if method.floor and regret < 0:
             regret = 0.0
         regrets[s] = regret

@@ -71,17 +71,17 @@ def rates(*runs: Callable[[], int], seconds: Seconds, rounds: int = 20) -> list[
     Returns:
         For each function, its rates in the rounds.
     """
-    found: list[list[float]] = [[] for _ in runs]
+    rates_of_runs: list[list[float]] = [[] for _ in runs]
     for run in runs:
         run()  # loads compiled code, fills caches
     for _ in range(rounds):
-        for run, of in zip(runs, found, strict=True):
+        for run, of in zip(runs, rates_of_runs, strict=True):
             begun, units, spent = time.process_time(), 0, 0.0
             while spent <= seconds / rounds:
                 units += run()
                 spent = time.process_time() - begun
             of.append(units / spent)
-    return found
+    return rates_of_runs
 
 
 def rate(run: Callable[[], int], seconds: Seconds, rounds: int = 20) -> float:

@@ -32,9 +32,9 @@ def cuda_tables(seconds: Seconds) -> list[Row]:
         what = f"{game.name} on the GPU: episodes with the CPU's bytes"
         rows.append(Row(f"cuda-{game.name}-equal", what, equal_episodes(game, 1_024, EPISODES), "episodes", EPISODES))
         for count in SIZES:
-            found = decisions_per_second(game, count, seconds / 10)
-            note = "" if found else "the GPU's memory is too small"
-            rows.append(Row(f"cuda-{game.name}-{count}", f"{count:,} tables", found, "decisions/s", note=note))
+            rate = decisions_per_second(game, count, seconds / 10)
+            note = "" if rate else "the GPU's memory is too small"
+            rows.append(Row(f"cuda-{game.name}-{count}", f"{count:,} tables", rate, "decisions/s", note=note))
     return [*rows, learner_on_gpu(seconds)]
 
 

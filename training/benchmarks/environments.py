@@ -74,11 +74,11 @@ def _beside_writing(
     sizes = [tables.tables.dtype.itemsize, observations[0].nbytes, masks[0].nbytes]
     touched = f"bytes of record {sizes[0]:,}, observation {sizes[1]:,}, mask {sizes[2]:,}"
     beside, note = ratios(zeros, ours), f"a decision beside writing zeros over what it writes; {touched}"
-    again, told = ratios(observed, ours), "a decision beside its encoder and mask alone"
+    again, again_note = ratios(observed, ours), "a decision beside its encoder and mask alone"
     return [
         Row.of(f"vector-{short}", what, ours, "decisions/s", goal),
         Row.of(f"vector-{short}-writing", "— beside writing", beside, "times", most, lower=True, note=note),
-        Row.of(f"vector-{short}-observing", "— beside observing", again, "times", most, lower=True, note=told),
+        Row.of(f"vector-{short}-observing", "— beside observing", again, "times", most, lower=True, note=again_note),
     ]
 
 
@@ -124,12 +124,12 @@ def threads(seconds: Seconds) -> list[Row]:
         ("tangram", {}),
     )
     for (name, options), num_envs in product(games, (4_096, 16_384)):
-        made = [VectorGame(make_game(name, **options), num_envs, threads=count) for count in (1, 2)]
-        for tables in made:
+        pair = [VectorGame(make_game(name, **options), num_envs, threads=count) for count in (1, 2)]
+        for tables in pair:
             tables.reset(seed=0)
         best = [0.0, 0.0]
         for _ in range(20):
-            for place, tables in enumerate(made):
+            for place, tables in enumerate(pair):
                 begun, decisions = time.perf_counter(), 0
                 while (spent := time.perf_counter() - begun) < seconds / 40:
                     tables.step(tables.sample())

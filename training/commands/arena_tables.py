@@ -77,27 +77,27 @@ def several_games(
     for spec in specs:
         if spec != ZOO and not any(foreign(spec, game_with(name)) for name in names):
             located(spec, bots)
-    found: list[tuple[Game, list[tuple[str, str]]]] = []
+    tables: list[tuple[Game, list[tuple[str, str]]]] = []
     for name in names:
         default = game_with(name)
-        known = [(spec, own) for spec in specs if (own := _own_spec(spec, default))]
+        able = [(spec, own) for spec in specs if (own := _own_spec(spec, default))]
         try:
-            game, known = _able(name, known, others, console)
+            game, able = _able(name, able, others, console)
         except ValueError as error:
             console.print(f"{name} is left out: {error}", markup=False)
             continue
-        if len(known) + others < game.seats:
-            why = f"{counted(len(known) + others, 'agents')} for {counted(game.seats, 'seats')}"
+        if len(able) + others < game.seats:
+            why = f"{counted(len(able) + others, 'agents')} for {counted(game.seats, 'seats')}"
             console.print(f"{name} is left out: {why}", markup=False)
             continue
-        found.append((game, known))
-    if not found:
+        tables.append((game, able))
+    if not tables:
         raise ValueError(f"no game has enough agents; name more --agents or --remote (there are {len(specs) + others})")
-    reserved = frozenset[str]().union(*(reserved_words(game) for game, _ in found))
-    return [(game, _seated(known, game, reserved, seed)) for game, known in found]
+    reserved = frozenset[str]().union(*(reserved_words(game) for game, _ in tables))
+    return [(game, _seated(able, game, reserved, seed)) for game, able in tables]
 
 
-def _able(name: str, known: list[tuple[str, str]], others: int, console: Console) -> tuple[Game, list[tuple[str, str]]]:
+def _able(name: str, able: list[tuple[str, str]], others: int, console: Console) -> tuple[Game, list[tuple[str, str]]]:
     """Return a game, and those of the agents that can play it with its seats; the others are named, with the reason.
 
     With fewer agents the game may have fewer seats, at which others cannot play: then it is asked again.
@@ -106,13 +106,13 @@ def _able(name: str, known: list[tuple[str, str]], others: int, console: Console
         ValueError: if the game does not have so few seats.
     """
     while True:
-        game = _game(name, (), None, len(known) + others)
-        reasons = {spec: reason for spec, own in known if (reason := reason_against(own, game))}
+        game = _game(name, (), None, len(able) + others)
+        reasons = {spec: reason for spec, own in able if (reason := reason_against(own, game))}
         if not reasons:
-            return game, known
+            return game, able
         for reason in reasons.values():
             console.print(f"{name}: {reason}", markup=False)
-        known = [(spec, own) for spec, own in known if spec not in reasons]
+        able = [(spec, own) for spec, own in able if spec not in reasons]
 
 
 def _own_spec(spec: str, game: Game) -> str | None:

@@ -46,12 +46,12 @@ def command(
             f"{game} is a file: name the function in it that makes the game, as in parlour check {module}:game"
         )
     function = load(game) if ":" in game else find(game)
-    made = with_options(function, dict(map(pair, options)))
+    checked = with_options(function, dict(map(pair, options)))
     source = f"{function.__module__}:{function.__qualname__}"
     try:
-        report = check_game(made, episodes=episodes, laws=laws or None, source=source, on_result=_show)
+        report = check_game(checked, episodes=episodes, laws=laws or None, source=source, on_result=_show)
     except LawBroken as broken:
-        raise ValueError(f"{made.id} breaks a law: {broken}") from broken
+        raise ValueError(f"{checked.id} breaks a law: {broken}") from broken
     held = sum(result.skipped is None for result in report.results)
     print(f"{report.game_id}: {held} of {len(report.results)} laws hold, {len(report.results) - held} not tried")
 

@@ -45,11 +45,11 @@ def command(
     groups = {name: grouped(folders, name) for name in metric}
     rows = {name: comparison(group, share) for name, group in groups.items()}
     if as_json:
-        known = {
+        plain = {
             name: [{key: None if value != value else value for key, value in row.items()} for row in of_metric]
             for name, of_metric in rows.items()
         }
-        print(json.dumps({"last": share, "metrics": known}, indent=2))
+        print(json.dumps({"last": share, "metrics": plain}, indent=2))
     else:
         for name, of_metric in rows.items():
             Console().print(comparison_table(of_metric, name))

@@ -177,9 +177,9 @@ def _evaluate(
     if what.best_response:
         tasks.append(Task(play_best_response, (player, game), {"hands": what.hands, "seed": seed}, what.hands))
     with counting_bar("evaluate", sum(task.size for task in tasks)) as done:
-        found = work.workers.run(tasks, done)
-    results = [result for of_opponent in found[: len(around)] for result in of_opponent]
-    exploited = found[-1] if what.best_response else None
+        outcomes = work.workers.run(tasks, done)
+    results = [result for of_opponent in outcomes[: len(around)] for result in of_opponent]
+    exploited = outcomes[-1] if what.best_response else None
     again = policy(run, game, seed, play.deterministic)  # so that its draws do not depend on the evaluation before
     again = searching(run, again, game, seed) if play.search else again
     beside = compare(again, game, matches=what.deals, seed=seed)

@@ -54,10 +54,10 @@ def evaluate_held_out(
             if search and one == run:
                 player, shown = searching(one, player, game, report.seed), f"{one} with search"
             with counting_bar(f"{shown}, {name}", games) as done:
-                found = held_out.score(game, player, games=games, seed=report.seed, progress=done)
-            results.append((name, shown, found))
+                scores = held_out.score(game, player, games=games, seed=report.seed, progress=done)
+            results.append((name, shown, scores))
     if report.as_json:
-        print(json.dumps([{"set": name, "policy": one, **_plain(found)} for name, one, found in results], indent=2))
+        print(json.dumps([{"set": name, "policy": one, **_plain(scores)} for name, one, scores in results], indent=2))
     else:
         Console().print(_table(results))
 

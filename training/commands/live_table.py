@@ -18,7 +18,7 @@ Differences = Callable[[Mapping[str, Any], TurnState, bool], dict[str, Any]]
 
 
 def watch_table(spec: str, player: Any) -> None:
-    """Let a trained agent compare its options with those of its first table; a difference is a warning, once.
+    """Compare the options of a trained agent with those of its first table; a difference is a warning, once.
 
     Args:
         spec: the policy's name.
@@ -45,17 +45,17 @@ class _Watch:
         game, first = self._player.game, self._first
         self._first = False
         try:
-            found = self._compare(game.options, state, first)
+            differences = self._compare(game.options, state, first)
         except (KeyError, TypeError, ValueError) as error:  # the turn must be played all the same
             self._player.on_turn = None
             logger.warning("%s: the options of the table cannot be read: %s", self._spec, describe_error(error))
             return
-        if found:
+        if differences:
             self._player.on_turn = None
-            trained = _told({name: game.options[name] for name in found})
-            remedy = remedy_for(game.name, found, lambda options: self._compare(options, state, first))
+            trained = _as_options({name: game.options[name] for name in differences})
+            remedy = remedy_for(game.name, differences, lambda options: self._compare(options, state, first))
             line = "%s was trained with %s, and this table has %s; it plays better after: %s"
-            logger.warning(line, self._spec, trained, _told(found), remedy)
+            logger.warning(line, self._spec, trained, _as_options(differences), remedy)
 
 
 def remedy_for(game: str, found: Mapping[str, Any], compare: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> str:
@@ -71,8 +71,8 @@ def remedy_for(game: str, found: Mapping[str, Any], compare: Callable[[Mapping[s
             options = make_game(game, **preset_options(one.preset)).options
             if not compare(options):
                 return one.command
-    return f"parlour train {game} --options {_told(found, ' ')}"
+    return f"parlour train {game} --options {_as_options(found, ' ')}"
 
 
-def _told(options: Mapping[str, Any], between: str = ", ") -> str:
+def _as_options(options: Mapping[str, Any], between: str = ", ") -> str:
     return between.join(f"{name}={json.dumps(value).replace(' ', '')}" for name, value in options.items())

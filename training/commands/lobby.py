@@ -66,12 +66,14 @@ def serve_lobby(
     offered = [game_with(name) for name in games] or _playable()
     trained: dict[str, list[str]] = {}
     for spec in policies:
-        found = trained_for(spec)
-        if found is None:
+        trained_as = trained_for(spec)
+        if trained_as is None:
             raise ValueError(f"{spec}: not a run, nor a policy file that names its game")
-        if found.name not in [game.name for game in offered]:
-            raise ValueError(f"{spec} plays {found.name}, which this lobby does not offer: name it among the games")
-        trained.setdefault(found.name, []).append(spec)
+        if trained_as.name not in [game.name for game in offered]:
+            raise ValueError(
+                f"{spec} plays {trained_as.name}, which this lobby does not offer: name it among the games"
+            )
+        trained.setdefault(trained_as.name, []).append(spec)
     host = LobbyHost(
         [_offer(game, trained.get(game.name, ())) for game in offered],
         partial(_table, timeout=timeout, delay=delay, hands=hands, rebuy=tables.rebuy),
@@ -90,13 +92,13 @@ def serve_lobby(
 
 def _playable() -> list[Game]:
     """Return the games that need no options."""
-    found = []
+    games = []
     for name in dict.fromkeys(game_id.partition("-")[0] for game_id in GAMES):
         try:
-            found.append(game_with(name))
+            games.append(game_with(name))
         except (TypeError, ValueError):  # a user's game that needs options
             continue
-    return found
+    return games
 
 
 def _offer(game: Game, policies: Sequence[str]) -> Offer:

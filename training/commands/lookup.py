@@ -64,11 +64,11 @@ def tables_of(name: str, counts: Iterable[int] = range(1, 21)) -> dict[int, Game
     if not has_seats(name):
         game = game_with(name)
         return {game.seats: game}
-    found = {}
+    tables = {}
     for count in counts:
         with suppress(ValueError):  # a number that the game does not have
-            found[count] = game_with(name, seats=count)
-    return found
+            tables[count] = game_with(name, seats=count)
+    return tables
 
 
 def names_seats(settings: Sequence[str]) -> bool:
@@ -128,13 +128,13 @@ def _game_with_bot(spec: str, among: Iterable[str]) -> str:
     """Return the first game that has a bot of this name. Later games are not made, because some take seconds."""
     if policy_file(spec).is_file():
         raise ValueError(f"name a game with --game: {spec} does not hold the game that it was trained for")
-    known = set(run_folder.names())
+    names = set(run_folder.names())
     for game in among:
         bots = bots_of(game)
         if spec in bots:
             return game
-        known |= set(bots)
-    hint = did_you_mean(spec, sorted(known), "`parlour list bots runs` shows them")
+        names |= set(bots)
+    hint = did_you_mean(spec, sorted(names), "`parlour list bots runs` shows them")
     raise ValueError(f"no bot, run or policy file is called {spec!r} (runs are in {run_folder.RUNS.resolve()}); {hint}")
 
 
@@ -147,13 +147,13 @@ def located(spec: str, bots: Iterable[str]) -> str:
     Raises:
         ValueError: if there is none, with the most similar run or bot.
     """
-    known = list(bots)
-    if spec in known or Path(spec).exists() or policy_file(spec).exists():
+    names = list(bots)
+    if spec in names or Path(spec).exists() or policy_file(spec).exists():
         return spec
     folder = run_folder.existing(spec)
     if folder is not None:
         return str(folder)
-    hint = did_you_mean(spec, [*known, *run_folder.names()])
+    hint = did_you_mean(spec, [*names, *run_folder.names()])
     raise ValueError(f"no bot, run or policy file is called {spec!r} (runs are in {run_folder.RUNS.resolve()}); {hint}")
 
 
@@ -172,9 +172,9 @@ def policies_of(specs: Sequence[str], game: Game, seed: int, deterministic: bool
     if twice := [spec for spec in where if list(specs).count(spec) > 1]:
         raise ValueError(f"{', '.join(twice)}: given twice")
     files = {spec: Path(one) if Path(one).is_dir() else policy_file(one) for spec, one in where.items()}
-    found = {spec: file for spec, file in files.items() if file.exists()}
-    if same := run_folder.first_same(list(found.values())):
-        first, second = (list(found)[index] for index in same)
+    existing = {spec: file for spec, file in files.items() if file.exists()}
+    if same := run_folder.first_same(list(existing.values())):
+        first, second = (list(existing)[index] for index in same)
         raise ValueError(f"{first} and {second} are the same: give each once")
     return {
         spec: make_policy(one, game, seed=seed + number, deterministic=deterministic)
@@ -297,12 +297,12 @@ def warn_about_differences(players: Iterable[tuple[str, Any]], game: Game) -> No
         players: names with policies or agents; those that were not trained are ignored.
         game: the game to play.
     """
-    told = dict.fromkeys(
+    lines = dict.fromkeys(
         f"{spec} was trained for {difference}"
         for spec, player in players
         if (trained_for := what_trained(player)) is not None and (difference := trained_for.difference(game))
     )
-    for line in told:
+    for line in lines:
         print(line, file=sys.stderr)
 
 

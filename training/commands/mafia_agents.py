@@ -44,10 +44,10 @@ def maker(
     Raises:
         ValueError: if `spec` is unknown, or cannot play the game.
     """
-    made = count()
+    numbers = count()
 
     def own() -> int | None:
-        number = next(made)
+        number = next(numbers)
         return None if seed is None else seed * 1_000_003 + number
 
     if spec in PERSONALITIES:

@@ -1,4 +1,4 @@
-"""What came of hosted matches of mafia: one line a match, and a summary of all."""
+"""Results of hosted matches of mafia: one line a match, and a summary of all."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,7 +13,7 @@ from ...wrappers.live.mafia.llm_agent import MafiaLLMAgent
 
 @dataclass
 class ModelUsage:
-    """What a language model took, over all calls of its agents."""
+    """Calls, tokens and time of a language model, over all calls of its agents."""
 
     calls: int = 0
     replaced: int = 0

@@ -68,11 +68,11 @@ def write(log: Path, out: Path, title: str, film: FilmArguments = PAGE, *, stric
         out.parent.mkdir(parents=True)
         STDERR.print(f"new folder: {out.parent}", markup=False, soft_wrap=True)
     hands = _hand_file(log, strict=strict)
-    told = moments(log) if hands is None else hands.moments()
+    shown = moments(log) if hands is None else hands.moments()
     if out.suffix == ".html":
-        out.write_text(page(told, title, str if hands is None else hands.summary), "utf-8")
+        out.write_text(page(shown, title, str if hands is None else hands.summary), "utf-8")
     else:
-        write_film(told, out, film.view, film.fps)
+        write_film(shown, out, film.view, film.fps)
     if hands is not None and hands.left_out:
         STDERR.print("\n".join([hands.summary(), *hands.problems.values()]), markup=False, soft_wrap=True)
 

@@ -44,27 +44,27 @@ def command(
         raise ValueError(f"out={str(out)!r}: a policy file ends in .npz")
     game = game_with(chosen.game, chosen.options)
     tree = flat_tree(game)
-    found = solve(tree, method, target=target, iterations=iterations, seconds=seconds)
+    solution = solve(tree, method, target=target, iterations=iterations, seconds=seconds)
     file = Path(f"{game.name}.npz") if out is None else out
     file.parent.mkdir(parents=True, exist_ok=True)
     trained_for = TrainedFor.of(game, tree.encoder)
-    TabularPolicy(tree.observations, tree.probabilities(found.strategy), trained_for).save(file)
+    TabularPolicy(tree.observations, tree.probabilities(solution.strategy), trained_for).save(file)
     if as_json:
         facts = {
             "game": game.id,
             "options": dict(game.options),
             "method": method,
-            "value": float(found.values[0]),
-            "nash_conv": found.nash_conv,
-            "iterations": found.iterations,
-            "seconds": found.seconds,
+            "value": float(solution.values[0]),
+            "nash_conv": solution.nash_conv,
+            "iterations": solution.iterations,
+            "seconds": solution.seconds,
             "nodes": tree.nodes,
             "information_sets": len(tree.seat),
             "policy": str(file),
         }
         print(json.dumps(facts, indent=2))
         return
-    Console().print(_report(tree, found, method))
+    Console().print(_report(tree, solution, method))
     options = command_line(unshared(game, make_game(game.name)))
     words = f"parlour play {game.name} --agents {shlex.quote(str(file))} random {options}"
     print(f"the policy is in {file}: {words.rstrip()}")

@@ -89,9 +89,9 @@ def evaluate_teams(
 
 def _player(name: str, game: Game, seed: int, mute: bool, scramble: bool) -> Policy | Mixed:
     """Return the policy of a team, or the two of ``one+two`` or ``one+two:count``."""
-    known = {"random": None, **game.bots}
+    bots = {"random": None, **game.bots}
     try:
-        parts, count = [located(name, known)], ""
+        parts, count = [located(name, bots)], ""
     except ValueError:
         first, plus, rest = name.partition("+")
         if not plus:
@@ -101,7 +101,7 @@ def _player(name: str, game: Game, seed: int, mute: bool, scramble: bool) -> Pol
         second, _, count = rest.rpartition(":")
         if second in ("", "zoo"):  # "one+two", "one+zoo:two"
             second, count = rest, ""
-        parts = [located(first, known), located(second, known)]
+        parts = [located(first, bots), located(second, bots)]
         if count and not count.isdecimal():
             raise ValueError(f"{name!r}: after the colon stands the number of seats of {second}") from None
     players = []
@@ -152,14 +152,14 @@ def _combinations(game: Game, policies: Sequence[str]) -> Iterator[dict[str, str
 def tables(rows: Sequence[TeamsRow]) -> list[Table]:
     """Return the tables that the command prints, for 80 columns even with long names."""
     habits = next(iter(rows[0].result.habits.values()), {})
-    made = [_wins(rows), _places(rows)]
+    shown = [_wins(rows), _places(rows)]
     names = list(habits)
-    made += [_habits(rows, names[start : start + COLUMNS]) for start in range(0, len(names), COLUMNS)]
-    made = [table for table in made if table.row_count]
-    for table in made:
+    shown += [_habits(rows, names[start : start + COLUMNS]) for start in range(0, len(names), COLUMNS)]
+    shown = [table for table in shown if table.row_count]
+    for table in shown:
         for column in table.columns:
             column.overflow = "fold"
-    return made
+    return shown
 
 
 def _wins(rows: Sequence[TeamsRow]) -> Table:

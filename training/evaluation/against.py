@@ -95,9 +95,9 @@ def _by_team(
     among_themselves = play_teams(game, dict.fromkeys(teams, opponent), **settings)
     results = []
     for team in teams:
-        found = play_teams(game, against_team(game, team, policy, opponent), **settings)
-        score, other = (share_score(one.wins[team], WON) for one in (found, among_themselves))
-        results.append(Result(name, score, share_score(found.lost(team), LOST), team, other))
+        result = play_teams(game, against_team(game, team, policy, opponent), **settings)
+        score, other = (share_score(one.wins[team], WON) for one in (result, among_themselves))
+        results.append(Result(name, score, share_score(result.lost(team), LOST), team, other))
     return results
 
 

@@ -18,7 +18,7 @@ Columns = tuple[list[str], list[list[str]]]
 
 @dataclass(frozen=True)
 class GameResults:
-    """What was played of one game.
+    """The results of one game.
 
     Attributes:
         game: the game with its options.

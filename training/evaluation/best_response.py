@@ -30,6 +30,6 @@ def best_response(
     """
     methods = measures(game.name).best_responses
     if not methods:
-        known = ", ".join(games_with("best_responses"))
-        raise ValueError(f"there is no best response for {game.id}; there is one for {known}")
+        names = ", ".join(games_with("best_responses"))
+        raise ValueError(f"there is no best response for {game.id}; there is one for {names}")
     return methods[list(methods)[-1]](policy, game, hands=hands, seed=seed, progress=progress).score

@@ -98,8 +98,8 @@ def difference(first: Floats, second: Floats) -> tuple[float, float]:
 
 def _theory(runs: Sequence[Path], metric: str) -> float | None:
     """Return the mean of a metric's value in theory over the runs; None if there is none."""
-    found = [_values(run, f"{metric}_theory") for run in runs]
-    values = [value for curve in found for _, value in curve]
+    curves = [_values(run, f"{metric}_theory") for run in runs]
+    values = [value for curve in curves for _, value in curve]
     return float(np.mean(values)) if values else None
 
 
@@ -119,12 +119,12 @@ def read_curve(run: Path, metric: str) -> Curve:
     file = run / "metrics.jsonl"
     if not file.is_file():
         raise FileNotFoundError(f"{file} is missing: {run} has not been trained")
-    found = _values(run, metric)
-    if not found:
+    points = _values(run, metric)
+    if not points:
         lines = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
-        known = ", ".join(sorted({name for line in lines for name in line} - {"steps"}))
-        raise ValueError(f"{run} has no metric {metric!r}; it has {known}")
-    steps, values = np.array(found, np.float64).T
+        names = ", ".join(sorted({name for line in lines for name in line} - {"steps"}))
+        raise ValueError(f"{run} has no metric {metric!r}; it has {names}")
+    steps, values = np.array(points, np.float64).T
     return Curve(steps, values)
 
 

@@ -88,16 +88,16 @@ class Tree:
             ValueError: if the policy tells no probabilities of legal actions somewhere.
         """
         likely = played(policy) or policy.probabilities
-        told = np.where(self.masks, np.asarray(likely(self.observations, self.masks), np.float64), 0.0)
-        sums = told.sum(axis=1, keepdims=True)
-        if not ((told >= 0).all() and np.isfinite(told).all() and (sums > 0).all()):
+        probabilities = np.where(self.masks, np.asarray(likely(self.observations, self.masks), np.float64), 0.0)
+        sums = probabilities.sum(axis=1, keepdims=True)
+        if not ((probabilities >= 0).all() and np.isfinite(probabilities).all() and (sums > 0).all()):
             raise ValueError(
                 "the policy tells no probabilities of the legal actions: need numbers from 0 up, not all 0"
             )
-        told /= sums
+        probabilities /= sums
         strategy = np.ones(len(self.action))
         sets = np.repeat(np.arange(len(self.seat)), np.diff(self.first))
-        strategy[self.first[0] :] = told[sets, self.action[self.first[0] :]]
+        strategy[self.first[0] :] = probabilities[sets, self.action[self.first[0] :]]
         return strategy
 
     def probabilities(self, strategy: Floats) -> NDArray[np.float32]:
@@ -149,9 +149,9 @@ def nash_conv(tree: Tree, strategy: Floats) -> float:
 def _check(tree: Tree, strategy: Floats) -> None:
     """Raise ValueError unless the probabilities of each information set are from 0 to 1 and sum to 1."""
     if not isinstance(strategy, np.ndarray) or strategy.shape != tree.action.shape:
-        found = f"shape {strategy.shape}" if isinstance(strategy, np.ndarray) else repr(strategy)
+        given = f"shape {strategy.shape}" if isinstance(strategy, np.ndarray) else repr(strategy)
         raise ValueError(
-            f"a strategy of this tree is float64[{len(tree.action)}], a probability for every sequence; got {found}"
+            f"a strategy of this tree is float64[{len(tree.action)}], a probability for every sequence; got {given}"
         )
     sums = np.add.reduceat(strategy, tree.first[:-1]) if len(tree.seat) else np.ones(0)
     if not (strategy >= 0).all() or not np.allclose(sums, 1, atol=1e-6):
@@ -338,11 +338,11 @@ class _Builder:
         seen = self._encoder.observations(level.tables, rows)
         keyed = np.concatenate([who[rows, None].astype(np.float32), seen], axis=1)
         keys = np.ascontiguousarray(keyed).view(np.dtype((np.void, keyed.shape[1] * 4))).ravel()
-        found, at, inverse = np.unique(keys, return_index=True, return_inverse=True)
-        numbers = np.empty(len(found), np.int64)
+        unique, at, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        numbers = np.empty(len(unique), np.int64)
         for k, row in enumerate(at.tolist()):
             node = int(rows[row])
-            key = found[k].tobytes()
+            key = unique[k].tobytes()
             numbers[k] = self._sets.setdefault(key, len(self._seat))
             if numbers[k] == len(self._seat):
                 self._add(int(who[node]), level.sequences[node], seen[row], masks[node])

@@ -186,9 +186,9 @@ class Collector:
         unit = np.float32(self._config.reward_scale / self._game.payoffs.unit)
         for step in range(self._config.n_steps):
             self._turn[step] = tables.turn
-            self._look(step)
+            self._write_policy_input(step)
             self._learner_acts[step] = self.tables.learner_acts
-            self._see(rows, tables.turn, self._critic_observations[step])
+            self._write_critic_input(rows, tables.turn, self._critic_observations[step])
             self._log_probs[step] = self._forward.log_probs(
                 self._actor, self._observations[step], self._masks[step]
             ).cpu()
@@ -203,7 +203,7 @@ class Collector:
                 names.draw(tables.dones)
         return spent
 
-    def _look(self, step: int) -> None:
+    def _write_policy_input(self, step: int) -> None:
         """Write what the acting seats see, each under the names of its own."""
         tables = self.tables.tables
         if self._relabelling is None:
@@ -213,7 +213,7 @@ class Collector:
         shown = self._observations[step], self._masks[step]
         self._relabelling.show(self._turn[step], tables.observations, tables.action_masks, *shown)
 
-    def _see(self, rows: NDArray[np.int64], seats: NDArray[np.int64], out: NDArray[np.float32]) -> None:
+    def _write_critic_input(self, rows: NDArray[np.int64], seats: NDArray[np.int64], out: NDArray[np.float32]) -> None:
         self._critic_encoder.observations(self.tables.tables.tables, rows, out, seats)
 
     def _value(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -228,12 +228,12 @@ class Collector:
         last = np.empty((len(rows), seats), np.float32)
         seen = np.empty_like(self._critic_observations[0])
         if only_two_compete(self._game):
-            self._see(rows, turn, seen)
+            self._write_critic_input(rows, turn, seen)
             last[rows, turn] = self._value(seen)
             last[rows, 1 - turn] = -last[rows, turn]
         else:
             for seat in range(seats):
-                self._see(rows, np.full(len(rows), seat), seen)
+                self._write_critic_input(rows, np.full(len(rows), seat), seen)
                 last[:, seat] = self._value(seen)
         seat_advantages(
             self._turn,

@@ -84,12 +84,12 @@ def find_folder(run: str | Path, runs: Path = RUNS) -> Path:
     Raises:
         FileNotFoundError: if there is none, with the most similar name.
     """
-    found = existing(run, runs)
-    if found is None:
+    folder = existing(run, runs)
+    if folder is None:
         raise FileNotFoundError(
             f"there is no run {str(run)!r} in {runs.resolve()}; {did_you_mean(str(run), names(runs))}"
         )
-    return found
+    return folder
 
 
 def names(runs: Path = RUNS) -> list[str]:

@@ -111,7 +111,7 @@ def _ignore(count: int) -> None:
 
 
 def _on_one_thread() -> None:
-    """Let the matrix products of this process use one thread, because every processor has a task."""
+    """Limit matrix products in this process to one thread: every processor has a task."""
     if find_spec("threadpoolctl") is not None:
         from threadpoolctl import threadpool_limits
 

@@ -4,7 +4,7 @@ import time
 
 
 class Budget:
-    """How long a learner may go on.
+    """The limits of a run.
 
     Args:
         timesteps: how many timesteps at most.

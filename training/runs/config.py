@@ -139,8 +139,10 @@ class PlatformPreset:
 
 def platform_presets() -> list[PlatformPreset]:
     """Return the presets with the options of platforms."""
-    found = [(file.stem, read_settings(file).get("platform")) for file in sorted(PRESETS.glob("*.toml"))]
-    return [PlatformPreset(platform, str(settings_from(name)["game"]), name) for name, platform in found if platform]
+    platforms = [(file.stem, read_settings(file).get("platform")) for file in sorted(PRESETS.glob("*.toml"))]
+    return [
+        PlatformPreset(platform, str(settings_from(name)["game"]), name) for name, platform in platforms if platform
+    ]
 
 
 def preset_for(platform: str, game: str | None = None) -> str:
@@ -153,9 +155,9 @@ def preset_for(platform: str, game: str | None = None) -> str:
     Raises:
         ValueError: for an unknown platform, with the most similar one; or if no game, or another one, must be named.
     """
-    known = platform_presets()
-    named("platform", platform, dict.fromkeys(one.platform for one in known))
-    here = {one.game: one.preset for one in known if one.platform == platform}
+    platforms = platform_presets()
+    named("platform", platform, dict.fromkeys(one.platform for one in platforms))
+    here = {one.game: one.preset for one in platforms if one.platform == platform}
     if game is None and len(here) > 1:
         raise ValueError(
             f"{platform} has {' and '.join(here)}: name the game, as in parlour train GAME --for {platform}"
@@ -181,10 +183,10 @@ def to_config(kind: type[Config], settings: Mapping[str, Any], source: str) -> C
         ValueError: for an unknown setting, with the most similar one, or for a value of another type or out of range;
             for a setting of version 0.2 that is gone, with another value than it always has now.
     """
-    known = [field.name for field in fields(kind)]
-    settings = without_removed(settings, known, source)
+    names = [field.name for field in fields(kind)]
+    settings = without_removed(settings, names, source)
     for name in settings:
-        named(f"setting of {source}", name, known)
+        named(f"setting of {source}", name, names)
     return convert(settings, kind)
 
 

@@ -48,10 +48,10 @@ def _explained(error: msgspec.ValidationError, settings: Mapping[str, Any]) -> s
     if isinstance(error.__cause__, ValueError):  # raised by the dataclass itself
         return str(error.__cause__)
     problem, _, place = str(error).partition(" - at ")
-    found = re.fullmatch(r"`\$\.(\w+)(?:\[(\d+|\.\.\.)\])?`", place)
-    if found is None:
+    match = re.fullmatch(r"`\$\.(\w+)(?:\[(\d+|\.\.\.)\])?`", place)
+    if match is None:
         return str(error)
-    name, index = found.groups()
+    name, index = match.groups()
     value, where = settings[name], name
     if index is not None and index.isdecimal():
         value, where = value[int(index)], f"{name}[{index}]"

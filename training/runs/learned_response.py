@@ -69,12 +69,12 @@ def response_config(
     scale = {} if "reward_scale" in preset else {"reward_scale": 1 / most}
     fixed = {"options": dict(game.options), "total_timesteps": decisions, "seed": seed, "minutes": minutes}
     fixed |= {"random_start_steps": 0, "teacher": "", "algorithm": algorithm}
-    known = {field.name for field in fields(find(algorithm).Config)}
-    if "opponent_tables" in known:
+    names = {field.name for field in fields(find(algorithm).Config)}
+    if "opponent_tables" in names:
         # Such an algorithm plays against itself at the other tables.
         fixed |= {"opponent_tables": 1.0, "mixed_tables": 0.0, "relabel": False}
     # Its newest weights reply best to a policy that does not change.
-    newest = {"average_decay": 0.0} if "average_decay" in known else {}
+    newest = {"average_decay": 0.0} if "average_decay" in names else {}
     taken = sorted(set(settings or {}) & set(fixed))
     if taken:
         raise ValueError(f"{', '.join(taken)}: a learned best response sets this itself; leave it out")

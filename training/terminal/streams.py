@@ -44,7 +44,7 @@ def _ascii(char: str) -> str:
 
 
 def prepare_streams() -> None:
-    """Let standard output and standard error write all characters, whatever their encoding is."""
+    """Set up standard output and standard error for all characters, whatever their encoding is."""
     codecs.register_error(READABLE, readable)
     for stream in (sys.stdout, sys.stderr):
         if not (stream.encoding or "").lower().startswith("utf") and hasattr(stream, "reconfigure"):

@@ -178,14 +178,14 @@ def player(spec: str, is_bot: bool, seats: int | None, seed: int | None, search:
         named("bot", spec, {"random": None, **table.bots})
     if spec != "random" and spec not in table.bots:
         table = game_with("holdem", seats=seats or 2)
-    found = agent(spec, table, seed)
+    chosen = agent(spec, table, seed)
     if not search:
-        return found
-    if not isinstance(found, PolicyAgent):
+        return chosen
+    if not isinstance(chosen, PolicyAgent):
         raise ValueError(f"--search needs a policy, and {spec} is none")
-    resolving = RiverResolving(found.game, found.policy)
+    resolving = RiverResolving(chosen.game, chosen.policy)
     resolving.warm_up()
-    return PolicyAgent(found.game, ResolvingPolicy(found.policy, resolving, seconds=SEARCH_SECONDS, seed=seed))
+    return PolicyAgent(chosen.game, ResolvingPolicy(chosen.policy, resolving, seconds=SEARCH_SECONDS, seed=seed))
 
 
 def _tell(console: Console, event: PokerEvent) -> None:

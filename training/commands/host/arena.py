@@ -117,7 +117,7 @@ def command(
                 games.folder = Path(stack.enter_context(TemporaryDirectory()))
 
         def host(one: Seated, log: MatchLog | None) -> ArenaHost:
-            made = ArenaHost(
+            arena = ArenaHost(
                 one[0],
                 limits=limits,
                 timeout=timeout,
@@ -129,8 +129,8 @@ def command(
                 log=log,
                 on_result=games.count,
             )
-            made.tls = listening.tls
-            return made
+            arena.tls = listening.tls
+            return arena
 
         async def play(arena: ArenaHost, ours: Sequence[ArenaAgent]) -> None:
             async with arena:

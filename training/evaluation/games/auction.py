@@ -45,8 +45,8 @@ def compare(policy: Policy, game: Game, *, matches: int, seed: int) -> Compariso
         _theory(game, np.zeros(1))
     except ValueError:
         return None
-    found = _losses(policy, game)
-    return _beside(play(policy, game, matches, seed), game, *(found or (None, "")))
+    losses = _losses(policy, game)
+    return _beside(play(policy, game, matches, seed), game, *(losses or (None, "")))
 
 
 def _theory(game: Game, valuations: Floats) -> Floats:
@@ -112,8 +112,8 @@ def best_response(
     Raises:
         ValueError: for other values, or with talk.
     """
-    found = _losses(policy, game)
-    if found is None:
+    computed = _losses(policy, game)
+    if computed is None:
         raise ValueError(
             "the exact best response needs private values, no talk, and a policy that plays on observations at the "
             f"seats of its training; this is values={game.options['values']!r}, talk={game.options['talk']!r}, "
@@ -121,7 +121,7 @@ def best_response(
         )
     if progress is not None:
         progress(hands)
-    losses, kind = found
+    losses, kind = computed
     gain = float(losses.mean())
     return Response(Score(gain, gain, gain, losses.size, losses.size, unit_per_game(game)), kind=kind)
 
@@ -146,16 +146,18 @@ def _losses(policy: Policy, game: Game) -> tuple[Floats, str] | None:
     each_seat = given if isinstance(given[0], list) else [given] * game.seats
     valuations = [np.round(np.interp(shares, np.linspace(0, 1, len(each)), each), 2) for each in each_seat]
     likely = played(policy) or Estimated(policy).probabilities
-    found = [_bids(likely, encoder_of(policy, game), game, seat, valuations[seat]) for seat in range(game.seats)]
-    bids = [each for each, _ in found]
+    bids_and_passes = [
+        _bids(likely, encoder_of(policy, game), game, seat, valuations[seat]) for seat in range(game.seats)
+    ]
+    bids = [each for each, _ in bids_and_passes]
     # Nobody sees a pass of the last seat before it has bid.
-    exact = played(policy) is not None and max(passes for _, passes in found[:-1]) <= PASSES
+    exact = played(policy) is not None and max(passes for _, passes in bids_and_passes[:-1]) <= PASSES
     losses = np.empty((game.seats, CLASSES))
     for seat in range(game.seats):
         others = np.array([bids[other].mean(axis=0) for other in range(game.seats) if other != seat])
-        known = levels, others, options, 1 / float(table.per_money)
-        best = worth_of_bids(valuations[seat], best_bids(levels, options), *known).max(axis=1)
-        own = (bids[seat] * worth_of_bids(valuations[seat], levels, *known)).sum(axis=1)
+        market = levels, others, options, 1 / float(table.per_money)
+        best = worth_of_bids(valuations[seat], best_bids(levels, options), *market).max(axis=1)
+        own = (bids[seat] * worth_of_bids(valuations[seat], levels, *market)).sum(axis=1)
         losses[seat] = np.maximum(best, 0.0) - own  # who passes to the end has 0
     return losses, "exact" if exact else "approximate"
 

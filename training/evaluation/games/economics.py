@@ -72,10 +72,10 @@ class _Visited:
             waiting: whether `pass`, the last action index, is a choice (0). If not, rows in which the policy passes are
                 left out.
         """
-        phases, made, wanted = (np.concatenate(part) for part in zip(*self.rows, strict=True))
+        phases, chosen, wanted = (np.concatenate(part) for part in zip(*self.rows, strict=True))
         numbers = self._bot.numbers
-        rows = (phases == phase) & (waiting | (made < len(numbers) - 1))
-        return numbers[made[rows]], numbers[wanted[rows]]
+        rows = (phases == phase) & (waiting | (chosen < len(numbers) - 1))
+        return numbers[chosen[rows]], numbers[wanted[rows]]
 
 
 def _phase_name(game: Game, phase: int) -> str:
@@ -203,10 +203,10 @@ def _panel(game: Game, tables: Tables, theory: Tables) -> Any:
         return partial(_standing_panel, game, tables, theory)
 
     def panel(axes: "Axes") -> None:
-        made = tables["chosen"][:, 0, : game.seats] > 0
+        chosen = tables["chosen"][:, 0, : game.seats] > 0
         right = theory["chosen"][:, 0, : game.seats] > 0
-        numbers, wanted = tables["number"][:, 0, : game.seats][made], theory["number"][:, 0, : game.seats][right]
-        private, others = tables["private"][:, : game.seats][made], theory["private"][:, : game.seats][right]
+        numbers, wanted = tables["number"][:, 0, : game.seats][chosen], theory["number"][:, 0, : game.seats][right]
+        private, others = tables["private"][:, : game.seats][chosen], theory["private"][:, : game.seats][right]
         if np.ptp(private) > 0 and game.name not in MIXED:
             for values, own, style, what in (
                 (private, numbers, "-", "learned"),

@@ -58,7 +58,7 @@ class RemoteActor:
 
 @dataclass
 class _Actor:
-    """What the learner knows of an actor: its handle, its running call, its failures in a row, and its pause.
+    """The state of an actor: its handle, its running call, its failures in a row, and its pause.
 
     After the end of its process it is `restarting`: the running call then waits for the new process.
     """

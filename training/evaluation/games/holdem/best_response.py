@@ -114,13 +114,13 @@ class _Responder:
         self.setting = setting
         self.street, self.way = 0, WAYS[-1]  # of the last action; how the hand ended
         self.luck = 0.0
-        self.told = hasattr(policy, "probabilities_on") or played(policy) is not None
+        self.knows_probabilities = hasattr(policy, "probabilities_on") or played(policy) is not None
         self.probabilities_on = probabilities_on(policy)
         self.encoder = game.encoders[encoder_of(policy, game)]
         self.holdings = HOLDINGS
         ranges = game.options["ranges"]
-        known = None if ranges is None else ranges[1 - me]
-        self.belief = np.ones(len(HOLDINGS)) if known is None else np.array(weights_of(known))
+        own_range = None if ranges is None else ranges[1 - me]
+        self.belief = np.ones(len(HOLDINGS)) if own_range is None else np.array(weights_of(own_range))
         self.tables = game.tables(1)
         self.table = self.tables[0]
         self.equity: tuple[int, NDArray[np.float64]] = (-1, np.zeros(0))  # by which it decides
@@ -141,7 +141,7 @@ class _Responder:
                 action = self._watch()
             game.rules.play(table, action)
         self.way = WAYS[2] if table.showdown else WAYS[int(table.folded[self.me])]
-        if table.showdown and self.told:
+        if table.showdown and self.knows_probabilities:
             return float((2 * (self.belief @ self._paid(open_cards)) - 1) * table.committed[self.me])
         if table.showdown and open_cards < 5:
             return self._run_out(open_cards)
@@ -153,7 +153,7 @@ class _Responder:
         open_before, count = self.paid[0], int(table.board_count)
         before = self.belief @ self.paid[1] if open_before >= 0 else 0.0
         self._forget_dealt_cards()
-        if self.told and open_before != count:
+        if self.knows_probabilities and open_before != count:
             after = self.belief @ self._paid(count)
             if open_before >= 0:
                 self.luck += 2 * float(table.committed[self.me]) * float(after - before)
@@ -199,7 +199,7 @@ class _Responder:
         action = int(act_of(self.policy, self.tables, FIRST, seen[None], mask[None])[0])
         alive = np.flatnonzero(self.belief)
         weights = self.belief[alive, None] * self._chances(self.tables, alive)
-        if self.told:
+        if self.knows_probabilities:
             self.luck += self._luck_of(action, weights, self._paid(int(table.board_count))[alive])
         self._believe(alive, weights[:, action])
         return action
@@ -248,9 +248,9 @@ class _Responder:
 
     def _forget_dealt_cards(self) -> None:
         table = self.table
-        known = np.concatenate([table.cards[self.me], table.board[: table.board_count]])
+        seen = np.concatenate([table.cards[self.me], table.board[: table.board_count]])
         free = np.empty(len(self.holdings), np.bool_)
-        possible(self.holdings, known, len(known), free)
+        possible(self.holdings, seen, len(seen), free)
         alive = np.flatnonzero(free)
         self._believe(alive, self.belief[alive])
 
@@ -278,9 +278,9 @@ class _Responder:
 
     def _shares(self, count: int, word: np.uint64) -> NDArray[np.float64]:
         alive = np.flatnonzero(self.belief)
-        found, shares = np.empty(len(alive)), np.zeros(len(self.holdings))
-        equities(self.table.cards[self.me], self.table.board, count, self.holdings[alive], BOARDS, word, found)
-        shares[alive] = found
+        won, shares = np.empty(len(alive)), np.zeros(len(self.holdings))
+        equities(self.table.cards[self.me], self.table.board, count, self.holdings[alive], BOARDS, word, won)
+        shares[alive] = won
         return shares
 
 
@@ -291,9 +291,9 @@ def game_mask(game: Game, table: Any) -> NDArray[np.int8]:
 
 def probabilities_on(policy: Policy) -> ProbabilitiesOn:
     """Return the policy's ``probabilities_on``, or what it tells by `played`, or an estimate from `TRIES` calls."""
-    known: ProbabilitiesOn | None = getattr(policy, "probabilities_on", None)
-    if known is not None:
-        return known
+    own: ProbabilitiesOn | None = getattr(policy, "probabilities_on", None)
+    if own is not None:
+        return own
     observed = played(policy) or _Tried(policy)
     return lambda table, hands, observations, masks: np.asarray(observed(observations, masks), np.float64)
 
