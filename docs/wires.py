@@ -5,7 +5,6 @@ import json
 from collections.abc import Iterator
 from typing import Any, get_args
 
-import docstring_parser
 import msgspec
 from msgspec import Struct
 from msgspec import inspect as types
@@ -93,6 +92,8 @@ def structs(kinds: Any) -> Iterator[type[Struct]]:
 def parts(kind: Any) -> Iterator[type[Struct]]:
     """Return the structs that a type is made of."""
     match kind:
+        case types.Metadata():
+            yield from parts(kind.type)
         case types.StructType():
             yield kind.cls
         case types.UnionType():
@@ -118,12 +119,11 @@ def described(kind: type[Struct]) -> list[str]:
 
 def rows_of(kind: type[Struct], before: str = "") -> Iterator[list[str]]:
     """Return the path, the type and the meaning of a struct's fields, and after each those of the structs in it."""
-    attributes = docstring_parser.parse(inspect.getdoc(kind) or "").params
-    meanings = {attribute.arg_name: attribute.description or "" for attribute in attributes}
     for part in msgspec.structs.fields(kind):
         info = types.type_info(part.type)
         name = kind_name(info)
-        yield [f"`{before}{part.encode_name}`", f"`{name}`", plain(meanings[part.name])]
+        meaning = info.extra_json_schema["description"] if isinstance(info, types.Metadata) else ""
+        yield [f"`{before}{part.encode_name}`", f"`{name}`", plain(meaning)]
         for inner in parts(info):
             yield from rows_of(inner, f"{before}{part.encode_name}{'[]' if '[]' in name else ''}.")
 
@@ -131,6 +131,8 @@ def rows_of(kind: type[Struct], before: str = "") -> Iterator[list[str]]:
 def kind_name(kind: Any) -> str:
     """Return a type as people write it."""
     match kind:
+        case types.Metadata():
+            return kind_name(kind.type)
         case types.StructType():
             return kind.cls.__name__
         case types.UnionType():

@@ -8,7 +8,7 @@ from .turn_state import TurnState, Wire
 
 
 class GameState(Wire):
-    """What a seat sees of one game. A game's own type names the fields, each with its type.
+    """What a seat sees of one game. A game's own type names the fields, each with its type and what it is `about`.
 
     A field that is left out where it is empty has the type ``… | UnsetType`` and the default `msgspec.UNSET`. Any other
     default is what is read where a host leaves the field out.
@@ -25,6 +25,11 @@ class GameState(Wire):
             return msgspec.convert(state.game_state, cls, strict=False)
         except msgspec.ValidationError:
             return msgspec.convert(_whole(state.game_state), cls, strict=False)
+
+
+def about(meaning: str) -> msgspec.Meta:
+    """Return what JSON Schema and the games' pages say of a field: ``pot: Annotated[int, about("in chips")]``."""
+    return msgspec.Meta(description=meaning)
 
 
 def _whole(value: Any) -> Any:

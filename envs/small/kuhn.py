@@ -3,22 +3,23 @@
 H. W. Kuhn, "A simplified two-person poker", Contributions to the Theory of Games I (1950): three cards, a chip posted
 by each of two seats, who get a card each. In turn a seat passes or bets one chip. A pass after a bet folds; two
 passes or two bets end in a showdown, which the higher card wins.
-
-TurnState has ``my_card``, ``pot``, ``action_history``, and ``shown``: the cards of a showdown by agent, empty without
-one. Action indices are the moves: pass, bet.
+Action indices are the moves: pass, bet.
 """
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from ..core.capabilities import Capabilities, Chance, PublicView
 from ..core.compiled import compiled
 from ..core.encoder import Encoder
 from ..core.game import Game, Payoffs
+from ..core.game_state import GameState, about
 from ..core.layout import PER_SEAT, Layout, Slice
 from ..core.named_actions import NamedActions
 from ..core.random_policy import random_bot
@@ -29,7 +30,7 @@ from ..core.turn_state import TurnState
 from ..render.renderer import Renderer
 from . import two_seats
 from .picture import cards_picture
-from .two_seats import AGENTS, SEATS
+from .two_seats import AGENTS, SEATS, Move
 
 RANKS = ("J", "Q", "K")
 """The deck: one card of each rank, the lowest first."""
@@ -160,19 +161,25 @@ def phase(table: Any) -> str:
     return "betting"
 
 
-def public(table: Any) -> dict[str, Any]:
+class KuhnState(GameState, kw_only=True):
+    """The deal as a seat sees it."""
+
+    my_card: Annotated[str | UnsetType, about("the own card: J, Q or K")] = UNSET
+    pot: Annotated[int, about("in chips")]
+    action_history: Annotated[list[Move], about("the moves in order")]
+    shown: Annotated[dict[str, str], about("the cards of a showdown by agent; empty without one")]
+
+
+def public(table: Any) -> KuhnState:
     """Return the deal as everybody may see it."""
     log = [int(move) for move in table.log[: table.moves]]
-    return {
-        "pot": 2 + log.count(BET),
-        "action_history": [{"agent_id": AGENTS[i % SEATS], "action": KINDS[move]} for i, move in enumerate(log)],
-        "shown": two_seats.shown_cards(table, RANKS),
-    }
+    moves = [Move(AGENTS[i % SEATS], KINDS[move]) for i, move in enumerate(log)]
+    return KuhnState(pot=2 + log.count(BET), action_history=moves, shown=two_seats.shown_cards(table, RANKS))
 
 
-def game_state(table: Any, seat: int) -> dict[str, Any]:
+def game_state(table: Any, seat: int) -> KuhnState:
     """Return the deal as `seat` may see it."""
-    return {"my_card": RANKS[table.card[seat]], **public(table)}
+    return replace(public(table), my_card=RANKS[table.card[seat]])
 
 
 def load(state: TurnState) -> tuple[Tables, int]:
@@ -182,15 +189,16 @@ def load(state: TurnState) -> tuple[Tables, int]:
         The record (recarray of shape (1,)) and the seat in it.
 
     Raises:
-        KeyError, TypeError, ValueError: if `game_state` lacks a field, or holds what cannot be.
+        ValueError: if `game_state` lacks a field, or holds what cannot be.
     """
-    tables, seat, first = two_seats.begun(BLANK, state)
-    table, history = tables[0], state.game_state["action_history"]
-    two_seats.load_cards(table, seat, first, state, RANKS)
-    for entry in history:
+    game = KuhnState.of(state)
+    tables, seat, first = two_seats.begun(BLANK, state, game.action_history)
+    table = tables[0]
+    two_seats.load_cards(table, seat, first, game, RANKS)
+    for move in game.action_history:
         if table.done:
-            raise ValueError(f"the history goes on after the end: {history}")
-        step(table, KINDS.index(entry["action"]))
+            raise ValueError(f"the history goes on after the end: {game.action_history}")
+        step(table, KINDS.index(move.action))
     return tables, seat
 
 
@@ -284,6 +292,7 @@ def game() -> Game:
             outcome=two_seats.outcome_of_cards,
             load=load,
             resample=resample,
+            state_type=KuhnState,
         ),
         renderer=Renderer(render, partial(cards_picture, "Kuhn poker", {"pass": "passes", "bet": "bets"})),
         bots=BOTS,

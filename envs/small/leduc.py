@@ -5,22 +5,23 @@ an ante of one chip; a card for each of two seats, a round of bets, a card open 
 raise is two chips in the first round and four in the second, with at most two raises in a round. Who has the rank of
 the open card wins the showdown, else the higher rank; equal ranks split the pot.
 
-TurnState has ``my_card``, ``board`` (empty, or the open card), ``pot``, ``chips`` that each has put in,
-``action_history`` with the round (1 or 2), and ``shown``: the cards of a showdown by agent, empty without one. Action
-indices are the moves: fold, call, raise. Cards are ranks, as suits play no part. Amounts are chips.
+Action indices are the moves: fold, call, raise. Cards are ranks, as suits play no part. Amounts are chips.
 """
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from ..core.capabilities import Capabilities, Chance, PublicView
 from ..core.compiled import compiled
 from ..core.encoder import Encoder
 from ..core.game import Game, Payoffs
+from ..core.game_state import GameState, about
 from ..core.layout import PER_SEAT, Layout, Slice
 from ..core.named_actions import NamedActions
 from ..core.random_policy import random_bot
@@ -31,7 +32,7 @@ from ..core.turn_state import TurnState
 from ..render.renderer import Renderer
 from . import two_seats
 from .picture import cards_picture
-from .two_seats import AGENTS, SEATS
+from .two_seats import AGENTS, SEATS, Move
 
 RANKS = ("J", "Q", "K")
 COPIES = 2
@@ -269,24 +270,41 @@ def phase(table: Any) -> str:
     return "second" if table.round_number else "first"
 
 
-def public(table: Any) -> dict[str, Any]:
+class LeducMove(Move):
+    """A move of a round."""
+
+    round: Annotated[int, about("1 or 2")] = 0
+
+
+class LeducState(GameState, kw_only=True):
+    """The deal as a seat sees it."""
+
+    my_card: Annotated[str | UnsetType, about("the own card: J, Q or K")] = UNSET
+    board: Annotated[list[str], about("the open card; empty in the first round")]
+    pot: Annotated[int, about("in chips")]
+    chips: Annotated[dict[str, int], about("put in by each agent")]
+    action_history: Annotated[list[LeducMove], about("the moves in order")]
+    shown: Annotated[dict[str, str], about("the cards of a showdown by agent; empty without one")]
+
+
+def public(table: Any) -> LeducState:
     """Return the deal as everybody may see it."""
-    return {
-        "board": [RANKS[table.board]] if table.board >= 0 else [],
-        "pot": int(table.chips[0]) + int(table.chips[1]),
-        "chips": {name: int(table.chips[seat]) for seat, name in enumerate(AGENTS)},
-        "action_history": [
-            {"agent_id": AGENTS[i % SEATS], "action": KINDS[table.log[MOVES * number + i]], "round": number + 1}
+    return LeducState(
+        board=[RANKS[table.board]] if table.board >= 0 else [],
+        pot=int(table.chips[0]) + int(table.chips[1]),
+        chips={name: int(table.chips[seat]) for seat, name in enumerate(AGENTS)},
+        action_history=[
+            LeducMove(AGENTS[i % SEATS], KINDS[table.log[MOVES * number + i]], number + 1)
             for number in range(ROUNDS)
             for i in range(table.moves[number])
         ],
-        "shown": two_seats.shown_cards(table, RANKS),
-    }
+        shown=two_seats.shown_cards(table, RANKS),
+    )
 
 
-def game_state(table: Any, seat: int) -> dict[str, Any]:
+def game_state(table: Any, seat: int) -> LeducState:
     """Return the deal as `seat` may see it."""
-    return {"my_card": RANKS[table.card[seat]], **public(table)}
+    return replace(public(table), my_card=RANKS[table.card[seat]])
 
 
 def load(state: TurnState) -> tuple[Tables, int]:
@@ -296,24 +314,25 @@ def load(state: TurnState) -> tuple[Tables, int]:
         The record (recarray of shape (1,)) and the seat in it.
 
     Raises:
-        KeyError, TypeError, ValueError: if `game_state` lacks a field, or holds what cannot be.
+        ValueError: if `game_state` lacks a field, or holds what cannot be.
     """
-    tables, seat, first = two_seats.begun(BLANK, state)
-    table, history, board = tables[0], state.game_state["action_history"], state.game_state["board"]
-    two_seats.load_cards(table, seat, first, state, RANKS)
-    for entry in history:
+    game = LeducState.of(state)
+    tables, seat, first = two_seats.begun(BLANK, state, game.action_history)
+    table = tables[0]
+    two_seats.load_cards(table, seat, first, game, RANKS)
+    for move in game.action_history:
         if table.turn < 0:
-            _open(table, board, history)
-        play(table, KINDS.index(entry["action"]))
+            _open(table, game)
+        play(table, KINDS.index(move.action))
     if table.turn < 0 and not table.done:
-        _open(table, board, history)
+        _open(table, game)
     return tables, seat
 
 
-def _open(table: Any, board: list[str], history: list[dict[str, Any]]) -> None:
-    if table.done or not board:
-        raise ValueError(f"there is no open card, or the history goes on after the end: {history}")
-    table.board, table.turn = RANKS.index(board[0]), 0
+def _open(table: Any, game: LeducState) -> None:
+    if table.done or not game.board:
+        raise ValueError(f"there is no open card, or the history goes on after the end: {game.action_history}")
+    table.board, table.turn = RANKS.index(game.board[0]), 0
 
 
 def resample(table: Any, seat: int, generator: np.random.Generator) -> None:
@@ -398,6 +417,7 @@ def game() -> Game:
             outcome=two_seats.outcome_of_cards,
             load=load,
             resample=resample,
+            state_type=LeducState,
         ),
         renderer=Renderer(
             render, partial(cards_picture, "Leduc hold'em", {"fold": "folds", "call": "calls", "raise": "raises"})

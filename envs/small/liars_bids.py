@@ -2,12 +2,13 @@
 challenge."""
 
 from reprlib import repr
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
 from ..core import turn_state as ts
 from ..core.compiled import compiled
+from ..core.game_state import about
 from ..core.turn_state import NOTHING, Action, ActionResult, AgentResponse, AllowedAction
 
 
@@ -23,32 +24,36 @@ def liar(table: Any) -> int:
     return 2 * table.dice * table.faces
 
 
-class Bid(msgspec.Struct, forbid_unknown_fields=True):
+class Bid(msgspec.Struct):
+    """A bid."""
+
+    quantity: Annotated[int, about("the least number of dice")]
+    face: Annotated[int, about("from 1")]
+
+
+class BidPayload(Bid, forbid_unknown_fields=True):
     """The payload of `bid`."""
 
-    quantity: int
-    face: int
 
-
-def bid_of(table: Any, move: int) -> dict[str, int]:
-    """Return the payload of a bid by its index."""
+def bid_of(table: Any, move: int) -> Bid:
+    """Return a bid by its index."""
     faces = int(table.faces)
-    return {"quantity": int(move) // faces + 1, "face": int(move) % faces + 1}
+    return Bid(int(move) // faces + 1, int(move) % faces + 1)
 
 
 def index_of(table: Any, bid: Any) -> int:
-    """Return the index of a bid, a mapping with `quantity` and `face`.
+    """Return the index of a bid, which has `quantity` and `face`.
 
     Raises:
         ValueError: if it is none of the game's.
     """
-    quantity, face = bid["quantity"], bid["face"]
+    quantity, face = bid.quantity, bid.face
     most, faces = 2 * int(table.dice), int(table.faces)
     if not (1 <= quantity <= most and 1 <= face <= faces):
         raise ValueError(
             f"a bid of {repr(quantity)} times {repr(face)}: quantity is from 1 to {most}, face from 1 to {faces}"
         )
-    return (int(quantity) - 1) * faces + int(face) - 1
+    return (quantity - 1) * faces + face - 1
 
 
 def allowed(table: Any) -> list[AllowedAction]:
@@ -60,17 +65,17 @@ def allowed(table: Any) -> list[AllowedAction]:
         schema = {
             "type": "object",
             "properties": {
-                "quantity": {"type": "integer", "minimum": least["quantity"], "maximum": 2 * int(table.dice)},
+                "quantity": {"type": "integer", "minimum": least.quantity, "maximum": 2 * int(table.dice)},
                 "face": {"type": "integer", "minimum": 1, "maximum": int(table.faces)},
             },
             "required": ["quantity", "face"],
             "additionalProperties": False,
         }
-        meaning = f"at least {least['quantity']} times {least['face']}, by quantity, then by face"
+        meaning = f"at least {least.quantity} times {least.face}, by quantity, then by face"
         actions.append(AllowedAction("bid", meaning, schema))
     if standing >= 0:
         bid = bid_of(table, standing)
-        meaning = f"challenge: you win if there are fewer than {bid['quantity']} dice of face {bid['face']}"
+        meaning = f"challenge: you win if there are fewer than {bid.quantity} dice of face {bid.face}"
         actions.append(AllowedAction("liar", meaning, NOTHING))
     return actions
 
@@ -79,7 +84,7 @@ def encode(table: Any, action: int) -> AgentResponse:
     """Return the payload of a legal action index."""
     if action == liar(table):
         return AgentResponse(Action("liar"))
-    return AgentResponse(Action("bid", bid_of(table, action)))
+    return AgentResponse(Action("bid", msgspec.structs.asdict(bid_of(table, action))))
 
 
 def parse(table: Any, action: Action) -> int | ActionResult:
@@ -94,13 +99,13 @@ def parse(table: Any, action: Action) -> int | ActionResult:
     if action.action_type != "bid":
         return ts.refused(ts.INVALID_ACTION_TYPE, f"{repr(action.action_type)} is not an action here: bid, liar")
     try:
-        bid = msgspec.convert(action.payload, Bid)
-        move = index_of(table, msgspec.structs.asdict(bid))
+        bid = msgspec.convert(action.payload, BidPayload)
+        move = index_of(table, bid)
     except (ValueError, OverflowError) as error:  # msgspec's are ValueErrors
         return ts.refused(ts.INVALID_PAYLOAD, f"bid needs {{'quantity': integer, 'face': integer}}: {error}")
     if move <= standing:
         before = bid_of(table, standing)
-        low = f"{bid.quantity} times {bid.face} is not higher than {before['quantity']} times {before['face']}"
+        low = f"{bid.quantity} times {bid.face} is not higher than {before.quantity} times {before.face}"
         return ts.refused(ts.GAME_RULE_VIOLATION, f"{low}: bid more dice, or as many of a higher face")
     return move
 

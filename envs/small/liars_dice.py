@@ -5,24 +5,25 @@ of both. Each bid is higher than the one before: more dice, or as many of a high
 say that the other is a liar. Then all dice are shown: if the bid holds, the bidder wins one point, else the other
 does.
 
-TurnState has ``my_dice`` (faces, sorted), ``dice`` of each player, ``faces``, ``wild``, ``current_bid`` (or null),
-``action_history``, and ``shown``: all dice by agent once the round is over, empty before. A move is an action index:
-the bids by quantity and face, then the challenge.
+A move is an action index: the bids by quantity and face, then the challenge.
 """
 
 from collections.abc import Callable
 from functools import partial
 from math import comb
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from gymnasium import spaces
+from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from ..core.capabilities import Capabilities, Chance, PublicView
 from ..core.compiled import compiled
 from ..core.encoder import Encoder
 from ..core.game import Game, Payoffs
+from ..core.game_state import GameState, about
 from ..core.layout import PER_SEAT, Layout, Slice
 from ..core.options import switch, whole
 from ..core.random_policy import random_bot
@@ -33,8 +34,9 @@ from ..core.turn_state import TurnState
 from ..core.view import ActionRange, View
 from ..render.renderer import Renderer
 from . import liars_bids, two_seats
+from .liars_bids import Bid
 from .picture import dice_picture
-from .two_seats import AGENTS, SEATS
+from .two_seats import AGENTS, SEATS, Move
 
 DICE, FACES = 5, 6
 """Most dice of a seat, and most faces of a die."""
@@ -201,27 +203,44 @@ def dice_of(table: Any, seat: int) -> list[int]:
     return sorted(int(face) for face in table.die[dice * seat : dice * seat + dice])
 
 
-def public(table: Any) -> dict[str, Any]:
+class DiceMove(Move, omit_defaults=True):
+    """A bid, or the challenge."""
+
+    quantity: Annotated[int, about("of a bid: the least number of dice")] = 0
+    face: Annotated[int, about("of a bid")] = 0
+
+
+class DiceState(GameState, kw_only=True):
+    """The round as a seat sees it."""
+
+    my_dice: Annotated[list[int] | UnsetType, about("the own faces, sorted")] = UNSET
+    dice: Annotated[int, about("of each player")]
+    faces: Annotated[int, about("of a die")]
+    wild: Annotated[bool, about("whether the highest face counts as any")]
+    current_bid: Annotated[Bid | None, about("the bid that stands")] = None
+    action_history: Annotated[list[DiceMove], about("the moves in order")]
+    shown: Annotated[dict[str, list[int]], about("all dice by agent once the round is over; empty before")]
+
+
+def public(table: Any) -> DiceState:
     """Return the round as everybody may see it."""
-    bids = int(table.bids)
-    history: list[dict[str, Any]] = [
-        {"agent_id": AGENTS[i % SEATS], "action": "bid", **liars_bids.bid_of(table, table.log[i])} for i in range(bids)
-    ]
+    bids = [liars_bids.bid_of(table, move) for move in table.log[: table.bids]]
+    history = [DiceMove(AGENTS[i % SEATS], "bid", bid.quantity, bid.face) for i, bid in enumerate(bids)]
     if table.done:
-        history.append({"agent_id": AGENTS[bids % SEATS], "action": "liar"})
-    return {
-        "dice": int(table.dice),
-        "faces": int(table.faces),
-        "wild": bool(table.wild),
-        "current_bid": liars_bids.bid_of(table, table.log[bids - 1]) if bids else None,
-        "action_history": history,
-        "shown": {name: dice_of(table, seat) for seat, name in enumerate(AGENTS)} if table.done else {},
-    }
+        history.append(DiceMove(AGENTS[len(bids) % SEATS], "liar"))
+    return DiceState(
+        dice=int(table.dice),
+        faces=int(table.faces),
+        wild=bool(table.wild),
+        current_bid=bids[-1] if bids else None,
+        action_history=history,
+        shown={name: dice_of(table, seat) for seat, name in enumerate(AGENTS)} if table.done else {},
+    )
 
 
-def game_state(table: Any, seat: int) -> dict[str, Any]:
+def game_state(table: Any, seat: int) -> DiceState:
     """Return the round as `seat` may see it."""
-    return {"my_dice": dice_of(table, seat), **public(table)}
+    return replace(public(table), my_dice=dice_of(table, seat))
 
 
 def outcome(table: Any, seat: int) -> dict[str, Any]:
@@ -242,22 +261,22 @@ def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
         The record (recarray of shape (1,)) and the seat in it.
 
     Raises:
-        KeyError, TypeError, ValueError: if `game_state` lacks a field, or holds what cannot be.
+        TypeError, ValueError: if `game_state` lacks a field, or holds what cannot be.
     """
-    game = state.game_state
-    tables, seat, first = two_seats.begun(blank, state)
+    game = DiceState.of(state)
+    tables, seat, first = two_seats.begun(blank, state, game.action_history)
     table, dice = tables[0], int(blank[0].dice)
-    theirs, ours = [game[name] for name in ("dice", "faces", "wild")], [table.dice, table.faces, table.wild]
+    theirs, ours = [game.dice, game.faces, game.wild], [table.dice, table.faces, table.wild]
     if theirs != ours:
         raise ValueError(f"dice, faces, wild are {theirs}; this game was made for {[value.item() for value in ours]}")
-    table.die[dice * seat : dice * seat + dice] = game["my_dice"]
-    for agent, faces in game["shown"].items():
+    table.die[dice * seat : dice * seat + dice] = game.my_dice
+    for agent, faces in game.shown.items():
         other = 0 if agent == first else 1
         table.die[dice * other : dice * other + dice] = faces
-    for entry in game["action_history"]:
+    for move in game.action_history:
         if table.done:
-            raise ValueError(f"the history goes on after the end: {game['action_history']}")
-        step(table, int(liars_bids.liar(table)) if entry["action"] == "liar" else liars_bids.index_of(table, entry))
+            raise ValueError(f"the history goes on after the end: {game.action_history}")
+        step(table, int(liars_bids.liar(table)) if move.action == "liar" else liars_bids.index_of(table, move))
     return tables, seat
 
 
@@ -279,7 +298,7 @@ def render(table: Any, seat: int | None) -> str:
         )
     for i in range(int(table.bids)):
         bid = liars_bids.bid_of(table, table.log[i])
-        lines.append(f"  {AGENTS[i % SEATS]} bids {bid['quantity']} x {bid['face']}")
+        lines.append(f"  {AGENTS[i % SEATS]} bids {bid.quantity} x {bid.face}")
     if table.done:
         lines += [f"  {AGENTS[int(table.bids) % SEATS]} says liar", f"over: {two_seats.gains(table)}"]
     return "\n".join(lines)
@@ -387,6 +406,7 @@ def game(*, dice: int = 1, faces: int = 6, wild: bool = True) -> Game:
             outcome=outcome,
             load=partial(load, blank),
             resample=resample,
+            state_type=DiceState,
         ),
         renderer=Renderer(render, partial(dice_picture, "Liar's dice")),
         bots=BOTS,

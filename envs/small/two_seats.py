@@ -3,11 +3,14 @@
 The record of each has ``rewards``, ``log``, ``turn``, ``done`` and ``truncated``. Seat 0 acts first.
 """
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Annotated, Any
 
 import numpy as np
+from msgspec import Struct
 
 from ..core.compiled import compiled
+from ..core.game_state import about
 from ..core.layout import PER_SEAT, Slice
 from ..core.record import Tables
 from ..core.turn_state import TurnState
@@ -93,6 +96,13 @@ def finish(table: Any, winner: int, won: float) -> None:
 # TurnState.
 
 
+class Move(Struct):
+    """A move."""
+
+    agent_id: Annotated[str, about("whose move")]
+    action: Annotated[str, about("the action type")]
+
+
 def shown_cards(table: Any, ranks: tuple[str, ...]) -> dict[str, str]:
     """Return the cards of a showdown by agent; empty without one."""
     return {name: ranks[table.card[seat]] for seat, name in enumerate(AGENTS)} if table.showdown else {}
@@ -108,22 +118,21 @@ def outcome_of_cards(table: Any, seat: int) -> dict[str, Any]:
     return {"payoffs": payoffs(table), "reason": "showdown" if table.showdown else "fold"}
 
 
-def begun(blank: Tables, state: TurnState) -> tuple[Tables, int, str | None]:
+def begun(blank: Tables, state: TurnState, history: Sequence[Move]) -> tuple[Tables, int, str | None]:
     """Return a new record at its first decision, the seat of `state` in it, and the name of the agent in seat 0.
 
     Agents may have any names: the one that acts first is seat 0.
     """
-    history = state.game_state["action_history"]
-    first = history[0]["agent_id"] if history else state.current_turn_agent_id
+    first = history[0].agent_id if history else state.current_turn_agent_id
     tables = blank.copy().view(np.recarray)
     tables[0].turn = 0
     return tables, 0 if state.agent_id == first else 1, first
 
 
-def load_cards(table: Any, seat: int, first: str | None, state: TurnState, ranks: tuple[str, ...]) -> None:
-    """Write the cards that the seat of `state` knows."""
-    table.card[seat] = ranks.index(state.game_state["my_card"])
-    for agent, card in state.game_state["shown"].items():
+def load_cards(table: Any, seat: int, first: str | None, game: Any, ranks: tuple[str, ...]) -> None:
+    """Write the own card and the shown ones of a `game_state`."""
+    table.card[seat] = ranks.index(game.my_card)
+    for agent, card in game.shown.items():
         table.card[0 if agent == first else 1] = ranks.index(card)
 
 

@@ -107,7 +107,8 @@ def test_what_cannot_be_is_not_loaded():
     env = play(dealt("JQ"), "call call", "K")
     state = env.turn_state("player_0")
     assert GAME.view.load(state)[0][0].board == RANKS.index("K")
-    for change in ({"board": []}, {"action_history": [*state.game_state["action_history"], *[{"action": "fold"}] * 2]}):
+    folds = [{"agent_id": "player_0", "action": "fold"}] * 2
+    for change in ({"board": []}, {"action_history": [*state.game_state["action_history"], *folds]}):
         wrong = msgspec.structs.replace(state, game_state={**state.game_state, **change})
         with pytest.raises(ValueError, match="no open card"):
             GAME.view.load(wrong)
