@@ -85,8 +85,6 @@ NAMES_GAMES = {
     "parlour.training.cli": "the examples of the help",
     "parlour.training.commands": "the commands of protocols of one game, and the examples of the help",
     "parlour.training.evaluation.games": "the measures of one game",
-    "parlour.training.learning.experts": "the game with an expert",
-    "parlour.training.learning.figure_expert": "the expert of one game",
 }
 """Modules and packages that name games, and why. All others know none."""
 

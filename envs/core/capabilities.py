@@ -1,5 +1,5 @@
 """Capabilities: what only some games have. Talk, teams, hidden turns, a public view, chance, setup, symmetry, an
-outside option, results without luck, and options that TurnStates show."""
+outside option, results without luck, options that TurnStates show, and an expert."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -250,9 +250,37 @@ class Setup:
         return {name: value for name, value in given.items() if name in self.names}
 
 
+class Expert(Protocol):
+    """A teacher that returns its action at every table. It may use information that is hidden from the seats."""
+
+    def begin(self, tables: Tables) -> None:
+        """Begin an episode on every table (recarray of shape (N,))."""
+        ...
+
+    def advise(self, tables: Tables) -> NDArray[np.int64]:
+        """Return the expert's action index for the acting seat of every table: int64[N]; any value where done."""
+        ...
+
+    def leaves_to_learner(self, tables: Tables) -> NDArray[np.bool_]:
+        """Return where the learner may decide in its own matches; elsewhere the expert's action is played: bool[N]."""
+        ...
+
+    def worth_copying(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.bool_]:
+        """Return which decisions are useful demonstrations, of their observations float32[M, D] and masks int8[M, A].
+
+        Of the others, only a few are kept: bool[M].
+        """
+        ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class Capabilities:
-    """The capabilities of a game; None: the game does not have this one."""
+    """The capabilities of a game; None: the game does not have this one.
+
+    Attributes:
+        expert: ``expert(game, encoder, count)`` makes an `Expert` for `count` tables, for a learner with the
+            observations of `encoder`.
+    """
 
     talk: Talk | None = None
     teams: Teams | None = None
@@ -264,6 +292,7 @@ class Capabilities:
     outside_option: OutsideOption | None = None
     variance_reduction: VarianceReduction | None = None
     shown_options: ShownOptions | None = None
+    expert: Callable[[Any, str, int], Expert] | None = None
 
     def __post_init__(self) -> None:
         """Check the parts."""
@@ -282,6 +311,8 @@ class Capabilities:
         for name, kind in kinds.items():
             if getattr(self, name) is not None:
                 require_type("Capabilities", name, getattr(self, name), kind)
+        if self.expert is not None:
+            require_functions("Capabilities", {"expert": self.expert})
 
     def refuse_options(self, options: Mapping[str, Any] | None) -> None:
         """Refuse options of `reset`, for environments whose tables begin by themselves.

@@ -21,6 +21,7 @@ from .pieces import ASPECTS
 from .rules import FIGURES
 from .silhouettes import Silhouette
 from .table import BONUS, LIBRARY, MODALITIES, OWN, PLACES, RANDOM, SEATS, SET, TABLE
+from .teacher import FigureExpert
 
 
 def game(
@@ -178,5 +179,5 @@ def _made(options: dict[str, Any], source: int, known: Silhouette | None, own: t
         ),
         renderer=Renderer(partial(render.render, title, names), picture.picture),
         bots=bots.BOTS,
-        capabilities=Capabilities(public_view=PublicView(partial(view.public, title, names))),
+        capabilities=Capabilities(public_view=PublicView(partial(view.public, title, names)), expert=FigureExpert),
     )

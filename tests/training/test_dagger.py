@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from parlour import envs
 from parlour.envs.tangram.table import PLACES
+from parlour.envs.tangram.teacher import FigureExpert
 from parlour.training.evaluation.games.tangram import SETS, built
 from parlour.training.learning.dagger import corrections
 from parlour.training.learning.demonstrations import TABLES
-from parlour.training.learning.figure_expert import FigureExpert
 from parlour.training.runs.config import load_config
 from parlour.training.runs.run import train
 from parlour.wrappers.policies.loading import load_run, make_policy

@@ -22,8 +22,6 @@ from parlour.wrappers.policies.loading import make_policy
 
 OF_A_GAME = (
     "evaluation.games",
-    "learning.experts",
-    "learning.figure_expert",
     "benchmarks",
     "commands.browser_tables",
     "commands.lookup",

@@ -3,15 +3,15 @@
 import asyncio
 import os
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from rich.table import Table
 
 from ...wrappers.agents.base import Agent
-from ...wrappers.live.poker.agent import play
+from ...wrappers.live.poker.agent import PokerResult, play
 from ...wrappers.live.poker.host import PokerHost
 from ...wrappers.logs.match_log import MatchLog
 from ..evaluation.duplicate import evaluate
@@ -46,8 +46,7 @@ def command(*, minutes: float = 1.0, deals: int = 5_000, hands: int = 200, seed:
     folder = _train(console, minutes, seed, runs)
     _evaluate(console, folder, deals, seed)
     log = folder / "live.jsonl"
-    result = _live(console, folder, hands, seed, log)
-    console.print(result.table())
+    console.print(_live(console, folder, hands, seed, log))
     console.print(f"model      {folder / 'model.zip'}", f"match log  {log}", sep="\n", soft_wrap=True)
     console.print(
         f"\nNext: parlour play holdem --agents {folder} human"
@@ -88,96 +87,69 @@ def _evaluate(console: Console, folder: Path, deals: int, seed: int) -> None:
     console.print(score_table(scores, "heads-up"))
 
 
-@dataclass
-class Live:
-    """The result of the live table.
+class _Live:
+    """Counts the hands of the live table, and the chips that each player has won, by name."""
 
-    Attributes:
-        names: the names of the players.
-        chips: the winnings of each player, by name.
-        hands, showdowns: their numbers.
-        actions, refused, replaced: numbers of the trained policy's actions: accepted, refused by the server, and
-            replaced by check or fold because they were late or illegal.
-        seconds: the duration.
-    """
+    def __init__(self, match_log: MatchLog, done: Callable[[int], None]) -> None:
+        self.chips: Counter[str] = Counter()
+        self.hands = self.showdowns = 0
+        self._log, self._done = match_log, done
 
-    names: Sequence[str]
-    chips: dict[str, int] = field(default_factory=dict)
-    hands: int = 0
-    showdowns: int = 0
-    actions: int = 0
-    refused: int = 0
-    replaced: int = 0
-    seconds: float = 0.0
+    def note(self, kind: str, **event: Any) -> None:
+        """Write an event of the host into the log, and count it."""
+        self._log.write(kind, **event)
+        if kind == "hand":
+            before = {row["seat"]: row for row in event["players"]}
+            for row in event["results"]:
+                player = before[row["seat"]]
+                self.chips[player["name"]] += row["stack"] - player["stack"]
+            self.hands += 1
+            self.showdowns += event["showdown"]
+            self._done(1)
 
-    def table(self) -> Table:
-        """Return the result as a table."""
+    def table(self, trained: PokerResult, seconds: float) -> Table:
+        """Return the result as a table; `trained` is that of the trained policy."""
         title = (
-            f"live: {self.hands} hands, {self.showdowns} showdowns, {self.actions} actions of the policy "
-            f"({self.refused} refused, {self.replaced} replaced), {self.seconds:.0f} s"
+            f"live: {self.hands} hands, {self.showdowns} showdowns, {trained.actions} actions of the policy "
+            f"({trained.rejected} refused, {trained.replaced} replaced), {seconds:.0f} s"
         )
         table = Table("who", "chips", "big blinds per hand", title=title)
         table.columns[1].justify = table.columns[2].justify = "right"
-        for name in self.names:
-            chips = self.chips.get(name, 0)
-            table.add_row(name, f"{chips:+d}", f"{chips / 2 / max(1, self.hands):+.2f}")
+        for name, chips in self.chips.items():
+            table.add_row(name, f"{chips:+d}", f"{chips / 2 / self.hands:+.2f}")
         return table
 
 
-def _live(console: Console, folder: Path, hands: int, seed: int, log: Path) -> Live:
+def _live(console: Console, folder: Path, hands: int, seed: int, log: Path) -> Table:
+    """Play hands at a table server, and return the result; a player without chips gets a new stack."""
     console.rule("3. Play live")
     console.print(
         f"A table server starts on this machine. The policy, the zoo's policy and the bots {' and '.join(SEATED)} join "
         f"it by HTTP and play {hands} hands over WebSockets. Both policies learned with two players; here are four."
     )
-    table = game_with("holdem", seats=4)
-    agents = {"trained policy": agent(str(folder), table, seed), "zoo policy": agent("zoo:holdem", table, seed)}
-    agents |= {f"bot {name}": agent(name, table, seed + number) for number, name in enumerate(SEATED, 1)}
+    game = game_with("holdem", seats=4)
+    agents = {"trained policy": agent(str(folder), game, seed), "zoo policy": agent("zoo:holdem", game, seed)}
+    agents |= {f"bot {name}": agent(name, game, seed + number) for number, name in enumerate(SEATED, 1)}
     with MatchLog(log) as match_log, counting_bar("hands", hands) as done:
-        match = _LiveMatch(agents, hands, seed, match_log, done)
-        asyncio.run(match.play())
-    return match.live
-
-
-class _LiveMatch:
-    """A number of hands at one table server. When a player has no chips left, all players join a new table."""
-
-    def __init__(self, agents: dict[str, Agent], hands: int, seed: int, match_log: MatchLog, done: Any) -> None:
-        self.agents, self.hands, self.match_log, self.done = agents, hands, match_log, done
-        self.live = Live(list(agents))
-        self.host = PokerHost(
+        live, begun = _Live(match_log, done), time.monotonic()
+        host = PokerHost(
             seats=len(agents),
             min_players=len(agents),
             stack=200,
             raise_cap=None,
+            max_hands=hands,
+            rebuy=True,
             hand_delay=0,
             timeout=10,
             rate=None,
             seed=seed,
-            on_event=self._note,
+            on_event=live.note,
         )
+        trained, *_others = asyncio.run(_played(host, agents))
+    return live.table(trained, time.monotonic() - begun)
 
-    async def play(self) -> None:
-        begun = time.monotonic()
-        async with self.host as host:
-            while self.live.hands < self.hands:
-                stays = [play(host.url, one, name=name) for name, one in self.agents.items()]
-                policy, *_bots = await asyncio.gather(*stays)
-                self.live.actions += policy.actions
-                self.live.refused += policy.rejected
-                self.live.replaced += policy.replaced
-        self.live.seconds = time.monotonic() - begun
 
-    def _note(self, kind: str, **event: Any) -> None:
-        self.match_log.write(kind, **event)
-        if kind == "hand" and self.live.hands < self.hands:
-            before = {row["seat"]: row for row in event["players"]}
-            for row in event["results"]:
-                name, stack = before[row["seat"]]["name"], before[row["seat"]]["stack"]
-                self.live.chips[name] = self.live.chips.get(name, 0) + row["stack"] - stack
-            self.live.hands += 1
-            self.live.showdowns += event["showdown"]
-            self.done(1)
-            if self.live.hands == self.hands or not all(row["stack"] for row in event["results"]):
-                table = self.host.tables[event["table_id"]]
-                asyncio.get_running_loop().call_soon(table.end, "admin_stopped")
+async def _played(host: PokerHost, agents: Mapping[str, Agent]) -> list[PokerResult]:
+    """Let the agents play at the host's table until it ends."""
+    async with host:
+        return await asyncio.gather(*(play(host.url, player, name=name) for name, player in agents.items()))

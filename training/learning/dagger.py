@@ -5,36 +5,16 @@ AISTATS 2011. So the demonstrations include the states that the learner's own mi
 """
 
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...envs import Game, play_until_done
+from ...envs.core.capabilities import Expert
 from ...envs.core.record import Tables
 from ...envs.core.rollout import Decisions, Policy, tables_with_seed
 from .demonstrations import TABLES, Demonstrations
-
-
-class Expert(Protocol):
-    """A teacher that returns its action at every table. It may use information that is hidden from the seats."""
-
-    def begin(self, tables: Tables) -> None:
-        """Begin an episode on every table (recarray of shape (N,))."""
-        ...
-
-    def advise(self, tables: Tables) -> NDArray[np.int64]:
-        """Return the expert's action index for the acting seat of every table: int64[N]; any value where done."""
-        ...
-
-    def leaves_to_learner(self, tables: Tables) -> NDArray[np.bool_]:
-        """Return where the learner may decide in its own matches; elsewhere the expert's action is played: bool[N]."""
-        ...
-
-    def worth_copying(self, made: Decisions) -> NDArray[np.bool_]:
-        """Return which decisions are useful demonstrations; of the others, only a few are kept: bool[M]."""
-        ...
-
 
 EASY = 16
 """Of the other decisions, one in this number is kept."""
@@ -86,9 +66,10 @@ class _ExpertAndLearner:
 def _matches(game: Game, tables: Tables, players: _ExpertAndLearner, random: np.random.Generator) -> Demonstrations:
     taken: list[tuple[Any, ...]] = []
 
-    def note(made: Decisions) -> None:
-        kept = players.expert.worth_copying(made) | (random.random(len(made.tables)) < 1 / EASY)
-        taken.append((*(column[kept] for column in made), players.advice[made.tables[kept]]))
+    def note(decisions: Decisions) -> None:
+        useful = players.expert.worth_copying(decisions.observations, decisions.masks)
+        kept = useful | (random.random(len(decisions.tables)) < 1 / EASY)
+        taken.append((*(column[kept] for column in decisions), players.advice[decisions.tables[kept]]))
 
     total = play_until_done(game, [players], tables, begin=False, on_decisions=note)
     rows, seats, observations, masks, _, before, advice = (np.concatenate(parts) for parts in zip(*taken, strict=True))

@@ -21,7 +21,6 @@ from ..learning import run_folder
 from ..learning.behavioural_cloning import clone
 from ..learning.dagger import corrections
 from ..learning.demonstrations import TABLES, demonstrations
-from ..learning.experts import experts
 from ..learning.league import League
 from ..learning.learner import Learner
 from ..learning.settings import TrainConfig
@@ -33,6 +32,8 @@ from .config import load_config, write_config
 from .evaluations import Evaluations
 from .metrics import Metrics
 
+EXPERT = "expert"
+"""The name of the game's expert among teachers."""
 Callback = Callable[[Learner, Mapping[str, Any]], bool | None]
 """Called after each iteration with the learner and its metrics. It may return False to end the run."""
 
@@ -56,7 +57,7 @@ def train(config: TrainConfig, command: Sequence[str] = (), callbacks: Sequence[
     if unused := config.unused():
         Console(stderr=True).print(f"without effect beside the other settings: {', '.join(unused)}", soft_wrap=True)
     if config.teacher:
-        named("bot or expert", config.teacher, [*game.bots, *experts(game)])
+        named("bot or expert", config.teacher, [*game.bots, *([EXPERT] if game.capabilities.expert else [])])
     evaluations = Evaluations(config, game)
     league = config.league()
     learner = find(config.algorithm)(config, game, league)
@@ -148,8 +149,8 @@ def _save(learner: Learner, folder: Path) -> None:
 
 
 def _clone(learner: Learner, config: TrainConfig, game: Game) -> float:
-    if config.teacher in experts(game):
-        expert = experts(game)[config.teacher](game, config.encoder, TABLES)
+    if config.teacher == EXPERT and game.capabilities.expert is not None:
+        expert = game.capabilities.expert(game, config.encoder, TABLES)
         taken = corrections(game, expert, learner.current_policy(config.seed), config.encoder, config.seed)
     else:
         teacher = make_policy(config.teacher, game, seed=config.seed)
