@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 from msgspec import inspect as types
 from parlour.envs import AgentResponse, TurnState
-from parlour.wrappers.live.common.sessions import Decision
+from parlour.wrappers.live.common.turn import Turn
 from parlour.wrappers.live.mafia import messages as mafia
 from parlour.wrappers.live.poker import messages as poker
 from parlour.wrappers.live.poker.agent_session import PokerAgentSession as PokerSession
@@ -65,7 +65,7 @@ def poker_turn() -> str:
     sends = [send for seat in range(2) for send in host.connect(seat)]
     for send in sends:
         for event in agents[send.receiver].receive(poker.encode(send.message)):
-            if isinstance(event, Decision):
+            if isinstance(event, Turn):
                 (answer,) = agents[send.receiver].act({"action": {"action_type": "raiseTo", "payload": {"amount": 6}}})
                 ack = next(
                     one.message

@@ -4,7 +4,7 @@ import numpy as np
 from live.small_host import Host
 from parlour import envs
 from parlour.envs.testing.differences import in_observations
-from parlour.wrappers.live.common.sessions import Decision
+from parlour.wrappers.live.common.turn import Turn
 from parlour.wrappers.live.poker.agent_events import SeatTaken
 from parlour.wrappers.live.poker.agent_session import PokerAgentSession
 
@@ -17,7 +17,7 @@ def sessions(host, **options):
 
 
 def decisions(events):
-    return [event for event in events if isinstance(event, Decision)]
+    return [event for event in events if isinstance(event, Turn)]
 
 
 TABLES = [

@@ -5,7 +5,8 @@ import math
 from live.small_game import SmallGame
 from parlour import envs
 from parlour.envs import Action, AgentResponse
-from parlour.wrappers.live.common.sessions import Decision, SendMessage
+from parlour.wrappers.live.common.sessions import SendMessage
+from parlour.wrappers.live.common.turn import Turn
 from parlour.wrappers.live.tangram import messages as m
 from parlour.wrappers.live.tangram.agent_session import TangramAgentSession
 
@@ -28,7 +29,7 @@ def sent(events):
 
 
 def decision(events):
-    (found,) = (event for event in events if isinstance(event, Decision))
+    (found,) = (event for event in events if isinstance(event, Turn))
     return found
 
 
@@ -36,9 +37,9 @@ def turn(session, game, answer):
     """Play the agent's turn; `answer(turn_state)` is the agent. Return how many plays it took."""
     events = session.receive(game.message())
     for plays in range(100):
-        if any(isinstance(event, Decision) for event in events):
+        if any(isinstance(event, Turn) for event in events):
             asked = decision(events)
-            (message,) = session.act(answer(asked.turn_state), asked.turn)
+            (message,) = session.act(answer(asked.state), asked.id)
         else:
             (message,) = sent(events)
         if isinstance(message, m.Finish):

@@ -22,8 +22,8 @@ from parlour.wrappers.agents.base import sentence
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.arena.agent import ArenaAgent
 from parlour.wrappers.live.arena.agent_names import AgentNames
-from parlour.wrappers.live.arena.foreign_types import plain, read_response
 from parlour.wrappers.live.arena.push_agent import ArenaAgentServer
+from parlour.wrappers.live.common.foreign_types import read_response
 from parlour.wrappers.logs.match_log import MatchLog, read
 from parlour.wrappers.policies.base import RandomPolicy
 from parlour.wrappers.replay.log_reader import moments
@@ -151,7 +151,7 @@ def test_every_game_is_played_through_pydantic(game):
             break
         acting = env.agent_selection
         answer = agent.act(StateModel.model_validate(env.turn_state(acting).to_dict()))
-        assert env.submit(acting, read_response(plain(answer))).ok
+        assert env.submit(acting, read_response(answer)).ok
     assert agent.statistics.replaced == 0
 
 
@@ -170,8 +170,8 @@ def test_answers_of_every_kind_are_read():
     model = ResponseModel.model_validate(wanted.to_dict())
     bare = type("Bare", (), {"action": DataAction("submit_offer", {"my_share": 1}), "messages": model.messages})()
     for answer in (wanted, wanted.to_dict(), model, bare):
-        assert read_response(plain(answer)) == wanted
-    assert read_response(plain(DataAction("accept"))) == AgentResponse(Action("accept"))
+        assert read_response(answer) == wanted
+    assert read_response(DataAction("accept")) == AgentResponse(Action("accept"))
 
 
 @pytest.mark.parametrize("answer", [RuntimeError("boom"), None, {"action": 3}, AgentResponse(action=None)], ids=repr)
@@ -214,10 +214,10 @@ def test_who_sits_where_is_learned_and_forgotten():
     agent.on_match_start("m", game.id, ["a", "b", "c"])
     state = AgentNames(["a", "b", "c"], game.agents).state_for_agents(env.turn_state("player_0"))
     state.match_id = "m"
-    seen = agent.session.turn(state).seen
+    seen = agent.session.turn(state).state
     assert (state.agent_id, seen.agent_id) == ("a", "player_0")
     agent.on_match_end("m", None)
-    assert agent.session.turn(state).seen.agent_id == "a"
+    assert agent.session.turn(state).state.agent_id == "a"
 
 
 # Behind HTTP.

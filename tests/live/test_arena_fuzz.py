@@ -10,8 +10,8 @@ from parlour import envs
 from parlour.envs.core.turn_state import ERROR_CODES
 from parlour.wrappers.live.arena.agent_names import AgentNames
 from parlour.wrappers.live.arena.agent_session import ArenaAgentSession
-from parlour.wrappers.live.arena.foreign_types import read_state
 from parlour.wrappers.live.arena.host_session import ArenaHostSession, ArenaLimits
+from parlour.wrappers.live.common.foreign_types import read_state
 
 GAMES = [envs.game("bargaining"), envs.game("auction"), envs.game("liars_dice"), envs.game("mafia", seats=5)]
 PATIENT = ArenaLimits(actions=None, attempts=10**9)
@@ -86,16 +86,16 @@ def test_an_agent_reads_or_refuses_every_state_and_always_has_an_answer(worker):
                 check(agent.turn(state), rng)
             turn = agent.turn(read_state(msgspec.json.decode(clean)))
             assert turn.problem is None
-            assert session.act(session.turn, json.loads(turn.safe_response().to_json())).ok
+            assert session.act(session.turn, json.loads(turn.safe().to_json())).ok
         agent.match_ended(session.match_id)
     assert read > sent / 10
 
 
 def check(turn, rng):
     """Whatever the state holds, an answer can be sent, and it is one that the state offers."""
-    refusal = turn.refusal(rng.choice(ODD))
+    _, refusal = turn.settle(lambda: rng.choice(ODD))
     assert refusal is None or isinstance(refusal, str)
-    answer = turn.safe_response()
+    answer = turn.safe()
     json.loads(answer.to_json())
     offered = [offer.action_type for offer in turn.state.allowed_actions]
     assert not offered or answer.action.action_type in [*offered, "pass", "message_only"]

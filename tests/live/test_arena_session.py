@@ -15,9 +15,9 @@ from parlour.envs.testing.differences import in_observations
 from parlour.wrappers.live.arena.agent import ArenaAgent
 from parlour.wrappers.live.arena.agent_names import AgentNames, reserved_words
 from parlour.wrappers.live.arena.agent_session import ArenaAgentSession
-from parlour.wrappers.live.arena.foreign_types import plain, read_state
 from parlour.wrappers.live.arena.host_session import ArenaHostSession, ArenaLimits
 from parlour.wrappers.live.arena.running_matches import RunningMatches
+from parlour.wrappers.live.common.foreign_types import plain, read_state
 from parlour.wrappers.logs import match_log, recorder
 
 
@@ -138,10 +138,10 @@ def test_a_rejected_answer_changes_nothing():
 def test_an_answer_that_is_not_offered_is_not_sent():
     state = bargaining().turn_state("ann")
     turn = ArenaAgentSession(envs.game("bargaining")).turn(state)
-    assert turn.refusal(offer(50)) is None
-    assert "'accept' is not offered, but submit_offer" in turn.refusal(Action("accept"))
+    assert turn.settle(lambda: offer(50))[1] is None
+    assert "'accept' is not offered, but submit_offer" in turn.settle(lambda: Action("accept"))[1]
     state.allowed_actions.clear()  # an arena that offers nothing says nothing
-    assert ArenaAgentSession(envs.game("bargaining")).turn(state).refusal(Action("accept")) is None
+    assert ArenaAgentSession(envs.game("bargaining")).turn(state).settle(lambda: Action("accept"))[1] is None
 
 
 def test_after_ten_turns_without_an_action_nobody_may_go_on_talking():

@@ -5,11 +5,13 @@ import logging
 
 import pytest
 from live.event_loops import FakeWorker, in_virtual_time
-from parlour.envs import Action, AgentResponse, TurnState
+from parlour.envs import Action, TurnState
 from parlour.wrappers.live.common.agent_driver import AgentDriver
 from parlour.wrappers.live.common.agent_runner import AgentRunner
-from parlour.wrappers.live.common.sessions import ActionRejected, Decision, LogNote, SendMessage
+from parlour.wrappers.live.common.sessions import ActionRejected, LogNote, SendMessage
+from parlour.wrappers.live.common.turn import Turn
 
+TAKE = Action("take")
 STATE = TurnState("m", "nim", "ann", "play", True)
 
 
@@ -23,20 +25,14 @@ class Session:
         if isinstance(events, Exception):
             raise events
         for event in events:
-            if isinstance(event, Decision):
-                self.turn = event.turn
+            if isinstance(event, Turn):
+                self.turn = event.id
             elif event == "over":
                 self.turn = None
         return events
 
-    def refusal(self, response):
-        return None if isinstance(response, str) else "no text"
-
     def act(self, response, turn):
-        return [f"{response} in turn {turn}"] if turn == self.turn else []
-
-    def safe_action(self, turn):
-        return self.act("safe", turn)
+        return [f"{response.action.action_type} in turn {turn}"] if turn == self.turn else []
 
     def give_up(self):
         return [SendMessage("gave up")]
@@ -47,7 +43,7 @@ class Runner(AgentRunner):
 
     name = "table 1"
 
-    def __init__(self, answer="take", seconds=1.0, **options):
+    def __init__(self, answer=TAKE, seconds=1.0, **options):
         worker = FakeWorker()
         worker.seconds = seconds
         agent = type("Agent", (), {"respond": lambda self, state: answer})()
@@ -60,14 +56,11 @@ class Runner(AgentRunner):
     async def handle(self, event):
         self.handled.append(event)
 
-    def played(self, answer, sent):
-        return AgentResponse(Action("take"))
-
 
 @in_virtual_time
 async def test_a_decision_is_answered_and_counted():
     runner = Runner()
-    await runner.receive([Decision(STATE, 1)])
+    await runner.receive([Turn(STATE, 1)])
     await asyncio.sleep(5)
     assert runner.sent == [(1.0, "take in turn 1")]
     assert runner.driver.statistics.decisions == 1
@@ -76,19 +69,22 @@ async def test_a_decision_is_answered_and_counted():
 @in_virtual_time
 async def test_a_late_answer_and_an_unplayable_one_are_replaced_by_the_safe_action(caplog):
     for runner, at in ((Runner(seconds=11.0), 10.0), (Runner(answer=3), 11.0)):
-        await runner.receive([Decision(STATE, 1)])
+        await runner.receive([Turn(STATE, 1)])
         await asyncio.sleep(10.5 if at == 10.0 else 2)
-        assert [message for _, message in runner.sent] == ["safe in turn 1"]
+        assert [message for _, message in runner.sent] == ["pass in turn 1"]
         assert runner.driver.statistics.replaced == 1
-    assert [text.rpartition(": ")[2] for text in caplog.messages] == ["no answer within 10 s", "no text"]
+    assert [text.rpartition(": ")[2] for text in caplog.messages] == [
+        "no answer within 10 s",
+        "Expected `object`, got `int`",
+    ]
 
 
 @in_virtual_time
 async def test_a_newer_decision_takes_the_place_of_the_one_under_way(caplog):
     runner = Runner(seconds=3.0)
-    await runner.receive([Decision(STATE, 1)])
+    await runner.receive([Turn(STATE, 1)])
     await asyncio.sleep(1)
-    await runner.receive([Decision(STATE, 2)])
+    await runner.receive([Turn(STATE, 2)])
     await asyncio.sleep(20)
     assert [message for _, message in runner.sent] == ["take in turn 2"]
     assert caplog.messages == []
@@ -97,7 +93,7 @@ async def test_a_newer_decision_takes_the_place_of_the_one_under_way(caplog):
 @in_virtual_time
 async def test_a_turn_that_has_passed_is_not_answered_and_told_in_the_log(caplog):
     runner = Runner(seconds=3.0)
-    await runner.receive([Decision(STATE, 1)])
+    await runner.receive([Turn(STATE, 1)])
     await asyncio.sleep(1)
     await runner.receive(["over"])
     await asyncio.sleep(20)
@@ -109,12 +105,12 @@ async def test_a_turn_that_has_passed_is_not_answered_and_told_in_the_log(caplog
 @in_virtual_time
 async def test_deciding_again_in_a_turn_does_not_restart_the_clock():
     runner = Runner(seconds=8.0)
-    await runner.receive([Decision(STATE, 1)])
+    await runner.receive([Turn(STATE, 1)])
     await asyncio.sleep(8.5)
     runner.driver._worker.seconds = 5.0
-    await runner.receive([ActionRejected("no"), Decision(STATE, 1, again=True)])
+    await runner.receive([ActionRejected("no"), Turn(STATE, 1, again=True)])
     await asyncio.sleep(5)
-    assert runner.sent == [(8.0, "take in turn 1"), (10.0, "safe in turn 1")]
+    assert runner.sent == [(8.0, "take in turn 1"), (10.0, "pass in turn 1")]
     assert runner.driver.statistics.rejected == 1
 
 
@@ -152,8 +148,8 @@ async def test_a_mistake_of_ours_ends_the_turn_safely(caplog):
 @in_virtual_time
 async def test_a_dropped_decision_is_forgotten(after):
     runner = Runner(seconds=1.0)
-    await runner.receive([Decision(STATE, 1)])
+    await runner.receive([Turn(STATE, 1)])
     await asyncio.sleep(after)
-    runner.drop_decision()
+    runner.drop_turn()
     await asyncio.sleep(5)
     assert runner.sent == []

@@ -2,7 +2,7 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-from parlour.wrappers.live.common.sessions import Decision
+from parlour.wrappers.live.common.turn import Turn
 from parlour.wrappers.live.poker import messages
 from parlour.wrappers.live.poker.agent_events import UnreadableTurn
 from parlour.wrappers.live.poker.agent_session import PokerAgentSession
@@ -79,8 +79,8 @@ def test_nothing_a_server_sends_makes_it_raise(received, answer):
         for event in session.receive(message):
             if isinstance(event, UnreadableTurn):
                 assert messages.decode_client(messages.encode(event.message)) == event.message
-            if isinstance(event, Decision):
-                assert event.turn == session.turn
-                for action in session.act(answer, event.turn):
+            if isinstance(event, Turn):
+                assert event.id == session.turn
+                for action in session.act(answer, event.id):
                     assert messages.decode_client(messages.encode(action)) == action
         session.turn_state()

@@ -42,7 +42,7 @@ def exits(state):
         (raises_stop, "StopIteration"),
         (exits, "SystemExit"),
         (lambda state: None, "not an AgentResponse"),
-        (lambda state: AgentResponse(Action("raiseTo", {"amount": "much"})), "raiseTo needs whole chips"),
+        (lambda state: AgentResponse(Action("raiseTo", {"amount": "much"})), "raiseTo: amount is a whole number from"),
         (lambda state: AgentResponse(Action("bet", {"amount": 3})), "'bet' is not offered"),
         (lambda state: {"action": {"action_type": "raiseTo", "payload": {"amount": float("nan")}}}, "got nan"),
     ],

@@ -19,7 +19,7 @@ def test_a_single_high_seq_does_not_hide_the_states_after_it(ours):
     host, seat, session = table()
     if ours:
         [decision] = session.receive(host.state(seat, seq=HIGH))
-        [sent] = session.act(Action("call"), decision.turn)
+        [sent] = session.act(Action("call"), decision.id)
         session.receive({"type": "ack", "turn_token": sent.action.turn_token, "seq": host.seq + 1})
     host.play(1)
     if not ours:
@@ -29,7 +29,7 @@ def test_a_single_high_seq_does_not_hide_the_states_after_it(ours):
         session.receive(host.state(seat))
         host.play(1)
     [decision] = session.receive(host.state(seat))
-    [sent] = session.act(Action("check"), decision.turn)
+    [sent] = session.act(Action("check"), decision.id)
     assert (sent.action.turn_token, sent.expected_seq) == (host.token, host.seq)
 
 
@@ -69,7 +69,7 @@ def test_a_turn_with_a_new_token_is_answered_whatever_its_seq():
     session.receive(host.state(1 - seat))
     assert session.turn is None
     [decision] = decisions(session.receive(host.state(seat, seq=3, turn_token="another")))
-    assert decision.turn == "another"
+    assert decision.id == "another"
 
 
 def test_states_that_share_a_seq_are_all_read():
@@ -87,10 +87,10 @@ def test_states_that_share_a_seq_are_all_read():
 def test_once_a_seq_is_called_stale_the_token_alone_names_the_turn():
     host, seat, session = table()
     [first] = session.receive(host.state(seat, seq=HIGH))
-    [sent] = session.act(Action("call"), first.turn)
+    [sent] = session.act(Action("call"), first.id)
     assert sent.expected_seq == HIGH
     _, again = session.receive({"type": "error", "code": "STALE_SEQ", "message": ""})
-    [sent] = session.act(Action("call"), again.turn)
+    [sent] = session.act(Action("call"), again.id)
     assert (sent.action.turn_token, sent.action.kind, sent.expected_seq) == (host.token, "call", None)
 
 

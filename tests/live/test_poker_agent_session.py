@@ -8,7 +8,8 @@ import pytest
 from live.poker_sessions import decisions, table
 from parlour.envs import Action, AgentResponse
 from parlour.wrappers.agents.policy import PolicyAgent
-from parlour.wrappers.live.common.sessions import ActionRejected, Decision, LogNote, SendMessage
+from parlour.wrappers.live.common.sessions import ActionRejected, LogNote, SendMessage
+from parlour.wrappers.live.common.turn import Turn
 from parlour.wrappers.live.poker import messages
 from parlour.wrappers.live.poker.agent_events import (
     HandEnded,
@@ -26,13 +27,13 @@ from parlour.wrappers.policies.loading import make_policy
 def test_an_answer_carries_token_and_seq():
     host, seat, session = table()
     [decision] = session.receive(host.state(seat))
-    [action] = session.act(AgentResponse(Action("raiseTo", {"amount": 7})), decision.turn)
+    [action] = session.act(AgentResponse(Action("raiseTo", {"amount": 7})), decision.id)
     assert json.loads(messages.encode(action)) == {
         "type": "action",
         "action": {"turn_token": host.token, "kind": "raiseTo", "amount": 7},
         "expected_seq": host.seq,
     }
-    assert session.act(Action("fold"), decision.turn) == []  # a turn has one answer
+    assert session.act(Action("fold"), decision.id) == []  # a turn has one answer
     assert session.receive({"type": "ack", "turn_token": host.token, "seq": host.seq + 1}) == []
     assert session.actions == 1
 
@@ -40,7 +41,7 @@ def test_an_answer_carries_token_and_seq():
 def test_a_state_names_the_agent_that_is_to_act():
     host, seat, session = table()
     [decision] = session.receive(host.state(seat))
-    assert decision.turn_state.current_turn_agent_id == f"player_{seat}"
+    assert decision.state.current_turn_agent_id == f"player_{seat}"
     host.play(1)  # call; now the other one decides
     session.receive(host.state(seat))
     assert session.turn_state().current_turn_agent_id == f"player_{1 - seat}"
@@ -59,8 +60,8 @@ def test_an_end_of_hand_that_the_next_hand_has_overtaken_takes_no_turn():
     [decision] = decisions(session.receive(host.state(seat)))
     [event] = session.receive(ending[1])
     assert isinstance(event, HandEnded) and (event.hand, event.stack) == (1, None)
-    assert session.turn == decision.turn and session.hands_played == 1
-    assert session.act(Action("fold"), decision.turn) != []
+    assert session.turn == decision.id and session.hands_played == 1
+    assert session.act(Action("fold"), decision.id) != []
     [note] = session.receive({"type": "hand_complete", "hand": 1, "results": [], "showdown": False})
     assert isinstance(note, LogNote) and session.hands_played == 1
 
@@ -79,8 +80,8 @@ def test_a_state_of_the_hand_before_that_comes_late_takes_no_turn():
     for state, _ in before:  # in some of them it was this seat's turn
         [note] = session.receive(state)
         assert isinstance(note, LogNote) and "old state" in note.text
-    assert session.turn == decision.turn
-    assert session.act(Action("fold"), decision.turn) != []
+    assert session.turn == decision.id
+    assert session.act(Action("fold"), decision.id) != []
     session.receive({"type": "ack", "turn_token": host.token, "seq": host.seq + 1})
     assert decisions(session.receive(before[0][0]))  # without a turn to lose, the newest message is believed
 
@@ -107,8 +108,8 @@ def test_a_state_of_the_hand_before_that_comes_late_takes_no_turn():
 def test_nonsense_becomes_the_safe_action(response):
     host, seat, session = table()
     [decision] = session.receive(host.state(seat))
-    assert isinstance(session.refusal(response), str)
-    [action] = session.act(response, decision.turn)
+    assert isinstance(decision.settle(lambda: response)[1], str)
+    [action] = session.act(response, decision.id)
     assert action.action.kind == "fold"  # the small blind faces a bet
 
 
@@ -120,8 +121,8 @@ def test_nonsense_becomes_the_safe_action(response):
 def test_an_amount_is_whole_and_goes_to_the_nearest_bound(amount, sent):
     host, seat, session = table(stacks=100)
     [decision] = session.receive(host.state(seat))
-    assert session.refusal(Action("raiseTo", {"amount": amount})) is None
-    [action] = session.act(Action("raiseTo", {"amount": amount}), decision.turn)
+    assert decision.settle(lambda: Action("raiseTo", {"amount": amount}))[1] is None
+    [action] = session.act(Action("raiseTo", {"amount": amount}), decision.id)
     assert (action.action.kind, action.action.amount) == ("raiseTo", sent)
     assert type(action.action.amount) is int
 
@@ -129,7 +130,7 @@ def test_an_amount_is_whole_and_goes_to_the_nearest_bound(amount, sent):
 def offered(host, seat, session, *actions, **changes):
     """What a turn with these actions shows to the agent: its decision."""
     [decision] = session.receive(host.state(seat, actions=list(actions), **changes))
-    state = decision.turn_state
+    state = decision.state
     assert [action["kind"] for action in state.game_state["actions"]] == [
         action.action_type for action in state.allowed_actions
     ]
@@ -142,44 +143,44 @@ def test_an_all_in_that_is_offered_as_a_raise_only_is_a_call():
     session.receive({"type": "welcome", "seat": 1 - seat})
     only = {"kind": "raiseTo", "min": 100, "max": 100}
     decision = offered(host, 1 - seat, session, {"kind": "fold"}, only, toCall=None)
-    state = decision.turn_state
+    state = decision.state
     assert [action.action_type for action in state.allowed_actions] == ["fold", "call"]
     assert state.game_state["toCall"] == 98
-    [action] = session.act(Action("call"), decision.turn)
+    [action] = session.act(Action("call"), decision.id)
     assert (action.action.kind, action.action.amount) == ("raiseTo", 100)
 
 
 def test_a_raise_without_a_call_is_offered_as_it_is():
     host, seat, session = table(stacks=100)
     decision = offered(host, seat, session, {"kind": "fold"}, {"kind": "raiseTo", "min": 100, "max": 100})
-    assert [action.action_type for action in decision.turn_state.allowed_actions] == ["fold", "raiseTo"]
-    assert "not offered" in session.refusal(Action("check"))
+    assert [action.action_type for action in decision.state.allowed_actions] == ["fold", "raiseTo"]
+    assert "not offered" in decision.settle(lambda: Action("check"))[1]
     game = host.game
     agent = PolicyAgent(game, make_policy("call", game, seed=0))
-    assert session.refusal(agent.respond(decision.turn_state)) is None
+    assert decision.settle(lambda: agent.respond(decision.state))[1] is None
 
 
 @pytest.mark.parametrize("kind", ["check", "call"])
 def test_check_and_call_can_both_be_offered(kind):
     host, seat, session = table()
     decision = offered(host, seat, session, {"kind": "fold"}, {"kind": "check"}, {"kind": "call"})
-    assert [action.action_type for action in decision.turn_state.allowed_actions] == ["fold", "check", "call"]
-    [action] = session.act(Action(kind), decision.turn)
+    assert [action.action_type for action in decision.state.allowed_actions] == ["fold", "check", "call"]
+    [action] = session.act(Action(kind), decision.id)
     assert action.action.kind == kind
 
 
 def test_where_neither_check_nor_fold_is_offered_the_safe_action_is_what_is():
     host, seat, session = table()
     offered(host, seat, session, {"kind": "raiseTo", "min": 4, "max": 9})
-    [action] = session.safe_action()
+    [action] = session.act(Action("pass"))
     assert (action.action.kind, action.action.amount) == ("raiseTo", 4)
 
 
 def test_an_amount_without_end_becomes_the_safe_action():
     host, seat, session = table()
     [decision] = session.receive(host.state(seat))
-    assert "number without end" in session.refusal(Action("call", {"amount": 10**5000}))
-    [action] = session.act(Action("call", {"amount": 10**5000}), decision.turn)
+    assert "number without end" in decision.settle(lambda: Action("call", {"amount": 10**5000}))[1]
+    [action] = session.act(Action("call", {"amount": 10**5000}), decision.id)
     assert action.action.kind == "fold"
 
 
@@ -188,7 +189,7 @@ def test_a_state_that_comes_too_late_does_not_take_the_turn_away():
     before = host.state(1 - seat, seq=host.seq - 1)
     [decision] = session.receive(host.state(seat))
     assert [type(event) for event in session.receive(before)] == [LogNote]
-    assert session.turn == decision.turn
+    assert session.turn == decision.id
     session.reconnected()  # another connection, another count
     assert session.receive(before) == []
     assert session.turn is None
@@ -199,7 +200,7 @@ def test_a_state_with_the_same_seq_is_not_late():
     host, seat, session = table()
     [decision] = session.receive(host.state(seat))
     assert session.receive(host.state(1 - seat)) == []
-    assert session.turn is None and session.act(Action("call"), decision.turn) == []
+    assert session.turn is None and session.act(Action("call"), decision.id) == []
 
 
 def test_an_unreadable_turn_with_the_same_seq_is_not_late():
@@ -223,17 +224,17 @@ def test_the_safe_action_checks_where_it_can():
     host.play(1)
     session.receive({"type": "welcome", "seat": 1 - seat})
     session.receive(host.state(1 - seat))
-    assert [action.action.kind for action in session.safe_action()] == ["check"]
+    assert [action.action.kind for action in session.act(Action("pass"))] == ["check"]
 
 
 def test_a_rejected_action_is_decided_again_and_then_played_safe():
     host, seat, session = table()
     [first] = session.receive(host.state(seat))
-    session.act(Action("call"), first.turn)
+    session.act(Action("call"), first.id)
     error = {"type": "error", "code": "INVALID_ACTION", "message": "no"}
     note, again = session.receive(error)
-    assert isinstance(note, ActionRejected) and isinstance(again, Decision) and again.again
-    session.act(Action("call"), again.turn)
+    assert isinstance(note, ActionRejected) and isinstance(again, Turn) and again.again
+    session.act(Action("call"), again.id)
     note, send = session.receive(error)
     assert isinstance(send, SendMessage) and send.message.action.kind == "fold"
     assert [type(event) for event in session.receive(error)] == [ActionRejected]  # the server will act for us
@@ -243,10 +244,10 @@ def test_a_rejected_action_is_decided_again_and_then_played_safe():
 def test_a_stale_answer_is_given_again_from_the_newest_state():
     host, seat, session = table()
     [first] = session.receive(host.state(seat))
-    session.act(Action("call"), first.turn)
+    session.act(Action("call"), first.id)
     assert session.receive(host.state(seat, seq=host.seq + 4)) == []  # the same turn, a newer table
     _, again = session.receive({"type": "error", "code": "STALE_SEQ", "message": ""})
-    [action] = session.act(Action("call"), again.turn)
+    [action] = session.act(Action("call"), again.id)
     assert action.expected_seq == host.seq + 4
 
 
@@ -255,8 +256,7 @@ def test_a_late_answer_is_not_sent():
     [decision] = session.receive(host.state(seat))
     host.play(1)
     session.receive(host.state(seat))
-    assert session.act(Action("call"), decision.turn) == []
-    assert session.safe_action(decision.turn) == []
+    assert session.act(Action("call"), decision.id) == []
     assert session.turn is None
     stale = session.receive({"type": "error", "code": "STALE_SEQ", "message": ""})
     assert [type(event) for event in stale] == [LogNote]
@@ -267,7 +267,7 @@ def test_after_a_new_connection_an_answer_without_ack_goes_out_again():
     [decision] = session.receive(host.state(seat))
     session.reconnected()
     assert session.receive(host.state(seat)) == []  # the agent still thinks
-    [action] = session.act(Action("call"), decision.turn)
+    [action] = session.act(Action("call"), decision.id)
     session.reconnected()
     session.receive({"type": "welcome", "seat": seat})
     assert session.receive(host.state(seat)) == [SendMessage(action)]

@@ -51,9 +51,9 @@ FOLD_CALL = [{"kind": "fold"}, {"kind": "call"}]
 def test_a_field_that_may_be_missing_and_cannot_be_read_is_missing(changes):
     host, seat, session = table()
     [decision] = session.receive(host.state(seat, **changes))
-    assert decision.turn_state.game_state["actions"] == FOLD_CALL
-    assert decision.turn_state.game_state["toCall"] == 1
-    [action] = session.act(Action("call"), decision.turn)
+    assert decision.state.game_state["actions"] == FOLD_CALL
+    assert decision.state.game_state["toCall"] == 1
+    [action] = session.act(Action("call"), decision.id)
     assert action.action.kind == "call"
 
 
@@ -104,7 +104,7 @@ def test_an_unreadable_state_does_not_disturb_a_decision_under_way():
     assert session.receive(host.state(seat, pot=-2)) == []
     late = session.receive(host.state(seat, pot=-2, seq=host.seq - 1, turn_token="an older turn's"))
     assert [type(event) for event in late] == [LogNote]
-    [action] = session.act(Action("call"), decision.turn)
+    [action] = session.act(Action("call"), decision.id)
     session.reconnected()
     assert session.receive(host.state(seat, pot=-2)) == [SendMessage(action)]
 
@@ -128,5 +128,5 @@ def test_after_an_unread_turn_the_game_goes_on():
         session.receive(host.state(seat))
         host.play(1)
     [decision] = session.receive(host.state(seat))
-    assert {entry["street"] for entry in decision.turn_state.game_state["history"]} <= {"preflop", "flop"}
-    assert len(session.act(Action("check"), decision.turn)) == 1
+    assert {entry["street"] for entry in decision.state.game_state["history"]} <= {"preflop", "flop"}
+    assert len(session.act(Action("check"), decision.id)) == 1

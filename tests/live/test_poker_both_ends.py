@@ -11,7 +11,7 @@ from parlour.envs.holdem import game as holdem
 from parlour.envs.testing.differences import in_observations
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.common.reconnecting import LiveError
-from parlour.wrappers.live.common.sessions import Decision
+from parlour.wrappers.live.common.turn import Turn
 from parlour.wrappers.live.poker import messages as m
 from parlour.wrappers.live.poker.agent import play
 from parlour.wrappers.live.poker.agent_session import PokerAgentSession
@@ -51,18 +51,18 @@ class Ends:
             for seat, message in sends:
                 assert not isinstance(message, m.Error), message
                 for event in self.agents[seat].receive(m.encode(message)):
-                    if isinstance(event, Decision):
+                    if isinstance(event, Turn):
                         answers.append((seat, event))
             sends = []
             for seat, decision in answers:
                 self.decisions += 1
-                same_observation(self.table, seat, decision.turn_state)
+                same_observation(self.table, seat, decision.state)
                 for action in self.agents[seat].act(self.choose(seat, decision)):
                     sends += self.table.receive(seat, m.encode(action))
 
     def choose(self, seat, decision):
         game = self.table.game
-        loaded, _ = game.view.load(decision.turn_state)
+        loaded, _ = game.view.load(decision.state)
         numbers = np.flatnonzero(game.mask(loaded[0], seat))
         weights = np.full(len(numbers), 0.2)
         weights[:2], weights[-1] = (0.2, 1), self.all_in if numbers[-1] > 1 else 1
@@ -119,9 +119,9 @@ def test_law_1_with_clocks_ringing_and_players_coming_in_the_middle_of_hands():
             for seat, message in sends:
                 assert not isinstance(message, m.Error), message
                 for event in ends.agents[seat].receive(m.encode(message)):
-                    if isinstance(event, Decision):
+                    if isinstance(event, Turn):
                         pending[seat] = event
-                        same_observation(ends.table, seat, event.turn_state)
+                        same_observation(ends.table, seat, event.state)
 
         for _ in range(600):
             lot = ends.random.random()
@@ -144,7 +144,7 @@ def test_law_1_with_clocks_ringing_and_players_coming_in_the_middle_of_hands():
                 carry(ends.table.timeout(due.seat, due.token))
             else:
                 decision = pending[due.seat]
-                assert decision.turn == due.token
+                assert decision.id == due.token
                 for action in ends.agents[due.seat].act(ends.choose(due.seat, decision)):
                     carry(ends.table.receive(due.seat, m.encode(action)))
         hands += ends.table.hand
@@ -175,17 +175,17 @@ class Watch:
         self.wrong = []
 
     def __call__(self, event):
-        if isinstance(event, Decision):
+        if isinstance(event, Turn):
             self.decisions += 1
             for table in self.host.tables.values():
                 due = table.session.due
-                if due is not None and due.token == event.turn:
+                if due is not None and due.token == event.id:
                     try:
-                        same_observation(table.session, due.seat, event.turn_state)
+                        same_observation(table.session, due.seat, event.state)
                     except AssertionError as error:
                         self.wrong.append(error)
                     return
-            self.wrong.append(f"no table waits for {event.turn}")
+            self.wrong.append(f"no table waits for {event.id}")
 
 
 async def play_live(hands, agents, stack):

@@ -8,7 +8,8 @@ from live.fuzzing import MESSAGES, WORKERS, mutated
 from live.poker_room import Room, whole
 from live.small_host import Host
 from parlour import envs
-from parlour.wrappers.live.common.sessions import Decision, SendMessage
+from parlour.wrappers.live.common.sessions import SendMessage
+from parlour.wrappers.live.common.turn import Turn
 from parlour.wrappers.live.poker import messages
 from parlour.wrappers.live.poker.agent_session import PokerAgentSession
 from parlour.wrappers.live.poker.full_table import FullTableForm
@@ -95,10 +96,8 @@ def answer_all(session, events, rng):
     """Answer decisions, well or badly; whatever goes out can be encoded, and names one of the platform's actions."""
     for event in events:
         out = []
-        if isinstance(event, Decision):
-            out = session.act(
-                rng.choice([{"action_type": rng.choice(KINDS), "payload": {}}, None, {"a": 1}]), event.turn
-            )
+        if isinstance(event, Turn):
+            out = session.act(rng.choice([{"action_type": rng.choice(KINDS), "payload": {}}, None, {"a": 1}]), event.id)
         elif isinstance(event, SendMessage):
             out = [event.message]
         for message in out:

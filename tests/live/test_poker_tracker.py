@@ -81,8 +81,8 @@ def test_joining_in_the_middle_of_a_hand_gives_a_playable_reading(seed):
             welcome = {"type": "welcome", "seat": seat, "agent_id": "a", "timeout": 30000}
             first = [welcome, host.state(seat)] if host.rng.random() < 0.5 else [host.state(seat)]
             [decision] = decisions([event for message in first for event in agent.receive(message)])
-            state = decision.turn_state.game_state
-            tables, mine = game.view.load(decision.turn_state)
+            state = decision.state.game_state
+            tables, mine = game.view.load(decision.state)
             np.testing.assert_array_equal(game.mask(tables[0], mine), game.mask(host.table, seat))
             true = game.view.game_state(host.table, seat).to_dict()
             same = ["seat", "phase", "board", "dealer", "turn", "actions", "toCall", "smallBlind", "bigBlind"]

@@ -10,7 +10,8 @@ from live.tangram_turns import GAME, NONSENSE
 from parlour.envs.core.match import Match
 from parlour.envs.core.turn_state import Action
 from parlour.envs.tangram.pieces import PIECES
-from parlour.wrappers.live.common.sessions import Decision, LogNote, SendMessage
+from parlour.wrappers.live.common.sessions import LogNote, SendMessage
+from parlour.wrappers.live.common.turn import Turn
 from parlour.wrappers.live.tangram import messages as m
 from parlour.wrappers.live.tangram.agent_session import ChatRequested, TangramAgentSession
 from parlour.wrappers.live.tangram.host_session import AgentSaid, TangramHostSession, TurnEnded
@@ -60,11 +61,11 @@ def answers(session, events, rng):
     """Answer decisions, well or badly; whatever goes out can be read at the other end."""
     out = []
     for event in events:
-        assert isinstance(event, (SendMessage, Decision, ChatRequested, LogNote))
+        assert isinstance(event, (SendMessage, Turn, ChatRequested, LogNote))
         if isinstance(event, SendMessage):
             out.append(event.message)
-        elif isinstance(event, Decision):
-            out += session.act(rng.choice([Action("finish"), *NONSENSE]), event.turn)
+        elif isinstance(event, Turn):
+            out += session.act(rng.choice([Action("finish"), *NONSENSE]), event.id)
     for message in out:
         assert m.decode_agent(m.encode(message)) == message
 
@@ -85,9 +86,9 @@ def test_an_agent_takes_whatever_comes_and_answers_its_turns(worker):
                 answers(session, session.receive(mutated(rng, {**base, "type": kind, "message": "hi"})), rng)
                 sent += 1
             events = session.receive(clean)
-            [asked] = [event for event in events if isinstance(event, Decision)]
-            assert set(asked.turn_state.game_state["on_board"]) == set(game.poses)
-            [finish] = session.act(Action("finish"), asked.turn)
+            [asked] = [event for event in events if isinstance(event, Turn)]
+            assert set(asked.state.game_state["on_board"]) == set(game.poses)
+            [finish] = session.act(Action("finish"), asked.id)
             assert isinstance(finish, m.Finish)
             turns += 1
     assert turns > 0

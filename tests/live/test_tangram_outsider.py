@@ -6,7 +6,8 @@ from live.tangram_outsider import OBJECTIVES, Conditions, Game, play
 from parlour import envs
 from parlour.envs.tangram.completion import useful_moves
 from parlour.wrappers.agents.policy import PolicyAgent
-from parlour.wrappers.live.common.sessions import Decision, SendMessage
+from parlour.wrappers.live.common.sessions import SendMessage
+from parlour.wrappers.live.common.turn import Turn
 from parlour.wrappers.live.tangram import messages
 from parlour.wrappers.live.tangram.agent_session import TangramAgentSession
 from parlour.wrappers.policies.loading import make_policy
@@ -32,8 +33,8 @@ def built(condition, seeds):
                 events = session.receive(text)
                 sent = [event.message for event in events if isinstance(event, SendMessage)]
                 for event in events:
-                    if isinstance(event, Decision):
-                        sent += session.act(solver.respond(event.turn_state), event.turn)
+                    if isinstance(event, Turn):
+                        sent += session.act(solver.respond(event.state), event.id)
                 return [messages.encode(message) for message in sent]
 
             games.append(play(Game(name, seed, CONDITIONS[condition]), receive))

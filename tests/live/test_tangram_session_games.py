@@ -11,7 +11,8 @@ from parlour.envs import Action, GameEnv
 from parlour.envs.tangram.pieces import PIECES
 from parlour.envs.tangram.silhouettes import library, text_of
 from parlour.wrappers.agents.policy import PolicyAgent
-from parlour.wrappers.live.common.sessions import Decision, LogNote
+from parlour.wrappers.live.common.sessions import LogNote
+from parlour.wrappers.live.common.turn import Turn
 from parlour.wrappers.live.tangram import messages as m
 from parlour.wrappers.live.tangram.agent_session import ChatRequested, TangramAgentSession
 from parlour.wrappers.live.tangram.placing import figure_moves
@@ -24,11 +25,11 @@ def test_everything_is_seen_anew_in_every_turn():
     session, game = TangramAgentSession(GAME), SmallGame("A square")
     turn(session, game, scripted(play("Red", 40, 40)))
     game.poses = {"Blue": (70.0, 70.0, 10.0)}
-    state = decision(session.receive(game.message())).turn_state.game_state
+    state = decision(session.receive(game.message())).state.game_state
     assert list(state["on_board"]) == ["Blue"]
     assert "Red" in state["off_board"]
     game.objective = "A triangle"
-    other = decision(session.receive(game.message())).turn_state.game_state
+    other = decision(session.receive(game.message())).state.game_state
     assert other["silhouette"] != state["silhouette"]
     assert other["turn_number"] == 2
 
@@ -74,7 +75,7 @@ def test_objectives_may_name_figures_of_ones_own():
     game = envs.game("tangram", figure=text, aspect="godot")
     asked = decision(TangramAgentSession(game).receive(SmallGame("my tower").message()))
     known = decision(TangramAgentSession(GAME).receive(SmallGame("A rocket").message()))
-    assert asked.turn_state.game_state["silhouette"] == known.turn_state.game_state["silhouette"]
+    assert asked.state.game_state["silhouette"] == known.state.game_state["silhouette"]
 
 
 # The player.
@@ -89,9 +90,9 @@ def test_a_player_is_answered_in_and_out_of_turn():
     assert heard.turn_state.allowed_actions == []
     assert "A square" in session.chat(session.small_talk()).message
     asked = decision(session.receive(game.message()))
-    assert asked.turn_state.messages[0].content == "Hello?"
+    assert asked.state.messages[0].content == "Hello?"
     (heard,) = session.receive(game.message("chatRequest", message="And now?"))
-    assert len(session.act(play(), asked.turn)) == 1  # the question did not move the turn
+    assert len(session.act(play(), asked.id)) == 1  # the question did not move the turn
     (heard,) = session.receive({"type": "chatRequest", "message": "blind"})
     assert heard.turn_state is None
 
@@ -100,7 +101,7 @@ def test_a_long_talk_is_forgotten():
     session, game = TangramAgentSession(GAME), SmallGame("A square")
     for number in range(200):
         session.receive(game.message("chatRequest", message=str(number)))
-    said = decision(session.receive(game.message())).turn_state.messages
+    said = decision(session.receive(game.message())).state.messages
     assert [one.content for one in said] == [str(number) for number in range(150, 200)]
 
 
@@ -112,17 +113,17 @@ def test_a_feedback_without_a_play_finishes():
     assert sent(session.receive(game.message("playFeedback"))) == [m.Finish()]
     asked = decision(session.receive(game.message()))
     assert sent(session.receive(game.message("playFeedback"))) == [m.Finish()]  # before the answer
-    assert session.act(play(), asked.turn) == []
+    assert session.act(play(), asked.id) == []
 
 
 def test_a_piece_that_vanished_is_played_elsewhere_or_not_at_all():
     session, game = TangramAgentSession(GAME), SmallGame("A square")
     asked = decision(session.receive(game.message()))
-    session.act(play(), asked.turn)
+    session.act(play(), asked.id)
     asked = decision(session.receive(game.message("playFeedback")))
-    tables, _ = GAME.view.load(asked.turn_state)  # what agents are told makes sense
-    assert (asked.turn_state.phase, int(tables[0].moved)) == ("play", -1)
-    assert session.act(play(), asked.turn) == [m.Finish()]
+    tables, _ = GAME.view.load(asked.state)  # what agents are told makes sense
+    assert (asked.state.phase, int(tables[0].moved)) == ("play", -1)
+    assert session.act(play(), asked.id) == [m.Finish()]
 
 
 def test_an_error_of_the_game_ends_the_turn_and_is_not_answered():
@@ -135,7 +136,7 @@ def test_an_error_of_the_game_ends_the_turn_and_is_not_answered():
         assert isinstance(note, LogNote)
         assert note.problem
         assert "\x1b" not in note.text
-    assert session.act(play(), asked.turn) == []
+    assert session.act(play(), asked.id) == []
     assert decision(session.receive(game.message()))
 
 
@@ -206,12 +207,12 @@ def test_whatever_comes_in_whatever_order_the_session_goes_on(script):
         if isinstance(item, dict) and "type" in item:
             events = session.receive(item)
             out = sent(events)
-            decisions = [event for event in events if isinstance(event, Decision)]
+            decisions = [event for event in events if isinstance(event, Turn)]
             asked = decisions[0] if decisions else asked
             ours = item["type"] in ("playRequest", "playFeedback")
             assert len(out) + len(decisions) == (1 if ours or item["type"] == "hello" else 0)
         elif asked is not None:
-            assert len(session.act(item, asked.turn)) <= 1
+            assert len(session.act(item, asked.id)) <= 1
     assert decision(session.receive(SmallGame("A square").message()))
 
 
@@ -254,18 +255,18 @@ def test_what_the_agent_sees_on_the_wire_is_what_the_environment_shows(person, a
                 decisions += 1
                 theirs = env.turn_state("player_1").to_dict()
                 asked = decision(session.receive(on_the_wire(kind, theirs["game_state"], godot)))
-                tables, seat = game.view.load(asked.turn_state)
+                tables, seat = game.view.load(asked.state)
                 assert np.array_equal(game.mask(tables[0], seat), wanted["action_mask"])
                 for encoder in game.versions.values():
                     shown, seen = encoder.observation(env.table, seat), encoder.observation(tables[0], seat)
                     np.testing.assert_allclose(seen, shown, rtol=0, atol=1e-3 if godot else 0)
-                ours = asked.turn_state.to_dict()
+                ours = asked.state.to_dict()
                 for state in (ours, theirs):
                     del state["match_id"], state["messages"]
                     if godot:
                         del state["game_state"]
                 assert ours == theirs
-                session.act(response, asked.turn)
+                session.act(response, asked.id)
             assert env.submit(acting, response).ok
             same_turn = acting == env.agent_selection == "player_1"
             kind = "playFeedback" if same_turn and response.action.action_type == "play" else "playRequest"
@@ -289,6 +290,6 @@ def test_policies_have_an_answer_to_every_board(poses, figure):
     for bot in ("random", "greedy", "solver"):
         session, agent = TangramAgentSession(GAME), PolicyAgent(GAME, make_policy(bot, GAME, seed=1))
         asked = decision(session.receive({"type": "playRequest", "objective": figure, "state": {"on_board": on_board}}))
-        answer = agent.respond(asked.turn_state)
-        assert session.refusal(answer) is None
-        assert len(session.act(answer, asked.turn)) == 1
+        answer = agent.respond(asked.state)
+        assert asked.read(answer) == answer
+        assert len(session.act(answer, asked.id)) == 1

@@ -23,40 +23,40 @@ from parlour.wrappers.policies.loading import make_policy
 def test_a_turn_is_request_play_feedback_finish(godot):
     session, game = TangramAgentSession(GAME, "game-1"), SmallGame("A square", godot=godot)
     asked = decision(session.receive(game.message()))
-    state = asked.turn_state
+    state = asked.state
     assert (state.match_id, state.game_id, state.phase, state.is_my_turn) == ("game-1", "tangram-v0", "play", True)
     assert state.game_state["objective"] == "A square"
     assert list(state.game_state["off_board"]) == list(PIECES)
     assert [offer.action_type for offer in state.allowed_actions] == ["play", "finish", "message_only"]
-    assert session.act(play("Red", 40, 50, 405), asked.turn) == [m.Play(shape="Red", position=(40, 50), rotation=45)]
+    assert session.act(play("Red", 40, 50, 405), asked.id) == [m.Play(shape="Red", position=(40, 50), rotation=45)]
     asked = decision(session.receive(game.put(m.Play(shape="Red", position=(40, 50), rotation=45))))
-    assert asked.turn_state.phase == "feedback"
-    assert asked.turn_state.game_state["moved"] == {"shape": "Red", "from": None}
-    assert asked.turn_state.game_state["on_board"]["Red"]["position"] == [40, 50]
-    assert session.act(Action("finish"), asked.turn) == [m.Finish()]
+    assert asked.state.phase == "feedback"
+    assert asked.state.game_state["moved"] == {"shape": "Red", "from": None}
+    assert asked.state.game_state["on_board"]["Red"]["position"] == [40, 50]
+    assert session.act(Action("finish"), asked.id) == [m.Finish()]
     assert (session.turns, session.plays, session.undone) == (1, 1, 0)
 
 
 def test_a_piece_that_lay_on_the_board_is_told_with_where_it_came_from():
     session, game = TangramAgentSession(GAME), SmallGame("A square", poses={"Red": (30.0, 30.0, 110.0)})
     asked = decision(session.receive(game.message()))
-    session.act(play("Red", 40, 50), asked.turn)
+    session.act(play("Red", 40, 50), asked.id)
     asked = decision(session.receive(game.put(m.Play(shape="Red", position=(40, 50), rotation=0))))
     was = {"position": [30, 30], "rotation": 110}
-    assert asked.turn_state.game_state["moved"] == {"shape": "Red", "from": was}
+    assert asked.state.game_state["moved"] == {"shape": "Red", "from": was}
 
 
 def test_what_the_agent_says_goes_before_what_it_does():
     session, game = TangramAgentSession(GAME), SmallGame("A square")
     asked = decision(session.receive(game.message()))
     words = [MessageIntent("public", "The roof!"), MessageIntent("private", "hm", ["player_0"])]
-    first, second = session.act(AgentResponse(play(), words), asked.turn)
+    first, second = session.act(AgentResponse(play(), words), asked.id)
     assert first == m.Chat(message="The roof!")
     assert isinstance(second, m.Play)
     asked = decision(session.receive(game.put(second)))
-    assert [one.content for one in asked.turn_state.messages] == ["The roof!"]
+    assert [one.content for one in asked.state.messages] == ["The roof!"]
     many = [MessageIntent("public", "\U0001f9e9" * 5_000)] * 10
-    *said, last = session.act(AgentResponse(Action("finish"), many), asked.turn)
+    *said, last = session.act(AgentResponse(Action("finish"), many), asked.id)
     assert isinstance(last, m.Finish)
     assert len(said) == 3
     assert all(len(m.encode(one).encode()) < 2_000 for one in said)
@@ -66,19 +66,17 @@ def test_an_old_answer_and_a_second_one_send_nothing():
     session, game = TangramAgentSession(GAME), SmallGame("A square")
     old = decision(session.receive(game.message()))
     new = decision(session.receive(game.message()))
-    assert session.act(play(), old.turn) == []
-    assert session.safe_action(old.turn) == []
-    assert len(session.act(play(), new.turn)) == 1
-    assert session.act(play(), new.turn) == []
-    assert session.safe_action(new.turn) == []
+    assert session.act(play(), old.id) == []
+    assert len(session.act(play(), new.id)) == 1
+    assert session.act(play(), new.id) == []
 
 
 def test_the_turn_that_waits_has_a_name():
     session, game = TangramAgentSession(GAME), SmallGame("A square")
     assert session.turn is None
     asked = decision(session.receive(game.message()))
-    assert session.turn == asked.turn
-    session.act(Action("finish"), asked.turn)
+    assert session.turn == asked.id
+    session.act(Action("finish"), asked.id)
     assert session.turn is None
 
 
@@ -92,8 +90,8 @@ def test_an_answer_to_what_cannot_be_read_repeats_at_most_200_characters():
 def test_nonsense_is_refused_and_finishes(answer):
     session, game = TangramAgentSession(GAME), SmallGame("A square")
     asked = decision(session.receive(game.message()))
-    assert session.refusal(answer)
-    assert session.act(answer, asked.turn) == [m.Finish()]
+    assert asked.settle(lambda: answer)[1]
+    assert session.act(answer, asked.id) == [m.Finish()]
 
 
 # Collisions.
@@ -132,11 +130,11 @@ def test_the_agent_sees_its_pieces_where_it_meant_them():
     (name, pose) = next(figure_moves({"Red": (50.0, 50.0, 0.0)}, 0.0))
     turn(session, game, scripted(play("Red")))
     turn(session, game, scripted(play(name, *pose)))
-    seen = decision(session.receive(game.message())).turn_state.game_state["on_board"]
+    seen = decision(session.receive(game.message())).state.game_state["on_board"]
     assert seen[name]["position"] == list(pose[:2])
     assert list(game.poses[name][:2]) != list(pose[:2])
     game.poses[name] = (10.0, 80.0, 3.0)  # the person moves it
-    seen = decision(session.receive(game.message())).turn_state.game_state["on_board"]
+    seen = decision(session.receive(game.message())).state.game_state["on_board"]
     assert seen[name]["position"] == pytest.approx([10, 80], abs=1e-3)
 
 

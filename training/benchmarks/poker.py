@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...wrappers.live.common.sessions import Decision
+from ...wrappers.live.common.sessions import Turn
 from ...wrappers.live.poker import messages
 from ...wrappers.live.poker.agent_session import PokerAgentSession
 from ...wrappers.live.poker.host_session import PokerHostSession
@@ -53,14 +53,14 @@ class _LiveTable:
         while self.turn is None:
             self._deliver(self.table.next_hand())
         (seat, decision), self.turn = self.turn, None
-        allowed = self.random.choice(decision.turn_state.allowed_actions[1:])
+        allowed = self.random.choice(decision.state.allowed_actions[1:])
         amounts = allowed.payload_schema["properties"].get("amount")
         action = {"action_type": allowed.action_type, "payload": {"amount": amounts["minimum"]} if amounts else {}}
-        for message in self.agents[seat].act(action, decision.turn):
+        for message in self.agents[seat].act(action, decision.id):
             self._deliver(self.table.receive(seat, messages.encode(message)))
 
     def _deliver(self, sends: list[Any]) -> None:
         for seat, message in sends:
             for event in self.agents[seat].receive(messages.encode(message)):
-                if isinstance(event, Decision):
+                if isinstance(event, Turn):
                     self.turn = seat, event

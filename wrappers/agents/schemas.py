@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping
 from math import inf, isfinite
 from typing import Any
 
+from ..logs.log_text import short
+
 MOST_ITEMS = 100
 """The longest list that a schema can make us send, and the deepest schema that is read."""
 ROUNDING = 1e-9
@@ -81,6 +83,31 @@ def fits(bounds: Bounds, payload: Mapping[str, Any]) -> bool:
     return all(least - ROUNDING <= value <= most + ROUNDING for value, (least, most) in _numbers(bounds, payload))
 
 
+def violation(payload: Mapping[str, Any], schema: Any) -> str | None:
+    """Return why a payload does not fit a schema: a value that is missing, unknown, no number or out of its bounds.
+
+    Only what the schema says in a form that we know is checked. None: the payload fits, as far as that tells.
+    """
+    properties, required = properties_of(schema), required_of(schema)
+    missing = [name for name in required if name not in payload and isinstance(properties.get(name), Mapping)]
+    if missing:
+        return f"{missing[0]} is missing"
+    closed = isinstance(schema, Mapping) and schema.get("additionalProperties") is False
+    unknown = [name for name in payload if name not in properties] if closed else []
+    if unknown:
+        return f"it takes no {short(unknown[0])}, got {short(payload)}"
+    for name, part in properties.items():
+        kind, value = part.get("type") if isinstance(part, Mapping) else None, payload.get(name)
+        if kind not in ("number", "integer") or (value is None and name not in required):
+            continue
+        is_number = isinstance(value, int if kind == "integer" else (int, float)) and not isinstance(value, bool)
+        low, high = _range(part)
+        if not is_number or not low - ROUNDING <= value <= high + ROUNDING:
+            kind_of_number = "a whole number" if kind == "integer" else "a number"
+            return f"{name} is {kind_of_number} from {low:g} to {high:g}, got {short(value)}"
+    return None
+
+
 def both(own: Mapping[str, Any], offered: Mapping[str, Any]) -> dict[str, Any]:
     """Return a schema of the rules with the numbers' bounds of another one, too; those alone if no number fits both."""
     parts = {}
@@ -100,10 +127,16 @@ def both(own: Mapping[str, Any], offered: Mapping[str, Any]) -> dict[str, Any]:
 
 def least_payload(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return the least payload of a JSON schema, or of a bare map of properties, which all are required then."""
-    properties, named = properties_of(schema), schema.get("required")
-    required = list(schema) if properties is schema else named if isinstance(named, list) else []
-    required = [name for name in required if isinstance(name, str)]
-    return {name: _least(properties[name]) for name in required if isinstance(properties.get(name), Mapping)}
+    properties = properties_of(schema)
+    return {name: _least(properties[name]) for name in required_of(schema) if isinstance(properties.get(name), Mapping)}
+
+
+def required_of(schema: Any) -> list[str]:
+    """Return the names of the values that a payload must have: of a bare map of properties, all."""
+    if not isinstance(schema, Mapping):
+        return []
+    named = list(schema) if properties_of(schema) is schema else schema.get("required")
+    return [name for name in named if isinstance(name, str)] if isinstance(named, list) else []
 
 
 def _least(schema: Mapping[str, Any]) -> Any:

@@ -12,11 +12,10 @@ from typing import Any
 from ....envs.core.turn_state import AgentResponse, TurnState
 from ...agents.base import Agent
 from ...agents.policy import PolicyAgent
-from ...logs.log_text import describe_error
-from ..common.agent_driver import AgentAnswer, count_turn
 from ..common.agent_statistics import AgentStatistics
+from ..common.foreign_types import convert_to, read_state
+from ..common.turn import Played
 from .agent_session import ArenaAgentSession, out_of_turn
-from .foreign_types import convert_to, read_state
 from .platform_games import supported_games
 
 
@@ -53,19 +52,15 @@ class ArenaAgent:
         if not state.is_my_turn:
             return out_of_turn(state)
         turn = self.session.turn(state)
-        began, problem = time.monotonic(), turn.problem
-        try:
-            response = turn.response(self.agent.respond(turn.seen)) if problem is None else turn.safe_response()
-        except Exception as error:  # whatever it is, the match goes on
-            response, problem = turn.safe_response(), describe_error(error)
-        answer = AgentAnswer(problem=problem, seconds=time.monotonic() - began)
-        self.count(answer, state.match_id, response)
+        began = time.monotonic()
+        response, problem = turn.settle(lambda: self.agent.respond(turn.state))
+        self.count(Played(response, problem, seconds=time.monotonic() - began), state.match_id)
         return response
 
-    def count(self, answer: AgentAnswer, match_id: str, response: AgentResponse) -> None:
+    def count(self, played: Played, match_id: str) -> None:
         """Count an answered turn. The first turn of a match that the safe action answered is logged as a warning."""
-        warns = answer.problem is not None and self.session.is_first_problem(match_id)
-        count_turn(self.statistics, answer, f"match {match_id}", response.action.action_type, warns)
+        warns = played.problem is not None and self.session.is_first_problem(match_id)
+        played.count(self.statistics, f"match {match_id}", warns)
 
     @property
     def supported_games(self) -> list[str] | None:

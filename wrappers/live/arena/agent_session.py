@@ -1,7 +1,7 @@
 """An agent's end of an arena, without I/O: the seats of its matches, and each turn in its own game's form."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -9,11 +9,12 @@ import msgspec
 
 from ....envs.core.game import Game
 from ....envs.core.loading import named_order
-from ....envs.core.turn_state import Action, AgentResponse, MessageIntent, TurnState
-from ...agents.offers import acceptable, fitted, narrowed, offered_mask, quiet_action, safe_action
+from ....envs.core.turn_state import Action, AgentResponse, AllowedAction, MessageIntent, TurnState
+from ...agents.offers import acceptable, narrowed, offered_mask, quiet_action, safe_action
 from ...logs.log_text import describe_error
+from ...logs.safe_match_log import without_images
+from ..common.turn import Turn
 from .agent_names import AgentNames, reserved_words
-from .foreign_types import plain, read_response
 from .platform_games import PlatformGame, platform_game
 
 MATCHES = 10_000
@@ -21,80 +22,67 @@ MATCHES = 10_000
 
 
 @dataclass
-class ArenaTurn:
-    """A turn of the agent.
+class ArenaTurn(Turn):
+    """A turn of the agent in a match of an arena.
+
+    Its `state` is what the agent gets: our game's id and fields, the seats' names if they are known, and as
+    ``allowed_actions`` what the host offers, within the bounds that its state sets (see `narrowed`). Its `problem`
+    tells why there is no such state.
 
     Attributes:
-        state: the TurnState that the arena sent.
-        seen: the TurnState that the agent gets: our game's id and fields, the seats' names if they are known, and as
-            ``allowed_actions`` what the host offers, within the bounds that its state sets (see `narrowed`).
-        problem: why there is no such TurnState; None if there is one.
+        arena_state: the TurnState that the arena sent.
+        own_state: the same in our game's form, with the agents' ids.
     """
 
-    state: TurnState
-    seen: TurnState
-    problem: str | None
-    _own: TurnState
+    arena_state: TurnState = field(kw_only=True)
+    own_state: TurnState = field(kw_only=True)
     _names: AgentNames | None = None
     _answers: AgentNames | None = None
     _game: Game | None = None
     _platform: PlatformGame | None = None
 
-    def response(self, answer: Any) -> AgentResponse:
-        """Return the agent's answer in the arena's form, with its numbers within their bounds (see `fitted`).
+    @property
+    def offers(self) -> Sequence[AllowedAction]:
+        """See `Turn`."""
+        return self.arena_state.allowed_actions
 
-        Raises:
-            ValueError: if its action is none of ``allowed_actions``.
-            Exception: if the answer cannot be read.
-        """
-        response = self._for_arena(fitted(read_response(plain(answer)), self.seen.allowed_actions))
-        offers = [offer.action_type for offer in self.state.allowed_actions]
-        if offers and response.action.action_type not in offers:
-            raise ValueError(f"{response.action.action_type!r:.80} is not offered, but {', '.join(offers)}")
-        return response
-
-    def refusal(self, answer: Any) -> str | None:
-        """Return why an answer cannot be sent, or None if it can."""
-        try:
-            self.response(answer)
-        except Exception as error:  # whatever a foreign object does when it is read
-            return describe_error(error)
-        return None
-
-    def safe_response(self) -> AgentResponse:
+    def safe(self) -> AgentResponse:
         """Return `safe_action` if the game can load the state; else `quiet_action`, from the offer alone."""
         try:
-            response = self._safe_response()
+            response = self._safe()
         except Exception:  # a state that the game cannot read, so that the offer has to do
             response = None
-        return response or AgentResponse(quiet_action(self.state.allowed_actions))
+        return response or AgentResponse(quiet_action(self.offers))
 
-    def _safe_response(self) -> AgentResponse | None:
+    def _safe(self) -> AgentResponse | None:
         if self._game is None:
             return None
-        tables, seat = self._game.view.load(self.seen)
-        mask, offers = self._game.mask(tables[0], seat), self.seen.allowed_actions
+        tables, seat = self._game.view.load(self.state)
+        mask, offers = self._game.mask(tables[0], seat), self.state.allowed_actions
         mask = acceptable(self._game, tables[0], offered_mask(self._game, tables[0], mask, offers))
-        return self._for_arena(AgentResponse(safe_action(self._game, tables[0], mask, offers)))
+        return self.sent(AgentResponse(safe_action(self._game, tables[0], mask, offers)))
 
-    def _for_arena(self, response: AgentResponse) -> AgentResponse:
+    def sent(self, response: AgentResponse) -> AgentResponse:
+        """Return an answer in the arena's form."""
         if self._answers is not None:
             response = self._answers.response_for_agents(response)
         if self._platform is not None:
-            response = self._platform.played(response, self.state)
+            response = self._platform.played(response, self.arena_state)
         return AgentResponse(response.action, [_with_recipients(one) for one in response.messages])
 
     def logged(self) -> TurnState:
-        """Return a copy of the state for the log, in our game's form and with the agents' ids."""
-        return TurnState.from_dict(self._own.to_dict())
+        """Return a copy of the state in our game's form and with the agents' ids."""
+        return without_images(TurnState.from_dict(self.own_state.to_dict()))
 
-    def thoughts(self, thoughts: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the agent's thoughts with the agents' ids."""
-        named = dict(thoughts)
-        if self._names is not None and "probabilities" in named:
-            chances = named["probabilities"].items()
-            named["probabilities"] = {self._names.words_for_agents(answer): chance for answer, chance in chances}
-        return named
+    def notes(self, thoughts: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the agent's notes with the agents' ids."""
+        if self._names is None or "probabilities" not in thoughts:
+            return thoughts
+        chances = thoughts["probabilities"].items()
+        return {
+            **thoughts,
+            "probabilities": {self._names.words_for_agents(answer): chance for answer, chance in chances},
+        }
 
 
 def _with_recipients(intent: MessageIntent) -> MessageIntent:
@@ -150,7 +138,7 @@ class ArenaAgentSession:
         try:
             return self._turn(state)
         except Exception as error:  # whatever a foreign state holds
-            return ArenaTurn(state, state, describe_error(error), state)
+            return ArenaTurn(state, problem=describe_error(error), arena_state=state, own_state=state)
 
     def _turn(self, state: TurnState) -> ArenaTurn:
         platform = None if self._game is None else platform_game(state.game_id, self._game)
@@ -167,7 +155,15 @@ class ArenaAgentSession:
             tables, _ = self._game.view.load(seen)
             offers = narrowed(self._game.view.allowed(tables[0]), seen.allowed_actions)
             seen = msgspec.structs.replace(seen, allowed_actions=offers)
-        return ArenaTurn(state, seen, None, own, names, answers, self._game, platform)
+        return ArenaTurn(
+            seen,
+            arena_state=state,
+            own_state=own,
+            _names=names,
+            _answers=answers,
+            _game=self._game,
+            _platform=platform,
+        )
 
     def _names(self, state: TurnState) -> AgentNames | None:
         """Return the translation of names; None if the seats are not known.

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import aiohttp
@@ -11,12 +10,12 @@ from yarl import URL
 from ....envs.core.turn_state import AgentResponse, TurnState
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
-from ..common.agent_driver import AgentAnswer, AgentDriver, Deadline
+from ..common.agent_driver import AgentDriver, Deadline
 from ..common.end_counter import EndCounter
 from ..common.http_client import http_client, read_json
 from ..common.reconnecting import Backoff, LiveError, TryAgain, retry
 from .agent import ArenaAgent
-from .agent_session import ArenaTurn, out_of_turn
+from .agent_session import out_of_turn
 from .messages import ANSWER_SECONDS, STATE_LIMIT
 
 
@@ -65,17 +64,11 @@ class ArenaDecisions:
         if not state.is_my_turn:
             return out_of_turn(state)
         turn = self.agent.session.turn(state)
-        logged = turn.logged() if self._log else state
-        answer = await self._ask(turn)
-        response = turn.safe_response() if answer.problem is not None else turn.response(answer.response)
-        self.agent.count(answer, state.match_id, response)
-        self._driver.write_turn(replace(answer, thoughts=turn.thoughts(answer.thoughts)), logged, response)
-        return response
-
-    async def _ask(self, turn: ArenaTurn) -> AgentAnswer:
-        if turn.problem is not None:
-            return AgentAnswer(problem=turn.problem)
-        return await self._driver.ask(turn.seen, Deadline.after(self._deadline), turn.refusal)
+        logged = turn.logged() if self._log else None
+        played = await self._driver.take(turn, Deadline.after(self._deadline))
+        self.agent.count(played, state.match_id)
+        played.write(self._log, turn, logged)
+        return played.response
 
     def match_started(self, match_id: str, game_id: str, agent_ids: Sequence[str]) -> None:
         """Store the agents of a match in the order of their seats, and log the beginning."""

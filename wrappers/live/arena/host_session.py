@@ -12,8 +12,8 @@ from ....envs.core import turn_state as ts
 from ....envs.core.game import Game
 from ....envs.core.match import WAITS_PER_TURN, Match
 from ....envs.core.turn_state import MESSAGES_PER_TURN, Action, ActionResult, AgentResponse, MessageIntent, TurnState
+from ..common.foreign_types import plain, read_response
 from .agent_names import AgentNames
-from .foreign_types import plain, read_response
 
 Cost = Literal["keep", "pass", "end"]
 """What a mistake costs: nothing, the turn (the safe action is played), or the match (the error is recorded)."""
@@ -143,7 +143,7 @@ class ArenaHostSession:
         return state
 
     def act(self, agent_id: str, answer: Any) -> ActionResult:
-        """Take an answer of any kind (see `foreign_types.plain`). Recipients that are not in the match are left out.
+        """Take an answer of any kind (see `read_response`). Recipients that are not in the match are left out.
 
         Returns:
             ok, or a documented error code with a sentence. In its own turn a refusal costs what the limits say.
@@ -156,8 +156,8 @@ class ArenaHostSession:
         if problem is not None:
             return self._refuse(agent_id, problem)
         try:
-            response = read_response(plain(answer))
-        except (ValueError, TypeError, RecursionError) as error:
+            response = read_response(answer)
+        except ValueError as error:
             return self._refuse(agent_id, ts.refused(ts.INVALID_PAYLOAD, str(error)))
         problem = self._too_many(agent_id, len(response.messages))  # of whatever else holds messages
         if problem is not None:

@@ -17,7 +17,7 @@ from yarl import URL
 from ....envs.core.turn_state import TurnState
 from ...agents.policy import PolicyAgent
 from ..common.agent_driver import AgentDriver, Deadline
-from .foreign_types import convert_to, plain
+from ..common.foreign_types import convert_to, plain
 from .messages import ANSWER_LIMIT, MatchEnd, MatchStart
 
 

@@ -17,11 +17,11 @@ import msgspec
 from ....envs.core.turn_state import AgentResponse, Message
 from ...logs.log_text import describe_error
 from ...logs.match_log import MatchLog
+from ..common.foreign_types import read_state
 from ..common.link import Link
 from ..common.reconnecting import UNREACHABLE, Backoff, LiveError
 from .agent import ArenaAgent
 from .decisions import ArenaDecisions, arena_client, arena_url, call, register
-from .foreign_types import read_state
 from .messages import ANSWER_SECONDS, JoinedSession
 from .session_chat import SessionChatClient
 from .session_events import SessionEvents

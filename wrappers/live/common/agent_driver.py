@@ -5,17 +5,15 @@ Every protocol calls its agent through an `AgentDriver`.
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
-from ....envs.core.turn_state import AgentResponse, TurnState
-from ...agents.base import Agent, sentence, thoughts
-from ...agents.offers import fitted
-from ...logs.log_text import describe_error, short
-from ...logs.safe_match_log import SafeMatchLog, safe_thoughts, without_images
+from ....envs.core.turn_state import TurnState
+from ...agents.base import Agent, thoughts
+from ...logs.safe_match_log import SafeMatchLog, safe_thoughts
 from .agent_statistics import AgentStatistics
-from .responses import read_response
+from .turn import Played, Turn
 from .worker import Worker
 
 logger = logging.getLogger(__name__)
@@ -41,23 +39,6 @@ class Deadline:
     def after(cls, seconds: float) -> "Deadline":
         """Return the deadline `seconds` from now."""
         return cls(seconds, asyncio.get_running_loop().time() + seconds)
-
-
-@dataclass(frozen=True)
-class AgentAnswer:
-    """The result of a call of `AgentDriver.ask`.
-
-    Attributes:
-        response: the agent's return value, of any type; None if there is none in time.
-        problem: why the answer cannot be played; None if it can be played.
-        thoughts: the agent's notes on its answer (see `parlour.wrappers.agents.base.thoughts`); empty without a log.
-        seconds: the time until the answer.
-    """
-
-    response: Any = None
-    problem: str | None = None
-    thoughts: Mapping[str, Any] = field(default_factory=dict)
-    seconds: float = 0.0
 
 
 class AgentDriver:
@@ -128,34 +109,23 @@ class AgentDriver:
             self._late = True
             raise TimeoutError(f"no answer within {deadline.seconds if deadline else 0:g} s") from None
 
-    async def ask(
-        self,
-        state: TurnState,
-        deadline: Deadline | None = None,
-        refusal: Callable[[Any], str | None] = lambda response: None,
-    ) -> AgentAnswer:
-        """Return the agent's answer to a turn. Errors of the agent are returned as `AgentAnswer.problem`, never raised.
-
-        A number out of the bounds of its offer in ``allowed_actions`` goes to the nearest bound, with a warning.
+    async def take(self, turn: Turn, deadline: Deadline | None = None) -> Played:
+        """Ask the agent in its turn, and return what is played: its answer, or the safe action. Never raises.
 
         Args:
-            state: the agent's state.
+            turn: the turn.
             deadline: the deadline of the answer; None: no deadline.
-            refusal: returns why an answer cannot be played; None if it can be played.
         """
         clock = asyncio.get_running_loop().time
         began = clock()
-        response: Any = None
-        thought: dict[str, Any] = {}
+        if turn.problem is not None:
+            return Played(turn.safe(), turn.problem)
         try:
-            response, thought = await self.call(self._respond, state, deadline, clock, deadline=deadline)
-            response = _in_bounds(response, state)
-            problem = refusal(response)
+            answer, notes = await self.call(self._respond, turn.state, deadline, clock, deadline=deadline)
         except (TimeoutError, RuntimeError) as error:
-            problem = str(error)
-        except Exception as error:  # an answer whose check raises an error
-            problem = describe_error(error)
-        return AgentAnswer(response, problem, thought, clock() - began)
+            return Played(turn.safe(), str(error), seconds=clock() - began)
+        response, problem = turn.settle(lambda: answer)
+        return Played(response, problem, notes, clock() - began)
 
     def _respond(
         self, state: TurnState, deadline: Deadline | None, clock: Callable[[], float]
@@ -166,51 +136,3 @@ class AgentDriver:
             set_seconds_left(None if deadline is None else deadline.ends_at - clock())
         response = self._agent.respond(state)
         return response, safe_thoughts(lambda: thoughts(self._agent)) if self.log else {}
-
-    def count(self, answer: AgentAnswer, table: str, played: str) -> None:
-        """Count an answered turn, with a warning if the safe action replaced the answer; see `count_turn`."""
-        count_turn(self.statistics, answer, table, played)
-
-    def write_turn(self, answer: AgentAnswer, state: TurnState, response: AgentResponse, **fields: Any) -> None:
-        """Write a turn into the log, if there is one.
-
-        Args:
-            answer: the agent's answer.
-            state: the agent's state.
-            response: the response that was played.
-            fields: further fields of the line.
-        """
-        if not self.log:
-            return
-        note = answer.thoughts if answer.problem is None else {"replaced": answer.problem}
-        line = {**fields, "turn_state": without_images(state), "response": response}
-        self.log.write("turn", **line, **{name: value for name, value in note.items() if name not in (*line, "kind")})
-
-
-def _in_bounds(response: Any, state: TurnState) -> Any:
-    """Return an answer with its numbers as the offers take them; one that cannot be read stays as it is."""
-    try:
-        asked = read_response(response)
-    except ValueError:
-        return response
-    taken = fitted(asked, state.allowed_actions)
-    if taken != asked:
-        numbers = short(asked.action.payload)
-        name = state.match_id or state.game_id
-        logger.warning("%s: %s instead of %s, to keep the bounds", name, sentence(taken.action), numbers)
-    return taken
-
-
-def count_turn(statistics: AgentStatistics, answer: AgentAnswer, table: str, played: str, warns: bool = True) -> None:
-    """Count an answered turn, with a warning if the safe action replaced the answer.
-
-    Args:
-        statistics: the agent's counters.
-        answer: the agent's answer.
-        table: the name of the match or hand, for the warning.
-        played: the type of the action that was played.
-        warns: whether to warn; a protocol may warn once for many turns.
-    """
-    statistics.decided(answer.seconds, answer.problem is not None)
-    if answer.problem is not None and warns:
-        logger.warning("%s: %s instead of the agent's answer: %s", table, played, answer.problem)

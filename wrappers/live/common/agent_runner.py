@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, Generic
 
-from ....envs.core.turn_state import AgentResponse
-from .agent_driver import AgentAnswer, AgentDriver, Deadline
-from .sessions import ActionRejected, AgentSession, Decision, LogNote, Message, SendMessage
+from .agent_driver import AgentDriver, Deadline
+from .sessions import ActionRejected, AgentSession, LogNote, Message, SendMessage
+from .turn import Turn
 
 logger = logging.getLogger(__name__)
 
@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 class AgentRunner(ABC, Generic[Message]):
     """One session with its connection and its agent. The I/O shell of a protocol is a subclass.
 
-    There is at most one pending decision. A newer decision replaces it, and an answer to a past turn is not sent.
+    There is at most one pending turn. A newer turn replaces it, and an answer to a past turn is not sent.
 
     Args:
         session: the protocol's session.
@@ -37,7 +37,7 @@ class AgentRunner(ABC, Generic[Message]):
         self.seconds = seconds
         self._agent_session = session
         self._on_event = on_event or (lambda event: None)
-        self._decision: Decision | None = None
+        self._turn: Turn | None = None
         self._deadline = Deadline(0.0, 0.0)
         self._deciding: asyncio.Task[None] | None = None
 
@@ -56,11 +56,7 @@ class AgentRunner(ABC, Generic[Message]):
     async def handle(self, event: Any) -> None:
         """Carry out an event of this protocol."""
 
-    @abstractmethod
-    def played(self, answer: AgentAnswer, sent: Sequence[Message]) -> AgentResponse:
-        """Return the response that these messages play, for the log."""
-
-    def log_fields(self, decision: Decision, sent: Sequence[Message]) -> dict[str, Any]:
+    def log_fields(self, turn: Turn, sent: Sequence[Message]) -> dict[str, Any]:
         """Return further fields of a turn's log line."""
         return {}
 
@@ -70,11 +66,10 @@ class AgentRunner(ABC, Generic[Message]):
         """Pass a message to the session and carry out the events."""
         for event in self._receive(data):
             await self.carry_out(event)
-        decision = self._decision
-        if decision is not None and self._agent_session.turn != decision.turn:
+        if self._turn is not None and self._agent_session.turn != self._turn.id:
             if self._deciding is not None and not self._deciding.done():
                 logger.warning("%s: the turn has passed before the agent answered", self.name)
-            self.drop_decision()
+            self.drop_turn()
 
     def _receive(self, data: Any) -> Sequence[Any]:
         try:
@@ -87,7 +82,7 @@ class AgentRunner(ABC, Generic[Message]):
         """Carry out an event."""
         self._on_event(event)
         match event:
-            case Decision():
+            case Turn():
                 self._begin(event)
             case SendMessage():
                 await self.send(event.message)
@@ -102,33 +97,28 @@ class AgentRunner(ABC, Generic[Message]):
     def _write_note(self, note: LogNote) -> None:
         logger.log(logging.WARNING if note.problem else logging.INFO, "%s: %s", self.name, note.text)
 
-    # Decisions.
+    # Turns.
 
-    def _begin(self, decision: Decision) -> None:
+    def _begin(self, turn: Turn) -> None:
         """Ask the agent for an answer. A second answer in the same turn keeps the deadline of the first."""
-        self.drop_decision()
-        if not decision.again:
+        self.drop_turn()
+        if not turn.again:
             self._deadline = Deadline.after(self.seconds)
-        self._decision = decision
-        self._deciding = asyncio.create_task(self._decide(decision))
+        self._turn = turn
+        self._deciding = asyncio.create_task(self._decide(turn))
 
-    def drop_decision(self) -> None:
-        """Drop the pending decision; its answer is not sent."""
+    def drop_turn(self) -> None:
+        """Drop the pending turn; its answer is not sent."""
         if self._deciding is not None:
             self._deciding.cancel()
-        self._decision = self._deciding = None
+        self._turn = self._deciding = None
 
-    async def _decide(self, decision: Decision) -> None:
-        session = self._agent_session
-        answer = await self.driver.ask(decision.turn_state, self._deadline, session.refusal)
-        if answer.problem is None:
-            sent = session.act(answer.response, decision.turn)
-        else:
-            sent = session.safe_action(decision.turn)
+    async def _decide(self, turn: Turn) -> None:
+        played = await self.driver.take(turn, self._deadline)
+        sent = self._agent_session.act(played.response, turn.id)
         if not sent:
             return
-        played = self.played(answer, sent)
-        self.driver.count(answer, self.name, played.action.action_type)
+        played.count(self.driver.statistics, self.name)
         for message in sent:
             await self.send(message)
-        self.driver.write_turn(answer, decision.turn_state, played, **self.log_fields(decision, sent))
+        played.write(self.driver.log, turn, **self.log_fields(turn, sent))

@@ -7,33 +7,14 @@ messages with their receivers.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from ....envs.core.turn_state import TurnState
+from .turn import TurnId
 
 Message = TypeVar("Message")
 Sent = TypeVar("Sent", covariant=True)
 
-Turn: TypeAlias = str | int
-"""An identifier of a turn, different for each turn."""
-
-
-# Events of an agent's session.
-
-
-@dataclass(frozen=True)
-class Decision:
-    """It is the agent's turn: pass its answer to `AgentSession.act`.
-
-    Attributes:
-        turn_state: the agent's state.
-        turn: the identifier of the turn.
-        again: whether an earlier answer in this turn was rejected; the turn's deadline stays the same.
-    """
-
-    turn_state: TurnState
-    turn: Turn
-    again: bool = False
+# Events of an agent's session: a `Turn`, and these.
 
 
 @dataclass(frozen=True)
@@ -62,7 +43,7 @@ class AgentSession(Protocol[Sent]):
     """An agent's end of a protocol, at one table or in one game."""
 
     @property
-    def turn(self) -> Turn | None:
+    def turn(self) -> TurnId | None:
         """The identifier of the turn that waits for the agent's answer; None if there is none."""
         ...
 
@@ -70,16 +51,8 @@ class AgentSession(Protocol[Sent]):
         """Process a message (text, bytes or parsed JSON), and return the events. It never raises."""
         ...
 
-    def refusal(self, response: Any) -> str | None:
-        """Return why this answer cannot be played now; None if it can be played."""
-        ...
-
     def act(self, response: Any, turn: Any) -> Sequence[Sent]:
-        """Return the messages that play an answer; empty if the turn is over or already answered."""
-        ...
-
-    def safe_action(self, turn: Any) -> Sequence[Sent]:
-        """Return the messages that play the safe action; empty if the turn is over or already answered."""
+        """Return the messages that play what the turn was settled with; empty if the turn is over or was answered."""
         ...
 
     def give_up(self) -> Sequence[Any]:

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ..common.sessions import ActionRejected, Decision, LogNote, SendMessage
+from ..common.sessions import ActionRejected, LogNote, SendMessage
+from ..common.turn import Turn
 from . import messages
 
 
@@ -69,7 +70,7 @@ class ServerRefusal:
 
 
 PokerEvent: TypeAlias = (
-    Decision
+    Turn
     | SendMessage[messages.Action]
     | UnreadableTurn
     | HandEnded

@@ -1,6 +1,6 @@
 """The agent's end of the poker platform's protocol without I/O: no socket and no clock.
 
-`PokerAgentSession` is given what the server sent and returns the events that follow: a `Decision` to make, a message to
+`PokerAgentSession` is given what the server sent and returns the events that follow: a `Turn` to decide, a message to
 send, news of the table. Whose turn it is, what is allowed and where the button lies it takes from the wire. The rest of
 TurnState is worked out by `TableTracker`. Nothing that a server sends makes it raise.
 
@@ -11,18 +11,16 @@ from typing import Any, cast
 
 import msgspec
 
-from ....envs.core.turn_state import Action, AllowedAction, TurnState
+from ....envs.core.turn_state import Action, TurnState
 from ....envs.holdem.actions import described
-from ....envs.holdem.state import Offer
 from ....envs.holdem.view import STREETS
-from ...agents.offers import quiet_action
 from ...logs.log_text import escaped
-from ..common.responses import read_response
-from ..common.sessions import ActionRejected, Decision, LogNote, SendMessage
+from ..common.sessions import ActionRejected, LogNote, SendMessage
+from ..common.turn import Turn
 from . import messages
 from .agent_events import Busted, HandEnded, PokerEvent, RealMoney, SeatTaken, ServerRefusal, TableEnded, UnreadableTurn
 from .messages import Choice, GameState, Unknown, UnreadTurn
-from .offers import owed, read_offers, safe_kind, violation
+from .offers import owed, read_offers, safe_kind
 from .table_tracker import TableTracker
 
 USUAL_STEP = 2
@@ -72,6 +70,7 @@ class PokerAgentSession:
         self._last_stack: int | None = None
         self._state: GameState | None = None
         self._turn: str | None = None  # the name of our turn
+        self._asked: Turn | None = None  # our turn in the newest state; None: to be made
         self._unread_turn: str | None = None  # the name of a turn that was answered without being read
         self._answer: messages.Action | None = None
         self._acked = False
@@ -158,6 +157,7 @@ class PokerAgentSession:
         self._find_seat(state)
         self._remember_stack()
         turn = self._our_turn(state)
+        self._asked = None
         if turn is None:
             self._turn = self._unread_turn = None
             return self._find_busted(state)
@@ -365,67 +365,32 @@ class PokerAgentSession:
             allowed_actions=described(offers, to_call),
         )
 
-    def _decision(self, again: bool = False) -> Decision:
-        return Decision(cast(TurnState, self.turn_state()), cast(str, self._turn), again)
+    def _decision(self, again: bool = False) -> Turn:
+        self._asked = Turn(cast(TurnState, self.turn_state()), cast(str, self._turn), again)
+        return self._asked
 
     # What goes out.
 
-    def act(self, response: Any, turn: str | None = None) -> list[messages.Action]:
-        """Return the messages that play an answer, or the safe action where `refusal` refuses it.
+    def act(self, response: Any, turn: Any = None) -> list[messages.Action]:
+        """Return the messages that play an answer, or the safe action where it cannot be played now.
 
         Args:
             response: `AgentResponse` or `Action`, or either as a dict.
-            turn: the `Decision.turn` that it answers; None: the current one. An answer to another turn, or a second
-                one, sends nothing.
+            turn: the `Turn.id` that it answers; None: the current one. An answer to another turn, or a second one,
+                sends nothing.
         """
         if self._turn is None or self._answer is not None or turn not in (None, self._turn):
             return []
-        try:
-            action = self._read(response)
-        except ValueError:
-            action = quiet_action(self._allowed())
-        self._answer = self._message(action.action_type, action.payload.get("amount"))
+        played, _ = (self._asked or self._decision()).settle(lambda: response)
+        self._answer = self._message(played.action.action_type, played.action.payload.get("amount"))
         return [self._answer]
-
-    def safe_action(self, turn: str | None = None) -> list[messages.Action]:
-        """Return the message that checks if it can, else folds if it can; nothing where `act` would send nothing."""
-        return self.act({"action_type": "pass"}, turn)
 
     def give_up(self) -> list[PokerEvent]:
         """Play the safe action, if it is our turn."""
-        return [SendMessage(message) for message in self.safe_action()]
-
-    def refusal(self, response: Any) -> str | None:
-        """Return why this answer cannot be played now, or None if it can."""
-        try:
-            self._read(response)
-        except ValueError as error:
-            return str(error)
-        return None
-
-    def _read(self, response: Any) -> Action:
-        """Return the offered action of an answer, with its amount within the bounds.
-
-        Raises:
-            ValueError: if it is none of the offers.
-        """
-        allowed = self._allowed()
-        action = read_response(response, allowed).action
-        if action.action_type == "pass":
-            return quiet_action(allowed)
-        problem = violation(action, self._offers()[0])
-        if problem is not None:
-            raise ValueError(problem)
-        return action
-
-    def _offers(self) -> tuple[list[Offer], int]:
-        return ([], 0) if self._state is None or self._turn is None else read_offers(self._state, self.seat)
-
-    def _allowed(self) -> list[AllowedAction]:
-        return described(*self._offers())
+        return [SendMessage(message) for message in self.act(Action("pass"))]
 
     def _safe(self) -> messages.Action:
-        action = quiet_action(self._allowed())
+        action = self._decision().safe().action
         return self._message(action.action_type, action.payload.get("amount"))
 
     def _message(self, kind: str, amount: int | None) -> messages.Action:

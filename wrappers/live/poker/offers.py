@@ -1,10 +1,8 @@
-"""What is open to the agent in its turn, as the platform offers it, and whether an answer is one of the offers."""
+"""What is open to the agent in its turn, as the platform offers it."""
 
 from collections.abc import Sequence
 
-from ....envs.core.turn_state import Action
 from ....envs.holdem.state import Offer
-from ...logs.log_text import short
 from .messages import GameState
 
 
@@ -39,17 +37,3 @@ def owed(state: GameState, seat: int | None) -> int:
 def safe_kind(kinds: Sequence[str]) -> str:
     """Return the kind of the safe action: check where it is offered, else fold."""
     return "check" if "check" in kinds else "fold"
-
-
-def violation(action: Action, offers: Sequence[Offer]) -> str | None:
-    """Return why an action is none of the offers, or None if it is one."""
-    by_kind = {offer.kind: offer for offer in offers}
-    offer = by_kind.get(action.action_type)
-    if offer is None:
-        return f"{action.action_type[:40]!r} is not offered now; {', '.join(by_kind) or 'nothing'} is"
-    if action.action_type != "raiseTo":
-        return f"{action.action_type} takes no payload, got {short(action.payload)}" if action.payload else None
-    amount = action.payload.get("amount")
-    if isinstance(amount, bool) or not isinstance(amount, int) or not offer.min <= amount <= offer.max:
-        return f"raiseTo needs whole chips from {offer.min} to {offer.max}, got {short(amount)}"
-    return None

@@ -11,7 +11,7 @@ import aiohttp
 from yarl import URL
 
 from ....envs.core.turn_state import Action, AgentResponse
-from ..common.agent_driver import AgentAnswer, AgentDriver
+from ..common.agent_driver import AgentDriver
 from ..common.agent_runner import AgentRunner
 from ..common.link import Link
 from ..common.pings import next_message
@@ -24,7 +24,7 @@ from ..common.reconnecting import (
     open_websocket,
     retry,
 )
-from ..common.sessions import Decision
+from ..common.turn import Played, Turn
 from . import messages
 from .agent_events import Busted, HandEnded, PokerEvent, RealMoney, SeatTaken, ServerRefusal, TableEnded, UnreadableTurn
 from .agent_session import PokerAgentSession
@@ -176,8 +176,8 @@ class PokerRunner(AgentRunner[messages.Action]):
                     self.seconds = self.seconds if self._deadline_given else 0.8 * self._turn_seconds
                 log.write("joined", seat=event.seat)
             case UnreadableTurn():
-                answer = AgentAnswer(problem=f"the state cannot be read: {event.problem}")
-                self.driver.count(answer, self.name, event.message.action.kind)
+                safe = AgentResponse(Action(event.message.action.kind))
+                Played(safe, f"the state cannot be read: {event.problem}").count(self.driver.statistics, self.name)
                 await self.send(event.message)
             case HandEnded():
                 log.write("hand", hand=event.hand, won=event.won, stack=event.stack, results=event.message.results)
@@ -196,14 +196,9 @@ class PokerRunner(AgentRunner[messages.Action]):
             case ServerRefusal():
                 raise LiveError(event.code, event.message or "the server gave no reason")
 
-    def played(self, answer: AgentAnswer, sent: Sequence[messages.Action]) -> AgentResponse:
+    def log_fields(self, turn: Turn, sent: Sequence[messages.Action]) -> dict[str, Any]:
         """See `AgentRunner`."""
-        action = sent[0].action
-        return AgentResponse(Action(action.kind, {} if action.amount is None else {"amount": action.amount}))
-
-    def log_fields(self, decision: Decision, sent: Sequence[messages.Action]) -> dict[str, Any]:
-        """See `AgentRunner`."""
-        return {"hand": decision.turn_state.game_state["hand"], "seq": sent[0].expected_seq}
+        return {"hand": turn.state.game_state["hand"], "seq": sent[0].expected_seq}
 
 
 @dataclass
@@ -247,7 +242,7 @@ class Stay:
                 await self.request.leave()
             raise
         finally:
-            self.runner.drop_decision()
+            self.runner.drop_turn()
         if self.runner.reason in ("hands", "until", "busted", "stalled"):
             await self.request.leave()
 

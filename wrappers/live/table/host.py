@@ -27,6 +27,7 @@ from ..common.server import Server
 from ..common.session_timer import SessionTimer
 from ..common.sessions import Outgoing
 from ..common.tokens import Admit, admit_by_token
+from ..common.turn import Turn
 from . import messages
 from .host_session import TableDue, TableHostSession
 from .messages import Error, State
@@ -204,11 +205,11 @@ class TableHost(Server):
         deadline = Deadline(self._timeout, self._timer.ends_at)
         while self.session.due == due:
             driver = self._drivers[due.seat]
-            answer = await driver.ask(self.session.state(due.seat), deadline)
-            driver.statistics.decided(answer.seconds, answer.problem is not None)
-            if answer.problem is not None:
-                return self._fail(due.turn, answer.problem)
-            self._deliver(self.session.answered(due.turn, answer.response))
+            played = await driver.take(Turn(self.session.state(due.seat)), deadline)
+            driver.statistics.decided(played.seconds, played.problem is not None)
+            if played.problem is not None:
+                return self._fail(due.turn, played.problem)
+            self._deliver(self.session.answered(due.turn, played.response))
 
     def _ring(self, due: TableDue) -> None:
         if due.who == "person":  # a program's driver has the same deadline

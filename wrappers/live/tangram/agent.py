@@ -7,7 +7,7 @@ one while the agent is stuck.
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
 from itertools import count
@@ -16,17 +16,16 @@ from typing import Any
 from aiohttp import web
 
 from ....envs.core.game import Game
-from ....envs.core.turn_state import Action, AgentResponse
+from ....envs.core.turn_state import Action
 from ....envs.tangram.pieces import PIECES
 from ...agents.base import Agent
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
-from ..common.agent_driver import AgentAnswer, AgentDriver, Deadline
+from ..common.agent_driver import AgentDriver, Deadline
 from ..common.agent_runner import AgentRunner
 from ..common.agent_statistics import AgentStatistics
 from ..common.connection import Connection, ConnectionLimits
 from ..common.end_counter import EndCounter
-from ..common.responses import read_response
 from ..common.server import Server
 from . import messages
 from .agent_session import ChatRequested, TangramAgentSession, TangramEvent, UsefulMoves
@@ -207,11 +206,8 @@ class _GameRunner(AgentRunner[messages.AgentMessage]):
                 logger.warning("%s: the agent has no answer to the player: %s", self.name, error)
         await self.send(self._session.chat(text if isinstance(text, str) and text else self._session.small_talk()))
 
-    def played(self, answer: AgentAnswer, sent: Sequence[messages.AgentMessage]) -> AgentResponse:
-        return AgentResponse(Action("finish")) if answer.problem is not None else read_response(answer.response)
-
     def close(self) -> None:
         """Answer nothing any longer."""
-        self.drop_decision()
+        self.drop_turn()
         for task in self._chats:
             task.cancel()

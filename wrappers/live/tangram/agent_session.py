@@ -1,6 +1,6 @@
 """The agent's end of the tangram game's protocol without I/O: no socket and no clock. One session per game.
 
-It is given what the game sent and returns the events that follow: a `Decision` to make, a message to send, a player to
+It is given what the game sent and returns the events that follow: a `Turn` to decide, a message to send, a player to
 answer (`ChatRequested`). Nothing that a game sends makes it raise. In a turn one piece moves: a play goes out, and the
 game's feedback says where it lies and what it collides with. A piece that collides is moved away in small steps, then
 put elsewhere; in the end the turn is finished, and the game undoes a move that still collides. If the piece in the way
@@ -16,18 +16,19 @@ figure is spread a little from its first piece. The agent goes on seeing the pie
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any, TypeAlias
 
 from ....envs.core.game import Game
-from ....envs.core.turn_state import Message, MessageScope, TurnState
+from ....envs.core.turn_state import AgentResponse, Message, MessageScope, TurnState
 from ....envs.tangram.actions import allowed
 from ....envs.tangram.pieces import BOARD, PIECES
 from ....envs.tangram.rules import Placement
 from ...logs.log_text import escaped
-from ..common.responses import read_response
-from ..common.sessions import Decision, LogNote, SendMessage
+from ..common.foreign_types import read_response
+from ..common.sessions import LogNote, SendMessage
+from ..common.turn import Turn
 from . import messages
 from .board_tracker import SAME, BoardTracker, same
 from .messages import Chat, ChatRequest, Error, Finish, Play, PlayFeedback, PlayRequest, Unknown
@@ -60,7 +61,28 @@ class ChatRequested:
 
 
 UsefulMoves: TypeAlias = Callable[[Game, Any], Iterable[Placement]]
-TangramEvent: TypeAlias = Decision | ChatRequested | SendMessage[messages.AgentMessage] | LogNote
+TangramEvent: TypeAlias = Turn | ChatRequested | SendMessage[messages.AgentMessage] | LogNote
+
+
+@dataclass
+class TangramTurn(Turn):
+    """A turn of the agent. Its offer does not tell what can be played: the board does.
+
+    Attributes:
+        check: raises ValueError for the payload of a play that cannot be played.
+    """
+
+    check: Callable[[dict[str, Any]], None] = field(kw_only=True)
+
+    def read(self, answer: Any) -> AgentResponse:
+        """See `Turn`. Whatever ends a turn without a move is ``finish``."""
+        response = read_response(answer)
+        kind = response.action.action_type
+        if kind == "play":
+            self.check(response.action.payload)
+        elif kind not in ("finish", "pass", "message_only"):
+            raise ValueError(f"{kind[:40]!r} is neither play nor finish")
+        return response
 
 
 class TangramAgentSession:
@@ -91,6 +113,7 @@ class TangramAgentSession:
         self._trial = 0.0  # the gap of the play under way
         self._decision = 0  # counts; an answer to an old one is not sent
         self._open = False  # a decision is
+        self._asked: TangramTurn
         self._moved: str | None = None  # in this turn
         self._sent: tuple[str, Pose] | None = None  # the play whose feedback we wait for
         self._meant: Pose = (0.0, 0.0, 0.0)  # where it is to lie
@@ -171,17 +194,17 @@ class TangramAgentSession:
     # What goes out.
 
     def act(self, response: Any, decision: int) -> list[messages.AgentMessage]:
-        """Return the messages that play an answer; `finish` where `refusal` refuses it.
+        """Return the messages that play an answer; `finish` where it cannot be played.
 
         Args:
             response: `AgentResponse` or `Action`, or either as a dict.
-            decision: the `Decision.turn` that it answers. An answer to an old one, or a second one, sends nothing.
+            decision: the `Turn.id` that it answers. An answer to an old one, or a second one, sends nothing.
         """
         if not self._open or decision != self._decision:
             return []
-        if self.refusal(response) is not None:
-            return self.safe_action(decision)
-        answer = read_response(response)
+        answer, problem = self._asked.settle(lambda: response)
+        if problem is not None:
+            return _messages(self._finish())
         public = [one for one in answer.messages if one.scope == MessageScope.PUBLIC and one.content]
         said = [self.chat(message.content) for message in public[:MOST_CHATS]]
         if answer.action.action_type != "play":
@@ -191,10 +214,6 @@ class TangramAgentSession:
             return [*said, *_messages(self._help_or_finish())]
         self._board.plays_left -= 1
         return [*said, *_messages(self._put(name, pose, self._with_gaps(name, pose)))]
-
-    def safe_action(self, decision: int) -> list[messages.AgentMessage]:
-        """Return the message that ends the turn; nothing where `act` would send nothing."""
-        return _messages(self._finish()) if self._open and decision == self._decision else []
 
     def chat(self, text: str) -> Chat:
         """Return the chat message with this text, shortened where it is long, and remember it."""
@@ -206,25 +225,6 @@ class TangramAgentSession:
         """Return a sentence about the board, for an agent that answers no chats."""
         there = f"{len(self._board.poses)} of {len(PIECES)} pieces are on the board"
         return f"{there}, and I am building: {self._board.objective or 'anything that holds together'}."
-
-    def refusal(self, response: Any) -> str | None:
-        """Return why this answer cannot be sent, or None if it can."""
-        try:
-            answer = read_response(response)
-        except ValueError as error:
-            return str(error)
-        kind = answer.action.action_type
-        if kind in ("finish", "pass", "message_only"):
-            return None
-        if kind != "play":
-            return f"{kind[:40]!r} is neither play nor finish"
-        try:
-            name, pose = self._pose(answer.action.payload)
-        except ValueError as error:
-            return str(error)
-        if self._useful is None and self._collided_before(name, pose):
-            return f"{name} at {pose[0]:.2f}, {pose[1]:.2f} collided before in this turn"
-        return None
 
     def _collided_before(self, name: str, pose: Pose) -> bool:
         """Return whether a piece collided at this place in this turn."""
@@ -248,12 +248,23 @@ class TangramAgentSession:
 
     # A turn.
 
+    def _check(self, payload: dict[str, Any]) -> None:
+        """Check a play.
+
+        Raises:
+            ValueError: if it puts no piece on the board, or one where it collided before in this turn.
+        """
+        name, pose = self._pose(payload)
+        if self._useful is None and self._collided_before(name, pose):
+            raise ValueError(f"{name} at {pose[0]:.2f}, {pose[1]:.2f} collided before in this turn")
+
     def _decide(self) -> list[TangramEvent]:
         """Ask the agent; where the figure is unknown, build a connected one."""
         if not self._board.known:
             return self._build()
         self._open = True
-        return [Decision(self._turn_state(mine=True), self._decision)]
+        self._asked = TangramTurn(self._turn_state(mine=True), self._decision, check=self._check)
+        return [self._asked]
 
     def _build(self) -> list[TangramEvent]:
         for name, pose in figure_moves(self._board.poses, self._gap):

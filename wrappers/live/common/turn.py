@@ -1,0 +1,147 @@
+"""One turn of a live agent, in every protocol: how its answer is read, and what is played in its place.
+
+A protocol extends `Turn` if its answers take more than the offer tells. `AgentDriver.take` asks the agent before a
+deadline and settles the turn; `record` counts and logs it.
+"""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from ....envs.core.turn_state import Action, AgentResponse, AllowedAction, TurnState
+from ...agents.base import sentence
+from ...agents.offers import fitted, quiet_action
+from ...agents.schemas import violation
+from ...logs.log_text import LIMIT, describe_error, escaped, short
+from ...logs.safe_match_log import SafeMatchLog, without_images
+from .agent_statistics import AgentStatistics
+from .foreign_types import read_response
+
+logger = logging.getLogger(__name__)
+
+TurnId: TypeAlias = str | int
+"""An identifier of a turn, different for each turn."""
+
+
+@dataclass
+class Turn:
+    """It is the agent's turn.
+
+    Attributes:
+        state: what the agent sees. Its ``allowed_actions`` are the offer; empty: the host does not send one.
+        id: the identifier of the turn.
+        again: whether an earlier answer in this turn was rejected; the turn's deadline stays the same.
+        problem: why the agent is not asked, and the safe action is played; None: it is asked.
+    """
+
+    state: TurnState
+    id: TurnId = 0
+    again: bool = False
+    problem: str | None = None
+
+    def read(self, answer: Any) -> AgentResponse:
+        """Return what an answer plays: an `AgentResponse` or an `Action` of any type (see `read_response`).
+
+        A number out of the bounds of its offer goes to the nearest bound, with a warning. A ``pass`` that is not
+        offered plays the safe action.
+
+        Raises:
+            ValueError: if it cannot be read, or is not offered.
+        """
+        asked = read_response(answer)
+        taken = fitted(asked, self.state.allowed_actions)
+        if taken != asked:
+            name, numbers = self.state.match_id or self.state.game_id, short(asked.action.payload)
+            logger.warning("%s: %s instead of %s, to keep the bounds", name, sentence(taken.action), numbers)
+        response = self.sent(taken)
+        offers = {offer.action_type: offer.payload_schema for offer in self.offers}
+        action = response.action
+        if offers and action.action_type not in offers:
+            if action == Action("pass"):
+                return AgentResponse(self.safe().action, response.messages)
+            raise ValueError(f"{action.action_type[:40]!r} is not offered, but {', '.join(offers)}")
+        problem = violation(action.payload, offers.get(action.action_type))
+        if problem is not None:
+            raise ValueError(f"{action.action_type}: {problem}")
+        return response
+
+    @property
+    def offers(self) -> Sequence[AllowedAction]:
+        """The actions that the host takes, in its own form."""
+        return self.state.allowed_actions
+
+    def sent(self, response: AgentResponse) -> AgentResponse:
+        """Return an answer in the host's form."""
+        return response
+
+    def safe(self) -> AgentResponse:
+        """Return the safe action: what commits to least among the offers (see `quiet_action`)."""
+        return AgentResponse(quiet_action(self.state.allowed_actions))
+
+    def logged(self) -> TurnState:
+        """Return the state for the log."""
+        return without_images(self.state)
+
+    def notes(self, thoughts: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the agent's notes on its answer for the log."""
+        return thoughts
+
+    def settle(self, answer: Callable[[], Any]) -> tuple[AgentResponse, str | None]:
+        """Return what is played, and why the safe action is in the place of the answer (None: it is not).
+
+        Args:
+            answer: returns the agent's answer; it may raise any exception.
+        """
+        problem = self.problem
+        if problem is None:
+            try:
+                return self.read(answer()), None
+            except Exception as error:  # whatever a foreign agent or object does
+                problem = escaped(str(error), LIMIT) if type(error) is ValueError else describe_error(error)
+        return self.safe(), problem
+
+
+@dataclass(frozen=True)
+class Played:
+    """A turn that has been settled.
+
+    Attributes:
+        response: what is played.
+        problem: why it is the safe action in the place of the agent's answer; None: it is the agent's answer.
+        thoughts: the agent's notes on its answer (see `parlour.wrappers.agents.base.thoughts`); empty without a log.
+        seconds: the time until the answer.
+    """
+
+    response: AgentResponse
+    problem: str | None = None
+    thoughts: Mapping[str, Any] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    def count(self, statistics: AgentStatistics, table: str, warns: bool = True) -> None:
+        """Count the turn, with a warning if the safe action replaced the answer.
+
+        Args:
+            statistics: the agent's counters.
+            table: the name of the match or hand, for the warning.
+            warns: whether to warn; a protocol may warn once for many turns.
+        """
+        statistics.decided(self.seconds, self.problem is not None)
+        if self.problem is not None and warns:
+            action = self.response.action.action_type
+            logger.warning("%s: %s instead of the agent's answer: %s", table, action, self.problem)
+
+    def write(self, log: SafeMatchLog, turn: Turn, state: TurnState | None = None, **fields: Any) -> None:
+        """Write the turn into a log, if there is one.
+
+        Args:
+            log: the log.
+            turn: the turn.
+            state: what `turn.logged` returned before the agent could change it; None: the same now.
+            fields: further fields of the line.
+        """
+        if not log:
+            return
+        notes = {"replaced": self.problem} if self.problem is not None else turn.notes(self.thoughts)
+        line = {**fields, "turn_state": state or turn.logged(), "response": self.response}
+        log.write("turn", **line, **{name: value for name, value in notes.items() if name not in (*line, "kind")})
