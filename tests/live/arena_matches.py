@@ -1,14 +1,14 @@
 """Matches of an arena without sockets, and answers in them."""
 
 from parlour import envs
-from parlour.wrappers.live.arena.host_session import ArenaHostSession, ArenaLimits
+from parlour.wrappers.live.common.match_session import MatchLimits, MatchSession
 
-FREE = ArenaLimits(actions=None)
+FREE = MatchLimits(actions=None)
 TALK = {"messages": [{"scope": "public", "content": "hello"}], "action": {"action_type": "message_only"}}
 
 
 def bargaining(*agents, seed=1, **limits):
-    return ArenaHostSession(envs.game("bargaining"), agents or ("ann", "bob"), seed=seed, limits=ArenaLimits(**limits))
+    return MatchSession(envs.game("bargaining"), agents or ("ann", "bob"), seed=seed, limits=MatchLimits(**limits))
 
 
 def offer(share):

@@ -8,10 +8,10 @@ from live.small_server import served
 from parlour import envs
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.arena.agent import ArenaAgent
-from parlour.wrappers.live.arena.host_session import ArenaLimits
+from parlour.wrappers.live.common.match_session import MatchLimits
 from parlour.wrappers.policies.loading import make_policy
 
-FREE = ArenaLimits(actions=None)
+FREE = MatchLimits(actions=None)
 
 BARGAINING = envs.game("bargaining", rounds=3)
 

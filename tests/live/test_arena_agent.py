@@ -21,9 +21,9 @@ from parlour.envs import Action, AgentResponse, GameEnv, MessageIntent, TurnStat
 from parlour.wrappers.agents.base import sentence
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.arena.agent import ArenaAgent
-from parlour.wrappers.live.arena.agent_names import AgentNames
 from parlour.wrappers.live.arena.push_agent import ArenaAgentServer
 from parlour.wrappers.live.common.foreign_types import read_response
+from parlour.wrappers.live.common.seat_names import SeatNames
 from parlour.wrappers.logs.match_log import MatchLog, read
 from parlour.wrappers.policies.base import RandomPolicy
 from parlour.wrappers.replay.log_reader import moments
@@ -212,7 +212,7 @@ def test_who_sits_where_is_learned_and_forgotten():
     env.reset(seed=1)
     agent = ArenaAgent("c", PolicyAgent(game, RandomPolicy(seed=1)))
     agent.on_match_start("m", game.id, ["a", "b", "c"])
-    state = AgentNames(["a", "b", "c"], game.agents).state_for_agents(env.turn_state("player_0"))
+    state = SeatNames(["a", "b", "c"], game.agents).state_for_agents(env.turn_state("player_0"))
     state.match_id = "m"
     seen = agent.session.turn(state).state
     assert (state.agent_id, seen.agent_id) == ("a", "player_0")
@@ -273,7 +273,7 @@ def test_a_log_tells_what_the_agent_saw_thought_and_did(tmp_path, game_id):
     env.reset(seed=1)
     order = [f"bot{letter}" for letter in "abcdefghij"[: game.seats]]
     acting = env.agent_selection
-    state = AgentNames(order, game.agents).state_for_agents(env.turn_state(acting))
+    state = SeatNames(order, game.agents).state_for_agents(env.turn_state(acting))
     path = tmp_path / "log.jsonl"
     sent = asyncio.run(logged(path, PolicyAgent(game, Even()), state, order))
     assert [line["kind"] for line in read(path)] == ["joined", "turn", "ended"]

@@ -8,13 +8,13 @@ import pytest
 from live.fuzzing import MESSAGES, ODD, WORKERS, changed, mutated
 from parlour import envs
 from parlour.envs.core.turn_state import ERROR_CODES
-from parlour.wrappers.live.arena.agent_names import AgentNames
 from parlour.wrappers.live.arena.agent_session import ArenaAgentSession
-from parlour.wrappers.live.arena.host_session import ArenaHostSession, ArenaLimits
 from parlour.wrappers.live.common.foreign_types import read_state
+from parlour.wrappers.live.common.match_session import MatchLimits, MatchSession
+from parlour.wrappers.live.common.seat_names import SeatNames
 
 GAMES = [envs.game("bargaining"), envs.game("auction"), envs.game("liars_dice"), envs.game("mafia", seats=5)]
-PATIENT = ArenaLimits(actions=None, attempts=10**9)
+PATIENT = MatchLimits(actions=None, attempts=10**9)
 TALK = {"scope": "private", "content": "hello", "recipients": ["ann"]}
 
 
@@ -28,8 +28,8 @@ def honest(session, names, rng):
 
 def begun(game, rng):
     ids = ["ann", "bob", "cat", "dan", "eve", "fay"][: game.seats]
-    session = ArenaHostSession(game, ids, seed=rng.randrange(2**32), limits=PATIENT)
-    return session, AgentNames(ids, game.agents)
+    session = MatchSession(game, ids, seed=rng.randrange(2**32), limits=PATIENT)
+    return session, SeatNames(ids, game.agents)
 
 
 @pytest.mark.parametrize("worker", range(WORKERS))

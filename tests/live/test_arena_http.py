@@ -40,9 +40,9 @@ def test_our_agent_joins_over_http_and_sees_what_the_environment_shows(game_id, 
         )
         return original(session, agent_id)
 
-    from parlour.wrappers.live.arena.host_session import ArenaHostSession
+    from parlour.wrappers.live.common.match_session import MatchSession
 
-    original = ArenaHostSession.turn_state
+    original = MatchSession.turn_state
 
     async def main():
         async with ArenaHost(game, limits=FREE, seed=3) as host:
@@ -53,7 +53,7 @@ def test_our_agent_joins_over_http_and_sees_what_the_environment_shows(game_id, 
                 seen.clear()  # the rehearsal's
                 await server.register(host.url)
                 await host.wait_for(game.seats)
-                monkeypatch.setattr(ArenaHostSession, "turn_state", watch)
+                monkeypatch.setattr(MatchSession, "turn_state", watch)
                 await host.tournament(2)
                 assert agent.statistics.replaced == 0
                 assert (server.matches, server.turns) == (2 * game.seats, len(seen))

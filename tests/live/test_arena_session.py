@@ -13,11 +13,11 @@ from parlour.envs import Action, AgentResponse, TurnState
 from parlour.envs.core.turn_state import ERROR_CODES
 from parlour.envs.testing.differences import in_observations
 from parlour.wrappers.live.arena.agent import ArenaAgent
-from parlour.wrappers.live.arena.agent_names import AgentNames, reserved_words
 from parlour.wrappers.live.arena.agent_session import ArenaAgentSession
-from parlour.wrappers.live.arena.host_session import ArenaHostSession, ArenaLimits
 from parlour.wrappers.live.arena.running_matches import RunningMatches
 from parlour.wrappers.live.common.foreign_types import plain, read_state
+from parlour.wrappers.live.common.match_session import MatchLimits, MatchSession
+from parlour.wrappers.live.common.seat_names import SeatNames, reserved_words
 from parlour.wrappers.logs import match_log, recorder
 
 
@@ -31,8 +31,8 @@ def test_law_1_through_the_wire(game, tricky):
     """Host → JSON → TurnState → observation: what the environment itself shows, bit for bit, and the mask too."""
     generator = np.random.default_rng(0)
     for seed in (2, 3) if tricky else (0, 1):
-        session = ArenaHostSession(game, ids(game, tricky), seed=seed, limits=FREE)
-        names = AgentNames(session.agent_ids, game.agents)
+        session = MatchSession(game, ids(game, tricky), seed=seed, limits=FREE)
+        names = SeatNames(session.agent_ids, game.agents)
         while session.turn is not None:
             acting = session.turn
             for seat, agent in enumerate(session.agent_ids):
@@ -54,7 +54,7 @@ def test_law_1_through_the_wire(game, tricky):
 
 
 def test_words_that_are_just_a_name_are_renamed_once_on_the_way_out_and_never_on_the_way_in():
-    names = AgentNames(["p2", "p1", "p3"], ["p1", "p2", "p3"])
+    names = SeatNames(["p2", "p1", "p3"], ["p1", "p2", "p3"])
 
     def said(text):
         return AgentResponse(Action("say", {"targetId": "p1", "text": text}))
@@ -194,7 +194,7 @@ answers = json_values | st.fixed_dictionaries(
 @settings(max_examples=60)
 def test_any_payload_is_answered(case, answer):
     game = envs.game(case[0], **case[1])
-    session = ArenaHostSession(game, ids(game, False), seed=3, limits=ArenaLimits(actions=None, attempts=2))
+    session = MatchSession(game, ids(game, False), seed=3, limits=MatchLimits(actions=None, attempts=2))
     before, acting = session.match.table.tobytes(), session.turn
     result = session.act(acting, answer)
     if not result.ok:
@@ -213,7 +213,7 @@ def test_agents_must_fit_the_seats():
 
 
 def test_the_log_of_a_match_replays(tmp_path):
-    session = ArenaHostSession(envs.game("bargaining", talk=True), ("ann", "bob"), seed=5)
+    session = MatchSession(envs.game("bargaining", talk=True), ("ann", "bob"), seed=5)
     session.send("bob", {"scope": "private", "content": "My reservation value is 10", "to_agent_ids": ["ann"]})
     session.act("ann", TALK)
     session.act("ann", {"action_type": "nonsense"})
@@ -279,7 +279,7 @@ class Echo:
 def test_words_are_heard_by_the_arenas_names_and_told_by_them():
     """Mafia, where free text is read for an act, and acts are told in words."""
     ids = ["ann", "token-bot", "p1", "dan", "eve"]  # p1 sits in the third seat
-    session = ArenaHostSession(envs.game("mafia", seats=5), ids, seed=1, limits=FREE)
+    session = MatchSession(envs.game("mafia", seats=5), ids, seed=1, limits=FREE)
     while session.match.table.phase == 0:
         assert session.act(session.turn, {"action": {"action_type": "pass"}}).ok
     living = [one for one in ids if session.match.table.alive[ids.index(one)]]

@@ -6,7 +6,7 @@ from parlour import envs
 from parlour.envs import Action, AgentResponse
 from parlour.envs.core.turn_state import MESSAGES_PER_TURN
 from parlour.wrappers.live.arena.agent_session import ArenaAgentSession
-from parlour.wrappers.live.arena.host_session import ArenaHostSession, ArenaLimits
+from parlour.wrappers.live.common.match_session import MatchLimits, MatchSession
 
 
 @pytest.mark.parametrize("kind", ["rejected", "failed"])
@@ -45,7 +45,7 @@ def test_a_late_agent_loses_its_turn_and_no_more():
 
 
 def test_the_safe_action_stands_in_where_a_game_has_no_pass():
-    session = ArenaHostSession(envs.game("holdem", seats=2, button=0), ("ann", "bob"), seed=1)
+    session = MatchSession(envs.game("holdem", seats=2, button=0), ("ann", "bob"), seed=1)
     session.timeout(session.turn)
     assert session.outcome["reason"] == "fold"
 
@@ -66,7 +66,7 @@ def test_endless_talk_ends_in_a_pass():
 @pytest.mark.parametrize("game", ["holdem", "bargaining", "auction", "kuhn", "leduc", "liars_dice"])
 def test_endless_passes_end_the_match(game):
     made = envs.game(game, seats=2) if game in ("holdem", "auction") else envs.game(game)
-    session = ArenaHostSession(made, ("ann", "bob"), seed=1)
+    session = MatchSession(made, ("ann", "bob"), seed=1)
     for _ in range(20):
         if session.turn is None:
             break
@@ -76,12 +76,12 @@ def test_endless_passes_end_the_match(game):
 
 def test_twenty_actions_are_the_limit_of_two():
     game = envs.game("bargaining", rounds=50)
-    session = ArenaHostSession(game, ("ann", "bob"), seed=1)
+    session = MatchSession(game, ("ann", "bob"), seed=1)
     while session.turn:
         session.act(session.turn, offer(90))
     assert session.actions == 20
     assert session.outcome["reason"] == "max_actions_exceeded"
-    session = ArenaHostSession(game, ("ann", "bob"), seed=1, limits=FREE)
+    session = MatchSession(game, ("ann", "bob"), seed=1, limits=FREE)
     while session.turn:
         session.act(session.turn, offer(90))
     assert session.actions == 100
@@ -89,7 +89,7 @@ def test_twenty_actions_are_the_limit_of_two():
 
 
 def test_more_than_two_have_no_limit_of_actions():
-    trio = ArenaHostSession(envs.game("auction", seats=3, rounds=10), ("ann", "bob", "eve"), seed=1)
+    trio = MatchSession(envs.game("auction", seats=3, rounds=10), ("ann", "bob", "eve"), seed=1)
     while trio.turn:
         assert trio.act(trio.turn, Action("pass")).ok
     assert trio.actions == 30
@@ -98,7 +98,7 @@ def test_more_than_two_have_no_limit_of_actions():
 
 def test_a_match_that_is_cut_short_pays_the_rounds_that_have_ended():
     game = envs.game("cournot", rounds=30)  # price 100 less what both produce; a unit costs 20
-    session = ArenaHostSession(game, ("ann", "bob"), seed=1, limits=ArenaLimits(actions=7))
+    session = MatchSession(game, ("ann", "bob"), seed=1, limits=MatchLimits(actions=7))
     while session.turn:
         assert session.act(session.turn, Action("submit_quantity", {"quantity": 30})).ok
     assert session.outcome["reason"] == "max_actions_exceeded"
@@ -111,7 +111,7 @@ def test_a_match_that_is_cut_short_pays_the_rounds_that_have_ended():
 )
 def test_wrong_limits_are_told(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
-        ArenaLimits(**wrong)
+        MatchLimits(**wrong)
 
 
 def test_messages_are_counted_before_they_are_read():

@@ -14,7 +14,7 @@ from parlour.wrappers.live.arena.agent import ArenaAgent
 from parlour.wrappers.live.arena.host import ArenaHost
 from parlour.wrappers.live.arena.hosted_sessions import MOST_SESSIONS, HostedSessions, SessionRefused
 from parlour.wrappers.live.arena.messages import SessionChat
-from parlour.wrappers.live.arena.players import SessionPlayer, TimeBudget
+from parlour.wrappers.live.arena.players import TimeBudget, WaitingPlayer
 from parlour.wrappers.live.arena.polling_agent import ArenaPollingAgent
 from parlour.wrappers.policies.base import RandomPolicy
 
@@ -22,10 +22,10 @@ from parlour.wrappers.policies.base import RandomPolicy
 @pytest.fixture
 def law_1(monkeypatch):
     """Note what policies see, and what the environment shows to them."""
-    from parlour.wrappers.live.arena.host_session import ArenaHostSession
+    from parlour.wrappers.live.common.match_session import MatchSession
 
     shown = []
-    original = ArenaHostSession.turn_state
+    original = MatchSession.turn_state
 
     def watch(session, agent_id):
         if agent_id == "watched":
@@ -35,7 +35,7 @@ def law_1(monkeypatch):
             shown.append((newest.observation(table, seat).tobytes(), session.game.mask(table, seat).tobytes()))
         return original(session, agent_id)
 
-    monkeypatch.setattr(ArenaHostSession, "turn_state", watch)
+    monkeypatch.setattr(MatchSession, "turn_state", watch)
     return shown
 
 
@@ -230,7 +230,7 @@ def test_three_silent_turns_end_the_match():
 
 def test_an_answer_is_taken_once():
     async def main():
-        player = SessionPlayer("ann", "unfair-split")
+        player = WaitingPlayer("ann", "unfair-split")
         assert not player.submit("early")
         state = TurnState("m", "bargaining-v0", "ann", "negotiation", True)
         task = asyncio.create_task(player.act(state, TimeBudget(5)))

@@ -14,7 +14,7 @@ from parlour.envs import Action, AgentResponse
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.arena.agent import ArenaAgent
 from parlour.wrappers.live.arena.host import ArenaHost
-from parlour.wrappers.live.arena.host_session import ArenaLimits
+from parlour.wrappers.live.common.match_session import MatchLimits
 from parlour.wrappers.logs import match_log, recorder
 from parlour.wrappers.policies.base import RandomPolicy
 from pydantic import BaseModel
@@ -183,7 +183,7 @@ def test_a_bad_agent_loses_its_own_turns_only(name):
 @pytest.mark.parametrize("kind", ["raises", "wrong types"])
 def test_a_mistake_may_cost_the_match(kind):
     async def main():
-        async with ArenaHost(BARGAINING, limits=ArenaLimits(rejected="end", failed="end")) as host:
+        async with ArenaHost(BARGAINING, limits=MatchLimits(rejected="end", failed="end")) as host:
             host.add(Theirs("bad", BAD[kind]))
             host.add(ours("good"))
             host.add(ours("fine"))

@@ -12,7 +12,7 @@ from parlour import envs
 from parlour.envs.core.turn_state import MessageIntent, MessageScope
 from parlour.envs.testing.trial import Chatter, chooser
 from parlour.wrappers.live.arena import host_session
-from parlour.wrappers.live.arena.host_session import ArenaHostSession, ArenaLimits
+from parlour.wrappers.live.common.match_session import MatchLimits, MatchSession
 from parlour.wrappers.logs.match_log import MatchLog
 from parlour.wrappers.replay.log_reader import moments
 
@@ -41,7 +41,7 @@ def script(game, seat, seed=5):
 
 
 def sessions(game):
-    return [ArenaHostSession(game, game.agents, seed=3, limits=ArenaLimits(actions=None)) for _ in range(2)]
+    return [MatchSession(game, game.agents, seed=3, limits=MatchLimits(actions=None)) for _ in range(2)]
 
 
 def play(game, matches, choose):
@@ -116,7 +116,7 @@ def test_in_replays(game_id, seat, tmp_path):
 
 
 def test_a_private_message_is_one_of_a_series_of_its_readers():
-    match = ArenaHostSession(envs.game("auction", seats=3), ("a", "b", "c"), seed=1)
+    match = MatchSession(envs.game("auction", seats=3), ("a", "b", "c"), seed=1)
     for sender, readers in (("a", ["b"]), ("a", ["b"]), ("a", ["c"]), ("b", ["a"])):
         assert match.send(sender, MessageIntent(MessageScope.PRIVATE, "psst", readers)).ok
     seen = {agent: [message.message_id for message in match.turn_state(agent).messages] for agent in "abc"}

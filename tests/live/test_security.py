@@ -14,8 +14,8 @@ from parlour import envs
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.arena.agent import ArenaAgent
 from parlour.wrappers.live.arena.host import ArenaHost
-from parlour.wrappers.live.arena.host_session import ArenaHostSession
 from parlour.wrappers.live.arena.push_agent import ArenaAgentServer
+from parlour.wrappers.live.common.match_session import MatchSession
 from parlour.wrappers.live.mafia.agent import MafiaAgentServer
 from parlour.wrappers.live.mafia.host import MafiaHost
 from parlour.wrappers.live.mafia.scripted_agent import MafiaScriptedAgent
@@ -127,7 +127,7 @@ async def test_a_players_key_neither_plays_nor_leaves_for_another(compiled_poker
 @pytest.mark.skipif(not PAGE.is_file(), reason="the pages are in the checkout")
 def test_the_ids_of_hosted_matches_do_not_follow_from_the_seed():
     game = envs.game("bargaining")
-    assert len({ArenaHostSession(game, ["ann", "bob"], seed=7).match_id for _ in range(3)}) == 3
+    assert len({MatchSession(game, ["ann", "bob"], seed=7).match_id for _ in range(3)}) == 3
     tables = [Room((None, None), seed=7) for _ in range(2)]
     for room in tables:
         for client, name in enumerate(("ann", "bob")):

@@ -10,7 +10,7 @@ from parlour.envs import Action, AgentResponse, MessageIntent, TurnState
 from parlour.envs.core.turn_state import MessageScope
 from parlour.wrappers.agents.base import sentence
 from parlour.wrappers.agents.policy import PolicyAgent
-from parlour.wrappers.live.arena.host_session import ArenaHostSession
+from parlour.wrappers.live.common.match_session import MatchSession
 from parlour.wrappers.live.poker.host_session import PokerHostSession
 from parlour.wrappers.logs.match_log import MatchLog
 from parlour.wrappers.logs.recorder import Recorder
@@ -105,7 +105,7 @@ def test_what_a_policy_thought_is_reported(tmp_path):
 
 
 def test_an_arenas_match_with_refusals_and_messages(tmp_path):
-    session = ArenaHostSession(envs.game("auction"), ["ann", "bob"], seed=5)
+    session = MatchSession(envs.game("auction"), ["ann", "bob"], seed=5)
     assert not session.act("ann", AgentResponse(Action("submit_bid", {"bid": -1}))).ok
     assert session.send("bob", MessageIntent(MessageScope.PRIVATE, "psst", ["ann"])).ok
     assert session.act(
@@ -283,7 +283,7 @@ def test_a_state_that_cannot_be_drawn_is_named():
 
 
 def test_an_arena_notes_what_its_policies_thought(tmp_path):
-    session = ArenaHostSession(envs.game("auction"), ["ann", "bob"], seed=5)
+    session = MatchSession(envs.game("auction"), ["ann", "bob"], seed=5)
     thoughts = {"probabilities": {"submit_bid 3": 1.0}, "value": 2.5}
     assert session.act_as_seat("ann", AgentResponse(Action("submit_bid", {"bid": 3})), thoughts).ok
     with MatchLog(tmp_path / "log") as log:

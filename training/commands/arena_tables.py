@@ -7,7 +7,7 @@ from ... import zoo
 from ...envs import GAMES, Game, find
 from ...envs.core.counted import counted
 from ...wrappers.live.arena.agent import ArenaAgent
-from ...wrappers.live.arena.agent_names import reserved_words
+from ...wrappers.live.common.seat_names import reserved_words
 from ..terminal.console import Console
 from .lookup import (
     agent,

@@ -15,7 +15,7 @@ from ...envs.core.counted import counted
 from ...envs.core.files import no_files
 from ...envs.core.turn_state import Action, AgentResponse, MessageIntent, TurnState
 from ..agents.base import sentence
-from ..live.arena.agent_names import AgentNames
+from ..live.common.seat_names import SeatNames
 from ..logs.match_log import read
 from .moment import Moment, distinct
 from .poker_hands import replay_hand
@@ -74,7 +74,7 @@ class LogReader:
         self._env: envs.GameEnv | None = None
         self._game: tuple[str, Mapping[str, Any]] | None = None
         self._open = False
-        self._names: AgentNames | None = None
+        self._names: SeatNames | None = None
         self._renamed: dict[str, str] = {}  # texts of this match, as `_words` returns them
         self._name_of_id: dict[str, str] = {}  # agents by their ids
         self._title = ""
@@ -148,7 +148,7 @@ class LogReader:
                 f"{counted(len(names), 'agents')} for the {counted(len(seats), 'seats')} of {entry['game']}"
             )
         self._name_of_id = dict(zip(ids, names, strict=True))
-        self._names = AgentNames(names, seats) if names and list(names) != seats else None
+        self._names = SeatNames(names, seats) if names and list(names) != seats else None
         self.match += 1
         self._open = True
         self._title = str(self._env.match.match_id)

@@ -16,9 +16,9 @@ from rich.table import Table
 from ....envs.core.counted import counted
 from ....wrappers.live.arena.agent import ArenaAgent
 from ....wrappers.live.arena.host import ArenaHost
-from ....wrappers.live.arena.host_session import ArenaLimits
 from ....wrappers.live.arena.results import ArenaResult, Standings
 from ....wrappers.live.common.activity import Activity
+from ....wrappers.live.common.match_session import MatchLimits
 from ....wrappers.logs.first_matches import FirstMatches
 from ....wrappers.logs.match_log import MatchLog, opened
 from ...evaluation.arena_results import Columns, GameResults, by_agent, over_all, write_pages
@@ -107,7 +107,7 @@ def command(
             raise ValueError(f"{missing}: name more --agents, --remote, --wait, or --serve")
     if max_actions is None:
         max_actions = 0 if several else -1
-    limits = ArenaLimits(actions=max_actions or None, rejected=rejected, failed=failed)
+    limits = MatchLimits(actions=max_actions or None, rejected=rejected, failed=failed)
     games = _Games(tables)
     with ExitStack() as stack:
         supervisor = stack.enter_context(Supervisor(live, session, console))

@@ -1,10 +1,9 @@
 """TurnState arenas (agent-colosseum, https://github.com/March-08/agent-colosseum; Strategic Agent Games,
 https://github.com/saskia-jungen/strategic-agent-games): our agents on them, and a host of our own for every game.
 
-- `messages`: the wire types beyond TurnState; `foreign_types`: TurnStates and answers in others' types.
+- `messages`: the wire types beyond TurnState.
 - `platform_games`: the platforms' games, and which of ours play them.
 - `agent_session` (no I/O), and our agents: `agent` in process, `push_agent` behind HTTP, `polling_agent` in sessions;
   `decisions` is what the latter two share.
-- `host_session`, `hosted_sessions`, `running_matches` and `results` (no I/O); `players`, `host` and `rest`: our arena.
-- `agent_names`: agent ids and the names of a game's seats.
+- `hosted_sessions`, `running_matches` and `results` (no I/O); `players`, `host` and `rest`: our arena.
 """

@@ -13,8 +13,8 @@ from ....envs.core.turn_state import Action, AgentResponse, AllowedAction, Messa
 from ...agents.offers import acceptable, narrowed, offered_mask, quiet_action, safe_action
 from ...logs.log_text import describe_error
 from ...logs.safe_match_log import without_images
+from ..common.seat_names import SeatNames, reserved_words
 from ..common.turn import Turn
-from .agent_names import AgentNames, reserved_words
 from .platform_games import PlatformGame, platform_game
 
 MATCHES = 10_000
@@ -36,8 +36,8 @@ class ArenaTurn(Turn):
 
     arena_state: TurnState = field(kw_only=True)
     own_state: TurnState = field(kw_only=True)
-    _names: AgentNames | None = None
-    _answers: AgentNames | None = None
+    _names: SeatNames | None = None
+    _answers: SeatNames | None = None
     _game: Game | None = None
     _platform: PlatformGame | None = None
 
@@ -165,7 +165,7 @@ class ArenaAgentSession:
             _platform=platform,
         )
 
-    def _names(self, state: TurnState) -> AgentNames | None:
+    def _names(self, state: TurnState) -> SeatNames | None:
         """Return the translation of names; None if the seats are not known.
 
         A state is not translated if an id is a word of the game. The game then finds the seats by ``agent_ids``.
@@ -173,7 +173,7 @@ class ArenaAgentSession:
         order = self._orders.get(state.match_id) or named_order(state)
         if self._game is None or len(order) != self._game.seats or len(set(order)) != len(order):
             return None
-        return AgentNames(order, self._game.agents)
+        return SeatNames(order, self._game.agents)
 
     @cached_property
     def _words(self) -> frozenset[str]:

@@ -12,11 +12,11 @@ from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
 from ..common.agent_driver import AgentDriver, Deadline
 from ..common.end_counter import EndCounter
-from ..common.http_client import http_client, read_json
-from ..common.reconnecting import Backoff, LiveError, TryAgain, retry
+from ..common.http_client import http_client, request_json
+from ..common.reconnecting import Backoff, LiveError
 from .agent import ArenaAgent
 from .agent_session import out_of_turn
-from .messages import ANSWER_SECONDS, STATE_LIMIT
+from .messages import ANSWER_SECONDS
 
 
 class ArenaDecisions:
@@ -100,28 +100,6 @@ def arena_client(access_token: str | None) -> aiohttp.ClientSession:
     return http_client(headers, seconds=ANSWER_SECONDS)
 
 
-async def call(http: aiohttp.ClientSession, method: str, url: URL, backoff: Backoff, **kind: Any) -> Any:
-    """Return the JSON of an arena's answer. Repeats the request if the arena cannot be reached or answers 5xx.
-
-    Raises:
-        LiveError: ``HTTP 4xx`` with the arena's text, or `UNREACHABLE` after the last try.
-    """
-
-    async def attempt() -> Any:
-        async with http.request(method, url, **kind) as reply:
-            if reply.status >= 500 or reply.status == 429:
-                raise TryAgain(f"the arena answered with HTTP {reply.status}")
-            if not reply.ok:
-                reason = (await reply.content.read(300)).decode(errors="replace")
-                raise LiveError(f"HTTP {reply.status}", reason)
-            try:
-                return await read_json(reply, STATE_LIMIT)
-            except (ValueError, RecursionError) as error:
-                raise TryAgain(f"the arena's answer cannot be read: {str(error)[:100]}") from None
-
-    return await retry(attempt, backoff)
-
-
 async def register(http: aiohttp.ClientSession, url: URL, backoff: Backoff, body: Mapping[str, Any]) -> None:
     """Register an agent.
 
@@ -136,6 +114,6 @@ async def register(http: aiohttp.ClientSession, url: URL, backoff: Backoff, body
     """
     told = {key: value for key, value in body.items() if value is not None}
     try:
-        await call(http, "POST", url / "api/register", backoff, json=told)
+        await request_json(http, "POST", url / "api/register", backoff, json=told)
     except LiveError as error:
         raise ConnectionError(f"cannot register at {url}: {error}") from None

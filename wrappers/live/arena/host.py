@@ -1,6 +1,6 @@
 """The arena host: matches of any Parlour game between policies, bots, objects with `act` and agents over HTTP.
 
-`ArenaHostSession` applies the rules of a match. This module has the deadlines and the round robin; `rest` has the HTTP
+`MatchSession` applies the rules of a match. This module has the deadlines and the round robin; `rest` has the HTTP
 calls. An agent that raises an exception, does not answer, sends too many messages or disconnects costs what the limits
 say; the other agents go on.
 """
@@ -28,14 +28,14 @@ from ...logs.log_text import describe_error
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
 from ..common.http_client import http_client
+from ..common.match_session import MatchLimits, MatchSession
+from ..common.seat_names import reserved_words
 from ..common.server import Server, local_url
 from .agent import ArenaAgent
-from .agent_names import reserved_words
-from .host_session import ArenaHostSession, ArenaLimits
 from .hosted_sessions import HostedSession, HostedSessions
 from .messages import ANSWER_LIMIT, ANSWER_SECONDS, MatchEnd, MatchStart, Register, check_name
 from .platform_games import hosted_games
-from .players import IDLE_SECONDS, AgentGone, ArenaPlayer, LocalPlayer, PolicyPlayer, RemotePlayer, TimeBudget
+from .players import LocalPlayer, Player, PolicyPlayer, RemotePlayer, TimeBudget, play_turns
 from .rest import ArenaRest
 from .results import ArenaResult, Standings, assess
 from .running_matches import RunningMatches
@@ -44,6 +44,8 @@ logger = logging.getLogger(__name__)
 
 BODY_LIMIT = ANSWER_LIMIT
 """Bytes of a request's body."""
+POLLING_SECONDS = 60.0
+"""Seconds that an agent that polls has for a turn."""
 REMEMBERED = 10_000
 """The latest matches whose results are kept."""
 
@@ -81,7 +83,7 @@ class ArenaHost(Server):
         self,
         game: Game,
         *,
-        limits: ArenaLimits | None = None,
+        limits: MatchLimits | None = None,
         timeout: float = ANSWER_SECONDS,
         concurrent: int = 8,
         seed: int | None = None,
@@ -100,7 +102,7 @@ class ArenaHost(Server):
         self.standings = Standings()
         self.times: dict[str, tuple[float, float]] = {}
         self._scheduled: Counter[str] = Counter()
-        self._limits = limits or ArenaLimits()
+        self._limits = limits or MatchLimits()
         self._timeout = timeout
         self._concurrent = concurrent
         self._seeds = np.random.SeedSequence(seed)
@@ -108,7 +110,7 @@ class ArenaHost(Server):
         self._log = SafeMatchLog(log)
         self._on_result = on_result or (lambda result: None)
         self._reserved = reserved_words(game)
-        self._players: dict[str, ArenaPlayer] = {}
+        self._players: dict[str, Player] = {}
         self._came = asyncio.Event()
         self._free_referees: list[Match] = []
         self._name = secrets.token_hex(4)  # ids differ from host to host
@@ -134,7 +136,8 @@ class ArenaHost(Server):
         for task in self._asked_for:
             task.cancel()
         for player in self._players.values():
-            player.close()
+            if isinstance(player, LocalPlayer):
+                player.close()
         http, self._http = self._http, None
         if http is not None:
             await http.close()
@@ -185,7 +188,7 @@ class ArenaHost(Server):
             self._came.clear()
             await self._came.wait()
 
-    def _enter(self, player: ArenaPlayer) -> str:
+    def _enter(self, player: Player) -> str:
         name = self.checked_name(player.agent_id)
         if name in self._players:
             raise ValueError(f"an agent is called {name!r} already")
@@ -204,7 +207,7 @@ class ArenaHost(Server):
         return name
 
     @property
-    def players(self) -> Mapping[str, ArenaPlayer]:
+    def players(self) -> Mapping[str, Player]:
         """The players by id."""
         return self._players
 
@@ -228,24 +231,25 @@ class ArenaHost(Server):
 
     async def _play(
         self,
-        players: Sequence[ArenaPlayer],
+        players: Sequence[Player],
         seed: int | None,
-        limits: ArenaLimits | None = None,
+        limits: MatchLimits | None = None,
         seconds: float | None = None,
     ) -> tuple[ArenaResult, dict[str, Any]]:
         """Play one match; return the result and the outcome. `seconds`: time for a turn."""
         began = time.time()
         async with self._table([one.agent_id for one in players], seed, limits or self._limits) as session:
-            told = [one for one in players if not isinstance(one, PolicyPlayer)]
+            announced = [one for one in players if isinstance(one, LocalPlayer | RemotePlayer)]
             start = MatchStart(session.match_id, self.game.id, session.agent_ids)
-            await self._call_hooks(session.match_id, [one.start(start, TimeBudget(self._timeout)) for one in told])
-            await self._turns(session, {one.agent_id: one for one in players}, seconds or self._timeout)
+            await self._call_hooks(session.match_id, [one.start(start, TimeBudget(self._timeout)) for one in announced])
+            by_name = {one.agent_id: one for one in players}
+            await play_turns(session, by_name, seconds or self._timeout, keeps_thoughts=bool(self._log))
             result, outcome = self._conclude(session), session.outcome or {}
             self.times[result.match_id] = began, time.time() - began
             if len(self.times) > REMEMBERED:
                 del self.times[next(iter(self.times))]
             end = MatchEnd(session.match_id, session.outcome)
-            await self._call_hooks(session.match_id, [one.end(end, TimeBudget(self._timeout)) for one in told])
+            await self._call_hooks(session.match_id, [one.end(end, TimeBudget(self._timeout)) for one in announced])
         return result, outcome
 
     def play_when_asked(self, work: Coroutine[Any, Any, Any]) -> None:
@@ -260,7 +264,7 @@ class ArenaHost(Server):
         if session.most_actions is not None:
             limits = replace(limits, actions=session.most_actions)
         try:
-            result, outcome = await self._play(list(session.seats.values()), self._seed(), limits, IDLE_SECONDS)
+            result, outcome = await self._play(list(session.seats.values()), self._seed(), limits, POLLING_SECONDS)
         except Exception as error:  # a mistake of ours must not leave the players waiting
             logger.exception("session %s failed", session.session_id)
             sessions.ended(session, None, describe_error(error))
@@ -309,11 +313,11 @@ class ArenaHost(Server):
 
     @asynccontextmanager
     async def _table(
-        self, agent_ids: Sequence[str], seed: int | None, limits: ArenaLimits
-    ) -> AsyncIterator[ArenaHostSession]:
+        self, agent_ids: Sequence[str], seed: int | None, limits: MatchLimits
+    ) -> AsyncIterator[MatchSession]:
         referee = self._free_referees.pop() if self._free_referees else Match(self.game)
         self._count += 1
-        session = ArenaHostSession(referee, agent_ids, seed=seed, match_id=f"{self._name}-{self._count}", limits=limits)
+        session = MatchSession(referee, agent_ids, seed=seed, match_id=f"{self._name}-{self._count}", limits=limits)
         self.matches.add(session)
         try:
             yield session
@@ -321,34 +325,13 @@ class ArenaHost(Server):
             self.matches.close(session.match_id)
             self._free_referees.append(referee)
 
-    async def _turns(self, session: ArenaHostSession, players: Mapping[str, ArenaPlayer], seconds: float) -> None:
-        budget, actions = TimeBudget(seconds), 0
-        while (name := session.turn) is not None:
-            if session.actions != actions:
-                budget, actions = TimeBudget(seconds), session.actions
-                if actions % 64 == 0:
-                    await asyncio.sleep(0)
-            player = players[name]
-            try:
-                if isinstance(player, PolicyPlayer):
-                    response = player.respond(session.seat_state(name))
-                    session.act_as_seat(name, response, player.thoughts() if self._log else {})
-                else:
-                    session.act(name, await player.act(session.turn_state(name), budget))
-            except TimeoutError:
-                session.timeout(name)
-            except AgentGone as error:
-                session.gave_up(name, str(error))
-            except Exception as error:  # whatever it is, it is that agent's
-                session.failed(name, describe_error(error))
-
     async def _call_hooks(self, match_id: str, calls: Sequence[Coroutine[Any, Any, None]]) -> None:
         """Call the agents' hooks concurrently. A hook that fails costs nothing."""
         for problem in await asyncio.gather(*calls, return_exceptions=True) if calls else ():
             if isinstance(problem, Exception):
                 logger.info("match %s: a hook failed: %s", match_id, describe_error(problem))
 
-    def _conclude(self, session: ArenaHostSession) -> ArenaResult:
+    def _conclude(self, session: MatchSession) -> ArenaResult:
         outcome = session.outcome or {}
         states = [session.seat_state(name) for name in session.agent_ids]
         deal, efficiency = assess(states, states[0].outcome or outcome)
@@ -372,7 +355,7 @@ class ArenaHost(Server):
         self._on_result(result)
         return result
 
-    def _write(self, session: ArenaHostSession) -> None:
+    def _write(self, session: MatchSession) -> None:
         """Write all lines of a match together, because matches are played concurrently."""
         for event in session.events:
             self._log.write(**event)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from .messages import SessionChat
-from .players import SessionPlayer
+from .players import WaitingPlayer
 
 WAITING_SECONDS = 300.0
 """Seconds for which a session waits for players."""
@@ -53,7 +53,7 @@ class HostedSession:
 
     session_id: str
     game_id: str
-    seats: dict[str, SessionPlayer]
+    seats: dict[str, WaitingPlayer]
     codes: list[str]
     most_actions: int | None
     created: float
@@ -128,7 +128,7 @@ class HostedSessions:
 
     def _seat(self, session: HostedSession, name: str) -> dict[str, Any]:
         player_id, token = f"player_{secrets.token_urlsafe(6)}", f"pt_{secrets.token_urlsafe(24)}"
-        session.seats[player_id] = SessionPlayer(name or player_id, session.game_id)
+        session.seats[player_id] = WaitingPlayer(name or player_id, session.game_id)
         self._by_token[token] = session, player_id
         return {
             "session_id": session.session_id,

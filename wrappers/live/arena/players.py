@@ -16,8 +16,10 @@ from yarl import URL
 
 from ....envs.core.turn_state import TurnState
 from ...agents.policy import PolicyAgent
+from ...logs.log_text import describe_error
 from ..common.agent_driver import AgentDriver, Deadline
 from ..common.foreign_types import convert_to, plain
+from ..common.match_session import MatchSession
 from .messages import ANSWER_LIMIT, MatchEnd, MatchStart
 
 
@@ -45,8 +47,8 @@ class TimeBudget:
             self.left -= clock() - began
 
 
-class ArenaPlayer(Protocol):
-    """A player of the arena."""
+class Player(Protocol):
+    """A player of a hosted match."""
 
     agent_id: str
 
@@ -55,20 +57,9 @@ class ArenaPlayer(Protocol):
 
         Raises:
             TimeoutError: when the time is over.
+            AgentGone: if it will not answer any more.
             Exception: any failure of the agent.
         """
-        ...
-
-    async def start(self, match: MatchStart, budget: TimeBudget) -> None:
-        """Announce a match; raises the errors of `act`."""
-        ...
-
-    async def end(self, match: MatchEnd, budget: TimeBudget) -> None:
-        """Announce the end of a match; raises the errors of `act`."""
-        ...
-
-    def close(self) -> None:
-        """Release resources."""
         ...
 
 
@@ -86,17 +77,8 @@ class PolicyPlayer:
         self.thoughts = agent.thoughts
 
     async def act(self, state: TurnState, budget: TimeBudget) -> Any:
-        """See `ArenaPlayer`."""
+        """See `Player`."""
         return self.respond(state)
-
-    async def start(self, match: MatchStart, budget: TimeBudget) -> None:
-        """See `ArenaPlayer`: a policy does not need it."""
-
-    async def end(self, match: MatchEnd, budget: TimeBudget) -> None:
-        """See `ArenaPlayer`: a policy does not need it."""
-
-    def close(self) -> None:
-        """See `ArenaPlayer`."""
 
 
 class LocalPlayer:
@@ -120,19 +102,19 @@ class LocalPlayer:
         self._driver = AgentDriver(agent)
 
     async def act(self, state: TurnState, budget: TimeBudget) -> Any:
-        """See `ArenaPlayer`. Fails at once if the agent is still busy with an earlier turn that was late."""
+        """See `Player`. Fails at once if the agent is still busy with an earlier turn that was late."""
         return await self._call(budget, self._answer, state)
 
     async def start(self, match: MatchStart, budget: TimeBudget) -> None:
-        """See `ArenaPlayer`."""
+        """Announce a match; raises the errors of `act`."""
         await self._hook(budget, "on_match_start", match.match_id, match.game_id, list(match.agent_ids))
 
     async def end(self, match: MatchEnd, budget: TimeBudget) -> None:
-        """See `ArenaPlayer`."""
+        """Announce the end of a match; raises the errors of `act`."""
         await self._hook(budget, "on_match_end", match.match_id, msgspec.to_builtins(match.outcome))
 
     def close(self) -> None:
-        """See `ArenaPlayer`."""
+        """Stop the agent's thread."""
         self._driver.close()
 
     def _answer(self, state: TurnState) -> Any:
@@ -192,7 +174,7 @@ class RemotePlayer:
         self._http = http
 
     async def act(self, state: TurnState, budget: TimeBudget) -> Any:
-        """See `ArenaPlayer`. An answer that is not JSON is returned as bytes, which every session refuses."""
+        """See `Player`. An answer that is not JSON is returned as bytes, which every session refuses."""
         state.game_id = self._game_id
         async with budget.spending() as deadline, asyncio.timeout_at(deadline.ends_at):
             body = await self._post("act", state.to_json(), ANSWER_LIMIT)
@@ -202,18 +184,15 @@ class RemotePlayer:
             return body[:80]
 
     async def start(self, match: MatchStart, budget: TimeBudget) -> None:
-        """See `ArenaPlayer`."""
+        """Announce a match; raises the errors of `act`."""
         body = MatchStart(match.match_id, self._game_id, match.agent_ids).to_json()
         async with budget.spending() as deadline, asyncio.timeout_at(deadline.ends_at):
             await self._post("match_start", body, 0)
 
     async def end(self, match: MatchEnd, budget: TimeBudget) -> None:
-        """See `ArenaPlayer`."""
+        """Announce the end of a match; raises the errors of `act`."""
         async with budget.spending() as deadline, asyncio.timeout_at(deadline.ends_at):
             await self._post("match_end", match.to_json(), 0)
-
-    def close(self) -> None:
-        """See `ArenaPlayer`."""
 
     async def _post(self, path: str, body: bytes, limit: int) -> bytes:
         """Post JSON and return the answer; at most `limit` bytes are read, with 0 none."""
@@ -229,8 +208,6 @@ class RemotePlayer:
             return bytes(answer)
 
 
-IDLE_SECONDS = 60.0
-"""Seconds that an agent that polls has for a turn."""
 MOST_IDLE = 3
 """Number of turns in a row without an answer after which the match of an agent that polls ends."""
 
@@ -239,7 +216,7 @@ class AgentGone(Exception):
     """An agent will not answer any more. The text has the reason."""
 
 
-class SessionPlayer:
+class WaitingPlayer:
     """An agent that polls. Its turn is kept here until it posts an answer.
 
     Args:
@@ -258,7 +235,7 @@ class SessionPlayer:
         self._idle = 0
 
     async def act(self, state: TurnState, budget: TimeBudget) -> Any:
-        """See `ArenaPlayer`.
+        """See `Player`.
 
         Raises:
             AgentGone: after `MOST_IDLE` turns without an answer.
@@ -286,11 +263,34 @@ class SessionPlayer:
         self.state = None
         return True
 
-    async def start(self, match: MatchStart, budget: TimeBudget) -> None:
-        """See `ArenaPlayer`: the agent learns it by polling."""
 
-    async def end(self, match: MatchEnd, budget: TimeBudget) -> None:
-        """See `ArenaPlayer`: the agent learns it by polling."""
+async def play_turns(
+    session: MatchSession, players: Mapping[str, Player], seconds: float, keeps_thoughts: bool = False
+) -> None:
+    """Ask the players for their turns until the match is over. A late or failing player pays what the limits say.
 
-    def close(self) -> None:
-        """See `ArenaPlayer`."""
+    Args:
+        session: the match.
+        players: by agent id.
+        seconds: the time for a turn.
+        keeps_thoughts: whether the thoughts of policies are written to the match's log.
+    """
+    budget, actions = TimeBudget(seconds), 0
+    while (name := session.turn) is not None:
+        if session.actions != actions:
+            budget, actions = TimeBudget(seconds), session.actions
+            if actions % 64 == 0:
+                await asyncio.sleep(0)  # policies never wait for anything; others must get their turn
+        player = players[name]
+        try:
+            if isinstance(player, PolicyPlayer):
+                response = player.respond(session.seat_state(name))
+                session.act_as_seat(name, response, player.thoughts() if keeps_thoughts else {})
+            else:
+                session.act(name, await player.act(session.turn_state(name), budget))
+        except TimeoutError:
+            session.timeout(name)
+        except AgentGone as error:
+            session.gave_up(name, str(error))
+        except Exception as error:  # whatever it is, it is that agent's
+            session.failed(name, describe_error(error))

@@ -13,16 +13,18 @@ from typing import Any
 
 import aiohttp
 import msgspec
+from yarl import URL
 
 from ....envs.core.turn_state import AgentResponse, Message
 from ...logs.log_text import describe_error
 from ...logs.match_log import MatchLog
 from ..common.foreign_types import read_state
+from ..common.http_client import request_json
 from ..common.link import Link
 from ..common.reconnecting import UNREACHABLE, Backoff, LiveError
 from .agent import ArenaAgent
-from .decisions import ArenaDecisions, arena_client, arena_url, call, register
-from .messages import ANSWER_SECONDS, JoinedSession
+from .decisions import ArenaDecisions, arena_client, arena_url, register
+from .messages import ANSWER_SECONDS, STATE_LIMIT, JoinedSession
 from .session_chat import SessionChatClient
 from .session_events import SessionEvents
 
@@ -192,7 +194,7 @@ class ArenaPollingAgent:
         if self.claim_token is not None:
             body["claim_token"] = self.claim_token
         try:
-            answer = await call(self._http, "POST", self._url / "api/claim", self._backoff(), json=body)
+            answer = await self._request("POST", self._url / "api/claim", json=body)
         except LiveError as error:
             if error.code in ("HTTP 404", "HTTP 405"):  # an arena without claims
                 return
@@ -208,7 +210,7 @@ class ArenaPollingAgent:
             LiveError: if the arena has none of them.
         """
         try:
-            told = await call(self._http, "GET", self._url / "api/games", self._backoff())
+            told = await self._request("GET", self._url / "api/games")
         except LiveError as error:
             if error.code == UNREACHABLE:
                 raise
@@ -381,9 +383,12 @@ class ArenaPollingAgent:
 
     async def _call(self, method: str, path: str, **kind: Any) -> dict[str, Any]:
         url = self._sessions / path if path else self._sessions
-        body = await call(self._http, method, url, self._backoff(), **kind)
+        body = await self._request(method, url, **kind)
         self.link.up()
         return body if isinstance(body, dict) else {}
+
+    async def _request(self, method: str, url: URL, **kind: Any) -> Any:
+        return await request_json(self._http, method, url, self._backoff(), STATE_LIMIT, **kind)
 
     def _backoff(self) -> Backoff:
         return Backoff(self._times.retry, TRIES, link=self.link)

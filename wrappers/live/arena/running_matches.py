@@ -5,7 +5,7 @@ from typing import Any
 
 from ....envs.core import turn_state as ts
 from ....envs.core.turn_state import ActionResult, MessageIntent
-from .host_session import ArenaHostSession
+from ..common.match_session import MatchSession
 
 MOST_OVER = 10_000
 """Number of ended matches whose ids are remembered."""
@@ -15,13 +15,13 @@ class RunningMatches:
     """The running matches by id, and the ids of ended matches."""
 
     def __init__(self) -> None:
-        self._running: dict[str, ArenaHostSession] = {}
+        self._running: dict[str, MatchSession] = {}
         self._over: dict[str, None] = {}
 
     def __len__(self) -> int:
         return len(self._running)
 
-    def add(self, session: ArenaHostSession) -> None:
+    def add(self, session: MatchSession) -> None:
         """Add a match."""
         self._running[session.match_id] = session
 
@@ -33,12 +33,12 @@ class RunningMatches:
                 del self._over[next(iter(self._over))]
 
     def act(self, match_id: str, agent_id: str, answer: Any) -> ActionResult:
-        """Call `ArenaHostSession.act` of the match with this id."""
+        """Call `MatchSession.act` of the match with this id."""
         session = self._running.get(match_id)
         return self._missing(match_id) if session is None else session.act(agent_id, answer)
 
     def send(self, match_id: str, agent_id: str, intent: MessageIntent | Mapping[str, Any]) -> ActionResult:
-        """Call `ArenaHostSession.send` of the match with this id."""
+        """Call `MatchSession.send` of the match with this id."""
         session = self._running.get(match_id)
         return self._missing(match_id) if session is None else session.send(agent_id, intent)
 

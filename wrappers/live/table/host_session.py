@@ -1,6 +1,6 @@
 """A table of any TurnState game for people and programs, without I/O: no socket and no clock.
 
-`ArenaHostSession` plays the matches. This session has the seats, the messages to the clients, and the start of the next
+`MatchSession` plays the matches. This session has the seats, the messages to the clients, and the start of the next
 match. The I/O shell gives every client a number. A match begins when every seat is taken and all people are connected
 and ready. If a person leaves a seat during a match, the safe action is played there until the match ends. The seat
 stays taken, because that person has seen hidden information.
@@ -18,7 +18,7 @@ from ....envs.core.counted import counted
 from ....envs.core.game import Game
 from ....envs.core.match import Match
 from ....envs.core.turn_state import AgentResponse
-from ..arena.host_session import ArenaHostSession, ArenaLimits
+from ..common.match_session import MatchLimits, MatchSession
 from ..common.names import folded, problem_of
 from ..common.sessions import Outgoing
 from ..common.tokens import Admit, admit_by_token, same_token
@@ -41,7 +41,7 @@ from .messages import (
     Unseated,
 )
 
-LIMITS = ArenaLimits(actions=None, attempts=20)
+LIMITS = MatchLimits(actions=None, attempts=20)
 """The number of refused answers in one turn after which the safe action is played; people mistype."""
 
 
@@ -124,7 +124,7 @@ class TableHostSession:
         self.game = game
         self.seats = [TableSeat(name, name is not None, ready=name is not None) for name in programs]
         self.status: Literal["waiting", "running", "over"] = "waiting"
-        self.match: ArenaHostSession | None = None
+        self.match: MatchSession | None = None
         self.matches = 0
         self.dealt: list[tuple[str, bool]] = []
         self._referee = Match(game)
@@ -285,7 +285,7 @@ class TableHostSession:
         self._before = self.turn + 1
         self.matches += 1
         number = int(seed.generate_state(1, np.uint64)[0] >> np.uint64(1))
-        self.match = ArenaHostSession(self._referee, self.game.agents, seed=number, limits=LIMITS)
+        self.match = MatchSession(self._referee, self.game.agents, seed=number, limits=LIMITS)
         self.status = "running"
         self.dealt = [(seat.name or "", seat.program) for seat in self.seats]
         for seat in self.seats:

@@ -1,6 +1,6 @@
 """A match of an arena, without I/O: the order of turns, limits, refusals, and the cost of mistakes.
 
-It has no socket and no clock: the shell calls `ArenaHostSession.failed` where an agent raised, vanished or was late.
+It has no socket and no clock: the shell calls `MatchSession.failed` where an agent raised, vanished or was late.
 """
 
 import secrets
@@ -12,8 +12,8 @@ from ....envs.core import turn_state as ts
 from ....envs.core.game import Game
 from ....envs.core.match import WAITS_PER_TURN, Match
 from ....envs.core.turn_state import MESSAGES_PER_TURN, Action, ActionResult, AgentResponse, MessageIntent, TurnState
-from ..common.foreign_types import plain, read_response
-from .agent_names import AgentNames
+from .foreign_types import plain, read_response
+from .seat_names import SeatNames
 
 Cost = Literal["keep", "pass", "end"]
 """What a mistake costs: nothing, the turn (the safe action is played), or the match (the error is recorded)."""
@@ -26,7 +26,7 @@ FAILED = "error"
 
 
 @dataclass(frozen=True, kw_only=True)
-class ArenaLimits:
+class MatchLimits:
     """Limits of a match, and the cost of mistakes.
 
     Attributes:
@@ -68,7 +68,7 @@ class ArenaLimits:
                 raise ValueError(f"{name}={getattr(self, name)!r}: choose from keep, pass, end")
 
 
-class ArenaHostSession:
+class MatchSession:
     """One match, with `Match` as its referee.
 
     Args:
@@ -76,7 +76,7 @@ class ArenaHostSession:
         agent_ids: the players, seat by seat.
         seed: of the match; None for fresh entropy.
         match_id: the arena's name for it; default: a random one.
-        limits: see `ArenaLimits`.
+        limits: see `MatchLimits`.
 
     Attributes:
         match: the referee.
@@ -99,18 +99,18 @@ class ArenaHostSession:
         *,
         seed: int | None = None,
         match_id: str | None = None,
-        limits: ArenaLimits | None = None,
+        limits: MatchLimits | None = None,
     ) -> None:
         self.match = game if isinstance(game, Match) else Match(game)
         self.game = self.match.game
         if len(agent_ids) != self.game.seats or len(set(agent_ids)) != len(agent_ids):
             raise ValueError(f"agents {', '.join(agent_ids)}: {self.game.id} needs {self.game.seats} different ones")
         self.agent_ids = list(agent_ids)
-        self.limits = limits or ArenaLimits()
+        self.limits = limits or MatchLimits()
         self._most = self.limits.actions
         if self._most == -1:
             self._most = 20 if len(agent_ids) == 2 else None
-        self._names = AgentNames(self.agent_ids, self.game.agents)
+        self._names = SeatNames(self.agent_ids, self.game.agents)
         self.match.reset(seed=seed)
         self.match_id = match_id or f"{self.game.id}-{secrets.token_hex(8)}"
         self.actions = 0

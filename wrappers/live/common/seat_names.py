@@ -13,7 +13,7 @@ _NESTED = frozenset((str, dict, list))
 """The types of plain data that may contain a name."""
 
 
-class AgentNames:
+class SeatNames:
     """Translates between the names of a game's seats and the ids of the agents in them.
 
     Every text of a TurnState that is exactly a name is translated, except in what agents wrote. In the ``text`` of an

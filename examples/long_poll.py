@@ -1,0 +1,119 @@
+"""A protocol of your own, both ends: an agent asks for its turn, waits for the reply (long poll), and posts its action.
+
+GET  /turn/{token}           -> {turn, state}: at once if it is the agent's turn or the match is over, else later
+POST /act/{token}?turn=N     -> ActionResult, for an AgentResponse
+"""
+
+import asyncio
+import contextlib
+import secrets
+
+import msgspec
+from aiohttp import web
+from parlour import envs
+from parlour.envs import TurnState
+from parlour.envs.core.game import Game
+from parlour.wrappers.agents.base import Agent
+from parlour.wrappers.agents.policy import PolicyAgent
+from parlour.wrappers.live.common.agent_driver import AgentDriver, Deadline
+from parlour.wrappers.live.common.http_client import http_client, request_json
+from parlour.wrappers.live.common.match_session import MatchSession
+from parlour.wrappers.live.common.reconnecting import Backoff, LiveError
+from parlour.wrappers.live.common.server import Server, read_body
+from parlour.wrappers.live.common.session_timer import SessionTimer
+from parlour.wrappers.live.common.turn import Turn
+from parlour.wrappers.policies.loading import make_policy
+
+
+class Hosted(msgspec.Struct):
+    """What a request for a turn gets: the number of the turn, and what the agent sees."""
+
+    turn: int
+    state: TurnState
+
+
+class LongPollHost(Server):
+    """One match of a game. `seconds`: the time for a turn. `tokens`: one for each seat, in order."""
+
+    def __init__(self, game: Game, seconds: float = 5.0, seed: int | None = None) -> None:
+        super().__init__(address="127.0.0.1", port=0)
+        self.session = MatchSession(game, game.agents, seed=seed)
+        self.tokens = {secrets.token_urlsafe(16): name for name in game.agents}
+        self._seconds = seconds
+        self._clock: SessionTimer[tuple[int, str]] = SessionTimer(self._late)
+        self._news = asyncio.Event()
+
+    def routes(self) -> list[web.RouteDef]:
+        return [web.get("/turn/{token}", self._turn), web.post("/act/{token}", self._act)]
+
+    async def opening(self) -> None:
+        self._go_on()
+
+    async def closing(self) -> None:
+        self._clock.stop()
+
+    async def _turn(self, request: web.Request) -> web.Response:
+        name, session = self._name(request), self.session
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(20.0):  # then the agent asks again
+                while session.turn not in (name, None):
+                    await self._news.wait()
+        return web.json_response(body=msgspec.json.encode(Hosted(session.actions, session.turn_state(name))))
+
+    async def _act(self, request: web.Request) -> web.Response:
+        name = self._name(request)
+        try:
+            answer = msgspec.json.decode(await read_body(request))
+        except (ValueError, RecursionError) as error:
+            raise web.HTTPBadRequest(text=str(error)) from None
+        if request.query.get("turn") != str(self.session.actions):
+            raise web.HTTPConflict(text=f"it is turn {self.session.actions}")
+        result = self.session.act(name, answer)
+        self._go_on()
+        return web.json_response(body=result.to_json())
+
+    def _name(self, request: web.Request) -> str:
+        if (token := request.match_info["token"]) not in self.tokens:
+            raise web.HTTPNotFound(text="there is no such token")
+        return self.tokens[token]
+
+    def _late(self, due: tuple[int, str]) -> None:
+        self.session.timeout(due[1])
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Set the clock for the pending turn, and wake those who wait."""
+        turn = self.session.turn
+        self._clock.follow(None if turn is None else (self.session.actions, turn), self._seconds)
+        self._news.set()
+        self._news = asyncio.Event()
+
+
+async def play(url: str, agent: Agent, seconds: float = 4.0) -> TurnState:
+    """Play one seat to the end of its match. `url`: the host's, with ``/turn/{token}``; `seconds` for an answer."""
+    driver, act = AgentDriver(agent), url.replace("/turn/", "/act/")
+    async with http_client() as http:
+        await driver.warm_up()
+        while True:
+            hosted = msgspec.convert(await request_json(http, "GET", url, Backoff(1.0, 10)), Hosted)
+            if hosted.state.game_over:
+                driver.close()
+                return hosted.state
+            if hosted.state.is_my_turn:
+                played = await driver.take(Turn(hosted.state), Deadline.after(seconds))
+                played.count(driver.statistics, f"turn {hosted.turn}")
+                sent = {"data": played.response.to_json(), "params": {"turn": hosted.turn}}
+                with contextlib.suppress(LiveError):  # the turn was over
+                    await request_json(http, "POST", act, Backoff(1.0, 10), **sent)
+
+
+async def main() -> None:
+    game = envs.game("bargaining")
+    async with LongPollHost(game, seed=7) as host, asyncio.TaskGroup() as group:
+        for token in host.tokens:
+            group.create_task(play(f"{host.url}/turn/{token}", PolicyAgent(game, make_policy("conceder", game))))
+    print(host.session.outcome)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
