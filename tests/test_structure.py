@@ -59,7 +59,6 @@ CIRCLES = {
 PROTOCOLS = {
     ("lobby", "arena"): "tournaments of the lobby are matches of the arena",
     ("lobby", "table"): "the lobby opens tables",
-    ("table", "arena"): "the table plays a remote agent by the arena's protocol",
     ("table", "poker"): "the table plays an agent of the poker protocol",
 }
 """Packages of `wrappers.live` that import another one besides `common`."""

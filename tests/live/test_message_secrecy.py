@@ -11,7 +11,7 @@ from live.table_room import Room
 from parlour import envs
 from parlour.envs.core.turn_state import MessageIntent, MessageScope
 from parlour.envs.testing.trial import Chatter, chooser
-from parlour.wrappers.live.arena import host_session
+from parlour.wrappers.live.common import match_session
 from parlour.wrappers.live.common.match_session import MatchLimits, MatchSession
 from parlour.wrappers.logs.match_log import MatchLog
 from parlour.wrappers.replay.log_reader import moments
@@ -22,7 +22,7 @@ DECISIONS = 12
 @pytest.fixture(autouse=True)
 def same_names(monkeypatch):
     """Both matches have the same id, which hosts draw at random."""
-    monkeypatch.setattr(host_session.secrets, "token_hex", lambda size: "a" * size)
+    monkeypatch.setattr(match_session.secrets, "token_hex", lambda size: "a" * size)
 
 
 @pytest.fixture(params=[0, -1], ids=["first seat", "last seat"])

@@ -8,8 +8,9 @@ import aiohttp
 from yarl import URL
 
 from ....envs.core.turn_state import Message, MessageScope
+from ..common.http_client import request_json
 from ..common.reconnecting import UNREACHABLE, Backoff, LiveError
-from .decisions import call
+from .messages import STATE_LIMIT
 
 logger = logging.getLogger(__name__)
 
@@ -44,7 +45,12 @@ class SessionChatClient:
         if self._is_there:
             query = {"token": self._token, "index": str(self._next)}
             try:
-                body = await call(self._http, "GET", self._url, Backoff(0.0, 1), params=query, timeout=SECONDS)
+                once = Backoff(0.0, 1)
+                body = await request_json(
+                    self._http, "GET", self._url, once, STATE_LIMIT, params=query, timeout=SECONDS
+                )
+                    self._http, "GET", self._url, Backoff(0.0, 1), STATE_LIMIT, params=query, timeout=SECONDS
+                )
             except LiveError as error:
                 self._is_there = error.code == UNREACHABLE
                 logger.info("the chat cannot be read: %s", error)

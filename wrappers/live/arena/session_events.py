@@ -6,8 +6,9 @@ from typing import Any
 import aiohttp
 from yarl import URL
 
+from ..common.http_client import request_json
 from ..common.reconnecting import UNREACHABLE, Backoff, LiveError
-from .decisions import call
+from .messages import STATE_LIMIT
 from .session_chat import SECONDS
 
 
@@ -41,7 +42,12 @@ class SessionEvents:
             return []
         query = {"token": self._token, "index": str(self._index)}
         try:
-            body = await call(self._http, "GET", self._url, Backoff(0.0, 1), params=query, timeout=SECONDS)
+            once = Backoff(0.0, 1)
+            body = await request_json(
+                self._http, "GET", self._url, once, STATE_LIMIT, params=query, timeout=SECONDS
+            )
+                self._http, "GET", self._url, Backoff(0.0, 1), STATE_LIMIT, params=query, timeout=SECONDS
+            )
         except LiveError as error:
             self._is_there = error.code == UNREACHABLE
             return []
