@@ -49,8 +49,6 @@ class SessionChatClient:
                 body = await request_json(
                     self._http, "GET", self._url, once, STATE_LIMIT, params=query, timeout=SECONDS
                 )
-                    self._http, "GET", self._url, Backoff(0.0, 1), STATE_LIMIT, params=query, timeout=SECONDS
-                )
             except LiveError as error:
                 self._is_there = error.code == UNREACHABLE
                 logger.info("the chat cannot be read: %s", error)

@@ -43,11 +43,7 @@ class SessionEvents:
         query = {"token": self._token, "index": str(self._index)}
         try:
             once = Backoff(0.0, 1)
-            body = await request_json(
-                self._http, "GET", self._url, once, STATE_LIMIT, params=query, timeout=SECONDS
-            )
-                self._http, "GET", self._url, Backoff(0.0, 1), STATE_LIMIT, params=query, timeout=SECONDS
-            )
+            body = await request_json(self._http, "GET", self._url, once, STATE_LIMIT, params=query, timeout=SECONDS)
         except LiveError as error:
             self._is_there = error.code == UNREACHABLE
             return []
