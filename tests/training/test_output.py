@@ -60,7 +60,7 @@ def test_names_are_readable_in_any_encoding():
 
 def test_a_command_prints_its_table_in_ascii():
     env = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "COLUMNS": "30"}
-    command = [sys.executable, "-m", "parlour.training.cli", "zoo", "mafia"]
+    command = [sys.executable, "-m", "parlour.training.cli", "list", "zoo:mafia"]
     done = subprocess.run(command, env=env, capture_output=True, check=True)
     text = done.stdout.decode("ascii")
     assert "0.8105" in text
