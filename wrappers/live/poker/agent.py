@@ -1,8 +1,8 @@
-"""Our agent at live poker tables, from its address to the end of its stay.
+"""Our agent at live poker tables, from the address of a server to the end of its last table.
 
 It registers and joins by REST, connects and reconnects, and answers every decision before its deadline. A decision that
 is late, raises or cannot be played is replaced by the safe action (check, else fold). Tokens and keys are never logged.
-`Stay` is one table, `KeepPlaying` one table after another.
+`TableConnection` is one table, `TableLoop` one table after another.
 """
 
 import asyncio
@@ -24,9 +24,9 @@ from ..common.link import Link
 from ..common.reconnecting import Backoff, tls_context
 from .agent_events import PokerEvent
 from .agent_session import PokerAgentSession
-from .keep_playing import LONGEST_WAIT, KeepPlaying
-from .seat_request import SeatRequest
-from .stay import STALLED_SECONDS, PokerResult, PokerRunner, Stay
+from .rest_client import PokerRestClient
+from .table_connection import STALLED_SECONDS, PokerResult, PokerRunner, TableConnection
+from .table_loop import LONGEST_WAIT, TableLoop
 
 FIRST_TRIES = 4
 """Tries after which a server that has never been reached is given up: its address may be wrong, and people wait."""
@@ -102,9 +102,9 @@ async def play(
             driver = AgentDriver(agent, log=match_log, fail_when_busy=False, statistics=statistics)
             stack.enter_context(contextlib.closing(driver))
             await driver.warm_up()
-            request = SeatRequest(http, url, name, table, seat, api_key, access_token, real_money)
+            rest = PokerRestClient(http, url, name, table, seat, api_key, access_token, real_money)
 
-            def new_stay(hands: int | None) -> Stay:
+            def connect(hands: int | None) -> TableConnection:
                 runner = PokerRunner(
                     session if session is not None and not keep_playing else PokerAgentSession(),
                     driver,
@@ -117,16 +117,16 @@ async def play(
                 tries, growth = (None, max(1, round(LONGEST_WAIT / retry_after))) if keep_playing else (retries + 1, 10)
                 backoff = Backoff(retry_after, tries, first_tries=FIRST_TRIES, growth=growth)
                 stalled = STALLED_SECONDS if keep_playing else None
-                return Stay(http, request, runner, backoff, ping_every, stalled, link or Link())
+                return TableConnection(http, rest, runner, backoff, ping_every, stalled, link or Link())
 
             if keep_playing:
-                player = KeepPlaying(request, new_stay, hands, retry_after)
+                player = TableLoop(rest, connect, hands, retry_after)
                 async with _leaving_at(until, player.leave):
                     return await player.play()
-            stay = new_stay(hands)
-            async with _leaving_at(until, stay.leave):
-                await stay.play()
-            return stay.result
+            connection = connect(hands)
+            async with _leaving_at(until, connection.leave):
+                await connection.play()
+            return connection.result
 
 
 @contextlib.asynccontextmanager

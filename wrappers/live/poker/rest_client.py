@@ -1,4 +1,4 @@
-"""How an agent of ours comes to the WebSocket URL of a seat: the REST calls of the poker platform."""
+"""The REST calls of the poker platform by which our agent takes a seat and gives it back."""
 
 import asyncio
 import contextlib
@@ -25,8 +25,8 @@ LEAVE_SECONDS = 3.0
 
 
 @dataclass
-class SeatRequest:
-    """A wish for a seat, and the seat once it was taken. Tokens and keys are never logged.
+class PokerRestClient:
+    """Registers, joins and leaves. Tokens and keys are never logged.
 
     Attributes:
         http: what connects.

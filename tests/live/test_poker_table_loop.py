@@ -143,8 +143,8 @@ async def test_a_table_that_falls_silent_is_left(monkeypatch):
 
 @on_loop
 async def test_a_table_that_never_starts_is_left(monkeypatch):
-    monkeypatch.setattr("parlour.wrappers.live.poker.stay.STARTING_SECONDS", 0.05)
-    monkeypatch.setattr("parlour.wrappers.live.poker.stay.NEVER_STARTED_SECONDS", 0.1)
+    monkeypatch.setattr("parlour.wrappers.live.poker.table_connection.STARTING_SECONDS", 0.05)
+    monkeypatch.setattr("parlour.wrappers.live.poker.table_connection.NEVER_STARTED_SECONDS", 0.1)
     platform = Platform(stack=1000)
     platform.start_delay = 3600.0
     async with platform.serve() as url:

@@ -1,4 +1,4 @@
-"""Our agent's stay at one poker table: `PokerAgentSession` with its socket, its clock and its agent."""
+"""Our agent at one poker table: `PokerAgentSession` with its socket, its clock and its agent."""
 
 import asyncio
 import contextlib
@@ -28,7 +28,7 @@ from ..common.turn import Played, Turn
 from . import messages
 from .agent_events import Busted, HandEnded, PokerEvent, RealMoney, SeatTaken, ServerRefusal, TableEnded, UnreadableTurn
 from .agent_session import PokerAgentSession
-from .seat_request import SeatRequest, no_real_money
+from .rest_client import PokerRestClient, no_real_money
 
 TURN_SECONDS = 30.0
 """Time for a turn where the server does not say it."""
@@ -51,7 +51,7 @@ REFUSED = {
 
 @dataclass
 class PokerResult:
-    """What came of a stay at a table, or of many.
+    """Result of play at one table, or at many.
 
     Attributes:
         hands: that ended in which the agent had cards.
@@ -60,7 +60,7 @@ class PokerResult:
         rejected: rejected by the server.
         replaced: decisions that the safe action took the place of.
         reconnects: connections after the first to the same table.
-        reason: why the stay ended: the server's word, ``closed`` (the connection was closed without a word), ``hands``
+        reason: why the play ended: the server's word, ``closed`` (the connection was closed without a word), ``hands``
             (as many as were asked for), ``until`` (the time has come), ``busted`` or ``stalled`` (nothing was heard of
             the table for a long time).
         tables: where the agent had a connection.
@@ -75,16 +75,16 @@ class PokerResult:
     reason: str = ""
     tables: int = 0
 
-    def add(self, stay: "PokerResult") -> None:
-        """Add another stay of the same agent."""
-        self.hands += stay.hands
-        self.net += stay.net
-        self.actions += stay.actions
-        self.rejected += stay.rejected
-        self.replaced = stay.replaced  # the agent's counter, over all its tables
-        self.reconnects += stay.reconnects
-        self.reason = stay.reason
-        self.tables += stay.tables
+    def add(self, other: "PokerResult") -> None:
+        """Add the result of another table of the same agent."""
+        self.hands += other.hands
+        self.net += other.net
+        self.actions += other.actions
+        self.rejected += other.rejected
+        self.replaced = other.replaced  # the agent's counter, over all its tables
+        self.reconnects += other.reconnects
+        self.reason = other.reason
+        self.tables += other.tables
 
 
 class PokerRunner(AgentRunner[messages.Action]):
@@ -96,11 +96,11 @@ class PokerRunner(AgentRunner[messages.Action]):
         hands: leave after so many.
         deadline: seconds for a decision; None: four fifths of the time that the server gives.
         leave_busted: leave when the chips are gone.
-        real_money: stay at a table that plays for real money.
+        real_money: play on at a table that plays for real money.
         on_event: is called with every event.
 
     Attributes:
-        reason: why the stay is over; "" while it goes on.
+        reason: why the play at this table is over; "" while it goes on.
         heard_at: the event loop's time of the latest message from a table with hands; None before.
         agent_id: who we are to the server; None: not said.
     """
@@ -154,7 +154,7 @@ class PokerRunner(AgentRunner[messages.Action]):
             self.reason = self.reason or self._leaving
 
     def leave(self, reason: str) -> None:
-        """Let the stay end after this hand; at once where we have no cards."""
+        """Leave after this hand; at once where we have no cards."""
         self._leaving = reason
         if not self.session.in_hand:
             self.reason = self.reason or reason
@@ -202,12 +202,12 @@ class PokerRunner(AgentRunner[messages.Action]):
 
 
 @dataclass
-class Stay:
-    """A stay at one table, over as many connections as it takes.
+class TableConnection:
+    """One table, over as many connections as it takes.
 
     Attributes:
         http: what connects.
-        request: where the seat is.
+        rest: takes the seat and gives it back.
         runner: the agent at the table.
         backoff: how long to wait between connections.
         ping_every: seconds between keep-alive pings.
@@ -217,7 +217,7 @@ class Stay:
     """
 
     http: aiohttp.ClientSession
-    request: SeatRequest
+    rest: PokerRestClient
     runner: PokerRunner
     backoff: Backoff
     ping_every: float
@@ -235,26 +235,26 @@ class Stay:
         try:
             await retry(self._connect, self.backoff)
         except asyncio.CancelledError:  # Ctrl-C: the seat is given back first
-            await self.request.leave()
+            await self.rest.leave()
             raise
         except LiveError as error:
             if error.code == messages.REAL_MONEY:
-                await self.request.leave()
+                await self.rest.leave()
             raise
         finally:
             self.runner.drop_turn()
         if self.runner.reason in ("hands", "until", "busted", "stalled"):
-            await self.request.leave()
+            await self.rest.leave()
 
     async def leave(self, reason: str) -> None:
-        """End the stay after this hand, at once where we have no cards."""
+        """Leave after this hand, at once where we have no cards."""
         self.runner.leave(reason)
         if self.runner.reason and self.runner.socket is not None:
             await self.runner.socket.close()
 
     @property
     def result(self) -> PokerResult:
-        """What came of the stay."""
+        """Result at this table."""
         session = self.runner.session
         return PokerResult(
             hands=session.hands_played,
@@ -281,7 +281,7 @@ class Stay:
         clock = asyncio.get_running_loop().time
         began, seq = clock(), self.runner.session.seq
         try:
-            code = await self._read(await self.request.url())
+            code = await self._read(await self.rest.url())
         except LiveError:
             raise
         except CONNECTION_ERRORS:
@@ -326,7 +326,7 @@ class Stay:
             self.link.down(lost=not self.runner.reason)
             await socket.close()
             if self.runner.agent_id is not None:
-                self.request.agent_id = self.runner.agent_id
+                self.rest.agent_id = self.runner.agent_id
         return None if self._silent else socket.close_code
 
     async def _watch(self, socket: aiohttp.ClientWebSocketResponse) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from ..common.reconnecting import UNREACHABLE, LiveError
 from . import messages
-from .seat_request import SeatRequest
-from .stay import PokerResult, Stay
+from .rest_client import PokerRestClient
+from .table_connection import PokerResult, TableConnection
 
 logger = logging.getLogger(__name__)
 
@@ -21,33 +21,33 @@ FOR_GOOD = (messages.OUTDATED_CLIENT, messages.VALIDATION_ERROR, messages.REAL_M
 """What no waiting changes."""
 
 
-class KeepPlaying:
+class TableLoop:
     """Joins a table, plays there until it ends or our chips are gone, and joins the next.
 
     Between two tables it waits: `retry_after` seconds where hands were played, else longer each time, up to
     `LONGEST_WAIT`. It gives up only where nothing was ever played: then an address or a key may be wrong.
 
     Args:
-        request: joins.
-        new_stay: makes the stay at the next table, with the hands that are left (None: any number).
+        rest: registers and joins.
+        connect: returns the connection to the next table, given the hands that are left (None: any number).
         hands: stop after so many in all.
         retry_after: seconds.
     """
 
     def __init__(
         self,
-        request: SeatRequest,
-        new_stay: Callable[[int | None], Stay],
+        rest: PokerRestClient,
+        connect: Callable[[int | None], TableConnection],
         hands: int | None,
         retry_after: float,
     ) -> None:
         self.result = PokerResult()
-        self._request = request
-        self._new_stay = new_stay
+        self._rest = rest
+        self._connect = connect
         self._hands = hands
         self._retry_after = retry_after
         self._failures = 0
-        self._stay: Stay | None = None
+        self._connection: TableConnection | None = None
         self._leaving = ""
         self._wake = asyncio.Event()
 
@@ -69,7 +69,7 @@ class KeepPlaying:
                 async with asyncio.timeout(wait):
                     await self._wake.wait()
             except TimeoutError:
-                self._request.forget_seat()
+                self._rest.forget_seat()
         self.result.reason = self._leaving
         return self.result
 
@@ -77,35 +77,35 @@ class KeepPlaying:
         """Stop after this hand, at once where we have no cards."""
         self._leaving = reason
         self._wake.set()
-        if self._stay is not None:
-            await self._stay.leave(reason)
+        if self._connection is not None:
+            await self._connection.leave(reason)
 
     async def _play_table(self) -> None:
         left = None if self._hands is None else self._hands - self.result.hands
-        self._stay = stay = self._new_stay(left)
-        stay.backoff.reached = self.result.tables > 0
+        self._connection = connection = self._connect(left)
+        connection.backoff.reached = self.result.tables > 0
         try:
-            await stay.play()
-            self.result.add(stay.result)
+            await connection.play()
+            self.result.add(connection.result)
         except LiveError as error:
-            self.result.add(stay.result)
+            self.result.add(connection.result)
             self.result.reason = str(error)
             if not await self._may_go_on(error):
                 raise
             logger.warning("%s", error)
         finally:
-            self._stay = None
+            self._connection = None
 
     async def _may_go_on(self, error: LiveError) -> bool:
         """Return whether another join may work; forget a key or a seat that stands in its way."""
-        request = self._request
+        rest = self._rest
         if error.code in FOR_GOOD:
             return False
-        if error.code in KEY_REFUSED and not request.seated:
-            return request.forget_key()
+        if error.code in KEY_REFUSED and not rest.seated:
+            return rest.forget_key()
         if error.code in (messages.SESSION_EXPIRED, messages.INVALID_SESSION):
-            await request.leave()  # a seat that nobody can play any longer
+            await rest.leave()  # a seat that nobody can play any longer
         if error.code == messages.ALREADY_SEATED:  # a seat of ours whose token is lost, as after a crash
             table = error.details.get("table_id")
-            await (request.leave(table) if isinstance(table, str) else request.leave_waiting())
-        return self.result.tables > 0 or (error.code in WAIT) or (request.seated and error.code != UNREACHABLE)
+            await (rest.leave(table) if isinstance(table, str) else rest.leave_waiting())
+        return self.result.tables > 0 or (error.code in WAIT) or (rest.seated and error.code != UNREACHABLE)
