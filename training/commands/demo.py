@@ -11,8 +11,9 @@ from typing import Any
 from rich.table import Table
 
 from ...wrappers.agents.base import Agent
-from ...wrappers.live.poker.agent import PokerResult, play
+from ...wrappers.live.poker.agent import play
 from ...wrappers.live.poker.host import PokerHost
+from ...wrappers.live.poker.table_connection import PokerResult
 from ...wrappers.logs.match_log import MatchLog
 from ..evaluation.duplicate import evaluate
 from ..evaluation.scores import score_table

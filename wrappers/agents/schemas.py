@@ -100,9 +100,9 @@ def violation(payload: Mapping[str, Any], schema: Any) -> str | None:
         kind, value = part.get("type") if isinstance(part, Mapping) else None, payload.get(name)
         if kind not in ("number", "integer") or (value is None and name not in required):
             continue
-        is_number = isinstance(value, int if kind == "integer" else (int, float)) and not isinstance(value, bool)
         low, high = _range(part)
-        if not is_number or not low - ROUNDING <= value <= high + ROUNDING:
+        numbers = (int,) if kind == "integer" else (int, float)
+        if isinstance(value, bool) or not isinstance(value, numbers) or not low - ROUNDING <= value <= high + ROUNDING:
             kind_of_number = "a whole number" if kind == "integer" else "a number"
             return f"{name} is {kind_of_number} from {low:g} to {high:g}, got {short(value)}"
     return None
