@@ -1,10 +1,12 @@
 """The type of a game's `game_state`: views build it, `load` reads it, JSON Schema and the games' pages come from it."""
 
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import msgspec
 
 from .turn_state import TurnState, Wire
+
+T = TypeVar("T")
 
 
 class GameState(Wire):
@@ -25,6 +27,11 @@ class GameState(Wire):
             return msgspec.convert(state.game_state, cls, strict=False)
         except msgspec.ValidationError:
             return msgspec.convert(_whole(state.game_state), cls, strict=False)
+
+
+def or_else(value: T | msgspec.UnsetType, otherwise: T) -> T:
+    """Return the value of a field, or `otherwise` where it was left out."""
+    return otherwise if isinstance(value, msgspec.UnsetType) else value
 
 
 def about(meaning: str) -> msgspec.Meta:

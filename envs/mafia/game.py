@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from ..core.capabilities import Capabilities, Chance, HiddenTurn, PublicView, Symmetry, Talk, Teams
 from ..core.encoder import Encoders
 from ..core.game import Game, Payoffs
+from ..core.game_state import GameState
 from ..core.options import switch, whole
 from ..core.record import Tables, new_table
 from ..core.rules import Rules
@@ -18,6 +19,7 @@ from . import actions, bots, moves, picture, render, rules, view
 from .habits import facts, habits
 from .load import load
 from .resample import resample
+from .state import MafiaState
 from .symmetry import relabelling
 from .table import DAYS, SEATS, SPEECHES, TABLE, TIES, USUAL_MAFIA
 
@@ -104,6 +106,7 @@ class Skin(NamedTuple):
         actions: the module with the functions of payloads and messages.
         view: the module that shows the record.
         load: see `View.load`; it takes a table with the options first.
+        state_type: the type of `game_state`.
         renderer: draws the table.
         bots: the scripted players.
         teams: town and mafia.
@@ -112,13 +115,14 @@ class Skin(NamedTuple):
     actions: ModuleType
     view: ModuleType
     load: Callable[[Tables, TurnState], tuple[Tables, int]]
+    state_type: type[GameState]
     renderer: Renderer
     bots: Mapping[str, Callable[..., Any]]
     teams: Teams
 
 
 TEAMS = Teams(("town", "mafia"), rules.teams, facts, habits)
-MAFIA = Skin(actions, view, load, Renderer(render.render, picture.picture), bots.BOTS, TEAMS)
+MAFIA = Skin(actions, view, load, MafiaState, Renderer(render.render, picture.picture), bots.BOTS, TEAMS)
 
 
 def assemble(name: str, options: Mapping[str, Any], blank: Tables, skin: Skin) -> Game:
@@ -157,6 +161,7 @@ def assemble(name: str, options: Mapping[str, Any], blank: Tables, skin: Skin) -
             game_state=shown.game_state,
             outcome=shown.outcome,
             load=partial(skin.load, blank),
+            state_type=skin.state_type,
             resample=resample,
         ),
         renderer=skin.renderer,

@@ -5,12 +5,14 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from msgspec import UNSET
 
 from ..core.compiled import compiled
 from ..core.counted import counted
 from ..core.record import Tables
 from ..core.turn_state import TurnState
 from .rules import remember
+from .state import Knowledge, MafiaState
 from .statements import code_of, from_wire, read
 from .table import DAYS, DISCUSSION, END, MAFIA, NIGHT, PHASES, ROLES, TABLE, WINNERS
 from .view import NAMES
@@ -22,7 +24,7 @@ Seats = Mapping[str, int]
 """The players' ids and names to their seats."""
 
 
-def load(blank: Tables, state: TurnState, more: Callable[[Any], None] | None = None) -> tuple[Tables, int]:
+def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
     """Rebuild the record with what the seat of `state` may know; the rest is blank.
 
     Agents may have any ids and names: `players` gives the seats. A statement without a `type` is read from its
@@ -31,7 +33,6 @@ def load(blank: Tables, state: TurnState, more: Callable[[Any], None] | None = N
     Args:
         blank: a table with the options that TurnState does not have.
         state: the match's TurnState.
-        more: ``more(row)`` writes what else is known into the record; None: nothing is.
 
     Returns:
         The record (recarray of shape (1,)) and the seat in it.
@@ -39,9 +40,23 @@ def load(blank: Tables, state: TurnState, more: Callable[[Any], None] | None = N
     Raises:
         KeyError, TypeError, ValueError: if `game_state` lacks a field, or holds what cannot be.
     """
+    return load_state(blank, MafiaState.of(state), state)
+
+
+def load_state(
+    blank: Tables, game: MafiaState, state: TurnState, more: Callable[[Any], None] | None = None
+) -> tuple[Tables, int]:
+    """Do as `load`, with this `game_state`.
+
+    Args:
+        blank: a table with the options that TurnState does not have.
+        game: what is read in the place of the state's own `game_state`.
+        state: the match's TurnState.
+        more: ``more(row)`` writes what else is known into the record; None: nothing is.
+    """
     tables = np.frombuffer(bytearray(blank.tobytes()), TABLE)  # a plain copy, ten times as fast as blank.copy()
     try:
-        seat = _load(tables[0], state.game_state, state)
+        seat = _load(tables[0], game, state)
         if more is not None:
             more(tables[0])
     except (OverflowError, IndexError) as error:
@@ -50,30 +65,30 @@ def load(blank: Tables, state: TurnState, more: Callable[[Any], None] | None = N
     return tables.view(np.recarray), seat
 
 
-def _load(row: Any, game: Mapping[str, Any], state: TurnState) -> int:
+def _load(row: Any, game: MafiaState, state: TurnState) -> int:
     """Fill in the record; return the seat of `state`."""
-    players, round_number = game["players"], game["roundNumber"]
+    players, round_number = game.players, game.round_number
     count, places = len(players), int(row["seats"])
     if count > places:
         raise ValueError(f"{counted(count, 'players')}; this game was made for {places} at most")
     if not 1 <= round_number <= row["max_days"]:
         raise ValueError(f"round {round_number}; this game was made for 1 to {row['max_days']} days")
     seats = {NAMES[seat]: seat for seat in range(count, places)}  # those of the empty seats
-    seats |= {player["name"]: seat for seat, player in enumerate(players)}
-    seats |= {player["id"]: seat for seat, player in enumerate(players)}
+    seats |= {player.name: seat for seat, player in enumerate(players)}
+    seats |= {player.id: seat for seat, player in enumerate(players)}
     seat = seats[state.agent_id]
-    alive = [bool(player["alive"]) for player in players]
-    row["phase"], row["round_number"] = _PHASES[game["phase"]], round_number
+    alive = [player.alive for player in players]
+    row["phase"], row["round_number"] = _PHASES[game.phase], round_number
     row["players"] = count
-    row["role"][:count] = [_ROLES[player["role"]] for player in players]
+    row["role"][:count] = [_ROLES[str(player.role)] for player in players]
     row["alive"][:count] = alive
-    row["eliminated_round"][:count] = [player["eliminatedRound"] or 0 for player in players]
-    row["living"], row["living_mafia"] = sum(alive), game["mafiaCount"]
-    row["mafia"] = game["mafiaCount"] + sum(one["role"] == ROLES[MAFIA] and not one["alive"] for one in players)
+    row["eliminated_round"][:count] = [player.eliminated_round or 0 for player in players]
+    row["living"], row["living_mafia"] = sum(alive), game.mafia_count
+    row["mafia"] = game.mafia_count + sum(one.role == ROLES[MAFIA] and not one.alive for one in players)
     _load_history(row, game, seats)
     _load_private(row, game, seat, seats)
-    if game["ownVote"] is not None:
-        row["votes"][(round_number - 1) * places + seat] = seats[game["ownVote"]]
+    if game.own_vote:
+        row["votes"][(round_number - 1) * places + seat] = seats[game.own_vote]
     if row["talk"]:
         _load_statements(row, game, seats, alive)
     whose = state.agent_id if state.is_my_turn else state.current_turn_agent_id
@@ -89,61 +104,64 @@ def _remember(tables: Any) -> None:
     remember(tables[0])
 
 
-def _load_history(row: Any, game: Mapping[str, Any], seats: Seats) -> None:
+def _load_history(row: Any, game: MafiaState, seats: Seats) -> None:
     """Rebuild the public history: last night, and all votes."""
-    last, history, places = game["lastNightResult"], game["votingHistory"], int(row["seats"])
+    last, history, places = game.last_night_result, game.voting_history, int(row["seats"])
     if last is not None:
-        row["killed"] = -1 if last["killed"] is None else seats[last["killed"]]
-        row["prevented"] = last["prevented"]
-        row["saved"] = -1 if last.get("protected") is None else seats[last["protected"]]
+        row["killed"] = -1 if last.killed is None else seats[last.killed]
+        row["prevented"] = last.prevented
+        row["saved"] = -1 if last.protected is None else seats[last.protected]
     if len(history) > DAYS:
         raise ValueError(f"{len(history)} votes; there are at most {DAYS}")
     row["votings"] = len(history)
     votes, voted_out = memoryview(row["votes"]), memoryview(row["voted_out"])  # faster than arrays, item by item
     for i, voting in enumerate(history):
-        for voter, target in voting["votes"].items():
+        for voter, target in voting.votes.items():
             if target is not None:  # some hosts list those who abstained
                 votes[i * places + seats[voter]] = seats[target]
-        if voting["eliminated"] is not None:
-            voted_out[seats[voting["eliminated"]]] = 1
+        if voting.eliminated is not None:
+            voted_out[seats[voting.eliminated]] = 1
 
 
-def _load_private(row: Any, game: Mapping[str, Any], seat: int, seats: Seats) -> None:
+def _load_private(row: Any, game: MafiaState, seat: int, seats: Seats) -> None:
     """Rebuild `privateKnowledge`, and the known choices of tonight."""
-    private, places, round_number = game["privateKnowledge"], int(row["seats"]), game["roundNumber"]
+    places, round_number = int(row["seats"]), game.round_number
+    private = Knowledge() if game.private_knowledge is UNSET else game.private_knowledge
     role, night = memoryview(row["role"]), memoryview(row["night"])
-    for mate in private.get("mafiaTeammates") or ():
-        role[seats[mate["id"]]] = MAFIA
-    if private.get("lastProtected") is not None:
-        last_night = round_number - 1 - (game["phase"] == PHASES[NIGHT])
+    if private.mafia_teammates is not UNSET:
+        for mate in private.mafia_teammates or ():
+            role[seats[mate.id]] = MAFIA
+    if private.last_protected:
+        last_night = round_number - 1 - (game.phase == PHASES[NIGHT])
         if last_night >= 0:
-            night[last_night * places + seat] = seats[private["lastProtected"]]
-    for result in private["investigationResults"]:
-        target, number = seats[result["target"]["id"]], result["round"]
+            night[last_night * places + seat] = seats[private.last_protected]
+    for result in private.investigation_results:
+        target, number = seats[result.target.id], result.round
         if not 1 <= number <= DAYS:
             raise ValueError(f"an investigation of round {number}")
         night[(number - 1) * places + seat] = target
-        if result["isMafia"]:
+        if result.is_mafia:
             role[target] = MAFIA
-    for actor, chosen in game["nightActions"].items():
-        night[(round_number - 1) * places + seats[actor]] = seats[chosen]
+    if game.night_actions is not UNSET:
+        for actor, chosen in game.night_actions.items():
+            night[(round_number - 1) * places + seats[actor]] = seats[chosen]
 
 
-def _load_statements(row: Any, game: Mapping[str, Any], seats: Seats, alive: Sequence[bool]) -> None:
+def _load_statements(row: Any, game: MafiaState, seats: Seats, alive: Sequence[bool]) -> None:
     """Rebuild what was said, and how far today's discussion is.
 
     Days, and the rounds of a day, follow one another in the record's `said`; a round has a place for every seat.
     """
     count, places = len(alive), int(row["seats"])
     rounds, said = int(row["discussion_rounds"]), memoryview(row["said"])
-    day = game["roundNumber"] - (game["phase"] == PHASES[NIGHT])
-    for entry in game["statements"]:
-        speaker, said_on, kind = seats[entry["playerId"]], entry["round"], entry.get("type")
-        if kind is None:
-            code = int(code_of(*read(entry["content"], speaker, seats)))
+    day = game.round_number - (game.phase == PHASES[NIGHT])
+    for entry in game.statements:
+        speaker, said_on = seats[entry.player_id], entry.round
+        if entry.type is None:
+            code = int(code_of(*read(entry.content, speaker, seats)))
         else:
-            target = entry.get("targetId")
-            code = _code(kind, -1 if target is None else seats[target], entry.get("role"), entry.get("isMafia"))
+            target = -1 if entry.target_id is None else seats[entry.target_id]
+            code = _code(entry.type, target, entry.role, entry.is_mafia)
         if 1 <= said_on <= day:
             place, end = (said_on - 1) * rounds * places + speaker, said_on * rounds * places
             while place < end and said[place]:
@@ -151,7 +169,7 @@ def _load_statements(row: Any, game: Mapping[str, Any], seats: Seats, alive: Seq
             if place < end:  # what is said beyond the discussion rounds is left out
                 said[place] = code
     row["opener"] = 2 * (day - 1) % count if day else 0
-    if game["phase"] == PHASES[DISCUSSION]:
+    if game.phase == PHASES[DISCUSSION]:
         today = (day - 1) * rounds * places
         speech = 0  # rounds in which all the living have spoken
         while speech < rounds and all(said[today + speech * places + one] for one in range(count) if alive[one]):

@@ -1,27 +1,17 @@
 """Record ──► TurnState of a player, and back. Names are those of mafia-ai-benchmark's agent interface.
 
-`game_state` holds the fields of `PublicInfo`, `GameState` and `PrivateInfo` together, each once: `phase`,
-`dayNumber`, `roundNumber`, `players` (in seat order; the role of a living other that the seat may not know is
-``"unknown"``), `alivePlayers`, `deadPlayers`, `mafiaCount`, `townCount`, `winner`, `lastNightResult`, `votingHistory`
-(`round`, `eliminated`, `votes` from voter to target, without abstentions), `self` and `privateKnowledge`.
-It also has:
-
-- ``statements``: ``{playerId, round, type, targetId, role, isMafia, content}`` of the match so far (`round` is the
-  day's number; `content` is a standard sentence; the original text is in the messages);
-- ``nightActions``: from id to target's id, tonight: the own choice, and for living mafia the teammates' choices so far;
-- ``ownVote``: the target's id of the own vote while the votes are sealed, else None.
-
-`gameId` is the game's id; the match's id is `TurnState.match_id`. Here names equal ids; `load` also reads states of
-other hosts. After the end of the match all roles are shown.
+Here names equal ids; `load` also reads states of other hosts.
 """
 
-from collections.abc import Mapping
 from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any
 
+from msgspec import UNSET, convert
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from .state import Alive, Dead, Investigation, Knowledge, MafiaState, NightResult, Player, Statement, VotingRound
 from .statements import act_of, sentence, to_wire
 from .table import DOCTOR, MAFIA, NIGHT, PHASES, ROLES, SEATS, SHERIFF, UNKNOWN, VOTING, WINNERS
 
@@ -53,30 +43,29 @@ def visible_turn(table: Any, seat: int) -> int:
 # Record ──► game_state.
 
 
-def game_state(table: Any, seat: int) -> dict[str, Any]:
+def game_state(table: Any, seat: int) -> MafiaState:
     """Return the match as `seat` may see it."""
-    players, shared = _players(table, seat), dict(_shared(table))
-    last, statements = shared["lastNightResult"], shared.pop("statements")
-    return {
-        **shared,
-        "players": players,
-        "lastNightResult": last and {**last, "protected": _saved(table, seat)},
-        "self": players[seat] if seat < len(players) else None,
-        "privateKnowledge": _private(table, seat, players),
-        "statements": statements,
-        "nightActions": _tonight(table, seat),
-        "ownVote": _name(log(table, "votes")[table.round_number - 1, seat]) if table.phase == VOTING else None,
-    }
+    players, shared = _players(table, seat), _shared(table)
+    last = shared.last_night_result
+    return replace(
+        shared,
+        players=players,
+        last_night_result=last and replace(last, protected=_saved(table, seat)),
+        own=players[seat] if seat < len(players) else None,
+        private_knowledge=_private(table, seat, players),
+        night_actions=_tonight(table, seat),
+        own_vote=_name(log(table, "votes")[table.round_number - 1, seat]) if table.phase == VOTING else None,
+    )
 
 
-def public(table: Any) -> dict[str, Any]:
+def public(table: Any) -> MafiaState:
     """Return the public view of the match: until the end it shows only the roles of the dead."""
-    return {**_shared(table), "players": _players(table, -1)}
+    return replace(_shared(table), players=_players(table, -1))
 
 
-def _shared(table: Any) -> Mapping[str, Any]:
+def _shared(table: Any) -> MafiaState:
     """Return the part that all seats share. For a plain copy it is computed once."""
-    shared: dict[str, Any] | None = getattr(table, "shared", None)
+    shared: MafiaState | None = getattr(table, "shared", None)
     if shared is None:
         shared = _common(table)
         if isinstance(table, SimpleNamespace):
@@ -84,46 +73,45 @@ def _shared(table: Any) -> Mapping[str, Any]:
     return shared
 
 
-def _common(table: Any) -> dict[str, Any]:
+def _common(table: Any) -> MafiaState:
     killed, count = int(table.killed), int(table.players)
     roles, gone = table.role.tolist(), table.eliminated_round.tolist()
-    return {
-        "gameId": "mafia-v0",
-        "phase": PHASES[table.phase],
-        "dayNumber": table.round_number - (table.phase == NIGHT),
-        "roundNumber": int(table.round_number),
-        "players": [],
-        "alivePlayers": [{"id": NAMES[seat], "name": NAMES[seat]} for seat in range(count) if not gone[seat]],
-        "deadPlayers": [
-            {"id": NAMES[seat], "name": NAMES[seat], "role": ROLES[roles[seat]], "eliminatedRound": gone[seat]}
+    return MafiaState(
+        phase=PHASES[table.phase],
+        day_number=int(table.round_number - (table.phase == NIGHT)),
+        round_number=int(table.round_number),
+        players=[],
+        alive_players=[Alive(id=NAMES[seat], name=NAMES[seat]) for seat in range(count) if not gone[seat]],
+        dead_players=[
+            Dead(id=NAMES[seat], name=NAMES[seat], role=ROLES[roles[seat]], eliminated_round=gone[seat])
             for seat in range(count)
             if gone[seat]
         ],
-        "mafiaCount": int(table.living_mafia),
-        "townCount": int(table.living - table.living_mafia),
-        "winner": WINNERS[table.winner],
-        "lastNightResult": {"killed": _name(killed), "protected": None, "prevented": bool(table.prevented)}
+        mafia_count=int(table.living_mafia),
+        town_count=int(table.living - table.living_mafia),
+        winner=WINNERS[table.winner],
+        last_night_result=NightResult(killed=_name(killed), prevented=bool(table.prevented))
         if killed >= 0 or table.prevented
         else None,
-        "votingHistory": _history(table),
-        "statements": _statements(table),
-    }
+        voting_history=_history(table),
+        statements=_statements(table),
+    )
 
 
 def _name(seat: int) -> str | None:
     return name(int(seat)) if seat >= 0 else None
 
 
-def _players(table: Any, seat: int) -> list[dict[str, Any]]:
+def _players(table: Any, seat: int) -> list[Player]:
     roles, eliminated = table.role.tolist(), table.eliminated_round.tolist()
     return [
-        {
-            "id": NAMES[other],
-            "name": NAMES[other],
-            "role": ROLES[roles[other] if known else UNKNOWN],
-            "alive": eliminated[other] == 0,
-            "eliminatedRound": eliminated[other] or None,
-        }
+        Player(
+            id=NAMES[other],
+            name=NAMES[other],
+            role=ROLES[roles[other] if known else UNKNOWN],
+            alive=eliminated[other] == 0,
+            eliminated_round=eliminated[other] or None,
+        )
         for other, known in enumerate(_known(table, seat))
     ]
 
@@ -161,41 +149,38 @@ def _saved(table: Any, seat: int) -> str | None:
     return name(int(table.saved))
 
 
-def _private(table: Any, seat: int, players: list[dict[str, Any]]) -> dict[str, Any]:
-    role = table.role[seat]
-    private: dict[str, Any] = {"investigationResults": []}
+def _private(table: Any, seat: int, players: list[Player]) -> Knowledge:
+    role, private = table.role[seat], Knowledge()
     if role == MAFIA:
-        private["mafiaTeammates"] = [
+        private.mafia_teammates = [
             one for other, one in enumerate(players) if other != seat and table.role[other] == MAFIA
         ]
     elif role == DOCTOR:
         row = last_night(table)
-        protected = _name(log(table, "night")[row, seat]) if row >= 0 else None
-        if protected is not None:
-            private["lastProtected"] = protected
+        private.last_protected = (_name(log(table, "night")[row, seat]) if row >= 0 else None) or UNSET
     elif role == SHERIFF:
-        private["investigationResults"] = [
-            {"target": players[target], "isMafia": bool(table.role[target] == MAFIA), "round": row + 1}
+        private.investigation_results = [
+            Investigation(target=players[target], is_mafia=bool(table.role[target] == MAFIA), round=row + 1)
             for row, target in enumerate(log(table, "night")[: table.round_number, seat].tolist())
             if target >= 0
         ]
     return private
 
 
-def _history(table: Any) -> list[dict[str, Any]]:
+def _history(table: Any) -> list[VotingRound]:
     rounds = table.eliminated_round.tolist()
     eliminated = {rounds[seat]: NAMES[seat] for seat, out in enumerate(table.voted_out.tolist()) if out}
     return [
-        {
-            "round": row + 1,
-            "eliminated": eliminated.get(row + 1),
-            "votes": {NAMES[voter]: NAMES[target] for voter, target in enumerate(votes) if target >= 0},
-        }
+        VotingRound(
+            round=row + 1,
+            eliminated=eliminated.get(row + 1),
+            votes={NAMES[voter]: NAMES[target] for voter, target in enumerate(votes) if target >= 0},
+        )
         for row, votes in enumerate(log(table, "votes")[: table.votings].tolist())
     ]
 
 
-def _statements(table: Any) -> list[dict[str, Any]]:
+def _statements(table: Any) -> list[Statement]:
     """Return the statements in order."""
     if not table.talk:
         return []
@@ -207,15 +192,16 @@ def _statements(table: Any) -> list[dict[str, Any]]:
         opener = 2 * (day - 1) % players
         for speaker in (*range(opener, players), *range(opener)):
             if codes[speaker]:
-                entries.append(dict(_entry(codes[speaker], speaker, day)))
+                entries.append(_entry(codes[speaker], speaker, day))
     return entries
 
 
 @lru_cache(maxsize=8192)
-def _entry(code: int, speaker: int, day: int) -> Mapping[str, Any]:
+def _entry(code: int, speaker: int, day: int) -> Statement:
     """Return the entry of a code in `said`; it is cached, because every view contains all entries."""
-    act, ids = act_of(code), [name(seat) for seat in range(SEATS)]
-    return {"playerId": ids[speaker], "round": day, **to_wire(act, ids), "content": sentence(act, speaker, ids)}
+    act = act_of(code)
+    said = {"playerId": NAMES[speaker], "round": day, **to_wire(act, NAMES), "content": sentence(act, speaker, NAMES)}
+    return convert(said, Statement)
 
 
 def _tonight(table: Any, seat: int) -> dict[str, str]:

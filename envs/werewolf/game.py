@@ -10,9 +10,18 @@ from ..mafia.game import Skin, assemble, blank_table
 from ..render.renderer import Renderer
 from . import actions, bots, picture, render, view
 from .load import load
+from .state import WerewolfState
 from .words import TEAMS
 
-WEREWOLF = Skin(actions, view, load, Renderer(render.render, picture.picture), bots.BOTS, Teams(TEAMS, rules.teams))
+WEREWOLF = Skin(
+    actions,
+    view,
+    load,
+    WerewolfState,
+    Renderer(render.render, picture.picture),
+    bots.BOTS,
+    Teams(TEAMS, rules.teams),
+)
 
 
 def game(*, seats: int = 6, fewest: int | None = None) -> Game:

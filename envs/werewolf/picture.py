@@ -1,14 +1,16 @@
 """A match as SVG: the picture of mafia, in the words of werewolf."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import msgspec
 
+from ..core.game_state import or_else
 from ..core.turn_state import TurnState
 from ..mafia import picture as mafia
+from ..mafia.state import Statement as MafiaStatement
 from ..mafia.statements import from_wire, sentence
 from .load import as_mafia
+from .state import Statement, WerewolfState
 from .words import labelled
 
 
@@ -18,21 +20,26 @@ def picture(states: Sequence[TurnState]) -> str:
 
 
 def _in_mafia(state: TurnState) -> TurnState:
-    fields = as_mafia(state, state.game_state)
-    seen = fields["game_state"]
-    seen["statements"] = [_statement(one, state.game_state["agent_ids"]) for one in state.game_state["statements"]]
-    votes = state.game_state.get("votes_so_far", {})
-    seen["ownVote"] = votes.get(state.agent_id)
-    return msgspec.structs.replace(state, **fields)
+    game = WerewolfState.of(state)
+    seen, fields = as_mafia(state, game)
+    seen.statements = [_statement(one, game.agent_ids) for one in game.statements or ()]
+    seen.own_vote = or_else(game.votes_so_far, {}).get(state.agent_id)
+    return msgspec.structs.replace(state, game_state=seen.to_dict(), **fields)
 
 
-def _statement(one: Mapping[str, Any], ids: Sequence[str]) -> dict[str, Any]:
+def _statement(one: Statement, ids: Sequence[str]) -> MafiaStatement:
     """Return a row of ``statements`` as one of mafia, with a standard sentence."""
-    kind, role = one["action"], {"werewolf": "mafia", "seer": "sheriff"}.get(one["role"], one["role"])
-    told = {"playerId": one["agent_id"], "round": one["day"], "type": kind, "targetId": one["target"]}
-    told |= {"role": role, "isMafia": one["is_werewolf"]}
-    if kind == "ready_to_vote":
-        return {**told, "content": "I am ready to vote."}
-    target = -1 if one["target"] is None else ids.index(one["target"])
-    act = from_wire(kind, target, role, one["is_werewolf"])
-    return {**told, "content": sentence(act, ids.index(one["agent_id"]), ids)}
+    role = {"werewolf": "mafia", "seer": "sheriff"}.get(str(one.role), one.role)
+    content = "I am ready to vote."
+    if one.action != "ready_to_vote":
+        target = -1 if one.target is None else ids.index(one.target)
+        content = sentence(from_wire(one.action, target, role, one.is_werewolf), ids.index(one.agent_id), ids)
+    return MafiaStatement(
+        player_id=one.agent_id,
+        round=one.day,
+        type=one.action,
+        target_id=one.target,
+        role=role,
+        is_mafia=one.is_werewolf,
+        content=content,
+    )

@@ -1,19 +1,15 @@
-"""Record ──► TurnState of a player. `game_state` has the fields of strategic-agent-games.
-
-It also has ``statements``, ``{agent_id, day, action, target, role, is_werewolf}`` of the match so far, and
-``voting_history``, the votes of past days from voter to target. Words that others wrote are in the messages.
-
-A player knows its own role, those of the dead and, as a werewolf, its fellow; the seer also knows what it has found.
-Votes are open. At night only the player whose turn it is knows so. `day_announce` has no decision and is passed over.
-"""
+"""Record ──► TurnState of a player."""
 
 from typing import Any
+
+from msgspec import to_builtins
 
 from ..mafia.rules import Choice
 from ..mafia.statements import READY, act_of, to_wire
 from ..mafia.table import MAFIA, NIGHT, SHERIFF, VOTING
 from ..mafia.table import ROLES as MAFIA_ROLES
 from ..mafia.view import log, name
+from .state import Death, Event, Inspection, Statement, WerewolfState
 from .words import DISCUSSION, NIGHT_OF_SEER, NIGHT_OF_WOLVES, ROLES, TEAMS, VOTE
 
 SPOKE = 20
@@ -37,58 +33,61 @@ def phase(table: Any) -> str:
     return VOTE if table.phase == VOTING else DISCUSSION
 
 
-def game_state(table: Any, seat: int) -> dict[str, Any]:
+def game_state(table: Any, seat: int) -> WerewolfState:
     """Return the match as `seat` may see it."""
-    role = ROLES[MAFIA_ROLES[int(table.role[seat])]]
-    own: dict[str, Any] = {"my_role": role, "my_team": TEAMS[int(table.role[seat] == MAFIA)]}
+    seen = public(table)
+    seen.my_role = ROLES[MAFIA_ROLES[int(table.role[seat])]]
+    seen.my_team = TEAMS[int(table.role[seat] == MAFIA)]
     if table.role[seat] == MAFIA:
-        own["fellow_werewolves"] = [name(other) for other in _pack(table) if other != seat]
+        seen.fellow_werewolves = [name(other) for other in _pack(table) if other != seat]
         chosen = log(table, "night")[int(table.round_number) - 1]
         nominations = {name(other): name(int(chosen[other])) for other in _pack(table) if chosen[other] >= 0}
-        own["pending_kill"] = list(nominations.values())[-1] if nominations and table.phase == NIGHT else None
-        own["werewolf_nominations"] = nominations
+        seen.pending_kill = list(nominations.values())[-1] if nominations and table.phase == NIGHT else None
+        seen.werewolf_nominations = nominations
     if table.role[seat] == SHERIFF:
-        own["my_inspections"] = [
-            {"day": row + 1, "target": name(target), "is_werewolf": bool(table.role[target] == MAFIA)}
+        seen.my_inspections = [
+            Inspection(row + 1, name(target), bool(table.role[target] == MAFIA))
             for row, target in enumerate(log(table, "night")[: table.round_number, seat].tolist())
             if target >= 0
         ]
-    return {**public(table), **own}
+    return seen
 
 
-def public(table: Any) -> dict[str, Any]:
+def public(table: Any) -> WerewolfState:
     """Return what everybody sees."""
     seats, gone = range(int(table.players)), table.eliminated_round.tolist()
-    shown: dict[str, Any] = {
-        "num_players": len(seats),
-        "agent_ids": [name(seat) for seat in seats],
-        "alive_players": [name(seat) for seat in seats if not gone[seat]],
-        "dead_players": [name(seat) for seat in seats if gone[seat]],
-        "day": int(table.round_number),
-        "phase": phase(table),
-        "event_log": events(table),
-        "last_killed": _dead(table, int(table.killed)) if table.killed >= 0 else None,
-        "last_lynched": next((_dead(table, seat) for seat in seats if _lynched_last(table, seat)), None),
-        "role_counts": {"werewolf": 2, "seer": 1, "villager": len(seats) - 3},
-    }
     votes = [
         {name(voter): name(target) for voter, target in enumerate(row) if target >= 0}
         for row in log(table, "votes")[: int(table.round_number)].tolist()
     ]
+    seen = WerewolfState(
+        num_players=len(seats),
+        agent_ids=[name(seat) for seat in seats],
+        alive_players=[name(seat) for seat in seats if not gone[seat]],
+        dead_players=[name(seat) for seat in seats if gone[seat]],
+        day=int(table.round_number),
+        phase=phase(table),
+        event_log=events(table),
+        last_killed=_dead(table, int(table.killed)) if table.killed >= 0 else None,
+        last_lynched=next((_dead(table, seat) for seat in seats if _lynched_last(table, seat)), None),
+        role_counts={"werewolf": 2, "seer": 1, "villager": len(seats) - 3},
+        voting_history=votes[: int(table.votings)],
+        statements=_statements(table),
+    )
     if table.phase == VOTING:
-        shown["votes_so_far"] = votes[-1]
-    if shown["phase"] == DISCUSSION:
+        seen.votes_so_far = votes[-1]
+    if seen.phase == DISCUSSION:
         today = _today(table)
-        shown["players_ready_to_vote"] = [name(seat) for seat in seats if READY in log(table, "said")[today, seat]]
-    return {**shown, "voting_history": votes[: int(table.votings)], "statements": _statements(table)}
+        seen.players_ready_to_vote = [name(seat) for seat in seats if READY in log(table, "said")[today, seat]]
+    return seen
 
 
 def _pack(table: Any) -> list[int]:
     return [seat for seat in range(int(table.seats)) if table.role[seat] == MAFIA]
 
 
-def _dead(table: Any, seat: int) -> dict[str, str]:
-    return {"agent_id": name(seat), "role": ROLES[MAFIA_ROLES[int(table.role[seat])]]}
+def _dead(table: Any, seat: int) -> Death:
+    return Death(name(seat), ROLES[MAFIA_ROLES[int(table.role[seat])]])
 
 
 def _lynched_last(table: Any, seat: int) -> bool:
@@ -100,40 +99,41 @@ def _today(table: Any) -> slice:
     return slice((int(table.round_number) - 1) * rounds, int(table.round_number) * rounds)
 
 
-def events(table: Any) -> list[dict[str, Any]]:
+def events(table: Any) -> list[Event]:
     """Return the deaths and votes of the match so far, in order."""
-    rows: list[dict[str, Any]] = []
+    rows: list[Event] = []
     gone, out = table.eliminated_round.tolist(), table.voted_out.tolist()
     for day in range(1, int(table.round_number) + 1):
         fallen = [seat for seat in range(int(table.seats)) if gone[seat] == day]
-        rows += [{"day": day, "type": "killed", **_dead(table, seat)} for seat in fallen if not out[seat]]
+        rows += [_death(table, day, "killed", seat) for seat in fallen if not out[seat]]
         if day <= table.votings:
             votes = [target for target in log(table, "votes")[day - 1].tolist() if target >= 0]
-            tally = {name(target): votes.count(target) for target in dict.fromkeys(votes)}
-            lynched = [{"type": "lynched", **_dead(table, seat)} for seat in fallen if out[seat]]
-            rows.append({"day": day, **(lynched or [{"type": "no_lynch"}])[0], "votes": tally})
+            lynched = [_death(table, day, "lynched", seat) for seat in fallen if out[seat]]
+            rows.append((lynched or [Event(day=day, type="no_lynch")])[0])
+            rows[-1].votes = {name(target): votes.count(target) for target in dict.fromkeys(votes)}
     return rows
 
 
-def _statements(table: Any) -> list[dict[str, Any]]:
+def _death(table: Any, day: int, kind: str, seat: int) -> Event:
+    dead = _dead(table, seat)
+    return Event(day=day, type=kind, agent_id=dead.agent_id, role=dead.role)
+
+
+def _statements(table: Any) -> list[Statement]:
     ids, rounds = [name(seat) for seat in range(int(table.seats))], int(table.discussion_rounds)
     days = int(table.round_number) - int(table.phase == NIGHT)
     return [
-        {"agent_id": ids[seat], "day": row // rounds + 1, **_told(code, ids)}
+        _statement(ids, seat, row // rounds + 1, code)
         for row, codes in enumerate(log(table, "said")[: days * rounds].tolist())
         for seat, code in enumerate(codes)
         if code
     ]
 
 
-def _told(code: int, ids: list[str]) -> dict[str, Any]:
+def _statement(ids: list[str], seat: int, day: int, code: int) -> Statement:
     wire = to_wire(act_of(code), ids)
-    return {
-        "action": "ready_to_vote" if code == READY else wire["type"],
-        "target": wire["targetId"],
-        "role": ROLES.get(wire["role"], wire["role"]),
-        "is_werewolf": wire["isMafia"],
-    }
+    action, role = "ready_to_vote" if code == READY else wire["type"], ROLES.get(wire["role"], wire["role"])
+    return Statement(ids[seat], day, action, wire["targetId"], role, wire["isMafia"])
 
 
 def outcome(table: Any, seat: int) -> dict[str, Any]:
@@ -144,5 +144,5 @@ def outcome(table: Any, seat: int) -> dict[str, Any]:
         "winner": winner,
         "reason": f"{winner}_win",
         "roles": {name(other): ROLES[MAFIA_ROLES[int(table.role[other])]] for other in range(int(table.players))},
-        "event_log": events(table),
+        "event_log": to_builtins(events(table)),
     }

@@ -6,34 +6,34 @@ agent may not know is left out there: only its own role, the dead, its teammates
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
-from msgspec import to_builtins
+from msgspec import UNSET, convert, to_builtins
+from msgspec.structs import replace
 
 from ....envs import game as make_game
 from ....envs.core.game import Game
+from ....envs.core.game_state import or_else
 from ....envs.core.turn_state import TurnState
+from ....envs.mafia.state import Alive, Dead, Knowledge, MafiaState, NightResult, VotingRound
+from ....envs.mafia.state import Player as PlayerState
+from ....envs.mafia.state import Statement as SaidState
 from ....envs.mafia.table import DAYS, SPEECHES
 from .messages import (
     UNKNOWN,
-    Alive,
-    Dead,
     GameState,
     Investigation,
     LastNight,
+    Phase,
     Player,
     PrivateInfo,
     PrivateKnowledge,
     PublicInfo,
-    PublicNight,
     Statement,
-    VotingRound,
+    StatementType,
 )
-
-State = Mapping[str, Any]
-"""A TurnState's `game_state`, or a part of it."""
 
 
 class ContextWriter:
@@ -53,113 +53,95 @@ class ContextWriter:
 
     def private(self, turn_state: TurnState) -> tuple[GameState, PrivateInfo]:
         """Return the context of a call, and what its agent knows."""
-        state = turn_state.game_state
-        players = [self._player(player) for player in state["players"]]
-        last = state["lastNightResult"]
+        state = MafiaState.of(turn_state)
+        players = [self._player(player) for player in state.players]
         context = GameState(
             game_id=turn_state.match_id,
-            phase=state["phase"],
-            day_number=state["dayNumber"],
-            round_number=state["roundNumber"],
+            phase=cast(Phase, state.phase),
+            day_number=state.day_number,
+            round_number=state.round_number,
             players=players,
             alive_players=[player for player in players if player.alive],
             dead_players=[player for player in players if not player.alive],
-            mafia_count=state["mafiaCount"],
-            town_count=state["townCount"],
-            winner=state["winner"],
-            last_night_result=last and self._last_night(state, last),
+            mafia_count=state.mafia_count,
+            town_count=state.town_count,
+            winner=cast(Any, state.winner),
+            last_night_result=state.last_night_result and self._last_night(state.players, state.last_night_result),
             voting_history=self._voting_history(state),
-            statements=self._said(turn_state),
+            statements=self._said(state, turn_state),
         )
-        info = PrivateInfo(
-            self=self._player(state["self"]), game_state=context, private_knowledge=self._knowledge(state)
-        )
-        return context, info
+        own = self._player(cast(PlayerState, state.own))
+        return context, PrivateInfo(self=own, game_state=context, private_knowledge=self._knowledge(state))
 
     def public(self, turn_state: TurnState) -> PublicInfo:
         """Return what everybody knows, from a public TurnState."""
-        state = turn_state.game_state
-        last = state["lastNightResult"]
+        state = MafiaState.of(turn_state)
+        last = state.last_night_result
         return PublicInfo(
             game_id=turn_state.match_id,
-            phase=state["phase"],
-            day_number=state["dayNumber"],
-            round_number=state["roundNumber"],
-            alive_players=[
-                Alive(id=self._ids[one["id"]], name=self._names[one["id"]]) for one in state["alivePlayers"]
-            ],
-            dead_players=[
-                Dead(
-                    id=self._ids[one["id"]],
-                    name=self._names[one["id"]],
-                    role=one["role"],
-                    eliminated_round=one["eliminatedRound"],
-                )
-                for one in state["deadPlayers"]
-            ],
-            last_night_result=last and PublicNight(killed=self._names[last["killed"]], prevented=last["prevented"]),
+            phase=cast(Phase, state.phase),
+            day_number=state.day_number,
+            round_number=state.round_number,
+            alive_players=[replace(one, id=self._ids[one.id], name=self._names[one.id]) for one in state.alive_players],
+            dead_players=[replace(one, id=self._ids[one.id], name=self._names[one.id]) for one in state.dead_players],
+            last_night_result=last and replace(last, killed=self._names[last.killed], protected=None),
             voting_history=self._voting_history(state),
         )
 
-    def _player(self, player: State) -> Player:
-        key = player["id"], player["role"], player["eliminatedRound"]
+    def _player(self, player: PlayerState) -> Player:
+        key = player.id, player.role, player.eliminated_round
         written = self._players.get(key)
         if written is None:
             name, role, gone = key
             written = self._players[key] = Player(
-                id=self._ids[name], name=self._names[name], role=role, alive=player["alive"], eliminated_round=gone
+                id=self._ids[name], name=self._names[name], role=role, alive=player.alive, eliminated_round=gone
             )
         return written
 
-    def _last_night(self, state: State, last: State) -> LastNight:
-        by_id = {player["id"]: player for player in state["players"]}
-        killed, protected = last["killed"], last["protected"]
-        return LastNight(
-            killed=None if killed is None else self._player(by_id[killed]),
-            protected=None if protected is None else self._player(by_id[protected]),
-            prevented=last["prevented"],
-        )
+    def _last_night(self, players: Sequence[PlayerState], last: NightResult) -> LastNight:
+        by_id = {player.id: self._player(player) for player in players}
+        killed, protected = by_id.get(last.killed or ""), by_id.get(last.protected or "")
+        return LastNight(killed=killed, protected=protected, prevented=last.prevented)
 
-    def _voting_history(self, state: State) -> list[VotingRound]:
-        for voting in state["votingHistory"][len(self._votings) :]:
-            votes = {self._names[voter]: self._names[target] for voter, target in voting["votes"].items()}
-            self._votings.append(
-                VotingRound(round=voting["round"], eliminated=self._names[voting["eliminated"]], votes=votes)
-            )
+    def _voting_history(self, state: MafiaState) -> list[VotingRound]:
+        for voting in state.voting_history[len(self._votings) :]:
+            votes = {self._names[voter]: self._names[target] for voter, target in voting.votes.items()}
+            self._votings.append(replace(voting, eliminated=self._names[voting.eliminated], votes=votes))
         return self._votings.copy()
 
-    def _said(self, turn_state: TurnState) -> list[Statement]:
+    def _said(self, state: MafiaState, turn_state: TurnState) -> list[Statement]:
         """Return the statements, each with its very words, which are in the messages."""
-        said, written = turn_state.game_state["statements"], self._statements
-        for i in range(len(written), len(said)):
-            one = said[i]
+        written = self._statements
+        for i in range(len(written), len(state.statements)):
+            one = state.statements[i]
             written.append(
                 Statement(
-                    player_id=self._ids[one["playerId"]],
-                    round=one["round"],
-                    type=one["type"],
+                    player_id=self._ids[one.player_id],
+                    round=one.round,
+                    type=cast(StatementType, one.type),
                     content=turn_state.messages[i].content,
-                    target_id=self._ids[one["targetId"]],
-                    role=one["role"],
-                    is_mafia=one["isMafia"],
+                    target_id=self._ids[one.target_id],
+                    role=one.role,
+                    is_mafia=one.is_mafia,
                 )
             )
         return written.copy()
 
-    def _knowledge(self, state: State) -> PrivateKnowledge:
-        known = state["privateKnowledge"]
-        results = [
-            Investigation(target=self._player(one["target"]), is_mafia=one["isMafia"], round=one["round"])
-            for one in known["investigationResults"]
-        ]
-        knowledge = PrivateKnowledge(investigation_results=results)
-        if "mafiaTeammates" in known:
-            knowledge.mafia_teammates = [self._player(mate) for mate in known["mafiaTeammates"]]
-            if state["phase"] == "NIGHT_ACTIONS":
-                tonight = state["nightActions"].items()
+    def _knowledge(self, state: MafiaState) -> PrivateKnowledge:
+        known = or_else(state.private_knowledge, Knowledge())
+        knowledge = PrivateKnowledge(
+            investigation_results=[
+                Investigation(target=self._player(one.target), is_mafia=one.is_mafia, round=one.round)
+                for one in known.investigation_results
+            ]
+        )
+        if known.mafia_teammates is not UNSET:
+            knowledge.mafia_teammates = [self._player(mate) for mate in known.mafia_teammates or ()]
+            if state.phase == "NIGHT_ACTIONS":
+                tonight = or_else(state.night_actions, {}).items()
                 knowledge.night_actions = {self._ids[actor]: self._ids[target] for actor, target in tonight}
-        if "lastProtected" in known:
-            knowledge.last_protected = self._ids[known["lastProtected"]]
+        if known.last_protected is not UNSET:
+            knowledge.last_protected = self._ids[known.last_protected]
         return knowledge
 
 
@@ -250,45 +232,39 @@ def turn_state(agent_id: str, context: GameState, private: PrivateInfo | None, *
     """
     roles = known_roles(agent_id, context, private)
     phase = DECISIONS[context.phase]
-    players: list[dict[str, Any]] = to_builtins(context.players)
-    own = None
-    for player in players:
-        player["role"] = roles.get(player["id"], UNKNOWN)
-        if player["id"] == agent_id:
-            own = player
+    players = [replace(player, role=roles.get(player.id, UNKNOWN)) for player in context.players]
+    own = next((player for player in players if player.id == agent_id), None)
     if own is None:
         raise ValueError(f"{agent_id!r} is none of the players {', '.join(player.id for player in context.players)}")
-    knowledge = {"investigationResults": []} if private is None else to_builtins(private.private_knowledge)
-    night = knowledge.pop("nightActions", {})
+    private_knowledge = PrivateKnowledge() if private is None else private.private_knowledge
     last = context.last_night_result
-    state = {
-        "gameId": "mafia-v0",
-        "phase": phase,
-        "dayNumber": context.day_number,
-        "roundNumber": context.round_number,
-        "players": players,
-        "alivePlayers": [{"id": one["id"], "name": one["name"]} for one in players if one["alive"]],
-        "deadPlayers": [
-            {"id": one["id"], "name": one["name"], "role": one["role"], "eliminatedRound": one["eliminatedRound"]}
+    state = MafiaState(
+        phase=phase,
+        day_number=context.day_number,
+        round_number=context.round_number,
+        players=list(players),
+        alive_players=[Alive(id=one.id, name=one.name) for one in players if one.alive],
+        dead_players=[
+            Dead(id=one.id, name=one.name, role=one.role, eliminated_round=one.eliminated_round)
             for one in players
-            if not one["alive"]
+            if not one.alive
         ],
-        "mafiaCount": context.mafia_count,
-        "townCount": context.town_count,
-        "winner": context.winner,
-        "lastNightResult": last
-        and {
-            "killed": last.killed and last.killed.id,
-            "protected": last.protected.id if last.protected and own["role"] == "doctor" else None,
-            "prevented": last.prevented,
-        },
-        "votingHistory": to_builtins(context.voting_history),
-        "self": own,
-        "privateKnowledge": knowledge,
-        "statements": to_builtins(context.statements or []),
-        "nightActions": night if phase == "NIGHT_ACTIONS" else {},
-        "ownVote": None,
-    }
+        mafia_count=context.mafia_count,
+        town_count=context.town_count,
+        winner=context.winner,
+        last_night_result=last
+        and NightResult(
+            killed=last.killed and last.killed.id,
+            protected=last.protected.id if last.protected and own.role == "doctor" else None,
+            prevented=last.prevented,
+        ),
+        voting_history=context.voting_history,
+        own=own,
+        private_knowledge=convert(to_builtins(private_knowledge), Knowledge),
+        statements=convert(or_else(context.statements, []), list[SaidState], from_attributes=True),
+        night_actions=or_else(private_knowledge.night_actions, {}) if phase == "NIGHT_ACTIONS" else {},
+        own_vote=None,
+    )
     return TurnState(
         match_id=context.game_id,
         game_id="mafia-v0",
@@ -296,5 +272,5 @@ def turn_state(agent_id: str, context: GameState, private: PrivateInfo | None, *
         phase=phase,
         is_my_turn=my_turn,
         current_turn_agent_id=agent_id if my_turn else None,
-        game_state=state,
+        game_state=state.to_dict(),
     )

@@ -10,6 +10,9 @@ from typing import Any, Literal, TypeAlias, TypeVar
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
+from ....envs.mafia.state import Alive, Dead, NightResult, VotingRound
+from ....envs.mafia.state import Player as PlayerState
+
 UNKNOWN = "unknown"
 """The role of a living player that the reader may not know."""
 
@@ -31,19 +34,13 @@ NIGHT_ACTIONS: dict[str, ActionType] = {"mafia": "KILL", "doctor": "PROTECT", "s
 # What agents see.
 
 
-class Player(Struct, kw_only=True, rename="camel", frozen=True):
+class Player(PlayerState, frozen=True):
     """A player; ``role`` is one of `ROLES`, or ``"unknown"`` where the reader may not know it.
 
     Later versions of the platform write roles in capital letters, which are read as the document's. They have a
     vigilante, who is read as a villager: both belong to the town, and the document has no action for it. Any other role
     is read as unknown.
     """
-
-    id: str
-    name: str
-    role: str | None = UNKNOWN
-    alive: bool = True
-    eliminated_round: int | None = None
 
     def __post_init__(self) -> None:
         """Read the role."""
@@ -57,22 +54,6 @@ class LastNight(Struct, kw_only=True, rename="camel", frozen=True):
     killed: Player | None = None
     protected: Player | None = None
     prevented: bool = False
-
-
-class PublicNight(Struct, kw_only=True, rename="camel", frozen=True):
-    """Last night's result in `PublicInfo`: names."""
-
-    killed: str | None = None
-    protected: str | None = None
-    prevented: bool = False
-
-
-class VotingRound(Struct, kw_only=True, rename="camel", frozen=True):
-    """One vote: who was eliminated, and who voted for whom, all by name; who abstained is not in ``votes``."""
-
-    round: int
-    eliminated: str | None = None
-    votes: dict[str, str | None] = {}
 
 
 class Statement(Struct, kw_only=True, rename="camel", frozen=True):
@@ -108,22 +89,6 @@ class GameState(Struct, kw_only=True, rename="camel"):
     statements: list[Statement] | UnsetType = UNSET
 
 
-class Alive(Struct, kw_only=True, rename="camel", frozen=True):
-    """A living player in `PublicInfo`."""
-
-    id: str
-    name: str
-
-
-class Dead(Struct, kw_only=True, rename="camel", frozen=True):
-    """A dead player in `PublicInfo`."""
-
-    id: str
-    name: str
-    role: str | UnsetType | None = UNSET
-    eliminated_round: int | None = None
-
-
 class PublicInfo(Struct, kw_only=True, rename="camel"):
     """What everybody knows."""
 
@@ -133,7 +98,7 @@ class PublicInfo(Struct, kw_only=True, rename="camel"):
     round_number: int = 1
     alive_players: list[Alive] = []
     dead_players: list[Dead] = []
-    last_night_result: PublicNight | None = None
+    last_night_result: NightResult | None = None
     voting_history: list[VotingRound] = []
 
 
