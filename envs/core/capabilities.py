@@ -112,8 +112,9 @@ class Chance:
     call these functions, and then `play` with outcomes from the record's stream
     (``while outcomes(table): play(table, draw(table, outcomes(table)))``).
 
-    Mafia, Kuhn poker, Leduc hold'em and liar's dice have this capability, and hold'em if its options leave few deals.
-    The auction and the bargaining game draw real numbers, and tangram draws a whole figure; these games do not have it.
+    Mafia, Kuhn poker, Leduc hold'em, liar's dice and games in phases have this capability, and hold'em if its options
+    leave few deals. The auction and the bargaining games draw real numbers, and tangram draws a whole figure; these
+    games do not have it.
 
     Attributes:
         begin: ``begin(table)`` begins an episode.

@@ -75,8 +75,8 @@ def settled(game: Game, table: Any, most: int | None = None) -> list[Branch]:
                 _merge(next_open, [Branch(branch.probability * p, t) for p, t in outcomes(game, branch.table)])
             else:
                 _merge(ends, [branch])
-        if most is not None and len(next_open) + len(ends) > most:
-            raise ValueError(f"the next random events lead to more than {most} records")
+            if most is not None and len(next_open) + len(ends) > most:
+                raise ValueError(f"the next random events lead to more than {most} records")
         open_ = next_open
     return list(ends.values())
 
@@ -112,21 +112,21 @@ def expected_returns(game: Game, strategy: Strategy = uniform, most: int | None 
     Args:
         game: a game with the capability `Chance`.
         strategy: how every seat plays.
-        most: how many decisions the tree may have; None: any number.
+        most: how many records the tree may have; None: any number.
 
     Raises:
-        ValueError: if the game's random events cannot be enumerated, or the tree has more than `most` decisions.
+        ValueError: if the game's random events cannot be enumerated, or the tree has more than `most` records.
     """
     left = np.inf if most is None else most
 
     def value(table: Any) -> NDArray[np.float64]:
         nonlocal left
         total = np.zeros(game.seats)
-        if table.done:
-            return total
         left -= 1
         if left < 0:
-            raise ValueError(f"the tree has more than {most} decisions")
+            raise ValueError(f"the tree has more than {most} records")
+        if table.done:
+            return total
         chances = strategy(table, game.mask(table, int(table.turn)))
         for action in np.flatnonzero(chances).tolist():
             for probability, child in after(game, table, action, most):

@@ -13,7 +13,6 @@ from ..core.game import Game
 from ..core.loading import amount
 from ..core.options import number, whole
 from ..core.random_policy import random_bot
-from ..core.rng import uniform
 from ..phases import (
     Bots,
     Computed,
@@ -123,6 +122,7 @@ def game(
                 min(0.0, benefit_low - most, benefit_high - most, -effort_cost),
                 max(benefit_low, benefit_high, most * len(principals)),
             ),
+            odds=odds,
             pay=pay,
             early=rejected,
             facts=[*(Fact(f"w_high_{seat}", most) for seat in principals), Fact("outcome", 2.0, OUTCOMES)],
@@ -245,13 +245,21 @@ def rejected(table: Any) -> bool:
 
 
 @compiled
+def odds(table: Any) -> float:
+    """Return the probability of the high outcome; without an agreement there is none."""
+    agent = table.seats - 1
+    if table.chosen[BUNDLE, agent] == 1 + REJECT:
+        return -1.0
+    return float(table.parameter[HIGH if table.number[EFFORT, agent] > 0 else LOW])
+
+
+@compiled
 def pay(table: Any) -> None:
-    """Draw the outcome and pay the wages for it; without an agreement all get 0."""
+    """Pay the wages for the outcome; without an agreement all get 0."""
     agent = table.seats - 1
     if table.chosen[BUNDLE, agent] == 1 + REJECT:
         return
-    effort = table.number[EFFORT, agent]
-    high = uniform(table) < table.parameter[HIGH if effort > 0 else LOW]
+    effort, high = table.number[EFFORT, agent], table.event
     table.fact[agent] = 2.0 if high else 1.0
     table.rewards[agent] = -table.parameter[COST] * effort
     for seat in range(agent):

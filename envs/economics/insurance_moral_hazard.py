@@ -12,7 +12,6 @@ from ..core.game import Game
 from ..core.loading import amount
 from ..core.options import number, whole
 from ..core.random_policy import random_bot
-from ..core.rng import uniform
 from ..phases import (
     Bots,
     Computed,
@@ -110,6 +109,7 @@ def game(
             ],
             parameters=parameters,
             payoffs=(min(-most, base_income - loss - most - effort_cost), max(most, base_income + most)),
+            odds=odds,
             pay=pay,
             early=answered,
             loops=True,
@@ -214,12 +214,19 @@ def answered(table: Any) -> bool:
 
 
 @compiled
+def odds(table: Any) -> float:
+    """Return the probability of the good state; without a contract there is none."""
+    if table.chosen[1, 1] == 1 + REJECT:
+        return -1.0
+    return float(table.parameter[HIGH if table.number[2, 1] > 0 else LOW])
+
+
+@compiled
 def pay(table: Any) -> None:
-    """Draw the state and pay what the contract says; without a contract both get 0."""
+    """Pay what the contract says for the state; without a contract both get 0."""
     if table.chosen[1, 1] == 1 + REJECT:
         return
-    effort = table.number[2, 1]
-    good = uniform(table) < table.parameter[HIGH if effort > 0 else LOW]
+    effort, good = table.number[2, 1], table.event
     table.fact[STATE] = 2.0 if good else 1.0
     paid = table.number[0, 0] - (table.fact[IN_GOOD] if good else table.fact[IN_BAD])
     table.rewards[0] = paid

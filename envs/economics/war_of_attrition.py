@@ -8,7 +8,6 @@ from ..core.compiled import compiled
 from ..core.game import Game
 from ..core.options import number, whole
 from ..core.random_policy import random_bot
-from ..core.rng import draw
 from ..phases import Bots, Computed, End, Number, OwnChoice, Parameter, Phase, PhaseGame, Seen, WhoChose, bot, make
 from ..phases.fields import is_resolved, name_of
 
@@ -60,6 +59,7 @@ def game(
             ],
             parameters=[prize, rate, longest],
             payoffs=(-rate * longest, prize),
+            odds=odds,
             pay=pay,
             end=end,
             fields=[
@@ -78,10 +78,16 @@ def game(
 
 
 @compiled
+def odds(table: Any) -> float:
+    """Return the probability that the first seat wins a tie."""
+    return 0.5 if table.number[0, 0] == table.number[0, 1] else -1.0
+
+
+@compiled
 def pay(table: Any) -> None:
-    """Both pay until the first gives up, and the other wins. Ties are drawn."""
+    """Both pay until the first gives up, and the other wins."""
     first, second = table.number[0, 0], table.number[0, 1]
-    winner = draw(table, 2) if first == second else 0 if first > second else 1
+    winner = 0 if first > second or table.event else 1
     cost = table.parameter[RATE] * min(first, second)
     table.rewards[winner] = table.parameter[PRIZE] - cost
     table.rewards[1 - winner] = -cost

@@ -204,6 +204,9 @@ class PhaseGame:
         phases: those of a round, in order.
         actions: the action types besides `pass`.
         pay: ``pay(table)``, compiled: writes `table.rewards`, which are 0, after the last phase of a round.
+        odds: ``odds(table) -> float``, compiled: the probability of the event that decides the payoffs of a round whose
+            last phase is over; `pay` finds in ``table.event`` whether it has happened. Below 0: there is none in this
+            round. None: there never is.
         payoffs: the lowest and highest utility of a seat in one round.
         end: ``end(table) -> End`` of a round whose last phase is over; with `late`, of every round.
         late: ``late(table)``, compiled: writes `table.rewards` of a round that ran out of time; None: they are 0.
@@ -239,6 +242,7 @@ class PhaseGame:
     pay: Callable[[Any], None]
     payoffs: tuple[float, float]
     end: Callable[[Any], End]
+    odds: Callable[[Any], float] | None = None
     late: Callable[[Any], None] | None = None
     early: Callable[[Any], bool] | None = None
     loops: bool = False

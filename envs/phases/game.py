@@ -10,7 +10,7 @@ from ..core.rules import Rules
 from ..core.view import View
 from ..render.renderer import Renderer
 from . import actions, render, rules, view
-from .binding import reset_of, step_of
+from .binding import functions
 from .definition import Named, Number, Open, Phase, PhaseGame
 from .encoders import encoders
 from .fields import name_of
@@ -28,6 +28,7 @@ def make(own: PhaseGame) -> Game:
     """
     blank = _blank(own)
     low, high = own.payoffs
+    compiled, chance = functions(own)
     read = partial(load, own, blank)
     return Game(
         name=own.name,
@@ -37,8 +38,7 @@ def make(own: PhaseGame) -> Game:
         rules=Rules(
             blank=blank,
             num_actions=sum(actions.counts(own)),
-            reset=reset_of(own),
-            step=step_of(own),
+            **compiled,
             decode=rules.decode,
             legal=rules.legal,
         ),
@@ -56,6 +56,7 @@ def make(own: PhaseGame) -> Game:
         bots=own.bots,
         capabilities=Capabilities(
             public_view=PublicView(partial(view.public, own)),
+            chance=chance,
             outside_option=OutsideOption(partial(actions.worth, own)) if own.worth is not None else None,
             talk=Talk(action_messages=partial(actions.messages, own)) if _has_texts(own) else None,
         ),

@@ -41,6 +41,28 @@ def reset(table: Any) -> None:
     for seat in range(table.seats):
         low = table.private_low[seat]
         table.private[seat] = cents(low + uniform(table) * (table.private_high[seat] - low))
+    begin_match(table)
+
+
+@compiled
+def values_of(table: Any, seat: int) -> tuple[int, int]:
+    """Return the lowest and the highest private value that a seat may have, in hundredths: two whole numbers."""
+    return floor(100.0 * table.private_low[seat] + 0.5), ceil(100.0 * table.private_high[seat] + 0.5) - 1
+
+
+@compiled
+def not_dealt(table: Any) -> int:
+    """Return the first seat whose private value is not dealt yet; −1: there is none."""
+    for seat in range(table.seats):
+        if table.private[seat] < 0.0:
+            return seat
+    return -1
+
+
+@compiled
+def begin_match(table: Any) -> None:
+    """Begin the first round; nobody has won anything."""
+    for seat in range(table.seats):
         table.total[seat] = 0.0
         table.rewards[seat] = 0.0
     table.round_number = 0
@@ -68,6 +90,7 @@ def begin_round(table: Any) -> None:
         table.fact[fact] = 0.0
     table.timeout = False
     table.revealed = False
+    table.event = False
     table.standing = table.start
     table.owner = -1
     table.within = (1 << table.seats) - 1

@@ -34,6 +34,7 @@ TABLE = record(
     ("truncated", "?"),
     ("timeout", "?"),  # the last round ended because nobody chose in time
     ("revealed", "?"),  # all choices of the round are known
+    ("event", "?"),  # whether the event has happened that decides the payoffs of the last round (`PhaseGame.odds`)
     ("round_number", "i4"),  # rounds that are over
     # options
     ("rounds", "i4"),
@@ -61,7 +62,7 @@ TABLE = record(
     ("chosen", "i1", (PHASES, SEATS)),  # 1 + the action type; 0: not yet
     ("chosen_in", "i2", (PHASES, SEATS)),  # the cycle of the choice
     ("number", "f8", (PHASES, SEATS)),
-    ("private", "f8", SEATS),  # a cost, a valuation, a reservation value; 0 in games without
+    ("private", "f8", SEATS),  # a cost, a valuation, a reservation value; 0 in games without; −1: not dealt yet
     ("rewards", "f8", SEATS),  # of the last step
     ("total", "f8", SEATS),  # of all rounds so far
     ("fact", "f8", FACTS),  # numbers that everybody knows; the first ones are the further numbers of choices, by seat

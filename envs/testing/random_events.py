@@ -15,8 +15,8 @@ from .trial import NotTried, Trial
 
 MOST_RECORDS = 200
 """The most records after random events for which frequencies are compared."""
-MOST_DECISIONS = 2_000
-"""The most decisions of a game tree that is enumerated."""
+MOST_IN_TREE = 20_000
+"""The most records of a game tree that is enumerated."""
 SAMPLES_PER_RECORD, LEAST_SAMPLES = 50, 1_500
 DEVIATIONS = 5
 """The most standard deviations between a frequency or mean and its exact value."""
@@ -105,7 +105,7 @@ def value(trial: Trial) -> None:
     game = trial.game
     _chance(trial)
     try:
-        exact = chance.expected_returns(game, most=MOST_DECISIONS)
+        exact = chance.expected_returns(game, most=MOST_IN_TREE)
     except ValueError as error:
         raise NotTried(str(error)) from None
     returns: list[list[float]] = []

@@ -63,7 +63,7 @@ def test_what_cannot_be_enumerated_and_what_is_too_large_is_an_error():
         chance.starts(envs.game("holdem"))
     with pytest.raises(ValueError, match="more than 5 records"):
         chance.starts(envs.game("three_cards"), most=5)
-    with pytest.raises(ValueError, match="the tree has more than 20 decisions"):
+    with pytest.raises(ValueError, match="the tree has more than 20 records"):
         chance.expected_returns(envs.game("three_cards"), most=20)
 
 

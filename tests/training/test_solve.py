@@ -134,12 +134,69 @@ def test_what_cannot_be_a_tree_is_refused():
 
 
 def test_what_is_not_solved_is_refused():
-    with pytest.raises(ValueError, match="two seats whose rewards sum to zero"):
-        TabularSolver(replace(kuhn(), game=replace(kuhn().game, payoffs=replace(kuhn().game.payoffs, zero_sum=False))))
     with pytest.raises(ValueError, match="no method is called 'cfr'"):
         TabularSolver(kuhn(), "cfr")
     with pytest.raises(ValueError, match="target=0"):
         solve(kuhn(), target=0)
+
+
+SMALL = {"max_rounds": 1}
+CENTS = {**SMALL, "valuations": (0, 0.04)}
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "most_off"),
+    [
+        ("bilateral_trade", {**SMALL, "reservations": (0, 0.04), "highest": 0.04, "prices": 5}, 1e-9),
+        ("centipede", {}, 1e-9),
+        ("common_agency", {"low_wages": 2, "high_wages": 6}, 1e-9),
+        ("cournot", {**SMALL, "a": 1, "costs": (0.1, 0.2), "quantities": 21}, 1e-9),
+        ("dictator", {"pie": 0.04, "splits": 5}, 1e-9),
+        ("dutch_auction", {"valuations": (0, 0.06), "start_price": 0.06, "decrement": 0.01}, 2e-3),
+        ("english_auction", {**CENTS, "highest": 0.04, "min_increment": 0.01, "bids": 5}, 2e-3),
+        ("insurance_moral_hazard", {**SMALL, "premiums": 6, "transfers": 3}, 1e-9),
+        ("principal_agent", {"scores": 5}, 1e-9),
+        ("provision_point", {**CENTS, "threshold": 0.04, "amounts": 5}, 1e-9),
+        ("public_project", {"cost": 0.04, "valuations": (0, 0.04), "reports": 5}, 1e-9),
+        ("sequential_investment", {"amounts": 5}, 1e-9),
+        ("trust", {}, 1e-9),
+        ("ultimatum", {**SMALL, "total": 0.1, "reservations": (0, 0.05), "offers": 11}, 2e-3),
+        ("voluntary_contribution", {**SMALL, "seats": 3, "amounts": 4}, 1e-9),
+        ("war_of_attrition", {**SMALL, "times": 6, "max_time": 10}, np.inf),
+    ],
+)
+def test_small_games_in_phases_are_solved_and_their_closed_forms_are_equilibria(name, options, most_off):
+    """The closed forms of some games are for continuous prices, and near an equilibrium on a grid; one is mixed."""
+    game = envs.game(name, **options)
+    tree = flat_tree(game)
+    found = solve(tree, target=1e-5)
+    assert found.nash_conv < 1e-5
+    bot = game.bots["equilibrium"](game)
+    table = np.zeros(tree.masks.shape)
+    table[np.arange(len(table)), bot.act(tree.observations, tree.masks)] = 1
+    off = nash_conv(tree, tree.strategy_of(TabularPolicy(tree.observations, table)))
+    assert off < most_off
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "values_"),
+    [
+        ("centipede", {}, [4, 1]),  # whoever pushes leaves the larger pile to the other
+        ("voluntary_contribution", {**SMALL, "amounts": 4}, [10, 10]),  # a unit that is given returns 0.6 of it
+        ("common_agency", {"low_wages": 2, "high_wages": 6}, [7, 4.2, 1.8]),  # the last principal pays for the effort
+        ("cournot", {**SMALL, "quantities": 13}, [750, 750]),  # 25 each; without a grid 26 ⅔
+        ("dictator", {"pie": 0.04, "splits": 5}, [0.02, -0.02]),  # all, less the mean reservation values
+    ],
+)
+def test_the_solution_has_the_value_of_the_closed_form(name, options, values_):
+    assert solve(flat_tree(envs.game(name, **options))).values == pytest.approx(values_, abs=1e-4)
+
+
+def test_a_tree_of_private_values_that_is_too_large_is_refused_before_it_is_made():
+    with pytest.raises(ValueError, match=r"more than 5,000,000 nodes: 100,020,001 at one depth"):
+        flat_tree(envs.game("bilateral_trade"))
+    with pytest.raises(ValueError, match="would forget what it knew or did"):
+        flat_tree(envs.game("hold_up", investments=2, splits=3, max_rounds=2))
 
 
 # The policy.

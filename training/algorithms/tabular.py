@@ -4,6 +4,9 @@ CFR+: Tammelin, "Solving large imperfect information games using CFR+", 2014. DC
 imperfect-information games via discounted regret minimization", AAAI 2019, with α = 1.5, β = 0, γ = 2. PCFR+: Farina,
 Kroer and Sandholm, "Faster game solving via predictive Blackwell approachability", AAAI 2021. All update the seats in
 turn and return the average of their strategies, weighed by a power of the iteration.
+
+With two seats whose rewards sum to zero NashConv falls to 0. In other games nothing promises that, so it is measured:
+a solution with a NashConv of (nearly) 0 is an equilibrium in any game, and one of several there may be.
 """
 
 from collections.abc import Callable
@@ -63,20 +66,17 @@ class Solution:
 
 
 class TabularSolver:
-    """Regrets and strategies of all seats at a tree of two seats whose rewards sum to zero.
+    """Regrets and strategies of all seats at a tree.
 
     Args:
         tree: the game.
         method: a name of `METHODS`.
 
     Raises:
-        ValueError: for an unknown method, or a game of more seats or with other rewards.
+        ValueError: for an unknown method.
     """
 
     def __init__(self, tree: Tree, method: str = "pcfr+") -> None:
-        game = tree.game
-        if game.seats != 2 or not game.payoffs.zero_sum:
-            raise ValueError(f"{game.id} is not solved: it needs to have two seats whose rewards sum to zero")
         self.tree = tree
         self.iterations = 0
         self._method = METHODS[named("method", method, METHODS)]
@@ -121,7 +121,7 @@ def solve(
     """Iterate until NashConv is below `target`, or iterations or time are used up.
 
     Args:
-        tree: a game of two seats whose rewards sum to zero.
+        tree: the game.
         method: a name of `METHODS`.
         target: of NashConv, in the unit of the rewards.
         iterations: at most.

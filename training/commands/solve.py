@@ -30,13 +30,14 @@ def command(
     out: Path | None = None,
     as_json: AsJson = False,
 ) -> None:
-    """Solve a game of two seats whose random events can be enumerated, such as leduc.
+    """Solve a game whose random events can be enumerated, such as leduc or a small game in phases.
 
-    Iterations end when NashConv, the sum of what both seats can still win by a best response, is below the target.
+    Iterations end when NashConv, the sum of what the seats can still win by a best response, is below the target. Only
+    with two seats whose rewards sum to zero is it sure to fall so far.
 
     Args:
         target: NashConv to reach, in the unit of the rewards.
-        iterations: Iterations at most; each updates both seats.
+        iterations: Iterations at most; each updates all seats.
         seconds: Seconds at most, about.
         out: File for the policy. Default: the game's name with .npz.
     """
@@ -55,6 +56,7 @@ def command(
             "options": dict(game.options),
             "method": method,
             "value": float(solution.values[0]),
+            "values": solution.values.tolist(),
             "nash_conv": solution.nash_conv,
             "iterations": solution.iterations,
             "seconds": solution.seconds,
@@ -70,11 +72,15 @@ def command(
     print(f"the policy is in {file}: {words.rstrip()}")
 
 
-def _report(tree: Tree, found: Solution, method: str) -> Table:
+def _report(tree: Tree, solution: Solution, method: str) -> Table:
     report = Table(title=f"{tree.game.id}, solved by {method}", show_header=False)
-    report.add_row("value for the first seat", f"{found.values[0]:+.6f} {tree.game.payoffs.unit_name}")
-    report.add_row("NashConv", f"{found.nash_conv:.3g}")
-    report.add_row("iterations", f"{found.iterations:,}")
-    report.add_row("seconds", f"{found.seconds:.2f} ({found.iterations / found.seconds:,.0f} iterations a second)")
+    values = solution.values[: 1 if tree.game.payoffs.zero_sum and tree.game.seats == 2 else None]
+    for agent, value in zip(tree.game.agents, values, strict=False):
+        report.add_row(f"value for {agent}", f"{value:+.6f} {tree.game.payoffs.unit_name}")
+    report.add_row("NashConv", f"{solution.nash_conv:.3g}")
+    report.add_row("iterations", f"{solution.iterations:,}")
+    report.add_row(
+        "seconds", f"{solution.seconds:.2f} ({solution.iterations / solution.seconds:,.0f} iterations a second)"
+    )
     report.add_row("nodes, information sets", f"{tree.nodes:,}, {len(tree.seat):,}")
     return report

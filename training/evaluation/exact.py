@@ -33,6 +33,8 @@ CHANCE, END = -1, -2
 """Of a node, in place of the seat that decides."""
 MOST_NODES = 5_000_000
 """Most nodes of a tree."""
+MOST_BYTES = 2**30
+"""Most memory for the records of one depth of a tree."""
 
 outcomes: Any = None
 play: Any = None
@@ -249,8 +251,9 @@ def flat_tree(game: Game, encoder: str | None = None, most: int = MOST_NODES) ->
         most: how many nodes there may be.
 
     Raises:
-        ValueError: if the game's random events cannot be enumerated, there are more than `most` nodes, or a seat would
-            forget what it knew or did: an encoder must tell all of that.
+        ValueError: if the game's random events cannot be enumerated, there are more than `most` nodes, their records
+            take more than `MOST_BYTES` at one depth, or a seat would forget what it knew or did: an encoder must tell
+            all of that.
     """
     chance = required_chance(game)
     name = encoder or game.encoder
@@ -264,14 +267,11 @@ def flat_tree(game: Game, encoder: str | None = None, most: int = MOST_NODES) ->
     )
     tables = game.tables(1)
     chance.begin(tables[0])
-    builder = _Builder(game.seats, game.encoders[name], game.id)
+    builder = _Builder(game.seats, game.encoders[name], game.id, most)
     level = _Level(
         tables.view(np.ndarray), np.arange(game.seats)[None], np.ones(1), np.zeros((1, game.seats)), np.zeros(1, bool)
     )
     while len(level.tables):
-        builder.nodes += len(level.tables)
-        if builder.nodes > most:
-            raise ValueError(f"the tree of {game.id} has more than {most:,} nodes")
         level = builder.expand(level, look, go, game.num_actions)
     return builder.tree(game, name)
 
@@ -289,9 +289,9 @@ class _Level:
 
 
 class _Builder:
-    def __init__(self, seats: int, encoder: Encoder, game_id: str) -> None:
-        self.nodes = 0
-        self._encoder, self._id = encoder, game_id
+    def __init__(self, seats: int, encoder: Encoder, game_id: str, most: int) -> None:
+        self.nodes = 1
+        self._encoder, self._id, self._most = encoder, game_id, most
         self._sets: dict[bytes, int] = {}
         self._seat: list[int] = []
         self._parent: list[int] = []
@@ -317,6 +317,7 @@ class _Builder:
         rows = np.flatnonzero(who >= 0)
         if len(rows):
             first[rows] = self._information_sets(level, rows, who, masks)
+        self._check_size(int(counts.sum()), level.tables.itemsize)
         above = np.repeat(np.arange(count), counts)
         children, chances = level.tables[above], np.ones(len(above))
         actions = np.zeros(len(above), np.int64)
@@ -332,6 +333,20 @@ class _Builder:
             level.won[above],
             level.acted[above] | (who[above] >= 0),
         )
+
+    def _check_size(self, children: int, each: int) -> None:
+        """Count the nodes of the next depth, whose records take `each` bytes, before they are made."""
+        self.nodes += children
+        if self.nodes > self._most:
+            raise ValueError(
+                f"the tree of {self._id} has more than {self._most:,} nodes: {children:,} at one depth; options with "
+                "fewer choices and narrower ranges of private values make it smaller"
+            )
+        if children * each > MOST_BYTES:
+            raise ValueError(
+                f"the tree of {self._id} has {children:,} nodes of {each:,} bytes at one depth: it needs to fit into "
+                f"{MOST_BYTES / 2**30:g} GiB; options with fewer choices make it smaller"
+            )
 
     def _information_sets(self, level: _Level, rows: Ints, who: Ints, masks: NDArray[np.int8]) -> Ints:
         """Return the first sequence of the information set of every row."""
