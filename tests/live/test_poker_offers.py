@@ -1,10 +1,14 @@
 """What the poker agent reads out of the offers of a state, and which answers it takes for one of them."""
 
+import re
+
 import pytest
-from parlour.envs import Action
+from parlour.envs import Action, TurnState
+from parlour.envs.holdem.actions import described
 from parlour.envs.holdem.state import Offer
+from parlour.wrappers.live.common.turn import Turn
 from parlour.wrappers.live.poker.messages import GameState, Option, Player
-from parlour.wrappers.live.poker.offers import read_offers, safe_kind, violation
+from parlour.wrappers.live.poker.offers import read_offers, safe_kind
 
 OFFERS = [Offer("fold"), Offer("call"), Offer("raiseTo", 4, 9)]
 
@@ -70,32 +74,38 @@ def test_the_safe_action_is_a_check_where_it_is_offered():
     assert [safe_kind(["fold", "check"]), safe_kind(["fold", "call"]), safe_kind([])] == ["check", "fold", "fold"]
 
 
+def turn(offers):
+    return Turn(TurnState("m", "holdem-v0", "player_0", "preflop", True, allowed_actions=described(offers, 1)))
+
+
 @pytest.mark.parametrize(
-    ("action", "said"),
+    ("action", "played"),
     [
-        (Action("fold"), None),
-        (Action("call"), None),
-        (Action("raiseTo", {"amount": 4}), None),
-        (Action("raiseTo", {"amount": 9}), None),
-        (Action("raiseTo", {"amount": 3}), "raiseTo needs whole chips from 4 to 9, got 3"),
-        (Action("raiseTo", {"amount": 10}), "raiseTo needs whole chips from 4 to 9, got 10"),
-        (Action("raiseTo", {"amount": 5.0}), "raiseTo needs whole chips from 4 to 9, got 5.0"),
-        (Action("raiseTo", {}), "raiseTo needs whole chips from 4 to 9, got None"),
-        (Action("raiseTo", {"amount": 10**5000}), "raiseTo needs whole chips from 4 to 9, got a number without end"),
-        (Action("call", {"amount": 2}), "call takes no payload, got {'amount': 2}"),
-        (Action("check"), "'check' is not offered now; fold, call, raiseTo is"),
-        (Action("x" * 99), f"'{'x' * 40}' is not offered now; fold, call, raiseTo is"),
+        (Action("fold"), Action("fold")),
+        (Action("call"), Action("call")),
+        (Action("raiseTo", {"amount": 4}), Action("raiseTo", {"amount": 4})),
+        (Action("raiseTo", {"amount": 9}), Action("raiseTo", {"amount": 9})),
+        (Action("raiseTo", {"amount": 3}), Action("raiseTo", {"amount": 4})),
+        (Action("raiseTo", {"amount": 10**5000}), Action("raiseTo", {"amount": 9})),
+        (Action("raiseTo", {"amount": 5.0}), Action("raiseTo", {"amount": 5})),
+        (Action("pass"), Action("fold")),
+    ],
+    ids=["fold", "call", "least", "most", "below", "without end", "whole", "pass"],
+)
+def test_an_answer_is_one_of_the_offers_with_its_amount_within_the_bounds(action, played):
+    assert turn(OFFERS).read(action).action == played
+
+
+@pytest.mark.parametrize(
+    ("action", "problem"),
+    [
+        (Action("raiseTo", {}), "raiseTo: amount is missing"),
+        (Action("raiseTo", {"amount": True}), "raiseTo: amount is a whole number from 4 to 9, got True"),
+        (Action("call", {"amount": 2}), "call: it takes no amount, got {'amount': 2}"),
+        (Action("check"), "'check' is not offered, but fold, call, raiseTo"),
+        (Action("x" * 99), f"'{'x' * 40}' is not offered, but fold, call, raiseTo"),
     ],
 )
-def test_an_answer_is_one_of_the_offers_or_the_reason_is_told(action, said):
-    assert violation(action, OFFERS) == said
-
-
-def test_true_is_no_amount():
-    offers = [Offer("raiseTo", 1, 1)]
-    assert violation(Action("raiseTo", {"amount": True}), offers) == "raiseTo needs whole chips from 1 to 1, got True"
-    assert violation(Action("raiseTo", {"amount": 1}), offers) is None
-
-
-def test_where_nothing_is_offered_that_is_said():
-    assert violation(Action("fold"), []) == "'fold' is not offered now; nothing is"
+def test_an_answer_that_is_no_offer_is_refused_with_the_reason(action, problem):
+    with pytest.raises(ValueError, match=re.escape(problem)):
+        turn(OFFERS).read(action)
