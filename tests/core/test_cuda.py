@@ -14,6 +14,8 @@ from parlour.envs import VectorGame
 from parlour.envs.core.vector import DEVICES
 
 GAMES = [game_id for game_id in envs.GAMES if game_id.partition("-")[0] not in SMALL]
+QUICK = ["kuhn-v0"]
+"""Games that are tried in every run of the tests; `make nightly` tries all."""
 SCRIPT = Path(simulated_gpu.__file__)
 
 
@@ -32,8 +34,7 @@ def python(*arguments, **environment):
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-@pytest.mark.skipif("PARLOUR_NIGHTLY" not in os.environ, reason="Numba's simulator is slow: make nightly runs it")
-@pytest.mark.parametrize("game_id", GAMES)
+@pytest.mark.parametrize("game_id", GAMES if "PARLOUR_NIGHTLY" in os.environ else QUICK)  # the simulator is slow
 def test_a_simulated_gpu_gives_the_bytes_of_the_cpu(game_id):
     simulated = json.loads(python(SCRIPT, game_id, NUMBA_ENABLE_CUDASIM="1", NUMBA_DISABLE_JIT="1"))
     on_cpu = simulated_gpu.report(game_id, "cpu")

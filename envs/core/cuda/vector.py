@@ -76,10 +76,10 @@ class CudaVectorGame(VectorGame):
         arrays = state.pop("arrays")
         self.__dict__.update(state)
         self._allocate()
+        self._prepare()
         for array, host in zip(self._arrays(), arrays, strict=True):
             array.copy_to_device(host)
         self._name_arrays()
-        self._prepare()
 
     def _arrays(self) -> list[Any]:
         """Return the arrays that are the state."""
