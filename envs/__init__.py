@@ -8,6 +8,8 @@ Gymnasium, as a single-agent environment (``gymnasium.make("parlour/Holdem-v0")`
 
 from .core.aec import GameEnv
 from .core.capabilities import Capabilities, Chance, HiddenTurn, OutsideOption, PublicView, Setup, Talk, Teams
+from .core.compiled import compiled
+from .core.default_view import default_view
 from .core.devices import VectorGame
 from .core.encoder import Encoder
 from .core.game import Game, Payoffs
@@ -16,6 +18,7 @@ from .core.layout import Element, Layout, Slice
 from .core.match import Match
 from .core.record import new_table, record, with_required_fields
 from .core.registry import GAMES, find, game, make, register, register_installed, register_platform_id
+from .core.rng import draw, streams
 from .core.rollout import Policy, play_until_done
 from .core.rules import Rules
 from .core.turn_state import (
@@ -29,6 +32,7 @@ from .core.turn_state import (
     TurnState,
 )
 from .core.view import ActionGrid, ActionRange, View
+from .render.chart import chart
 from .render.renderer import Renderer
 
 __all__ = [
@@ -65,6 +69,10 @@ __all__ = [
     "TurnState",
     "VectorGame",
     "View",
+    "chart",
+    "compiled",
+    "default_view",
+    "draw",
     "find",
     "game",
     "make",
@@ -73,6 +81,7 @@ __all__ = [
     "record",
     "register",
     "register_platform_id",
+    "streams",
     "with_required_fields",
 ]
 

@@ -14,8 +14,8 @@ import torch
 from agilerl.algorithms import DQN
 from agilerl.components.replay_buffer import ReplayBuffer
 from agilerl.training.train_off_policy import train_off_policy
-from parlour.training.evaluation.duplicate import evaluate
-from parlour.wrappers.policies.loading import make_policy
+from parlour.training import evaluate
+from parlour.wrappers import make_policy
 
 
 class Player:

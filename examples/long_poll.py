@@ -11,10 +11,8 @@ import secrets
 import msgspec
 from aiohttp import web
 from parlour import envs
-from parlour.envs import TurnState
-from parlour.envs.core.game import Game
-from parlour.wrappers.agents.base import Agent
-from parlour.wrappers.agents.policy import PolicyAgent
+from parlour.envs import Game, TurnState
+from parlour.wrappers import Agent, PolicyAgent, make_policy
 from parlour.wrappers.live.common.agent_driver import AgentDriver, Deadline
 from parlour.wrappers.live.common.http_client import http_client, request_json
 from parlour.wrappers.live.common.match_session import MatchSession
@@ -22,7 +20,6 @@ from parlour.wrappers.live.common.reconnecting import Backoff, LiveError
 from parlour.wrappers.live.common.server import Server, read_body
 from parlour.wrappers.live.common.session_timer import SessionTimer
 from parlour.wrappers.live.common.turn import Turn
-from parlour.wrappers.policies.loading import make_policy
 
 
 class Hosted(msgspec.Struct):

@@ -16,8 +16,8 @@ import numpy as np
 import torch
 from parlour.envs import Game, VectorGame
 from parlour.envs import game as make_game
-from parlour.training.evaluation.duplicate import evaluate
-from parlour.wrappers.policies.loading import make_policy
+from parlour.training import evaluate
+from parlour.wrappers import make_policy
 from torch import nn
 from torch.nn.functional import mse_loss
 

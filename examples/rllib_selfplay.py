@@ -11,8 +11,8 @@ import numpy as np
 import ray
 import torch
 from parlour.envs import game as make_game
-from parlour.training.evaluation.duplicate import evaluate
-from parlour.wrappers.policies.loading import make_policy
+from parlour.training import evaluate
+from parlour.wrappers import make_policy
 from parlour.wrappers.rllib import MAIN, rllib_config
 
 

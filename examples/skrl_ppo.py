@@ -11,8 +11,8 @@ import gymnasium
 import numpy as np
 import parlour.envs  # registers the environments
 import torch
-from parlour.training.evaluation.duplicate import evaluate
-from parlour.wrappers.policies.loading import make_policy
+from parlour.training import evaluate
+from parlour.wrappers import make_policy
 from skrl.agents.torch.ppo import PPO, PPO_CFG
 from skrl.envs.wrappers.torch import wrap_env
 from skrl.memories.torch import RandomMemory

@@ -11,8 +11,8 @@ import gymnasium
 import numpy as np
 import parlour.envs  # registers the environments
 import torch
-from parlour.training.evaluation.duplicate import evaluate
-from parlour.wrappers.policies.loading import make_policy
+from parlour.training import evaluate
+from parlour.wrappers import make_policy
 from tianshou.algorithm import DQN
 from tianshou.algorithm.modelfree.dqn import DiscreteQLearningPolicy
 from tianshou.algorithm.optim import AdamOptimizerFactory

@@ -9,8 +9,8 @@ import time
 
 import torch
 from parlour.envs import game as make_game
-from parlour.training.evaluation.duplicate import evaluate
-from parlour.wrappers.policies.loading import make_policy
+from parlour.training import evaluate
+from parlour.wrappers import make_policy
 from parlour.wrappers.torchrl import Tables
 from tensordict.nn import TensorDictModule
 from torch import nn

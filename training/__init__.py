@@ -1,1 +1,49 @@
-"""Training, evaluation and the `parlour` command."""
+"""Training and evaluation, and the `parlour` command.
+
+The names below are the public ones; each is loaded at its first use, and PyTorch with those that train.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .evaluation.best_response import best_response as best_response
+    from .evaluation.comparison import play as play
+    from .evaluation.cross_play import cross_play as cross_play
+    from .evaluation.duplicate import evaluate as evaluate
+    from .evaluation.exact import flat_tree as flat_tree
+    from .evaluation.exact import nash_conv as nash_conv
+    from .evaluation.exact import values as values
+    from .evaluation.teams import finished as finished
+    from .evaluation.teams import play_teams as play_teams
+    from .evaluation.theory import compare as compare
+    from .runs.config import load_config as load_config
+    from .runs.config import preset_for as preset_for
+    from .runs.run import resume as resume
+    from .runs.run import train as train
+
+_SOURCES = {
+    "best_response": "evaluation.best_response",
+    "compare": "evaluation.theory",
+    "cross_play": "evaluation.cross_play",
+    "evaluate": "evaluation.duplicate",
+    "finished": "evaluation.teams",
+    "flat_tree": "evaluation.exact",
+    "load_config": "runs.config",
+    "nash_conv": "evaluation.exact",
+    "play": "evaluation.comparison",
+    "play_teams": "evaluation.teams",
+    "preset_for": "runs.config",
+    "resume": "runs.run",
+    "train": "runs.run",
+    "values": "evaluation.exact",
+}
+
+__all__ = list(_SOURCES)
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name."""
+    if name not in _SOURCES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{_SOURCES[name]}", __name__), name)

@@ -1,1 +1,65 @@
-"""Wrappers: seats for learners, policies, agents, match logs and live bridges."""
+"""What stands between games and players: learners' tables, policies, agents, logs, text games, live bridges.
+
+The names below are the public ones; each is loaded at its first use. Adapters to other frameworks are modules of their
+own (`parlour.wrappers.rllib`, `torchrl`, `openspiel`, `negmas`, …), and protocols are in `parlour.wrappers.live`.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .agents.base import Agent as Agent
+    from .agents.base import sentence as sentence
+    from .agents.language_model import Model as Model
+    from .agents.llm import LLMAgent as LLMAgent
+    from .agents.policy import PolicyAgent as PolicyAgent
+    from .live.arena.agent import ArenaAgent as ArenaAgent
+    from .live.arena.host import ArenaHost as ArenaHost
+    from .live.poker import agent as _poker
+    from .live.poker.host import PokerHost as PokerHost
+    from .logs import match_log as _logs
+    from .logs.match_log import MatchLog as MatchLog
+    from .policies.loading import load_policy as load_policy
+    from .policies.loading import load_run as load_run
+    from .policies.loading import make_policy as make_policy
+    from .policies.mlp import MlpPolicy as MlpPolicy
+    from .rl.gymnasium_tables import TablesVectorEnv as TablesVectorEnv
+    from .rl.opponents import Pool as Pool
+    from .rl.sb3 import sb3_env as sb3_env
+    from .text import TextGame as TextGame
+    from .text import play_text as play_text
+
+    play_poker, read_log = _poker.play, _logs.read
+
+_SOURCES = {
+    "Agent": "agents.base.Agent",
+    "ArenaAgent": "live.arena.agent.ArenaAgent",
+    "ArenaHost": "live.arena.host.ArenaHost",
+    "LLMAgent": "agents.llm.LLMAgent",
+    "MatchLog": "logs.match_log.MatchLog",
+    "MlpPolicy": "policies.mlp.MlpPolicy",
+    "Model": "agents.language_model.Model",
+    "PokerHost": "live.poker.host.PokerHost",
+    "PolicyAgent": "agents.policy.PolicyAgent",
+    "Pool": "rl.opponents.Pool",
+    "TablesVectorEnv": "rl.gymnasium_tables.TablesVectorEnv",
+    "TextGame": "text.TextGame",
+    "load_policy": "policies.loading.load_policy",
+    "load_run": "policies.loading.load_run",
+    "make_policy": "policies.loading.make_policy",
+    "play_poker": "live.poker.agent.play",
+    "play_text": "text.play_text",
+    "read_log": "logs.match_log.read",
+    "sb3_env": "rl.sb3.sb3_env",
+    "sentence": "agents.base.sentence",
+}
+
+__all__ = list(_SOURCES)
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name."""
+    if name not in _SOURCES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, _, attribute = _SOURCES[name].rpartition(".")
+    return getattr(import_module(f".{module}", __name__), attribute)
