@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 # Small networks run faster on one thread, and much faster if other programs use the processor.
 export OMP_NUM_THREADS = 1
 
-.PHONY: demo test test-fast test-plain coverage nightly soak lint types page docs gallery site frameworks platforms notebooks bench mutants economics replace clean
+.PHONY: demo test test-fast test-plain coverage nightly soak floods lint types page docs gallery site frameworks platforms notebooks bench mutants economics replace clean
 
 demo: $(VENV)/.train  ## train a policy for a minute and let it play at a live table
 	$(BIN)/parlour demo
@@ -31,6 +31,9 @@ nightly: coverage  ## coverage, a million broken messages for each end of every 
 
 soak: $(VENV)/.dev  ## a host of poker and its agents for hours, with faults between them; ARGS="--hours 2" shortens it
 	cd tests && $(abspath $(BIN))/python -m soak $(ARGS)
+
+floods: $(VENV)/.dev  ## what honest players keep while a stranger floods a host, beside a bare server; ARGS="--seconds 3" shortens it
+	cd tests && $(abspath $(BIN))/python -m floods $(ARGS)
 
 lint: $(VENV)/.dev  ## ruff: rules and format
 	$(BIN)/ruff check .

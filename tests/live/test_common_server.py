@@ -8,10 +8,11 @@ from contextlib import suppress
 import aiohttp
 import pytest
 from aiohttp import web
-from live.event_loops import on_loop
+from live.event_loops import in_virtual_time, on_loop
 from parlour.wrappers.live.common import listening
 from parlour.wrappers.live.common import server as server_module
 from parlour.wrappers.live.common.connection import ConnectionLimits
+from parlour.wrappers.live.common.pace import Pace
 from parlour.wrappers.live.common.server import Server, local_url, read_body, url_of
 
 
@@ -138,6 +139,40 @@ async def test_a_flooder_takes_places_from_itself_alone():
                 await socket.send_str("hello")
                 assert await socket.receive_str() == "hello"
                 await socket.close()
+
+
+@in_virtual_time
+async def test_an_address_that_sends_much_waits_for_its_turn_and_others_do_not():
+    pace = Pace(10.0, 3)
+    assert [round(pace.wait("a"), 6) for _ in range(6)] == [0, 0, 0, 0, 0.1, 0.2]
+    assert pace.wait("b") == pace.wait("") == 0.0
+    await asyncio.sleep(0.25)
+    assert round(pace.wait("a"), 6) == 0.05
+    await asyncio.sleep(100)
+    assert [pace.wait("a") for _ in range(4)] == [0, 0, 0, 0]
+
+
+@on_loop
+async def test_many_sockets_and_requests_of_a_stranger_are_served_later(monkeypatch):
+    """The stranger comes from 127.0.0.2; programs of the machine, from the server's own address, never wait."""
+    monkeypatch.setattr(listening, "NEW_AT_ONCE", 2)
+    monkeypatch.setattr(listening, "NEW_SOCKETS", 4.0)
+    monkeypatch.setattr(server_module, "REQUESTS_AT_ONCE", 5)
+    monkeypatch.setattr(server_module, "REQUESTS", 20.0)
+    async with Echo() as server:
+
+        async def seconds(count, address, force_close):
+            elsewhere = aiohttp.TCPConnector(local_addr=(address, 0), force_close=force_close)
+            async with aiohttp.ClientSession(connector=elsewhere) as http:
+                began = time.monotonic()
+                for _ in range(count):
+                    async with http.post(f"{server.url}/body", data=b"abc") as answer:
+                        assert await answer.text() == "3"
+                return time.monotonic() - began
+
+        assert await seconds(8, "127.0.0.2", force_close=True) > 1.0
+        assert await seconds(20, "127.0.0.3", force_close=False) > 0.6
+        assert await seconds(50, "127.0.0.1", force_close=True) < 10.0
 
 
 @on_loop

@@ -10,6 +10,7 @@ from typing import Any
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 
+from .pace import Pace
 from .places import Places
 
 MOST_SOCKETS = 4096
@@ -22,6 +23,9 @@ WARNING_SECONDS = 60.0
 """Seconds between two warnings that all sockets are taken."""
 IDLE_SECONDS = 60.0
 """Seconds that a socket may take for the headers of a request, its first and any further one."""
+
+NEW_SOCKETS, NEW_AT_ONCE = 50.0, 100
+"""New sockets of an address per second, and at once; further ones are read later."""
 
 Socket = Any
 """What asyncio calls ``socket`` of a transport; it is that of TLS's transport too."""
@@ -53,6 +57,12 @@ def most_sockets() -> int:
     return MOST_SOCKETS if files < 0 else max(8, min(MOST_SOCKETS, (files - RESERVED_FILES) // 2))
 
 
+def stranger(transport: asyncio.BaseTransport | None) -> str:
+    """Return the address of a peer; "" if it is a program on this machine, which nothing limits, or is gone."""
+    peer, own = (transport and transport.get_extra_info(name) for name in ("peername", "sockname"))
+    return str(peer[0]) if peer and own and peer[0] != own[0] else ""
+
+
 class Sockets:
     """The open sockets of a server. When all are taken, the address with the most gives way (see `Places`).
 
@@ -70,6 +80,7 @@ class Sockets:
         self._servers: list[asyncio.Server] = []
         self._handshakes: set[asyncio.Task[None]] = set()
         self._warned = float("-inf")
+        self._pace = Pace(NEW_SOCKETS, NEW_AT_ONCE)
 
     async def listen(self, address: str, port: int, tls: ssl.SSLContext | None = None) -> tuple[str, int]:
         """Listen at an address; return it with its port.
@@ -117,11 +128,24 @@ class Sockets:
             return
         self._transports[socket] = transport
         self._silent[socket] = asyncio.get_running_loop().call_later(IDLE_SECONDS, transport.abort)
+        wait = self._pace.wait(stranger(transport))
+        if wait:
+            transport.pause_reading()
+            asyncio.get_running_loop().call_later(wait, self._begin, transport, tls)
+        else:
+            self._begin(transport, tls)
+
+    def _begin(self, transport: asyncio.Transport, tls: ssl.SSLContext | None) -> None:
+        """Give a socket its protocol."""
+        if transport.is_closing():
+            return
         handler = self._handlers()
         if tls is None:
             transport.set_protocol(handler)
             handler.connection_made(transport)
+            transport.resume_reading()
         else:
+            transport.resume_reading()
             task = asyncio.get_running_loop().create_task(_shake_hands(transport, handler, tls))
             self._handshakes.add(task)
             task.add_done_callback(self._handshakes.discard)

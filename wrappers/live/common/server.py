@@ -19,14 +19,17 @@ from aiohttp.typedefs import Middleware
 from .connection import Connection, ConnectionLimits
 from .frames import HttpProtocol
 from .guesses import Guesses
-from .listening import IDLE_SECONDS, Sockets, http_log
+from .listening import IDLE_SECONDS, Sockets, http_log, stranger
 from .origins import Handler, Origins
+from .pace import Pace
 from .places import Places
 
 logger = logging.getLogger(__name__)
 
 BODY_SECONDS = 10.0
 """The timeout of a request's body in seconds."""
+REQUESTS, REQUESTS_AT_ONCE = 100.0, 200
+"""Requests of an address per second, and at once; further ones are answered later."""
 
 Live = Callable[[Connection], Awaitable[None]]
 """A function that serves a connection until it ends."""
@@ -74,6 +77,7 @@ class Server(ABC):
         self._connection_limits = connection_limits or ConnectionLimits()
         self._connections: dict[Connection, asyncio.Task[Any] | None] = {}
         self._places: Places[Connection] = Places(most_connections or sys.maxsize)
+        self._pace = Pace(REQUESTS, REQUESTS_AT_ONCE)
         self._sockets: Sockets | None = None
         self._outer: Server = self  # the one whose sockets these are
         self._runner: web.AppRunner | None = None
@@ -152,8 +156,11 @@ class Server(ABC):
 
     @web.middleware
     async def _mark_busy(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Let a socket with a request give way after idle ones."""
+        """Let a request of an address that sends many wait, and a socket with one give way after idle ones."""
         transport, sockets = request.transport, self._outer._sockets
+        wait = self._pace.wait(stranger(transport))
+        if wait:
+            await asyncio.sleep(wait)
         if sockets is None:
             return await handler(request)
         sockets.work(transport, True)

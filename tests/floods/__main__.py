@@ -1,0 +1,104 @@
+"""`make floods`: the share of their speed that honest players keep under each kind of flood. ``ARGS=--help``."""
+
+import asyncio
+import json
+import os
+import sys
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Annotated
+
+import aiohttp
+import tyro
+
+from . import players
+from .floods import FLOODS
+from .players import Count
+
+LEAST = 0.8
+"""The least ratio between what players of a host keep and what those of the control keep."""
+MEGABYTES = 32.0
+"""The most memory that a host may have more after a flood."""
+ROUNDS = 4
+SETTLED = 3.0
+"""Seconds after which a flood has begun, and what it may do at once is done."""
+HOSTS = {"poker": (players.poker, players.echo_over_websockets), "arena": (players.arena, players.echo_over_http)}
+"""Honest players of each host, and those of the control that use the same transport."""
+WITHOUT_WEBSOCKETS = {"arena": ("watchers", "frames")}
+"""Floods that a host has no door for."""
+
+
+@asynccontextmanager
+async def process(module, *args):
+    command = [sys.executable, "-m", f"floods.{module}", *args]
+    pipe = asyncio.subprocess.PIPE
+    running = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, stderr=asyncio.subprocess.DEVNULL)
+    try:
+        yield running
+    finally:
+        if running.returncode is None:
+            running.kill()
+        await running.wait()
+
+
+def megabytes(pid):
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+async def measure(server, honest, kind, seconds):
+    """Return turns per second before and under a flood, turns lost, and megabytes more than before."""
+    async with process("servers", server) as host, aiohttp.ClientSession() as http:
+        url = (await asyncio.wait_for(host.stdout.readline(), 300)).decode().strip()
+        count = Count()
+        playing = asyncio.create_task(honest(http, url, count))
+        await count.per_second(2 * seconds if server == "arena" else 1.0)  # rules are compiled
+        before = under = more = 0.0
+        for _ in range(ROUNDS):  # in turns, so that other programs of the machine slow both
+            before += await count.per_second(seconds / ROUNDS) / ROUNDS
+            async with process("floods", kind, server, url):
+                await count.per_second(SETTLED)
+                memory = megabytes(host.pid)
+                under += await count.per_second(seconds / ROUNDS) / ROUNDS
+                more = max(more, megabytes(host.pid) - memory)
+        assert not playing.done(), playing.exception()
+        playing.cancel()
+        host.stdin.close()
+        lost = json.loads(await asyncio.wait_for(host.stdout.readline(), 30))["lost"]
+    return before, under, lost, more
+
+
+async def table(seconds, kinds):
+    """Print a line for every host and kind of flood; return whether all is as it should be."""
+    fine = True
+    print("| host | flood | turns/s before, under | kept | kept by the control | ratio | turns lost | memory |")
+    print("|---|---|---|---|---|---|---|---|")
+    for host, (honest, control) in HOSTS.items():
+        for kind in kinds:
+            if kind in WITHOUT_WEBSOCKETS.get(host, ()):
+                continue
+            base, bare, _, _ = await measure("control", control, kind, seconds)
+            before, under, lost, more = await measure(host, honest, kind, seconds)
+            kept, control_kept = under / before, bare / base
+            ratio = kept / control_kept if control_kept else float("inf")
+            fine = fine and ratio >= LEAST and not lost and more < MEGABYTES
+            shares = f"{before:,.0f}, {under:,.0f} | {kept:.2f} | {control_kept:.2f} | {ratio:.2f}"
+            print(f"| {host} | {kind} | {shares} | {lost} | {more:+.0f} MB |", flush=True)
+    return fine
+
+
+def run(
+    seconds: float = 10.0, floods: Annotated[tuple[str, ...], tyro.conf.arg(metavar="FLOOD")] = tuple(FLOODS)
+) -> int:
+    """Flood hosts and a bare aiohttp server, and compare what their honest players keep of their speed.
+
+    Exit code 1: a host's players keep less than 0.8 of what the control's keep, lose a turn, or memory grows.
+
+    Args:
+        seconds: Seconds of each measurement.
+        floods: Kinds of floods.
+    """
+    return 0 if asyncio.run(table(seconds, floods)) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(tyro.cli(run))
