@@ -1,8 +1,7 @@
 """Bilateral trade: a buyer and a seller with private values propose prices in turn until one accepts or leaves."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from ..core.loading import amount
 from ..core.options import number, whole
 from ..core.random_policy import random_bot
 from ..phases import Bots, Computed, End, Named, Number, Open, Phase, PhaseGame, Private, Seen, bot, make
-from ..phases.fields import is_resolved, name_of, seats_of
+from ..phases.fields import Field, is_resolved, name_of, seats_of
 from ..phases.options import Ranges, ranges, shown
 from ..phases.standing import own
 
@@ -86,7 +85,6 @@ def game(
             ],
             worth=worth,
             bots=BOTS,
-            rounds=options["rounds"],
         )
     )
 
@@ -99,12 +97,8 @@ def _agreement(table: Any) -> dict[str, Any] | None:
     return {"scope": SCOPE, "price": float(table.standing)} if table.closed_by == ACCEPT else None
 
 
-@dataclass(frozen=True)
-class Proposal:
+class Proposal(Field):
     """The last price and who proposed it, or None."""
-
-    name: str
-    private: ClassVar[bool] = False
 
     def write(self, table: Any, seat: int) -> dict[str, Any] | None:
         """Return the proposal."""

@@ -70,7 +70,6 @@ def game(*, small_pile: float = 1.0, large_pile: float = 4.0, max_pushes: int = 
                 Computed("resolved", is_resolved),
             ],
             bots=BOTS,
-            rounds=options["rounds"],
         )
     )
 

@@ -1,9 +1,8 @@
 """Common agency: several principals offer wages to one agent, which accepts all or none and chooses a hidden effort."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +28,7 @@ from ..phases import (
     bot,
     make,
 )
-from ..phases.fields import LEFT_OUT, is_resolved, name_of, put
+from ..phases.fields import Answer, Field, HiddenWord, is_resolved, name_of, put
 
 LOSS, GAIN, COST, LOW, HIGH = range(5)
 """The parameters: both benefits of a principal, the cost of high effort, and the probabilities of the high outcome."""
@@ -131,9 +130,9 @@ def game(
             role_keys=("principal_ids",) * len(principals) + ("agent_id",),
             fields=[
                 Contracts("contracts"),
-                Accepted("accepted"),
+                Answer("accepted", BUNDLE, agent),
                 FactOf("outcome", len(principals), OUTCOMES),
-                Effort("effort"),
+                HiddenWord("effort", EFFORT, agent, WORDS, agent),
                 Computed("all_principals_offered", _all_offered),
                 Computed("total_w_low", _total_low),
                 Computed("total_w_high", _total_high),
@@ -143,7 +142,6 @@ def game(
                 Computed("resolved", is_resolved),
             ],
             bots=BOTS,
-            rounds=options["rounds"],
             decimals=DECIMALS,
         )
     )
@@ -174,12 +172,8 @@ def _all_offered(table: Any) -> bool:
     return all(bool(table.chosen[OFFERS][seat]) for seat in range(int(table.seats) - 1))
 
 
-@dataclass(frozen=True)
-class Contracts:
+class Contracts(Field):
     """The offered contracts by principal."""
-
-    name: str
-    private: ClassVar[bool] = False
 
     def write(self, table: Any, seat: int) -> dict[str, dict[str, float]]:
         """Return their wages."""
@@ -195,44 +189,6 @@ class Contracts:
             if seats.get(agent, table.seats - 1) < table.seats - 1 and isinstance(contract, Mapping):
                 put(table, OFFERS, seats[agent], amount(contract.get("w_low"), "w_low"))
                 table.fact[seats[agent]] = amount(contract.get("w_high"), "w_high")
-
-
-@dataclass(frozen=True)
-class Accepted:
-    """Whether the agent accepted; None: there is no answer."""
-
-    name: str
-    private: ClassVar[bool] = False
-
-    def write(self, table: Any, seat: int) -> bool | None:
-        """Return the answer."""
-        agent = int(table.seats) - 1
-        return bool(table.number[BUNDLE][agent]) if table.chosen[BUNDLE][agent] else None
-
-    def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
-        """Write the answer."""
-        if isinstance(value, bool):
-            put(table, BUNDLE, int(table.seats) - 1, float(value))
-
-
-@dataclass(frozen=True)
-class Effort:
-    """The effort, which only the agent knows. It comes after the outcome, which is known once there is an effort."""
-
-    name: str
-    private: ClassVar[bool] = True
-
-    def write(self, table: Any, seat: int) -> Any:
-        """Return the word."""
-        agent = int(table.seats) - 1
-        if seat != agent:
-            return LEFT_OUT
-        return WORDS[int(table.number[EFFORT][agent])] if table.chosen[EFFORT][agent] else None
-
-    def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
-        """Write the choice; a principal knows that there is one."""
-        if value in WORDS or table.fact[int(table.seats) - 1] > 0:
-            put(table, EFFORT, int(table.seats) - 1, float(value == "high"))
 
 
 @compiled

@@ -94,7 +94,6 @@ def game(
                 Computed("num_quantities_submitted", chosen_of),
             ],
             bots=BOTS,
-            rounds=options["rounds"],
         )
     )
 

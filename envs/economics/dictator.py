@@ -78,7 +78,6 @@ def game(
                 Computed("resolved", is_resolved),
             ],
             bots=BOTS,
-            rounds=options["rounds"],
         )
     )
 

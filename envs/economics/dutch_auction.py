@@ -88,7 +88,6 @@ def game(
             ],
             worth=worth,
             bots=BOTS,
-            rounds=options["rounds"],
             decimals=4,
         )
     )

@@ -1,8 +1,7 @@
 """The English auction: bidders raise an open price until one is left."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +29,7 @@ from ..phases import (
     bot,
     make,
 )
-from ..phases.fields import is_resolved, name_of
+from ..phases.fields import Field, is_resolved, name_of
 from ..phases.options import Ranges, ranges, shown
 
 START, INCREMENT = range(2)
@@ -113,18 +112,13 @@ def game(
             ],
             worth=worth,
             bots=BOTS,
-            rounds=options["rounds"],
             decimals=4,
         )
     )
 
 
-@dataclass(frozen=True)
-class LeastRaise:
+class LeastRaise(Field):
     """The least bid of the turn. It comes after the field of the standing one: a host may not tell the increment."""
-
-    name: str
-    private: ClassVar[bool] = False
 
     def write(self, table: Any, seat: int) -> float:
         """Return the bid."""

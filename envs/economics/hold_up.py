@@ -1,8 +1,7 @@
 """The hold-up game: two seats invest, and then bargain over what comes of both investments."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +26,7 @@ from ..phases import (
     bot,
     make,
 )
-from ..phases.fields import is_resolved, name_of, seats_of
+from ..phases.fields import Field, is_resolved, name_of, seats_of
 from ..phases.rules import cents, sum_of
 from ..phases.standing import own
 
@@ -111,17 +110,12 @@ def game(
             ],
             worth=worth,
             bots=BOTS,
-            rounds=options["rounds"],
         )
     )
 
 
-@dataclass(frozen=True)
-class Surplus:
+class Surplus(Field):
     """What the seats divide; None before they do. It comes after the parameters and the investments."""
-
-    name: str
-    private: ClassVar[bool] = False
 
     def write(self, table: Any, seat: int) -> float | None:
         """Return the surplus."""
@@ -144,12 +138,8 @@ def _split(table: Any) -> dict[str, float]:
     return {name_of(seat): share if seat == table.owner else surplus - share for seat in range(2)}
 
 
-@dataclass(frozen=True)
-class Offer:
+class Offer(Field):
     """The shares of the last offer by agent, or None. It comes after the field of who made it."""
-
-    name: str
-    private: ClassVar[bool] = False
 
     def write(self, table: Any, seat: int) -> dict[str, float] | None:
         """Return the shares."""

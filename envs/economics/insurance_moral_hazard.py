@@ -1,8 +1,7 @@
 """Insurance with moral hazard: an insurer offers a contract, the insured accepts it and chooses a hidden effort."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +27,7 @@ from ..phases import (
     bot,
     make,
 )
-from ..phases.fields import LEFT_OUT, is_resolved, put, seats_of
+from ..phases.fields import Answer, Field, HiddenWord, is_resolved, put, seats_of
 from ..phases.rules import go_back
 
 INCOME, LOSS, COST, LOW, HIGH = range(5)
@@ -38,6 +37,7 @@ OFFER, ACCEPT, REJECT, LITTLE, MUCH, WAIT = range(6)
 IN_GOOD, IN_BAD, OFFERS, STATE = range(4)
 """The facts: both transfers, the number of offers, and the state."""
 STATES = ("unknown", "bad", "good")
+EFFORTS = ("low", "high")
 TERMS = ("premium", "transfer_good", "transfer_bad")
 
 
@@ -125,28 +125,23 @@ def game(
                 Computed("num_agents", seats_of),
                 *(Parameter(name, index) for index, name in enumerate(list(options)[:5])),
                 Contract("contract"),
-                Accepted("accepted"),
+                Answer("accepted", 1, 1),
                 FactOf("state_realized", STATE, STATES),
                 FactOf("offer_count", OFFERS),
                 Computed("resolved", is_resolved),
-                Effort("effort"),
+                HiddenWord("effort", 2, 1, EFFORTS, STATE),
             ],
             worth=worth,
             bots=BOTS,
-            rounds=options["rounds"],
         )
     )
 
 
-@dataclass(frozen=True)
-class Contract:
+class Contract(Field):
     """The offered contract, or None.
 
     A contract with a negative number is read as the one with the same payments whose numbers are not negative.
     """
-
-    name: str
-    private: ClassVar[bool] = False
 
     def write(self, table: Any, seat: int) -> dict[str, float] | None:
         """Return its terms."""
@@ -160,42 +155,6 @@ class Contract:
             least = max(0.0, -min(numbers))
             put(table, 0, 0, numbers[0] + least)
             table.fact[IN_GOOD], table.fact[IN_BAD] = numbers[1] + least, numbers[2] + least
-
-
-@dataclass(frozen=True)
-class Accepted:
-    """Whether the contract was accepted; None: there is no answer."""
-
-    name: str
-    private: ClassVar[bool] = False
-
-    def write(self, table: Any, seat: int) -> bool | None:
-        """Return the answer."""
-        return bool(table.chosen[1][1] == 1 + ACCEPT) if table.chosen[1][1] else None
-
-    def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
-        """Write the answer."""
-        if isinstance(value, bool):
-            put(table, 1, 1, float(value))
-
-
-@dataclass(frozen=True)
-class Effort:
-    """The effort, which only the insured knows. It comes after the state, which is known once there is an effort."""
-
-    name: str
-    private: ClassVar[bool] = True
-
-    def write(self, table: Any, seat: int) -> Any:
-        """Return the word."""
-        if seat != 1:
-            return LEFT_OUT
-        return ("low", "high")[int(table.number[2][1])] if table.chosen[2][1] else None
-
-    def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
-        """Write the choice; another seat knows that there is one."""
-        if value in ("low", "high") or table.fact[STATE] > 0:
-            put(table, 2, 1, float(value == "high"))
 
 
 @compiled
@@ -242,7 +201,7 @@ def end(table: Any) -> End:
     return End(
         "insurance_resolved",
         more={
-            "effort": ("low", "high")[int(table.number[2][1])],
+            "effort": EFFORTS[int(table.number[2][1])],
             "state_realized": state,
             "transfer": float(table.fact[IN_GOOD if state == "good" else IN_BAD]),
             "premium": float(table.number[0][0]),

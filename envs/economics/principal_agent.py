@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from ..core.loading import amount
 from ..core.options import number, whole
 from ..core.random_policy import random_bot
 from ..phases import Bots, ChoiceOf, Computed, End, Fact, Named, Number, Phase, PhaseGame, Seen, bot, make
-from ..phases.fields import put, seats_of
+from ..phases.fields import Answer, Field, put, seats_of
 from ..phases.rules import begin_phase, go_back
 
 PRINCIPAL, WORKER = range(2)
@@ -112,14 +112,13 @@ def game(
                 Computed("num_agents", seats_of),
                 Contract("contract", tuple(levels)),
                 Clarifications("clarifications"),
-                Answer("accepted"),
+                Answer("accepted", RESPOND, WORKER),
                 Deliverable("deliverable"),
                 ChoiceOf("outcome_score", VERIFY, PRINCIPAL),
                 Computed("outcome_label", Label(tuple(levels))),
                 Computed("payment", _payment),
             ],
             bots=BOTS,
-            rounds=options["rounds"],
         )
     )
 
@@ -144,12 +143,10 @@ def _parameters(levels: Sequence[tuple[float, float]]) -> list[float]:
 
 
 @dataclass(frozen=True)
-class Contract:
+class Contract(Field):
     """The contract with its levels, or None. A host may send one to four levels with any labels."""
 
-    name: str
     labels: tuple[str, ...]
-    private: ClassVar[bool] = False
 
     def write(self, table: Any, seat: int) -> dict[str, Any] | None:
         """Return the contract; its texts are the standard ones, others are in the messages."""
@@ -175,12 +172,8 @@ class Contract:
         table.parameter[:] = _parameters(pairs)
 
 
-@dataclass(frozen=True)
-class Clarifications:
+class Clarifications(Field):
     """The questions, each with its answer or None."""
-
-    name: str
-    private: ClassVar[bool] = False
 
     def write(self, table: Any, seat: int) -> list[dict[str, str | None]]:
         """Return them; the texts are the standard ones, others are in the messages."""
@@ -195,29 +188,8 @@ class Clarifications:
             put(table, CLARIFY, WORKER, 1.0)
 
 
-@dataclass(frozen=True)
-class Answer:
-    """Whether the contract was accepted; None: there is no answer."""
-
-    name: str
-    private: ClassVar[bool] = False
-
-    def write(self, table: Any, seat: int) -> bool | None:
-        """Return the answer."""
-        return bool(table.number[RESPOND][WORKER]) if table.chosen[RESPOND][WORKER] else None
-
-    def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
-        """Write the answer."""
-        if isinstance(value, bool):
-            put(table, RESPOND, WORKER, float(value))
-
-
-@dataclass(frozen=True)
-class Deliverable:
+class Deliverable(Field):
     """What was delivered, or None."""
-
-    name: str
-    private: ClassVar[bool] = False
 
     def write(self, table: Any, seat: int) -> str | None:
         """Return the standard text; another one is in the messages."""

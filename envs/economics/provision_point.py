@@ -92,7 +92,6 @@ def game(
             ],
             worth=worth,
             bots=BOTS,
-            rounds=options["rounds"],
         )
     )
 

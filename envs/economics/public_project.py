@@ -66,7 +66,6 @@ def game(
                 Computed("built", _built),
             ],
             bots=BOTS,
-            rounds=options["rounds"],
         )
     )
 

@@ -79,7 +79,6 @@ def game(
                 ChoiceOf("returned", 1, 1),
             ],
             bots=BOTS,
-            rounds=options["rounds"],
         )
     )
 

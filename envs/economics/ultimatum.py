@@ -1,8 +1,7 @@
 """Ultimatum: one agent proposes a division, and all others need to accept it; or another proposes in its turn."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +26,7 @@ from ..phases import (
     bot,
     make,
 )
-from ..phases.fields import name_of, seats_of
+from ..phases.fields import Field, name_of, seats_of
 from ..phases.options import Ranges, ranges, shown
 
 TOTAL, LOWEST, HIGHEST = range(3)
@@ -102,7 +101,6 @@ def game(
             ],
             worth=worth,
             bots=BOTS if _is_solved(options, others) else {name: BOTS[name] for name in BOTS if name != "equilibrium"},
-            rounds=options["rounds"],
         )
     )
 
@@ -117,12 +115,8 @@ def _division(table: Any) -> dict[str, float]:
     return {name_of(seat): float(table.number[0][seat]) for seat in range(int(table.seats))}
 
 
-@dataclass(frozen=True)
-class Shares:
+class Shares(Field):
     """The shares of the offer by agent, or None. It comes after the field of who made it."""
-
-    name: str
-    private: ClassVar[bool] = False
 
     def write(self, table: Any, seat: int) -> dict[str, float] | None:
         """Return the shares."""
@@ -141,12 +135,8 @@ class Shares:
         table.standing = table.number[0, int(table.owner)]
 
 
-@dataclass(frozen=True)
-class Acceptances:
+class Acceptances(Field):
     """The agents that have accepted the offer, each with True."""
-
-    name: str
-    private: ClassVar[bool] = False
 
     def write(self, table: Any, seat: int) -> dict[str, bool]:
         """Return them."""

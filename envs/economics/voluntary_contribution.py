@@ -79,7 +79,6 @@ def game(
                 Computed("resolved", is_resolved),
             ],
             bots=BOTS,
-            rounds=options["rounds"],
         )
     )
 

@@ -71,7 +71,6 @@ def game(
                 Computed("resolved", is_resolved),
             ],
             bots=BOTS,
-            rounds=options["rounds"],
             decimals=4,
         )
     )

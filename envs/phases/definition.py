@@ -229,7 +229,6 @@ class PhaseGame:
             `kind` is the last word, with each of `numbers`, float64[N]; infinite if it binds the seat to nothing (see
             `OutsideOption`). None: there is no outside option.
         bots: scripted players by name.
-        rounds: how many times the game is played.
         decimals: of the utilities.
     """
 
@@ -257,8 +256,12 @@ class PhaseGame:
     history: Callable[[Any], list[dict[str, Any]]] | None = None
     worth: Callable[[Any, int, NDArray[np.float64]], Any] | None = None
     bots: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
-    rounds: int = 1
     decimals: int = 2
+
+    @property
+    def rounds(self) -> int:
+        """How many times the game is played: the option `rounds`; without it, once."""
+        return int(self.options.get("rounds", 1))
 
     @property
     def hides(self) -> bool:

@@ -5,7 +5,7 @@ A field of one seat has ``private = True``: observers without a seat do not get 
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from ..core.loading import amount
 
@@ -39,26 +39,31 @@ def is_resolved(table: Any) -> bool:
     return bool(table.revealed)
 
 
-class Field(Protocol):
+@dataclass(frozen=True)
+class Field:
     """A field of `game_state`.
 
-    `write` returns its value for a seat (−1: an observer), or `LEFT_OUT`. `read` writes a value that a host sent into a
-    record, with what `seat` may know; `seats` maps agents to seats. The value may be anything.
+    Attributes:
+        name: the field's name.
+        private: whether only the seats get it.
     """
 
-    @property
-    def name(self) -> str:
-        """The field's name."""
-
-    @property
-    def private(self) -> bool:
-        """Whether only the seats get it."""
+    name: str
+    private: ClassVar[bool] = False
 
     def write(self, table: Any, seat: int) -> Any:
-        """Return the value."""
+        """Return the value for a seat (−1: an observer), or `LEFT_OUT`."""
+        raise NotImplementedError
 
     def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
-        """Write a value that a host sent into the record."""
+        """Write a value that a host sent into the record, with what `seat` may know; by default nothing.
+
+        Args:
+            table: the record.
+            seat: who may know it.
+            value: the value, which may be anything.
+            seats: the agents' seats.
+        """
 
 
 def put(table: Any, phase: int, seat: int, number: float) -> None:
@@ -70,28 +75,21 @@ def put(table: Any, phase: int, seat: int, number: float) -> None:
 
 
 @dataclass(frozen=True)
-class Computed:
+class Computed(Field):
     """A public field that follows from the record and is not read back: ``compute(table)``."""
 
-    name: str
     compute: Callable[[Any], Any]
-    private: ClassVar[bool] = False
 
     def write(self, table: Any, seat: int) -> Any:
         """Return the value."""
         return self.compute(table)
 
-    def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
-        """Read nothing."""
-
 
 @dataclass(frozen=True)
-class Parameter:
+class Parameter(Field):
     """A number that the payoffs depend on."""
 
-    name: str
     index: int
-    private: ClassVar[bool] = False
 
     def write(self, table: Any, seat: int) -> float:
         """Return the number."""
@@ -104,10 +102,9 @@ class Parameter:
 
 
 @dataclass(frozen=True)
-class OwnChoice:
+class OwnChoice(Field):
     """The seat's own number in a phase; None: it has not chosen."""
 
-    name: str
     phase: int = 0
     private: ClassVar[bool] = True
 
@@ -122,13 +119,11 @@ class OwnChoice:
 
 
 @dataclass(frozen=True)
-class WhoChose:
+class WhoChose(Field):
     """The agents that have chosen in a sealed phase; `others`: without the seat itself."""
 
-    name: str
     phase: int = 0
     others: bool = True
-    private: ClassVar[bool] = False
 
     def write(self, table: Any, seat: int) -> list[str]:
         """Return their names."""
@@ -145,12 +140,10 @@ class WhoChose:
 
 
 @dataclass(frozen=True)
-class Choices:
+class Choices(Field):
     """The numbers that everybody sees, by agent: of one phase, or of several in which different seats choose."""
 
-    name: str
     phases: tuple[int, ...] = (0,)
-    private: ClassVar[bool] = False
 
     def write(self, table: Any, seat: int) -> dict[str, float]:
         """Return the numbers."""
@@ -172,18 +165,16 @@ class Choices:
 
 
 @dataclass(frozen=True)
-class Split:
+class Split(Field):
     """How one seat divides a total, as a dict of two numbers that everybody sees; None: it has not chosen.
 
     `total` is the index of the parameter that is divided. The field comes after that of the parameter.
     """
 
-    name: str
     phase: int
     seat: int
     keys: tuple[str, str]
     total: int
-    private: ClassVar[bool] = False
 
     def write(self, table: Any, seat: int) -> dict[str, float] | None:
         """Return the numbers."""
@@ -199,13 +190,11 @@ class Split:
 
 
 @dataclass(frozen=True)
-class ChoiceOf:
+class ChoiceOf(Field):
     """The number that one seat chose in a phase that everybody sees; None: it has not chosen."""
 
-    name: str
     phase: int
     seat: int
-    private: ClassVar[bool] = False
 
     def write(self, table: Any, seat: int) -> float | None:
         """Return the number."""
@@ -218,13 +207,11 @@ class ChoiceOf:
 
 
 @dataclass(frozen=True)
-class FactOf:
+class FactOf(Field):
     """A fact of the round: a whole number; or a word, and None for the number 0."""
 
-    name: str
     index: int
     words: tuple[str, ...] = ()
-    private: ClassVar[bool] = False
 
     def write(self, table: Any, seat: int) -> int | str | None:
         """Return the number or the word."""
@@ -237,3 +224,45 @@ class FactOf:
             table.fact[self.index] = self.words.index(value) if value in self.words else 0
         elif value is not None:
             table.fact[self.index] = amount(value, self.name)
+
+
+@dataclass(frozen=True)
+class Answer(Field):
+    """Whether one seat accepted, by a number above 0, in a phase that everybody sees; None: there is no answer."""
+
+    phase: int
+    seat: int
+
+    def write(self, table: Any, seat: int) -> bool | None:
+        """Return the answer."""
+        return bool(table.number[self.phase][self.seat]) if table.chosen[self.phase][self.seat] else None
+
+    def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
+        """Write the answer."""
+        if isinstance(value, bool):
+            put(table, self.phase, self.seat, float(value))
+
+
+@dataclass(frozen=True)
+class HiddenWord(Field):
+    """The word for a choice that only one seat knows, or None. `words`: those for the numbers 0 and 1.
+
+    The others know that there is one, once the fact with the index `fact` is above 0. The field comes after that fact.
+    """
+
+    phase: int
+    seat: int
+    words: tuple[str, str]
+    fact: int
+    private: ClassVar[bool] = True
+
+    def write(self, table: Any, seat: int) -> Any:
+        """Return the word."""
+        if seat != self.seat:
+            return LEFT_OUT
+        return self.words[int(table.number[self.phase][seat])] if table.chosen[self.phase][seat] else None
+
+    def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
+        """Write the choice, or that there is one."""
+        if value in self.words or table.fact[self.fact] > 0:
+            put(table, self.phase, self.seat, float(value == self.words[1]))

@@ -2,19 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from ..core.loading import amount
-from .fields import name_of
+from .fields import Field, name_of
 
 
 @dataclass(frozen=True)
-class Standing:
+class Standing(Field):
     """The standing number; `owned`: None if it is nobody's."""
 
-    name: str
     owned: bool = False
-    private: ClassVar[bool] = False
 
     def write(self, table: Any, seat: int) -> float | None:
         """Return the number."""
@@ -26,12 +24,8 @@ class Standing:
             table.standing = amount(value, self.name)
 
 
-@dataclass(frozen=True)
-class StandingBy:
+class StandingBy(Field):
     """The agent whose number stands, or None. It comes after the field of the number."""
-
-    name: str
-    private: ClassVar[bool] = False
 
     def write(self, table: Any, seat: int) -> str | None:
         """Return the agent."""
@@ -52,12 +46,8 @@ def own(table: Any, seat: int) -> None:
     table.number[phase, seat] = table.standing
 
 
-@dataclass(frozen=True)
-class WhoLeft:
+class WhoLeft(Field):
     """The agents that have left the phase."""
-
-    name: str
-    private: ClassVar[bool] = False
 
     def write(self, table: Any, seat: int) -> list[str]:
         """Return their names."""
