@@ -166,7 +166,7 @@ class GridActions:
                 raise IllegalAction(
                     f"action {action!r} is not legal: {value} is none of {np.flatnonzero(mask).tolist()}"
                 )
-        match.step(self._grid.decode(match.table, [int(value) for value in values]))
+        match.play_move(self._grid.decode(match.table, [int(value) for value in values]))
 
 
 def action_mode(name: str, game: Game) -> ActionMode:

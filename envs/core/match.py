@@ -31,6 +31,9 @@ _OWN = ("table", "_records", "_stream", "_rewards", "_loops", "_talk")  # attrib
 class Match:
     """One table of a game, episode after episode.
 
+    The acting seat decides by `submit` (an answer, as a wire has it), `play` (an action index) or `play_move` (an exact
+    move of the rules); `submit` alone checks what it is given. `send` sends a message and keeps the turn.
+
     Args:
         game: the game with its options.
         encoder: name of the encoder of the observations; None: the game's own encoder.
@@ -207,7 +210,7 @@ class Match:
             return move
         self._deliver(agent, messages, record=True)
         self._deliver(agent, self._action_messages(action), record=False)
-        self.step(move)
+        self.play_move(move)
         return ts.accepted()
 
     def send(self, agent: str, intent: MessageIntent | Mapping[str, Any]) -> ActionResult:
@@ -228,21 +231,22 @@ class Match:
             self._deliver(agent, [message], record=True)
         return problem or ts.accepted()
 
-    def play(self, action: int) -> None:
-        """Play the acting seat's legal action index, and send the messages that belong to it."""
-        if self._talk is not None:
+    def play(self, action: int, *, silent: bool = False) -> None:
+        """Play the acting seat's legal action index.
+
+        Args:
+            action: the index.
+            silent: whether to leave out the messages that belong to the action, which a host sends itself.
+        """
+        if self._talk is not None and not silent:
             response = self.game.view.encode(self.table, action)
             messages = response.messages + self._action_messages(response.action)
             self._deliver(self.game.agents[self.turn], messages, record=False)
-        self.step_action(action)
-
-    def step_action(self, action: int) -> None:
-        """Play the acting seat's legal action index, and send no message."""
         self._action[0] = action
         self._loops.step(self._records, self._action, self.batch, False)
         self._played()
 
-    def step(self, move: Any) -> None:
+    def play_move(self, move: Any) -> None:
         """Play a move of the acting seat that `View.parse` or `ActionGrid.decode` returned, and send no message."""
         self.game.rules.step(self.table, move)
         self.refresh()

@@ -310,7 +310,7 @@ class MafiaHostSession:
             raise RuntimeError(f"the rules expect seat {self.match.turn}, not {seat}")
         self._report.turn(self.game.agents[seat], action, replaced)
         self._shown.turn = seat
-        self.match.step_action(self.game.view.nearest(self._shown, move))
+        self.match.play(self.game.view.nearest(self._shown, move), silent=True)
 
     def _end(self, table: Any) -> None:
         winner: Any = WINNERS[table.winner]
