@@ -1,5 +1,6 @@
 """`parlour play`: a match in the terminal, to watch or to play; also as a film or a page."""
 
+import sys
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -7,13 +8,16 @@ from tempfile import TemporaryDirectory
 
 from rich.live import Live
 
+from ...envs import Game
+from ...wrappers.agents.base import Agent
 from ...wrappers.agents.human import HumanAgent
 from ...wrappers.logs.match_log import MatchLog, opened
+from ..runs.config import preset_options
 from ..terminal.console import Console
 from ..terminal.match import TerminalMatch
 from ..terminal.screen import Screen
-from .arguments import FilmArguments, GameArguments, PlayersArguments, SessionArguments
-from .matches import check, finish, seated, with_you
+from .arguments import AgentsArguments, FilmArguments, GameArguments, PlayersArguments, SessionArguments
+from .lookup import HUMAN, agent, game_with, has_seats, names_seats, of_the_zoo, rivals, warn_about_differences
 from .replay import check_out, write
 
 FIRST = ("agents", "options", "matches", "screen", "out", "delay", "seed", "log", "view", "model")
@@ -43,11 +47,12 @@ def command(
     if screen and out is not None:
         raise ValueError("--screen or --out: choose one")
     count = matches if matches is not None else 1 if out is not None else 10 if screen else 3
-    check(count, delay)
+    if count < 1 or not 0 <= delay < 3600:
+        raise ValueError(f"matches={count}, delay={delay}: need at least 1 match, and a delay from 0 up")
     if out is not None:
         check_out(out)
-    players = players if players.agents else with_you(game, players)
-    chosen, agents = seated(game, players, session.seed)
+    players = players if players.agents else _with_you(game, players)
+    chosen, agents = _seated(game, players, session.seed)
     people = any(isinstance(one, HumanAgent) for one in agents)
     if screen and people:
         raise ValueError("one screen has no seat for a person: leave --screen out, or use parlour table in the browser")
@@ -55,13 +60,13 @@ def command(
     if screen:
         with opened(session.log) as match.log, Live(console=match.console, auto_refresh=False) as live:
             match.show = Screen(match, live).show
-            finish(match, count, session.seed)
+            _finish(match, count, session.seed)
     elif out is not None:
         quiet = replace(match, console=Console(quiet=not people), delay=0.0)
         _record(quiet, out, film, count, session)
     else:
         with opened(session.log) as match.log:
-            finish(match, count, session.seed)
+            _finish(match, count, session.seed)
         match.console.print(match.table())
 
 
@@ -70,10 +75,45 @@ def _record(match: TerminalMatch, out: Path, film: FilmArguments, count: int, se
     with ExitStack() as stack:
         file = Path(stack.enter_context(TemporaryDirectory())) / "match.jsonl"
         with MatchLog(file) as match.log:
-            finish(match, count, session.seed)
+            _finish(match, count, session.seed)
         if session.log is not None:
             session.log.parent.mkdir(parents=True, exist_ok=True)
             with session.log.open("ab") as kept:
                 kept.write(file.read_bytes())
         write(file, out, f"{match.game.id}: {', '.join(match.names)}", film)
     Console().print(f"written: {out}", markup=False, soft_wrap=True)
+
+
+def _with_you(game: GameArguments, players: PlayersArguments) -> PlayersArguments:
+    """Return the players of a match without named ones: a person, and the zoo's policy or a bot in all other seats."""
+    seats = None if names_seats(game.options) or not has_seats(game.game) else preset_options(game.game).get("seats")
+    chosen = game_with(game.game, game.options, seats=seats)
+    rival = next(iter((*of_the_zoo(chosen), *rivals(chosen))))
+    others = [rival] * (chosen.seats - 1)
+    if others:
+        print(f"you are {chosen.agents[0]}; {rival} plays the others (--agents names other players)", file=sys.stderr)
+    return replace(players, agents=(HUMAN, *others))
+
+
+def _seated(game: GameArguments, players: AgentsArguments, seed: int | None) -> tuple[Game, list[Agent]]:
+    """Return the game, with one seat per agent if it has the option `seats`, and the agents."""
+    if seed is not None and seed < 0:
+        raise ValueError(f"seed {seed} is negative; give one from 0 up")
+    specs, model = players.agents, players.language_model()
+    chosen = game_with(game.game, game.options, seats=len(specs) if has_seats(game.game) else None)
+    seeds = [None] * len(specs) if seed is None else range(seed + 1, seed + 1 + len(specs))
+    agents = [agent(spec, chosen, one, model) for spec, one in zip(specs, seeds, strict=True)]
+    warn_about_differences(zip(specs, agents, strict=True), chosen)
+    return chosen, agents
+
+
+def _finish(match: TerminalMatch, matches: int, seed: int | None) -> None:
+    """Play the match to its end.
+
+    Raises:
+        ValueError: if a person's input ends before the match.
+    """
+    try:
+        match.play(matches, seed)
+    except EOFError:
+        raise ValueError("the input ended before the match") from None
