@@ -20,6 +20,7 @@ from .generator import ANY, SPLITS, difficulty
 from .pieces import ASPECTS
 from .rules import FIGURES
 from .silhouettes import Silhouette
+from .state import TangramState
 from .table import BONUS, LIBRARY, MODALITIES, OWN, PLACES, RANDOM, SEATS, SET, TABLE
 from .teacher import FigureExpert
 
@@ -175,6 +176,7 @@ def _made(options: dict[str, Any], source: int, known: Silhouette | None, own: t
             game_state=partial(view.game_state, title, names),
             outcome=view.outcome,
             load=partial(view.load, blank, figures),
+            state_type=TangramState,
             resample=view.resample,
         ),
         renderer=Renderer(partial(render.render, title, names), picture.picture),

@@ -1,29 +1,14 @@
-"""Record ──► TurnState of a player, and back.
-
-`game_state` has the fields of ``state`` in TangramCollaborativeAI's messages, and:
-
-=================  ====================================================================================================
-``objective``      the figure in words
-``silhouette``     its outline, a list of rings of [x, y] in board units: outer rings counter-clockwise, holes clockwise
-``iou``            intersection over union of pieces and silhouette when the turn began
-``turn_number``    from 1, and ``turns``: the number of turns
-``plays_left``     in this turn
-``passes``         turns skipped in a row
-``moved``          None, or the piece played in this turn: ``{"shape", "from"}``; ``from`` is None (it came from the
-                   drawer) or ``{"position", "rotation"}``
-``board_img``      with the option `images`: base64 PNG, and ``drawer_img``
-=================  ====================================================================================================
-
-All seats see everything. Only the random stream is hidden.
-"""
+"""Record ──► TurnState of a player, and back. Only the random stream is hidden."""
 
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 import numpy as np
+from msgspec import UNSET
 from numpy.typing import NDArray
 
+from ..core.game_state import or_else
 from ..core.loading import payoffs_in
 from ..core.record import Tables
 from ..core.turn_state import TurnState
@@ -34,6 +19,7 @@ from .pieces import ASPECTS, CORNERS, PIECES
 from .render import board_image, drawer_image, words
 from .rules import begin, hold, normal, put
 from .silhouettes import Silhouette, objective
+from .state import BoardPiece, DrawerPiece, Moved, Place, TangramState, Vector, vector
 from .table import BOUNDARY, OWN, SOLVED
 
 ANY_FIGURE = "a figure"
@@ -45,44 +31,43 @@ def phase(table: Any) -> str:
     return "feedback" if table.moved >= 0 else "play"
 
 
-def game_state(title: str, names: Sequence[str], table: Any, seat: int) -> dict[str, Any]:
+def game_state(title: str, names: Sequence[str], table: Any, seat: int) -> TangramState:
     """Return the board, which every seat sees; see `render.words` for `title` and `names`."""
     there = table.on_board.tolist()
-    state: dict[str, Any] = {
-        "objective": words(title, names, table),
-        "on_board": {name: _placed(table, piece) for piece, name in enumerate(PIECES) if there[piece]},
-        "off_board": {
-            name: {"vertices": shape.tolist(), "rotation": 0.0}
+    return TangramState(
+        objective=words(title, names, table),
+        on_board={name: _placed(table, piece) for piece, name in enumerate(PIECES) if there[piece]},
+        off_board={
+            name: DrawerPiece(vertices=shape.tolist())
             for piece, (name, shape) in enumerate(zip(PIECES, _drawer(*table.scale.tolist()), strict=True))
             if not there[piece]
         },
-        "silhouette": _rings(table),
-        "iou": float(table.iou),
-        "turn_number": int(table.turn_number),
-        "turns": int(table.turns),
-        "plays_left": int(table.plays_left),
-        "passes": int(table.passes),
-        "moved": _moved(table),
-    }
-    if table.images:
-        state |= {"board_img": board_image(table), "drawer_img": drawer_image(table)}
-    return state
+        silhouette=_rings(table),
+        iou=float(table.iou),
+        turn_number=int(table.turn_number),
+        turns=int(table.turns),
+        plays_left=int(table.plays_left),
+        passes=int(table.passes),
+        moved=_moved(table),
+        board_img=board_image(table) if table.images else UNSET,
+        drawer_img=drawer_image(table) if table.images else UNSET,
+    )
 
 
-def public(title: str, names: Sequence[str], table: Any) -> dict[str, Any]:
+def public(title: str, names: Sequence[str], table: Any) -> TangramState:
     """Return the public view of the board, which is that of the players."""
     return game_state(title, names, table, 0)
 
 
-def _placed(table: Any, piece: int) -> dict[str, Any]:
+def _placed(table: Any, piece: int) -> BoardPiece:
     hits = int(table.hits[piece])
     collisions = [name for other, name in enumerate(PIECES) if hits >> other & 1]
-    return {
-        "position": [float(table.x[piece]), float(table.y[piece])],
-        "vertices": table.vertices[piece, : CORNERS[piece]].tolist(),
-        "rotation": float(table.rotation[piece]),
-        "collisions": collisions + ["BOUNDARY"] * (hits >> BOUNDARY),
-    }
+    return BoardPiece(
+        position=vector(float(table.x[piece]), float(table.y[piece])),
+        vertices=table.vertices[piece, : CORNERS[piece]].tolist(),
+        rotation=float(table.rotation[piece]),
+        collisions=collisions + ["BOUNDARY"] * (hits >> BOUNDARY),
+    )
 
 
 @cache
@@ -94,7 +79,7 @@ def _drawer(right: float, up: float) -> list[NDArray[np.float64]]:
     return [shape[:corners] for shape, corners in zip(shapes, CORNERS, strict=True)]
 
 
-def _rings(table: Any) -> list[list[list[float]]]:
+def _rings(table: Any) -> list[list[Vector]]:
     rings = []
     start = 0
     for end in table.ends.tolist():
@@ -104,12 +89,11 @@ def _rings(table: Any) -> list[list[list[float]]]:
     return rings
 
 
-def _moved(table: Any) -> dict[str, Any] | None:
+def _moved(table: Any) -> Moved | None:
     if table.moved < 0:
         return None
     x, y, rotation = table.was.tolist()
-    was = {"position": [x, y], "rotation": rotation} if table.was_on_board else None
-    return {"shape": PIECES[int(table.moved)], "from": was}
+    return Moved(PIECES[int(table.moved)], Place(vector(x, y), rotation) if table.was_on_board else None)
 
 
 def outcome(table: Any, seat: int) -> dict[str, Any]:
@@ -143,36 +127,32 @@ def load(blank: Tables, figures: Sequence[Silhouette], state: TurnState) -> tupl
     Raises:
         KeyError, TypeError, ValueError: if `game_state` lacks a field, or holds what cannot be.
     """
-    game = state.game_state
+    game = TangramState.of(state)
     tables = blank.copy().view(np.recarray)
     table = tables[0]
-    title = game.get("objective", "")
-    known = objective(title, {figure.name: figure for figure in figures})
+    known = objective(game.objective, {figure.name: figure for figure in figures})
     table.figure = figures.index(known) if known in figures else -1
-    if "silhouette" in game:
-        _load_outline(table, game["silhouette"])
+    if game.silhouette is not UNSET:
+        _load_outline(table, game.silhouette)
     elif known is not None:
         table.outline, table.ends = known.outline(list(ASPECTS)[table.aspect]), known.ends
     elif table.source != OWN:
-        raise ValueError(f"the state has no silhouette, and no known figure has the objective {title!r}")
+        raise ValueError(f"the state has no silhouette, and no known figure has the objective {game.objective!r}")
     begin(table)
-    placed = game.get("on_board") or {}
-    there = {_piece(name): _pose(one) for name, one in placed.items()}
-    moved = game.get("moved")
+    there = {_piece(name): _pose(one) for name, one in game.on_board.items()}
+    moved = game.moved
     before = dict(there)
     if moved is not None:
-        lifted = _piece(moved["shape"])
+        lifted = _piece(moved.shape)
         if before.pop(lifted, None) is None:
-            raise ValueError(f"{moved['shape']} was moved, but is not on the board")
-        if moved.get("from") is not None:
-            before[lifted] = _pose(moved["from"])
+            raise ValueError(f"{moved.shape} was moved, but is not on the board")
+        if moved.origin is not None:
+            before[lifted] = _pose(moved.origin)
     for piece, pose in before.items():
         put(table, piece, *pose)
     seats = _seating(state, int(table.seats))
-    table.turns = int(game.get("turns", table.turns))
-    table.turn_number = int(game.get("turn_number", 1))
-    table.plays_left = int(game.get("plays_left", table.plays))
-    table.passes = int(game.get("passes", 0))
+    table.turns, table.turn_number = or_else(game.turns, table.turns), game.turn_number
+    table.plays_left, table.passes = or_else(game.plays_left, table.plays), game.passes
     whose = state.current_turn_agent_id or (state.agent_id if state.is_my_turn else None)
     table.turn = -1 if whose is None else seats[whose]
     measure(table)
@@ -184,8 +164,8 @@ def load(blank: Tables, figures: Sequence[Silhouette], state: TurnState) -> tupl
     elif moved is not None:
         hold(table, lifted)
         put(table, lifted, *there[lifted])
-    for name, one in placed.items():
-        hits = [BOUNDARY if other == "BOUNDARY" else _piece(other) for other in one.get("collisions", ())]
+    for name, one in game.on_board.items():
+        hits = [BOUNDARY if other == "BOUNDARY" else _piece(other) for other in one.collisions]
         table.hits[_piece(name)] = sum(1 << other for other in set(hits))
     return tables, seats[state.agent_id]
 
@@ -196,12 +176,11 @@ def _piece(name: str) -> int:
     return PIECES.index(name)
 
 
-def _pose(placed: dict[str, Any]) -> tuple[float, float, float]:
-    x, y = placed["position"]
-    return float(x), float(y), normal(float(placed.get("rotation", 0.0)))
+def _pose(placed: BoardPiece | Place) -> tuple[float, float, float]:
+    return *placed.position, normal(placed.rotation)
 
 
-def _load_outline(table: Any, rings: list[list[list[float]]]) -> None:
+def _load_outline(table: Any, rings: list[list[Vector]]) -> None:
     vertices = [vertex for ring in rings for vertex in ring]
     if not 0 < len(rings) <= RINGS or not 3 <= len(vertices) <= VERTICES:
         raise ValueError(

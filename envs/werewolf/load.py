@@ -93,7 +93,7 @@ def as_mafia(state: TurnState, game: WerewolfState) -> tuple[MafiaState, dict[st
         mafia_count=2 - wolves,
         town_count=len(players) - len(dead) - 2 + wolves,
         winner=outcome.get("winner"),
-        last_night_result=game.last_killed and NightResult(killed=game.last_killed.agent_id),
+        last_night_result=None if game.last_killed is None else NightResult(killed=game.last_killed.agent_id),
         voting_history=_votings(game),
         private_knowledge=Knowledge(
             mafia_teammates=[by_id[agent] for agent in or_else(game.fellow_werewolves, [])],

@@ -115,8 +115,8 @@ def test_collisions_are_those_that_are_reported():
     ("change", "error", "said"),
     [
         (lambda game: game["on_board"].update(Pink=game["on_board"].pop("Red")), ValueError, "'Pink' is not a piece"),
-        (lambda game: game["on_board"]["Red"].pop("position"), KeyError, "position"),
-        (lambda game: game["on_board"]["Red"].update(rotation="a lot"), ValueError, "a lot"),
+        (lambda game: game["on_board"]["Red"].pop("position"), ValueError, "position"),
+        (lambda game: game["on_board"]["Red"].update(rotation="a lot"), ValueError, "rotation"),
         (
             lambda game: game.update(objective="A thing") or game.pop("silhouette"),
             ValueError,

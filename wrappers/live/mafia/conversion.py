@@ -66,7 +66,7 @@ class ContextWriter:
             mafia_count=state.mafia_count,
             town_count=state.town_count,
             winner=cast(Any, state.winner),
-            last_night_result=state.last_night_result and self._last_night(state.players, state.last_night_result),
+            last_night_result=self._last_night(state),
             voting_history=self._voting_history(state),
             statements=self._said(state, turn_state),
         )
@@ -84,7 +84,9 @@ class ContextWriter:
             round_number=state.round_number,
             alive_players=[replace(one, id=self._ids[one.id], name=self._names[one.id]) for one in state.alive_players],
             dead_players=[replace(one, id=self._ids[one.id], name=self._names[one.id]) for one in state.dead_players],
-            last_night_result=last and replace(last, killed=self._names[last.killed], protected=None),
+            last_night_result=None
+            if last is None
+            else NightResult(killed=self._names[last.killed], prevented=last.prevented),
             voting_history=self._voting_history(state),
         )
 
@@ -98,8 +100,10 @@ class ContextWriter:
             )
         return written
 
-    def _last_night(self, players: Sequence[PlayerState], last: NightResult) -> LastNight:
-        by_id = {player.id: self._player(player) for player in players}
+    def _last_night(self, state: MafiaState) -> LastNight | None:
+        last, by_id = state.last_night_result, {player.id: self._player(player) for player in state.players}
+        if last is None:
+            return None
         killed, protected = by_id.get(last.killed or ""), by_id.get(last.protected or "")
         return LastNight(killed=killed, protected=protected, prevented=last.prevented)
 
@@ -252,9 +256,10 @@ def turn_state(agent_id: str, context: GameState, private: PrivateInfo | None, *
         mafia_count=context.mafia_count,
         town_count=context.town_count,
         winner=context.winner,
-        last_night_result=last
-        and NightResult(
-            killed=last.killed and last.killed.id,
+        last_night_result=None
+        if last is None
+        else NightResult(
+            killed=None if last.killed is None else last.killed.id,
             protected=last.protected.id if last.protected and own.role == "doctor" else None,
             prevented=last.prevented,
         ),

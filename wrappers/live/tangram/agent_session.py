@@ -396,7 +396,7 @@ class TangramAgentSession:
             phase="play" if moved is None else "feedback",
             is_my_turn=mine,
             current_turn_agent_id=self._me if mine else self._person,
-            game_state=self._board.game_state(moved),
+            game_state=self._board.game_state(moved).to_dict(),
             messages=list(self._chats),
             allowed_actions=allowed(acting) if mine else [],
         )

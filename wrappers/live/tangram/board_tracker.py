@@ -7,7 +7,6 @@ to lie: the game may report rounded numbers or force gaps between pieces, and pe
 """
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from ....envs.tangram.figure_sets import own_figures
 from ....envs.tangram.geometry import covered_area, outline_area, place
 from ....envs.tangram.pieces import AREAS, ASPECTS, BOARD, CORNERS, PIECES
 from ....envs.tangram.silhouettes import Silhouette, objective
+from ....envs.tangram.state import BoardPiece, DrawerPiece, Moved, Place, TangramState, Vector, vector
 from .alignment import CENTRED, figure_shift, nearest_place
 from .messages import ChatRequest, PlayFeedback, PlayRequest
 from .placing import SCALE, Polygon, Pose, collisions
@@ -147,38 +147,38 @@ class BoardTracker:
         """Return the poses as the agent sees them: pieces where they are meant to lie."""
         return {name: self._meant[name][1] if name in self._meant else pose for name, pose in self.poses.items()}
 
-    def game_state(self, moved: str | None) -> dict[str, Any]:
+    def game_state(self, moved: str | None) -> TangramState:
         """Return TurnState's field of that name; `moved` is the piece that was moved in this turn."""
         poses = self.meant()
-        was = None
+        was: Place | None = None
         if moved in self._before:
             x, y, rotation = self._to_agent(self._before[moved])
-            was = {"position": [x, y], "rotation": rotation}
-        return {
-            "objective": self.objective,
-            "on_board": {name: self._piece(name, self._to_agent(poses[name])) for name in PIECES if name in poses},
-            "off_board": {name: self._drawer_piece(name) for name in PIECES if name not in poses},
-            "silhouette": self._rings(),
-            "iou": self._iou,
-            "turn_number": min(self._turn_number, self._turns),
-            "turns": self._turns,
-            "plays_left": max(self.plays_left, 1),
-            "passes": self._passes,
-            "moved": None if moved is None else {"shape": moved, "from": was},
+            was = Place(vector(x, y), rotation)
+        return TangramState(
+            objective=self.objective,
+            on_board={name: self._piece(name, self._to_agent(poses[name])) for name in PIECES if name in poses},
+            off_board={
+                name: DrawerPiece(vertices=self._vertices(name, (0.0, 0.0, 0.0)))
+                for name in PIECES
+                if name not in poses
+            },
+            silhouette=self._rings(),
+            iou=self._iou,
+            turn_number=min(self._turn_number, self._turns),
+            turns=self._turns,
+            plays_left=max(self.plays_left, 1),
+            passes=self._passes,
+            moved=None if moved is None else Moved(moved, was),
             **self._images,
-        }
+        )
 
-    def _piece(self, name: str, pose: Pose) -> dict[str, Any]:
-        x, y, rotation = pose
+    def _piece(self, name: str, pose: Pose) -> BoardPiece:
         vertices, collisions = self._vertices(name, pose), self.collided[name]
-        return {"position": [x, y], "vertices": vertices, "rotation": rotation, "collisions": collisions}
+        return BoardPiece(position=vector(*pose[:2]), vertices=vertices, rotation=pose[2], collisions=collisions)
 
-    def _drawer_piece(self, name: str) -> dict[str, Any]:
-        return {"vertices": self._vertices(name, (0.0, 0.0, 0.0)), "rotation": 0.0}
-
-    def _vertices(self, name: str, pose: Pose) -> list[list[float]]:
+    def _vertices(self, name: str, pose: Pose) -> list[Vector]:
         piece = PIECES.index(name)
-        vertices: list[list[float]] = self._polygon(piece, pose)[: CORNERS[piece]].tolist()
+        vertices: list[Vector] = self._polygon(piece, pose)[: CORNERS[piece]].tolist()
         return vertices
 
     def _polygon(self, piece: int, pose: Pose) -> Polygon:
@@ -201,7 +201,7 @@ class BoardTracker:
                 placed += float(AREAS[piece]) * right * up
         return min(1.0, covered / (outline_area(outline, ends) + placed - covered))
 
-    def _rings(self) -> list[list[list[float]]]:
+    def _rings(self) -> list[list[Vector]]:
         if self._figure is None:
             return []
         flat, ends = self._figure.outline(self._aspect).tolist(), self._figure.ends.tolist()

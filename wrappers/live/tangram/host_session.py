@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from ....envs.core.counted import counted
+from ....envs.core.game_state import or_else
 from ....envs.core.match import Match
 from ....envs.core.turn_state import Action, ActionResult, AgentResponse, MessageIntent, MessageScope, TurnState
+from ....envs.tangram.state import TangramState
 from ...logs.log_text import escaped
 from ..common.sessions import SendMessage
 from . import messages
 from .messages import (
-    BoardPiece,
     Chat,
     ChatRequest,
-    DrawerPiece,
     Error,
     Finish,
     Play,
@@ -159,30 +159,10 @@ class TangramHostSession:
         return ChatRequest(message=text, **self._board())
 
     def _board(self) -> dict[str, Any]:
-        seen = self.match.turn_state(self.agent).game_state
+        seen = TangramState.of(self.match.turn_state(self.agent))
         return {
-            "objective": seen["objective"],
-            "state": State(
-                on_board={name: _board_piece(piece) for name, piece in seen["on_board"].items()},
-                off_board={
-                    name: DrawerPiece(vertices=_vectors(piece["vertices"]), rotation=piece["rotation"])
-                    for name, piece in seen["off_board"].items()
-                },
-            ),
-            "board_img": seen.get("board_img"),
-            "drawer_img": seen.get("drawer_img"),
+            "objective": seen.objective,
+            "state": State(on_board=seen.on_board, off_board=seen.off_board),
+            "board_img": or_else(seen.board_img, None),
+            "drawer_img": or_else(seen.drawer_img, None),
         }
-
-
-def _board_piece(piece: dict[str, Any]) -> BoardPiece:
-    x, y = piece["position"]
-    return BoardPiece(
-        position=(x, y),
-        vertices=_vectors(piece["vertices"]),
-        rotation=piece["rotation"],
-        collisions=list(piece["collisions"]),
-    )
-
-
-def _vectors(vertices: list[list[float]]) -> list[messages.Vector]:
-    return [(x, y) for x, y in vertices]

@@ -18,6 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from ....envs.tangram.pieces import PIECES
+from ....envs.tangram.state import BoardPiece, DrawerPiece
 from ...logs.log_text import escaped
 from .centre_marker import marker_of, origin_of
 
@@ -36,22 +37,6 @@ Timestamp: TypeAlias = str | float | None
 
 
 # Parts of messages.
-
-
-class BoardPiece(Struct, kw_only=True):
-    """A piece on the board: its origin in board units, its rotation in degrees, and what it collides with."""
-
-    position: Vector
-    vertices: list[Vector] = []
-    rotation: float
-    collisions: list[str] = []
-
-
-class DrawerPiece(Struct, kw_only=True):
-    """A piece in the drawer; vertices are relative to its centre."""
-
-    vertices: list[Vector] = []
-    rotation: float = 0.0
 
 
 class State(Struct, kw_only=True):
