@@ -22,7 +22,7 @@ import tomli_w
 import tyro
 from parlour.envs import Game
 from parlour.training.commands.cards import HELD_OUT
-from parlour.training.commands.exploit import LearnerArguments, battery
+from parlour.training.commands.exploit import BatteryArguments, LearnerArguments, battery
 from parlour.training.commands.lookup import (
     game_of,
     game_with,
@@ -234,7 +234,8 @@ def _measures(
                 if isinstance(score, Score)
             ]
         return f"parlour evaluate {spec} --held-out --deals {deals}", sorted(found, key=lambda one: one.mean)
-    measured = _measured(battery(spec, game, against, deals, hands, learned, zoo=False))
+    opponents = BatteryArguments(against=against, deals=deals, hands=hands)
+    measured = _measured(battery(spec, game, opponents, learned, zoo=False))
     words = f"parlour exploit {spec} --deals {deals} --hands {hands} --decisions {learned.decisions}"
     words += f" --against {shlex.join(against)}" if against else ""
     return words + (f" --learner {shlex.join(learned.learner)}" if learned.learner else ""), measured
