@@ -199,6 +199,7 @@ def _made(options: dict[str, Any], tables: list[tuple[float, ...]]) -> Game:
             game_state=view.game_state,
             outcome=view.outcome,
             load=partial(load, blank, words),
+            state_type=view.AuctionState,
             resample=view.resample,
         ),
         renderer=Renderer(render.render, picture.picture),

@@ -1,15 +1,41 @@
-"""Record ──► TurnState of a bidder, and back. `game_state` and `outcome` are those of the TurnState platforms.
+"""Record ──► TurnState of a bidder, and back. `game_state` and `outcome` are those of the TurnState platforms."""
 
-With talk, `game_state` also has ``messages_left``: how many messages the acting seat may still send in this turn.
-"""
-
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from msgspec import UNSET, Struct, UnsetType
 
+from ..core.game_state import GameState, about
 from ..core.structured_talk import LIMIT
 from .rules import cents, draw_valuation
 from .table import COMMON, PRIVATE, VALUES
+
+
+class Move(Struct):
+    """A move, without its amount."""
+
+    agent_id: str
+    action: Annotated[str, about("submit_bid or pass")]
+    round: Annotated[int, about("from 1")]
+
+
+class AuctionState(GameState, kw_only=True):
+    """The auction as a seat sees it. Options that the platforms do not have are left out where they are as usual."""
+
+    my_valuation: Annotated[float | UnsetType, about("what the object is worth to the seat")] = UNSET
+    my_bid: float | UnsetType | None = UNSET
+    opponents_with_bid: list[str] | UnsetType = UNSET
+    opponent_has_bid: bool | UnsetType = UNSET
+    num_bidders: int
+    num_bids_submitted: int
+    action_history: list[Move]
+    reserve_price: float | UnsetType = UNSET
+    entry_fee: float | UnsetType = UNSET
+    units: int | UnsetType = UNSET
+    values: str | UnsetType = UNSET
+    noise: float | UnsetType = UNSET
+    risk_aversion: float | UnsetType = UNSET
+    messages_left: Annotated[int | UnsetType, about("with talk: what the acting seat may still send")] = UNSET
 
 
 def phase(table: Any) -> str:
@@ -17,14 +43,14 @@ def phase(table: Any) -> str:
     return "auction"
 
 
-def public(table: Any) -> dict[str, Any]:
+def public(table: Any) -> AuctionState:
     """Return the public view of the auction: who has bid, without amounts, and the options that are not as usual."""
-    return {
-        "num_bidders": int(table.num_bidders),
-        "num_bids_submitted": int(table.num_bids_submitted),
-        "action_history": _history(table),
+    return AuctionState(
+        num_bidders=int(table.num_bidders),
+        num_bids_submitted=int(table.num_bids_submitted),
+        action_history=_history(table),
         **unusual(table),
-    }
+    )
 
 
 def unusual(table: Any) -> dict[str, Any]:
@@ -45,28 +71,25 @@ def unusual(table: Any) -> dict[str, Any]:
     return told
 
 
-def game_state(table: Any, seat: int) -> dict[str, Any]:
+def game_state(table: Any, seat: int) -> AuctionState:
     """Return the auction as `seat` may see it."""
     bidders = int(table.num_bidders)
     rounds = table.bid_round[:bidders].tolist()
     others = [_name(other) for other in range(bidders) if other != seat and rounds[other] > 0]
-    state = {
-        "my_valuation": float(table.valuation[seat]),
-        "my_bid": float(table.bid[seat]) if rounds[seat] > 0 else None,
-        "opponents_with_bid": others,
-        "opponent_has_bid": bool(others),
-        **public(table),
-    }
+    seen = public(table)
+    seen.my_valuation = float(table.valuation[seat])
+    seen.my_bid = float(table.bid[seat]) if rounds[seat] > 0 else None
+    seen.opponents_with_bid, seen.opponent_has_bid = others, bool(others)
     if table.talk:
-        state["messages_left"] = LIMIT - int(table.spoken) if seat == table.turn else LIMIT
-    return state
+        seen.messages_left = LIMIT - int(table.spoken) if seat == table.turn else LIMIT
+    return seen
 
 
 def _name(seat: int) -> str:
     return f"player_{seat}"
 
 
-def _history(table: Any) -> list[dict[str, Any]]:
+def _history(table: Any) -> list[Move]:
     """Return every action so far, without amounts. A seat has one turn per round until it bids."""
     entries = []
     last, turn, done = int(table.round_number), int(table.turn), bool(table.done)
@@ -75,9 +98,9 @@ def _history(table: Any) -> list[dict[str, Any]]:
         for seat, bid_round in enumerate(rounds):
             acted = round_ < last or done or seat < turn
             if bid_round == round_:
-                entries.append({"agent_id": _name(seat), "action": "submit_bid", "round": round_})
+                entries.append(Move(_name(seat), "submit_bid", round_))
             elif bid_round > round_ or (bid_round == 0 and acted):
-                entries.append({"agent_id": _name(seat), "action": "pass", "round": round_})
+                entries.append(Move(_name(seat), "pass", round_))
     return entries
 
 

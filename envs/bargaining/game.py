@@ -133,6 +133,7 @@ def _made(options: dict[str, Any], ranges: list[tuple[float, float]]) -> Game:
             game_state=view.game_state,
             outcome=view.outcome,
             load=partial(load, blank, words),
+            state_type=view.BargainingState,
             resample=view.resample,
         ),
         renderer=Renderer(render.render, picture.picture),

@@ -1,16 +1,35 @@
-"""Record ──► TurnState of a negotiator, and back. `game_state` and `outcome` are those of the TurnState platforms.
+"""Record ──► TurnState of a negotiator, and back. `game_state` and `outcome` are those of the TurnState platforms."""
 
-With public reservation values `game_state` also has ``opponent_reservation_value``; with talk, ``messages_left``: how
-many messages the acting seat may still send in this turn.
-"""
-
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from msgspec import UNSET, Struct, UnsetType
 
+from ..core.game_state import GameState, about
 from ..core.structured_talk import LIMIT
 from .rules import draw_reservation
 from .table import KINDS, OFFER
+
+
+class Move(Struct):
+    """A move."""
+
+    agent_id: str
+    action: Annotated[str, about("the action type")]
+    my_share: Annotated[float | UnsetType, about("of an offer: the proposer's")] = UNSET
+    round: Annotated[int, about("from 1")] = 0
+
+
+class BargainingState(GameState, kw_only=True):
+    """The negotiation as a seat sees it."""
+
+    total: Annotated[float, about("the size of the pie")]
+    current_offer: Annotated[float | None, about("the proposer's share in the offer that stands")] = None
+    last_offer_by: str | None = None
+    my_reservation_value: Annotated[float | UnsetType, about("what the seat has without an agreement")] = UNSET
+    action_history: list[Move]
+    opponent_reservation_value: Annotated[float | UnsetType, about("with the option `public`")] = UNSET
+    messages_left: Annotated[int | UnsetType, about("with talk: what the acting seat may still send")] = UNSET
 
 
 def phase(table: Any) -> str:
@@ -18,49 +37,39 @@ def phase(table: Any) -> str:
     return "negotiation"
 
 
-def public(table: Any) -> dict[str, Any]:
+def public(table: Any) -> BargainingState:
     """Return the public view of the negotiation: the offers."""
-    return {**_offer(table), "action_history": _history(table)}
-
-
-def _offer(table: Any) -> dict[str, Any]:
     stands = table.last_offer_by >= 0
-    return {
-        "total": float(table.total),
-        "current_offer": float(table.current_offer) if stands else None,
-        "last_offer_by": _name(int(table.last_offer_by)) if stands else None,
-    }
+    return BargainingState(
+        total=float(table.total),
+        current_offer=float(table.current_offer) if stands else None,
+        last_offer_by=_name(int(table.last_offer_by)) if stands else None,
+        action_history=_history(table),
+    )
 
 
-def game_state(table: Any, seat: int) -> dict[str, Any]:
+def game_state(table: Any, seat: int) -> BargainingState:
     """Return the negotiation as `seat` may see it."""
-    state = {
-        **_offer(table),
-        "my_reservation_value": float(table.my_reservation_value[seat]),
-        "action_history": _history(table),
-    }
+    seen = public(table)
+    seen.my_reservation_value = float(table.my_reservation_value[seat])
     if table.public:
-        state["opponent_reservation_value"] = float(table.my_reservation_value[1 - seat])
+        seen.opponent_reservation_value = float(table.my_reservation_value[1 - seat])
     if table.talk:
-        state["messages_left"] = LIMIT - int(table.spoken) if seat == table.turn else LIMIT
-    return state
+        seen.messages_left = LIMIT - int(table.spoken) if seat == table.turn else LIMIT
+    return seen
 
 
 def _name(seat: int) -> str:
     return f"player_{seat}"
 
 
-def _history(table: Any) -> list[dict[str, Any]]:
+def _history(table: Any) -> list[Move]:
     moves = int(table.moves)
     kinds, shares = table.log_kind[:moves].tolist(), table.log_share[:moves].tolist()
-    entries = []
-    for move, (kind, share) in enumerate(zip(kinds, shares, strict=True)):
-        entry: dict[str, Any] = {"agent_id": _name(move % 2), "action": KINDS[kind]}
-        if kind == OFFER:
-            entry["my_share"] = share
-        entry["round"] = move // 2 + 1
-        entries.append(entry)
-    return entries
+    return [
+        Move(_name(move % 2), KINDS[kind], share if kind == OFFER else UNSET, move // 2 + 1)
+        for move, (kind, share) in enumerate(zip(kinds, shares, strict=True))
+    ]
 
 
 def outcome(table: Any, seat: int) -> dict[str, Any]:

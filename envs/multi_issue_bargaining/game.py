@@ -152,6 +152,7 @@ def _made(options: dict[str, Any], issues: Issues, reservations: Any, worth: Any
             game_state=partial(view.game_state, issues),
             outcome=partial(view.outcome, issues),
             load=partial(load, blank, issues),
+            state_type=view.NegotiationState,
             resample=view.resample,
         ),
         renderer=Renderer(render.render, picture.picture),
