@@ -1,7 +1,6 @@
 """Action index ◄─► move ◄─► payload. The payloads are those of `first-price-auction` on the TurnState platforms."""
 
 from math import isfinite
-from reprlib import repr
 from typing import Any
 
 import msgspec
@@ -49,12 +48,7 @@ def action_ranges(bids: int, top: float, talk: StructuredTalk | None) -> tuple[A
 
 def allowed(table: Any) -> list[AllowedAction]:
     """Return the legal actions of the acting seat, with their bounds."""
-    schema = {
-        "type": "object",
-        "properties": {"bid": {"type": "number", "minimum": 0, "maximum": highest(table)}},
-        "required": ["bid"],
-        "additionalProperties": False,
-    }
+    schema = ts.payload_schema({"bid": {"type": "number", "minimum": 0, "maximum": highest(table)}})
     return [
         AllowedAction("submit_bid", "bid once, sealed and final; it may exceed your valuation", schema),
         AllowedAction("pass", "do not bid in this round", NOTHING),
@@ -78,10 +72,9 @@ def parse(table: Any, action: Action) -> Move | ActionResult:
     if action.action_type == "submit_bid":
         return _parse_bid(table, action.payload)
     if action.action_type != "pass":
-        known = ", ".join(TYPES)
-        return ts.refused(ts.INVALID_ACTION_TYPE, f"{repr(action.action_type)} is not an action here: {known}")
+        return ts.unknown_action(action, TYPES)
     if action.payload:
-        return ts.refused(ts.INVALID_PAYLOAD, f"pass takes no payload, got {repr(action.payload)}")
+        return ts.unwanted_payload(action)
     return Move(PASS, 0.0)
 
 

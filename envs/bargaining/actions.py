@@ -1,7 +1,6 @@
 """Action index ◄─► move ◄─► payload. The payloads are those of `unfair-split` on the TurnState platforms."""
 
 from math import isfinite
-from reprlib import repr
 from typing import Any
 
 import msgspec
@@ -48,12 +47,7 @@ def action_ranges(offers: int, total: float, talk: StructuredTalk | None) -> tup
 def allowed(table: Any) -> list[AllowedAction]:
     """Return the legal actions of the acting seat, with their bounds."""
     total = float(table.total)
-    schema = {
-        "type": "object",
-        "properties": {"my_share": {"type": "number", "minimum": 0, "maximum": total}},
-        "required": ["my_share"],
-        "additionalProperties": False,
-    }
+    schema = ts.payload_schema({"my_share": {"type": "number", "minimum": 0, "maximum": total}})
     actions = [AllowedAction("submit_offer", f"demand my_share of {total:g}; the other gets the rest", schema)]
     if _offered(table):
         left = total - float(table.current_offer)
@@ -85,9 +79,9 @@ def parse(table: Any, action: Action) -> Move | ActionResult:
     if name == "submit_offer":
         return _parse_offer(table, action.payload)
     if name not in KINDS[:TALK]:
-        return ts.refused(ts.INVALID_ACTION_TYPE, f"{repr(name)} is not an action here: {', '.join(TYPES)}")
+        return ts.unknown_action(action, TYPES)
     if action.payload:
-        return ts.refused(ts.INVALID_PAYLOAD, f"{name} takes no payload, got {repr(action.payload)}")
+        return ts.unwanted_payload(action)
     kind = KINDS.index(name)
     if kind in (ACCEPT, REJECT) and not _offered(table):
         return ts.refused(ts.GAME_RULE_VIOLATION, f"cannot {name}: the other has no standing offer")

@@ -153,12 +153,7 @@ class _DefaultView:
         return self._legal(table)[0]
 
     def allowed(self, table: Any) -> list[AllowedAction]:
-        schema = {
-            "type": "object",
-            "properties": {"action": {"type": "integer", "enum": self._legal(table)}},
-            "required": ["action"],
-            "additionalProperties": False,
-        }
+        schema = ts.payload_schema({"action": {"type": "integer", "enum": self._legal(table)}})
         return [AllowedAction(PLAY, "play a legal action index", schema)]
 
     def _legal(self, table: Any) -> list[int]:

@@ -1,7 +1,6 @@
 """Actions that are names without a payload, such as fold, call and raise: the view's functions for them."""
 
 from collections.abc import Mapping
-from reprlib import repr
 from typing import Any
 
 from gymnasium import spaces
@@ -47,9 +46,9 @@ class NamedActions:
         """Return the move of a payload, or a refusal that names the right values."""
         name, legal = action.action_type, self._legal(table)
         if name not in self.names:
-            return ts.refused(ts.INVALID_ACTION_TYPE, f"{repr(name)} is not an action here: {', '.join(self.names)}")
+            return ts.unknown_action(action, self.names)
         if action.payload:
-            return ts.refused(ts.INVALID_PAYLOAD, f"{name} takes no payload, got {repr(action.payload)}")
+            return ts.unwanted_payload(action)
         if name not in legal:
             return ts.refused(ts.GAME_RULE_VIOLATION, f"cannot {name} now; legal: {', '.join(legal)}")
         return self.names.index(name)

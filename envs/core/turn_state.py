@@ -6,7 +6,9 @@ Agent Games (https://github.com/saskia-jungen/strategic-agent-games). Every game
 `to_dict`/`from_dict` and `to_json`/`from_json`. Reading ignores unknown fields and fills in the documented defaults.
 """
 
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
+from reprlib import repr
 from typing import Any, Self
 
 import msgspec
@@ -115,7 +117,13 @@ class ActionResult(Wire):
     error_detail: str | None = None
 
 
-NOTHING: dict[str, Any] = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
+def payload_schema(properties: Mapping[str, Any], required: Sequence[str] | None = None) -> dict[str, Any]:
+    """Return the JSON schema of a payload with these properties and no others; None: all of them are required."""
+    needed = list(properties if required is None else required)
+    return {"type": "object", "properties": dict(properties), "required": needed, "additionalProperties": False}
+
+
+NOTHING = payload_schema({})
 """The JSON schema of an empty payload."""
 
 
@@ -156,3 +164,13 @@ def refused(error: str, detail: str) -> ActionResult:
     """Return the result of a refused action: one of `ERROR_CODES`, and a sentence about it."""
     # The detail quotes what was sent: without lone surrogates, which JSON cannot hold, and at most 500 characters.
     return ActionResult(ok=False, error=error, error_detail=detail.encode(errors="replace").decode()[:500])
+
+
+def unknown_action(action: Action, names: Iterable[str]) -> ActionResult:
+    """Refuse an action whose type is none of `names`."""
+    return refused(INVALID_ACTION_TYPE, f"{repr(action.action_type)} is not an action here: {', '.join(names)}")
+
+
+def unwanted_payload(action: Action) -> ActionResult:
+    """Refuse an action that takes no payload and has one."""
+    return refused(INVALID_PAYLOAD, f"{action.action_type} takes no payload, got {repr(action.payload)}")

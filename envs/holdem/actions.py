@@ -71,12 +71,7 @@ def described(offers: Sequence[Offer], to_call: int) -> list[AllowedAction]:
 
 
 def _raise_between(low: int, high: int) -> AllowedAction:
-    schema = {
-        "type": "object",
-        "properties": {"amount": {"type": "integer", "minimum": low, "maximum": high}},
-        "required": ["amount"],
-        "additionalProperties": False,
-    }
+    schema = ts.payload_schema({"amount": {"type": "integer", "minimum": low, "maximum": high}})
     return AllowedAction("raiseTo", f"raise the bet to a total of {low} to {high} ({high} is all-in)", schema)
 
 
@@ -98,7 +93,7 @@ def parse(table: Any, action: Action) -> Move | ActionResult:
     if kind == "raiseTo":
         return _parse_raise(table, action.payload)
     if action.payload:
-        return ts.refused(ts.INVALID_PAYLOAD, f"{kind} takes no payload, got {repr(action.payload)}")
+        return ts.unwanted_payload(action)
     if kind == "check" and table.to_call > 0:
         return ts.refused(ts.GAME_RULE_VIOLATION, f"cannot check: there are {int(table.to_call)} to call")
     if kind == "call" and table.to_call == 0:

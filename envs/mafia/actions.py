@@ -15,12 +15,14 @@ from ..core import turn_state as ts
 from ..core.rng import choose, mix
 from ..core.turn_state import (
     MESSAGE_LENGTH,
+    NOTHING,
     Action,
     ActionResult,
     AgentResponse,
     AllowedAction,
     MessageIntent,
     MessageScope,
+    payload_schema,
 )
 from ..core.view import ActionRange
 from .moves import decode, legal
@@ -141,7 +143,7 @@ def ranges_of(
 def allowed(table: Any) -> list[AllowedAction]:
     """Return the legal actions of the acting seat, with their legal targets."""
     seat = int(table.turn)
-    later = AllowedAction("message_only", "send private messages to your teammates and decide later", schema({}, []))
+    later = AllowedAction("message_only", "send private messages to your teammates and decide later", NOTHING)
     if table.phase == NIGHT:
         kind = NIGHT_ACTIONS[int(table.role[seat])]
         fields = {
@@ -154,14 +156,16 @@ def allowed(table: Any) -> list[AllowedAction]:
             "PROTECT": "protect a player tonight, not the same one twice running",
             "INVESTIGATE": "learn whether a player is mafia",
         }[kind]
-        action = AllowedAction("nightAction", description, schema(fields, ["actionType", "targetId"]))
+        action = AllowedAction("nightAction", description, payload_schema(fields, ["actionType", "targetId"]))
         return [action, later] if kind == "KILL" and table.mafia > 1 else [action]
     if table.phase == VOTING:
         fields = {
             "targetId": {"type": ["string", "null"], "enum": [None, *(name(target) for target in targets(table))]},
             "reason": {"type": ["string", "null"]},
         }
-        return [AllowedAction("vote", "vote to eliminate a player; null abstains", schema(fields, ["targetId"]))]
+        return [
+            AllowedAction("vote", "vote to eliminate a player; null abstains", payload_schema(fields, ["targetId"]))
+        ]
     ids = [name(target) for target, lives in enumerate(table.alive.tolist()) if lives]
     fields = {
         "type": {"type": ["string", "null"], "enum": [None, *TYPES]},
@@ -171,12 +175,7 @@ def allowed(table: Any) -> list[AllowedAction]:
         "text": {"type": ["string", "null"], "maxLength": MESSAGE_LENGTH},
     }
     description = "make your statement of one to five sentences: an act (a type, and what it needs), a text, or both"
-    return [AllowedAction("say", description, schema(fields, []))]
-
-
-def schema(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
-    """Return the schema of a payload with these properties and no others."""
-    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+    return [AllowedAction("say", description, payload_schema(fields, []))]
 
 
 def targets(table: Any) -> list[int]:
@@ -211,8 +210,7 @@ def parse(table: Any, action: Action) -> Choice | ActionResult:
     """Return the exact move of a payload, or a refusal that names the right values."""
     expected = TYPE_OF_PHASE[int(table.phase)]
     if action.action_type not in TYPE_OF_PHASE:
-        known = ", ".join((*TYPE_OF_PHASE, "message_only"))
-        return ts.refused(ts.INVALID_ACTION_TYPE, f"{repr(action.action_type)} is not an action here: {known}")
+        return ts.unknown_action(action, (*TYPE_OF_PHASE, "message_only"))
     if action.action_type != expected:
         return ts.refused(ts.GAME_RULE_VIOLATION, f"{action.action_type} is not legal in this phase; {expected} is")
     try:

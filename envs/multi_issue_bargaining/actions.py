@@ -47,15 +47,10 @@ def action_ranges(outcomes: int) -> tuple[ActionRange, ...]:
 
 def allowed(issues: Issues, table: Any) -> list[AllowedAction]:
     """Return the legal actions of the acting seat."""
-    schema = {
-        "type": "object",
-        "properties": {name: {"type": "integer", "minimum": 0, "maximum": count - 1} for name, count in issues.items()},
-        "required": list(issues),
-        "additionalProperties": False,
-    }
+    values = {name: {"type": "integer", "minimum": 0, "maximum": count - 1} for name, count in issues.items()}
     kinds = [kind for kind in MEANINGS if kind != ACCEPT or _may_accept(table)]
     return [
-        AllowedAction("submit_offer", "offer a value of every issue", schema),
+        AllowedAction("submit_offer", "offer a value of every issue", ts.payload_schema(values)),
         *(AllowedAction(KINDS[kind], MEANINGS[kind], NOTHING) for kind in kinds),
         AllowedAction("message_only", "send messages and decide later in this turn", NOTHING),
     ]
@@ -83,11 +78,9 @@ def parse(issues: Issues, table: Any, action: Action) -> Step | ActionResult:
     if name == KINDS[OFFER]:
         return _parse_offer(issues, table, action.payload)
     if name not in KINDS:
-        return ts.refused(
-            ts.INVALID_ACTION_TYPE, f"{repr(name)} is not an action here: {', '.join((*KINDS, 'message_only'))}"
-        )
+        return ts.unknown_action(action, (*KINDS, "message_only"))
     if action.payload:
-        return ts.refused(ts.INVALID_PAYLOAD, f"{name} takes no payload, got {repr(action.payload)}")
+        return ts.unwanted_payload(action)
     kind = KINDS.index(name)
     if kind == ACCEPT and not _may_accept(table):
         return ts.refused(

@@ -164,9 +164,7 @@ def _schema(rules: PhaseGame, table: Any, kind: int) -> dict[str, Any]:
 
 def _object(properties: dict[str, Any], words: Sequence[str] = ()) -> dict[str, Any]:
     """Return the schema of an object that needs `properties` and may have texts under `words`."""
-    parts = {**properties, **{key: {"type": "string"} for key in words}}
-    schema: dict[str, Any] = {"type": "object", "properties": parts, "required": list(properties)}
-    return {**schema, "additionalProperties": False}
+    return ts.payload_schema({**properties, **{key: {"type": "string"} for key in words}}, list(properties))
 
 
 def encode(rules: PhaseGame, table: Any, action: int) -> AgentResponse:
@@ -186,7 +184,7 @@ def parse(rules: PhaseGame, table: Any, action: Action) -> Move | ActionResult:
     names = [*(one.name for one in rules.actions), PASS]
     name = action.action_type
     if name not in names:
-        return ts.refused(ts.INVALID_ACTION_TYPE, f"{repr(name)} is not an action here: {', '.join(names)}")
+        return ts.unknown_action(action, names)
     kind, legal = names.index(name), offered(table)
     one = rules.actions[kind] if kind < len(rules.actions) else None
     number, further = 0.0, list[float]()

@@ -62,17 +62,10 @@ def allowed(table: Any) -> list[AllowedAction]:
     actions = []
     if standing < last:
         least = bid_of(table, standing + 1)
-        schema = {
-            "type": "object",
-            "properties": {
-                "quantity": {"type": "integer", "minimum": least.quantity, "maximum": 2 * int(table.dice)},
-                "face": {"type": "integer", "minimum": 1, "maximum": int(table.faces)},
-            },
-            "required": ["quantity", "face"],
-            "additionalProperties": False,
-        }
+        quantity = {"type": "integer", "minimum": least.quantity, "maximum": 2 * int(table.dice)}
+        face = {"type": "integer", "minimum": 1, "maximum": int(table.faces)}
         meaning = f"at least {least.quantity} times {least.face}, by quantity, then by face"
-        actions.append(AllowedAction("bid", meaning, schema))
+        actions.append(AllowedAction("bid", meaning, ts.payload_schema({"quantity": quantity, "face": face})))
     if standing >= 0:
         bid = bid_of(table, standing)
         meaning = f"challenge: you win if there are fewer than {bid.quantity} dice of face {bid.face}"
@@ -92,12 +85,12 @@ def parse(table: Any, action: Action) -> int | ActionResult:
     standing = int(last_bid(table))
     if action.action_type == "liar":
         if action.payload:
-            return ts.refused(ts.INVALID_PAYLOAD, f"liar takes no payload, got {repr(action.payload)}")
+            return ts.unwanted_payload(action)
         if standing < 0:
             return ts.refused(ts.GAME_RULE_VIOLATION, "there is no bid to challenge yet")
         return int(liar(table))
     if action.action_type != "bid":
-        return ts.refused(ts.INVALID_ACTION_TYPE, f"{repr(action.action_type)} is not an action here: bid, liar")
+        return ts.unknown_action(action, ("bid", "liar"))
     try:
         bid = msgspec.convert(action.payload, BidPayload)
         move = index_of(table, bid)

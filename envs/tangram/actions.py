@@ -22,21 +22,14 @@ from .table import FINISH, PLACES, PLAY
 TYPES = ("play", "finish", "message_only")
 TURNS = 1_000_000_000.0
 """The largest rotation in degrees, in both directions."""
-PLAY_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
+COORDINATE = {"type": "number", "minimum": 0, "maximum": BOARD}
+PLAY_SCHEMA = ts.payload_schema(
+    {
         "shape": {"type": "string", "enum": list(PIECES)},
-        "position": {
-            "type": "array",
-            "items": {"type": "number", "minimum": 0, "maximum": BOARD},
-            "minItems": 2,
-            "maxItems": 2,
-        },
+        "position": {"type": "array", "items": COORDINATE, "minItems": 2, "maxItems": 2},
         "rotation": {"type": "number", "minimum": -TURNS, "maximum": TURNS},
-    },
-    "required": ["shape", "position", "rotation"],
-    "additionalProperties": False,
-}
+    }
+)
 
 
 class Play(msgspec.Struct, forbid_unknown_fields=True):
@@ -113,10 +106,9 @@ def parse(table: Any, action: Action) -> Placement | ActionResult:
     if action.action_type == "play":
         return _parse_play(action.payload)
     if action.action_type != "finish":
-        known = ", ".join(TYPES)
-        return ts.refused(ts.INVALID_ACTION_TYPE, f"{repr(action.action_type)} is not an action here: {known}")
+        return ts.unknown_action(action, TYPES)
     if action.payload:
-        return ts.refused(ts.INVALID_PAYLOAD, f"finish takes no payload, got {repr(action.payload)}")
+        return ts.unwanted_payload(action)
     return Placement(FINISH, 0, 0.0, 0.0, 0.0)
 
 

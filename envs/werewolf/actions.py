@@ -87,9 +87,9 @@ def _schema(table: Any, kind: str) -> dict[str, Any]:
     if kind == READY:
         return NOTHING
     if kind == SAY:
-        return mafia.schema({"content": {"type": "string", "maxLength": MESSAGE_LENGTH}}, [])
+        return ts.payload_schema({"content": {"type": "string", "maxLength": MESSAGE_LENGTH}}, [])
     key = TARGET_KEYS[kind]
-    return mafia.schema({key: {"type": "string", "enum": [name(seat) for seat in mafia.targets(table)]}}, [key])
+    return ts.payload_schema({key: {"type": "string", "enum": [name(seat) for seat in mafia.targets(table)]}})
 
 
 def encode(table: Any, action: int) -> AgentResponse:
@@ -109,13 +109,12 @@ def parse(table: Any, action: Action) -> Choice | ActionResult:
     """Return the exact move of a payload, or a refusal that names the right values."""
     kind, payload, open_now = action.action_type, action.payload, kinds_now(table)
     if kind not in TYPES:
-        known = ", ".join((*TYPES, "message_only"))
-        return ts.refused(ts.INVALID_ACTION_TYPE, f"{repr(kind)} is not an action here: {known}")
+        return ts.unknown_action(action, (*TYPES, "message_only"))
     if kind not in open_now:
         return ts.refused(ts.GAME_RULE_VIOLATION, f"cannot {kind} now; legal: {', '.join(open_now)}")
     if kind == READY:
         if payload:
-            return ts.refused(ts.INVALID_PAYLOAD, f"{kind} takes no payload, got {repr(payload)}")
+            return ts.unwanted_payload(action)
         return Choice(GENERAL, -1)
     return _said(table, payload) if kind == SAY else _target(table, kind, payload)
 
