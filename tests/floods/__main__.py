@@ -4,7 +4,9 @@ import asyncio
 import json
 import os
 import sys
+import time
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -45,26 +47,53 @@ def megabytes(pid):
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
+def processor_seconds(pid):
+    user, system = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+@dataclass
+class Played:
+    """Turns, in so much time and processor time of the server."""
+
+    turns: int = 0
+    seconds: float = 0.0
+    processor: float = 0.0
+
+    async def watch(self, count, pid, seconds):
+        turns, processor, began = count.turns, processor_seconds(pid), time.monotonic()
+        await asyncio.sleep(seconds)
+        self.turns += count.turns - turns
+        self.processor += processor_seconds(pid) - processor
+        self.seconds += time.monotonic() - began
+
+
 async def measure(server, honest, kind, seconds):
-    """Return turns per second before and under a flood, turns lost, and megabytes more than before."""
+    """Return what was played before and under a flood, turns lost, and megabytes more than before."""
     async with process("servers", server) as host, aiohttp.ClientSession() as http:
         url = (await asyncio.wait_for(host.stdout.readline(), 300)).decode().strip()
         count = Count()
         playing = asyncio.create_task(honest(http, url, count))
-        await count.per_second(2 * seconds if server == "arena" else 1.0)  # rules are compiled
-        before = under = more = 0.0
+        await asyncio.sleep(2 * seconds / ROUNDS)  # rules are compiled
+        before, under, more = Played(), Played(), 0.0
         for _ in range(ROUNDS):  # in turns, so that other programs of the machine slow both
-            before += await count.per_second(seconds / ROUNDS) / ROUNDS
+            await before.watch(count, host.pid, seconds / ROUNDS)
             async with process("floods", kind, server, url):
-                await count.per_second(SETTLED)
+                await asyncio.sleep(SETTLED)
                 memory = megabytes(host.pid)
-                under += await count.per_second(seconds / ROUNDS) / ROUNDS
+                await under.watch(count, host.pid, seconds / ROUNDS)
                 more = max(more, megabytes(host.pid) - memory)
         assert not playing.done(), playing.exception()
-        playing.cancel()
         host.stdin.close()
         lost = json.loads(await asyncio.wait_for(host.stdout.readline(), 30))["lost"]
+        playing.cancel()
+        await asyncio.gather(playing, return_exceptions=True)
     return before, under, lost, more
+
+
+def kept(before, under):
+    """Return the share of their turns that players keep, each for the same processor time of the server."""
+    return (under.turns / under.processor) / (before.turns / before.processor)
 
 
 async def table(seconds, kinds):
@@ -76,13 +105,13 @@ async def table(seconds, kinds):
         for kind in kinds:
             if kind in WITHOUT_WEBSOCKETS.get(host, ()):
                 continue
-            base, bare, _, _ = await measure("control", control, kind, seconds)
+            share = kept(*(await measure("control", control, kind, seconds))[:2])
             before, under, lost, more = await measure(host, honest, kind, seconds)
-            kept, control_kept = under / before, bare / base
-            ratio = kept / control_kept if control_kept else float("inf")
-            fine = fine and ratio >= LEAST and not lost and more < MEGABYTES
-            shares = f"{before:,.0f}, {under:,.0f} | {kept:.2f} | {control_kept:.2f} | {ratio:.2f}"
-            print(f"| {host} | {kind} | {shares} | {lost} | {more:+.0f} MB |", flush=True)
+            ratio = kept(before, under) / share if share else float("inf")
+            fine = fine and ratio >= LEAST and under.turns > 0 and not lost and more < MEGABYTES
+            speeds = f"{before.turns / before.seconds:,.0f}, {under.turns / under.seconds:,.0f}"
+            shares = f"{kept(before, under):.2f} | {share:.2f} | {ratio:.2f}"
+            print(f"| {host} | {kind} | {speeds} | {shares} | {lost} | {more:+.0f} MB |", flush=True)
     return fine
 
 

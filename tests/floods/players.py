@@ -12,11 +12,6 @@ class Count:
     def __init__(self):
         self.turns = 0
 
-    async def per_second(self, seconds):
-        began, before = asyncio.get_running_loop().time(), self.turns
-        await asyncio.sleep(seconds)
-        return (self.turns - before) / (asyncio.get_running_loop().time() - began)
-
 
 async def echo_over_websockets(http, url, count):
     """Two who send a text and wait for it, over and over."""

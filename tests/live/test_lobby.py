@@ -251,7 +251,7 @@ async def test_a_full_disk_is_a_problem_of_the_lobby():
     async with lobby() as host:
         await enter(host, "Ann")
         assert host.problem is None
-        with full_disk(host.store._database), pytest.raises(SaveError):
+        with full_disk(host.store), pytest.raises(SaveError):
             for number in range(2000):
                 host.store.add_person(f"Bob {number}", f"{number}")
         assert host.problem is not None and "full" in host.problem
@@ -296,7 +296,7 @@ async def test_a_full_disk_costs_the_result_only(monkeypatch):
 @on_loop
 async def test_a_full_disk_refuses_new_names_in_words():
     async with lobby() as host:
-        with full_disk(host.store._database):
+        with full_disk(host.store):
             with pytest.raises(SaveError):
                 for number in range(1000):
                     host.store.add_person(f"somebody {number}", f"token {number}")

@@ -10,8 +10,8 @@ from live.poker_client import Client, action, hosting, keep_on, refused, turned_
 from parlour.wrappers.live.common.connection import ConnectionLimits
 from parlour.wrappers.live.poker import hosted_table
 from parlour.wrappers.live.poker import messages as m
-from parlour.wrappers.live.poker.accounts import Account
 from parlour.wrappers.live.poker.host import PokerHost
+from parlour.wrappers.live.poker.seats import Account
 from parlour.wrappers.logs.match_log import MatchLog, read
 
 # Time.
@@ -338,7 +338,7 @@ async def test_a_body_that_breaks_off_leaves_nothing_in_the_log(caplog):
 
 @on_loop
 async def test_a_body_that_never_comes_is_not_waited_for(monkeypatch):
-    monkeypatch.setattr("parlour.wrappers.live.poker.rest.BODY_SECONDS", 0.05)
+    monkeypatch.setattr("parlour.wrappers.live.common.server.BODY_SECONDS", 0.05)
     async with hosting() as (host, _):
         reader, writer = await asyncio.open_connection("127.0.0.1", int(host.url.rsplit(":", 1)[1]))
         writer.write(b"POST /v1/agents HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{")

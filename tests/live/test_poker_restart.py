@@ -142,7 +142,7 @@ async def test_a_full_disk_refuses_newcomers_changes_nothing_and_stops_no_hand(t
     async with hosting(2, state=tmp_path / "state") as (host, one, two):
         late, store = Client(one.http, host), host._store
         await late.register()
-        with full_disk(store._database):
+        with full_disk(store):
             for fill in (store.save_agent, store.save_token):  # every table of the file has room in its last page
                 with pytest.raises(SaveError):
                     for number in range(10_000):

@@ -11,8 +11,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 from os import PathLike
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
+import msgspec
 from aiohttp import WSCloseCode, web
 from aiohttp.typedefs import Middleware
 
@@ -30,6 +31,8 @@ BODY_SECONDS = 10.0
 """The timeout of a request's body in seconds."""
 REQUESTS, REQUESTS_AT_ONCE = 100.0, 200
 """Requests of an address per second, and at once; further ones are answered later."""
+
+Body = TypeVar("Body", bound=msgspec.Struct)
 
 Live = Callable[[Connection], Awaitable[None]]
 """A function that serves a connection until it ends."""
@@ -304,12 +307,25 @@ def local_url(url: str) -> str:
     return url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
 
 
-async def read_body(request: web.Request, seconds: float = BODY_SECONDS) -> bytes:
-    """Return a request's body.
+async def read_struct(request: web.Request, kind: type[Body]) -> Body:
+    """Return a request's JSON body; an empty one is ``{}``.
+
+    Raises:
+        ValueError: if it cannot be read, with a sentence for the client.
+    """
+    try:
+        return msgspec.json.decode(await read_body(request) or b"{}", type=kind)
+    except (ValueError, RecursionError) as error:  # msgspec's errors are ValueErrors
+        raise ValueError(f"cannot read the body: {str(error)[:200]}") from None
+
+
+async def read_body(request: web.Request, seconds: float | None = None) -> bytes:
+    """Return a request's body, which comes within so many seconds (None: `BODY_SECONDS`).
 
     Raises:
         ValueError: if it is late, incomplete, or not coded as its headers say.
     """
+    seconds = BODY_SECONDS if seconds is None else seconds
     try:
         async with asyncio.timeout(seconds):
             return await request.read()

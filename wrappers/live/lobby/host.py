@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from os import PathLike
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 from aiohttp import web
@@ -20,7 +20,7 @@ from ..common.names import folded, problem_of
 from ..common.origins import Origins
 from ..common.page import HEADERS, page_routes
 from ..common.rate_limit import RateLimit
-from ..common.server import Server, read_body
+from ..common.server import Body, Server, read_struct
 from ..common.tokens import bearer_token
 from ..table.host import PAGE
 from ..table.table_result import TableResult
@@ -37,8 +37,6 @@ NEW_NAMES = 2.0
 SHOWN_RESULTS = 20
 SHOWN_RATINGS = 20
 NO_PERSON = "choose a name in the lobby first"
-
-Body = TypeVar("Body", bound=msgspec.Struct)
 
 logger = logging.getLogger(__name__)
 
@@ -203,9 +201,9 @@ def _without_number(name: str, programs: Collection[str]) -> str:
 
 async def _body(request: web.Request, kind: type[Body]) -> Body:
     try:
-        return msgspec.json.decode(await read_body(request), type=kind)
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise LobbyRefusal(messages.VALIDATION_ERROR, f"cannot read the body: {str(error)[:200]}") from None
+        return await read_struct(request, kind)
+    except ValueError as error:
+        raise LobbyRefusal(messages.VALIDATION_ERROR, str(error)) from None
 
 
 def _answer(body: Any, status: int = 200) -> web.Response:

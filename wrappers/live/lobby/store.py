@@ -33,7 +33,7 @@ MOST_RESULTS = 100_000
 """The most results; the oldest are forgotten."""
 
 
-class LobbyStore:
+class LobbyStore(Database):
     """One lobby's file. Every change raises `SaveError` if it cannot be saved.
 
     Args:
@@ -45,26 +45,17 @@ class LobbyStore:
 
     def __init__(self, path: str | PathLike[str] = IN_MEMORY) -> None:
         self._model = rating_model()
-        self._database = Database(path, SCHEMA, "the lobby's results")
-
-    @property
-    def problem(self) -> str | None:
-        """Why a change of the last minute could not be saved; None: all could."""
-        return self._database.problem
-
-    def close(self) -> None:
-        """Close the file."""
-        self._database.close()
+        super().__init__(path, SCHEMA, "the lobby's results")
 
     # People.
 
     def add_person(self, name: str, token: str) -> bool:
         """Keep a name and its token; return False if somebody has it, or one that looks the same (`folded`)."""
         try:
-            self._database.write("INSERT INTO people VALUES (?, ?, ?)", (hashed(token), name, folded(name)))
+            self.write("INSERT INTO people VALUES (?, ?, ?)", (hashed(token), name, folded(name)))
         except sqlite3.IntegrityError:
             return False
-        self._database.write(
+        self.write(
             "DELETE FROM people WHERE rowid IN (SELECT rowid FROM people WHERE name NOT IN (SELECT name FROM ratings) "
             "ORDER BY rowid LIMIT max(0, (SELECT count(*) FROM people) - ?))",
             (MOST_PEOPLE,),
@@ -73,7 +64,7 @@ class LobbyStore:
 
     def name_of(self, token: str) -> str | None:
         """Return the name that a token proves; None for an unknown one."""
-        row = self._database.read("SELECT name FROM people WHERE token_hash = ?", (hashed(token),)).fetchone()
+        row = self.read("SELECT name FROM people WHERE token_hash = ?", (hashed(token),)).fetchone()
         return None if row is None else row[0]
 
     # Results.
@@ -81,14 +72,12 @@ class LobbyStore:
     def add_result(self, game: str, ended_at: str, reason: str, players: Sequence[PlayerResult]) -> None:
         """Keep the result of a match, and rate its players: those with equal payoffs played a draw."""
         rows = [ListedPlayer(name=one.name, program=one.program, payoff=one.payoff) for one in players]
-        with self._database.changes():
-            self._database.write(
+        with self.changes():
+            self.write(
                 "INSERT INTO results (game, ended_at, reason, players) VALUES (?, ?, ?, ?)",
                 (game, ended_at, reason, msgspec.json.encode(rows).decode()),
             )
-            self._database.write(
-                "DELETE FROM results WHERE number <= (SELECT max(number) FROM results) - ?", (MOST_RESULTS,)
-            )
+            self.write("DELETE FROM results WHERE number <= (SELECT max(number) FROM results) - ?", (MOST_RESULTS,))
             if self._model is not None:
                 self._rate(game, players)
 
@@ -102,7 +91,7 @@ class LobbyStore:
             return
         teams, matches = [], []
         for who in payoffs:
-            row = self._database.read(
+            row = self.read(
                 "SELECT mean, deviation, matches FROM ratings WHERE game = ? AND name = ? AND program = ?", (game, *who)
             ).fetchone()
             known: dict[str, Any] = {} if row is None else {"mu": row[0], "sigma": row[1]}
@@ -111,16 +100,14 @@ class LobbyStore:
         means = [sum(all_of) / len(all_of) for all_of in payoffs.values()]
         rated = self._model.rate(teams, ranks=places(means))
         for who, team, count in zip(payoffs, rated, matches, strict=True):
-            self._database.write(
+            self.write(
                 "INSERT OR REPLACE INTO ratings VALUES (?, ?, ?, ?, ?, ?)",
                 (game, *who, team[0].mu, team[0].sigma, count),
             )
 
     def results(self, most: int) -> list[ListedResult]:
         """Return the latest results, the newest first."""
-        rows = self._database.read(
-            "SELECT game, ended_at, reason, players FROM results ORDER BY number DESC LIMIT ?", (most,)
-        )
+        rows = self.read("SELECT game, ended_at, reason, players FROM results ORDER BY number DESC LIMIT ?", (most,))
         return [
             ListedResult(
                 game=game,
@@ -133,7 +120,7 @@ class LobbyStore:
 
     def ratings(self, most: int) -> list[ListedRating]:
         """Return the best players of each game: at most so many, by mean minus three deviations."""
-        rows = self._database.read(
+        rows = self.read(
             "SELECT game, name, program, mean, deviation, matches FROM (SELECT *, row_number() OVER "
             "(PARTITION BY game ORDER BY mean - 3 * deviation DESC, name) AS place FROM ratings) "
             "WHERE place <= ? ORDER BY game, place",

@@ -6,35 +6,15 @@ Times are seconds of the caller's clock.
 import secrets
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
 
 from ..common.tokens import hashed
 from . import messages
-from .seats import Refusal
+from .hosted_table import HostedTable
+from .seats import Account, Refusal
 from .store import PokerStore
 
 MOST_AGENTS = 10_000
 """Agents that are remembered; beyond, the oldest without a seat is forgotten."""
-
-
-class HasId(Protocol):
-    """A table, as far as tokens know it."""
-
-    @property
-    def table_id(self) -> str:
-        """Its name."""
-        ...
-
-
-Table = TypeVar("Table", bound=HasId)
-
-
-@dataclass(frozen=True)
-class Account:
-    """An agent as registered."""
-
-    agent_id: str
-    name: str | None
 
 
 class Accounts:
@@ -81,16 +61,16 @@ class Accounts:
 
 
 @dataclass
-class SeatToken(Generic[Table]):
+class SeatToken:
     """What a session token stands for. It expires when it has not been in use for a while."""
 
-    table: Table
+    table: HostedTable
     seat: int
     agent_id: str
     expires: float
 
 
-class SeatTokens(Generic[Table]):
+class SeatTokens:
     """The session tokens of all seats.
 
     Args:
@@ -101,15 +81,15 @@ class SeatTokens(Generic[Table]):
     def __init__(self, lifetime: float, store: PokerStore) -> None:
         self.lifetime = lifetime
         self._store = store
-        self._tokens: dict[str, SeatToken[Table]] = {}  # by their hashes
+        self._tokens: dict[str, SeatToken] = {}  # by their hashes
 
-    def restore(self, tables: Mapping[str, Table], now: float) -> None:
+    def restore(self, tables: Mapping[str, HostedTable], now: float) -> None:
         """Take up the tokens that the store has kept, of these tables."""
         for token_hash, table_id, seat, agent_id in self._store.tokens():
             if table_id in tables:
                 self._tokens[token_hash] = SeatToken(tables[table_id], seat, agent_id, now + self.lifetime)
 
-    def issue(self, table: Table, seat: int, agent_id: str, now: float) -> str:
+    def issue(self, table: HostedTable, seat: int, agent_id: str, now: float) -> str:
         """Return a new token of a seat, in place of those that the agent has there; raises `SaveError`."""
         self.revoke(table, agent_id)
         token = secrets.token_urlsafe(24)
@@ -117,7 +97,7 @@ class SeatTokens(Generic[Table]):
         self._tokens[hashed(token)] = SeatToken(table, seat, agent_id, now + self.lifetime)
         return token
 
-    def find(self, token: str, now: float) -> SeatToken[Table]:
+    def find(self, token: str, now: float) -> SeatToken:
         """Return what a token stands for.
 
         Raises:
@@ -132,15 +112,15 @@ class SeatTokens(Generic[Table]):
             raise Refusal(messages.SESSION_EXPIRED, "this session token has expired; join a table to get a new one")
         return found
 
-    def hold(self, token: SeatToken[Table]) -> None:
+    def hold(self, token: SeatToken) -> None:
         """Let a token live while it is in use."""
         token.expires = float("inf")
 
-    def release(self, token: SeatToken[Table], now: float) -> None:
+    def release(self, token: SeatToken, now: float) -> None:
         """Let a token expire, which is no longer in use."""
         token.expires = now + self.lifetime
 
-    def revoke(self, table: Table, agent_id: str | None = None) -> None:
+    def revoke(self, table: HostedTable, agent_id: str | None = None) -> None:
         """Forget the tokens of a table, or those that one agent has there."""
         try:
             self._store.drop_tokens(table.table_id, agent_id)

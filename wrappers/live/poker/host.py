@@ -137,7 +137,7 @@ class PokerHost(Server):
         PokerHostSession(**options)  # wrong options are named at once
         times = TableTimes(act=timeout, hand=hand_delay, abandoned=abandoned_after, away=away_after)
         self._store = PokerStore(IN_MEMORY if state is None else state)
-        self._tokens: SeatTokens[HostedTable] = SeatTokens(session_lifetime, self._store)
+        self._tokens: SeatTokens = SeatTokens(session_lifetime, self._store)
         on_event = on_event or (lambda kind, **fields: None)
         self._pool = TablePool(options, times, seed, session_lifetime, on_event, self._tokens.revoke, self._store)
         admit = admit or admit_by_token(access_token, NO_TOKEN)
@@ -218,7 +218,7 @@ class PokerHost(Server):
 
         return await self.upgrade(request, live)
 
-    def admit(self, token: str) -> SeatToken[HostedTable]:
+    def admit(self, token: str) -> SeatToken:
         """Return the table and the seat of a session token.
 
         Raises:
@@ -230,9 +230,7 @@ class PokerHost(Server):
             raise Refusal(messages.INVALID_SESSION, "the seat was given up in the meantime; join a table to get one")
         return found
 
-    async def _serve_seat(
-        self, connection: Connection, token: SeatToken[HostedTable], form: FullTableForm | None
-    ) -> None:
+    async def _serve_seat(self, connection: Connection, token: SeatToken, form: FullTableForm | None) -> None:
         table, seat = token.table, token.seat
         self._tokens.hold(token)
         self.keep(connection)

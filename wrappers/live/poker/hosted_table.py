@@ -13,11 +13,11 @@ from msgspec.structs import replace
 from ..common.connection import Connection
 from ..common.database import SaveError
 from ..common.session_timer import SessionTimer
-from .accounts import Account
 from .full_table import Envelope, FullTableForm, encode
 from .host_messages import FULL_OBSERVERS, OBSERVERS
 from .host_session import PokerDue, PokerHostSession, Reason, Sends
 from .messages import Error
+from .seats import Account
 from .snapshot import TableSnapshot
 from .store import PokerStore
 
@@ -96,7 +96,7 @@ class HostedTable:
         self._on_end = on_end
         self._connections: dict[int, Connection] = {}
         self._timer: SessionTimer[PokerDue] = SessionTimer(self.ring)
-        self._desertion: asyncio.TimerHandle | None = None
+        self._desertion: SessionTimer[Reason] = SessionTimer(self.end)
         self._away: dict[int, asyncio.TimerHandle] = {}
         self._asleep = False
         self._written: Any = None  # the hand that was written last
@@ -249,9 +249,9 @@ class HostedTable:
         """Stop the clocks: the server ends, and the store keeps the table."""
         self._asleep = True
         self._timer.stop()
-        for handle in (self._desertion, *self._away.values()):
-            if handle is not None:
-                handle.cancel()
+        self._desertion.stop()
+        for handle in self._away.values():
+            handle.cancel()
 
     def _set_timers(self) -> None:
         """Set the timers to what the session waits for."""
@@ -263,12 +263,7 @@ class HostedTable:
         else:
             seconds = self._times.act if self.connected(due.seat) else 0.0
         self._timer.follow(due, seconds)
-        if self.session.deserted and self._desertion is None:
-            loop = asyncio.get_running_loop()
-            self._desertion = loop.call_later(self._times.abandoned, self.end, "abandoned")
-        elif not self.session.deserted and self._desertion is not None:
-            self._desertion.cancel()
-            self._desertion = None
+        self._desertion.follow("abandoned" if self.session.deserted else None, self._times.abandoned)
 
     def ring(self, due: PokerDue) -> None:
         """Do what is due: its time is over."""

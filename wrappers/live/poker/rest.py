@@ -9,7 +9,6 @@ import functools
 import html
 from collections.abc import Awaitable, Callable
 from importlib import resources
-from typing import TypeVar
 
 import msgspec
 from aiohttp import web
@@ -17,19 +16,17 @@ from aiohttp import web
 from ..common.database import SaveError
 from ..common.guesses import TOO_MANY, Guesses
 from ..common.names import problem_of
-from ..common.server import PREFIX, read_body
+from ..common.server import PREFIX, Body, read_struct
 from ..common.tokens import Admit, bearer_token
 from . import messages
-from .accounts import Account, Accounts, SeatTokens
+from .accounts import Accounts, SeatTokens
 from .full_table import MIN_PROTOCOL_VERSION, PROTOCOL_VERSION
 from .hosted_table import HostedTable
-from .seats import Refusal
+from .seats import Account, Refusal
 from .table_pool import TablePool
 
 MOST_CHARACTERS = 64
 """Most characters of an agent's name."""
-BODY_SECONDS = 10.0
-"""Seconds that a client has to send the body of a call."""
 
 STATUS = {
     messages.OUTDATED_CLIENT: 426,
@@ -55,8 +52,6 @@ FRONT_PAGE = """<!doctype html>
 </table>
 </html>
 """
-
-Body = TypeVar("Body", bound=msgspec.Struct)
 
 
 class Register(msgspec.Struct):
@@ -88,7 +83,7 @@ class PokerRest:
         self,
         pool: TablePool,
         accounts: Accounts,
-        tokens: SeatTokens[HostedTable],
+        tokens: SeatTokens,
         timeout: int,
         admit: Admit,
         guesses: Guesses,
@@ -232,13 +227,9 @@ def _count(value: str | None, default: int) -> int:
 
 async def _body(request: web.Request, kind: type[Body]) -> Body:
     try:
-        data = await read_body(request, BODY_SECONDS)
+        return await read_struct(request, kind)
     except ValueError as error:
         raise Refusal(messages.VALIDATION_ERROR, str(error)) from None
-    try:
-        return msgspec.json.decode(data or b"{}", type=kind)
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise Refusal(messages.VALIDATION_ERROR, f"cannot read the body: {str(error)[:200]}") from error
 
 
 def _check_version(body: Join) -> None:

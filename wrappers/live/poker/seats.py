@@ -31,6 +31,14 @@ class PokerSeat:
         return not self.connected and self.missed >= SITS_OUT_AFTER
 
 
+@dataclass(frozen=True)
+class Account:
+    """An agent as registered."""
+
+    agent_id: str
+    name: str | None
+
+
 class Refusal(Exception):
     """A request that is refused.
 

@@ -20,7 +20,7 @@ CREATE TABLE IF NOT EXISTS tokens (
 """
 
 
-class PokerStore:
+class PokerStore(Database):
     """One server's file. Every change raises `SaveError` if it cannot be saved.
 
     Args:
@@ -32,44 +32,35 @@ class PokerStore:
 
     def __init__(self, path: str | PathLike[str] = IN_MEMORY) -> None:
         self.lasting = path != IN_MEMORY
-        self._database = Database(path, SCHEMA, "tables")
-
-    @property
-    def problem(self) -> str | None:
-        """Why a change of the last minute could not be saved; None: all could."""
-        return self._database.problem
-
-    def close(self) -> None:
-        """Close the file."""
-        self._database.close()
+        super().__init__(path, SCHEMA, "tables")
 
     # Agents.
 
     def save_agent(self, key_hash: str, agent_id: str, name: str | None) -> None:
         """Keep an agent."""
-        self._database.write("INSERT OR REPLACE INTO agents VALUES (?, ?, ?)", (key_hash, agent_id, name))
+        self.write("INSERT OR REPLACE INTO agents VALUES (?, ?, ?)", (key_hash, agent_id, name))
 
     def drop_agent(self, key_hash: str) -> None:
         """Forget an agent."""
-        self._database.write("DELETE FROM agents WHERE key_hash = ?", (key_hash,))
+        self.write("DELETE FROM agents WHERE key_hash = ?", (key_hash,))
 
     def agents(self) -> Iterator[tuple[str, str, str | None]]:
         """Return the agents, oldest first: hash of the key, id, name."""
-        yield from self._database.read("SELECT key_hash, agent_id, name FROM agents ORDER BY rowid")
+        yield from self.read("SELECT key_hash, agent_id, name FROM agents ORDER BY rowid")
 
     # Tables.
 
     def save_table(self, table_id: str, snapshot: TableSnapshot) -> None:
         """Keep a table as it is now."""
         row = table_id, msgspec.json.encode(snapshot)
-        self._database.write(
+        self.write(
             "INSERT INTO tables VALUES (?, ?) ON CONFLICT (table_id) DO UPDATE SET snapshot = excluded.snapshot", row
         )
 
     def drop_table(self, table_id: str) -> None:
         """Forget a table and its tokens."""
-        with self._database.changes():
-            self._database.write("DELETE FROM tables WHERE table_id = ?", (table_id,))
+        with self.changes():
+            self.write("DELETE FROM tables WHERE table_id = ?", (table_id,))
             self.drop_tokens(table_id)
 
     def tables(self) -> list[tuple[str, TableSnapshot]]:
@@ -78,7 +69,7 @@ class PokerStore:
         Raises:
             ValueError: if one cannot be read.
         """
-        rows = self._database.read("SELECT table_id, snapshot FROM tables ORDER BY rowid")
+        rows = self.read("SELECT table_id, snapshot FROM tables ORDER BY rowid")
         try:
             return [(table_id, msgspec.json.decode(data, type=TableSnapshot)) for table_id, data in rows]
         except msgspec.MsgspecError as error:
@@ -88,15 +79,15 @@ class PokerStore:
 
     def save_token(self, token_hash: str, table_id: str, seat: int, agent_id: str) -> None:
         """Keep a seat's token."""
-        self._database.write("INSERT INTO tokens VALUES (?, ?, ?, ?)", (token_hash, table_id, seat, agent_id))
+        self.write("INSERT INTO tokens VALUES (?, ?, ?, ?)", (token_hash, table_id, seat, agent_id))
 
     def drop_tokens(self, table_id: str, agent_id: str | None = None) -> None:
         """Forget the tokens of a table, or those that one agent has there."""
         if agent_id is None:
-            self._database.write("DELETE FROM tokens WHERE table_id = ?", (table_id,))
+            self.write("DELETE FROM tokens WHERE table_id = ?", (table_id,))
         else:
-            self._database.write("DELETE FROM tokens WHERE table_id = ? AND agent_id = ?", (table_id, agent_id))
+            self.write("DELETE FROM tokens WHERE table_id = ? AND agent_id = ?", (table_id, agent_id))
 
     def tokens(self) -> Iterator[tuple[str, str, int, str]]:
         """Return the tokens: hash, table, seat, agent."""
-        yield from self._database.read("SELECT token_hash, table_id, seat, agent_id FROM tokens")
+        yield from self.read("SELECT token_hash, table_id, seat, agent_id FROM tokens")

@@ -8,10 +8,9 @@ from typing import Any
 
 from ..common.database import SaveError
 from . import messages
-from .accounts import Account
 from .host_session import PokerHostSession
 from .hosted_table import HostedTable, TableCounts, TableTimes
-from .seats import Refusal
+from .seats import Account, Refusal
 from .snapshot import TableSnapshot
 from .store import PokerStore
 
