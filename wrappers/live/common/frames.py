@@ -78,6 +78,12 @@ class HttpProtocol(web.RequestHandler):
 
     exceeded: Callable[[], None]
 
+    def handle_error(self, *args: Any, **kwargs: Any) -> web.StreamResponse:
+        """See aiohttp. What follows a request that cannot be read is not parsed."""
+        if self.transport is not None:
+            self.transport.pause_reading()
+        return super().handle_error(*args, **kwargs)
+
     def set_parser(self, parser: Any, *args: Any, **kwargs: Any) -> None:
         """See aiohttp."""
         super().set_parser(FrameLimit(parser, self.exceeded), *args, **kwargs)  # type: ignore[arg-type]

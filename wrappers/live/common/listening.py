@@ -5,6 +5,7 @@ import logging
 import ssl
 import sys
 from collections.abc import Callable
+from socket import SO_RCVBUF, SOL_SOCKET
 from typing import Any
 
 from aiohttp import web
@@ -24,6 +25,8 @@ WARNING_SECONDS = 60.0
 IDLE_SECONDS = 60.0
 """Seconds that a socket may take for the headers of a request, its first and any further one."""
 
+RECEIVED_BYTES = 2**16
+"""Bytes that the system holds of what a client has sent and nobody has read. To read and free megabytes takes time."""
 NEW_SOCKETS, NEW_AT_ONCE = 50.0, 100
 """New sockets of an address per second, and at once; further ones are read later."""
 
@@ -90,6 +93,8 @@ class Sockets:
         """
         loop = asyncio.get_running_loop()
         server = await loop.create_server(lambda: _Arrival(self, tls), address, port, backlog=128)
+        for listening in server.sockets:
+            listening.setsockopt(SOL_SOCKET, SO_RCVBUF, RECEIVED_BYTES)
         self._servers.append(server)
         host, number = server.sockets[0].getsockname()[:2]
         return host, number
