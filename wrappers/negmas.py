@@ -68,14 +68,14 @@ def domain_options(issues: Sequence[Any], ufuns: Iterable[Any], rounds: int = 20
 
 def _values(issues: Iterable[Any]) -> list[list[Any]]:
     """Return the values of each issue, in NegMAS's order."""
-    found = []
+    values = []
     for issue in issues:
         if not issue.is_discrete():
             raise ValueError(
                 f"the issue {issue.name} is continuous: make it discrete first (negmas.outcomes.discretize…)"
             )
-        found.append(list(issue.all))
-    return found
+        values.append(list(issue.all))
+    return values
 
 
 def _scaled(issues: Sequence[Any], ufun: Any) -> tuple[Worth, float]:
@@ -120,15 +120,15 @@ class PolicyNegotiator(SAOCallNegotiator):
         self._begun: str | None = None
 
     def _begin(self) -> None:
-        """Read the domain. NegMAS does not tell of errors in ``on_negotiation_start``, so the first turn does it."""
+        """Read the domain. NegMAS hides errors in ``on_negotiation_start``, so the first turn does it."""
         issues = self.nmi.issues
         table = self._game.rules.blank[0]
         counts = [int(count) for count in table.values[: int(table.issues)]]
         self._values = _values(issues)
-        found = list(map(len, self._values))
-        if found != counts or self.nmi.n_negotiators != self._game.seats:
+        own_counts = list(map(len, self._values))
+        if own_counts != counts or self.nmi.n_negotiators != self._game.seats:
             raise ValueError(
-                f"{self.nmi.n_negotiators} agents with {found} values of the issues: the policy was trained with "
+                f"{self.nmi.n_negotiators} agents with {own_counts} values of the issues: the policy was trained with "
                 f"{self._game.seats} agents and {counts} values"
             )
         self._names = list(self._game.view.action_spaces[OFFER])
@@ -227,12 +227,12 @@ def negotiator_agent(name: str) -> NegotiatorAgent:
     Raises:
         ValueError: if there is no such class.
     """
-    known = {
-        one: found
-        for one, found in vars(negmas.sao).items()
-        if isinstance(found, type) and issubclass(found, Negotiator) and not isabstract(found)
+    kinds = {
+        key: kind
+        for key, kind in vars(negmas.sao).items()
+        if isinstance(kind, type) and issubclass(kind, Negotiator) and not isabstract(kind)
     }
-    return NegotiatorAgent(known[named("negotiator of NegMAS", name, known)])
+    return NegotiatorAgent(kinds[named("negotiator of NegMAS", name, kinds)])
 
 
 class _Other(SAOCallNegotiator):
@@ -265,8 +265,8 @@ class _Match:
             reserved_value=game["my_reservation_value"],
         )
         self._negotiators = [negotiator if agent == state.agent_id else _Other() for agent in self._agents]
-        for agent, one in zip(self._agents, self._negotiators, strict=True):
-            self._mechanism.add(one, **({"ufun": ufun} if agent == state.agent_id else {}))
+        for agent, participant in zip(self._agents, self._negotiators, strict=True):
+            self._mechanism.add(participant, **({"ufun": ufun} if agent == state.agent_id else {}))
         self._played = 0
 
     def fits(self, state: TurnState) -> bool:
@@ -276,8 +276,8 @@ class _Match:
     def respond(self, state: TurnState) -> Action:
         """Make the moves of the match up to this turn, and return the negotiator's."""
         for row in state.game_state["action_history"][self._played :]:
-            one = self._negotiators[self._agents.index(row["agent_id"])]
-            self._mechanism.step({one.id: self._response(row)})
+            mover = self._negotiators[self._agents.index(row["agent_id"])]
+            self._mechanism.step({mover.id: self._response(row)})
         me = self._negotiators[self._agents.index(state.agent_id)]
         before = self._mechanism.state
         own, accepted = before.current_proposer == me.id, before.n_acceptances
@@ -287,7 +287,7 @@ class _Match:
         if now.new_offers and now.new_offers[-1][0] == me.id and now.new_offers[-1][1] is not None:
             return Action(OFFER, dict(zip(self._counts, map(int, now.new_offers[-1][1]), strict=True)))
         if now.agreement is not None or now.n_acceptances > accepted:
-            return Action(PASS if own else ACCEPT)  # where nobody has answered, NegMAS asks for one's own offer
+            return Action(PASS if own else ACCEPT)  # before any answer, NegMAS asks about the agent's own offer
         return Action(WALK_AWAY if now.broken or now.left_negotiators else PASS)
 
     def _response(self, row: Mapping[str, Any]) -> SAOResponse:

@@ -28,8 +28,8 @@ def load(game: str | Game, *, max_length: int = 1_000, max_outcomes: int = 1_000
 
     Args:
         game: a game with the capability `Chance`, or its name.
-        max_length: told to OpenSpiel as the most decisions of an episode.
-        max_outcomes: told to OpenSpiel as the most outcomes of a random event.
+        max_length: the most decisions of an episode, for OpenSpiel.
+        max_outcomes: the most outcomes of a random event, for OpenSpiel.
         options: the game's, where it is named.
 
     Raises:
@@ -125,7 +125,7 @@ class _State(pyspiel.State):
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
         table, count, probability = self.table[0], self._due, self.rules.chance.probability
-        return [(one, 1 / count if probability is None else float(probability(table, one))) for one in range(count)]
+        return [(i, 1 / count if probability is None else float(probability(table, i))) for i in range(count)]
 
     def _apply_action(self, action: int) -> None:
         table = self.table[0]

@@ -183,5 +183,5 @@ def rllib_config(
     config.callbacks(partial(SelfPlay, every=checkpoint_every, most=most_checkpoints))
     config.env_runners(num_env_runners=0, num_envs_per_env_runner=32)
     config.training(gamma=1.0, lambda_=0.95, train_batch_size_per_learner=2_000, minibatch_size=500, num_epochs=4)
-    made: PPOConfig = config.training(lr=1e-3, entropy_coeff=0.01, grad_clip=0.5)
-    return made
+    configured: PPOConfig = config.training(lr=1e-3, entropy_coeff=0.01, grad_clip=0.5)
+    return configured

@@ -59,7 +59,7 @@ def parse(text: str) -> Action:
     Raises:
         ValueError: if there is no action in the text.
     """
-    decoder, found = json.JSONDecoder(), None
+    decoder, answer = json.JSONDecoder(), None
     start = text.find("{")
     while start >= 0:
         try:
@@ -68,17 +68,17 @@ def parse(text: str) -> Action:
             start = text.find("{", start + 1)
             continue
         if isinstance(value, dict) and isinstance(value.get("action_type"), str):
-            found = value
+            answer = value
         start = text.find("{", end)
     words = text.split()
-    if found is None and len(words) == 1 and words[0].isidentifier():
-        found = {"action_type": words[0]}
-    if found is None:
+    if answer is None and len(words) == 1 and words[0].isidentifier():
+        answer = {"action_type": words[0]}
+    if answer is None:
         raise ValueError("there is no JSON object with an action_type in the answer")
-    payload = found.get("payload") or {}
+    payload = answer.get("payload") or {}
     if not isinstance(payload, dict):
         raise ValueError("payload is not a JSON object")
-    return Action(found["action_type"], payload)
+    return Action(answer["action_type"], payload)
 
 
 class TextGame:

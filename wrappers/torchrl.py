@@ -66,12 +66,12 @@ class Tables(EnvBase):
         **options: Any,
     ) -> None:
         super().__init__(device=torch.device("cpu"), batch_size=torch.Size([num_envs]))
-        made = as_game(game, options)
-        self.tables = VectorGame(made, num_envs, encoder)
-        self.group_map = {"agents": list(made.agents)} if groups is None else {k: list(v) for k, v in groups.items()}
-        if sorted(chain.from_iterable(self.group_map.values())) != sorted(made.agents):
-            raise ValueError(f"groups={self.group_map}: every agent of {', '.join(made.agents)} must be in one group")
-        self._seats = {name: [made.agents.index(agent) for agent in group] for name, group in self.group_map.items()}
+        base = as_game(game, options)
+        self.tables = VectorGame(base, num_envs, encoder)
+        self.group_map = {"agents": list(base.agents)} if groups is None else {k: list(v) for k, v in groups.items()}
+        if sorted(chain.from_iterable(self.group_map.values())) != sorted(base.agents):
+            raise ValueError(f"groups={self.group_map}: every agent of {', '.join(base.agents)} must be in one group")
+        self._seats = {name: [base.agents.index(agent) for agent in group] for name, group in self.group_map.items()}
         self._rows = np.arange(num_envs)
         self._seed = seed
         self._make_specs()
@@ -112,10 +112,10 @@ class Tables(EnvBase):
 
     def _step(self, tensordict: TensorDictBase) -> TensorDictBase:
         tables, game = self.tables, self.tables.game
-        made = np.zeros((tables.num_envs, game.seats), np.int64)
+        actions = np.zeros((tables.num_envs, game.seats), np.int64)
         for name, seats in self._seats.items():
-            made[:, seats] = tensordict[name, "action"].numpy()
-        ended, ends = tables.step_with_ends(tables.made_legal(made[self._rows, tables.turn])[0])
+            actions[:, seats] = tensordict[name, "action"].numpy()
+        ended, ends = tables.step_with_ends(tables.made_legal(actions[self._rows, tables.turn])[0])
         records = tables.tables.copy() if ended.size else tables.tables
         records[ended] = ends
         shown = self._shown(self._observed(records), closed=tables.dones)

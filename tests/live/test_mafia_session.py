@@ -62,7 +62,7 @@ def test_both_ends_understand_each_other():
 def test_whose_statement_it_is():
     service = MafiaAgentSession()
     problem = answer(service.receive(call(1, "say")))
-    assert problem["id"] == 1 and "whose say" in problem["error"]
+    assert problem["id"] == 1 and "which agent is to say" in problem["error"]
     assert service.receive(call(2, "think")).agent_id == "p1"
     assert service.receive(call(3, "say")).agent_id == "p1"  # the only one on this connection
     other = context(me=1)

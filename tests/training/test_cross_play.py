@@ -91,7 +91,7 @@ def test_the_command_explains_what_is_wrong(capsys):
         (["random", "random", "--game", "kuhn"], "given twice"),
         (["zoo:kuhn", str(zoo.weights("kuhn")), "--game", "kuhn"], "are the same: give each once"),
         (["random", "cal", "--game", "holdem"], "did you mean"),
-        (["random", "call", "--game", "holdem", "--mute"], "nobody can say anything"),
+        (["random", "call", "--game", "holdem", "--mute"], "has no action index that is a statement"),
         (["mixed", "loyal", "--game", "mafia", "--mute", "--scramble"], "choose one"),
     ):
         assert cli.main(["crossplay", *args]) == cli.MISTAKE

@@ -73,5 +73,5 @@ def test_silence_is_chosen_as_it_was():
 
 def test_a_game_without_statements_is_refused():
     made = game("kuhn")
-    with pytest.raises(ValueError, match="nobody can say anything at kuhn-v0"):
+    with pytest.raises(ValueError, match="kuhn-v0 has no action index that is a statement"):
         MutedPolicy(make_policy("random", made), made)

@@ -35,8 +35,8 @@ def thoughts(agent: Agent) -> dict[str, Any]:
     Replays show these keys: ``probabilities`` (of every legal answer, as `sentence` writes it), ``value`` (the expected
     return, in `Payoffs.unit`), ``think`` (text).
     """
-    told = getattr(agent, "thoughts", None)
-    return dict(told()) if callable(told) else {}
+    notes = getattr(agent, "thoughts", None)
+    return dict(notes()) if callable(notes) else {}
 
 
 def sentence(action: Action, written: Callable[[Any], str] | None = None) -> str:

@@ -84,26 +84,26 @@ def parse(line: str, allowed: list[AllowedAction]) -> Action:
     Action(action_type='raiseTo', payload={'amount': 137})
     """
     word, *values = line.split() or [""]
-    found = [offer for offer in allowed if offer.action_type.lower() == word.lower()]
-    found = found or [offer for offer in allowed if word and offer.action_type.lower().startswith(word.lower())]
-    if not found and word.isdecimal() and 1 <= int(word) <= len(allowed):
-        found = [allowed[int(word) - 1]]
-    if len(found) != 1:
+    offers = [offer for offer in allowed if offer.action_type.lower() == word.lower()]
+    offers = offers or [offer for offer in allowed if word and offer.action_type.lower().startswith(word.lower())]
+    if not offers and word.isdecimal() and 1 <= int(word) <= len(allowed):
+        offers = [allowed[int(word) - 1]]
+    if len(offers) != 1:
         raise ValueError(f"{word!r} is not one of {', '.join(_usage(offer) for offer in allowed)}")
-    fields = _fields(found[0])
+    fields = _fields(offers[0])
     payload: dict[str, Any] = {}
     for i, (value, next_name) in enumerate(zip(values, [*fields, *[""] * len(values)], strict=False), 1):
         name, _, text = value.partition("=") if "=" in value else (next_name, "", value)
         if name not in fields:
-            raise ValueError(f"{value!r} is too much: write {_usage(found[0])}")
+            raise ValueError(f"{value!r} is too much: write {_usage(offers[0])}")
         if words := _kind(fields[name]) in ("string", "object") and "enum" not in fields[name]:
             text = " ".join([text, *values[i:]])
         payload[name] = _value(name, text, fields[name])
         if words:
             break
-    if missing := [name for name in _required(found[0]) if name not in payload]:
-        raise ValueError(f"{', '.join(missing)} is missing: write {_usage(found[0])}")
-    return Action(found[0].action_type, payload)
+    if missing := [name for name in _required(offers[0]) if name not in payload]:
+        raise ValueError(f"{', '.join(missing)} is missing: write {_usage(offers[0])}")
+    return Action(offers[0].action_type, payload)
 
 
 def _value(name: str, text: str, schema: Mapping[str, Any]) -> Any:
@@ -143,8 +143,8 @@ def _fields(offer: AllowedAction) -> dict[str, dict[str, Any]]:
 
 def _required(offer: AllowedAction) -> list[str]:
     """Return the required fields; all fields of a property map."""
-    known = isinstance(offer.payload_schema.get("properties"), dict)
-    return list(offer.payload_schema.get("required", ())) if known else list(_fields(offer))
+    is_schema = isinstance(offer.payload_schema.get("properties"), dict)
+    return list(offer.payload_schema.get("required", ())) if is_schema else list(_fields(offer))
 
 
 def _kind(field: Mapping[str, Any]) -> str:

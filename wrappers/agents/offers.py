@@ -35,8 +35,8 @@ def offered_mask(game: Game, table: Any, mask: NDArray[np.int8], offers: Sequenc
     if not offers:
         return mask
     offered = {offer.action_type: bounds_of(offer.payload_schema) for offer in offers}
-    known = {offer.action_type: bounds_of(offer.payload_schema) for offer in game.view.allowed(table)}
-    narrow = {name for name in offered if is_narrower(offered[name], known.get(name, {}))}
+    legal = {offer.action_type: bounds_of(offer.payload_schema) for offer in game.view.allowed(table)}
+    narrow = {name for name in offered if is_narrower(offered[name], legal.get(name, {}))}
     kept, outside = mask.copy(), dict[str, list[int]]()
     for start, stop, types in _ranges(game, len(mask)):
         if types and offered.keys() >= set(types) and narrow.isdisjoint(types):
@@ -146,8 +146,8 @@ def narrowed(legal: Sequence[AllowedAction], offers: Sequence[AllowedAction]) ->
             actions are returned that decide something, because nothing else moves a match on.
     """
     if not offers:
-        return [one for one in legal if one.action_type not in IDLE] or list(legal)
-    own = {one.action_type: one.payload_schema for one in legal}
+        return [action for action in legal if action.action_type not in IDLE] or list(legal)
+    own = {action.action_type: action.payload_schema for action in legal}
     return [
         msgspec.structs.replace(offer, payload_schema=both(own[offer.action_type], offer.payload_schema))
         if offer.action_type in own

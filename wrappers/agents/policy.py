@@ -22,7 +22,7 @@ class PolicyAgent:
         policy: the policy. It gets the observations of its own encoder.
 
     Attributes:
-        on_turn: called with every state before it is answered, except in `warm_up`; None: nobody is.
+        on_turn: called with every state before it is answered, except in `warm_up`; None: no call.
 
     Raises:
         ValueError: if the game does not have the policy's encoder, or it shows hidden information.
@@ -77,26 +77,26 @@ class PolicyAgent:
         return fitted(self.game.view.encode(tables[0], action), state.allowed_actions)
 
     def set_seconds_left(self, seconds: float | None) -> None:
-        """Tell a policy that searches how much time is left for the next answer; None: no limit."""
-        tell = getattr(self.policy, "set_seconds_left", None)
-        if callable(tell):
-            tell(seconds)
+        """Set the time left for the next answer of a policy that searches; None: no limit."""
+        set_seconds_left = getattr(self.policy, "set_seconds_left", None)
+        if callable(set_seconds_left):
+            set_seconds_left(seconds)
 
     def thoughts(self) -> dict[str, Any]:
         """Return the probabilities of the answers to the latest turn and the value, if the policy has them."""
-        told: dict[str, Any] = {}
+        notes: dict[str, Any] = {}
         if self._seen is None or not hasattr(self.policy, "probabilities"):
-            return told
+            return notes
         table, observations, masks = self._seen
         chances = self.policy.probabilities(observations, masks)[0]
-        told["probabilities"] = {
+        notes["probabilities"] = {
             _answer(self.game.view.encode(table, action)): round(float(chances[action]), 4)
             for action in np.flatnonzero(chances >= LEAST_LIKELY).tolist()
         }
         values = self.policy.values(observations) if hasattr(self.policy, "values") else None
         if values is not None:
-            told["value"] = round(float(values[0]), 4)
-        return told
+            notes["value"] = round(float(values[0]), 4)
+        return notes
 
     def warm_up(self) -> None:
         """Answer two turns of a random match, so that all code is compiled and loaded before a deadline runs.

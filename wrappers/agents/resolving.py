@@ -18,7 +18,7 @@ class Resolving(Protocol):
     def strategy(self, table: Any, late: Callable[[], bool]) -> NDArray[np.float64] | None:
         """Return how likely each action index of the acting seat is, float64[A]; None: as the policy plays.
 
-        `late` tells whether time is over; the function calls it often, and then returns.
+        `late` returns whether the time is over; the function calls it often, and then returns.
         """
         ...
 
@@ -107,5 +107,4 @@ class ResolvingPolicy:
         """
         chances = self._resolving.strategies(table, lambda: False)
         likely = played(self.policy) or self.policy.probabilities
-        found = likely(observations, masks) if chances is None else chances[hands]
-        return np.asarray(found, np.float64)
+        return np.asarray(likely(observations, masks) if chances is None else chances[hands], np.float64)

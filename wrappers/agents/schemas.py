@@ -52,19 +52,19 @@ def _range(schema: Mapping[str, Any]) -> tuple[float, float]:
 
 def bounds_of(schema: Any, path: Path = ()) -> Bounds:
     """Return the bounds of all numbers of a payload, those in objects included; `path`: where the schema's own is."""
-    found: Bounds = {}
+    bounds: Bounds = {}
     for name, part in properties_of(schema).items():
         if isinstance(part, Mapping) and part.get("type") in ("number", "integer"):
-            found[*path, name] = _range(part)
+            bounds[*path, name] = _range(part)
         elif isinstance(part, Mapping) and part.get("type") == "object" and len(path) < MOST_ITEMS:
-            found |= bounds_of(part.get("properties"), (*path, name))
-    return found
+            bounds |= bounds_of(part.get("properties"), (*path, name))
+    return bounds
 
 
-def is_narrower(offered: Bounds, known: Bounds) -> bool:
-    """Return whether a number has a bound in `offered` that it does not have in `known`."""
+def is_narrower(offered: Bounds, legal: Bounds) -> bool:
+    """Return whether a number has a bound in `offered` that it does not have in `legal`."""
     return any(
-        least > known.get(path, (-inf, inf))[0] or most < known.get(path, (-inf, inf))[1]
+        least > legal.get(path, (-inf, inf))[0] or most < legal.get(path, (-inf, inf))[1]
         for path, (least, most) in offered.items()
     )
 
@@ -86,7 +86,7 @@ def fits(bounds: Bounds, payload: Mapping[str, Any]) -> bool:
 def violation(payload: Mapping[str, Any], schema: Any) -> str | None:
     """Return why a payload does not fit a schema: a value that is missing, unknown, no number or out of its bounds.
 
-    Only what the schema says in a form that we know is checked. None: the payload fits, as far as that tells.
+    Only what the schema says in a form that we know is checked. None: the payload fits, as far as that shows.
     """
     properties, required = properties_of(schema), required_of(schema)
     missing = [name for name in required if name not in payload and isinstance(properties.get(name), Mapping)]

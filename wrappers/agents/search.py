@@ -24,7 +24,7 @@ from .base import search_seconds
 from .policy import PolicyAgent
 
 SURE = 0.9
-"""Probability of the action of a policy that tells no probabilities; the others share the rest."""
+"""Probability of the action of a policy without `probabilities`; the others share the rest."""
 WIDER = (1, 4, 16)
 """Times `width`: the widths that are tried, one after the other, until a plan is found."""
 REMEMBERED = 100_000
@@ -38,23 +38,23 @@ class Planning(Protocol):
     """The action index that ends a turn."""
 
     def key(self, table: Tables) -> bytes:
-        """Return what tells the position at one table, whatever its turns, rewards and stream."""
+        """Return the key of the position at one table; turns, rewards and random stream do not count."""
         ...
 
     def unsettled(self, tables: Tables) -> NDArray[np.bool_]:
-        """Tell where nothing remains to be done in the turn but to end it: bool[N]."""
+        """Return where only the end of the turn is left to play: bool[N]."""
         ...
 
     def solved(self, tables: Tables) -> NDArray[np.bool_]:
-        """Tell which tables have reached the goal: bool[N]."""
+        """Return which tables have reached the goal: bool[N]."""
         ...
 
     def hopeless(self, tables: Tables) -> NDArray[np.bool_]:
-        """Tell from which tables the goal cannot be reached: bool[N]."""
+        """Return from which tables the goal cannot be reached: bool[N]."""
         ...
 
     def candidates(self, masks: NDArray[np.int8]) -> NDArray[np.bool_]:
-        """Tell which of the legal actions (int8[N, A]) a plan may hold: bool[N, A]."""
+        """Return which of the legal actions (int8[N, A]) a plan may hold: bool[N, A]."""
         ...
 
     def mended(self, table: Any) -> Iterator[tuple[tuple[int, ...], Tables]]:
@@ -93,7 +93,7 @@ class SearchPolicy:
 
     Args:
         game: the game that is played, with its options.
-        policy: the guide, any policy of the game; one that tells its probabilities guides best.
+        policy: the guide, any policy of the game; one with `probabilities` guides best.
         planning: the game's part.
         width: branches that are kept at each depth; where they end without a plan, more are kept (`WIDER`).
         seconds: most time for a decision; None: no limit. It is looked at before every depth.
@@ -149,9 +149,9 @@ class SearchPolicy:
         """
         if self._planning.unsettled(root)[0]:
             return SearchResult(self._planning.settle)
-        known = self._next.get(self._planning.key(root))
-        if known is not None:
-            return SearchResult(known)
+        action = self._next.get(self._planning.key(root))
+        if action is not None:
+            return SearchResult(action)
         if not self._planning.hopeless(root)[0]:
             plan = self._widening(root, observation[None], mask[None], until)
             if plan is not None:

@@ -112,7 +112,7 @@ class MlpPolicy(LearnedPolicy):
             arrays["trained_for"] = np.array(msgspec.json.encode(self.trained_for).decode())
         arrays |= self.network.arrays()
         if half:
-            arrays = {name: one.astype(np.float16) if one.dtype == np.float32 else one for name, one in arrays.items()}
+            arrays = {k: a.astype(np.float16) if a.dtype == np.float32 else a for k, a in arrays.items()}
         elif self.critic_network is not None:
             arrays |= self.critic_network.arrays("critic_")
         with open(path, "wb") as file:

@@ -55,12 +55,12 @@ def read_data(file: Path) -> dict[str, Any]:
 
 def renamed_objects(data: dict[str, Any]) -> dict[str, Any]:
     """Return the objects of a model's settings that use an old class name, for ``load(custom_objects=…)``."""
-    found = {}
+    objects = {}
     for name, value in data.items():
         pickled = base64.b64decode(value.get(":serialized:", "")) if isinstance(value, dict) else b""
         if any(module.encode() in pickled for module, _ in RENAMED):
-            found[name] = _Unpickler(io.BytesIO(pickled)).load()
-    return found
+            objects[name] = _Unpickler(io.BytesIO(pickled)).load()
+    return objects
 
 
 class _Unpickler(pickle.Unpickler):

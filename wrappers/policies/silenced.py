@@ -21,7 +21,7 @@ def statements_of(game: Game) -> range:
     """
     talk = game.capabilities.talk
     if talk is None or not talk.statements:
-        raise ValueError(f"nobody can say anything at {game.id}: no action index is a statement")
+        raise ValueError(f"{game.id} has no action index that is a statement")
     return talk.statements
 
 
@@ -87,6 +87,6 @@ class ScrambledPolicy:
         choices = masks[said].copy()
         choices[:, : self._statements.start] = 0
         choices[:, self._statements.stop :] = 0
-        made = actions.copy()
-        made[said] = self._random.act(observations[said], choices)
-        return made
+        played = actions.copy()
+        played[said] = self._random.act(observations[said], choices)
+        return played

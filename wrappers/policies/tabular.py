@@ -42,8 +42,8 @@ class TabularPolicy(LearnedPolicy):
             self.set_trained_for(trained_for)
 
     def _distribution(self, observations: Floats, masks: NDArray[np.int8]) -> Floats:
-        found = np.array([self._rows.get(row.tobytes(), -1) for row in np.asarray(observations, np.float32)], np.int64)
-        chances = np.where(found[:, None] >= 0, self.table[found], np.float32(0)) * masks
+        rows = np.array([self._rows.get(row.tobytes(), -1) for row in np.asarray(observations, np.float32)], np.int64)
+        chances = np.where(rows[:, None] >= 0, self.table[rows], np.float32(0)) * masks
         unknown = chances.sum(axis=1) <= 0
         chances[unknown] = masks[unknown]
         return np.asarray(chances / chances.sum(axis=1, keepdims=True), np.float32)
@@ -86,7 +86,7 @@ class TabularPolicy(LearnedPolicy):
 
 
 def is_tabular(path: str | PathLike[str]) -> bool:
-    """Tell whether `TabularPolicy.save` wrote a file."""
+    """Return whether `TabularPolicy.save` wrote a file."""
     try:
         return "table.npy" in names_of(path)
     except (OSError, *DAMAGES):

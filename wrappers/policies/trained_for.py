@@ -56,9 +56,9 @@ class TrainedFor(msgspec.Struct, frozen=True, kw_only=True):
             ValueError: for an unknown game or option, or if the encoder shows hidden information.
         """
         with no_files():
-            made = make_game(self.game, **self.options)
-        made.check_encoder(self.encoder or made.encoder)
-        return made
+            game = make_game(self.game, **self.options)
+        game.check_encoder(self.encoder or game.encoder)
+        return game
 
     def difference(self, game: Game) -> str:
         """Return how version and options of `game` differ from the training, as text; empty: no difference.
@@ -106,11 +106,11 @@ def of_settings(settings: Mapping[str, Any]) -> TrainedFor:
     """
     fields = {name: settings[name] for name in TrainedFor.__struct_fields__ if name in settings}
     try:
-        found = msgspec.convert(fields, TrainedFor)
+        trained_for = msgspec.convert(fields, TrainedFor)
         unset = msgspec.convert(settings.get("options_none", []), list[str])
     except msgspec.ValidationError as error:
         raise ValueError(f"it does not name a game with its options: {error}") from None
-    return msgspec.structs.replace(found, options={**found.options, **dict.fromkeys(unset)})
+    return msgspec.structs.replace(trained_for, options={**trained_for.options, **dict.fromkeys(unset)})
 
 
 def unshared(game: Game, other: Game) -> dict[str, Any]:

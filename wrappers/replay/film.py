@@ -20,17 +20,17 @@ def frames(moments: Iterable[Moment], view: str) -> Iterator[str]:
     Raises:
         ValueError: if no moment has this view.
     """
-    known: dict[str, None] = {}
-    found = False
+    seen: dict[str, None] = {}
+    is_there = False
     for moment in moments:
         views = moment.views
-        known |= dict.fromkeys(views)
-        found = found or view in views
+        seen |= dict.fromkeys(views)
+        is_there = is_there or view in views
         if view in views:
             for _ in range(1 if moment.agent else STILL):
                 yield picture(views[view])
-    if not found:
-        raise ValueError(f"there is no view {view!r}; there are {', '.join(map(repr, known))}")
+    if not is_there:
+        raise ValueError(f"there is no view {view!r}; there are {', '.join(map(repr, seen))}")
 
 
 def film(moments: Iterable[Moment], out: Path, view: str, fps: float) -> int:
@@ -62,9 +62,9 @@ def _gif(shown: Iterable[str], out: Path, fps: float) -> int:
 
     def images() -> Iterator[Any]:
         nonlocal count
-        for one in shown:
+        for drawing in shown:
             count += 1
-            yield Image.open(BytesIO(png(one))).convert("RGB").quantize(128, dither=Image.Dither.NONE)
+            yield Image.open(BytesIO(png(drawing))).convert("RGB").quantize(128, dither=Image.Dither.NONE)
 
     drawn = images()
     next(drawn).save(out, save_all=True, append_images=drawn, duration=round(1000 / fps), loop=0)
@@ -78,8 +78,8 @@ def _mp4(shown: Iterable[str], out: Path, fps: float) -> int:
     writer.send(None)
     count = 0
     try:
-        for one in shown:
-            writer.send(pixels(one).tobytes())
+        for drawing in shown:
+            writer.send(pixels(drawing).tobytes())
             count += 1
     finally:
         writer.close()

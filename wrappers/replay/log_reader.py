@@ -56,7 +56,7 @@ def _gathered(path: str | PathLike[str]) -> Iterable[tuple[int, dict[str, Any]]]
         if game := _game_of(entry):
             place = places.setdefault(game, len(places))
         order.append(place)
-    if all(one <= other for one, other in pairwise(order)):
+    if all(place <= later for place, later in pairwise(order)):
         return enumerate(read(path), 1)
     return sorted(enumerate(read(path), 1), key=lambda line: order[line[0] - 1])
 
@@ -211,7 +211,7 @@ class LogReader:
         talk = game.capabilities.talk
         if talk is None or talk.action_messages is None:
             return []
-        return [self._intent(one) for one in talk.action_messages(self._env.table, action)]
+        return [self._intent(message) for message in talk.action_messages(self._env.table, action)]
 
     def _live_turn(self, entry: Mapping[str, Any]) -> Moment:
         state = TurnState.from_dict(entry["turn_state"])
@@ -270,9 +270,9 @@ def _result(entry: Mapping[str, Any]) -> str:
 
 
 def _finite(value: Any) -> float:
-    if not isfinite(found := float(value)):
+    if not isfinite(number := float(value)):
         raise ValueError(f"{value!r} is not a finite number")
-    return found
+    return number
 
 
 BESIDE = ("reason", "metadata")

@@ -73,9 +73,9 @@ def distinct(names: Sequence[str]) -> list[str]:
     """Return the names, repeated ones with a number. No name is that of the view with all information."""
     taken = [ALL]
     for name in names:
-        count, one = 1, name
-        while one in taken:
+        count, unique = 1, name
+        while unique in taken:
             count += 1
-            one = f"{name}-{count}"
-        taken.append(one)
+            unique = f"{name}-{count}"
+        taken.append(unique)
     return taken[1:]

@@ -54,7 +54,7 @@ def rounded(text: str) -> str:
     >>> rounded("play Blue [41.156122493545624, 52.50078124725483] 180")
     'play Blue [41.16, 52.5] 180'
     """
-    return re.sub(r"\d+\.\d{3,}", lambda found: f"{float(found[0]):.2f}".rstrip("0").rstrip("."), text)
+    return re.sub(r"\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), text)
 
 
 class PageBuilder:
@@ -93,7 +93,7 @@ class PageBuilder:
             self.results[-1] = {row["agent_id"]: row["utility"] for row in _payoffs(next(iter(moment.states.values())))}
         self._draw(moment)
         self._add_messages(moment)
-        told = {
+        fields = {
             "agent": moment.agent,
             "action": rounded(moment.action),
             "said": [intent.content for intent in moment.said],
@@ -102,7 +102,7 @@ class PageBuilder:
             "value": moment.value,
             "note": moment.note or ("" if moment.agent else _outcome(next(iter(moment.states.values())))),
         }
-        self.moments.append({name: part for name, part in told.items() if part not in ("", None, [])})
+        self.moments.append({name: part for name, part in fields.items() if part not in ("", None, [])})
 
     def _draw(self, moment: Moment) -> None:
         views = moment.views
@@ -141,7 +141,7 @@ class PageBuilder:
 
 
 def _payoffs(state: TurnState) -> list[dict[str, Any]]:
-    """Return the rows of the outcome that tell an agent's utility."""
+    """Return the rows of the outcome that hold an agent's utility."""
     rows = (state.outcome or {}).get("payoffs", ())
     return [row for row in rows if "agent_id" in row and isinstance(row.get("utility"), (int, float))]
 

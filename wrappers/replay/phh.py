@@ -57,7 +57,7 @@ HEADING = re.compile(r"^\[\s*([^\[\]\s_][^\[\]\n]*?)\s*\][ \t]*(?:#.*)?$", re.MU
 ACPC = re.compile(r"^(STATE|[^:|\n]+\|[^:\n]+):\d+:[cfr\d/]*:", re.MULTILINE)
 """A hand in a log of the Annual Computer Poker Competition."""
 POSTS = re.compile(r"\b(posts|antes|(?<=- )ante|(?<=: )ante|post (sb|bb|ante|dead))\b.*\d", re.IGNORECASE)
-"""A line in the text of a site that tells what a player posts."""
+"""A line in the text of a site with what a player posts."""
 BETWEEN = "\n\n\n"
 """What ends a hand in the text of a site."""
 MALFORMED = (AttributeError, AssertionError, IndexError, KeyError, OverflowError, TypeError, ValueError)
@@ -123,7 +123,7 @@ def hands(path: str | PathLike[str]) -> Iterator[tuple[str, Callable[[], HandHis
     The functions raise `Refused` for a hand that PokerKit cannot read.
 
     Raises:
-        ValueError: if the file is no text, or a log for which PokerKit has to be told the stakes.
+        ValueError: if the file is no text, or a log from which PokerKit cannot read the stakes.
     """
     text = _text(path)
     site = _site(text)
@@ -133,7 +133,7 @@ def hands(path: str | PathLike[str]) -> Iterator[tuple[str, Callable[[], HandHis
         return
     if ACPC.search(text):
         raise ValueError(
-            f"{path} is a log of the Annual Computer Poker Competition, which does not tell the stakes. Write it as "
+            f"{path} is a log of the Annual Computer Poker Competition, which does not hold the stakes. Write it as "
             "PHH with PokerKit, where you name them: ACPCProtocolParser(NoLimitTexasHoldem((), True, 0, (50, 100), "
             "100), 20000)(text) are its hands, and HandHistory.dump_all(hands, file) writes them to a .phhs"
         )
@@ -148,7 +148,7 @@ def hands(path: str | PathLike[str]) -> Iterator[tuple[str, Callable[[], HandHis
 
 
 def is_site_text(path: str | PathLike[str]) -> bool:
-    """Tell whether a file is the text of a site or of a competition, and not a log of ours."""
+    """Return whether a file is the text of a site or of a competition, and not a log of ours."""
     try:
         text = _text(path)
     except ValueError:
@@ -192,11 +192,11 @@ def _from_site(site: REParser, text: str) -> HandHistory:
             reason or f"PokerKit's {name} cannot read", f"PokerKit's {name} cannot read it: {cause!r}"
         ) from None
     posts = sum(POSTS.search(line) is not None for line in text.splitlines())
-    known = sum(chips != 0 for chips in (*history.antes, *(history.blinds_or_straddles or ())))
-    if posts > known:
+    read = sum(chips != 0 for chips in (*history.antes, *(history.blinds_or_straddles or ())))
+    if posts > read:
         raise Refused(
             f"antes or blinds that PokerKit's {name} does not read",
-            f"PokerKit's {name} reads {known} of {posts} antes and blinds",
+            f"PokerKit's {name} reads {read} of {posts} antes and blinds",
         )
     history.ante_trimming_status = True  # as sites play: who cannot pay the whole ante wins as much from each
     return history

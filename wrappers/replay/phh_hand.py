@@ -103,7 +103,7 @@ def _before_the_cards(history: HandHistory, number: int, decimals: int) -> dict[
     if most > MOST_CHIPS:
         raise Refused("too many chips", f"an amount of {most} chips; at most {MOST_CHIPS} can be read")
     if min(antes) < 0 or min(blinds[:2]) < 0 or not any(antes + blinds):
-        raise Refused("nothing is posted", f"antes are {antes} and blinds_or_straddles {blinds}; somebody has to post")
+        raise Refused("nothing is posted", f"antes are {antes} and blinds_or_straddles {blinds}; a player has to post")
     small, big = sorted(blinds[:2])
     if count == 2:  # PHH names the small blind first, and p2 has it
         antes, blinds = antes[::-1], blinds[::-1]
@@ -174,7 +174,7 @@ def _words(lines: Sequence[Any], count: int, unit: int) -> list[list[str]]:
     Raises:
         Refused: for an action that PHH does not have, naming it.
     """
-    found = []
+    actions = []
     for place, line in enumerate(lines, 1):
         words = line.partition("#")[0].split() if isinstance(line, str) else [str(line)]
         if not words:
@@ -186,8 +186,8 @@ def _words(lines: Sequence[Any], count: int, unit: int) -> list[list[str]]:
             words[2] = str(int(Decimal(words[2]) * unit))
         if words[1:] == ["sm"]:
             words.append("-")
-        found.append(words)
-    return found
+        actions.append(words)
+    return actions
 
 
 def _problem(words: list[str], count: int) -> str:
@@ -250,22 +250,22 @@ def _check_shown(words: Sequence[list[str]]) -> None:
     """
     hands = {line[2]: line[3] for line in words if line[:2] == ["d", "dh"] and "?" not in line[3]}
     for line in words:
-        known = hands.get(line[0], "") if line[1] == "sm" and len(line[-1]) == 4 and "?" not in line[-1] else ""
-        if known and set(_pairs(line[2])) != set(_pairs(known)):
+        dealt = hands.get(line[0], "") if line[1] == "sm" and len(line[-1]) == 4 and "?" not in line[-1] else ""
+        if dealt and set(_pairs(line[2])) != set(_pairs(dealt)):
             raise Refused(
-                "other cards are shown than were dealt", f"{' '.join(line)!r}, where {line[0]} was dealt {known}"
+                "other cards are shown than were dealt", f"{' '.join(line)!r}, where {line[0]} was dealt {dealt}"
             )
 
 
 def _named(words: Sequence[list[str]], seat: int) -> list[str]:
     """Return a seat's cards, as dealt or as shown later; none where they are unknown."""
-    name, found = f"p{seat + 1}", list[str]()
+    name, cards = f"p{seat + 1}", list[str]()
     for line in words:
         hand = line[:3] == ["d", "dh", name] and line[3:]
         shown = line[:2] == [name, "sm"] and line[2:]
         if (hand or shown) and "?" not in line[-1] and line[-1] != "-":
-            found = _pairs(line[-1])
-    return found
+            cards = _pairs(line[-1])
+    return cards
 
 
 # The play.
@@ -325,7 +325,7 @@ def _move(table: Any, line: list[str]) -> Move:
 
 
 def _check_known(table: Any) -> None:
-    """Refuse a hand with a pot whose winner the file does not tell: several players, and nobody's cards are known."""
+    """Refuse a hand with a pot whose winner the file does not hold: several players, and no known cards."""
     if not table.showdown:
         return
     committed = {

@@ -50,11 +50,11 @@ class TablesVectorEnv(SameStepVectorEnv):
     def __init__(
         self, game: str | Game, num_envs: int = 1, encoder: str | None = None, threads: int = 1, **options: Any
     ) -> None:
-        made = as_game(game, options)
-        self.tables = VectorGame(made, num_envs, encoder, threads)
-        super().__init__(made, num_envs, self.tables.encoder)
+        base = as_game(game, options)
+        self.tables = VectorGame(base, num_envs, encoder, threads)
+        super().__init__(base, num_envs, self.tables.encoder)
         self._every = np.ones(num_envs, np.bool_)
-        self._returns = np.zeros((num_envs, made.seats))  # of the current episodes
+        self._returns = np.zeros((num_envs, base.seats))  # of the current episodes
         self._lengths = np.zeros(num_envs, np.int64)
 
     def action_masks(self) -> NDArray[np.int8]:

@@ -85,7 +85,7 @@ class OpponentSeats:
         self._random = np.random.default_rng(draws)
         seeds = plays.generate_state(len(self._specs), np.uint64)
         self.policies[:] = [
-            make_policy(spec, self._game, seed=int(one)) for spec, one in zip(self._specs, seeds, strict=True)
+            make_policy(spec, self._game, seed=int(seed)) for spec, seed in zip(self._specs, seeds, strict=True)
         ]
 
     def draw(self, rows: NDArray[np.intp], tables: Tables, learner: NDArray[np.int64]) -> None:

@@ -33,7 +33,7 @@ def show(display: Display, game: Game, table: Any, seat: int, view: str) -> NDAr
     def states() -> list[TurnState]:
         if view == "public":
             return [game.public_turn_state(table)]
-        return [game.turn_state(table, one) for one in (range(game.seats) if view == "all" else [seat])]
+        return [game.turn_state(table, viewer) for viewer in (range(game.seats) if view == "all" else [seat])]
 
     return display.show(table, {"own": seat, "public": -1, "all": None}[view], states)
 
@@ -43,4 +43,4 @@ def show_all(display: Display, seats: SingleAgentTables, view: str) -> tuple[NDA
     shown = (
         show(display, seats.game, seats.tables.tables[i], seat, view) for i, seat in enumerate(seats.seat.tolist())
     )
-    return tuple(one for one in shown if one is not None)
+    return tuple(drawing for drawing in shown if drawing is not None)

@@ -74,7 +74,7 @@ class SB3VecEnv(VecEnv):
 
     def reset(self) -> NDArray[np.float32]:
         """Begin a new episode on every table, with the seed given to `seed`; return observations float32[N, D]."""
-        seeds = [one for one in self._seeds if one is not None]
+        seeds = [seed for seed in self._seeds if seed is not None]
         self.seats.reset(seeds if len(seeds) == self.num_envs else None)
         self._reset_seeds()
         return self.seats.observations.copy()

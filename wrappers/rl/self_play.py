@@ -116,11 +116,11 @@ class SelfPlayTables:
         Raises:
             ValueError: if an action is not legal.
         """
-        made = np.array(actions, np.int64)
+        moves = np.array(actions, np.int64)
         drawn = np.flatnonzero(self._random_steps)
         waiting = np.flatnonzero(~self.learner_acts & (self._random_steps == 0))
         if drawn.size:
-            made[drawn] = self._random.act(self.tables.observations[drawn], self.tables.action_masks[drawn])
+            moves[drawn] = self._random.act(self.tables.observations[drawn], self.tables.action_masks[drawn])
             self._random_steps[drawn] -= 1
         if waiting.size:
             choose_actions(
@@ -132,9 +132,9 @@ class SelfPlayTables:
                 observations=self.tables.observations,
                 masks=self.tables.action_masks,
                 encoder=self.tables.encoder,
-                actions=made,
+                actions=moves,
             )
-        ended = self._play(made)
+        ended = self._play(moves)
         self._result += self.tables.rewards
         if ended.size:
             self._count(ended)

@@ -32,25 +32,25 @@ PORT = 3010
 CONNECTIONS = 256
 """WebSockets that may be open at once."""
 LIMITS = ConnectionLimits(frame=MESSAGE_LIMIT, rate=1000.0, queue=1024, closing=1.0)
-"""What a connection may take. Streams wait where the client does not keep up."""
+"""Limits of a connection. A stream waits if the client is slow."""
 
 
 class MafiaAgentServer(Server):
     """Serves agents at ``ws://address:port/``. Use it as an async context manager, or call `start` and `stop`.
 
-    An agent is made when it is first called, one for each game, id and client. A client that connects with
-    ``?client=SECRET`` finds its agents again after a lost connection; without, they go with the connection.
+    An agent is created at its first call, one for each game, id and client. A client that connects with
+    ``?client=SECRET`` gets the same agents after a lost connection; without it, they are removed on disconnect.
 
     Args:
-        make: makes an agent from an id and a name.
+        make: returns a new agent for an id and a name.
         address, port: where to listen; port 0 takes a free one.
-        deadline: seconds for a call; then a stream is cut off, and a choice is made in the agent's place.
-        access_token: what clients must bear (``Authorization: Bearer …``); None lets everybody in.
-        seed: of the choices made in agents' place; None for fresh entropy.
-        log: where every decision is written; None: nowhere.
+        deadline: seconds for a call; after them a stream is cut off, and a choice is replaced.
+        access_token: the token that clients send (``Authorization: Bearer …``); None: no token needed.
+        seed: the seed of replaced choices; None: fresh entropy.
+        log: the log of all decisions; None: no log.
 
     Attributes:
-        url: where it listens, once started.
+        url: the address where it listens, after the start.
     """
 
     def __init__(
@@ -81,12 +81,12 @@ class MafiaAgentServer(Server):
 
     @property
     def calls(self) -> int:
-        """Calls that have ended."""
+        """Number of ended calls."""
         return self.statistics.decisions
 
     @property
     def replaced(self) -> int:
-        """Answers that were cut off, or made in an agent's place."""
+        """Number of answers that were cut off or replaced."""
         return self.statistics.replaced
 
     def routes(self) -> list[web.RouteDef]:
@@ -99,7 +99,7 @@ class MafiaAgentServer(Server):
         self.url = local_url(self.url).replace("http", "ws", 1)
 
     async def stop(self) -> None:
-        """See `Server`. The log tells the end of what was going on."""
+        """See `Server`. Write the end of all running matches to the log."""
         await super().stop()
         self._agent_calls.end()
 
@@ -114,7 +114,7 @@ class MafiaAgentServer(Server):
         return await self.upgrade(request, partial(self._serve, request.query.get("client", "")))
 
     async def _serve(self, given: str, connection: Connection) -> None:
-        """Answer a client until it goes."""
+        """Answer a client until it disconnects, and remove its agents if it has no name."""
         self.keep(connection)
         client = given or secrets.token_hex(16)
         try:
@@ -135,7 +135,7 @@ class _Client:
         self._tasks: dict[CallId, asyncio.Task[None]] = {}
 
     async def run(self) -> None:
-        """Answer until the connection ends; then no call of it goes on."""
+        """Answer until the connection ends; then cancel its calls."""
         try:
             async for data in self._connection.messages():
                 self._take(data)
@@ -163,7 +163,7 @@ class _Client:
     async def _answer(self, begin: Begin) -> None:
         try:
             call = self._agent_calls.begin(self._client, begin)
-        except Exception as error:  # of whoever makes the agents
+        except Exception as error:  # `make` may be the user's
             logger.warning("no agent for %s: %s", shown(begin.agent_id[:64]), describe_error(error))
             self._send(self._session.failed(begin.id, f"there is no agent for {begin.agent_id[:64]!r}"))
             return

@@ -1,7 +1,7 @@
-"""The calls of a service's agents: each is answered by its agent in time, or by what takes the answer's place.
+"""The calls of a service's agents: each gets the agent's answer before the deadline, or a replacement.
 
-An agent that raises, is late, streams without end or chooses what it may not is cut off or replaced: by a legal
-target, an abstention, a plain sentence. A warning says why.
+If an agent raises, is late, streams without end or makes an illegal choice, its answer is cut off or replaced by a
+legal target, an abstention or a plain sentence. A warning gives the reason.
 """
 
 import asyncio
@@ -24,28 +24,28 @@ from .streams import chunks
 logger = logging.getLogger(__name__)
 
 AGENTS = 1_000
-"""Agents that are remembered; beyond, those longest unused are forgotten."""
+"""Most agents that are kept. The least recently used is removed first."""
 STREAM_LIMIT = 20_000
-"""Characters of a stream; then it is cut off."""
+"""Most characters of a thought; the rest is cut off."""
 SAYS_LIMIT = 4_000
-"""Characters of a statement; then it is cut off."""
+"""Most characters of a statement; the rest is cut off."""
 NOTHING_TO_SAY = "I have nothing to add for now."
-"""Said in place of an agent that says nothing: a statement has at least one sentence."""
+"""The statement of an agent that says nothing: a statement has at least one sentence."""
 
 
 class AgentCalls:
-    """The agents of a service, and what is called of them.
+    """The agents of a service and their calls.
 
     Args:
-        make: makes an agent from an id and a name.
+        make: returns a new agent for an id and a name.
         deadline: seconds for a call.
-        seed: of the choices made in agents' place; None for fresh entropy.
-        log: where every decision is written; None: nowhere.
+        seed: the seed of replaced choices; None: fresh entropy.
+        log: the log of all decisions; None: no log.
 
     Attributes:
-        statistics: counters and latencies of the calls that have ended.
+        statistics: counters and latencies of ended calls.
         deadline: seconds for a call.
-        random: draws the choices made in agents' place.
+        random: the source of replaced choices.
     """
 
     def __init__(
@@ -67,35 +67,35 @@ class AgentCalls:
 
     @property
     def agents(self) -> int:
-        """How many agents are remembered."""
+        """Number of agents that are kept."""
         return len(self._agents)
 
     def begin(self, client: str, begin: Begin) -> "AgentCall":
         """Begin a client's call.
 
         Raises:
-            Exception: whatever making the agent raises.
+            Exception: any error of `make`.
         """
         agent = self._agent(client, begin)
         return AgentCall(self, agent, begin, self._log.open(client, begin))
 
     def end_call(self, call: "AgentCall", choice: NightAction | VoteAction | None) -> None:
-        """Count and log a call that has been answered."""
+        """Count and log an answered call."""
         self.statistics.decided(asyncio.get_running_loop().time() - call.began, call.logged.problem is not None)
         self._log.close(call.logged, call.agent, choice)
 
     def forget(self, client: str) -> None:
-        """Forget the agents of a client."""
+        """Remove the agents of a client."""
         for key in [key for key in self._agents if key[0] == client]:
             del self._agents[key]
             self._log.forget(key)
 
     def end(self) -> None:
-        """Write the end of whatever is still going on into the log."""
+        """Write the end of all running matches to the log."""
         self._log.end()
 
     def _agent(self, client: str, begin: Begin) -> AgentPolicy:
-        """Return the agent of a call, made now if it is new, with its role where the call tells it."""
+        """Return the agent of a call, a new one at its first call; set its role if the call contains it."""
         key = (client, begin.context.game_id, begin.agent_id)
         agent = self._agents.get(key)
         if agent is None:
@@ -113,8 +113,8 @@ class AgentCall:
     """One call of an agent. Answer it by `stream` (think, say) or `choose` (nightAction, vote), once.
 
     Args:
-        calls: of the service.
-        agent: that is called.
+        calls: the calls of the service.
+        agent: the agent.
         begin: the call.
         logged: its entry in the log.
     """
@@ -127,7 +127,7 @@ class AgentCall:
         self._begin = begin
 
     async def stream(self) -> AsyncGenerator[str, None]:
-        """Return what the agent thinks or says, as it comes, within the deadline and a length."""
+        """Yield the chunks of the thought or statement, until the deadline or the most characters."""
         begin, seconds, spoken = self._begin, self._calls.deadline, False
         says = isinstance(begin.info, PublicInfo)
         try:
@@ -139,7 +139,7 @@ class AgentCall:
                     yield chunk
         except TimeoutError:
             self._replace(f"cut off after {seconds:g} s")
-        except Exception as error:  # whatever it is, the match goes on
+        except Exception as error:  # any error of the agent: the match goes on
             self._replace(describe_error(error))
         self.logged.problem = self.logged.problem or replacement(self.agent)
         if says and not spoken:
@@ -148,14 +148,14 @@ class AgentCall:
         self._calls.end_call(self, None)
 
     async def choose(self) -> NightAction | VoteAction | None:
-        """Return what the agent chooses, or what is chosen in its place."""
+        """Return the agent's choice, or its replacement."""
         choice: NightAction | VoteAction | None = None
         try:
             async with asyncio.timeout(self._calls.deadline):
                 choice, problem = await self._ask()
         except TimeoutError:
             problem = f"no answer within {self._calls.deadline:g} s"
-        except Exception as error:  # whatever it is, the match goes on
+        except Exception as error:  # as above
             problem = describe_error(error)
         if problem is not None:
             self._replace(problem)
@@ -166,7 +166,7 @@ class AgentCall:
         return choice
 
     async def _ask(self) -> tuple[NightAction | VoteAction | None, str | None]:
-        """Return the agent's choice, and what is wrong with it."""
+        """Return the agent's choice, and its problem or None."""
         begin = self._begin
         if isinstance(begin.info, PrivateInfo):
             action = await self.agent.night_action(begin.context, begin.info)
@@ -175,7 +175,7 @@ class AgentCall:
         return vote, vote_problem(vote, begin.agent_id, begin.context)
 
     def _safe_choice(self) -> NightAction | VoteAction | None:
-        """Return the choice made in an agent's place: a legal target, drawn; an abstention."""
+        """Return the replacement of a choice: a random legal target, or an abstention."""
         info = self._begin.info
         if not isinstance(info, PrivateInfo):
             return VoteAction(None)

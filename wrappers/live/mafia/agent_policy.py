@@ -1,8 +1,8 @@
-"""`AgentPolicy`, the interface of the AgentPolicy document in Python, and what it may choose from.
+"""`AgentPolicy`, the interface of the AgentPolicy document in Python, and its legal choices.
 
-The document lets the mafia coordinate, but its interface has no call in which they could speak to each other: `say` is
-public, and `think` is shown to admins only. So here, other than in the environment, the mafia send no messages; they
-coordinate by what `PrivateKnowledge` tells them: who they are, and (ours) whom the others have chosen so far tonight.
+The document lets the mafia coordinate, but its interface has no call for messages between them: `say` is public, and
+only admins see `think`. So here, other than in the environment, the mafia send no messages. They coordinate by
+`PrivateKnowledge`: their teammates, and (our addition) the targets that these have chosen so far tonight.
 """
 
 from collections.abc import AsyncIterator
@@ -28,10 +28,10 @@ class AgentPolicy(Protocol):
     """One player of one match (the AgentPolicy document, AgentPolicy Interface).
 
     Attributes:
-        id: unique in the match.
-        name: shown to the others.
-        role: given by the host; None before.
-        config: what the agent is made of.
+        id: the id, unique in the match.
+        name: the name that the others see.
+        role: the role, set by the host; None: not set yet.
+        config: the type of the agent and its settings.
     """
 
     id: str
@@ -56,46 +56,40 @@ class AgentPolicy(Protocol):
         ...
 
 
-# What agents of ours tell besides.
+# Optional attributes of agents.
 
 
 def replacement(agent: Any) -> str | None:
-    """Return why the answer that an agent is giving, or gave last, is not its own; None: it is.
-
-    A language model's agent tells it by its attribute ``replacement``.
-    """
+    """Return why the agent's latest answer was replaced, by its attribute ``replacement``; None: it is its own."""
     problem = getattr(agent, "replacement", None)
     return problem if isinstance(problem, str) else None
 
 
 def model_calls(agent: Any) -> list[dict[str, Any]]:
-    """Return the calls of a language model that an agent has made since the last time, for logs.
-
-    A language model's agent tells them by its method ``take_calls``.
-    """
+    """Return an agent's calls of a language model since the last time, by its method ``take_calls``, for logs."""
     take = getattr(agent, "take_calls", None)
     return [vars(call) for call in take()] if callable(take) else []
 
 
-# What agents choose.
+# Choices.
 
 
 def night_choice(answer: Any, info: PrivateInfo) -> tuple[NightAction | None, str | None]:
-    """Return an answer to `night_action` as a struct of ours, and what is wrong with it (None: nothing).
+    """Return an answer to `night_action` as a struct, and its problem or None.
 
     Args:
         answer: a `NightAction`, a dict, or an object with the same attributes.
-        info: what the agent was called with.
+        info: the second argument of the call.
 
     Raises:
-        Exception: if it is none of these; an object of others may raise anything.
+        Exception: if it is none of these; the attributes of a foreign object may raise anything.
     """
     action: NightAction | None = _converted(answer, NightAction)
     return action, night_problem(action, info)
 
 
 def vote_choice(answer: Any, agent_id: str, context: GameState) -> tuple[VoteAction | None, str | None]:
-    """Return an answer to `vote` as a struct of ours, and what is wrong with it (None: nothing).
+    """Return an answer to `vote` as a struct, and its problem or None.
 
     Raises:
         Exception: as `night_choice` does.
@@ -105,13 +99,13 @@ def vote_choice(answer: Any, agent_id: str, context: GameState) -> tuple[VoteAct
 
 
 REASON = 2_000
-"""Characters of a vote's reason that are kept."""
+"""Most characters of a vote's reason; the rest is cut off."""
 METADATA = 16_384
-"""Bytes of a night action's metadata, as JSON; longer ones are not kept."""
+"""Most bytes of a night action's metadata, as JSON; longer ones are left out."""
 
 
 def beside(choice: NightAction | VoteAction | None) -> dict[str, Any]:
-    """Return what an agent says beside its choice, for admins and logs: ``metadata`` or ``reason``, if it has one."""
+    """Return the ``metadata`` or ``reason`` of a choice, for admins and logs; {} if there is none."""
     if isinstance(choice, NightAction) and choice.metadata is not None:
         size = len(encode(choice.metadata))
         return {"metadata": choice.metadata if size <= METADATA else {"leftOut": f"{size} bytes"}}
@@ -121,7 +115,7 @@ def beside(choice: NightAction | VoteAction | None) -> dict[str, Any]:
 
 
 def _converted(answer: Any, kind: type[Any]) -> Any:
-    """Return an agent's answer as a struct of ours."""
+    """Return an agent's answer as a struct."""
     if answer is None:
         return None
     if isinstance(answer, (dict, kind)):
@@ -130,7 +124,7 @@ def _converted(answer: Any, kind: type[Any]) -> Any:
 
 
 def night_targets(info: PrivateInfo) -> list[str]:
-    """Return the ids that the agent of `info` may choose tonight; [] for villagers.
+    """Return the ids of the legal targets of the agent tonight; [] for villagers.
 
     See the AgentPolicy document, Night Action Rules.
     """
@@ -146,24 +140,24 @@ def night_targets(info: PrivateInfo) -> list[str]:
 
 
 def night_problem(action: NightAction | None, info: PrivateInfo) -> str | None:
-    """Return what is wrong with a night action; None where it is right."""
+    """Return the problem of a night action; None: it is legal."""
     wanted = NIGHT_ACTIONS.get(str(info.self.role))
     if wanted is None:
         return None if action is None else f"a {info.self.role} does nothing at night, not {action.action_type}"
     if action is None:
-        return f"a {info.self.role} must {wanted} somebody"
+        return f"a {info.self.role} must {wanted} a player"
     if action.action_type != wanted:
         return f"a {info.self.role} cannot {action.action_type}, but {wanted}"
-    return _target_problem(action.target_id, night_targets(info), info.game_state, f"{wanted}")
+    return _target_problem(action.target_id, night_targets(info), info.game_state, wanted)
 
 
 def vote_targets(agent_id: str, context: GameState) -> list[str]:
-    """Return the ids that an agent may vote for; it may also abstain."""
+    """Return the ids of the legal targets of a vote; abstaining is legal too."""
     return [player.id for player in context.players if player.alive and player.id != agent_id]
 
 
 def vote_problem(vote: VoteAction, agent_id: str, context: GameState) -> str | None:
-    """Return what is wrong with a vote; None where it is right."""
+    """Return the problem of a vote; None: it is legal."""
     if vote.target_id is None:
         return None
     return _target_problem(vote.target_id, vote_targets(agent_id, context), context, "vote for")

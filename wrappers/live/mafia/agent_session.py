@@ -1,8 +1,8 @@
 """The agents' end of the forwarding protocol, without I/O: messages in, calls and messages out.
 
 A caller sends ``{id, method, context, info}`` and gets ``{id, chunk}`` …, then ``{id, done: true, result?}`` or
-``{id, error}``. Any number of calls may run at once on one connection. Three things are ours: ``agent`` in a call says
-whose it is, ``{id, cancel: true}`` gives a call up, and an error with the id null answers what could not be read.
+``{id, error}``. Any number of calls may run at once on one connection. Three things are our additions: ``agent`` is
+the id of the called agent, ``{id, cancel: true}`` cancels a call, and an error with id null answers an unreadable one.
 """
 
 from dataclasses import dataclass
@@ -15,18 +15,18 @@ from ....envs.mafia.table import DAYS, SEATS
 from .messages import Call, Cancel, GameState, Method, PrivateInfo, PublicInfo, Reply, encode, read
 
 CALLS = 64
-"""Calls that may run at once on one connection."""
+"""Most calls at once on one connection."""
 MESSAGE_LIMIT = 2**22
-"""Bytes of the longest message: a context with all that twenty players said in twenty days has room."""
+"""Most bytes of a message: enough for all statements of twenty players in twenty days."""
 NAME = 200
-"""Characters of the longest id or name."""
+"""Most characters of an id or name."""
 INFO: dict[str, type[PrivateInfo] | type[PublicInfo]] = {
     "think": PrivateInfo,
     "nightAction": PrivateInfo,
     "say": PublicInfo,
     "vote": PublicInfo,
 }
-"""What `info` is, by method."""
+"""The type of `info`, by method."""
 
 CallId = int | str
 
@@ -44,7 +44,7 @@ class Begin:
 
 @dataclass(frozen=True)
 class GivenUp:
-    """A running call that nobody waits for any longer."""
+    """A running call that the client has cancelled."""
 
     id: CallId
 
@@ -58,14 +58,10 @@ class MafiaAgentSession:
 
     def __init__(self) -> None:
         self._running: set[CallId] = set()
-        self._selves: dict[str, None] = {}  # agents whose own information was shown, the latest last
+        self._selves: dict[str, None] = {}  # agents that got private information, the latest last
 
     def receive(self, data: str | bytes) -> Begin | GivenUp | bytes | None:
-        """Take a message.
-
-        Returns:
-            a call to answer, a call given up, or the message that says what was wrong with it.
-        """
+        """Return the call of a message, the cancelled call, or the error message to send; None: nothing to do."""
         try:
             if b'"cancel"' in (data if isinstance(data, bytes) else data.encode()):
                 cancel = _cancel(data)
@@ -110,7 +106,7 @@ class MafiaAgentSession:
         return GivenUp(cancel.id)
 
     def _unreadable(self, data: str | bytes, problem: str) -> bytes:
-        """Answer with the id, where there is one that no running call has."""
+        """Return an error; with the id if there is one and it is not of a running call."""
         try:
             call: CallId | None = read(data, _Id).id
         except ValueError:
@@ -131,7 +127,11 @@ class MafiaAgentSession:
         return Begin(call.id, self._addressed(call, info), call.method, context, info)
 
     def _addressed(self, call: Call, info: PrivateInfo | PublicInfo) -> str:
-        """Return whose call it is: as `agent` says, else the self of `info`, else the only one on the connection."""
+        """Return the agent of a call: `agent`, else the self of `info`, else the only agent on the connection.
+
+        Raises:
+            ValueError: if it is none of these, or two of them disagree.
+        """
         if isinstance(info, PrivateInfo):
             agent = info.self.id
             if call.agent not in (None, agent):
@@ -144,22 +144,26 @@ class MafiaAgentSession:
         if call.agent is not None:
             return call.agent
         if len(self._selves) != 1:
-            known = ", ".join(self._selves) or "none has thought yet"
-            raise ValueError(f"whose {call.method} is it? Name the agent in `agent` ({known})")
+            agents = ", ".join(self._selves) or "none has thought yet"
+            raise ValueError(f"which agent is to {call.method}? Name it in `agent` ({agents})")
         return next(iter(self._selves))
 
 
 def _check_size(context: GameState, info: PrivateInfo | PublicInfo) -> None:
-    """Refuse what no match has: an agent remembers who plays, and what it was told in private."""
+    """Check the numbers of players and results, because agents keep them.
+
+    Raises:
+        ValueError: if no match has as many, or an id or name is too long.
+    """
     count = len(context.players)
     if count > SEATS:
         raise ValueError(f"context has {count} players; mafia is played by at most {SEATS}")
     names = [context.game_id, *(name for player in context.players for name in (player.id, player.name))]
     if isinstance(info, PrivateInfo):
-        told = info.private_knowledge
+        knowledge = info.private_knowledge
         names += [info.game_state.game_id, info.self.id, info.self.name]
-        crowds = len(told.mafia_teammates or ()), len(told.night_actions or ())
-        if max(crowds) > SEATS or len(told.investigation_results) > SEATS * DAYS:
+        crowds = len(knowledge.mafia_teammates or ()), len(knowledge.night_actions or ())
+        if max(crowds) > SEATS or len(knowledge.investigation_results) > SEATS * DAYS:
             raise ValueError("privateKnowledge holds more than a match has")
     longest = max(names, key=len)
     if len(longest) > NAME:

@@ -1,4 +1,4 @@
-"""`GameAnalysis` of the AgentPolicy document: what can be told from a context, by an agent, from what it may know."""
+"""`GameAnalysis` of the AgentPolicy document: what follows from a context and an agent's private information."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ from .messages import GameState, PrivateInfo, StatementType
 
 
 class PastVote(Struct, rename="camel", omit_defaults=True):
-    """A vote of one player: the round, for whom (id), and that player's role where it is known."""
+    """A vote of one player: the round, the target's id, and the target's role if it is known."""
 
     round: int
     voted_for: str
@@ -18,7 +18,7 @@ class PastVote(Struct, rename="camel", omit_defaults=True):
 
 
 class PastStatement(Struct, rename="camel", omit_defaults=True):
-    """A statement of one player; ``target`` is an id, where it has one."""
+    """A statement of one player; ``target`` is an id or None."""
 
     round: int
     type: StatementType
@@ -30,9 +30,9 @@ class GameAnalysis:
     """The five methods of the document for one agent at one moment.
 
     Args:
-        agent_id: who asks.
-        context: the game as its host shows it to that agent.
-        private: what the agent was told; None: only what everybody knows, and its own role.
+        agent_id: the agent's id.
+        context: the context of the agent's call.
+        private: the agent's private information; None: public information and its own role only.
     """
 
     def __init__(self, agent_id: str, context: GameState, private: PrivateInfo | None = None) -> None:
@@ -44,7 +44,7 @@ class GameAnalysis:
         self._ids |= {player.id: player.id for player in context.players}
 
     def get_voting_history(self, player_id: str) -> list[PastVote]:
-        """Return how a player has voted, round by round, without its abstentions; [] for an unknown player."""
+        """Return a player's votes, round by round, without abstentions; [] for an unknown player."""
         past = []
         for voting in self._context.voting_history:
             for voter, target in voting.votes.items():
@@ -64,7 +64,7 @@ class GameAnalysis:
         return sorted(suspects, key=lambda player: -points[player])
 
     def suspicion(self) -> dict[str, float]:
-        """Return how suspicious every player looks to the agent, by id, 0 to 100."""
+        """Return the agent's suspicion of every player, by id, 0 to 100."""
         players = self._context.players
         tables, seat = of_context(self._context).view.load(
             turn_state(self._agent_id, self._context, self._private, my_turn=False)
@@ -73,7 +73,7 @@ class GameAnalysis:
         return {player.id: float(points[i]) for i, player in enumerate(players)}
 
     def get_player_statements(self, player_id: str) -> list[PastStatement]:
-        """Return what a player has said, in order; [] where the host tells no statements."""
+        """Return a player's statements, in order; [] if the host does not send statements."""
         return [
             PastStatement(said.round, said.type, said.content, said.target_id)
             for said in self._context.statements or ()
@@ -81,7 +81,7 @@ class GameAnalysis:
         ]
 
     def is_confirmed_town(self, player_id: str) -> bool:
-        """Tell whether a player is known not to be mafia: by a revealed role, an own result, or team knowledge."""
+        """Return whether a player is surely not mafia: by a revealed role, an own result, or team knowledge."""
         role = self._roles.get(player_id)
         if role is not None:
             return role != "mafia"
@@ -90,10 +90,10 @@ class GameAnalysis:
         return self._results().get(player_id) is False
 
     def is_confirmed_mafia(self, player_id: str) -> bool:
-        """Tell whether a player is known to be mafia, in the same ways."""
+        """Return whether a player is surely mafia, in the same ways."""
         return self._roles.get(player_id) == "mafia"
 
     def _results(self) -> Mapping[str, bool]:
         if self._private is None or self._roles.get(self._agent_id) != "sheriff":
             return {}
-        return {one.target.id: one.is_mafia for one in self._private.private_knowledge.investigation_results}
+        return {result.target.id: result.is_mafia for result in self._private.private_knowledge.investigation_results}

@@ -1,4 +1,4 @@
-"""Our agents whose decisions are action indices of our game: what bots and trained policies have in common."""
+"""The common base of bots and trained policies: agents whose decisions are action indices of our game."""
 
 import random
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -18,20 +18,20 @@ from .sentences import sentences
 from .speech import phrase
 
 ROW = np.zeros(1, np.int64)
-"""The only table of a game that was read from a context."""
+"""The row of the only table of a game that was read from a context."""
 
 
 class BaseMafiaAgent:
-    """An agent that reads the context as a record of our game, and lets a policy choose an action index.
+    """An agent that loads the context into a record of our game. A policy chooses an action index.
 
-    It decides when it thinks, and then does what it thought.
+    It decides when it thinks; the action after the thought is this decision.
 
     Args:
-        id, name: of the player.
-        config: what it is.
-        personality: how it talks.
-        seed: of its words; None for fresh entropy.
-        worker: where a policy runs that may block.
+        id, name: the player's id and name.
+        config: the type of the agent and its settings.
+        personality: the personality of its sentences.
+        seed: the seed of its sentences; None: fresh entropy.
+        worker: the thread of a policy that may block; None: the policy runs in the event loop.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class BaseMafiaAgent:
         self._decision: MafiaDecision | None = None
 
     def player(self, context: GameState) -> tuple[Game, Policy]:
-        """Return the game with which a context is read, and the policy that plays it.
+        """Return the game that loads the context, and the policy that plays it.
 
         Raises:
             ValueError: if there is no such game.
@@ -62,16 +62,16 @@ class BaseMafiaAgent:
         raise NotImplementedError
 
     def reasons(self, decision: MafiaDecision, names: Sequence[str]) -> Sequence[str]:
-        """Return why it decided so, in sentences: honestly. `names` are the players', seat by seat."""
+        """Return the true reasons of a decision, as sentences. `names` are the players' names, seat by seat."""
         raise NotImplementedError
 
     def remember(self, private_info: PrivateInfo) -> None:
-        """Keep what a call tells in private: the calls of statements and votes tell nothing of it."""
+        """Keep the private information of a call: the calls of statements and votes have none."""
         self._private = private_info.kept()
         self.role = private_info.self.role
 
     async def think(self, context: GameState, private_info: PrivateInfo) -> AsyncIterator[str]:
-        """Decide, and tell how; see `AgentPolicy`."""
+        """Decide, and yield the reasons; see `AgentPolicy`."""
         self.remember(private_info)
         if context.phase == "NIGHT_ACTIONS" and self.role not in NIGHT_ACTIONS:
             yield "I sleep."
@@ -83,7 +83,7 @@ class BaseMafiaAgent:
         yield f"So {intention(decision, names)}{', which is a lie' if decision.is_lie else ''}."
 
     async def say(self, context: GameState, public_info: PublicInfo) -> AsyncIterator[str]:
-        """Say what was decided; see `AgentPolicy`."""
+        """Yield the sentences of the decided statement; see `AgentPolicy`."""
         decision = await self._decided(context)
         kind, target = decision.move
         if kind in (TARGET, VOTE):
@@ -93,7 +93,7 @@ class BaseMafiaAgent:
             yield sentence
 
     async def night_action(self, context: GameState, private_info: PrivateInfo) -> NightAction | None:
-        """Return the target that was decided; see `AgentPolicy`."""
+        """Return the decided target; see `AgentPolicy`."""
         self.remember(private_info)
         if self.role not in NIGHT_ACTIONS:
             return None
@@ -101,12 +101,12 @@ class BaseMafiaAgent:
         return NightAction(NIGHT_ACTIONS[str(self.role)], context.players[decision.move.target].id)
 
     async def vote(self, context: GameState, public_info: PublicInfo) -> VoteAction:
-        """Return the vote that was decided; see `AgentPolicy`."""
+        """Return the decided vote; see `AgentPolicy`."""
         target = (await self._decided(context)).move.target
         return VoteAction(context.players[target].id if target >= 0 else None)
 
     async def _decided(self, context: GameState) -> MafiaDecision:
-        """Return what was decided for this moment. A decision is used once."""
+        """Return the decision for this moment: the one of the thought, which is used once, or a new one."""
         decision, self._decision = self._decision, None
         if decision is None or decision.moment != _moment(context):
             decision = await self._decide(context)
@@ -129,7 +129,7 @@ class BaseMafiaAgent:
         return MafiaDecision(_moment(context), seat, action, move, state, game, observations, masks)
 
     async def _run(self, function: Callable[..., Any], *args: Any) -> Any:
-        """Return what a function of the policy returns, which the worker calls if there is one."""
+        """Call a function of the policy, in the worker if there is one, and return its result."""
         if self._worker is None:
             return function(*args)
         if self._worker.stuck:

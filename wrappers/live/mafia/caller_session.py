@@ -1,4 +1,4 @@
-"""The host's end of the forwarding protocol, without I/O: calls in, messages out; messages in, parts of answers out.
+"""The host's end of the forwarding protocol, without I/O: calls to messages, and messages to parts of answers.
 
 See `agent_session` for the messages.
 """
@@ -24,7 +24,7 @@ class Chunk:
 
 @dataclass(frozen=True)
 class Done:
-    """The end of a call; of an action with its result, unread."""
+    """The end of a call; for an action with its result, which is not checked."""
 
     id: CallId
     result: Any = None
@@ -32,7 +32,7 @@ class Done:
 
 @dataclass(frozen=True)
 class Failed:
-    """The end of a call without an answer; with the id None: the end's complaint about something we sent."""
+    """The end of a call without an answer; id None: an error of the service about one of our messages."""
 
     id: CallId | None
     problem: str
@@ -52,7 +52,7 @@ class MafiaCallerSession:
         info: PrivateInfo | PublicInfo,
         agent: str | None = None,
     ) -> tuple[int, bytes]:
-        """Begin a call: its id, and the message to send."""
+        """Begin a call; return its id and the message to send."""
         self._last += 1
         self._running.add(self._last)
         call: dict[str, Any] = {"id": self._last, "method": method, "context": context, "info": info}
@@ -61,14 +61,14 @@ class MafiaCallerSession:
         return self._last, msgspec.json.encode(call)
 
     def give_up(self, call: int) -> bytes | None:
-        """Wait for a call no longer; return the message that says so, None if it is not running."""
+        """Cancel a call; return the message to send, None if it is not running."""
         if call not in self._running:
             return None
         self._running.remove(call)
         return encode(Cancel(id=call))
 
     def receive(self, data: str | bytes) -> Chunk | Done | Failed | None:
-        """Take a message; None where it answers no running call."""
+        """Return the part of an answer in a message; None if it answers no running call."""
         try:
             reply = read(data, Reply)
         except ValueError as error:
@@ -86,7 +86,7 @@ class MafiaCallerSession:
         return Chunk(reply.id, str(reply.chunk)) if reply.chunk is not UNSET else None
 
     def lost(self) -> Mapping[int, Failed]:
-        """Be told that the connection is gone: every running call has failed."""
+        """On disconnect: fail all running calls. Return the failures by call id."""
         failed = {call: Failed(call, "the connection was lost") for call in self._running}
         self._running.clear()
         return failed

@@ -1,4 +1,4 @@
-"""Calls of agents: what is due, and what is kept of a call until it has ended."""
+"""Calls of agents: those that are due, and the state of those that run."""
 
 from typing import Any, NamedTuple
 
@@ -8,10 +8,14 @@ from .messages import GameState, Method, PrivateInfo, PublicInfo
 
 
 class DueCall(NamedTuple):
-    """A call to make now: of a method of a seat's agent, within so many seconds.
+    """A call to make now: of a method of a seat's agent.
 
-    `number` names the call; `MafiaHostSession.arguments` gives what the agent is called with. Streams (``think``,
-    ``say``) have at most so many characters; 0 for the others.
+    Attributes:
+        number: the number of the call; `MafiaHostSession.arguments` returns its arguments.
+        seat: the seat of the agent.
+        method: the method.
+        seconds: the time for the answer.
+        characters: the most characters of a stream (``think``, ``say``); 0 for the others.
     """
 
     number: int
@@ -25,18 +29,18 @@ class RunningCall:
     """A call that has not ended.
 
     Args:
-        call: that was due.
-        stream: what the events of its chunks tell of it.
-        thought: the call of `think` before it, whose context is the same unless others have chosen since.
-        tries: how often it was made for the same decision, this time included.
+        call: the call.
+        stream: the fields of every event of its stream.
+        thought: the call of `think` before it. It has the same context, unless others have chosen since.
+        tries: the number of calls for the same decision, with this one.
 
     Attributes:
-        context, info: what the agent is called with; None: not known yet.
-        choices: how many had chosen when they were made.
-        called: the agent was called with them.
-        text: what has been passed on of the stream.
-        problem: why the stream ends here; None while it may go on.
-        replaced: why the answer is not the agent's own; None: it is, as far as is known.
+        context, info: the arguments of the call; None: not known yet.
+        choices: the number of choices of others when the arguments were written.
+        called: whether the agent was called with them.
+        text: the chunks of the stream that were passed on.
+        problem: why the stream ends here; None: it goes on.
+        replaced: why the answer is not the agent's own; None: it is.
     """
 
     def __init__(
@@ -59,7 +63,7 @@ class RunningCall:
         self._sentences = SentenceLimit() if call.method == "say" else None
 
     def take(self, chunk: Any) -> list[str]:
-        """Return what of the next chunk of the stream is passed on."""
+        """Return the parts of the next chunk of the stream that are within the limits."""
         parts = self._chunks.take(chunk)
         if self._chunks.error is not None:
             self.problem = described(self._chunks.error)
@@ -69,7 +73,7 @@ class RunningCall:
         return parts
 
     def _cut(self, parts: list[str], sentences: SentenceLimit) -> list[str]:
-        """Return what the limit of sentences leaves of some parts."""
+        """Return the parts that are within the limit of sentences."""
         left = []
         for part in parts:
             passed = sentences.take(part)

@@ -1,8 +1,8 @@
 """TurnState of our game ◄─► `GameState`, `PrivateInfo` and `PublicInfo` of the AgentPolicy document.
 
-`ContextWriter` is the host's way: what an agent is shown is decided by the game's view, and only written here in other
-types. `turn_state` is the agents' way back. The document's own host puts every player's role into the context. What the
-agent may not know is left out there: only its own role, the dead, its teammates and its results count.
+`ContextWriter` is for hosts: the game's view decides what an agent sees, and the writer converts it to the document's
+types. `turn_state` is the inverse, for agents. The document's own host writes every player's role into the context; it
+leaves out what the agent may not know: only its own role, the dead, its teammates and its results are kept.
 """
 
 from collections import Counter
@@ -40,19 +40,19 @@ class ContextWriter:
     """Writes the TurnStates of one match in the document's types.
 
     Args:
-        agents: what the game calls the players, seat by seat.
-        ids, names: what they are called in the match.
+        agents: the game's names of the players, seat by seat.
+        ids, names: the players' ids and names in the match.
     """
 
     def __init__(self, agents: Sequence[str], ids: Sequence[str], names: Sequence[str]) -> None:
         self._ids: dict[str | None, Any] = {None: None, **dict(zip(agents, ids, strict=True))}
         self._names: dict[str | None, Any] = {None: None, **dict(zip(agents, names, strict=True))}
         self._players: dict[tuple[Any, ...], Player] = {}
-        self._votings: list[VotingRound] = []  # the past only grows: it is written once
+        self._votings: list[VotingRound] = []  # these only grow: every entry is written once
         self._statements: list[Statement] = []
 
     def private(self, turn_state: TurnState) -> tuple[GameState, PrivateInfo]:
-        """Return the context of a call, and what its agent knows."""
+        """Return the context of a call, and the private information of its agent."""
         state = MafiaState.of(turn_state)
         players = [self._player(player) for player in state.players]
         context = GameState(
@@ -74,7 +74,7 @@ class ContextWriter:
         return context, PrivateInfo(self=own, game_state=context, private_knowledge=self._knowledge(state))
 
     def public(self, turn_state: TurnState) -> PublicInfo:
-        """Return what everybody knows, from a public TurnState."""
+        """Return the public information of a public TurnState."""
         state = MafiaState.of(turn_state)
         last = state.last_night_result
         return PublicInfo(
@@ -82,13 +82,16 @@ class ContextWriter:
             phase=cast(Phase, state.phase),
             day_number=state.day_number,
             round_number=state.round_number,
-            alive_players=[replace(one, id=self._ids[one.id], name=self._names[one.id]) for one in state.alive_players],
-            dead_players=[replace(one, id=self._ids[one.id], name=self._names[one.id]) for one in state.dead_players],
+            alive_players=[self._renamed(player) for player in state.alive_players],
+            dead_players=[self._renamed(player) for player in state.dead_players],
             last_night_result=None
             if last is None
             else NightResult(killed=self._names[last.killed], prevented=last.prevented),
             voting_history=self._voting_history(state),
         )
+
+    def _renamed(self, player: Any) -> Any:
+        return replace(player, id=self._ids[player.id], name=self._names[player.id])
 
     def _player(self, player: PlayerState) -> Player:
         key = player.id, player.role, player.eliminated_round
@@ -114,38 +117,38 @@ class ContextWriter:
         return self._votings.copy()
 
     def _said(self, state: MafiaState, turn_state: TurnState) -> list[Statement]:
-        """Return the statements, each with its very words, which are in the messages."""
+        """Return the statements, with their texts from the messages."""
         written = self._statements
         for i in range(len(written), len(state.statements)):
-            one = state.statements[i]
+            said = state.statements[i]
             written.append(
                 Statement(
-                    player_id=self._ids[one.player_id],
-                    round=one.round,
-                    type=cast(StatementType, one.type),
+                    player_id=self._ids[said.player_id],
+                    round=said.round,
+                    type=cast(StatementType, said.type),
                     content=turn_state.messages[i].content,
-                    target_id=self._ids[one.target_id],
-                    role=one.role,
-                    is_mafia=one.is_mafia,
+                    target_id=self._ids[said.target_id],
+                    role=said.role,
+                    is_mafia=said.is_mafia,
                 )
             )
         return written.copy()
 
     def _knowledge(self, state: MafiaState) -> PrivateKnowledge:
-        known = or_else(state.private_knowledge, Knowledge())
+        own = or_else(state.private_knowledge, Knowledge())
         knowledge = PrivateKnowledge(
             investigation_results=[
-                Investigation(target=self._player(one.target), is_mafia=one.is_mafia, round=one.round)
-                for one in known.investigation_results
+                Investigation(target=self._player(result.target), is_mafia=result.is_mafia, round=result.round)
+                for result in own.investigation_results
             ]
         )
-        if known.mafia_teammates is not UNSET:
-            knowledge.mafia_teammates = [self._player(mate) for mate in known.mafia_teammates or ()]
+        if own.mafia_teammates is not UNSET:
+            knowledge.mafia_teammates = [self._player(mate) for mate in own.mafia_teammates or ()]
             if state.phase == "NIGHT_ACTIONS":
                 tonight = or_else(state.night_actions, {}).items()
                 knowledge.night_actions = {self._ids[actor]: self._ids[target] for actor, target in tonight}
-        if known.last_protected is not UNSET:
-            knowledge.last_protected = self._ids[known.last_protected]
+        if own.last_protected is not UNSET:
+            knowledge.last_protected = self._ids[own.last_protected]
         return knowledge
 
 
@@ -158,28 +161,28 @@ DECISIONS = {
     "RESOLUTION": "DAY_VOTING",
     "END": "END",
 }
-"""The phase of our game, in which something is decided, by that of the document."""
+"""The phase of our game in which agents decide, by phase of the document."""
 
 
 @cache
 def game_of(seats: int, speeches: int = 1, days: int = 20, mafia: int | None = None) -> Game:
-    """Return a game of so many players, discussion rounds, days and mafia (None: the usual number).
+    """Return a game with this number of players, discussion rounds a day, days and mafia (None: the default number).
 
     Raises:
-        ValueError: if mafia is not played by so many, or so long.
+        ValueError: if a number is out of the game's range.
     """
     return make_game("mafia", seats=seats, discussion_rounds=speeches, max_days=days, mafia=mafia)
 
 
 def of_context(context: GameState, seats: int | None = None) -> Game:
-    """Return a game that holds what a context tells, with one seat per player, or with `seats` of them.
+    """Return a game that can load a context, with one seat per player, or with `seats`.
 
-    No context tells a game's options. Discussion rounds are counted in what was said, and the mafia by the dead and the
-    number of the living. The limit of days is taken to be the usual one, unless the match has gone on beyond it; one
-    doctor and one sheriff are taken for granted.
+    A context does not contain the game's options. The number of discussion rounds follows from the statements, and that
+    of the mafia from the dead and the number of the living. The limit of days is the default, unless the match has
+    passed it. There is one doctor and one sheriff.
 
     Raises:
-        ValueError: if mafia is not played by so many, or so long.
+        ValueError: if a number is out of the game's range.
     """
     seats = seats or len(context.players)
     mafia = context.mafia_count + sum(not player.alive and player.role == "mafia" for player in context.players)
@@ -189,8 +192,8 @@ def of_context(context: GameState, seats: int | None = None) -> Game:
 
 
 def speeches_a_day(context: GameState) -> int:
-    """Return how often a player has spoken on one day, at most; at least 1."""
-    said = [(one.round, one.player_id) for one in context.statements or ()]
+    """Return the most statements of a player on one day; at least 1."""
+    said = [(statement.round, statement.player_id) for statement in context.statements or ()]
     return 1 if len(set(said)) == len(said) else max(Counter(said).values())
 
 
@@ -198,38 +201,37 @@ def known_roles(agent_id: str, context: GameState, private: PrivateInfo | None) 
     """Return the roles that an agent may know, by player id.
 
     Args:
-        agent_id: who.
-        context: as its host shows it, perhaps with more than it should.
-        private: its private information; None where it has not been told any: then its teammates are those that the
-            context calls mafia.
+        agent_id: the agent's id.
+        context: the context of its call, which may contain roles that it may not know.
+        private: its private information; None: not received. Then the mafia of the context are its teammates.
     """
     over = context.phase == "END"
-    known = {}
+    roles = {}
     for player in context.players:
         if player.role not in (None, UNKNOWN) and (over or not player.alive or player.id == agent_id):
-            known[player.id] = str(player.role)
+            roles[player.id] = str(player.role)
     if private is None:
-        if known.get(agent_id) == "mafia":
-            known |= {player.id: "mafia" for player in context.players if player.role == "mafia"}
-        return known
+        if roles.get(agent_id) == "mafia":
+            roles |= {player.id: "mafia" for player in context.players if player.role == "mafia"}
+        return roles
     if private.self.role not in (None, UNKNOWN):
-        known[agent_id] = str(private.self.role)
-    if known.get(agent_id) == "mafia":
-        known |= {mate.id: "mafia" for mate in private.private_knowledge.mafia_teammates or ()}
-    elif known.get(agent_id) == "sheriff":
-        found = [one.target.id for one in private.private_knowledge.investigation_results if one.is_mafia]
-        known |= dict.fromkeys(found, "mafia")
-    return known
+        roles[agent_id] = str(private.self.role)
+    if roles.get(agent_id) == "mafia":
+        roles |= {mate.id: "mafia" for mate in private.private_knowledge.mafia_teammates or ()}
+    elif roles.get(agent_id) == "sheriff":
+        results = private.private_knowledge.investigation_results
+        roles |= {result.target.id: "mafia" for result in results if result.is_mafia}
+    return roles
 
 
 def turn_state(agent_id: str, context: GameState, private: PrivateInfo | None, *, my_turn: bool = True) -> TurnState:
-    """Return what an agent sees as our game shows it.
+    """Return the TurnState of an agent, as our game's view writes it.
 
     Args:
-        agent_id: who.
-        context: of the call.
-        private: its private information, as last told; None where it has not been.
-        my_turn: whether it is to decide.
+        agent_id: the agent's id.
+        context: the context of the call.
+        private: its latest private information; None: not received.
+        my_turn: whether it has the turn.
 
     Raises:
         ValueError: if it is none of the players.
@@ -247,11 +249,11 @@ def turn_state(agent_id: str, context: GameState, private: PrivateInfo | None, *
         day_number=context.day_number,
         round_number=context.round_number,
         players=list(players),
-        alive_players=[Alive(id=one.id, name=one.name) for one in players if one.alive],
+        alive_players=[Alive(id=player.id, name=player.name) for player in players if player.alive],
         dead_players=[
-            Dead(id=one.id, name=one.name, role=one.role, eliminated_round=one.eliminated_round)
-            for one in players
-            if not one.alive
+            Dead(id=player.id, name=player.name, role=player.role, eliminated_round=player.eliminated_round)
+            for player in players
+            if not player.alive
         ],
         mafia_count=context.mafia_count,
         town_count=context.town_count,

@@ -1,4 +1,4 @@
-"""What our agents decide: an action index of our game, the move behind it, and the same in words."""
+"""Decisions of our agents: an action index of our game, its move, and the same in words."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -26,20 +26,20 @@ from ....envs.mafia.table import (
 from .conversion import game_of
 
 CLAIMED = {CLAIM_MAFIA: "mafia", CLAIM_DOCTOR: "doctor", CLAIM_SHERIFF: "sheriff", CLAIM_VILLAGER: "villager"}
-"""The roles that are claimed."""
+"""The claimed role, by kind of statement."""
 
 
 class MafiaDecision(NamedTuple):
-    """What an agent has decided.
+    """A decision of an agent.
 
     Attributes:
         moment: match, phase and round.
-        seat: the agent's.
+        seat: the agent's seat.
         action: the action index.
-        move: what it stands for.
-        state: what the agent saw.
-        game: as which it was read.
-        observations, masks: what the policy got, float32[1, D] and int8[1, A].
+        move: the move of this index.
+        state: the TurnState of the decision.
+        game: the game that loaded it.
+        observations, masks: the policy's input, float32[1, D] and int8[1, A].
     """
 
     moment: tuple[str, str, int]
@@ -53,16 +53,17 @@ class MafiaDecision(NamedTuple):
 
     @property
     def is_lie(self) -> bool:
-        """Whether what is to be said is not what the player knows; opinions are no lies."""
+        """Whether the statement contradicts what the player knows; opinions are no lies."""
         kind, target = self.move
-        known = self.state.game_state
+        state = self.state.game_state
         if kind in CLAIMED:
-            return bool(known["self"]["role"] != CLAIMED[kind])
+            return bool(state["self"]["role"] != CLAIMED[kind])
         if kind in (CLEARED, FOUND):
-            results = {one["target"]["id"]: one["isMafia"] for one in known["privateKnowledge"]["investigationResults"]}
-            return results.get(known["players"][target]["id"]) is not (kind == FOUND)
-        if kind in (ACCUSE, DEFEND) and known["self"]["role"] == "mafia":
-            return bool(known["players"][target]["role"] == "mafia") == (kind == DEFEND)
+            results = state["privateKnowledge"]["investigationResults"]
+            is_mafia = {result["target"]["id"]: result["isMafia"] for result in results}
+            return is_mafia.get(state["players"][target]["id"]) is not (kind == FOUND)
+        if kind in (ACCUSE, DEFEND) and state["self"]["role"] == "mafia":
+            return bool(state["players"][target]["role"] == "mafia") == (kind == DEFEND)
         return False
 
     def with_action(self, action: int) -> "MafiaDecision":
@@ -72,7 +73,7 @@ class MafiaDecision(NamedTuple):
 
 @cache
 def move_of(seats: int, seat: int, action: int) -> Choice:
-    """Return the move that an action index stands for in a seat's turn: the same in all games of so many seats."""
+    """Return the move of an action index in a seat's turn: the same in all games with this number of seats."""
     rules = game_of(seats).rules
     table = rules.tables(1)[0]
     table.turn = seat
@@ -81,7 +82,7 @@ def move_of(seats: int, seat: int, action: int) -> Choice:
 
 
 def intention(decision: MafiaDecision, names: Sequence[str]) -> str:
-    """Return what was decided, in words such as ``"I abstain"``. `names` are the players', seat by seat."""
+    """Return a decision in words such as ``"I abstain"``. `names` are the players' names, seat by seat."""
     kind, target = decision.move
     name = names[target] if target >= 0 else ""
     if kind == TARGET:

@@ -1,4 +1,4 @@
-"""What happens in a match, as events: numbered, timed, and shown to those who may see them."""
+"""The events of a match, with numbers and times, for the public and for admins."""
 
 import asyncio
 import time
@@ -18,18 +18,18 @@ def now() -> int:
 
 
 class EventFeed:
-    """The events of one match, as two streams of JSON: the admins' holds all, the public one only what is not private.
+    """The events of one match as two streams of JSON: all events for admins, those that are not private for the public.
 
-    Each numbers its own events from 1, so that no gap tells the public how much goes on in private.
+    Each stream counts its events from 1, so that the public cannot count the private events by the gaps.
 
     Args:
-        game_id: of the match.
-        on_event: is told every event, numbered as for admins.
-        clock: milliseconds since 1970.
+        game_id: the id of the match.
+        on_event: called with every event, with the number that admins see.
+        clock: returns milliseconds since 1970.
 
     Attributes:
         admin, public: the events so far, as JSON.
-        closed: no more will come.
+        closed: whether the feed is closed.
     """
 
     def __init__(
@@ -46,13 +46,13 @@ class EventFeed:
     def emit(
         self, event_type: str, payload: dict[str, Any], private: bool = False, admin: Mapping[str, Any] | None = None
     ) -> None:
-        """Let something have happened.
+        """Add an event and notify subscribers.
 
         Args:
             event_type: one of `messages.EVENTS`.
-            payload: what is told of it.
-            private: only admins are told.
-            admin: what else admins are told, where the public is told too.
+            payload: the fields of the event.
+            private: whether the event is for admins only.
+            admin: further fields for admins of a public event.
         """
         event = Event(
             event_type=event_type,
@@ -72,7 +72,7 @@ class EventFeed:
             self._wake()
 
     def close(self) -> None:
-        """Let no more come: whoever follows is told so."""
+        """Close the feed and notify subscribers."""
         self.closed = True
         self._wake()
 
@@ -83,7 +83,7 @@ class EventFeed:
         self._waiting.clear()
 
     async def follow(self, view: View, after: int = 0) -> AsyncIterator[bytes]:
-        """Return a view's events after the sequence number `after`, and then each as it comes, until the match ends."""
+        """Yield a view's events after the sequence number `after`, and each new one until the feed is closed."""
         events = self.admin if view == "admin" else self.public
         taken = max(after, 0)
         while True:

@@ -1,9 +1,9 @@
-"""The host's end of a match, without I/O: which calls are due, and what comes of their answers.
+"""The host's end of a match, without I/O: the calls that are due, and the effects of their answers.
 
-The referee (`parlour.envs.core.match.Match`) decides who lives and who wins, and the game's view what each agent is
-shown. Here are the calls and their bounds. At night and in the vote all agents are called at once, in the discussion
-one after another. An agent that fails loses only that answer: a night action is asked for again, then drawn; a vote
-abstains; a statement is left out.
+The referee (`parlour.envs.core.match.Match`) has the rules, and the game's view decides what each agent sees. The
+session has the calls and their limits. At night and in the vote all agents are called at once, in the discussion one
+after another. An agent that fails loses only that answer: a night action is requested again, then drawn at random; a
+vote is an abstention; a statement is left out.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,11 +32,11 @@ from .messages import NIGHT_ACTIONS, GameState, Method, NightAction, PrivateInfo
 from .player_names import check_players
 
 _ACTIONS: dict[str, Method] = {"NIGHT_ACTIONS": "nightAction", "DAY_DISCUSSION": "say", "DAY_VOTING": "vote"}
-"""What follows a thought, by phase."""
+"""The method that is called after a thought, by phase."""
 
 
 class Step(NamedTuple):
-    """What follows from what the session was told: what has happened, in order, and the calls to make now."""
+    """The events since the last step, in order, and the calls to make now."""
 
     happened: list[Happened]
     calls: list[DueCall]
@@ -44,16 +44,16 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class MafiaResult:
-    """What came of a match.
+    """Result of a match.
 
     Attributes:
-        game_id: of the match.
+        game_id: the id of the match.
         winner: ``"town"``, ``"mafia"``, or None at the limit of days.
-        rounds: nights that were played.
-        roles: by agent id.
-        payoffs: by agent id.
-        faults: what went wrong, in order.
-        record: the record's last bytes.
+        rounds: the number of nights.
+        roles: the roles by agent id.
+        payoffs: the payoffs by agent id.
+        faults: the faults of the agents, in order.
+        record: the bytes of the final record.
     """
 
     game_id: str
@@ -68,22 +68,22 @@ class MafiaResult:
 class MafiaHostSession:
     """A match of mafia between agents that are called as the AgentPolicy document says.
 
-    Call `begin`, make the calls that every `Step` holds, and tell how each goes: `chunk` for every chunk of a stream,
-    and then one of `finished`, `answered`, `failed` and `timed_out`. What is told of a call that is not `running` any
-    longer is ignored. When no call is running the match is over, and `result` holds what came of it.
+    Call `begin`, make the calls of every `Step`, and report each call: `chunk` for every chunk of a stream, then one of
+    `finished`, `answered`, `failed` and `timed_out`. Reports of a call that is not `running` are ignored. The match is
+    over when no call is running; then `result` is set.
 
     Args:
-        game: mafia, with as many seats as there are players.
+        game: mafia, with one seat per player.
         players: id and name, seat by seat.
-        game_id: of the match.
-        seed: of the roles and of everything that is drawn; None for fresh entropy.
-        limits: what agents may take.
+        game_id: the id of the match.
+        seed: the seed of roles and random targets; None: fresh entropy.
+        limits: the limits of the agents' answers.
 
     Attributes:
         match: the referee.
-        roles: by seat.
-        result: what came of the match; None while it goes on.
-        seed: of the match.
+        roles: the roles, seat by seat.
+        result: the result; None: the match is running.
+        seed: the seed of the match.
 
     Raises:
         ValueError: if there are not as many players as seats, or ids or names are not all different and printable.
@@ -113,24 +113,24 @@ class MafiaHostSession:
         self._seats |= {player_id: seat for seat, player_id in enumerate(self._ids)}
         self._report = MatchReport(self._ids, names, self.roles)
         self._writer = ContextWriter(game.agents, self._ids, names)
-        self._messages: list[Message] = []  # the statements in their own words
-        self._shown: Any = None  # a copy of the record, from which agents are shown what they may see
-        self._public: TurnState | None = None  # the phase as everybody sees it
-        self._order: list[int] = []  # who chooses tonight, or votes
-        self._choices: dict[int, int] = {}  # the targets so far; −1 abstains
-        self._beside: dict[int, dict[str, Any]] = {}  # what was said beside them: metadata, reason
-        self._replaced: dict[int, str] = {}  # why they are not the agent's own
+        self._messages: list[Message] = []  # the statements
+        self._shown: Any = None  # a copy of the record, from which the view writes the states of agents
+        self._public: TurnState | None = None  # the public state of the phase
+        self._order: list[int] = []  # the seats that choose tonight, or vote
+        self._choices: dict[int, int] = {}  # the targets so far; −1: abstention
+        self._beside: dict[int, dict[str, Any]] = {}  # metadata or reason of each choice
+        self._replaced: dict[int, str] = {}  # why a choice is not the agent's own
         self._running: dict[int, RunningCall] = {}
         self._count = 0
         self._calls: list[DueCall] = []
 
-    # What the session is told.
+    # Reports.
 
     def begin(self, role_problems: Mapping[int, str] | None = None) -> Step:
         """Begin the match.
 
         Args:
-            role_problems: by seat, why an agent would not take its role; it learns it by the calls, too.
+            role_problems: by seat, why an agent did not accept its role; its calls contain it too.
         """
         self._report.created()
         for seat, problem in (role_problems or {}).items():
@@ -140,7 +140,7 @@ class MafiaHostSession:
         return self._step()
 
     def arguments(self, number: int) -> tuple[GameState, PrivateInfo | PublicInfo]:
-        """Return what an agent is called with, as it is now: by night, teammates may have chosen in the meantime.
+        """Return the arguments of a call, written now: at night, teammates may have chosen since the thought.
 
         Raises:
             KeyError: if the call is not running.
@@ -161,11 +161,11 @@ class MafiaHostSession:
         return context, info
 
     def running(self, number: int) -> bool:
-        """Tell whether a call's answer is still waited for."""
+        """Return whether a call is running."""
         return number in self._running
 
     def chunk(self, number: int, chunk: Any) -> Step:
-        """Take the next chunk of a stream. The stream may end with it: then the call is not running any longer."""
+        """Report the next chunk of a stream. If it exceeds a limit, the call ends."""
         running = self._running.get(number)
         if running is not None:
             for part in running.take(chunk):
@@ -176,7 +176,7 @@ class MafiaHostSession:
         return self._step()
 
     def replaced(self, number: int, problem: str) -> Step:
-        """Note that what an agent of ours answers is not its own: a scripted agent speaks or chooses in its place."""
+        """Report that a scripted agent answers instead of a language model's agent."""
         running = self._running.get(number)
         if running is not None and running.replaced is None:
             running.replaced = problem
@@ -188,14 +188,14 @@ class MafiaHostSession:
         return self._step()
 
     def finished(self, number: int) -> Step:
-        """Note that a stream has ended."""
+        """Report the end of a stream."""
         running = self._running.get(number)
         if running is not None:
             self._end_stream(running)
         return self._step()
 
     def answered(self, number: int, answer: Any) -> Step:
-        """Take a night action or a vote: a struct of ours, a dict, or an object with the same attributes."""
+        """Report a night action or a vote: a struct, a dict, or an object with the same attributes."""
         running = self._running.get(number)
         if running is not None:
             context, info = self.arguments(number)
@@ -206,20 +206,20 @@ class MafiaHostSession:
                 else:
                     choice, problem = vote_choice(answer, self._ids[running.call.seat], context)
                 said = beside(choice)
-            except Exception as error:  # an object of others may raise anything
+            except Exception as error:  # the attributes of a foreign object may raise anything
                 problem, said = described(error), {}
             self._end_choice(running, None if choice is None else choice.target_id, problem, said)
         return self._step()
 
     def failed(self, number: int, problem: str) -> Step:
-        """Note that a call has ended without an answer, and why."""
+        """Report that a call has ended without an answer, and why."""
         running = self._running.get(number)
         if running is not None:
             self._end_without_answer(running, problem, problem)
         return self._step()
 
     def timed_out(self, number: int) -> Step:
-        """Note that a call's time is up."""
+        """Report that the time of a call is over."""
         running = self._running.get(number)
         if running is not None:
             seconds = f"{running.call.seconds:g} s"
@@ -233,7 +233,7 @@ class MafiaHostSession:
     # The phases.
 
     def _go_on(self) -> None:
-        """Make the calls of the next decisions due, or end the match."""
+        """Add the calls of the next decisions, or end the match."""
         self._shown = table = plain(self.match.table)
         if table.done:
             self._report.enter("END", table.round_number)
@@ -252,14 +252,14 @@ class MafiaHostSession:
                 self._call(seat, "think")
 
     def _choose(self, seat: int, target: int, said: Mapping[str, Any]) -> None:
-        """Take a choice; with the last one the night, or the vote, is over."""
+        """Store a choice; resolve the night, or the vote, after the last one."""
         self._choices[seat], self._beside[seat] = target, dict(said)
         night = self._report.phase == "NIGHT_ACTIONS"
         if night:
             record_log(self._shown, "night")[self._report.round_number - 1, seat] = target
             self._report.night_action(seat, target, said)
         if len(self._choices) == len(self._order):
-            self._choices = {one: self._choices[one] for one in self._order}
+            self._choices = {actor: self._choices[actor] for actor in self._order}
             if night:
                 self._resolve_night()
             else:
@@ -280,7 +280,7 @@ class MafiaHostSession:
         self._report.night_resolved(int(table.killed), bool(table.prevented))
 
     def _resolve_vote(self) -> None:
-        """Open the votes, which were sealed until all were in."""
+        """Publish and play the votes, which were hidden until the last one."""
         table, agents = self.match.table, self.game.agents
         self._report.votes_cast(self._choices, self._beside)
         for seat, target in self._choices.items():
@@ -294,7 +294,7 @@ class MafiaHostSession:
         self._report.vote_result(self._choices, eliminated)
 
     def _speak(self, seat: int, text: str, replaced: str | None) -> None:
-        """Take a statement: the act that is heard in it, or a general one where that cannot be said."""
+        """Play a statement: the act that it is read as, or a general one if that act is not legal."""
         self._shown.turn = seat
         kind, target = read_act(text, seat, self._seats)
         if not sayable(self._shown, kind, target):
@@ -305,7 +305,7 @@ class MafiaHostSession:
         self._go_on()
 
     def _play(self, seat: int, move: Choice, action: Action, replaced: str | None) -> None:
-        """Let the referee play a move. `replaced` tells why it is not the agent's own; None: it is."""
+        """Play a move at the referee. `replaced`: why it is not the agent's own; None: it is."""
         if self.match.turn != seat:
             raise RuntimeError(f"the rules expect seat {self.match.turn}, not {seat}")
         self._report.turn(self.game.agents[seat], action, replaced)
@@ -328,7 +328,7 @@ class MafiaHostSession:
     # The calls.
 
     def _call(self, seat: int, method: Method, thought: RunningCall | None = None, tries: int = 1) -> None:
-        """Make a call due, after the thought before it, if there was one."""
+        """Add a call; `thought`: the call of `think` before it."""
         limits = self.limits
         seconds = {"think": limits.think, "say": limits.say}.get(method, limits.act)
         characters = {"think": limits.thought, "say": limits.statement}.get(method, 0)
@@ -339,18 +339,18 @@ class MafiaHostSession:
         self._calls.append(call)
 
     def _turn_state(self, seat: int) -> TurnState:
-        """Return what a seat may see. All choose at once: it is nobody's turn."""
+        """Return the state that a seat sees. All choose at once: no seat has the turn."""
         self._shown.turn = -1
         return self.game.turn_state(self._shown, seat, self._messages, self.game_id)
 
     def _public_info(self) -> PublicInfo:
-        """Return what everybody knows; it stays the same until the next phase."""
+        """Return the public information; it is the same until the next phase."""
         if self._public is None:
             self._public = self.game.public_turn_state(self._shown, self._messages, self.game_id)
         return self._writer.public(self._public)
 
     def _end_stream(self, running: RunningCall) -> None:
-        """Go on after a stream: a thought leads to an action, a statement to the next speaker."""
+        """Continue after a stream: an action follows a thought, the next speaker follows a statement."""
         seat, method = running.call.seat, running.call.method
         del self._running[running.call.number]
         self._report.chunk(method, running.stream, "")
@@ -365,7 +365,7 @@ class MafiaHostSession:
     def _end_choice(
         self, running: RunningCall, target_id: str | None, problem: str | None, said: Mapping[str, Any]
     ) -> None:
-        """Take a choice with what was said beside it, or what takes its place."""
+        """Store a choice with its metadata or reason (`said`), or its replacement."""
         seat, method = running.call.seat, running.call.method
         del self._running[running.call.number]
         if running.replaced is not None or problem is not None:

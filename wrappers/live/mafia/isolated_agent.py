@@ -1,4 +1,4 @@
-"""An agent of others in a thread of its own: whatever it does there, the host's event loop goes on."""
+"""A foreign agent in its own thread: it cannot block the host's event loop."""
 
 import asyncio
 import contextlib
@@ -15,12 +15,12 @@ logger = logging.getLogger(__name__)
 
 
 class IsolatedAgent:
-    """An `AgentPolicy` that runs another in its own thread and loop, on copies of what it is shown.
+    """An `AgentPolicy` that runs another one in its own thread and event loop, with copies of the arguments.
 
-    A call that the host has given up may go on there for ever; until it ends, the agent's further calls fail at once.
+    A cancelled call may run there forever; until it ends, further calls of the agent fail at once.
 
     Args:
-        agent: of others. It may block, loop, or swallow cancellations.
+        agent: the foreign agent. It may block, loop, or ignore cancellation.
     """
 
     def __init__(self, agent: AgentPolicy) -> None:
@@ -36,7 +36,7 @@ class IsolatedAgent:
 
     @property
     def role(self) -> str | None:
-        """The agent's role, as it was given last; the agent itself is told in its thread."""
+        """The role that was set last; the agent's own attribute is set in its thread."""
         return self._role
 
     @role.setter
@@ -47,18 +47,18 @@ class IsolatedAgent:
     def _assign(self, role: str | None) -> None:
         try:
             self._agent.role = role
-        except Exception as error:  # the calls tell it, too
+        except Exception as error:  # the calls contain it too
             logger.warning("%s takes no role: %s", self.id, described(error))
 
     def stop(self) -> None:
-        """Let the thread end, if it can."""
+        """Stop the thread after cancelling its calls."""
         self._loop.call_soon_threadsafe(lambda: self._loop.create_task(self._end()))
 
     async def _end(self) -> None:
         running = asyncio.all_tasks() - {asyncio.current_task()}
         for task in running:
             task.cancel()
-        if running:  # what will not be cancelled keeps the thread, which keeps nobody
+        if running:  # a call that ignores cancellation keeps the daemon thread
             await asyncio.wait(running)
         self._loop.stop()
 
@@ -70,15 +70,15 @@ class IsolatedAgent:
                 self._loop.run_until_complete(self._loop.shutdown_asyncgens())
                 self._loop.close()
                 return
-            except BaseException:  # SystemExit, say: the call has failed with it, and the loop goes on
+            except BaseException:  # such as SystemExit: that call has failed, and the loop continues
                 continue
 
     async def _call(self, work: Coroutine[Any, Any, Any]) -> Any:
-        """Have the thread do the work.
+        """Run a coroutine in the thread and return its result.
 
         Raises:
-            RuntimeError: if an earlier call has not ended, or this one was cancelled by the agent itself.
-            Exception: whatever the agent raises.
+            RuntimeError: if an earlier call has not ended, or the agent cancelled this one.
+            Exception: any error of the agent.
         """
         if self._busy:
             work.close()
@@ -91,7 +91,7 @@ class IsolatedAgent:
             self._task.add_done_callback(ended)
 
         def ended(task: asyncio.Task[Any]) -> None:
-            with contextlib.suppress(RuntimeError):  # the host's loop is gone
+            with contextlib.suppress(RuntimeError):  # the host's loop is closed
                 here.call_soon_threadsafe(deliver, task)
 
         def deliver(task: asyncio.Task[Any]) -> None:
@@ -101,7 +101,7 @@ class IsolatedAgent:
                 return
             if isinstance(error, Exception):
                 answer.set_exception(error)
-            elif error is not None:  # no host ends because an agent wants to
+            elif error is not None:  # an agent's SystemExit must not end the host
                 answer.set_exception(RuntimeError(f"it raised {type(error).__name__}"))
             else:
                 answer.set_result(task.result())

@@ -1,4 +1,4 @@
-"""How much an agent may take: seconds of a call, characters and chunks of a stream, sentences of a statement."""
+"""Limits of an agent's answers: seconds of a call, characters and chunks of a stream, sentences of a statement."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,21 +6,21 @@ from typing import Any
 from .sentences import SentenceReader
 
 LONGEST_CHUNK = 4_000
-"""Characters; a longer chunk is passed on in parts."""
+"""Most characters of a chunk; a longer one is split."""
 CHUNKS = 5_000
-"""Most chunks of a stream: each becomes an event, which is kept."""
+"""Most chunks of a stream, because every chunk becomes an event that is kept."""
 SENTENCES = 5
 """Most sentences of a statement (the AgentPolicy document, Say Generation Rules)."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class MafiaLimits:
-    """What an agent may take in a hosted match.
+    """The limits of agents in a hosted match.
 
     Attributes:
-        think, say, act: seconds for a THINK stream, a SAYS stream, a night action or vote.
-        thought, statement: characters of a THINK and of a SAYS stream.
-        tries: calls of `night_action` in a night, until one gives a legal target.
+        think, say, act: seconds for a THINK stream, for a SAYS stream, and for a night action or vote.
+        thought, statement: most characters of a THINK and of a SAYS stream.
+        tries: most calls of `night_action` in a night until one returns a legal target.
     """
 
     think: float = 30.0
@@ -34,7 +34,7 @@ class MafiaLimits:
         """Check the values.
 
         Raises:
-            ValueError: naming one that is out of its range.
+            ValueError: if one is out of its range.
         """
         for name in ("think", "say", "act"):
             if not 0 < getattr(self, name) < 2**30:
@@ -50,10 +50,10 @@ class ChunkLimit:
     """Checks the chunks of one stream and counts its characters.
 
     Args:
-        characters: of the whole stream.
+        characters: most characters of the whole stream.
 
     Attributes:
-        error: why the stream ends here; None while it may go on.
+        error: why the stream ends here; None: it goes on.
     """
 
     def __init__(self, characters: int) -> None:
@@ -62,10 +62,10 @@ class ChunkLimit:
         self._chunks = 0
 
     def take(self, chunk: Any) -> list[str]:
-        """Return what of the next chunk is passed on, in parts of at most `LONGEST_CHUNK` characters.
+        """Return the part of the next chunk within the limits, split after every `LONGEST_CHUNK` characters.
 
-        An empty chunk gives nothing. A chunk that is no text, cannot be written as UTF-8, or is more than the limits
-        allow sets `error`; of one that is too long, what is within the limit is passed on.
+        It is [] for an empty chunk. A chunk sets `error` if it is no text, cannot be written as UTF-8, or exceeds a
+        limit.
         """
         if not isinstance(chunk, str):
             self.error = TypeError(f"a chunk is text, not {type(chunk).__name__}")
@@ -92,10 +92,10 @@ class ChunkLimit:
 
 
 class SentenceLimit:
-    """Passes the first `SENTENCES` sentences of a stream on, whatever its chunks are.
+    """Cuts a stream after `SENTENCES` sentences, however it is chunked.
 
     Attributes:
-        full: another sentence has begun; it and what follows are left out.
+        full: whether a further sentence has begun, which is cut off.
     """
 
     def __init__(self) -> None:
@@ -104,7 +104,7 @@ class SentenceLimit:
         self._ended = 0
 
     def take(self, chunk: str) -> str:
-        """Return what of the next chunk is passed on."""
+        """Return the part of the next chunk within the limit."""
         for i, char in enumerate(chunk):
             if self._reader.begins(char):
                 self._ended += 1

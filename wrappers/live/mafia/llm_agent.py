@@ -1,6 +1,6 @@
-"""`MafiaLLMAgent`: a language model as an `AgentPolicy`. Where it fails, a scripted agent answers in its place.
+"""`MafiaLLMAgent`: a language model as an `AgentPolicy`. If it fails, a scripted agent answers.
 
-It thinks nothing where the model does not: a thought of the scripted agent would pass for the model's.
+If the model fails to think, there is no thought: one of the scripted agent would look like the model's.
 """
 
 import logging
@@ -20,33 +20,33 @@ from .scripted_agent import MafiaScriptedAgent
 logger = logging.getLogger(__name__)
 
 STATEMENTS = 40
-"""Statements of others that the model is shown, the latest ones."""
+"""Number of latest statements in the prompt."""
 SAID = 300
-"""Characters of a statement that the model is shown."""
+"""Most characters of a statement in the prompt."""
 REASON = 200
-"""Characters of a reason that the model may give for a choice."""
+"""Most characters of the model's reason for a choice."""
 CALLS = 16
-"""Calls that are kept until they are taken, the latest ones."""
+"""Number of latest calls that are kept until they are taken."""
 VOTINGS = 6
-"""Votes that the model is shown, the latest ones."""
+"""Number of latest votes in the prompt."""
 
 
 class MafiaLLMAgent:
     """A language model that plays mafia by `AgentPolicy`.
 
     Args:
-        id, name: of the player.
-        model: what answers; its own limits of time and tokens hold for every call.
-        prompts: what the model is told; None: the prompts that come with Parlour.
+        id, name: the player's id and name.
+        model: the model; its own limits of time and tokens hold for every call.
+        prompts: the prompts; None: those of Parlour.
         persona: the name of one of the prompts' personas; "": none.
-        history: of its own thoughts and statements, how many it is shown again, the latest ones.
-        seed: of the scripted agent that answers in its place.
+        history: the number of its own latest thoughts and statements in the prompt.
+        seed: the seed of the scripted agent.
 
     Attributes:
-        replaced: answers that the model did not give.
-        replacement: why the answer that is being given, or was given last, is not the model's; None: it is.
-        calls: of the model, since they were last taken (`take_calls`).
-        on_call: is called with every call of the model that is taken; None: nothing is.
+        replaced: number of answers that are not the model's.
+        replacement: why the latest answer is not the model's; None: it is.
+        calls: the calls of the model since the last `take_calls`.
+        on_call: called with every call that is taken; None: no call.
 
     Raises:
         ImportError: if the extra `llm` is not installed.
@@ -150,18 +150,18 @@ class MafiaLLMAgent:
         return calls
 
     async def _choose(self, context: GameState, ask: str, targets: Sequence[str | None], **values: str) -> Any:
-        """Return the model's choice among targets.
+        """Return the model's choice of a target.
 
         Raises:
-            ModelError: if it makes none.
+            ModelError: if the model fails.
         """
         schema = _schema(targets)
-        # A token is a character or more: an answer as long as it may be is not cut off.
+        # A token is a character or more, so that the longest legal answer fits.
         schema["properties"]["reason"] = {"type": "string", "maxLength": min(REASON, self.model.max_tokens // 2)}
         return await self.model.choose(self._chat(context, ask, **values), schema, _one_of(targets), self._call())
 
     def _call(self) -> ModelCall:
-        """Begin a call of the model: what follows is its own answer, until it fails."""
+        """Begin a call of the model. Until it fails, the answer is its own."""
         self.replacement = None
         self.calls = [*self.calls[1 - CALLS :], ModelCall()]
         return self.calls[-1]
@@ -173,7 +173,7 @@ class MafiaLLMAgent:
         self._deputy.remember(private_info)
 
     def _replace(self, context: GameState, method: str, error: ModelError, own: bool = False) -> None:
-        """Note that the model has failed; `own`: after some words, which stay its own."""
+        """Log and count a failure of the model; `own`: it failed after some words, which are kept."""
         self.replaced += 1
         self.replacement = None if own else str(error)
         game_id, agent_id = shown(context.game_id[:64]), shown(self.id[:64])
@@ -196,7 +196,7 @@ class MafiaLLMAgent:
         values = {"action": "", **values, "name": shown(self.name), "id": shown(self.id), "persona": self._persona}
         advice = self.prompts.roles.get(roles.get(self.id, ""), "").strip()
         system = f"{fill(self.prompts.system, **values)} {advice}"
-        seen = "\n".join([_told_in_words(self.id, context, private, roles), *self._past, fill(ask, **values)])
+        seen = "\n".join([_in_words(self.id, context, private, roles), *self._past, fill(ask, **values)])
         return [{"role": "system", "content": system}, {"role": "user", "content": seen}]
 
 
@@ -222,8 +222,8 @@ def _one_of(targets: Any) -> Any:
     return fits
 
 
-def _told_in_words(agent_id: str, context: GameState, private: PrivateInfo | None, roles: dict[str, str]) -> str:
-    """Return what the agent may know, in lines."""
+def _in_words(agent_id: str, context: GameState, private: PrivateInfo | None, roles: dict[str, str]) -> str:
+    """Return the agent's information as lines of text."""
     names = {player.id: shown(player.name) for player in context.players}
     lines = [f"{context.phase}, day {context.day_number}. {context.mafia_count} mafia live."]
     for player in context.players:

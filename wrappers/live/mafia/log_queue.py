@@ -1,4 +1,4 @@
-"""One log for matches that are played side by side: it holds them one after another, as replays need them."""
+"""One log for concurrent matches: it holds them one after another, because replays need that order."""
 
 from collections import deque
 from typing import Any
@@ -7,12 +7,12 @@ from ...logs.safe_match_log import SafeMatchLog
 
 
 class LogQueue:
-    """Writes the lines of several matches into one log, match after match, in the order in which they began.
+    """Writes concurrent matches into one log, match after match, in the order of their starts.
 
-    The match that began first writes at once. The lines of the others are kept until those before them are over.
+    The first match writes at once. The lines of the others are kept until the earlier matches are over.
 
     Args:
-        log: where to write.
+        log: the log.
     """
 
     def __init__(self, log: SafeMatchLog) -> None:
@@ -20,20 +20,20 @@ class LogQueue:
         self._parts: deque[LogPart] = deque()
 
     def begin(self) -> "LogPart":
-        """Return the part of a match that begins now."""
+        """Return the part of a new match."""
         part = LogPart(self)
         self._parts.append(part)
         return part
 
     def write(self, part: "LogPart", kind: str, fields: dict[str, Any]) -> None:
-        """Write a line of a match, now or when it is its turn."""
+        """Write a line of a match, or keep it while an earlier match is running."""
         if self._parts and part is self._parts[0]:
             self._log.write(kind, **fields)
         else:
             part.lines.append((kind, fields))
 
     def go_on(self) -> None:
-        """Write what waits and may be written now."""
+        """Write the kept lines of the first running match and of ended ones before it."""
         while self._parts:
             first = self._parts[0]
             for kind, fields in first.lines:
@@ -48,8 +48,8 @@ class LogPart:
     """The lines of one match.
 
     Attributes:
-        lines: that wait to be written.
-        over: no more will come.
+        lines: the kept lines.
+        over: whether the match is over.
     """
 
     def __init__(self, queue: LogQueue) -> None:
@@ -58,10 +58,10 @@ class LogPart:
         self._queue = queue
 
     def write(self, kind: str, **fields: Any) -> None:
-        """Write a line, or keep it until it is its turn."""
+        """Write a line, or keep it while an earlier match is running."""
         self._queue.write(self, kind, fields)
 
     def end(self) -> None:
-        """Let the next match write."""
+        """End the part, so that the next match writes."""
         self.over = True
         self._queue.go_on()

@@ -1,8 +1,8 @@
 """The types of the AgentPolicy document as structs: attributes have Python's names, the wire has the document's.
 
-What we send is the document's form. What we read may carry unknown fields, lack what has a default here, or hold null
-for it. The document's context says nothing of what others have said; hosts of ours add it as ``statements`` to
-`GameState`, and the mafia's choices so far as ``nightActions`` to `PrivateKnowledge`. Without them nothing was heard.
+We send the document's form. Messages that we read may have unknown fields, and lack fields with a default here or have
+null for them. The document's context does not contain the statements of others. Our hosts add ``statements`` to
+`GameState`, and ``nightActions``, the mafia's choices so far, to `PrivateKnowledge`.
 """
 
 from typing import Any, Literal, TypeAlias, TypeVar
@@ -28,10 +28,10 @@ ActionType: TypeAlias = Literal["KILL", "PROTECT", "INVESTIGATE"]
 StatementType: TypeAlias = Literal["defense", "accusation", "claim", "general"]
 
 NIGHT_ACTIONS: dict[str, ActionType] = {"mafia": "KILL", "doctor": "PROTECT", "sheriff": "INVESTIGATE"}
-"""What a role does at night; villagers do nothing."""
+"""The action of a role at night; villagers have none."""
 
 
-# What agents see.
+# The arguments of calls.
 
 
 class Player(PlayerState, frozen=True):
@@ -57,9 +57,9 @@ class LastNight(Struct, kw_only=True, rename="camel", frozen=True):
 
 
 class Statement(Struct, kw_only=True, rename="camel", frozen=True):
-    """Something said by day, read as an act (ours, beside the document; see `parlour.envs.mafia.statements`).
+    """A statement and the act that it is read as (our addition; see `parlour.envs.mafia.statements`).
 
-    ``round`` is the day's number; ``target_id``, ``role`` and ``is_mafia`` are None where the act has none.
+    ``round`` is the day's number; ``target_id``, ``role`` and ``is_mafia`` are None if the act has none.
     """
 
     player_id: str
@@ -72,7 +72,7 @@ class Statement(Struct, kw_only=True, rename="camel", frozen=True):
 
 
 class GameState(Struct, kw_only=True, rename="camel"):
-    """The context of every call: the game as the reader may see it."""
+    """The context of every call: the state of the game for its agent."""
 
     game_id: str = ""
     phase: Phase
@@ -90,7 +90,7 @@ class GameState(Struct, kw_only=True, rename="camel"):
 
 
 class PublicInfo(Struct, kw_only=True, rename="camel"):
-    """What everybody knows."""
+    """The public information."""
 
     game_id: str = ""
     phase: Phase
@@ -111,7 +111,7 @@ class Investigation(Struct, kw_only=True, rename="camel", frozen=True):
 
 
 class PrivateKnowledge(Struct, kw_only=True, rename="camel"):
-    """What a role knows; ``night_actions`` (ours) is whom the mafia have chosen tonight so far, by id."""
+    """The knowledge of a role; ``night_actions`` (our addition) are the mafia's targets so far tonight, by id."""
 
     mafia_teammates: list[Player] | UnsetType | None = UNSET
     last_protected: str | UnsetType | None = UNSET
@@ -120,19 +120,19 @@ class PrivateKnowledge(Struct, kw_only=True, rename="camel"):
 
 
 class PrivateInfo(Struct, kw_only=True, rename="camel"):
-    """What one agent knows."""
+    """The private information of one agent."""
 
     self: Player
     game_state: GameState
     private_knowledge: PrivateKnowledge
 
     def kept(me) -> "PrivateInfo":
-        """Return what is worth remembering of it: all but the context, which every call brings anew."""
+        """Return a copy without the context, which every call contains anew."""
         state = GameState(game_id=me.game_state.game_id, phase=me.game_state.phase, players=[])
         return PrivateInfo(self=me.self, game_state=state, private_knowledge=me.private_knowledge)
 
 
-# What agents answer.
+# Answers.
 
 
 class NightAction(Struct, rename="camel", omit_defaults=True):
@@ -150,7 +150,7 @@ class VoteAction(Struct, rename="camel"):
     reason: str | UnsetType | None = UNSET
 
 
-# What agents are made of.
+# Settings of agents.
 
 
 class LlmConfig(Struct, kw_only=True, rename="camel", omit_defaults=True):
@@ -165,9 +165,9 @@ class ScriptedConfig(Struct, kw_only=True, rename="camel", omit_defaults=True):
     """A scripted agent; None takes the personality's own value.
 
     Attributes:
-        personality: one of four.
-        lie_frequency: how often a mafia member lies, 0 to 1.
-        suspicion_threshold: suspicion from which sheriff and doctor reveal, 0 to 100.
+        personality: one of the four personalities.
+        lie_frequency: the share of lies of a mafia member, 0 to 1.
+        suspicion_threshold: the suspicion from which sheriff and doctor reveal themselves, 0 to 100.
     """
 
     personality: Personality | None = None
@@ -176,7 +176,7 @@ class ScriptedConfig(Struct, kw_only=True, rename="camel", omit_defaults=True):
 
 
 class AgentConfig(Struct, kw_only=True, rename="camel", omit_defaults=True):
-    """What an agent is: its type, and the settings of that type."""
+    """The type of an agent, and the settings of that type."""
 
     type: Literal["scripted", "llm"]
     llm_config: LlmConfig | None = None
@@ -187,7 +187,7 @@ class AgentConfig(Struct, kw_only=True, rename="camel", omit_defaults=True):
 
 
 class Call(Struct, kw_only=True, omit_defaults=True):
-    """One call of an agent. ``agent`` (ours) says whose, where a connection serves several and ``info`` has no self."""
+    """One call of an agent. ``agent`` (our addition) is its id, for connections of several agents."""
 
     id: int | str
     method: Method
@@ -197,7 +197,7 @@ class Call(Struct, kw_only=True, omit_defaults=True):
 
 
 class Cancel(Struct, kw_only=True):
-    """Nobody waits for that call any longer (ours; a service that does not know it answers with an error)."""
+    """The client cancels a call (our addition; other services answer it with an error)."""
 
     id: int | str
     cancel: Literal[True] = True
@@ -213,7 +213,7 @@ class Reply(Struct, kw_only=True):
     error: str | UnsetType = UNSET
 
 
-# What observers see.
+# Events for observers.
 
 EVENTS = (
     "GAME_CREATED",
@@ -233,7 +233,7 @@ EVENTS = (
 
 
 class Event(Struct, kw_only=True, rename="camel", omit_defaults=True):
-    """Something that happened. ``timestamp`` is milliseconds since 1970; private events are for admins only."""
+    """An event. ``timestamp`` is milliseconds since 1970; private events are for admins only."""
 
     event_type: str
     game_id: str
@@ -254,7 +254,7 @@ def read(data: Any, kind: type[Wired]) -> Wired:
     """Read a struct from JSON or from parsed JSON.
 
     Raises:
-        ValueError: if it is no JSON or does not fit, naming the field.
+        ValueError: if it is no JSON, or a field does not fit; the error names the field.
     """
     try:
         if isinstance(data, (Raw, bytes, bytearray, str)):
@@ -271,7 +271,7 @@ def read(data: Any, kind: type[Wired]) -> Wired:
 
 
 def _mended(value: Any) -> Any:
-    """Write as whole what is whole (JSON has one kind of number), and leave out what is null."""
+    """Convert whole floats to integers (JSON has one kind of number), and remove null fields."""
     if isinstance(value, dict):
         return {name: _mended(part) for name, part in value.items() if part is not None}
     if isinstance(value, list):

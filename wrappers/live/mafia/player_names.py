@@ -1,4 +1,4 @@
-"""What players of a match may be called."""
+"""Legal ids and names of the players of a match."""
 
 from collections.abc import Sequence
 
@@ -6,14 +6,14 @@ from ....envs.core.counted import counted
 from ....envs.core.game import Game
 
 NAME_LENGTH = 64
-"""Characters of the longest id or name."""
+"""Most characters of an id or name."""
 
 
 def check_players(game: Game, ids: Sequence[str], names: Sequence[str]) -> None:
     """Check the players' ids and names, seat by seat.
 
     Raises:
-        ValueError: if there are not as many as seats, or they are not all different and printable.
+        ValueError: if their number is not that of the seats, or they are not all different and printable.
     """
     if len(ids) != game.seats:
         raise ValueError(f"{counted(len(ids), 'agents')} for a game of {game.seats}")

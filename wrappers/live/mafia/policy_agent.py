@@ -1,4 +1,4 @@
-"""`MafiaPolicyAgent`: a trained policy as an `AgentPolicy`. It thinks what it computed and says what it chose."""
+"""`MafiaPolicyAgent`: a trained policy as an `AgentPolicy`. Its thoughts are probabilities and values."""
 
 import logging
 from collections.abc import Sequence
@@ -20,22 +20,22 @@ from .scripted_agent import MafiaScriptedAgent
 
 logger = logging.getLogger(__name__)
 
-TOLD = 3
-"""Choices that a thought names, the likeliest first."""
+MOST_CHOICES = 3
+"""Most choices in a thought, the likeliest first."""
 
 
 class MafiaPolicyAgent(BaseMafiaAgent):
     """A policy that plays mafia by `AgentPolicy`.
 
-    In a match of more players than it was trained for, a scripted agent decides in its place.
+    In a match with more players than it was trained for, a scripted agent decides.
 
     Args:
-        id, name: of the player.
-        game: mafia, as the policy was trained for it.
-        policy: what decides.
-        personality: how it talks.
-        seed: of its words; None for fresh entropy.
-        worker: where the policy runs, if it may block; None: in the event loop.
+        id, name: the player's id and name.
+        game: the game that the policy was trained for.
+        policy: the policy.
+        personality: the personality of its sentences.
+        seed: the seed of its sentences; None: fresh entropy.
+        worker: the thread of a policy that may block; None: the policy runs in the event loop.
     """
 
     def __init__(
@@ -55,11 +55,11 @@ class MafiaPolicyAgent(BaseMafiaAgent):
         self._policy = policy
         self._deputy = MafiaScriptedAgent(id, name, config, seed=seed)
         self._warned = False
-        self._told: tuple[MafiaDecision, Any, float | None] | None = None  # chances and value of the latest decision
+        self._latest: tuple[MafiaDecision, Any, float | None] | None = None  # chances and value of the latest decision
 
     def player(self, context: GameState) -> tuple[Game, Policy]:
         """See `BaseMafiaAgent`. The game is the policy's own, unless the match is longer or has more statements."""
-        self._told = None
+        self._latest = None
         players, own = len(context.players), self._game.options
         if players <= self._game.seats:
             holds = context.round_number <= own["max_days"] and speeches_a_day(context) <= own["discussion_rounds"]
@@ -77,35 +77,35 @@ class MafiaPolicyAgent(BaseMafiaAgent):
         return self._deputy.player(context)
 
     def reasons(self, decision: MafiaDecision, names: Sequence[str]) -> Sequence[str]:
-        """Return the likeliest choices with their probabilities, and the value expected, where the policy has them."""
+        """Return the likeliest choices with their probabilities, and the expected value, if the policy has them."""
         if decision.game.seats != self._game.seats:
             return self._deputy.reasons(decision, names)
-        told = []
+        sentences = []
         chances: Any = ()
         probabilities = getattr(self._policy, "probabilities", None)
         if probabilities is not None:
             chances = probabilities(decision.observations, decision.masks)[0]
-            told.append(f"My likeliest choices: {likeliest(decision, chances, names)}.")
+            sentences.append(f"My likeliest choices: {likeliest(decision, chances, names)}.")
         values = getattr(self._policy, "values", None)
         expected = None if values is None else values(decision.observations)
         value = None if expected is None else float(expected[0])
-        self._told = decision, chances, value
+        self._latest = decision, chances, value
         if value is not None:
-            told.append(f"I expect {value:+.2f}, of −1 for a loss to +1 for a win.")
-        return told or ["My policy tells its choice only."]
+            sentences.append(f"I expect {value:+.2f}, of −1 for a loss to +1 for a win.")
+        return sentences or ["My policy has no probabilities."]
 
     def thoughts(self) -> dict[str, Any]:
-        """Return how likely each choice of the latest decision was, and the value expected, where it was thought of."""
-        if self._told is None:
+        """Return the probabilities of the choices of the latest decision and its value; {} without a thought."""
+        if self._latest is None:
             return {}
-        decision, chances, value = self._told
-        told: dict[str, Any] = {} if value is None else {"value": round(value, 4)}
+        decision, chances, value = self._latest
+        notes: dict[str, Any] = {} if value is None else {"value": round(value, 4)}
         if len(chances):
             likely = (action for action in range(len(chances)) if chances[action] >= LEAST_LIKELY)
-            told["probabilities"] = {
+            notes["probabilities"] = {
                 self._written(decision.with_action(action)): round(float(chances[action]), 4) for action in likely
             }
-        return told
+        return notes
 
     def _written(self, decision: MafiaDecision) -> str:
         """Return a choice as logs write it."""
@@ -122,8 +122,8 @@ class MafiaPolicyAgent(BaseMafiaAgent):
 
 def likeliest(decision: MafiaDecision, chances: Any, names: Sequence[str]) -> str:
     """Return the likeliest choices with their chances, in words."""
-    told = []
-    for action in sorted(range(len(chances)), key=lambda action: -chances[action])[:TOLD]:
+    choices = []
+    for action in sorted(range(len(chances)), key=lambda action: -chances[action])[:MOST_CHOICES]:
         if chances[action] >= 0.005:
-            told.append(f"{intention(decision.with_action(action), names)}, {100 * float(chances[action]):.0f} %")
-    return "; ".join(told)
+            choices.append(f"{intention(decision.with_action(action), names)}, {100 * float(chances[action]):.0f} %")
+    return "; ".join(choices)

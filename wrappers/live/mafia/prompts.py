@@ -1,4 +1,4 @@
-"""The prompts of language models that play mafia: a file of texts, which can be copied and changed."""
+"""The prompts of language models that play mafia: a file of texts that users copy and change."""
 
 from importlib.resources import files
 from os import PathLike
@@ -10,13 +10,13 @@ from msgspec import Struct
 
 
 class Prompts(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    """Texts for a language model; ``prompts.toml`` beside this module says what stands for what.
+    """Texts for a language model; ``prompts.toml`` beside this module explains the placeholders.
 
     Attributes:
-        system: the rules, and who the player is.
-        think, say, night, vote: what is asked.
+        system: the rules and the player's identity.
+        think, say, night, vote: the requests.
         roles: advice by role.
-        personas: manners of playing, by name, in the order in which they are given out.
+        personas: styles of play, by name, in the order of their use.
     """
 
     system: str
@@ -39,7 +39,7 @@ class Prompts(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
 
 
 def load_prompts(path: str | PathLike[str] | None = None) -> Prompts:
-    """Return the prompts of a file over those that come with Parlour; None: those alone.
+    """Return Parlour's prompts, updated with those of a file.
 
     Raises:
         OSError: if the file cannot be read.

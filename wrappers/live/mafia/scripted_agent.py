@@ -17,9 +17,9 @@ class MafiaScriptedAgent(BaseMafiaAgent):
     """A bot that plays mafia by `AgentPolicy` (see `parlour.envs.mafia.bots.Scripted`).
 
     Args:
-        id, name: of the player.
-        config: its personality, how often it lies, and from which suspicion on it reveals itself. None: analytical.
-        seed: of its choices and words; None for fresh entropy.
+        id, name: the player's id and name.
+        config: its personality, the frequency of lies, and the threshold of suspicion. None: analytical.
+        seed: the seed of its choices and sentences; None: fresh entropy.
 
     Raises:
         ValueError: for a setting that is out of its range.
@@ -44,16 +44,16 @@ class MafiaScriptedAgent(BaseMafiaAgent):
     def player(self, context: GameState) -> tuple[Game, Policy]:
         """See `BaseMafiaAgent`."""
         game = of_context(context)
-        bot = self._bots.get(game.seats)  # what it goes by lies where it does whatever the other options are
+        bot = self._bots.get(game.seats)  # the observation it reads does not depend on other options
         if bot is None:
             bot = self._bots[game.seats] = Scripted(game, self._seed, **self._settings)
         return game, bot
 
     def reasons(self, decision: MafiaDecision, names: Sequence[str]) -> Sequence[str]:
-        """Return whom it suspects most: what its heuristics go by."""
+        """Return the two players that it suspects most, which its heuristics use."""
         part = decision.game.encoders[Scripted.encoder].layout["suspicion"]
         points = decision.observations[0, part.start : part.stop].tolist()
         players, seats, seat = decision.state.game_state["players"], len(points), decision.seat
         others = [(points[r], -r) for r in range(1, seats) if players[(seat + r) % seats]["alive"]]
-        told = [f"{names[(seat - r) % seats]} ({100 * score:.0f})" for score, r in sorted(others, reverse=True)[:2]]
-        return [f"Of 100 points of suspicion I give the most to {' and '.join(told)}."]
+        suspects = [f"{names[(seat - r) % seats]} ({100 * score:.0f})" for score, r in sorted(others, reverse=True)[:2]]
+        return [f"Of 100 points of suspicion I give the most to {' and '.join(suspects)}."]

@@ -1,15 +1,15 @@
-"""Where sentences of a statement begin and end.
+"""Sentences of a statement.
 
-A sentence ends with a word that has a full stop, a question mark or an exclamation mark behind it, and white space
-after that. The stop of an abbreviation or of an initial ends none, and neither does an ellipsis.
+A sentence ends with a full stop, a question mark or an exclamation mark, and white space after it. Abbreviations,
+initials and ellipses end no sentence.
 """
 
 TITLES = ("capt", "col", "dr", "gen", "hon", "jr", "lt", "mr", "mrs", "ms", "mx", "prof", "rev", "sgt", "sr", "st")
 ABBREVIATIONS = frozenset((*TITLES, "a.m", "approx", "cf", "e.g", "etc", "i.e", "mt", "p.m", "vs"))
-"""Words before a stop that ends no sentence, in lower case."""
+"""Words that may end with a full stop within a sentence, in lower case."""
 OPENING, CLOSING = "\"'([“‘«*_", "\"')]”’»*_"
 LONGEST_WORD = 40
-"""Characters of a word that are looked at, the last ones."""
+"""Number of last characters of a word that are kept."""
 
 
 class SentenceReader:
@@ -17,7 +17,7 @@ class SentenceReader:
 
     def __init__(self) -> None:
         self._word = ""  # since the latest white space
-        self._over = False  # whether a sentence has ended, and no other begun
+        self._over = False  # a sentence has ended, and the next has not begun
 
     def begins(self, char: str) -> bool:
         """Return whether a sentence begins with the next character, after one that has ended."""

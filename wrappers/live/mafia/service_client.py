@@ -1,4 +1,4 @@
-"""Agents elsewhere: `AgentPolicy` by forwarding to a service, as the TypeScript class in ``client/`` does."""
+"""Remote agents: an `AgentPolicy` that forwards calls to a service, as the TypeScript class in ``client/`` does."""
 
 import asyncio
 import contextlib
@@ -23,24 +23,24 @@ logger = logging.getLogger(__name__)
 CONNECT_SECONDS = 10.0
 """Seconds for a handshake."""
 RETRY_SECONDS = 0.25
-"""Seconds between the first try to connect again and the second; each further wait is longer by as much."""
+"""Seconds between the first and the second try to reconnect; each further wait is longer by as much."""
 TRIES = 4
-"""Tries to connect again after a loss, for one call. A service that was never reached is tried once a call."""
+"""Tries to reconnect for one call. A service that was never reached is tried once per call."""
 COMPLAINTS = 100
-"""Messages that cannot be read, or complain about ours. After so many the connection is closed until the next call."""
+"""Number of unreadable messages and errors after which the connection is closed until the next call."""
 WAITING = 10_000
-"""Parts of an answer that may wait to be taken. The call of a service that sends more has failed."""
+"""Most parts of an answer in its queue. If a service sends more, the call fails."""
 
 
 class ServiceConnection:
-    """A WebSocket to a service, shared by any number of agents. It opens at the first call, and again after a loss.
+    """A WebSocket to a service for any number of agents. It connects at the first call, and again after a loss.
 
     Args:
-        url: such as ``ws://127.0.0.1:3010``.
-        access_token: what the service asks of its clients, if it does.
+        url: the URL of the service, such as ``ws://127.0.0.1:3010``.
+        access_token: the access token of the service; None: it has none.
 
     Raises:
-        ValueError: if `url` is no WebSocket's.
+        ValueError: if `url` is not a WebSocket URL.
     """
 
     def __init__(self, url: str, access_token: str | None = None) -> None:
@@ -48,7 +48,7 @@ class ServiceConnection:
         if address.scheme not in ("ws", "wss") or not address.host:
             raise ValueError(f"{url!r} is no address of agents: give ws://… or wss://…")
         self.url = url
-        self._address = address.update_query(client=secrets.token_hex(16))  # by it the service finds our agents again
+        self._address = address.update_query(client=secrets.token_hex(16))  # the service keeps our agents by it
         self._headers = {} if access_token is None else {"Authorization": f"Bearer {access_token}"}
         self._session = MafiaCallerSession()
         self._inboxes: dict[int, asyncio.Queue[Chunk | Done | Failed]] = {}
@@ -61,7 +61,7 @@ class ServiceConnection:
     async def call(
         self, method: Method, agent_id: str, context: GameState, info: PrivateInfo | PublicInfo
     ) -> AsyncGenerator[Chunk | Done, None]:
-        """Forward a call and return the parts of its answer as they come; `Done` is the last.
+        """Forward a call and yield the parts of its answer; `Done` is the last.
 
         Raises:
             ConnectionError: if the service cannot be reached, is lost, or answers with an error.
@@ -87,7 +87,7 @@ class ServiceConnection:
                     await socket.send_str(give_up.decode())
 
     async def close(self) -> None:
-        """Close for good."""
+        """Close the connection and the client."""
         if self._socket is not None:
             await self._socket.close()
         if self._reader is not None:
@@ -97,7 +97,7 @@ class ServiceConnection:
             self._http = None
 
     async def _open(self) -> aiohttp.ClientWebSocketResponse:
-        """Return the open socket. Calls that need a new one wait for the same."""
+        """Return the open socket; concurrent calls share one reconnection."""
         async with self._opening:
             if self._socket is not None and not self._socket.closed:
                 return self._socket
@@ -112,10 +112,10 @@ class ServiceConnection:
             return self._socket
 
     async def _connect(self) -> aiohttp.ClientWebSocketResponse:
-        """Connect. A service that refuses us will do so again.
+        """Return a new connection.
 
         Raises:
-            LiveError: if it refuses.
+            LiveError: if the service refuses, which is not tried again.
             aiohttp.ClientError, OSError, TimeoutError: if it does not answer.
         """
         if self._http is None:
@@ -128,7 +128,7 @@ class ServiceConnection:
             raise
 
     async def _read(self, socket: aiohttp.ClientWebSocketResponse) -> None:
-        """Put what comes into the inboxes of the calls; when the connection is lost, they have all failed."""
+        """Put the parts of answers into the queues of their calls. On disconnect: fail all running calls."""
         complaints = 0
         while (data := await next_message(socket)) is not None:
             part = self._session.receive(data)
@@ -154,11 +154,11 @@ class ServiceConnection:
 
 
 class RemoteAgent:
-    """An `AgentPolicy` whose every decision is made by a service.
+    """An `AgentPolicy` that forwards every call to a service.
 
     Args:
-        id, name: of the player.
-        connection: to the service, shared by several agents or not.
+        id, name: the player's id and name.
+        connection: the connection to the service, which agents may share.
     """
 
     def __init__(self, id: str, name: str, connection: ServiceConnection) -> None:
@@ -177,12 +177,12 @@ class RemoteAgent:
         return self._stream("say", context, public_info)
 
     async def night_action(self, context: GameState, private_info: PrivateInfo) -> NightAction | None:
-        """See `AgentPolicy`; raises ValueError for an answer that is none."""
+        """See `AgentPolicy`; raises ValueError for an unreadable answer."""
         result = await self._result("nightAction", context, private_info)
         return None if result is None else read(result, NightAction)
 
     async def vote(self, context: GameState, public_info: PublicInfo) -> VoteAction:
-        """See `AgentPolicy`; raises ValueError for an answer that is none."""
+        """See `AgentPolicy`; raises ValueError for an unreadable answer."""
         return read(await self._result("vote", context, public_info), VoteAction)
 
     async def _stream(self, method: Method, context: GameState, info: PrivateInfo | PublicInfo) -> AsyncIterator[str]:

@@ -1,7 +1,6 @@
-"""What a service's agents saw and did, in a match log: a ``turn`` for every night action, statement and vote.
+"""The match log of a service's agents: a ``turn`` for every night action, statement and vote, with its thought.
 
-What an agent thought before it decided stands beside the decision. Hosts tell agents no end of a match, so that
-``ended`` is written when the service forgets an agent.
+Hosts do not report the end of a match to agents, so ``ended`` is written when the service removes an agent.
 """
 
 from dataclasses import dataclass, field
@@ -17,26 +16,29 @@ from .conversion import turn_state
 from .messages import NightAction, PrivateInfo, VoteAction
 
 Key = tuple[str, str, str]
-"""Whose it is: client, match, agent. The client's is a secret, and not written."""
+"""Client, match, agent. The client's name is secret, and not written."""
 
 
 @dataclass
 class _Memory:
-    """What is kept of an agent between its calls."""
+    """The state of an agent between its calls."""
 
     private: PrivateInfo | None = None
     thought: str = ""
-    moment: tuple[str, int] = ("", 0)  # of the thought: phase and round
+    moment: tuple[str, int] = ("", 0)  # phase and round of the thought
     winner: str | None = None
 
 
 @dataclass
 class LoggedCall:
-    """One call: what the agent saw, and what came of it.
+    """One call and its result.
 
     Attributes:
-        said: what has been streamed.
-        problem: why the answer was replaced or cut off, if it was.
+        key: client, match and agent.
+        begin: the call.
+        seen: the TurnState of the call; None: it cannot be written.
+        said: the chunks of the stream so far.
+        problem: why the answer was replaced or cut off; None: it was not.
     """
 
     key: Key
@@ -50,7 +52,7 @@ class AgentServiceLog:
     """The log of a service's agents.
 
     Args:
-        log: where to write; None: nowhere.
+        log: the log; None: no log.
     """
 
     def __init__(self, log: MatchLog | None) -> None:
@@ -58,7 +60,7 @@ class AgentServiceLog:
         self._memories: dict[Key, _Memory] = {}
 
     def open(self, client: str, begin: Begin) -> LoggedCall:
-        """Begin a call: note what the agent is about to see, before it can change it."""
+        """Begin a call: store what the agent sees, before the agent can change it."""
         context, info = begin.context, begin.info
         key = client, context.game_id, begin.agent_id
         if not self._log:
@@ -73,16 +75,16 @@ class AgentServiceLog:
             memory.private = info.kept()
         try:
             seen = turn_state(begin.agent_id, context, memory.private).to_dict()
-        except (ValueError, TypeError, LookupError):  # it is none of the players, say: nothing can be shown of it
+        except (ValueError, TypeError, LookupError):  # such as an agent that is none of the players
             seen = None
         return LoggedCall(key, begin, seen)
 
     def close(self, call: LoggedCall, agent: AgentPolicy, choice: NightAction | VoteAction | None = None) -> None:
-        """End a call: keep what was thought, write what was decided; a villager's night holds no decision."""
+        """End a call: store a thought, or write a decision; a villager has none at night."""
         memory = self._memories.get(call.key)
-        for one in model_calls(agent):
+        for model_call in model_calls(agent):
             where = {"match_id": call.key[1], "agent_id": call.key[2], "method": call.begin.method}
-            self._log.write("model", **where, round=call.begin.context.round_number, **one)
+            self._log.write("model", **where, round=call.begin.context.round_number, **model_call)
         if memory is None or call.seen is None:
             return
         context = call.begin.context
@@ -103,20 +105,20 @@ class AgentServiceLog:
         self._log.write("turn", turn_state=call.seen, response=response, **note)
 
     def forget(self, key: Key) -> None:
-        """Write that an agent's match is over, as far as anybody will tell us."""
+        """Remove an agent and write the end of its match."""
         memory = self._memories.pop(key, None)
         if memory is not None:
             outcome = None if memory.winner is None else {"winner": memory.winner}
             self._log.write("ended", match_id=key[1], agent_id=key[2], outcome=outcome)
 
     def end(self) -> None:
-        """Write the end of whatever is still going on."""
+        """Write the end of all running matches."""
         for key in list(self._memories):
             self.forget(key)
 
 
 def _answer(call: LoggedCall, choice: NightAction | VoteAction | None) -> AgentResponse | None:
-    """Return what was sent, as our game writes it."""
+    """Return the answer of a call, in our game's form."""
     if call.begin.method == "say":
         return AgentResponse(Action("say", {"text": "".join(call.said)}))
     said = beside(choice)

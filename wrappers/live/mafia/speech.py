@@ -1,4 +1,4 @@
-"""Statements in words: an act said in one to three sentences, in character, so that it is heard as that act again."""
+"""Statements in words: an act as one to three sentences of a personality, which are read as the same act."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from ....envs.mafia.table import (
 )
 
 SELF = -1
-"""In place of a kind: a defence of oneself."""
+"""The kind of a player's defence of itself."""
 
 CORES: Mapping[int, Sequence[str]] = {
     GENERAL: (
@@ -45,7 +45,7 @@ CORES: Mapping[int, Sequence[str]] = {
     CLAIM_VILLAGER: ("I am a villager.", "I'm just a villager.", "I am only a simple villager."),
     CLAIM_MAFIA: ("I am mafia.", "I'm mafia."),
 }
-"""How an act is said; ``{}`` is the target's name."""
+"""Sentences by kind of act; ``{}`` is the target's name."""
 
 OPENINGS: Mapping[str, Sequence[str]] = {
     "aggressive": ("Enough talk!", "Listen to me.", "We cannot sit and wait.", "Somebody has to say it."),
@@ -59,18 +59,18 @@ CLOSINGS: Mapping[str, Sequence[str]] = {
     "analytical": ("The record speaks for itself.", "Nothing else fits what we have seen.", "Check it for yourselves."),
     "social": ("What does everybody else think?", "Let us decide it together.", "I am glad to hear other views."),
 }
-"""What says nothing by itself: openings and closings by personality."""
+"""Openings and closings by personality; they are not read as an act."""
 
 
 def phrase(act: Act, speaker: int, names: tuple[str, ...], personality: str, chance: random.Random) -> str:
     """Return `act` in words, in one to three sentences.
 
     Args:
-        act: what is said.
+        act: the act.
         speaker: the speaker's seat.
-        names: by seat.
-        personality: one of the four.
-        chance: varies the words.
+        names: the names, seat by seat.
+        personality: one of the four personalities.
+        chance: the random stream that chooses the words.
     """
     kind, target = act
     cores = CORES[SELF if kind == DEFEND and target == speaker else kind]
@@ -87,7 +87,7 @@ def phrase(act: Act, speaker: int, names: tuple[str, ...], personality: str, cha
 
 @lru_cache(maxsize=8192)
 def _heard(core: str, act: Act, speaker: int, names: tuple[str, ...]) -> str:
-    """Return the core with its name, or the plain sentence where a name makes it be heard as another act."""
+    """Return the core with the target's name; the plain sentence if it would be read as another act."""
     said = core.replace("{}", names[act[1]]) if act[1] >= 0 else core
     seats = {name: seat for seat, name in enumerate(names)}
     return said if read(said, speaker, seats) == act else sentence(act, speaker, names)

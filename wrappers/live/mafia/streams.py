@@ -1,4 +1,4 @@
-"""Calls and streams of agents, within bounds of time and length."""
+"""Calls and streams of agents, with limits of time and length."""
 
 import asyncio
 import contextlib
@@ -11,23 +11,23 @@ from .limits import ChunkLimit
 Result = TypeVar("Result")
 
 CLOSING = 1.0
-"""Seconds for an agent to end a stream that nobody reads any longer."""
+"""Seconds for an agent to close a stream."""
 
 
 async def chunks(source: AsyncIterator[str], seconds: float, most: int) -> AsyncGenerator[str, None]:
-    """Return the chunks of a stream as they come; empty ones are left out.
+    """Yield the chunks of a stream as they come; empty ones are left out.
 
     Args:
         source: an agent's stream.
-        seconds: for the whole of it. The time runs while the agent does, not while its chunks are passed on.
-        most: characters of the whole of it.
+        seconds: the time for the whole stream, which includes the time of the consumer.
+        most: the most characters of the whole stream.
 
     Raises:
-        TimeoutError: when the time is up.
-        ValueError: if it is longer, of which `most` characters have been passed on, if it comes in more chunks than
-            `limits.CHUNKS`, or if it cannot be written as UTF-8.
+        TimeoutError: when the time is over.
+        ValueError: if it has more than `most` characters, which are yielded before, or more than `limits.CHUNKS`
+            chunks, or cannot be written as UTF-8.
         TypeError: if a chunk is no text.
-        Exception: whatever the agent raises.
+        Exception: any error of the agent.
     """
     end = asyncio.get_running_loop().time() + seconds
     limit = ChunkLimit(most)
@@ -36,7 +36,7 @@ async def chunks(source: AsyncIterator[str], seconds: float, most: int) -> Async
             async with asyncio.timeout_at(end):
                 chunk = await anext(source, None)
                 if chunk == "":
-                    await asyncio.sleep(0)  # nothing, again and again, must not stop the clock
+                    await asyncio.sleep(0)  # endless empty chunks must not block the event loop
             if chunk is None:
                 return
             for part in limit.take(chunk):
@@ -48,11 +48,11 @@ async def chunks(source: AsyncIterator[str], seconds: float, most: int) -> Async
 
 
 async def within(seconds: float, work: Coroutine[Any, Any, Result]) -> Result:
-    """Return what a coroutine returns. The clock is set when it first waits: many agents never do.
+    """Return the result of a coroutine. The timer starts when it first waits, because most agents never wait.
 
     Raises:
-        TimeoutError: when the time is up.
-        Exception: whatever the coroutine raises.
+        TimeoutError: when the time is over.
+        Exception: any error of the coroutine.
     """
     try:
         waits_for = work.send(None)
@@ -64,11 +64,11 @@ async def within(seconds: float, work: Coroutine[Any, Any, Result]) -> Result:
 
 @coroutine
 def _resumed(work: Coroutine[Any, Any, Result], waits_for: Any) -> Generator[Any, Any, Result]:
-    """Go on with a coroutine that has begun."""
+    """Continue a coroutine that has begun."""
     while True:
         try:
             sent, error = (yield waits_for), None
-        except BaseException as raised:  # a cancellation is the coroutine's to take
+        except BaseException as raised:  # a cancellation too is passed to the coroutine
             sent, error = None, raised
         try:
             waits_for = work.send(sent) if error is None else work.throw(error)
@@ -77,7 +77,7 @@ def _resumed(work: Coroutine[Any, Any, Result], waits_for: Any) -> Generator[Any
 
 
 async def close(source: Any) -> None:
-    """Close a stream, if it can be closed, whatever it does about it."""
+    """Close a stream, if it has `aclose`; its errors are ignored."""
     aclose = getattr(source, "aclose", None)
     if aclose is not None:
         with contextlib.suppress(Exception):
