@@ -11,7 +11,7 @@ from parlour.envs import Action, AgentResponse
 from parlour.wrappers.live.arena.agent import ArenaAgent
 from parlour.wrappers.live.arena.host import ArenaHost
 from parlour.wrappers.live.arena.polling_agent import ArenaPollingAgent
-from parlour.wrappers.live.arena.session_chat import SessionChatClient
+from parlour.wrappers.live.arena.session_feeds import SessionChatClient
 from yarl import URL
 
 

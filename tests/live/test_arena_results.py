@@ -1,4 +1,4 @@
-"""What came of an arena's matches, and the commands."""
+"""Results of an arena's matches, and the commands."""
 
 import json
 import sys
@@ -9,30 +9,37 @@ from parlour.envs import TurnState
 from parlour.training import cli
 from parlour.wrappers.live.arena import results
 from parlour.wrappers.live.arena.messages import ANSWER_LIMIT
-from parlour.wrappers.live.arena.results import ArenaResult, Standings, assess, standings
+from parlour.wrappers.live.arena.results import ArenaResult, Standings, assess
 from parlour.wrappers.logs import match_log
 
 # Results.
+
+
+def lines_of(*matches):
+    table = Standings()
+    for match in matches:
+        table.add(match)
+    return table.lines()
 
 
 def test_standings_are_means_with_intervals_and_ratings():
     def match(number, a, b, deal=None, efficiency=None):
         return ArenaResult(str(number), "g", ["a", "b"], {"a": a, "b": b}, "end", deal=deal, efficiency=efficiency)
 
-    lines = standings([match(0, 3.0, 1.0, True, 1.0), match(1, 5.0, 1.0, False, 0.0), match(2, 4.0, 1.0)])
+    lines = lines_of(match(0, 3.0, 1.0, True, 1.0), match(1, 5.0, 1.0, False, 0.0), match(2, 4.0, 1.0))
     first, second = lines
     assert (first.agent_id, first.mean, first.matches, first.deals, first.efficiency) == ("a", 4.0, 3, 0.5, 0.5)
     assert first.high - first.mean == pytest.approx(1.96 * 1.0 / 3**0.5)
     assert (second.low, second.high) == (1.0, 1.0)
     assert first.rating > 25 > second.rating
-    assert standings([match(0, 1.0, 2.0)])[0].low is None
-    assert standings([]) == []
+    assert lines_of(match(0, 1.0, 2.0))[0].low is None
+    assert lines_of() == []
 
 
 def test_without_openskill_there_are_no_ratings(monkeypatch):
     monkeypatch.setitem(sys.modules, "openskill.models", None)
     result = ArenaResult("m", "g", ["a", "b"], {"a": 1.0, "b": 0.0}, "end")
-    assert standings([result])[0].rating is None
+    assert lines_of(result)[0].rating is None
 
 
 def test_an_arena_that_stays_for_months_forgets_the_oldest_agents(monkeypatch):

@@ -13,7 +13,7 @@ from parlour.envs import Action, AgentResponse
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.common import pings
 from parlour.wrappers.live.tangram.agent import TangramAgentServer
-from parlour.wrappers.live.tangram.host import TangramHost
+from parlour.wrappers.live.tangram.host import TangramHost, TangramTimes
 from parlour.wrappers.logs.match_log import MatchLog, read
 from parlour.wrappers.logs.recorder import replay
 from parlour.wrappers.policies.loading import make_policy
@@ -57,7 +57,9 @@ async def test_rude_agents_lose_turns_and_the_match_goes_on(handler, tmp_path):
     path, said = tmp_path / "log.jsonl", []
     async with socket_served(handler) as url:
         with MatchLog(path) as log:
-            host = TangramHost(GAME, Idle(), url, timeout=0.2, retry_after=0.05, log=log, on_chat=said.append)
+            host = TangramHost(
+                GAME, Idle(), url, times=TangramTimes(answer=0.2, retry=0.05), log=log, on_chat=said.append
+            )
             (played,) = await host.play(1, seed=1)
     assert played.turns == 6
     assert played.lost == (0 if handler is endless else 3)  # plays are limited: the last one ends the turn
@@ -83,7 +85,7 @@ async def test_a_connection_that_is_lost_in_a_turn_is_made_again():
                 await socket.send_str('{"type": "finish"}')
 
     async with socket_served(leaving) as url:
-        (played,) = await TangramHost(GAME, Idle(), url, retry_after=0.05).play(1, seed=1)
+        (played,) = await TangramHost(GAME, Idle(), url, times=TangramTimes(retry=0.05)).play(1, seed=1)
     assert seen[:3] == [("playRequest", []), ("playFeedback", ["Red"]), ("playRequest", ["Red"])]
     assert played.lost == 0
 
@@ -135,7 +137,7 @@ async def test_an_agent_that_always_hangs_up_is_not_waited_for():
         await socket.close()
 
     async with socket_served(hanging_up) as url:
-        (played,) = await TangramHost(GAME, Idle(), url, retry_after=0.0).play(1, seed=1)
+        (played,) = await TangramHost(GAME, Idle(), url, times=TangramTimes(retry=0.0)).play(1, seed=1)
     assert played.lost == 3
 
 
@@ -144,7 +146,7 @@ async def test_no_agent_no_match():
     async with socket_served(silent) as url:
         pass
     with pytest.raises(ConnectionError, match="gave up after 10 tries"):
-        await TangramHost(GAME, Idle(), url, retry_after=0.0).play(1, seed=1)
+        await TangramHost(GAME, Idle(), url, times=TangramTimes(retry=0.0)).play(1, seed=1)
     async with aiohttp.ClientSession():
         for bad in ("http://127.0.0.1:5000", "ws://", "nonsense"):
             with pytest.raises(ValueError, match="no address"):

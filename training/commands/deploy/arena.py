@@ -64,12 +64,11 @@ def command(
                 player,
                 arena,
                 seats=chosen.seats,
-                deadline=deadline,
                 access_token=access.token,
-                claim_token=claim_token,
-                times=PollingTimes(running=poll),
+                times=PollingTimes(decision=deadline, running=poll),
                 log=supervisor.log,
             )
+            polling.claim_token = claim_token
             activity = Activity(
                 counts=lambda: {"matches": polling.matches, "lost": polling.lost, "turns": polling.turns},
                 statistics=player.statistics,

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from ....wrappers.live.common.activity import Activity
-from ....wrappers.live.tangram.host import TangramHost
+from ....wrappers.live.tangram.host import TangramHost, TangramTimes
 from ....wrappers.live.tangram.messages import Dialect
 from ....wrappers.live.tangram.person import Person
 from ...terminal.console import Console
@@ -53,8 +53,7 @@ def command(
             person,
             url,
             dialect=dialect,
-            timeout=timeout,
-            delay=delay,
+            times=TangramTimes(answer=timeout, feedback=delay),
             log=supervisor.log,
             on_chat=lambda text: console.print(f"message of the agent: {text}", markup=False),
         )

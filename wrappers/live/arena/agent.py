@@ -69,10 +69,10 @@ class ArenaAgent:
 
     def get_metadata(self) -> dict[str, Any]:
         """Return what platforms write into a match's log: the agent's id, the type of its policy, and its game."""
-        told = {"agent_id": self.agent_id, "type": type(self.agent).__name__}
+        metadata = {"agent_id": self.agent_id, "type": type(self.agent).__name__}
         if isinstance(self.agent, PolicyAgent):
-            told |= {"type": type(self.agent.policy).__name__, "game": self.agent.game.id}
-        return told
+            metadata |= {"type": type(self.agent.policy).__name__, "game": self.agent.game.id}
+        return metadata
 
     def on_match_start(self, match_id: str, game_id: str, agent_ids: Sequence[str]) -> None:
         """Store the agents of a match in the order of their seats."""

@@ -27,7 +27,7 @@ class ArenaTurn(Turn):
 
     Its `state` is what the agent gets: our game's id and fields, the seats' names if they are known, and as
     ``allowed_actions`` what the host offers, within the bounds that its state sets (see `narrowed`). Its `problem`
-    tells why there is no such state.
+    is why there is no such state; None: there is one.
 
     Attributes:
         arena_state: the TurnState that the arena sent.
@@ -68,7 +68,7 @@ class ArenaTurn(Turn):
             response = self._answers.response_for_agents(response)
         if self._platform is not None:
             response = self._platform.played(response, self.arena_state)
-        return AgentResponse(response.action, [_with_recipients(one) for one in response.messages])
+        return AgentResponse(response.action, [_with_recipients(message) for message in response.messages])
 
     def logged(self) -> TurnState:
         """Return a copy of the state in our game's form and with the agents' ids."""
@@ -107,7 +107,7 @@ class ArenaAgentSession:
     def __init__(self, game: Game | None) -> None:
         self._game = game
         self._orders: dict[str, list[str]] = {}
-        self._told: dict[str, None] = {}
+        self._reported: dict[str, None] = {}
 
     def warm_up(self) -> None:
         """Prepare the translation of names, which takes up to a second, before the first turn."""
@@ -124,13 +124,13 @@ class ArenaAgentSession:
     def match_ended(self, match_id: str) -> None:
         """Remove what is stored of the match."""
         self._orders.pop(match_id, None)
-        self._told.pop(match_id, None)
+        self._reported.pop(match_id, None)
 
     def is_first_problem(self, match_id: str) -> bool:
         """Return whether this is the first problem of a match. Later ones are counted, but not logged."""
-        if match_id in self._told:
+        if match_id in self._reported:
             return False
-        _remember(self._told, match_id, None)
+        _remember(self._reported, match_id, None)
         return True
 
     def turn(self, state: TurnState) -> ArenaTurn:

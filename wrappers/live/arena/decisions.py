@@ -112,8 +112,8 @@ async def register(http: aiohttp.ClientSession, url: URL, backoff: Backoff, body
     Raises:
         ConnectionError: if the arena refuses, or cannot be reached after all tries.
     """
-    told = {key: value for key, value in body.items() if value is not None}
+    fields = {key: value for key, value in body.items() if value is not None}
     try:
-        await request_json(http, "POST", url / "api/register", backoff, json=told)
+        await request_json(http, "POST", url / "api/register", backoff, json=fields)
     except LiveError as error:
         raise ConnectionError(f"cannot register at {url}: {error}") from None

@@ -30,7 +30,7 @@ def check_name(name: str) -> str:
     """Return the name of an agent.
 
     Raises:
-        ValueError: if nobody may be called so.
+        ValueError: if the name is not legal.
     """
     problem = problem_of(name, MOST_CHARACTERS)
     if problem is not None:

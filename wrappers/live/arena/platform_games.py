@@ -95,7 +95,7 @@ def _split(state: TurnState) -> TurnState:
 def _auction(state: TurnState) -> TurnState:
     game, history = state.game_state, _moves(state, ("submit_bid", "pass"))
     others = game.get("opponents_with_bid")
-    if not isinstance(others, list):  # the two-bidder form names nobody
+    if not isinstance(others, list):  # the two-bidder form has no names
         names = [row["agent_id"] for row in history if row["agent_id"] != state.agent_id]
         others = (names[:1] or ["opponent"]) if game.get("opponent_has_bid") else []
     order = game.get("agent_ids")
@@ -124,7 +124,7 @@ def _order(state: TurnState) -> list[str]:
 def _negotiation(state: TurnState) -> TurnState:
     """Return an `ultimatum` as bargaining between the agent and one other."""
     game, me, order = state.game_state, state.agent_id, _order(state)
-    other = next(one for one in order if one != me) if len(order) == 2 else OTHERS
+    other = next(agent for agent in order if agent != me) if len(order) == 2 else OTHERS
     total = amount(game.get("total"), "total") * 2 / len(order)
 
     def proposed(shares: Any, by: Any) -> float:
@@ -151,14 +151,14 @@ def _two_sided(state: TurnState, other: str, proposed: Callable[[Any, Any], floa
     rows: list[dict[str, Any]] = []
     for row in _moves(state, ("submit_offer", "accept", "reject")):
         by = row["agent_id"]
-        told = {**row, "agent_id": me if by == me else other}
+        move = {**row, "agent_id": me if by == me else other}
         if row["action"] == "submit_offer":
-            told["my_share"] = proposed(told.pop("shares", None), by)
+            move["my_share"] = proposed(move.pop("shares", None), by)
         if by != me and rows and rows[-1]["agent_id"] == other:
-            if told["action"] == "submit_offer" or rows[-1]["action"] != "submit_offer":
-                rows[-1] = told
+            if move["action"] == "submit_offer" or rows[-1]["action"] != "submit_offer":
+                rows[-1] = move
         else:
-            rows.append(told)
+            rows.append(move)
     return rows
 
 
@@ -222,5 +222,5 @@ def supported_games(game: Game) -> list[str]:
 def hosted_games(game: Game) -> list[str]:
     """Return the platforms' ids under which we can host `game`: those with its payloads and terms; else our own id."""
     own = (game.id, game.platform_id)
-    found = [one for one in supported_games(game) if one in own or PLATFORM_GAMES[one].is_hosted_by(game)]
-    return found or [game.id]
+    names = [name for name in supported_games(game) if name in own or PLATFORM_GAMES[name].is_hosted_by(game)]
+    return names or [game.id]

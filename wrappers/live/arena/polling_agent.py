@@ -25,8 +25,7 @@ from ..common.reconnecting import UNREACHABLE, Backoff, LiveError
 from .agent import ArenaAgent
 from .decisions import ArenaDecisions, arena_client, arena_url, register
 from .messages import ANSWER_SECONDS, STATE_LIMIT, JoinedSession
-from .session_chat import SessionChatClient
-from .session_events import SessionEvents
+from .session_feeds import SessionChatClient, SessionEvents
 
 logger = logging.getLogger(__name__)
 
@@ -38,14 +37,16 @@ TRIES = 20
 
 @dataclass(frozen=True, kw_only=True)
 class PollingTimes:
-    """Times between requests, in seconds.
+    """Times in seconds.
 
     Attributes:
+        decision: the deadline of a decision; after it the safe action is played.
         running: between two requests of the state, when it is not the agent's turn.
         waiting: between two requests for sessions, and of the state of a session that waits for players.
         retry: before the second try of a call that failed; later waits are longer.
     """
 
+    decision: float = 0.8 * ANSWER_SECONDS
     running: float = 0.5
     waiting: float = 2.0
     retry: float = 1.0
@@ -56,7 +57,7 @@ class PollingTimes:
         Raises:
             ValueError: if one is not above 0.
         """
-        if min(self.running, self.waiting, self.retry) <= 0:
+        if min(self.decision, self.running, self.waiting, self.retry) <= 0:
             raise ValueError(f"{self}: all are seconds above 0")
 
 
@@ -72,16 +73,14 @@ class ArenaPollingAgent:
         arena: the arena's address, ``http://…``.
         games: the ids of the games to play; None: those that the agent supports.
         seats: the number of players of the sessions that it creates or joins; None: what the arena's game has, and any.
-        deadline: seconds for a decision; after them the safe action is played.
         access_token: the arena's access token; None: it has none.
-        claim_token: the token that the arena gave for the agent's name earlier; None: none.
-        times: times between requests.
+        times: the deadline of a decision, and times between requests.
         log: the log of all decisions; None: no log.
 
     Attributes:
         agent: the agent.
         lost: number of sessions that ended without an outcome, or could not be played to their end.
-        claim_token: the arena's token for the agent's name; None: none yet.
+        claim_token: the arena's token for the agent's name, which may be set before the start; None: none yet.
         link: whether the arena answers.
 
     Raises:
@@ -95,25 +94,23 @@ class ArenaPollingAgent:
         *,
         games: Sequence[str] | None = None,
         seats: int | None = None,
-        deadline: float = 0.8 * ANSWER_SECONDS,
         access_token: str | None = None,
-        claim_token: str | None = None,
         times: PollingTimes | None = None,
         log: MatchLog | None = None,
     ) -> None:
         self.agent = agent
         self.lost = 0
-        self.claim_token = claim_token
+        self.claim_token: str | None = None
         self.link = Link()
         self._url = arena_url(arena)
         self._sessions = self._url / "api/sessions"
         self._games = list(games if games is not None else agent.supported_games or ())
         if not self._games:
-            raise ValueError(f"{agent.agent_id} does not tell which games it plays: name them")
+            raise ValueError(f"{agent.agent_id} has no list of its games: name them")
         self._seats = seats
         self._times = times or PollingTimes()
         self._access_token = access_token
-        self._decisions = ArenaDecisions(agent, deadline, log)
+        self._decisions = ArenaDecisions(agent, self._times.decision, log)
         self._invites: list[str] = []
         self._own: JoinedSession | None = None  # one that waits for players
         self._opened = -1
@@ -210,12 +207,12 @@ class ArenaPollingAgent:
             LiveError: if the arena has none of them.
         """
         try:
-            told = await self._request("GET", self._url / "api/games")
+            listed = await self._request("GET", self._url / "api/games")
         except LiveError as error:
             if error.code == UNREACHABLE:
                 raise
             return self._games
-        there = [game.get("game_id") for game in told.get("games") or ()]
+        there = [game.get("game_id") for game in listed.get("games") or ()]
         games = [game for game in self._games if game in there]
         if not games:
             raise LiveError("NO_GAME", f"it plays {', '.join(map(str, there))}, and the agent {', '.join(self._games)}")
@@ -247,8 +244,8 @@ class ArenaPollingAgent:
     async def _find(self) -> JoinedSession | None:
         """Join a session that waits for players and is older than the own one; None if there is none."""
         for game in self._games:
-            found = await self._call("GET", "", params={"status": "waiting", "game_id": game})
-            for session in found.get("sessions") or ():
+            listed = await self._call("GET", "", params={"status": "waiting", "game_id": game})
+            for session in listed.get("sessions") or ():
                 if self._own is not None and session.get("session_id") == self._own.session_id:
                     break
                 names = [player.get("display_name") for player in session.get("players") or ()]
@@ -262,7 +259,7 @@ class ArenaPollingAgent:
         return None
 
     def _fits(self, session: Mapping[str, Any]) -> bool:
-        """Return whether a session has as many players as the agent's game; one that does not tell has."""
+        """Return whether a session has as many players as the agent's game; also True if it does not say."""
         joined, free = session.get("num_players"), session.get("slots_remaining")
         if self._seats is None or not isinstance(joined, int) or not isinstance(free, int):
             return True
@@ -289,10 +286,10 @@ class ArenaPollingAgent:
         return seat
 
     async def _enter(self, way: str, body: Mapping[str, Any]) -> JoinedSession:
-        told = {**body, "player_name": self.agent.agent_id}
+        fields = {**body, "player_name": self.agent.agent_id}
         if self.claim_token is not None:
-            told["claim_token"] = self.claim_token
-        answer = await self._call("POST", way, json=told)
+            fields["claim_token"] = self.claim_token
+        answer = await self._call("POST", way, json=fields)
         try:
             seat = JoinedSession.from_dict(answer)
         except msgspec.ValidationError as error:
@@ -361,7 +358,7 @@ class ArenaPollingAgent:
         except LiveError as error:
             if error.code != "HTTP 400":
                 raise
-            self.agent.statistics.rejected += 1  # too late, most often: the next state tells
+            self.agent.statistics.rejected += 1  # most often too late; the next state shows the turn
             logger.info("an action was refused: %s", error)
 
     def _count_refusals(self, match_id: str, refused: Sequence[str]) -> None:

@@ -1,7 +1,7 @@
 """Results of an arena's matches: means with intervals, deals, efficiency and ratings."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import sqrt
 from typing import Any
@@ -21,15 +21,15 @@ class ArenaResult:
     """One match.
 
     Attributes:
-        match_id, game_id: of the match.
-        agent_ids: seat by seat.
-        payoffs: by agent.
-        reason: why it ended; ``"error"`` where a mistake ended it, which `error` describes.
-        actions: game actions.
-        rejected, failed, forced: by agent: answers refused, failures, safe actions played in its place.
-        deal: whether there was a deal; None where the game knows none, or none was possible.
-        efficiency: the share of the possible surplus that was realised (bargaining), or the winner's valuation as a
-            share of the highest (auction); None where the outcome does not show it.
+        match_id, game_id: the ids of the match and of its game.
+        agent_ids: the agents, seat by seat.
+        payoffs: the payoffs by agent.
+        reason: why it ended; ``"error"`` after an error of the host, which `error` describes.
+        actions: number of game actions.
+        rejected, failed, forced: by agent, the numbers of refused answers, failures and safe actions.
+        deal: whether there was a deal; None if the game has no deals, or none was possible.
+        efficiency: the realised share of the possible surplus (bargaining), or the winner's valuation as a share of the
+            highest (auction); None if the outcome does not show it.
     """
 
     match_id: str
@@ -66,7 +66,7 @@ def assess(states: Sequence[TurnState], outcome: Mapping[str, Any]) -> tuple[boo
 
 
 def _surplus(games: Sequence[Mapping[str, Any]]) -> float:
-    """Return the most that the agents of a negotiation could gain together, without a loss of one; 0: nothing."""
+    """Return the largest joint gain of a negotiation in which no agent loses; 0: there is none."""
     least = [float(game["my_reservation_value"]) for game in games]
     if "total" in games[0]:
         return max(float(games[0]["total"]) - sum(least), 0.0)
@@ -85,13 +85,13 @@ class ArenaStanding:
     """The results of one agent.
 
     Attributes:
-        agent_id: who.
-        matches: how many it played.
+        agent_id: the agent.
+        matches: number of matches.
         mean, low, high: payoff per match with its 95 % interval (None with fewer than 2 matches).
         deals: share of matches with a deal among those where one was possible; None: not known.
-        efficiency: mean over its matches, where known.
+        efficiency: mean over its matches with a known efficiency; None: not known.
         rating, deviation: openskill's Plackett-Luce rating; None without the package.
-        rejected, failed, forced: its answers refused, failures, safe actions played in its place.
+        rejected, failed, forced: numbers of refused answers, failures and safe actions.
     """
 
     agent_id: str
@@ -111,7 +111,7 @@ class ArenaStanding:
 class Standings:
     """The results of the agents, match by match. Its size depends on the number of agents, not on that of matches.
 
-    Of more than `MOST_AGENTS` agents, those whose latest match is the oldest are forgotten.
+    If there are more than `MOST_AGENTS`, agents without a recent match are removed.
 
     Attributes:
         matches: number of matches.
@@ -142,14 +142,6 @@ class Standings:
         """Return a line per agent, the best mean first. The interval is the normal one over matches."""
         lines = [totals.standing(agent, self._ratings.get(agent)) for agent, totals in self._totals.items()]
         return sorted(lines, key=lambda line: -line.mean)
-
-
-def standings(results: Iterable[ArenaResult]) -> list[ArenaStanding]:
-    """Return a line per agent, the best mean first."""
-    table = Standings()
-    for result in results:
-        table.add(result)
-    return table.lines()
 
 
 class _Totals:
@@ -193,7 +185,7 @@ class _Totals:
 
 
 class _Mean:
-    """The mean of the values that are known."""
+    """The mean of the values that are not None."""
 
     def __init__(self) -> None:
         self.count, self.sum = 0, 0.0
@@ -209,9 +201,9 @@ class _Mean:
 
 
 def places(payoffs: Sequence[float]) -> list[int]:
-    """Return each player's place, from 0 for the highest payoff; equal payoffs share one.
+    """Return each player's place, from 0 for the highest payoff; equal payoffs share a place.
 
-    The ratings take these: openskill 6.0 takes equal floats for different ones.
+    Ratings use places because openskill 6.0 treats equal floats as different.
     """
     return [sum(other > payoff for other in payoffs) for payoff in payoffs]
 

@@ -1,8 +1,7 @@
 """Our agent for live tangram games: a WebSocket server with one `TangramAgentSession` per game.
 
-The game connects to us, and again whenever the connection is lost. Several games may be connected. One agent answers
-all, a call at a time. A decision that is late, raises or cannot be played is replaced by `finish`; so is every later
-one while the agent is stuck.
+Games connect to the server, and reconnect after a loss. One agent answers all games, one call at a time. A decision
+that is late, raises or cannot be played is replaced by `finish`, and so are later ones while the agent is busy.
 """
 
 import asyncio
@@ -33,35 +32,35 @@ from .agent_session import ChatRequested, TangramAgentSession, TangramEvent, Use
 logger = logging.getLogger(__name__)
 
 LIMITS = ConnectionLimits(frame=2**24, rate=200.0, closing=1.0)
-"""What a game may take. The session refuses a far shorter message than a frame may be, so that it can say so."""
+"""Limits of a connection. The session refuses shorter messages than these frames, and so can answer with an error."""
 CHATS = 4
-"""Chats of a player that wait for the agent at once. Further ones are answered without it."""
+"""Most chats of a player that wait for the agent at once. Further ones are answered without it."""
 GAMES = 64
-"""Games that may be connected at once."""
+"""Most connected games at once."""
 
 
 def now() -> str:
-    """Return the time as it travels: ISO 8601 in UTC."""
+    """Return the time in the form of messages: ISO 8601 in UTC."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 class TangramAgentServer(Server):
-    """An agent of ours that live games connect to. An async context manager; or call `start` and `stop`.
+    """Serves an agent to live games. Use it as an async context manager, or call `start` and `stop`.
 
     Args:
-        agent: answers the turns, in a thread of its own, one call at a time. Its `warm_up`, if it has one, is called
-            before we listen. If it has `chat(turn_state, text) -> str`, that answers the player; `turn_state` is None
-            where the game did not send the board.
+        agent: the agent; it runs in its own thread, one call at a time. Its `warm_up`, if it has one, is called before
+            the server listens. Its `chat(turn_state, text) -> str`, if it has one, answers the player; `turn_state` is
+            None if the game did not send the board.
         game: tangram, with the options that the agent knows.
         address, port: where to listen; port 0 takes a free one.
-        deadline: seconds for a decision, or an answer to the player.
-        useful: what is played where the agent would end a turn without a move (see `TangramAgentSession`).
-        log: gets every connection, decision and end, as JSON Lines.
-        on_event: is called with the name of a game and every event of it, for screens and tests.
+        deadline: seconds for a decision, or for an answer to the player.
+        useful: the moves to play if the agent ends a turn without a move (see `TangramAgentSession`).
+        log: the log of all connections, decisions and ends; None: no log.
+        on_event: called with the name of a game and each of its events, for screens and tests.
 
     Attributes:
-        url: where games connect, once started.
-        turns, plays, helped: begun, sent, and those among the plays that `useful` told; in games that have ended.
+        url: the address to which games connect, after the start.
+        turns, plays, helped: in ended games, the numbers of turns, of plays, and of plays of `useful`.
     """
 
     def __init__(
@@ -93,11 +92,11 @@ class TangramAgentServer(Server):
 
     @property
     def games(self) -> int:
-        """Connections that have ended."""
+        """Number of ended connections."""
         return self._ended.count
 
     async def played(self, games: int | None = None) -> None:
-        """Wait until so many connections have ended; None waits for ever."""
+        """Wait until this number of connections has ended; None: without end."""
         await self._ended.reached(games)
 
     def routes(self) -> list[web.RouteDef]:
@@ -110,13 +109,13 @@ class TangramAgentServer(Server):
         self.url = self.url.replace("http", "ws", 1)
 
     async def opening(self) -> None:
-        """Let the agent warm up, and play a made-up turn, so that nothing is left to be compiled."""
+        """Warm up the agent, and play two artificial turns, so that all code is compiled."""
         self._driver = AgentDriver(self._agent, log=self._log, statistics=self.statistics)
         await self._driver.warm_up()
         await self._driver.call(_warm_up, TangramAgentSession(self._game, useful=self._useful))
 
     async def closing(self) -> None:
-        """Let the agent go."""
+        """Stop the agent's thread."""
         if self._driver is not None:
             self._driver.close()
 
@@ -124,7 +123,7 @@ class TangramAgentServer(Server):
         return await self.upgrade(request, self._serve)
 
     async def _serve(self, connection: Connection) -> None:
-        """Answer a game until it goes."""
+        """Answer a game until it disconnects."""
         self.keep(connection)
         assert self._driver is not None
         session = TangramAgentSession(self._game, f"game-{next(self._numbers)}", self._useful)
@@ -148,7 +147,7 @@ class TangramAgentServer(Server):
 
 
 def _warm_up(session: TangramAgentSession) -> None:
-    """Play two made-up turns, so that nothing is left to be compiled when a clock runs."""
+    """Play two artificial turns, so that all code is compiled before a deadline runs."""
     for text in ("A house", "An unknown figure"):
         drawer = {"on_board": {}, "off_board": {name: {"rotation": 0} for name in PIECES}}
         request = {"type": "playRequest", "objective": text, "state": drawer}
@@ -161,7 +160,7 @@ def _warm_up(session: TangramAgentSession) -> None:
 
 
 class _GameRunner(AgentRunner[messages.AgentMessage]):
-    """One game: its connection, its session, and the player who is answered."""
+    """One game: its connection, its session, and the answers to its player."""
 
     def __init__(
         self,
@@ -207,7 +206,7 @@ class _GameRunner(AgentRunner[messages.AgentMessage]):
         await self.send(self._session.chat(text if isinstance(text, str) and text else self._session.small_talk()))
 
     def close(self) -> None:
-        """Answer nothing any longer."""
+        """Cancel the turn and the chats."""
         self.drop_turn()
         for task in self._chats:
             task.cancel()

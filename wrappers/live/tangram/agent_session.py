@@ -1,17 +1,17 @@
 """The agent's end of the tangram game's protocol without I/O: no socket and no clock. One session per game.
 
-It is given what the game sent and returns the events that follow: a `Turn` to decide, a message to send, a player to
-answer (`ChatRequested`). Nothing that a game sends makes it raise. In a turn one piece moves: a play goes out, and the
-game's feedback says where it lies and what it collides with. A piece that collides is moved away in small steps, then
-put elsewhere; in the end the turn is finished, and the game undoes a move that still collides. If the piece in the way
-is one that the person did not place exactly, the turn is used to place that one exactly. Where gaps leave a piece no
-room, the turn moves a piece that is in its way. Once all is built, turns place exactly what the person put nearby.
+It takes the game's messages and returns events: a `Turn` to decide, a message to send, a chat to answer
+(`ChatRequested`). No message of a game makes it raise. In a turn one piece moves: after a play, the game's feedback
+contains the piece's place and its collisions. A colliding piece is moved away in small steps, then put elsewhere; at
+last the turn is finished, and the game undoes a move that still collides. If the blocking piece is one that the person
+did not place exactly, the turn places that one exactly. If gaps leave a piece no room, the turn moves a blocking piece.
+When all pieces are placed, turns correct the pieces that the person placed nearly right.
 
-An agent that ends its turn without a move, or repeats a place that collided, may have missed something: its menu shows
-one corner at a time. With `useful` set, the session then plays a move that brings the board nearer to the figure.
+An agent may end its turn without a move, or repeat a place that collided, because its menu shows one corner at a time.
+With `useful` set, the session then plays a move that brings the board nearer to the figure.
 
-The Godot game's physics may report pieces that only touch as colliding. Once a game has done so, plays leave a gap: the
-figure is spread a little from its first piece. The agent goes on seeing the pieces where it wanted them.
+The Godot game's physics may report touching pieces as colliding. After the first such report, plays leave a gap: the
+figure grows a little from its first piece. The agent sees the pieces at the places that it chose.
 """
 
 import math
@@ -35,26 +35,26 @@ from .messages import Chat, ChatRequest, Error, Finish, Play, PlayFeedback, Play
 from .placing import Pose, collisions, figure_moves, roomiest, separated, spread
 
 GAPS = (0.02, 0.2, 0.4, 0.8, 1.2, 1.6, 2.0)
-"""Board units tried between pieces that collide, one after another: a hair is enough where they merely touch."""
+"""Gaps in board units that are tried between colliding pieces; the smallest is enough if they only touch."""
 GAP_TRIES = 5
-"""Gaps tried for one place."""
+"""Number of gaps tried for one place."""
 PLACES = 3
-"""Places of the agent tried in one turn."""
+"""Number of the agent's places tried in one turn."""
 USEFUL_PLACES = 3
-"""Places of `useful` tried in one turn."""
+"""Number of places of `useful` tried in one turn."""
 MOST_CHATS = 3
-"""Chat messages sent with one answer of the agent."""
+"""Most chat messages with one answer of the agent."""
 CHATS_KEPT = 50
-"""Chat messages of the game that TurnState holds."""
+"""Most chat messages in a TurnState."""
 CHAT_LENGTH = 1_000
-"""Characters of each that TurnState holds."""
+"""Most characters of each of them."""
 REPLY_LENGTH = 300
-"""Characters of a chat message of ours: replies stay below 1 KB."""
+"""Most characters of our chat messages, which stay below 1 KB."""
 
 
 @dataclass(frozen=True)
 class ChatRequested:
-    """The player said something and wants an answer (see `chat`); `turn_state` where the board was sent."""
+    """The player's text, which needs an answer (see `chat`); `turn_state`: None if the board was not sent."""
 
     text: str
     turn_state: TurnState | None
@@ -66,16 +66,16 @@ TangramEvent: TypeAlias = Turn | ChatRequested | SendMessage[messages.AgentMessa
 
 @dataclass
 class TangramTurn(Turn):
-    """A turn of the agent. Its offer does not tell what can be played: the board does.
+    """A turn of the agent. The board decides what can be played, not the offer.
 
     Attributes:
-        check: raises ValueError for the payload of a play that cannot be played.
+        check: the function that raises ValueError for the payload of an impossible play.
     """
 
     check: Callable[[dict[str, Any]], None] = field(kw_only=True)
 
     def read(self, answer: Any) -> AgentResponse:
-        """See `Turn`. Whatever ends a turn without a move is ``finish``."""
+        """See `Turn`. ``finish`` stands for every action that ends a turn without a move."""
         response = read_response(answer)
         kind = response.action.action_type
         if kind == "play":
@@ -90,13 +90,15 @@ class TangramAgentSession:
 
     Args:
         game: tangram, as the agent knows it.
-        match_id: TurnState's; the wire has none.
-        useful: given the game and a record, returns moves that help, best first (`completion.useful_moves`); they are
-            played where the agent would end its turn without a move. None: such a turn ends.
+        match_id: the match id for TurnState; the protocol has none.
+        useful: ``useful(game, record)`` returns useful moves, best first (`completion.useful_moves`). They are played
+            if the agent ends its turn without a move. None: such a turn ends.
 
     Attributes:
-        turns, plays, undone: turns begun, plays sent, turns whose move the game undid.
-        helped: plays that the session made in the agent's place.
+        turns: number of turns.
+        plays: number of plays.
+        undone: number of turns whose move the game undid.
+        helped: number of plays of `useful`.
     """
 
     def __init__(self, game: Game, match_id: str = "", useful: UsefulMoves | None = None) -> None:
@@ -109,26 +111,26 @@ class TangramAgentSession:
         self._board = BoardTracker(game)
         self._chats: list[Message] = []
         self._chat_count = 0
-        self._gap = 0.0  # that pieces need between them, learned from the game
+        self._gap = 0.0  # between pieces, as observed in the game
         self._trial = 0.0  # the gap of the play under way
-        self._decision = 0  # counts; an answer to an old one is not sent
-        self._open = False  # a decision is
+        self._decision = 0  # number of the decision; answers to old ones are not sent
+        self._open = False  # whether the decision has no answer yet
         self._asked: TangramTurn
         self._moved: str | None = None  # in this turn
-        self._sent: tuple[str, Pose] | None = None  # the play whose feedback we wait for
-        self._meant: Pose = (0.0, 0.0, 0.0)  # where it is to lie
-        self._gaps: list[float] = []  # to be tried
+        self._sent: tuple[str, Pose] | None = None  # the play without feedback so far
+        self._meant: Pose = (0.0, 0.0, 0.0)  # its place without gaps
+        self._gaps: list[float] = []  # not tried yet
         self._tried: list[tuple[str, Pose]] = []  # places that collided in this turn
-        self._corrected = False  # a piece of the person was placed exactly in this turn
-        self._nudged = False  # the latest colliding piece was put where most room is
-        self._blocking: list[str] | None = []  # pieces that were in the way in this turn; None: one was moved
+        self._corrected = False  # a piece of the person was corrected in this turn
+        self._nudged = False  # the latest colliding piece was moved to the most room
+        self._blocking: list[str] | None = []  # blocking pieces of this turn; None: one was moved
 
     @property
     def turn(self) -> int | None:
-        """The name of the decision that waits for an answer; None where none does."""
+        """The number of the decision without an answer; None: there is none."""
         return self._decision if self._open else None
 
-    # What comes in.
+    # Messages of the game.
 
     def receive(self, data: Any) -> list[TangramEvent]:
         """Take in a message (text, bytes, or parsed JSON) and return what follows. Never raises."""
@@ -191,21 +193,21 @@ class TangramAgentSession:
         self._remember(self._person, request.message)
         return [ChatRequested(request.message, self._turn_state(mine=False) if request.state is not None else None)]
 
-    # What goes out.
+    # Messages of the agent.
 
     def act(self, response: Any, decision: int) -> list[messages.AgentMessage]:
-        """Return the messages that play an answer; `finish` where it cannot be played.
+        """Return the messages that play an answer; `finish` if it cannot be played.
 
         Args:
             response: `AgentResponse` or `Action`, or either as a dict.
-            decision: the `Turn.id` that it answers. An answer to an old one, or a second one, sends nothing.
+            decision: the `Turn.id` that it answers. An answer to an old decision, or a second one, sends nothing.
         """
         if not self._open or decision != self._decision:
             return []
         answer, problem = self._asked.settle(lambda: response)
         if problem is not None:
             return _messages(self._finish())
-        public = [one for one in answer.messages if one.scope == MessageScope.PUBLIC and one.content]
+        public = [intent for intent in answer.messages if intent.scope == MessageScope.PUBLIC and intent.content]
         said = [self.chat(message.content) for message in public[:MOST_CHATS]]
         if answer.action.action_type != "play":
             return [*said, *_messages(self._help_or_finish())]
@@ -216,7 +218,7 @@ class TangramAgentSession:
         return [*said, *_messages(self._put(name, pose, self._with_gaps(name, pose)))]
 
     def chat(self, text: str) -> Chat:
-        """Return the chat message with this text, shortened where it is long, and remember it."""
+        """Return the chat message with this text, cut to `REPLY_LENGTH`, and store it."""
         said = text.encode(errors="replace").decode()[:REPLY_LENGTH]
         self._remember(self._me, said)
         return Chat(message=said)
@@ -228,13 +230,13 @@ class TangramAgentSession:
 
     def _collided_before(self, name: str, pose: Pose) -> bool:
         """Return whether a piece collided at this place in this turn."""
-        return any(name == one and same(pose, tried) for one, tried in self._tried)
+        return any(name == piece and same(pose, tried) for piece, tried in self._tried)
 
     def _pose(self, payload: dict[str, Any]) -> tuple[str, Pose]:
-        """Read where a play puts a piece in the game.
+        """Return the piece of a play and its pose in the game.
 
         Raises:
-            ValueError: if it puts none on the board.
+            ValueError: if the payload is not a play on the board.
         """
         play = messages.decode_agent({**payload, "type": "play"})
         if not isinstance(play, Play):
@@ -242,7 +244,7 @@ class TangramAgentSession:
         if play.shape not in PIECES:
             raise ValueError(f"shape {play.shape[:40]!r} is none of {', '.join(PIECES)}")
         pose = self._board.to_game((*play.position, play.rotation % 360.0))
-        if not all(0 <= one <= BOARD for one in pose[:2]):
+        if not all(0 <= place <= BOARD for place in pose[:2]):
             raise ValueError(f"position {pose[:2]} lies off the board, which is 0 to {BOARD:g} both ways")
         return play.shape, pose
 
@@ -252,14 +254,14 @@ class TangramAgentSession:
         """Check a play.
 
         Raises:
-            ValueError: if it puts no piece on the board, or one where it collided before in this turn.
+            ValueError: if it is not on the board, or its piece collided there before in this turn.
         """
         name, pose = self._pose(payload)
         if self._useful is None and self._collided_before(name, pose):
             raise ValueError(f"{name} at {pose[0]:.2f}, {pose[1]:.2f} collided before in this turn")
 
     def _decide(self) -> list[TangramEvent]:
-        """Ask the agent; where the figure is unknown, build a connected one."""
+        """Return a turn for the agent; if the figure is unknown, a play that builds a connected one."""
         if not self._board.known:
             return self._build()
         self._open = True
@@ -273,7 +275,7 @@ class TangramAgentSession:
         return self._finish()
 
     def _help_or_finish(self) -> list[TangramEvent]:
-        """Play a useful move where the turn would end without any; else finish."""
+        """Play a useful move if the turn has none so far; else finish."""
         lies_well = self._moved in self._board.poses and not self._board.collided[self._moved]
         if self._useful is None or not self._board.known or lies_well or self._useful_places == USEFUL_PLACES:
             return self._finish()
@@ -281,7 +283,7 @@ class TangramAgentSession:
         for move in self._useful(self._game, tables[0]):
             name, pose = PIECES[move.piece], self._board.to_game((move.x, move.y, move.rotation))
             there = self._board.poses.get(name)
-            in_reach = all(0 <= one <= BOARD for one in pose[:2])
+            in_reach = all(0 <= place <= BOARD for place in pose[:2])
             if in_reach and not self._collided_before(name, pose) and (there is None or not same(there, pose)):
                 self._useful_places += 1
                 self.helped += 1
@@ -289,7 +291,7 @@ class TangramAgentSession:
         return self._straighten() or self._make_room()
 
     def _straighten(self) -> list[TangramEvent]:
-        """Place exactly what the person put near its place, once the drawer is empty; nothing where all lies well."""
+        """Correct a piece that the person placed nearly right, if the drawer is empty; [] if there is none."""
         poses = self._board.poses
         off = [
             (math.dist(place[:2], poses[name][:2]), name, place)
@@ -300,7 +302,7 @@ class TangramAgentSession:
         return self._correct(name, place) if far > SAME and len(poses) == len(PIECES) and not self._corrected else []
 
     def _make_room(self) -> list[TangramEvent]:
-        """Move a piece that was in the way to where a figure with gaps has it; where there is none, finish."""
+        """Move a blocking piece to its place in the figure with gaps; if there is none, finish."""
         blocking, self._blocking, meant = self._blocking or [], None, self._board.meant()
         for name in blocking if self._gap else []:
             if name in meant:
@@ -310,7 +312,7 @@ class TangramAgentSession:
         return self._finish()
 
     def _put(self, name: str, meant: Pose, pose: Pose) -> list[TangramEvent]:
-        """Play a piece at `pose`, where `meant` is what is wanted without gaps."""
+        """Play a piece at `pose`; `meant` is its place without gaps."""
         self._meant, self._trial, self._nudged = meant, self._gap, False
         self._gaps = [gap for gap in GAPS if gap > self._gap][:GAP_TRIES]
         return self._play(name, pose)
@@ -322,9 +324,9 @@ class TangramAgentSession:
         return [SendMessage(Play(shape=name, position=pose[:2], rotation=pose[2]))]
 
     def _move_away(self, name: str) -> list[TangramEvent]:
-        """Move a colliding piece away from what it collides with, each time by more."""
+        """Move a colliding piece away, by a larger gap each time."""
         poses = self._board.poses
-        others = {one: pose for one, pose in poses.items() if one != name}
+        others = {other: pose for other, pose in poses.items() if other != name}
         overlaps = collisions(name, poses)
         inexact = self._inexact(overlaps)
         if inexact is not None:
@@ -335,7 +337,7 @@ class TangramAgentSession:
             pose = separated(name, self._with_gaps(name, self._meant, gap), others, gap)
             if pose is not None and math.dist(pose[:2], poses[name][:2]) > GAPS[0] / 4:
                 return self._play(name, pose)
-        if not overlaps:  # touching pieces collide here: the others have to leave a hair, too
+        if not overlaps:  # touching pieces collide in this game: later plays need a gap too
             self._gap = max(self._gap, GAPS[0])
         roomy = None if self._nudged else roomiest(name, self._meant, others)
         if roomy is not None:
@@ -345,10 +347,10 @@ class TangramAgentSession:
         return self._try_elsewhere(name) if inexact is None else self._correct(*inexact)
 
     def _inexact(self, names: list[str]) -> tuple[str, Pose] | None:
-        """Return one of these pieces that the person did not place exactly, and its place; at most one in a turn."""
+        """Return a piece of these that the person did not place exactly, and its place; only once in a turn."""
         places = ((name, self._board.inexact(name)) for name in names)
-        found = ((name, place) for name, place in places if place is not None)
-        return None if self._corrected else next(found, None)
+        inexact = ((name, place) for name, place in places if place is not None)
+        return None if self._corrected else next(inexact, None)
 
     def _correct(self, name: str, place: Pose) -> list[TangramEvent]:
         self._corrected = True
@@ -357,19 +359,19 @@ class TangramAgentSession:
     def _try_elsewhere(self, name: str) -> list[TangramEvent]:
         self._tried.append((name, self._meant))
         if self._blocking is not None:
-            self._blocking += [one for one in self._board.collided.get(name, ()) if one not in self._blocking]
+            self._blocking += [piece for piece in self._board.collided.get(name, ()) if piece not in self._blocking]
         return self._decide() if len(self._tried) < PLACES else self._help_or_finish()
 
     def _with_gaps(self, name: str, pose: Pose, gap: float | None = None) -> Pose:
-        """Return the pose with gaps to other pieces, where pieces may not touch: the whole figure grows a little."""
+        """Return the pose in the figure with gaps; the same pose if pieces may touch."""
         gap = self._gap if gap is None else gap
-        others = {one: there for one, there in self._board.poses.items() if one != name}
+        others = {other: there for other, there in self._board.poses.items() if other != name}
         if not gap or not others:
             return pose
         return spread(name, pose, self._board.meant()[next(iter(others))], others, gap)
 
     def give_up(self) -> list[TangramEvent]:
-        """End the turn, whatever has happened in it: there was a mistake of ours."""
+        """Finish the turn after an internal error."""
         self._close()
         return [SendMessage(Finish())]
 
@@ -379,11 +381,11 @@ class TangramAgentSession:
         return [SendMessage(Finish())]
 
     def _close(self) -> None:
-        """Our turn is over."""
+        """End our turn, so that answers to it are not sent."""
         self._open, self._moved, self._sent = False, None, None
         self._decision += 1
 
-    # What the agent sees.
+    # The TurnState.
 
     def _turn_state(self, mine: bool) -> TurnState:
         """Return the board as tangram's TurnState."""

@@ -1,8 +1,7 @@
-"""Aligning the figure with the pieces on the board. The live game has no silhouette, and people do not place pieces
-exactly.
+"""Alignment of the figure with the pieces: the live game has no silhouette, and people do not place pieces exactly.
 
-The figure is moved to where most of the pieces are part of it. A piece that lies near a place where a solution has it,
-or its twin, is treated as if it lay there. Poses are in board units of the Godot game.
+The figure is moved so that most of the pieces are part of it. A piece near its place in a solution, or near its twin's,
+is treated as if it lay there. Poses are in board units of the Godot game.
 """
 
 import math
@@ -17,34 +16,34 @@ from ....envs.tangram.silhouettes import Silhouette
 from .placing import SCALE, Polygon, Pose, Poses, polygon
 
 NEAR = 3.0
-"""Board units from a place of a solution within which a piece counts as lying there."""
+"""Most distance of a piece from its place in a solution, in board units."""
 NEAR_DEGREES = 15.0
-"""The same for its rotation."""
+"""Most difference of its rotation, in degrees."""
 MEETING = 0.05
-"""Board units between vertices that meet. A piece with such a vertex was placed exactly, and stays where it is."""
+"""Most distance of vertices that meet, in board units. A piece with such a vertex was placed exactly."""
 
 Shift = tuple[float, float]
 CENTRED: Shift = (0.0, 0.0)
-"""Of a figure in the middle of the board."""
+"""The shift of a figure in the middle of the board."""
 
 
 def figure_shift(figure: Silhouette, poses: Poses) -> Shift:
     """Return how far the figure is moved from the middle of the board, so that most of the pieces are part of it.
 
-    Pieces count by their area. Among places that explain as much, the one nearest to the pieces is taken, then the
-    one nearest to the middle. The figure is not moved, (0, 0), where no piece is rotated as in a solution, or where it
-    would leave the board.
+    Pieces count by their area. Among equal shifts, the one nearest to the pieces is taken, then the one nearest to the
+    middle. The shift is (0, 0) if no piece has the rotation of a solution, or the figure would leave the board.
     """
     outline = _outline(figure, CENTRED)
     shifts = [CENTRED]
     for name, pose in poses.items():
         shifts += [(pose[0] - x, pose[1] - y) for x, y, _ in _places(figure, name, pose)]
-    fitting = [one for one in shifts if (outline + one).min() >= 0 and (outline + one).max() <= BOARD]
-    return min(fitting, key=lambda one: (round(_unexplained(figure, one, poses), 3), math.hypot(*one)), default=CENTRED)
+    fitting = [shift for shift in shifts if (outline + shift).min() >= 0 and (outline + shift).max() <= BOARD]
+    costs = {shift: (round(_unexplained(figure, shift, poses), 3), math.hypot(*shift)) for shift in fitting}
+    return min(costs, key=lambda shift: costs[shift], default=CENTRED)
 
 
 def nearest_place(figure: Silhouette, shift: Shift, name: str, pose: Pose, others: Poses) -> Pose | None:
-    """Return the place of a solution near which a piece lies; None where it is near none, or was placed exactly."""
+    """Return the place in a solution near which a piece lies; None if there is none, or it was placed exactly."""
     return None if _aligned(figure, shift, name, pose, others) else _nearest(figure, shift, name, pose)
 
 
@@ -66,7 +65,7 @@ def _unexplained(figure: Silhouette, shift: Shift, poses: Poses) -> float:
 
 
 def _places(figure: Silhouette, name: str, pose: Pose) -> Iterator[Pose]:
-    """Return where the solutions have a piece, or its twin, with about this rotation."""
+    """Yield the places of a piece, or its twin, in the solutions with about this rotation."""
     piece = PIECES.index(name)
     period = float(PERIODS[piece])
     alike = [other for other in range(7) if other == piece or TWIN[other] == piece or TWIN[piece] == other]
@@ -81,7 +80,7 @@ def _places(figure: Silhouette, name: str, pose: Pose) -> Iterator[Pose]:
 
 
 def _between_centres(piece: int, other: int, rotation: float) -> Shift:
-    """Return the way from the centre of a piece's twin to its own, where both lie alike."""
+    """Return the vector from the centre of a piece's twin to its own, if both cover the same area."""
     own, theirs = np.zeros((4, 2)), np.zeros((4, 2))
     place(piece, 0.0, 0.0, rotation, SCALE, own)
     place(other, 0.0, 0.0, rotation, SCALE, theirs)
@@ -91,7 +90,7 @@ def _between_centres(piece: int, other: int, rotation: float) -> Shift:
 
 def _aligned(figure: Silhouette, shift: Shift, name: str, pose: Pose, others: Poses) -> bool:
     """Return whether a vertex of a piece meets one of the figure's or of another piece's."""
-    vertices = [_outline(figure, shift), *(polygon(one, other) for one, other in others.items())]
+    vertices = [_outline(figure, shift), *(polygon(other, there) for other, there in others.items())]
     between = polygon(name, pose)[:, None] - np.concatenate(vertices)
     return bool((np.hypot(between[..., 0], between[..., 1]) < MEETING).any())
 

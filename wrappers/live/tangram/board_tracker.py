@@ -1,9 +1,8 @@
-"""What an agent sees of a live game: the wire's board as tangram's TurnState fields.
+"""The state of a live game for the agent: the game's board as tangram's TurnState fields.
 
-The wire says where the pieces are. The rest of TurnState is worked out here: the silhouette that is the objective, how
-many turns there were and which were skipped, the piece moved in this turn. The agent sees pieces where they are meant
-to lie: the game may report rounded numbers or force gaps between pieces, and people do not place pieces exactly (see
-`alignment`).
+The game sends the places of the pieces. The rest of TurnState follows here: the silhouette of the objective, the
+numbers of turns and of skipped turns, the piece moved in this turn. The agent sees pieces at their intended places: the
+game may round numbers or force gaps between pieces, and people do not place pieces exactly (see `alignment`).
 """
 
 import math
@@ -21,7 +20,7 @@ from .messages import ChatRequest, PlayFeedback, PlayRequest
 from .placing import SCALE, Polygon, Pose, collisions
 
 SAME = 0.05
-"""Board units, and degrees, within which the game reports a pose that we sent."""
+"""Most difference of a reported pose from the pose that we sent, in board units and degrees."""
 
 
 class BoardTracker:
@@ -32,9 +31,9 @@ class BoardTracker:
 
     Attributes:
         objective: the game's words for the figure.
-        poses: of the pieces on the board as reported, in the order in which they came.
-        collided: what each of them collides with, as reported.
-        plays_left: of the agent in this turn; steps away from a collision do not count.
+        poses: the reported poses of the pieces on the board, in the order of their placing.
+        collided: the reported collisions of each of them.
+        plays_left: the agent's plays left in this turn; steps away from a collision do not count.
     """
 
     def __init__(self, game: Game) -> None:
@@ -47,13 +46,13 @@ class BoardTracker:
         self.poses: dict[str, Pose] = {}
         self.collided: dict[str, list[str]] = {}
         self.plays_left = 0
-        self._meant: dict[str, tuple[Pose, Pose]] = {}  # the pose as reported, and the one that was meant
-        self._inexact: set[str] = set()  # pieces that the person put near to where they are meant to lie
+        self._meant: dict[str, tuple[Pose, Pose]] = {}  # the reported and the intended pose
+        self._inexact: set[str] = set()  # pieces that the person placed nearly right
         self._shift = CENTRED  # of the figure from the middle of the board
         self._images: dict[str, str] = {}
-        self._before: dict[str, Pose] = {}  # as meant, when the turn began
-        self._reported_before: dict[str, Pose] = {}  # as reported, when the turn began
-        self._left_behind: dict[str, Pose] = {}  # as reported, when our last turn was over
+        self._before: dict[str, Pose] = {}  # the intended poses when the turn began
+        self._reported_before: dict[str, Pose] = {}  # the reported poses when the turn began
+        self._left_behind: dict[str, Pose] = {}  # the reported poses after our last turn
         self._turn_number = self._passes = 0
         self._iou = 0.0  # when the turn began
 
@@ -62,10 +61,10 @@ class BoardTracker:
         """Whether the objective is a figure of the library, or one of the game's own."""
         return self._figure is not None
 
-    # What comes in.
+    # Messages of the game.
 
     def update(self, message: PlayRequest | PlayFeedback | ChatRequest) -> None:
-        """Take in the board of a message."""
+        """Update the board from a message."""
         assert message.state is not None
         if message.objective != self.objective:
             self.objective, self._figure = message.objective, objective(message.objective, self._own)
@@ -73,10 +72,10 @@ class BoardTracker:
             self._turn_number = self._passes = 0
             self._shift = CENTRED
         board = message.state.on_board
-        reported = {name: (*one.position, one.rotation % 360.0) for name, one in board.items()}
-        known = [name for name in self.poses if name in reported]
-        self.poses = {name: reported[name] for name in dict.fromkeys((*known, *reported))}
-        self.collided = {name: one.collisions for name, one in board.items()}
+        reported = {name: (*piece.position, piece.rotation % 360.0) for name, piece in board.items()}
+        there = [name for name in self.poses if name in reported]
+        self.poses = {name: reported[name] for name in dict.fromkeys((*there, *reported))}
+        self.collided = {name: piece.collisions for name, piece in board.items()}
         meant = self._meant.items()
         self._meant = {name: pair for name, pair in meant if name in reported and same(pair[0], reported[name])}
         self._inexact &= self._meant.keys()
@@ -84,20 +83,20 @@ class BoardTracker:
         self._images = {name: image for name, image in images.items() if image is not None}
 
     def interrupted(self, name: str, sent: Pose, meant: Pose) -> None:
-        """Note that our last turn ended with this play, without feedback: some games limit the plays of a turn.
+        """End our last turn, whose last play got no feedback: some games limit the plays of a turn.
 
-        The person has moved since then, maybe the same piece. Whether the play stood follows from the pieces around it.
+        The person has moved since then, perhaps the same piece. The pieces around the play decide whether it was kept.
         """
         before = self._reported_before
-        stood = not collisions(name, {**before, name: sent})
+        kept = not collisions(name, {**before, name: sent})
         there = sent
         if name in self.poses and same(self.poses[name], sent):
             there = self.poses[name]
             self.intend(name, meant)
-        self._ended({**before, name: there} if stood else before)
+        self._ended({**before, name: there} if kept else before)
 
     def begin(self) -> None:
-        """Begin our turn with the board that was seen."""
+        """Begin our turn with the current board."""
         self._turn_number += 2  # the person's and ours
         self._align()
         self._passes = self._passes + 1 if self.poses == self._left_behind else 0
@@ -106,9 +105,9 @@ class BoardTracker:
         self._iou = self._overlap()
 
     def _align(self) -> None:
-        """Move the figure to where it is built, and the person's pieces to their places in it.
+        """Move the figure to the pieces, and the person's pieces to their places in it.
 
-        The first turn may be one after a lost connection: then the agent's pieces tell where the figure stands, too.
+        The first turn may follow a lost connection; then the agent's pieces count too.
         """
         if self._figure is None:
             return
@@ -116,23 +115,23 @@ class BoardTracker:
             self._shift = figure_shift(self._figure, self.poses)
         for name, pose in self.poses.items():
             if name not in self._meant:
-                others = {one: there for one, there in self.meant().items() if one != name}
+                others = {other: there for other, there in self.meant().items() if other != name}
                 place = nearest_place(self._figure, self._shift, name, pose, others)
                 if place is not None:
                     self._meant[name] = pose, place
                     self._inexact.add(name)
 
     def intend(self, name: str, meant: Pose) -> None:
-        """Note where a piece was meant to lie that lies where the game reports it."""
+        """Store the intended pose of a piece beside its reported one."""
         self._meant[name] = self.poses[name], meant
         self._inexact.discard(name)
 
     def inexact(self, name: str) -> Pose | None:
-        """Return where a piece is meant to lie that the person put nearby; None for all others."""
+        """Return the intended pose of a piece that the person placed nearly right; None for all others."""
         return self._meant[name][1] if name in self._meant and name in self._inexact else None
 
     def end(self, moved: str | None) -> bool:
-        """End our turn, in which this piece was moved; return whether the game undoes the move."""
+        """End our turn; `moved` is the moved piece. Return whether the game undoes the move."""
         undone = moved is not None and bool(self.collided.get(moved))
         self._ended(self._reported_before if undone else self.poses)
         return undone
@@ -141,10 +140,10 @@ class BoardTracker:
         self._passes = self._passes + 1 if behind == self._reported_before else 0
         self._left_behind = behind
 
-    # What the agent sees.
+    # The TurnState.
 
     def meant(self) -> dict[str, Pose]:
-        """Return the poses as the agent sees them: pieces where they are meant to lie."""
+        """Return the intended poses, which the agent sees."""
         return {name: self._meant[name][1] if name in self._meant else pose for name, pose in self.poses.items()}
 
     def game_state(self, moved: str | None) -> TangramState:
@@ -215,7 +214,7 @@ class BoardTracker:
         return self._scaled((x - right, y - up, rotation), ASPECTS[self._aspect][1] / SCALE[1])
 
     def to_game(self, pose: Pose) -> Pose:
-        """Return a pose on the agent's board as it is in the game."""
+        """Return the pose in the game of a pose on the agent's board."""
         x, y, rotation = self._scaled(pose, SCALE[1] / ASPECTS[self._aspect][1])
         right, up = self._shift
         return x + right, y + up, rotation
@@ -224,7 +223,7 @@ class BoardTracker:
         return pose if by == 1 else (pose[0], BOARD / 2 + (pose[1] - BOARD / 2) * by, pose[2])
 
 
-def same(one: Pose, other: Pose) -> bool:
+def same(pose: Pose, other: Pose) -> bool:
     """Return whether two poses are the same up to rounding."""
-    turned = abs(one[2] - other[2]) % 360.0
-    return math.dist(one[:2], other[:2]) < SAME and min(turned, 360.0 - turned) < SAME
+    turned = abs(pose[2] - other[2]) % 360.0
+    return math.dist(pose[:2], other[:2]) < SAME and min(turned, 360.0 - turned) < SAME

@@ -1,7 +1,7 @@
-"""The point by which the Godot game reports a piece: its marker `VCenter`, which is not the piece's origin.
+"""The marker `VCenter` of a piece, which the Godot game reports and which is not the piece's origin.
 
-A play puts a piece's origin at a position. What the game reports in its own dialect is the marker. For Red, Cream and
-Blue it lies 1.0 to 1.2 board units from the origin; for the other pieces it is the origin.
+A play contains the position of the origin. The game's own dialect reports the marker. For Red, Cream and Blue it lies
+1.0 to 1.2 board units from the origin; for the other pieces it is the origin.
 """
 
 import math
@@ -16,13 +16,13 @@ _SCENE_OFFSETS: dict[str, Point] = {"Red": (-0.625, 10.0), "Cream": (0.0, 8.125)
 
 
 def marker_of(name: str, origin: Point, rotation: float) -> Point:
-    """Return where the marker of a piece lies: board units, for its origin and its rotation in degrees, clockwise."""
+    """Return the marker of a piece in board units, from its origin and its rotation in degrees, clockwise."""
     right, up = _offset(name, rotation)
     return origin[0] + right, origin[1] + up
 
 
 def origin_of(name: str, marker: Point, rotation: float) -> Point:
-    """Return where the origin of a piece lies, for its marker: the inverse of `marker_of`."""
+    """Return the origin of a piece from its marker: the inverse of `marker_of`."""
     right, up = _offset(name, rotation)
     return marker[0] - right, marker[1] - up
 

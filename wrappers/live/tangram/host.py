@@ -1,7 +1,7 @@
 """Our tangram in the role of the live game: it connects to an agent's WebSocket server and plays with it.
 
-`TangramHostSession` decides everything that is played; here are the connection, the times and the person, who may be
-any `Agent`. An agent that is late, or sends what cannot be read, loses its turn, and the match goes on.
+`TangramHostSession` has the rules of the protocol. The host has the connection, the times and the person, who may be
+any `Agent`. An agent that is late, or sends an unreadable play, loses its turn, and the match goes on.
 """
 
 import asyncio
@@ -40,16 +40,39 @@ logger = logging.getLogger(__name__)
 CONNECT_SECONDS = 10.0
 """Seconds for a handshake."""
 TRIES = 10
-"""Tries to connect in a row, before it is given up."""
+"""Tries to connect in a row."""
 ANSWER_BYTES = 2**16
-"""Bytes of a message of the agent; a longer one ends the connection, as in the Godot game."""
+"""Most bytes of a message of the agent; a longer one ends the connection, as in the Godot game."""
 ANSWERS = 50
-"""Answers of either side in one turn that do not end it, after which it is ended."""
+"""Most answers of either side in one turn; then the turn ends."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TangramTimes:
+    """Times of a host in seconds.
+
+    Attributes:
+        answer: the time of the agent for each message of its turn.
+        feedback: the time between a play and its feedback, as long as the Godot game's animation.
+        retry: the time before the first try to reconnect; the n-th try waits n times as long.
+    """
+
+    answer: float = 30.0
+    feedback: float = 0.0
+    retry: float = 1.0
 
 
 @dataclass
 class TangramResult:
-    """What came of a match: its objective, turns of both, plays refused, turns lost by the agent, and the outcome."""
+    """Result of a match.
+
+    Attributes:
+        objective: the figure.
+        turns: number of turns of both sides.
+        refused: number of the agent's refused messages.
+        lost: number of turns that the agent lost.
+        outcome: the outcome of TurnState; None: the match is running.
+    """
 
     objective: str
     turns: int = 0
@@ -63,21 +86,19 @@ class TangramHost:
 
     Args:
         game: tangram for two seats.
-        person: who sits at the other seat.
-        url: of the agent's server, ws:// or wss://.
+        person: the agent at the other seat.
+        url: the URL of the agent's server, ws:// or wss://.
         dialect: the form of our messages: ``"documented"``, or the Godot game's, ``"godot"``.
-        timeout: seconds that the agent may take for each message of its turn.
-        delay: seconds between a play and its feedback, as the Godot game's animation takes.
-        retry_after: seconds before the first try to reconnect; the n-th waits n times as long.
-        log: gets all that either side plays and says, so that it replays.
-        on_chat: is called with what the agent says.
+        times: the times.
+        log: the log of all moves and messages; None: no log.
+        on_chat: called with every chat message of the agent.
 
     Attributes:
-        results: of all matches that have begun, in order.
-        link: whether there is a connection to the agent.
+        results: the results of all matches that have begun, in order.
+        link: whether the agent is connected.
 
     Raises:
-        ValueError: for an address or a dialect of another kind.
+        ValueError: if `url` is not a WebSocket URL, or the dialect is unknown.
     """
 
     def __init__(
@@ -87,9 +108,7 @@ class TangramHost:
         url: str,
         *,
         dialect: Dialect = "documented",
-        timeout: float = 30.0,
-        delay: float = 0.0,
-        retry_after: float = 1.0,
+        times: TangramTimes | None = None,
         log: MatchLog | None = None,
         on_chat: Callable[[str], None] | None = None,
     ) -> None:
@@ -103,9 +122,7 @@ class TangramHost:
         self._person = person
         self._url = url
         self._dialect: Dialect = dialect
-        self._timeout = timeout
-        self._delay = delay
-        self._retry_after = retry_after
+        self._times = times or TangramTimes()
         self._log = SafeMatchLog(log)
         self._on_chat = on_chat or (lambda text: None)
         self._driver: AgentDriver
@@ -114,17 +131,17 @@ class TangramHost:
         self._began = time.monotonic()
 
     async def play(self, matches: int = 1, seed: int | None = None) -> list[TangramResult]:
-        """Play so many matches, one after the other.
+        """Play this number of matches, one after the other, and return their results.
 
         Raises:
             ConnectionError: if the agent cannot be reached.
-            EOFError: if a person at a terminal has left.
+            EOFError: if the input of a person at a terminal has ended.
         """
-        self._driver = AgentDriver(self._person)  # has a thread that Ctrl-C need not wait for
+        self._driver = AgentDriver(self._person)  # its thread does not delay Ctrl-C
         async with http_client() as self._http:
             with contextlib.closing(self._driver):
                 try:
-                    return [await self._play(int(one)) for one in streams(seed, matches)]
+                    return [await self._play(int(stream)) for stream in streams(seed, matches)]
                 finally:
                     await self._disconnect()
 
@@ -162,7 +179,7 @@ class TangramHost:
         session.play(Action("finish"), f"{ANSWERS} answers, and no finish")
 
     async def _answer(self, session: TangramHostSession) -> tuple[AgentResponse, str]:
-        """Return the person's answer and ""; for a policy that fails, `finish` and why. The agent is read meanwhile."""
+        """Return the person's answer and ""; if it fails, `finish` and the reason. The agent is read meanwhile."""
         listening = asyncio.create_task(self._listen(session))
         try:
             response: AgentResponse = await self._driver.call(self._person.respond, session.state())
@@ -179,7 +196,7 @@ class TangramHost:
                 listening.result()
 
     async def _listen(self, session: TangramHostSession) -> None:
-        """Read what the agent sends out of turn: its pings want an answer, and nothing may wait for its next turn."""
+        """Read the agent's messages during the person's turn: pings need an answer, and chats are not delayed."""
         for number in itertools.count():
             if self._socket is None or (data := await self._receive()) is None:
                 return
@@ -191,12 +208,12 @@ class TangramHost:
         await self._send(session.request())
         for _ in range(ANSWERS):
             try:
-                async with asyncio.timeout(self._timeout):
+                async with asyncio.timeout(self._times.answer):
                     data = await self._receive()
             except TimeoutError:
-                return session.skip(f"no answer within {self._timeout:g} s")
+                return session.skip(f"no answer within {self._times.answer:g} s")
             if data is None:
-                await asyncio.sleep(self._retry_after)
+                await asyncio.sleep(self._times.retry)
                 await self._send(session.request())  # the turn begins again
                 continue
             for event in session.receive(data):
@@ -208,7 +225,7 @@ class TangramHost:
     async def _carry_out(self, event: TangramHostEvent) -> None:
         match event:
             case SendMessage():
-                await asyncio.sleep(self._delay)
+                await asyncio.sleep(self._times.feedback)
                 await self._send(event.message)
             case AgentSaid():
                 self._on_chat(event.text)
@@ -235,17 +252,17 @@ class TangramHost:
                 logger.warning("the connection was lost: %s", describe_error(error))
 
     async def _connected(self) -> aiohttp.ClientWebSocketResponse:
-        """Return the connection, a new one where the old one is lost.
+        """Return the connection, a new one if the old one is lost.
 
         Raises:
-            ConnectionError: if there is none to be had.
+            ConnectionError: if the agent cannot be reached.
         """
         assert self._http is not None
         http = self._http
         if self._socket is None or self._socket.closed:
             self._socket = await retry(
                 lambda: open_websocket(http, self._url, most_bytes=ANSWER_BYTES, seconds=CONNECT_SECONDS),
-                Backoff(self._retry_after, TRIES, link=self.link),
+                Backoff(self._times.retry, TRIES, link=self.link),
             )
             self.link.up()
         return self._socket

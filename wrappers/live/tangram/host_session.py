@@ -1,8 +1,7 @@
-"""The game's end of the tangram protocol without I/O: one match of our game, a person's seat and the agent's.
+"""The game's end of the tangram protocol without I/O: one match of our game with a person and the agent.
 
-`TangramHostSession` returns what to send when the agent's turn begins and what follows from each of its messages. The
-rules decide what a play does. A play that they refuse is answered by an `error` and costs the turn, as in the Godot
-game.
+`TangramHostSession` returns the message that begins the agent's turn, and the events of each of its messages. The rules
+play a move. A play that they refuse is answered by an `error` and ends the turn, as in the Godot game.
 """
 
 from collections.abc import Callable
@@ -31,14 +30,14 @@ from .messages import (
 
 @dataclass(frozen=True)
 class TurnEnded:
-    """The agent's turn has ended; too early where there is a `problem`."""
+    """The end of the agent's turn; with a `problem` if the agent lost it."""
 
     problem: str = ""
 
 
 @dataclass(frozen=True)
 class AgentSaid:
-    """The agent said something."""
+    """A chat message of the agent."""
 
     text: str
 
@@ -50,15 +49,15 @@ class TangramHostSession:
     """A match between a person and an agent.
 
     Args:
-        match: tangram with two seats, which has been reset; the person's is the first.
-        log: is called with what was accepted of either side, as lines of a match log that replays: ``"turn"`` with
-            `agent` and `response`, and the `problem` for which the response replaces another; ``"message"`` with
-            `agent` and `intent`.
+        match: tangram with two seats, after its reset; the person's seat is the first.
+        log: called with the accepted moves and messages of both sides, as lines of a match log: ``"turn"`` with `agent`
+            and `response`, and with `problem` if the response is a replacement; ``"message"`` with `agent` and
+            `intent`.
 
     Attributes:
         match: the referee.
         person, agent: the names of their seats.
-        refused: messages of the agent that were answered by an error.
+        refused: number of the agent's messages that were answered by an error.
     """
 
     def __init__(self, match: Match, log: Callable[..., None] | None = None) -> None:
@@ -83,14 +82,14 @@ class TangramHostSession:
     # The person.
 
     def state(self) -> TurnState:
-        """Return what the person sees."""
+        """Return the person's TurnState."""
         return self.match.turn_state(self.person)
 
     def play(self, response: AgentResponse | Action, problem: str = "") -> tuple[ActionResult, list[ChatRequest]]:
-        """Play the person's answer, or another in its place where there is a `problem`.
+        """Play the person's answer; with a `problem`, its replacement.
 
         Returns:
-            the result, and what the person says to the agent by it.
+            the result, and the person's messages to the agent.
         """
         result = self._submit(self.person, response, problem)
         said = response.messages if result.ok and isinstance(response, AgentResponse) else []
@@ -99,12 +98,12 @@ class TangramHostSession:
     # The agent.
 
     def request(self) -> PlayRequest:
-        """Return the message that begins the agent's turn, or begins it again after a connection was lost."""
+        """Return the message that begins the agent's turn, or restarts it after a lost connection."""
         self._asked = True
         return PlayRequest(**self._board())
 
     def receive(self, data: Any) -> list[TangramHostEvent]:
-        """Take in a message of the agent (text, bytes, or parsed JSON), and return what follows. Never raises."""
+        """Return the events of a message of the agent (text, bytes, or parsed JSON). Never raises."""
         message = messages.decode_agent(data)
         match message:
             case Play() if self._asked:
@@ -126,7 +125,7 @@ class TangramHostSession:
                 return [self._refuse("it is not the agent's turn")]
 
     def skip(self, problem: str = "") -> TurnEnded:
-        """End the agent's turn; too early where there is a `problem`."""
+        """End the agent's turn; with a `problem` if the agent loses it."""
         self._asked = False
         if self.agents_turn:
             self._submit(self.agent, Action("finish"), problem)
@@ -153,7 +152,7 @@ class TangramHostSession:
         self.refused += 1
         return SendMessage(Error(message=escaped(reason, 200)))
 
-    # What the agent is sent.
+    # Messages to the agent.
 
     def _chat(self, text: str) -> ChatRequest:
         return ChatRequest(message=text, **self._board())

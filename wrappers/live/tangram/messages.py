@@ -1,11 +1,11 @@
 """The messages of the tangram game (TangramCollaborativeAI), both directions, as structs tagged by ``type``.
 
-What we send is the form of the game's documentation, or on request the form that the Godot game itself sends. What we
-read may come in either: vectors as ``[x, y]``, ``"(x, y)"`` or ``{"x": …, "y": …}``, pieces nested or in a list,
-vertices missing, timestamps as numbers, unknown fields.
+We send the form of the game's documentation, or on request the Godot game's own form. We read both: vectors as
+``[x, y]``, ``"(x, y)"`` or ``{"x": …, "y": …}``, pieces nested or in a list, missing vertices, timestamps as numbers,
+unknown fields.
 
-`BoardPiece.position` is the origin of a piece, as in `Play`. The Godot game's nested form reports another point, which
-is translated here, both ways (see `centre_marker`).
+`BoardPiece.position` is the origin of a piece, as in `Play`. The Godot game's nested form has another point,
+which is converted in both directions (see `centre_marker`).
 """
 
 import math
@@ -23,13 +23,13 @@ from ...logs.log_text import escaped
 from .centre_marker import marker_of, origin_of
 
 BOUNDARY = "BOUNDARY"
-"""Stands among a piece's `collisions` if it is out of bounds."""
+"""The entry of a piece's `collisions` for the edge of the board."""
 DIALECTS = ("documented", "godot")
 """The forms that `encode` writes: the documented one, and that of the Godot game."""
 MESSAGE_LIMIT = 4 * 2**20
-"""Bytes that a message of the game may have: its outbound buffer holds no more."""
+"""Most bytes of a message of the game, the size of its outbound buffer."""
 FARTHEST = 1e9
-"""Board units. A position farther off than this cannot be on a board, and is refused."""
+"""Largest coordinate of a position in board units; a larger one is refused."""
 
 Dialect: TypeAlias = Literal["documented", "godot"]
 Vector: TypeAlias = tuple[float, float]
@@ -40,7 +40,7 @@ Timestamp: TypeAlias = str | float | None
 
 
 class State(Struct, kw_only=True):
-    """Where the pieces are, by name."""
+    """The pieces on the board and in the drawer, by name."""
 
     on_board: dict[str, BoardPiece]
     off_board: dict[str, DrawerPiece]
@@ -50,7 +50,7 @@ class State(Struct, kw_only=True):
 
 
 class PlayRequest(Struct, kw_only=True, tag_field="type", tag="playRequest"):
-    """The agent's turn begins. Images are base64 PNG and stay as they came."""
+    """The start of the agent's turn. Images are base64 PNG and are not decoded."""
 
     objective: str = ""
     state: State
@@ -70,7 +70,7 @@ class PlayFeedback(Struct, kw_only=True, tag_field="type", tag="playFeedback"):
 
 
 class ChatRequest(Struct, kw_only=True, tag_field="type", tag="chatRequest"):
-    """What the player said, and the board: None where it cannot be read, since the player wants an answer anyway."""
+    """A message of the player, and the board; None if it cannot be read, because the message needs an answer anyway."""
 
     objective: str = ""
     message: str
@@ -84,7 +84,7 @@ class ChatRequest(Struct, kw_only=True, tag_field="type", tag="chatRequest"):
 
 
 class Play(Struct, kw_only=True, tag_field="type", tag="play"):
-    """Put a piece with its centre at a position, turned by so many degrees."""
+    """A play: the position of a piece's centre, and its rotation in degrees."""
 
     shape: str
     position: Vector
@@ -93,13 +93,13 @@ class Play(Struct, kw_only=True, tag_field="type", tag="play"):
 
 
 class Finish(Struct, kw_only=True, tag_field="type", tag="finish"):
-    """The agent's turn is over."""
+    """The end of the agent's turn."""
 
     timestamp: Timestamp = None
 
 
 class Chat(Struct, kw_only=True, tag_field="type", tag="chat"):
-    """What the agent says."""
+    """A chat message of the agent."""
 
     message: str
     timestamp: Timestamp = None
@@ -109,7 +109,7 @@ class Chat(Struct, kw_only=True, tag_field="type", tag="chat"):
 
 
 class Error(Struct, kw_only=True, tag_field="type", tag="error"):
-    """The other end sent what cannot be read, or cannot be played."""
+    """The answer to a message that cannot be read or played."""
 
     message: str
     timestamp: Timestamp = None
@@ -129,7 +129,7 @@ _encoder = msgspec.json.Encoder()
 
 
 def encode(message: GameMessage | AgentMessage, dialect: Dialect = "documented") -> str:
-    """Return the message as the JSON text that travels."""
+    """Return the message as JSON text."""
     if dialect == "godot" and isinstance(message, (PlayRequest, PlayFeedback, ChatRequest)):
         fields = msgspec.to_builtins(message)
         fields["state"] = message.state and _as_godot(message.state)
@@ -138,13 +138,13 @@ def encode(message: GameMessage | AgentMessage, dialect: Dialect = "documented")
 
 
 def decode_game(data: Any) -> GameMessage | Unknown:
-    """Read what a game sent: text, bytes, or parsed JSON. Never raises; see `Unknown`."""
+    """Return the message of a game from text, bytes, or parsed JSON. Never raises; see `Unknown`."""
     message: GameMessage | Unknown = _decode(data, GameMessage)
     return message
 
 
 def decode_agent(data: Any) -> AgentMessage | Unknown:
-    """Read what an agent sent: text, bytes, or parsed JSON. Never raises; see `Unknown`."""
+    """Return the message of an agent from text, bytes, or parsed JSON. Never raises; see `Unknown`."""
     message: AgentMessage | Unknown = _decode(data, AgentMessage)
     return message
 
@@ -166,18 +166,18 @@ def _decode(data: Any, kind: Any) -> Any:
 
 
 def _documented(fields: dict[str, Any]) -> dict[str, Any]:
-    """Bring a message of any dialect into the documented form."""
-    known = {key: value for key, value in fields.items() if value is not None and _readable(key, value)}
+    """Return a message of any dialect in the documented form."""
+    readable = {key: value for key, value in fields.items() if value is not None and _readable(key, value)}
     match fields.get("type"):
         case "playRequest" | "playFeedback":
-            known["state"] = _state(fields.get("state"))
+            readable["state"] = _state(fields.get("state"))
         case "chatRequest":
             with suppress(ValueError):
-                known["state"] = _state(known.pop("state", None))
+                readable["state"] = _state(readable.pop("state", None))
         case "play":
-            known["position"] = _vector(fields.get("position"), "position")
-            known["rotation"] = _number(fields.get("rotation"), "rotation")
-    return known
+            readable["position"] = _vector(fields.get("position"), "position")
+            readable["rotation"] = _number(fields.get("rotation"), "rotation")
+    return readable
 
 
 def _readable(key: str, value: Any) -> bool:
@@ -200,7 +200,7 @@ def _pieces(state: dict[str, Any], where: str) -> list[tuple[str, dict[str, Any]
     pieces = {} if pieces in (None, []) else pieces
     if not isinstance(pieces, dict):
         raise ValueError(f"{where} must be an object of pieces, not {_short(pieces)}")
-    found = []
+    named = []
     for name, piece in pieces.items():
         if name not in PIECES:
             raise ValueError(f"{where} holds {_short(name)}, which is none of {', '.join(PIECES)}")
@@ -208,8 +208,8 @@ def _pieces(state: dict[str, Any], where: str) -> list[tuple[str, dict[str, Any]
             piece = piece[0]
         if not isinstance(piece, dict):
             raise ValueError(f"{where}.{name} must be an object, not {_short(piece)}")
-        found.append((name, piece))
-    return found
+        named.append((name, piece))
+    return named
 
 
 def _board_piece(name: str, piece: dict[str, Any]) -> dict[str, Any]:
@@ -219,13 +219,13 @@ def _board_piece(name: str, piece: dict[str, Any]) -> dict[str, Any]:
     place = _vector(piece.get("position"), f"{name}.position")
     rotation = _number(piece.get("rotation"), f"{name}.rotation")
     collisions = piece.get("collisions")
-    named = [one for one in collisions if isinstance(one, str)] if isinstance(collisions, list) else []
+    named = [name for name in collisions if isinstance(name, str)] if isinstance(collisions, list) else []
     return {
         "position": origin_of(name, place, rotation) if nested else place,
         "vertices": _vectors(piece.get("vertices")),
         "rotation": rotation,
-        # Whatever it collides with that is no piece is a boundary.
-        "collisions": list(dict.fromkeys(one if one in PIECES else BOUNDARY for one in named)),
+        # A name that is no piece is a boundary.
+        "collisions": list(dict.fromkeys(name if name in PIECES else BOUNDARY for name in named)),
     }
 
 
@@ -233,18 +233,18 @@ def _drawer_piece(piece: dict[str, Any]) -> dict[str, Any]:
     rotation = piece.get("rotation")
     try:
         turned = _number(rotation, "rotation")
-    except ValueError:  # nothing depends on how a piece lies in the drawer
+    except ValueError:  # the rotation in the drawer is not used
         turned = 0.0
     return {"vertices": _vectors(piece.get("vertices")), "rotation": turned}
 
 
 def _vectors(value: Any) -> list[Vector]:
-    """Read vertices; none if they cannot be read, since they follow from position and rotation."""
+    """Return the vertices; [] if they cannot be read, because they follow from position and rotation."""
     values = list(value.values()) if isinstance(value, dict) else value
     if not isinstance(values, list) or len(values) > 16:
         return []
     try:
-        return [_vector(one, "a vertex") for one in values]
+        return [_vector(vertex, "a vertex") for vertex in values]
     except ValueError:
         return []
 
@@ -281,7 +281,7 @@ def _number(value: Any, what: str) -> float:
 def _short(value: Any) -> str:
     try:
         return escaped(repr(value), 80)
-    except (ValueError, RecursionError):  # Python writes no whole number of more than 4,300 digits
+    except (ValueError, RecursionError):  # Python converts no integer of more than 4,300 digits
         return f"such a {type(value).__name__}"
 
 
@@ -305,5 +305,5 @@ def _as_godot(state: State) -> dict[str, Any]:
 
 
 def _text(vector: Vector) -> str:
-    """Write a vector as Godot does where it makes text of one: six significant digits."""
+    """Return a vector as Godot's text: six significant digits."""
     return f"({vector[0]:.6g}, {vector[1]:.6g})"

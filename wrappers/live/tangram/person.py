@@ -9,12 +9,12 @@ from ...agents.human import parse
 
 
 class Person:
-    """A person at a terminal: ``play Red [50,40] 45``, ``finish``, or ``say`` and something to the agent.
+    """A person at a terminal: ``play Red [50,40] 45``, ``finish``, or ``say`` and a text for the agent.
 
     Args:
-        game: what is played.
-        source: where answers are read from, a line each (None: standard input).
-        screen: where the board and the questions are written (None: standard output).
+        game: the game.
+        source: the stream of answers, one per line (None: standard input).
+        screen: the stream for the board and the questions (None: standard output).
     """
 
     def __init__(self, game: Game, source: TextIO | None = None, screen: TextIO | None = None) -> None:
@@ -26,7 +26,7 @@ class Person:
         """Show the board and read an answer; ask again until it can be played.
 
         Raises:
-            EOFError: if no more answers come.
+            EOFError: at the end of `source`.
         """
         tables, seat = self._game.view.load(state)
         self._write(f"{state.game_state['objective']}\n{self._game.renderer.text(tables[0], seat)}")

@@ -1,4 +1,4 @@
-"""Where a piece can go without a policy: out of a collision, or joined to the pieces on the board.
+"""Places of a piece without a policy: out of a collision, or next to the pieces on the board.
 
 Poses are ``(x, y, rotation)`` by piece name in board units of the Godot game's aspect; a polygon is float64[4, 2].
 """
@@ -20,11 +20,11 @@ Polygon: TypeAlias = NDArray[np.float64]
 SCALE = ASPECTS["godot"]
 """Board units per unit of the pieces in the Godot game."""
 REACH = 5.0
-"""Board units that `separated` moves a piece at most."""
+"""Most board units by which `separated` moves a piece."""
 CLOSE = 1.0
-"""Board units between two pieces that belong together."""
+"""Most board units between connected pieces."""
 ARM = 5.4
-"""Least distance of the centres of two pieces that touch, in board units, at right angles to the common edge."""
+"""Least distance of the centres of touching pieces, in board units, perpendicular to the common edge."""
 NUDGES = (0.4, 0.2, 0.2, 0.1, 0.1, 0.05)
 """Board units of the moves of `roomiest`, one after another."""
 WAYS = [np.array([math.cos(angle), math.sin(angle)]) for angle in np.arange(8) * math.pi / 4]
@@ -42,15 +42,15 @@ def polygon(name: str, pose: Pose) -> Polygon:
 
 
 def collisions(name: str, poses: Poses) -> list[str]:
-    """Return what a piece on the board overlaps: names, and BOUNDARY last. Touching is not overlapping."""
+    """Return the names that a piece on the board overlaps, BOUNDARY last. Touching is not overlapping."""
     own = polygon(name, poses[name])
-    found = [one for one in poses if one != name and geometry.collides(own, polygon(one, poses[one]))]
-    return found if geometry.on_board(own) else [*found, "BOUNDARY"]
+    names = [other for other in poses if other != name and geometry.collides(own, polygon(other, poses[other]))]
+    return names if geometry.on_board(own) else [*names, "BOUNDARY"]
 
 
 def separated(name: str, pose: Pose, others: Poses, gap: float) -> Pose | None:
     """Return the pose moved as little as needed to keep `gap` from other pieces and the board's edge; None: no room."""
-    polygons = [polygon(one, other) for one, other in others.items()]
+    polygons = [polygon(other, there) for other, there in others.items()]
     start = own = polygon(name, pose)
     for _ in range(40):
         shift = np.maximum(gap - own.min(axis=0), 0) - np.maximum(own.max(axis=0) - (BOARD - gap), 0)
@@ -79,7 +79,7 @@ def spread(name: str, pose: Pose, anchor: Pose, others: Poses, gap: float) -> Po
 
 def roomiest(name: str, pose: Pose, others: Poses) -> Pose | None:
     """Return the pose, moved a little (some `NUDGES`), with the largest distance to other pieces; None: it overlaps."""
-    polygons = [polygon(one, other) for one, other in others.items()]
+    polygons = [polygon(other, there) for other, there in others.items()]
     start = polygon(name, pose)
 
     def room(shift: Polygon) -> float:
@@ -98,14 +98,14 @@ def roomiest(name: str, pose: Pose, others: Poses) -> Pose | None:
 
 
 def _separation(own: Polygon, other: Polygon) -> tuple[float, Polygon]:
-    """Return how deep two pieces overlap (negative: their distance), and the shortest way out for `own`."""
+    """Return the depth of an overlap (negative: the distance), and the direction of the shortest way out for `own`."""
     best, way = math.inf, np.zeros(2)
-    for one, another, sign in ((own, other, -1.0), (other, own, 1.0)):
-        edges = np.roll(one, -1, axis=0) - one
+    for first, second, sign in ((own, other, -1.0), (other, own, 1.0)):
+        edges = np.roll(first, -1, axis=0) - first
         lengths = np.hypot(edges[:, 0], edges[:, 1])
         real = lengths > 1e-9
         normals = np.stack([edges[real, 1], -edges[real, 0]], axis=1) / lengths[real, None]  # outwards
-        depths = (normals * one[real]).sum(axis=1) - (normals @ another.T).min(axis=1)
+        depths = (normals * first[real]).sum(axis=1) - (normals @ second.T).min(axis=1)
         least = int(depths.argmin())
         if depths[least] < best:
             best, way = float(depths[least]), sign * normals[least]
@@ -113,15 +113,15 @@ def _separation(own: Polygon, other: Polygon) -> tuple[float, Polygon]:
 
 
 def figure_moves(poses: Poses, gap: float) -> Iterator[tuple[str, Pose]]:
-    """Return moves towards a connected figure without collisions, best first; none where it is complete.
+    """Yield moves towards a connected figure without collisions, best first; none if it is complete.
 
-    A piece that collides or is not connected to the others goes first, then those in the drawer, large pieces first.
+    Pieces that collide or are not connected come first, then those in the drawer, large pieces first.
     """
     figure = _largest_group(poses, gap)
     misplaced = [name for name in ORDER if name in poses and (name not in figure or collisions(name, poses))]
     for name in (*misplaced, *(name for name in ORDER if name not in poses)):
-        others = {one: pose for one, pose in poses.items() if one != name}
-        for place in _places_along(name, {one: others[one] for one in figure if one != name}, others, gap):
+        others = {other: pose for other, pose in poses.items() if other != name}
+        for place in _places_along(name, {other: others[other] for other in figure if other != name}, others, gap):
             yield name, place
 
 
@@ -130,21 +130,21 @@ def _largest_group(poses: Poses, gap: float) -> set[str]:
     polygons = {name: polygon(name, pose) for name, pose in poses.items()}
     groups: list[set[str]] = []
     for name, own in polygons.items():
-        near = {one for one, other in polygons.items() if geometry.depth(own, other) > -CLOSE - gap}
+        near = {other for other, theirs in polygons.items() if geometry.depth(own, theirs) > -CLOSE - gap}
         met = [group for group in groups if group & near]
         groups = [group for group in groups if group not in met] + [{name}.union(*met)]
     return max(groups, key=lambda group: sum(AREAS[PIECES.index(name)] for name in group), default=set())
 
 
 def _places_along(name: str, figure: Poses, others: Poses, gap: float) -> Iterator[Pose]:
-    """Return places on the board where an edge of a piece lies along an edge of the figure and nothing collides.
+    """Yield places on the board with an edge of a piece along an edge of the figure, and without collisions.
 
-    Long common edges go first, and places near the figure's middle.
+    Places with long common edges come first, and those near the figure's middle.
     """
     shape = SHAPES[PIECES.index(name)]
-    polygons = [polygon(one, pose) for one, pose in figure.items()]
-    centre = np.mean([one.mean(axis=0) for one in polygons] or [MIDDLE[:2]], axis=0)
-    found: list[tuple[float, Pose]] = [] if figure else [(0.0, MIDDLE)]
+    polygons = [polygon(other, pose) for other, pose in figure.items()]
+    centre = np.mean([vertices.mean(axis=0) for vertices in polygons] or [MIDDLE[:2]], axis=0)
+    places: list[tuple[float, Pose]] = [] if figure else [(0.0, MIDDLE)]
     for theirs in polygons:
         for start, end in _edges(theirs / SCALE):  # in the pieces' units, where angles are undistorted
             for first, last in _edges(shape):
@@ -153,9 +153,9 @@ def _places_along(name: str, figure: Poses, others: Poses, gap: float) -> Iterat
                 rotation = _snapped(math.degrees(turn))
                 for ours, anchor in ((first, end), (last, start)):
                     x, y = (np.asarray(SCALE) * (anchor - _rotated(ours, rotation))).tolist()
-                    found.append((math.dist((x, y), centre) - 4 * common, (x, y, rotation)))
-    found.sort()
-    for _, place in found:
+                    places.append((math.dist((x, y), centre) - 4 * common, (x, y, rotation)))
+    places.sort()
+    for _, place in places:
         if not collisions(name, {**others, name: place}):
             moved = separated(name, place, others, gap) if gap > 0 else place
             if moved is not None and not collisions(name, {**others, name: moved}):
@@ -174,6 +174,6 @@ def _rotated(vector: Polygon, rotation: float) -> Polygon:
 
 
 def _snapped(degrees: float) -> float:
-    """Return an angle in 0 to 360, and multiples of 45 as such."""
+    """Return an angle in 0 to 360, rounded to a multiple of 45 if it is close to one."""
     nearest = 45.0 * round(degrees / 45.0)
     return (nearest if abs(degrees - nearest) < 1e-6 else degrees) % 360.0
