@@ -89,7 +89,7 @@ class TextGame:
 
     Args:
         game: the game with its options, or its name.
-        retries: how often an agent is asked again in a turn.
+        retries: number of further requests to an agent in a turn.
         penalty: the reward of a refused answer, in `Payoffs.unit`.
         instructions: the end of the system prompt, such as the rules, or how to answer.
         options: the game's, where it is named.

@@ -13,7 +13,7 @@ def chat_of(state: TurnState, instructions: str = "", messages: int = 30) -> Cha
     """Return the conversation that asks for an action: a system prompt, and the state as JSON.
 
     Args:
-        state: what the agent sees.
+        state: the agent's TurnState.
         instructions: the end of the system prompt.
         messages: number of latest messages of the match in the prompt.
     """

@@ -42,7 +42,7 @@ class ResolvingPolicy:
 
     Attributes:
         encoder: the encoder of the policy.
-        resolved: how many decisions were made by new solutions.
+        resolved: number of decisions by new solutions.
 
     Raises:
         ValueError: for seconds not above 0.

@@ -26,7 +26,7 @@ class Recorder:
         env: the environment of a registered game; it is reset with `seed`.
         seed: the seed of the match.
         agent_ids: the players' names, seat by seat, for replays; None: the names of the seats.
-        setup: what is given instead of drawn, such as the cards (see `GameEnv.reset`); None: nothing.
+        setup: fixed parts of the deal, such as the cards (see `GameEnv.reset`); None: all are drawn.
     """
 
     def __init__(

@@ -60,7 +60,7 @@ class ScrambledPolicy:
     Args:
         policy: the policy.
         game: a game with statements, with its options.
-        seed: of the random statements.
+        seed: the seed of the random statements.
 
     Raises:
         ValueError: if the game has no statements.

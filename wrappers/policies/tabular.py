@@ -23,7 +23,7 @@ class TabularPolicy(LearnedPolicy):
         table: float32[I, A], the probability of every action index there.
         trained_for: the game; None: unknown.
         deterministic: play the most likely action instead of drawing one.
-        seed: of the policy's own random stream; None for fresh entropy.
+        seed: the seed of the policy's own random stream; None: fresh entropy.
     """
 
     def __init__(

@@ -23,8 +23,8 @@ def page(moments: Iterable[Moment], title: str, note: Callable[[], str] = str) -
     """Return the HTML of these moments. With several matches it opens on an overview: results, and their sums so far.
 
     Args:
-        moments: in order, match by match.
-        title: of the page.
+        moments: the moments, match by match.
+        title: the title of the page.
         note: returns what else the overview says, when all moments have been read.
 
     Raises:

@@ -59,18 +59,18 @@ ACPC = re.compile(r"^(STATE|[^:|\n]+\|[^:\n]+):\d+:[cfr\d/]*:", re.MULTILINE)
 POSTS = re.compile(r"\b(posts|antes|(?<=- )ante|(?<=: )ante|post (sb|bb|ante|dead))\b.*\d", re.IGNORECASE)
 """A line in the text of a site with what a player posts."""
 BETWEEN = "\n\n\n"
-"""What ends a hand in the text of a site."""
+"""The end of a hand in the text of a site."""
 MALFORMED = (AttributeError, AssertionError, IndexError, KeyError, OverflowError, TypeError, ValueError)
-"""What PokerKit raises for a file that is not what it should be."""
+"""The errors of PokerKit for a malformed file."""
 
 
 class HandFile:
     """A file of hand histories.
 
     Attributes:
-        count: the hands that were read so far, those that were left out included.
-        left_out: of those that cannot be read, the reasons and how many have each.
-        problems: of each reason the first such hand: file, number and what is wrong with it.
+        count: number of hands so far, with those that cannot be read.
+        left_out: numbers of hands that cannot be read, by reason.
+        problems: the first such hand by reason: file, number and problem.
 
     Args:
         path: the file.
@@ -110,7 +110,7 @@ class HandFile:
             raise ValueError(first if self.count == 1 else f"{self.summary()}\n{first}")
 
     def summary(self) -> str:
-        """Return how many hands were left out and why, in one sentence; "" if none were."""
+        """Return the number of hands left out, with the reasons, in one sentence; "" if there are none."""
         if not self.left_out:
             return ""
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in self.left_out.most_common())

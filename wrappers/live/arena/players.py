@@ -139,7 +139,7 @@ def _state_type(act: Callable[..., Any]) -> Any:
     try:
         hints = typing.get_type_hints(act)
         first = next(iter(inspect.signature(act).parameters))
-    except Exception:  # names that cannot be resolved, a signature that cannot be had
+    except Exception:  # unresolvable names, or no signature
         return None
     kind = hints.get(first)
     return dict if typing.get_origin(kind) in (dict, Mapping) else kind
@@ -267,11 +267,11 @@ class WaitingPlayer:
 async def play_turns(
     session: MatchSession, players: Mapping[str, Player], seconds: float, keeps_thoughts: bool = False
 ) -> None:
-    """Ask the players for their turns until the match is over. A late or failing player pays what the limits say.
+    """Ask the players for their turns until the match is over. A late or failing player gets the penalty of the limits.
 
     Args:
         session: the match.
-        players: by agent id.
+        players: the players by agent id.
         seconds: the time for a turn.
         keeps_thoughts: whether the thoughts of policies are written to the match's log.
     """
@@ -280,7 +280,7 @@ async def play_turns(
         if session.actions != actions:
             budget, actions = TimeBudget(seconds), session.actions
             if actions % 64 == 0:
-                await asyncio.sleep(0)  # policies never wait for anything; others must get their turn
+                await asyncio.sleep(0)  # policies never wait, so other tasks need a chance
         player = players[name]
         try:
             if isinstance(player, PolicyPlayer):
@@ -292,5 +292,5 @@ async def play_turns(
             session.timeout(name)
         except AgentGone as error:
             session.gave_up(name, str(error))
-        except Exception as error:  # whatever it is, it is that agent's
+        except Exception as error:  # any error of that agent
             session.failed(name, describe_error(error))

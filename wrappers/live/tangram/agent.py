@@ -6,9 +6,7 @@ that is late, raises or cannot be played is replaced by `finish`, and so are lat
 
 import asyncio
 import logging
-from collections.abc import Callable
 from datetime import UTC, datetime
-from functools import partial
 from itertools import count
 from typing import Any
 
@@ -27,7 +25,7 @@ from ..common.connection import Connection, ConnectionLimits
 from ..common.end_counter import EndCounter
 from ..common.server import Server
 from . import messages
-from .agent_session import ChatRequested, TangramAgentSession, TangramEvent, UsefulMoves
+from .agent_session import ChatRequested, TangramAgentSession, UsefulMoves
 
 logger = logging.getLogger(__name__)
 
@@ -56,7 +54,6 @@ class TangramAgentServer(Server):
         deadline: seconds for a decision, or for an answer to the player.
         useful: the moves to play if the agent ends a turn without a move (see `TangramAgentSession`).
         log: the log of all connections, decisions and ends; None: no log.
-        on_event: called with the name of a game and each of its events, for screens and tests.
 
     Attributes:
         url: the address to which games connect, after the start.
@@ -73,7 +70,6 @@ class TangramAgentServer(Server):
         deadline: float = 10.0,
         useful: UsefulMoves | None = None,
         log: MatchLog | None = None,
-        on_event: Callable[[str, TangramEvent], None] | None = None,
     ) -> None:
         if deadline <= 0:
             raise ValueError(f"deadline={deadline}: seconds for a decision, above 0")
@@ -85,7 +81,6 @@ class TangramAgentServer(Server):
         self._deadline = deadline
         self._useful = useful
         self._log = SafeMatchLog(log)
-        self._on_event = on_event or (lambda name, event: None)
         self._ended = EndCounter()
         self._numbers = count(1)
         self._driver: AgentDriver | None = None
@@ -128,9 +123,7 @@ class TangramAgentServer(Server):
         assert self._driver is not None
         session = TangramAgentSession(self._game, f"game-{next(self._numbers)}", self._useful)
         name = session.match_id
-        runner = _GameRunner(
-            session, self._driver, self._agent, connection, self._deadline, partial(self._on_event, name)
-        )
+        runner = _GameRunner(session, self._driver, self._agent, connection, self._deadline)
         logger.info("%s has connected", name)
         self._log.write("joined", match_id=name)
         try:
@@ -169,9 +162,8 @@ class _GameRunner(AgentRunner[messages.AgentMessage]):
         agent: Agent,
         connection: Connection,
         seconds: float,
-        on_event: Callable[[Any], None],
     ) -> None:
-        super().__init__(session, driver, seconds=seconds, on_event=on_event)
+        super().__init__(session, driver, seconds=seconds)
         self._session = session
         self._agent = agent
         self._connection = connection
