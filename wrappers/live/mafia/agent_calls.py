@@ -65,11 +65,6 @@ class AgentCalls:
         self._log = AgentServiceLog(log)
         self._agents: OrderedDict[Key, AgentPolicy] = OrderedDict()
 
-    @property
-    def agents(self) -> int:
-        """Number of agents that are kept."""
-        return len(self._agents)
-
     def begin(self, client: str, begin: Begin) -> "AgentCall":
         """Begin a client's call.
 

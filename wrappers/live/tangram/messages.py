@@ -49,8 +49,8 @@ class State(Struct, kw_only=True):
 # From the game.
 
 
-class PlayRequest(Struct, kw_only=True, tag_field="type", tag="playRequest"):
-    """The start of the agent's turn. Images are base64 PNG and are not decoded."""
+class _Board(Struct, kw_only=True, tag_field="type"):
+    """The objective and the board. Images are base64 PNG and are not decoded."""
 
     objective: str = ""
     state: State
@@ -59,14 +59,12 @@ class PlayRequest(Struct, kw_only=True, tag_field="type", tag="playRequest"):
     timestamp: Timestamp = None
 
 
-class PlayFeedback(Struct, kw_only=True, tag_field="type", tag="playFeedback"):
+class PlayRequest(_Board, tag="playRequest"):
+    """The start of the agent's turn."""
+
+
+class PlayFeedback(_Board, tag="playFeedback"):
     """The board after a play."""
-
-    objective: str = ""
-    state: State
-    board_img: str | None = None
-    drawer_img: str | None = None
-    timestamp: Timestamp = None
 
 
 class ChatRequest(Struct, kw_only=True, tag_field="type", tag="chatRequest"):
