@@ -35,7 +35,7 @@ NIGHT_ACTIONS: dict[str, ActionType] = {"mafia": "KILL", "doctor": "PROTECT", "s
 
 
 class Player(PlayerState, frozen=True):
-    """A player; ``role`` is one of `ROLES`, or ``"unknown"`` where the reader may not know it.
+    """A player; ``role`` is one of `ROLES`, or ``"unknown"`` if the reader may not know it.
 
     Later versions of the platform write roles in capital letters, which are read as the document's. They have a
     vigilante, who is read as a villager: both belong to the town, and the document has no action for it. Any other role

@@ -152,7 +152,7 @@ class TangramAgentSession:
                 return self._unread(message.type, message.reason)
 
     def _unread(self, kind: str, reason: str) -> list[TangramEvent]:
-        """End the turn where it is ours; else answer with an error."""
+        """End the turn if it is ours; else answer with an error."""
         note = LogNote(f"a message of type {kind[:40]!a} cannot be read: {escaped(reason, 200)}", problem=True)
         if kind in ("playRequest", "playFeedback"):
             return [note, *self._finish()]
