@@ -264,7 +264,7 @@ def test_wrong_arguments_are_told():
     agent = ours("me")
     with pytest.raises(ValueError, match="is no address"):
         ArenaPollingAgent(agent, "ftp://x")
-    with pytest.raises(ValueError, match="which games"):
+    with pytest.raises(ValueError, match="has no list of its games"):
         ArenaPollingAgent(agent, "http://x", games=[])
     with pytest.raises(ValueError, match="above 0"):
         PollingTimes(running=0)
