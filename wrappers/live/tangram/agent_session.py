@@ -21,7 +21,7 @@ from types import SimpleNamespace
 from typing import Any, TypeAlias
 
 from ....envs.core.game import Game
-from ....envs.core.turn_state import AgentResponse, Message, MessageScope, TurnState
+from ....envs.core.turn_state import Action, AgentResponse, Message, MessageScope, TurnState
 from ....envs.tangram.actions import allowed
 from ....envs.tangram.pieces import BOARD, PIECES
 from ....envs.tangram.rules import Placement
@@ -83,6 +83,10 @@ class TangramTurn(Turn):
         elif kind not in ("finish", "pass", "message_only"):
             raise ValueError(f"{kind[:40]!r} is neither play nor finish")
         return response
+
+    def safe(self) -> AgentResponse:
+        """See `Turn`: ``finish``. Of the offer, ``message_only`` would come first."""
+        return AgentResponse(Action("finish"))
 
 
 class TangramAgentSession:
