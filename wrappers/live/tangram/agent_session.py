@@ -1,11 +1,10 @@
 """The agent's end of the tangram game's protocol without I/O: no socket and no clock. One session per game.
 
-It takes the game's messages and returns events: a `Turn` to decide, a message to send, a chat to answer
-(`ChatRequested`). No message of a game makes it raise. In a turn one piece moves: after a play, the game's feedback
-contains the piece's place and its collisions. A colliding piece is moved away in small steps, then put elsewhere; at
-last the turn is finished, and the game undoes a move that still collides. If the blocking piece is one that the person
-did not place exactly, the turn places that one exactly. If gaps leave a piece no room, the turn moves a blocking piece.
-When all pieces are placed, turns correct the pieces that the person placed nearly right.
+It takes the game's messages and returns events: a `Turn` to decide, a message to send, a chat to answer. No message of
+a game makes it raise. In a turn one piece moves: after a play, the game's feedback has its place and its collisions. A
+colliding piece is moved away in small steps, then put elsewhere; at last the turn is finished, and the game undoes a
+move that still collides. If the blocking piece is one that the person placed nearly right, the turn corrects that one.
+If gaps leave a piece no room, it moves a blocking piece. When all pieces are placed, turns correct the person's pieces.
 
 An agent may end its turn without a move, or repeat a place that collided, because its menu shows one corner at a time.
 With `useful` set, the session then plays a move that brings the board nearer to the figure.
@@ -39,9 +38,7 @@ GAPS = (0.02, 0.2, 0.4, 0.8, 1.2, 1.6, 2.0)
 GAP_TRIES = 5
 """Number of gaps tried for one place."""
 PLACES = 3
-"""Number of the agent's places tried in one turn."""
-USEFUL_PLACES = 3
-"""Number of places of `useful` tried in one turn."""
+"""Number of places tried in one turn, of the agent and of `useful` each."""
 MOST_CHATS = 3
 """Most chat messages with one answer of the agent."""
 CHATS_KEPT = 50
@@ -99,9 +96,7 @@ class TangramAgentSession:
             if the agent ends its turn without a move. None: such a turn ends.
 
     Attributes:
-        turns: number of turns.
-        plays: number of plays.
-        undone: number of turns whose move the game undid.
+        turns, plays, undone: numbers of turns, of plays, and of turns whose move the game undid.
         helped: number of plays of `useful`.
     """
 
@@ -134,13 +129,10 @@ class TangramAgentSession:
         """The number of the decision without an answer; None: there is none."""
         return self._decision if self._open else None
 
-    # Messages of the game.
-
     def receive(self, data: Any) -> list[TangramEvent]:
-        """Take in a message (text, bytes, or parsed JSON) and return what follows. Never raises."""
+        """Return the events of a message (text, bytes, or parsed JSON). Never raises."""
         if isinstance(data, (str, bytes)) and len(data) > messages.MESSAGE_LIMIT:
-            most = messages.MESSAGE_LIMIT
-            return self._unread("", f"a message of {len(data)} bytes; at most {most} can be read")
+            return self._unread("", f"a message of {len(data)} bytes; at most {messages.MESSAGE_LIMIT} can be read")
         message = messages.decode_game(data)
         match message:
             case PlayRequest():
@@ -197,8 +189,6 @@ class TangramAgentSession:
         self._remember(self._person, request.message)
         return [ChatRequested(request.message, self._turn_state(mine=False) if request.state is not None else None)]
 
-    # Messages of the agent.
-
     def act(self, response: Any, decision: int) -> list[messages.AgentMessage]:
         """Return the messages that play an answer; `finish` if it cannot be played.
 
@@ -213,13 +203,12 @@ class TangramAgentSession:
             return _messages(self._finish())
         public = [intent for intent in answer.messages if intent.scope == MessageScope.PUBLIC and intent.content]
         said = [self.chat(message.content) for message in public[:MOST_CHATS]]
-        if answer.action.action_type != "play":
-            return [*said, *_messages(self._help_or_finish())]
-        name, pose = self._pose(answer.action.payload)
-        if self._collided_before(name, pose):
-            return [*said, *_messages(self._help_or_finish())]
-        self._board.plays_left -= 1
-        return [*said, *_messages(self._put(name, pose, self._with_gaps(name, pose)))]
+        if answer.action.action_type == "play":
+            name, pose = self._pose(answer.action.payload)
+            if not self._collided_before(name, pose):
+                self._board.plays_left -= 1
+                return [*said, *_messages(self._put(name, pose, self._with_gaps(name, pose)))]
+        return [*said, *_messages(self._help_or_finish())]
 
     def chat(self, text: str) -> Chat:
         """Return the chat message with this text, cut to `REPLY_LENGTH`, and store it."""
@@ -252,8 +241,6 @@ class TangramAgentSession:
             raise ValueError(f"position {pose[:2]} lies off the board, which is 0 to {BOARD:g} both ways")
         return play.shape, pose
 
-    # A turn.
-
     def _check(self, payload: dict[str, Any]) -> None:
         """Check a play.
 
@@ -281,7 +268,7 @@ class TangramAgentSession:
     def _help_or_finish(self) -> list[TangramEvent]:
         """Play a useful move if the turn has none so far; else finish."""
         lies_well = self._moved in self._board.poses and not self._board.collided[self._moved]
-        if self._useful is None or not self._board.known or lies_well or self._useful_places == USEFUL_PLACES:
+        if self._useful is None or not self._board.known or lies_well or self._useful_places == PLACES:
             return self._finish()
         tables, _ = self._game.view.load(self._turn_state(mine=True))
         for move in self._useful(self._game, tables[0]):
@@ -352,9 +339,8 @@ class TangramAgentSession:
 
     def _inexact(self, names: list[str]) -> tuple[str, Pose] | None:
         """Return a piece of these that the person did not place exactly, and its place; only once in a turn."""
-        places = ((name, self._board.inexact(name)) for name in names)
-        inexact = ((name, place) for name, place in places if place is not None)
-        return None if self._corrected else next(inexact, None)
+        places = ((name, self._board.inexact(name)) for name in names if not self._corrected)
+        return next(((name, place) for name, place in places if place is not None), None)
 
     def _correct(self, name: str, place: Pose) -> list[TangramEvent]:
         self._corrected = True
@@ -381,19 +367,15 @@ class TangramAgentSession:
 
     def _finish(self) -> list[TangramEvent]:
         self.undone += self._board.end(self._moved)
-        self._close()
-        return [SendMessage(Finish())]
+        return self.give_up()
 
     def _close(self) -> None:
         """End our turn, so that answers to it are not sent."""
         self._open, self._moved, self._sent = False, None, None
         self._decision += 1
 
-    # The TurnState.
-
     def _turn_state(self, mine: bool) -> TurnState:
         """Return the board as tangram's TurnState."""
-        acting = SimpleNamespace(plays_left=self._board.plays_left)
         moved = self._moved if self._moved in self._board.poses else None
         return TurnState(
             match_id=self.match_id,
@@ -404,7 +386,7 @@ class TangramAgentSession:
             current_turn_agent_id=self._me if mine else self._person,
             game_state=self._board.game_state(moved).to_dict(),
             messages=list(self._chats),
-            allowed_actions=allowed(acting) if mine else [],
+            allowed_actions=allowed(SimpleNamespace(plays_left=self._board.plays_left)) if mine else [],
         )
 
     def _remember(self, speaker: str, text: str) -> None:
