@@ -1,4 +1,8 @@
-"""The type of a game's `game_state`: views build it, `load` reads it, JSON Schema and the games' pages come from it."""
+"""The type of a game's `game_state`: views and live tables build it, and JSON Schema and the games' pages show it.
+
+`load` reads it with `GameState.of` where the game's protocol is its own. The games of the TurnState platforms read
+field by field, because their hosts send fields of other kinds, which are left out.
+"""
 
 from typing import Any, Self, TypeVar
 
