@@ -4,6 +4,7 @@
 field by field, because their hosts send fields of other kinds, which are left out.
 """
 
+from contextlib import suppress
 from typing import Any, Self, TypeVar
 
 import msgspec
@@ -22,15 +23,20 @@ class GameState(Wire):
 
     @classmethod
     def of(cls, state: TurnState) -> Self:
-        """Read the `game_state` of a TurnState. Unknown fields are ignored; numbers may be text, or whole floats.
+        """Read the `game_state` of a TurnState. Unknown fields are ignored; numbers may be text, or whole floats; null
+        may stand for a field that may be left out.
 
         Raises:
             ValueError: if a field is missing or holds what cannot be; the error names it.
         """
         try:
             return msgspec.convert(state.game_state, cls, strict=False)
-        except msgspec.ValidationError:
-            return msgspec.convert(_whole(state.game_state), cls, strict=False)
+        except msgspec.ValidationError as error:
+            first = error
+        for nulls in (True, False):
+            with suppress(msgspec.ValidationError):
+                return msgspec.convert(_tidy(state.game_state, nulls), cls, strict=False)
+        raise first
 
 
 def or_else(value: T | msgspec.UnsetType, otherwise: T) -> T:
@@ -43,15 +49,15 @@ def about(meaning: str) -> msgspec.Meta:
     return msgspec.Meta(description=meaning)
 
 
-def _whole(value: Any) -> Any:
-    """Return plain data with whole floats as integers."""
+def _tidy(value: Any, nulls: bool) -> Any:
+    """Return plain data with whole floats as integers, and without `nulls` in objects."""
     match value:
         case float() if value.is_integer():
             return int(value)
         case dict():
-            return {key: _whole(part) for key, part in value.items()}
+            return {key: _tidy(part, nulls) for key, part in value.items() if nulls or part is not None}
         case list() | tuple():
-            return [_whole(part) for part in value]
+            return [_tidy(part, nulls) for part in value]
     return value
 
 

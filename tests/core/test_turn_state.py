@@ -4,6 +4,7 @@ import json
 
 import msgspec
 import pytest
+from parlour import envs
 from parlour.envs import Action, ActionResult, AgentResponse, AllowedAction, Message, MessageIntent, TurnState
 from parlour.envs.core.turn_state import ERROR_CODES, MessageScope, accepted, refused
 
@@ -81,3 +82,16 @@ def test_a_refusal_can_always_travel_and_does_not_grow():
     result = refused("invalid_payload", "\ud800" + "x" * 10_000)
     assert ActionResult.from_json(result.to_json()) == result
     assert len(result.error_detail) == 500
+
+
+@pytest.mark.parametrize("field", ["history", "actions", "last", "ante", "smallBlind"])
+def test_null_is_as_good_as_a_field_that_is_left_out(field):
+    env = envs.make("holdem", seats=2)
+    env.reset(seed=1)
+    state = env.turn_state(env.agent_selection)
+    without = {name: value for name, value in state.game_state.items() if name != field}
+    loaded = [
+        env.game.view.load(msgspec.structs.replace(state, game_state=game))
+        for game in (without, {**without, field: None})
+    ]
+    assert loaded[0][0].tobytes() == loaded[1][0].tobytes()
