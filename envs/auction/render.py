@@ -8,8 +8,8 @@ from .view import unusual
 
 def render(table: Any, seat: int | None) -> str:
     """Return a few lines of text. `seat`: whose valuation and bid are shown; None: all of them."""
-    told = "".join(f" · {name.replace('_', ' ')} {value}" for name, value in unusual(table).items())
-    lines = [f"{RULES[int(table.rule)]} auction · round {int(table.round_number)} of {int(table.rounds)}{told}"]
+    terms = "".join(f" · {name.replace('_', ' ')} {value}" for name, value in unusual(table).items())
+    lines = [f"{RULES[int(table.rule)]} auction · round {int(table.round_number)} of {int(table.rounds)}{terms}"]
     for other in range(int(table.num_bidders)):
         shown = seat is None or other == seat
         valuation = f"{float(table.valuation[other]):.2f}" if shown else "?"

@@ -22,13 +22,13 @@ TERMS: dict[str, tuple[str, Any]] = {
 def differences(options: Mapping[str, Any], state: TurnState, first: bool) -> dict[str, Any]:
     """Return the options that differ at a live table: the number of bidders, the terms, and the range of valuations."""
     shown = state.game_state
-    found: dict[str, Any] = {}
+    different: dict[str, Any] = {}
     if shown["num_bidders"] != options["seats"]:
-        found["seats"] = shown["num_bidders"]
+        different["seats"] = shown["num_bidders"]
     for name, (field, usual) in TERMS.items():
         if shown.get(field, usual) != options[name]:
-            found[name] = shown.get(field, usual)
+            different[name] = shown.get(field, usual)
     highest = float(max(map(np.max, options["valuations"]))) + options["noise"]
     if shown["my_valuation"] > highest:
-        found["valuations"] = [0, math.ceil(shown["my_valuation"])]
-    return found
+        different["valuations"] = [0, math.ceil(shown["my_valuation"])]
+    return different

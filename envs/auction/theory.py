@@ -195,13 +195,13 @@ def optimal_reserve(quantiles: ArrayLike) -> float:
     """
     knots = np.asarray(quantiles, np.float64)
     chances = np.linspace(0, 1, len(knots))
-    found = [(0.0, 0.0), *((low * (1 - chance), low) for low, chance in zip(knots, chances, strict=True))]
+    reserve = [(0.0, 0.0), *((low * (1 - chance), low) for low, chance in zip(knots, chances, strict=True))]
     for k, (low, high) in enumerate(pairwise(knots)):
         if high > low:
             slope = (chances[1] - chances[0]) / (high - low)
             best = float(np.clip(((1 - chances[k]) / slope + low) / 2, low, high))
-            found.append((best * (1 - chances[k] - slope * (best - low)), best))
-    return float(max(found)[1])
+            reserve.append((best * (1 - chances[k] - slope * (best - low)), best))
+    return float(max(reserve)[1])
 
 
 def takes_part(bids: Floats, options: Mapping[str, Any]) -> NDArray[np.bool_]:

@@ -112,10 +112,10 @@ def nearest(table: Any, move: Move) -> int:
 def worth(num_actions: int, table: Any) -> NDArray[np.float64]:
     """Return `OutsideOption.worth`: the own share of an offer less the reservation value, float64[num_actions]."""
     offers, own = int(table.offers), float(table.my_reservation_value[table.turn])
-    found = np.full(num_actions, np.inf)
-    found[:offers] = table.offer_step * np.arange(offers) - own
-    found[offers] = table.total - table.current_offer - own
-    return found
+    gains = np.full(num_actions, np.inf)
+    gains[:offers] = table.offer_step * np.arange(offers) - own
+    gains[offers] = table.total - table.current_offer - own
+    return gains
 
 
 def safe(table: Any) -> int:

@@ -10,13 +10,13 @@ def differences(options: Mapping[str, Any], state: TurnState, first: bool) -> di
     """Return the options that differ at a live table: the pie, the rounds where they are shown, and reservation values
     that were never drawn in training."""
     shown, total = state.game_state, options["total"]
-    found: dict[str, Any] = {}
+    different: dict[str, Any] = {}
     if shown["total"] != total:
-        found["total"] = shown["total"]
+        different["total"] = shown["total"]
     if shown.get("max_rounds", options["rounds"]) != options["rounds"]:
-        found["rounds"] = shown["max_rounds"]
+        different["rounds"] = shown["max_rounds"]
     ranges = options["reservations"] or [[0, total / 2]]
     mine = shown["my_reservation_value"]
     if not any(low <= mine <= high for low, high in ranges):
-        found["reservations"] = [min(0, mine), shown["total"]]
-    return found
+        different["reservations"] = [min(0, mine), shown["total"]]
+    return different

@@ -14,12 +14,12 @@ def amount(value: Any, name: str) -> float:
         ValueError: naming the field, if it holds anything else.
     """
     try:
-        found = float("nan") if isinstance(value, bool) else float(value)
+        number = float("nan") if isinstance(value, bool) else float(value)
     except (TypeError, ValueError, OverflowError):
-        found = float("nan")
-    if not isfinite(found):
+        number = float("nan")
+    if not isfinite(number):
         raise ValueError(f"{name} is {value!r:.80}, which is no number")
-    return found
+    return number
 
 
 def moves_in(history: Any, kinds: Container[str], phase: str) -> list[Mapping[str, Any]]:
@@ -49,8 +49,8 @@ def moves_in(history: Any, kinds: Container[str], phase: str) -> list[Mapping[st
 
 def round_of(row: Mapping[str, Any]) -> int:
     """Return the round of a row, counted from 0 or from 1 as in the row; −1 if there is none that can be."""
-    found = row.get("round")
-    return found if isinstance(found, int) and 0 <= found < 2**30 else -1
+    number = row.get("round")
+    return number if isinstance(number, int) and 0 <= number < 2**30 else -1
 
 
 def named_order(state: TurnState) -> list[str]:

@@ -168,13 +168,15 @@ def game(name: str, **options: Any) -> Game:
             game has another name or version than it is registered with.
     """
     game_id = id_of(name)
-    made = with_options(find(name), options)
-    if not isinstance(made, Game):
-        raise ValueError(f"{game_id} is registered with a function that returns {made!r}, which is not a Game")
+    result = with_options(find(name), options)
+    if not isinstance(result, Game):
+        raise ValueError(f"{game_id} is registered with a function that returns {result!r}, which is not a Game")
     own, _, version = game_id.partition("-")
-    if made.name != own or version not in made.encoders:
-        raise ValueError(f"{game_id} is registered with a Game that is {made.id}: give both the same name and version")
-    return made if made.encoder == version else replace(made, encoder=version)
+    if result.name != own or version not in result.encoders:
+        raise ValueError(
+            f"{game_id} is registered with a Game that is {result.id}: give both the same name and version"
+        )
+    return result if result.encoder == version else replace(result, encoder=version)
 
 
 def as_game(given: str | Game, options: Mapping[str, Any]) -> Game:

@@ -230,12 +230,12 @@ def end(table: Any) -> End:
     rows = [{"role": "principal"}] * agent + [{"role": "agent"}]
     if table.chosen[BUNDLE][agent] == 1 + REJECT:
         return End("common_agency_rejected")
-    told = {
+    more = {
         "outcome": OUTCOMES[int(table.fact[agent])],
         "effort": WORDS[int(table.number[EFFORT][agent])],
         "contracts": Contracts("contracts").write(table, -1),
     }
-    return End("common_agency_resolved", rows, told)
+    return End("common_agency_resolved", rows, more)
 
 
 class Terms(NamedTuple):

@@ -124,8 +124,8 @@ class Surplus(Field):
     def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
         """Take the base that follows: a host may not tell it."""
         if value is not None:
-            made = table.parameter[MULTIPLIER] * sum_of(table, 0)
-            table.parameter[BASE] = amount(value, self.name) - made
+            added = table.parameter[MULTIPLIER] * sum_of(table, 0)
+            table.parameter[BASE] = amount(value, self.name) - added
 
 
 def _is_last(table: Any) -> bool:

@@ -292,8 +292,8 @@ class Ended:
         if table.chosen[RESPOND][WORKER] == 1 + REJECT:
             return End("contract_rejected")
         label = Label(self.labels)(table)
-        told = {"outcome_score": _score(table), "outcome_label": label, "payment": _payment(table)}
-        return End(f"task_resolved_{label}", more=told)
+        more = {"outcome_score": _score(table), "outcome_label": label, "payment": _payment(table)}
+        return End(f"task_resolved_{label}", more=more)
 
 
 def scores_by_payment(game: Game, parameters: Any) -> tuple[float, float]:

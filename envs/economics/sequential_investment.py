@@ -112,8 +112,8 @@ def end(table: Any) -> End:
     complements = table.parameter[COMPLEMENTS] > 0
     joint = float(table.parameter[SCALE]) * (leader * follower if complements else leader + follower)
     rows = [{"role": role, "investment": amount} for role, amount in zip(ROLES, (leader, follower), strict=True)]
-    told = {"leader_id": name_of(0), "follower_id": name_of(1), "leader_inv": leader, "follower_inv": follower}
-    more = {**told, "joint_benefit": joint, "interaction": _interaction(table)}
+    investments = {"leader_id": name_of(0), "follower_id": name_of(1), "leader_inv": leader, "follower_inv": follower}
+    more = {**investments, "joint_benefit": joint, "interaction": _interaction(table)}
     return End("sequential_investment_resolved", rows, more)
 
 

@@ -99,9 +99,9 @@ def pay(table: Any) -> None:
 
 def end(table: Any) -> End:
     """Return the end of the game in the platform's words."""
-    told = {"sent": float(table.number[0][0]), "returned": float(table.number[1][1])}
+    amounts = {"sent": float(table.number[0][0]), "returned": float(table.number[1][1])}
     parameters = {"endowment": float(table.parameter[ENDOWMENT]), "multiplier": float(table.parameter[MULTIPLIER])}
-    return End("trust_resolved", more={**told, **parameters})
+    return End("trust_resolved", more={**amounts, **parameters})
 
 
 def _equilibrium(seen: Seen) -> Any:

@@ -107,8 +107,8 @@ def game(
 
 def _is_solved(options: Mapping[str, Any], others: Sequence[tuple[float, float]]) -> bool:
     """Return whether `equilibrium` is one: nobody learns another's value before the last offer."""
-    known = all(low == high for low, high in others)
-    return len(set(others)) == 1 and (known or options["max_rounds"] == options["rounds"] == 1)
+    fixed = all(low == high for low, high in others)
+    return len(set(others)) == 1 and (fixed or options["max_rounds"] == options["rounds"] == 1)
 
 
 def _division(table: Any) -> dict[str, float]:

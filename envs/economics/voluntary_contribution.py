@@ -93,8 +93,10 @@ def pay(table: Any) -> None:
 
 def end(table: Any) -> End:
     """Return the end in the platform's words."""
-    told = {"endowment": float(table.parameter[ENDOWMENT]), "marginal_per_capita": float(table.parameter[MPC])}
-    return End("vcm_resolved", more={"trigger": "all_contributed", "total_contributions": total_of(table), **told})
+    parameters = {"endowment": float(table.parameter[ENDOWMENT]), "marginal_per_capita": float(table.parameter[MPC])}
+    return End(
+        "vcm_resolved", more={"trigger": "all_contributed", "total_contributions": total_of(table), **parameters}
+    )
 
 
 def _equilibrium(seen: Seen) -> Any:

@@ -297,20 +297,20 @@ class Resolver:
 
     def average(self) -> Floats:
         """Return the average strategy: float64[N, H]; uniform with hands that never come to a node."""
-        found = uniform(self.tree)
+        strategy = uniform(self.tree)
         for node in range(len(self.tree.kind)):
             rows = slice(self.tree.first[node], self.tree.first[node] + self.tree.count[node])
             total = self._sums[rows].sum(axis=0)
-            found[rows, total > 0] = self._sums[rows, total > 0] / total[total > 0]
-        return found
+            strategy[rows, total > 0] = self._sums[rows, total > 0] / total[total > 0]
+        return strategy
 
 
 def uniform(tree: Betting) -> Floats:
     """Return the strategy that plays all actions with the same probability: float64[N, H]."""
-    found = np.ones((len(tree.kind), len(tree.hands)))
+    strategy = np.ones((len(tree.kind), len(tree.hands)))
     for node in range(len(tree.kind)):
-        found[tree.first[node] : tree.first[node] + tree.count[node]] /= max(1, tree.count[node])
-    return found
+        strategy[tree.first[node] : tree.first[node] + tree.count[node]] /= max(1, tree.count[node])
+    return strategy
 
 
 @partial(compiled, allocates=True)

@@ -16,14 +16,14 @@ def differences(options: Mapping[str, Any], state: TurnState, first: bool) -> di
     """
     shown = state.game_state
     blind, players = shown["bigBlind"], shown["players"]
-    found: dict[str, Any] = {}
+    different: dict[str, Any] = {}
     if len(players) > options["seats"]:
-        found["seats"] = len(players)
+        different["seats"] = len(players)
     if shown["smallBlind"] * options["big_blind"] != options["small_blind"] * blind:
-        found |= {"small_blind": shown["smallBlind"], "big_blind": blind}
+        different |= {"small_blind": shown["smallBlind"], "big_blind": blind}
     own = next((player for player in players if player["seat"] == shown["seat"]), None)
     if first and own is not None:
         stack, trained = own["stack"] + own["committed"], float(np.mean(options["stacks"])) / options["big_blind"]
         if abs(stack / blind - trained) > 0.1 * trained:
-            found |= {"small_blind": shown["smallBlind"], "big_blind": blind, "stacks": stack}
-    return found
+            different |= {"small_blind": shown["smallBlind"], "big_blind": blind, "stacks": stack}
+    return different

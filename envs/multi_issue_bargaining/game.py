@@ -55,7 +55,7 @@ def game(
     """
     seats = whole("seats", seats, 2, SEATS)
     named = _issues(issues)
-    found = ranges("reservations", reservations, seats, 1.0)
+    drawn_from = ranges("reservations", reservations, seats, 1.0)
     worth = None if isinstance(preferences, str) else _worth(preferences, seats, named)
     if worth is None and preferences not in DRAWN:
         raise ValueError(f"preferences={preferences!r}: give 'opposed', 'random', or the worth of every value")
@@ -64,11 +64,11 @@ def game(
         "issues": dict(named) if isinstance(issues, Mapping) else list(named.values()),
         "rounds": whole("rounds", rounds, 1, ROUNDS),
         "preferences": preferences if worth is None else worth,
-        "reservations": shown(found),
+        "reservations": shown(drawn_from),
         "discount": number("discount", discount, 0, 1, above=True),
         "public": switch("public", public),
     }
-    return _made(options, named, found, worth)
+    return _made(options, named, drawn_from, worth)
 
 
 def _issues(issues: Any) -> dict[str, int]:

@@ -90,12 +90,12 @@ def draw_preferences(table: Any, seat: int) -> None:
 @compiled
 def utility(table: Any, seat: int, outcome: int) -> float:
     """Return what an outcome is worth to a seat, its reservation value not subtracted."""
-    found = 0.0
+    total = 0.0
     for k in range(table.issues):
         issue = table.issues - 1 - k
-        found += table.worth[seat, issue, outcome % table.values[issue]]
+        total += table.worth[seat, issue, outcome % table.values[issue]]
         outcome //= table.values[issue]
-    return found
+    return total
 
 
 @compiled

@@ -44,7 +44,7 @@ def action_ranges(rules: PhaseGame) -> tuple[ActionRange, ...]:
         word = f" ({one.label})" if isinstance(one, Named) and one.says else ""
         ranges.append(ActionRange(start, start + count, (one.name,), f"{one.meaning}{word}{grid}"))
         start += count
-    return (*ranges, ActionRange(start, start + 1, (PASS,), told_of_pass(rules)))
+    return (*ranges, ActionRange(start, start + 1, (PASS,), meaning_of_pass(rules)))
 
 
 def _grids(number: Number) -> str:
@@ -62,7 +62,7 @@ def _grid(highest: float, points: int, lowest: float = 0.0) -> str:
     return f": {lowest:g}, {second:.6g}, … {highest:g}" if points > 1 else f": {lowest:g}"
 
 
-def told_of_pass(rules: PhaseGame) -> str:
+def meaning_of_pass(rules: PhaseGame) -> str:
     """Return what `pass` means."""
     if not any(phase.may_pass for phase in rules.phases):
         return "never legal in this game"
@@ -71,35 +71,35 @@ def told_of_pass(rules: PhaseGame) -> str:
 
 def action_spaces(rules: PhaseGame) -> dict[str, spaces.Dict]:
     """Return every action type with the space of its payload."""
-    found = {}
-    for one in rules.actions:
-        keys = keys_of(one) if isinstance(one, Number) else ()
-        low, high = (one.lowest, one.highest) if isinstance(one, Number) else (0.0, 0.0)
+    by_type = {}
+    for action in rules.actions:
+        keys = keys_of(action) if isinstance(action, Number) else ()
+        low, high = (action.lowest, action.highest) if isinstance(action, Number) else (0.0, 0.0)
         numbers: dict[str, spaces.Space[Any]] = {key: spaces.Box(low, high, (), np.float64) for key in keys}
-        for more in one.further if isinstance(one, Number) else ():
+        for more in action.further if isinstance(action, Number) else ():
             numbers[more.key] = spaces.Box(0.0, more.highest, (), np.float64)
-        for key, words in _words(rules, one.name).items():
+        for key, words in _words(rules, action.name).items():
             numbers[key] = spaces.Text(max(map(len, words)), min_length=1, charset="".join(sorted(set("".join(words)))))
-        for key in one.texts if isinstance(one, Named) else ():
+        for key in action.texts if isinstance(action, Named) else ():
             numbers[key] = spaces.Text(MESSAGE_LENGTH, min_length=1, charset=PRINTABLE)
-        if isinstance(one, Number) and one.shares:
-            numbers = {one.key: spaces.Dict({name_of(seat): numbers[one.key] for seat in range(rules.seats)})}
-        found[one.name] = spaces.Dict(numbers)
-    return {**found, PASS: spaces.Dict({}), "message_only": spaces.Dict({})}
+        if isinstance(action, Number) and action.shares:
+            numbers = {action.key: spaces.Dict({name_of(seat): numbers[action.key] for seat in range(rules.seats)})}
+        by_type[action.name] = spaces.Dict(numbers)
+    return {**by_type, PASS: spaces.Dict({}), "message_only": spaces.Dict({})}
 
 
 def _words(rules: PhaseGame, name: str) -> dict[str, list[str]]:
     """Return the words that the payloads of an action type hold, by key."""
-    found: dict[str, list[str]] = {}
+    words_by_key: dict[str, list[str]] = {}
     for one in rules.actions:
         for key, word in one.says.items() if isinstance(one, Named) and one.name == name else ():
-            found.setdefault(key, []).append(word)
-    return found
+            words_by_key.setdefault(key, []).append(word)
+    return words_by_key
 
 
-def keys_of(one: Number) -> tuple[str, ...]:
+def keys_of(number: Number) -> tuple[str, ...]:
     """Return the keys of a payload, but for those of further numbers."""
-    return (one.key,) if one.rest is None else (one.key, one.rest)
+    return (number.key,) if number.rest is None else (number.key, number.rest)
 
 
 def payload(one: Number, move: Move, seat: int, total: float, seats: int = 2) -> dict[str, Any]:
@@ -131,15 +131,15 @@ def bounds(table: Any, kind: int) -> tuple[float, float]:
 
 def allowed(rules: PhaseGame, table: Any) -> list[AllowedAction]:
     """Return the legal actions of the acting seat, with their bounds; a type that differs by words is one of them."""
-    found: list[AllowedAction] = []
+    offers: list[AllowedAction] = []
     for kind in offered(table):
         if kind == len(rules.actions):
-            found.append(AllowedAction(PASS, told_of_pass(rules), NOTHING))
+            offers.append(AllowedAction(PASS, meaning_of_pass(rules), NOTHING))
             continue
         one = rules.actions[kind]
-        if not found or found[-1].action_type != one.name:
-            found.append(AllowedAction(one.name, one.meaning, _schema(rules, table, kind)))
-    return [*found, AllowedAction("message_only", "send messages and decide later in this turn", NOTHING)]
+        if not offers or offers[-1].action_type != one.name:
+            offers.append(AllowedAction(one.name, one.meaning, _schema(rules, table, kind)))
+    return [*offers, AllowedAction("message_only", "send messages and decide later in this turn", NOTHING)]
 
 
 def _schema(rules: PhaseGame, table: Any, kind: int) -> dict[str, Any]:
@@ -172,11 +172,11 @@ def encode(rules: PhaseGame, table: Any, action: int) -> AgentResponse:
     move = decode(table, action)
     if move.kind == len(rules.actions):
         return AgentResponse(Action(PASS))
-    one = rules.actions[move.kind]
-    if not isinstance(one, Number):
-        return AgentResponse(Action(one.name, {**one.says, **one.texts}))
+    kind = rules.actions[move.kind]
+    if not isinstance(kind, Number):
+        return AgentResponse(Action(kind.name, {**kind.says, **kind.texts}))
     total = float(table.most[move.kind])
-    return AgentResponse(Action(one.name, payload(one, move, int(table.turn), total, rules.seats)))
+    return AgentResponse(Action(kind.name, payload(kind, move, int(table.turn), total, rules.seats)))
 
 
 def parse(rules: PhaseGame, table: Any, action: Action) -> Move | ActionResult:
@@ -216,8 +216,8 @@ def parse(rules: PhaseGame, table: Any, action: Action) -> Move | ActionResult:
     return Move(kind, *(value + 0.0 for value in (number, *further)))  # no −0
 
 
-def _says(one: Number | Named, action: Action) -> bool:
-    return isinstance(one, Named) and dict(action.payload) == dict(one.says)
+def _says(kind: Number | Named, action: Action) -> bool:
+    return isinstance(kind, Named) and dict(action.payload) == dict(kind.says)
 
 
 def _only_texts(one: Named | None, given: Mapping[str, Any]) -> bool:
@@ -236,9 +236,9 @@ def _wanted_texts(one: Named | None) -> str:
 
 def messages(rules: PhaseGame, table: Any, action: Action) -> list[MessageIntent]:
     """Return the messages of an accepted action: its texts, if they are not those of the action index."""
-    one = next((one for one in rules.actions if one.name == action.action_type), None)
-    standard = one.texts if isinstance(one, Named) else {}
-    keys = () if one is None else (*standard, *one.words)
+    kind = next((kind for kind in rules.actions if kind.name == action.action_type), None)
+    standard = kind.texts if isinstance(kind, Named) else {}
+    keys = () if kind is None else (*standard, *kind.words)
     texts = [action.payload[key] for key in keys if action.payload.get(key, "").strip()]
     return [MessageIntent(MessageScope.PUBLIC, text) for text in texts if text not in standard.values()]
 
@@ -290,12 +290,12 @@ def nearest(table: Any, move: Move) -> int:
     block = int(table.block[kind])
     lowest = int(np.ceil((float(table.least[kind]) - origin) / gap - CLOSE))
     highest = int(np.floor((float(table.most[kind]) - origin) / gap + CLOSE))
-    found = max(0, lowest, min((last - first) // block, highest, round((move.value - origin) / gap)))
+    place = max(0, lowest, min((last - first) // block, highest, round((move.value - origin) / gap)))
     places = [
         min(max(round(number / float(step)) if step else 0, 0), int(points) - 1)
         for number, step, points in zip(move[2:], table.further_gap, table.further_points, strict=True)
     ]
-    return first + block * found + (places[0] * int(table.further_points[1]) + places[1]) % block
+    return first + block * place + (places[0] * int(table.further_points[1]) + places[1]) % block
 
 
 def safe(table: Any) -> int:
@@ -308,13 +308,13 @@ def safe(table: Any) -> int:
 
 def worth(rules: PhaseGame, table: Any) -> NDArray[np.float64]:
     """Return `OutsideOption.worth` by the game's `PhaseGame.worth`: float64[A]."""
-    found = np.full(sum(counts(rules)), np.inf)
+    gains = np.full(sum(counts(rules)), np.inf)
     for kind in range(len(rules.actions)):
         first, end = int(table.first[kind]), int(table.first[kind + 1])
         numbers = table.origin[kind] + table.gap[kind] * (np.arange(end - first) // int(table.block[kind]))
         if rules.worth is not None:
-            found[first:end] = rules.worth(table, kind, numbers)
-    return found
+            gains[first:end] = rules.worth(table, kind, numbers)
+    return gains
 
 
 def functions(rules: PhaseGame) -> dict[str, Any]:

@@ -148,13 +148,13 @@ class Choices(Field):
     def write(self, table: Any, seat: int) -> dict[str, float]:
         """Return the numbers."""
         final = int(table.kinds)  # a final pass is no number
-        made = [
+        chosen = [
             (other, phase)
             for phase in self.phases
             for other in range(int(table.seats))
             if 0 < table.chosen[phase][other] < final
         ]
-        return {name_of(other): float(table.number[phase][other]) for other, phase in made}
+        return {name_of(other): float(table.number[phase][other]) for other, phase in chosen}
 
     def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
         """Write the numbers."""

@@ -29,6 +29,6 @@ def ranges(option: str, value: Any, seats: int, highest: float = 1e6) -> tuple[t
     return found
 
 
-def shown(found: tuple[tuple[float, float], ...]) -> list[Any]:
+def shown(checked: tuple[tuple[float, float], ...]) -> list[Any]:
     """Return checked ranges as an option is stored: one pair if all seats have the same."""
-    return [list(pair) for pair in found] if len(set(found)) > 1 else list(found[0])
+    return [list(pair) for pair in checked] if len(set(checked)) > 1 else list(checked[0])

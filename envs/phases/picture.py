@@ -20,14 +20,14 @@ LEFT, RIGHT = 150.0, 548.0
 def picture(rules: PhaseGame, load: Load, states: Sequence[TurnState]) -> str:
     """Draw the table from `states` (see `Renderer.picture`)."""
     first = states[0]
-    known = [_Known(rules, load, state) for state in states]
-    names = _names(rules, known, first)
+    views = [_Known(rules, load, state) for state in states]
+    names = _names(rules, views, first)
     columns = [*([_word(rules.private.name)] if rules.private else []), *(phase.name for phase in rules.phases)]
     width = (RIGHT - LEFT) / len(columns)
     height = min(72.0, (BOTTOM - TOP) / rules.seats)
     things = [
         text(24, 34, rules.title, 20, bold=True),
-        text(616, 34, _status(rules, known[0].table, first), 13, fill=FAINT, anchor="end"),
+        text(616, 34, _status(rules, views[0].table, first), 13, fill=FAINT, anchor="end"),
         text(24, TOP - 12, "player", 11, fill=FAINT),
         text(616, TOP - 12, "utility", 11, fill=FAINT, anchor="end"),
         *(text(LEFT + width * k, TOP - 12, _word(word), 11, fill=FAINT) for k, word in enumerate(columns)),
@@ -40,7 +40,7 @@ def picture(rules: PhaseGame, load: Load, states: Sequence[TurnState]) -> str:
             box(14, y + 2, 612, height - 4, "#fff", round=6, stroke=TURN if turn else LINE, thick=2.5 if turn else 1)
         )
         things.append(_who(rules, name, seat, y + height / 2, height))
-        for k, (words, share) in enumerate(_cells(rules, known, seat)):
+        for k, (words, share) in enumerate(_cells(rules, views, seat)):
             things.append(_bar(LEFT + width * k, y + height / 2, width - 16, words, share, seat))
         gain = gains.get(name)
         if isinstance(gain, (int, float)):
@@ -48,7 +48,7 @@ def picture(rules: PhaseGame, load: Load, states: Sequence[TurnState]) -> str:
             things.append(text(616, y + height / 2 + 4, words, 13, anchor="end", bold=True))
     end = "Over" if first.game_over else f"{short(first.current_turn_agent_id, 24)} chooses"
     if rules.facts:
-        things.append(text(616, 424, facts(rules, known[0].table), 12, fill=FAINT, anchor="end"))
+        things.append(text(616, 424, facts(rules, views[0].table), 12, fill=FAINT, anchor="end"))
     things += [text(24, 424, end, 14, bold=True), *speech(states, 444, 2)]
     return document(f"{rules.title}: {end}", things)
 

@@ -195,8 +195,8 @@ def remember(table: Any) -> None:
         table.past_fact[0, fact] = table.fact[fact]
     for phase in range(table.phases):
         for seat in range(table.seats):
-            made = table.chosen[phase, seat] > 0
-            table.past[0, phase, seat] = table.number[phase, seat] if made else NOTHING
+            has_chosen = table.chosen[phase, seat] > 0
+            table.past[0, phase, seat] = table.number[phase, seat] if has_chosen else NOTHING
 
 
 @compiled
