@@ -8,7 +8,7 @@ So `compile_loop` binds a game's functions to the global names below, as if the 
 from collections.abc import Callable
 from functools import cache, partial, update_wrapper
 from types import FunctionType
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypeVar, cast
 from zlib import crc32
 
 import numpy as np
@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 
 from .ahead import load_ahead
 from .compiled import compiled
+
+Result = TypeVar("Result")
 
 reset: Any = None
 step: Any = None
@@ -108,14 +110,14 @@ def legal_rows(tables: Any, rows: Any, out: Any) -> None:
 
 
 @cache
-def compile_loop(loop: Callable[..., None], **functions: Any) -> Callable[..., None]:
+def compile_loop(loop: Callable[..., Result], **functions: Any) -> Callable[..., Result]:
     """Return `loop` with a game's functions bound to the global names above; compiled if all of these are compiled."""
     own = FunctionType(loop.__code__, {"__name__": __name__, "load_ahead": load_ahead, **functions}, loop.__name__)
     if not all(map(is_jitted, functions.values())):
         return _Interpreted(own, partial(compile_loop, loop, **functions))
     sources = [function.py_func for function in functions.values()]
     if any(source.__closure__ or source.__defaults__ for source in sources):  # their values are in no source file
-        return cast(Callable[..., None], njit(own))
+        return cast(Callable[..., Result], njit(own))
     names = repr([(source.__code__.co_filename, source.__qualname__) for source in sources])
     own.__qualname__ = f"{loop.__name__}_{crc32(names.encode()):08x}"  # part of the cache file's name
     return compiled(own, nogil=True)  # `VectorGame` calls them from several threads
@@ -124,12 +126,12 @@ def compile_loop(loop: Callable[..., None], **functions: Any) -> Callable[..., N
 class _Interpreted:
     """A bound loop that is not compiled. Unlike a function without a name in its module, it can be pickled."""
 
-    def __init__(self, own: Callable[..., None], bind: Callable[[], Callable[..., None]]) -> None:
+    def __init__(self, own: Callable[..., Any], bind: Callable[[], Callable[..., Any]]) -> None:
         update_wrapper(self, own)
         self._own, self._bind = own, bind
 
-    def __call__(self, *arguments: Any) -> None:
-        self._own(*arguments)
+    def __call__(self, *arguments: Any) -> Any:
+        return self._own(*arguments)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return self._bind, ()
