@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 from msgspec import inspect as types
 from parlour.envs import AgentResponse, TurnState
-from parlour.wrappers.live.common.turn import Turn
+from parlour.wrappers.live.common.agent_turn import Turn
 from parlour.wrappers.live.mafia import messages as mafia
 from parlour.wrappers.live.poker import messages as poker
 from parlour.wrappers.live.poker.agent_session import PokerAgentSession as PokerSession

@@ -14,12 +14,12 @@ from parlour import envs
 from parlour.envs import Game, TurnState
 from parlour.wrappers import Agent, PolicyAgent, make_policy
 from parlour.wrappers.live.common.agent_driver import AgentDriver, Deadline
+from parlour.wrappers.live.common.agent_turn import Turn
 from parlour.wrappers.live.common.http_client import http_client, request_json
 from parlour.wrappers.live.common.match_session import MatchSession
 from parlour.wrappers.live.common.reconnecting import Backoff, LiveError
 from parlour.wrappers.live.common.server import Server, read_body
 from parlour.wrappers.live.common.session_timer import SessionTimer
-from parlour.wrappers.live.common.turn import Turn
 
 
 class Hosted(msgspec.Struct):

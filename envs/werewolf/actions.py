@@ -25,8 +25,8 @@ from ..mafia.spaces import Among, text_space
 from ..mafia.statements import read, sentence
 from ..mafia.table import CLAIM_DOCTOR, GENERAL, MAFIA, NIGHT, TARGET, VOTE, VOTING
 from ..mafia.view import name
+from .mafia_terms import in_mafia, in_werewolf
 from .view import SILENT, is_ready
-from .words import in_mafia, in_werewolf
 
 KILL, INSPECT, CAST, READY, SAY = TYPES = (
     "night_kill",

@@ -10,8 +10,8 @@ from ..mafia.game import Skin, assemble, blank_table
 from ..render.renderer import Renderer
 from . import actions, bots, picture, render, view
 from .load import load
+from .mafia_terms import TEAMS
 from .state import WerewolfState
-from .words import TEAMS
 
 WEREWOLF = Skin(
     actions,

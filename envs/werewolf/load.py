@@ -12,9 +12,9 @@ from ..mafia import load as mafia
 from ..mafia.state import Investigation, Knowledge, MafiaState, NightResult, Player, VotingRound
 from ..mafia.statements import READY, code_of, from_wire, read
 from ..mafia.table import DISCUSSION
+from .mafia_terms import PHASES, TEAMS, in_mafia, role_of
 from .state import Statement, WerewolfState
 from .view import SPOKE
-from .words import PHASES, TEAMS, in_mafia, role_of
 
 Seats = Mapping[str, int]
 

@@ -10,8 +10,8 @@ from ..mafia import picture as mafia
 from ..mafia.state import Statement as MafiaStatement
 from ..mafia.statements import from_wire, sentence
 from .load import as_mafia
+from .mafia_terms import labelled
 from .state import Statement, WerewolfState
-from .words import labelled
 
 
 def picture(states: Sequence[TurnState]) -> str:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from ..mafia import render as mafia
-from .words import labelled
+from .mafia_terms import labelled
 
 
 def render(table: Any, seat: int | None) -> str:

@@ -9,8 +9,8 @@ from ..mafia.statements import READY, act_of, to_wire
 from ..mafia.table import MAFIA, NIGHT, SHERIFF, VOTING
 from ..mafia.table import ROLES as MAFIA_ROLES
 from ..mafia.view import log, name
+from .mafia_terms import DISCUSSION, NIGHT_OF_SEER, NIGHT_OF_WOLVES, ROLES, TEAMS, VOTE
 from .state import Death, Event, Inspection, Statement, WerewolfState
-from .words import DISCUSSION, NIGHT_OF_SEER, NIGHT_OF_WOLVES, ROLES, TEAMS, VOTE
 
 SPOKE = 20
 """The code in the record of a statement in which nothing was found: a general one of no seat."""

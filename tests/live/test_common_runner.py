@@ -8,8 +8,8 @@ from live.event_loops import FakeWorker, in_virtual_time
 from parlour.envs import Action, TurnState
 from parlour.wrappers.live.common.agent_driver import AgentDriver
 from parlour.wrappers.live.common.agent_runner import AgentRunner
+from parlour.wrappers.live.common.agent_turn import Turn
 from parlour.wrappers.live.common.sessions import ActionRejected, LogNote, SendMessage
-from parlour.wrappers.live.common.turn import Turn
 
 TAKE = Action("take")
 STATE = TurnState("m", "nim", "ann", "play", True)

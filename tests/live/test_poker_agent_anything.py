@@ -2,7 +2,7 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-from parlour.wrappers.live.common.turn import Turn
+from parlour.wrappers.live.common.agent_turn import Turn
 from parlour.wrappers.live.poker import messages
 from parlour.wrappers.live.poker.agent_events import UnreadableTurn
 from parlour.wrappers.live.poker.agent_session import PokerAgentSession

@@ -6,7 +6,7 @@ import pytest
 from parlour.envs import Action, TurnState
 from parlour.envs.holdem.actions import described
 from parlour.envs.holdem.state import Offer
-from parlour.wrappers.live.common.turn import Turn
+from parlour.wrappers.live.common.agent_turn import Turn
 from parlour.wrappers.live.poker.messages import GameState, Option, Player
 from parlour.wrappers.live.poker.offers import read_offers, safe_kind
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from forking import in_another_process
 from parlour import envs
-from parlour.envs.testing import Trial, continuing
-from parlour.envs.testing.continuing import SEED, Kind, continues, play, undisturbed
+from parlour.envs.testing import Trial, environment_copies
+from parlour.envs.testing.environment_copies import SEED, Kind, continues, play, undisturbed
 from parlour.wrappers.rl.gymnasium_env import SingleAgentEnv
 from parlour.wrappers.rl.gymnasium_tables import TablesVectorEnv
 from parlour.wrappers.rl.gymnasium_vector import SingleAgentVectorEnv
@@ -80,7 +80,7 @@ def test_a_copy_continues_as_the_original(game_id, name):
     continues(Trial("copies", envs.game(game_id), 1), name, KINDS[name])
 
 
-ALL = {**continuing.KINDS, **KINDS}
+ALL = {**environment_copies.KINDS, **KINDS}
 
 
 def rest(copies):

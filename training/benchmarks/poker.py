@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...wrappers.live.common.turn import Turn
+from ...wrappers.live.common.agent_turn import Turn
 from ...wrappers.live.poker import messages
 from ...wrappers.live.poker.agent_session import PokerAgentSession
 from ...wrappers.live.poker.host_session import PokerHostSession

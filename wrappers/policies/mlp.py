@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...envs.core.rng import streams
-from .arrays import read_arrays
 from .base import DAMAGES, Floats, LearnedPolicy, _softmax
 from .network import ACTIVATIONS, Layers, Network
+from .npz_files import read_arrays
 from .trained_for import TrainedFor
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ...envs.core.installed import install
-from .arrays import read_part
+from .npz_files import read_part
 
 RENAMED = {("parlour.wrappers.sb3", "Parts"): ("parlour.wrappers.rl.sb3", "ColumnSelector")}
 """Renamed classes: module and name in earlier versions, and the current ones."""

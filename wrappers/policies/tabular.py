@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...envs.core.rng import streams
-from .arrays import names_of, read_arrays
 from .base import DAMAGES, Floats, LearnedPolicy
+from .npz_files import names_of, read_arrays
 from .trained_for import TrainedFor
 
 

@@ -13,8 +13,8 @@ from ....envs.core.turn_state import AgentResponse, TurnState
 from ...agents.base import Agent
 from ...agents.policy import PolicyAgent
 from ..common.agent_statistics import AgentStatistics
+from ..common.agent_turn import Played
 from ..common.foreign_types import convert_to, read_state
-from ..common.turn import Played
 from .agent_session import ArenaAgentSession, out_of_turn
 from .platform_games import supported_games
 

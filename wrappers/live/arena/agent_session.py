@@ -13,8 +13,8 @@ from ....envs.core.turn_state import Action, AgentResponse, AllowedAction, Messa
 from ...agents.offers import acceptable, narrowed, offered_mask, quiet_action, safe_action
 from ...logs.log_text import describe_error
 from ...logs.safe_match_log import without_images
+from ..common.agent_turn import Turn
 from ..common.seat_names import SeatNames, reserved_words
-from ..common.turn import Turn
 from .platform_games import PlatformGame, platform_game
 
 MATCHES = 10_000

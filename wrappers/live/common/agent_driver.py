@@ -13,7 +13,7 @@ from ....envs.core.turn_state import TurnState
 from ...agents.base import Agent, thoughts
 from ...logs.safe_match_log import SafeMatchLog, safe_thoughts
 from .agent_statistics import AgentStatistics
-from .turn import Played, Turn
+from .agent_turn import Played, Turn
 from .worker import Worker
 
 logger = logging.getLogger(__name__)

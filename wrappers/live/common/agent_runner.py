@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, Generic
 
 from .agent_driver import AgentDriver, Deadline
+from .agent_turn import Turn
 from .sessions import ActionRejected, AgentSession, LogNote, Message, SendMessage
-from .turn import Turn
 
 logger = logging.getLogger(__name__)
 

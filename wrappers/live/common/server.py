@@ -18,12 +18,12 @@ from aiohttp import WSCloseCode, web
 from aiohttp.typedefs import Middleware
 
 from .connection import Connection, ConnectionLimits
-from .frames import HttpProtocol
 from .guesses import Guesses
 from .listening import IDLE_SECONDS, Sockets, http_log, stranger
 from .origins import Handler, Origins
 from .pace import Pace
 from .places import Places
+from .websocket_frames import HttpProtocol
 
 logger = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from .turn import TurnId
+from .agent_turn import TurnId
 
 Message = TypeVar("Message")
 Sent = TypeVar("Sent", covariant=True)

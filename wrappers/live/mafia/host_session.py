@@ -24,8 +24,8 @@ from ....envs.mafia.table import DISCUSSION, GENERAL, NIGHT, ROLES, TARGET, VOTE
 from ....envs.mafia.view import log as record_log
 from ...logs.log_text import describe_error as described
 from .agent_policy import beside, night_choice, vote_choice
-from .calls import DueCall, RunningCall
 from .conversion import ContextWriter
+from .host_calls import DueCall, RunningCall
 from .limits import MafiaLimits
 from .match_report import BY_SCRIPT, Fault, Happened, MatchReport
 from .messages import NIGHT_ACTIONS, GameState, Method, NightAction, PrivateInfo, PublicInfo, VoteAction

@@ -12,8 +12,8 @@ from ....envs.core.turn_state import AgentResponse
 from ...logs.log_text import describe_error as described
 from ...logs.log_text import escaped as shown
 from .agent_policy import AgentPolicy, model_calls, replacement
-from .calls import DueCall
 from .event_feed import EventFeed
+from .host_calls import DueCall
 from .host_session import MafiaHostSession, MafiaResult, Step
 from .limits import MafiaLimits
 from .match_report import Fault, MatchEvent

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from ..common.agent_turn import Turn
 from ..common.sessions import ActionRejected, LogNote, SendMessage
-from ..common.turn import Turn
 from . import messages
 
 

@@ -25,8 +25,8 @@ from .full_table import FullTableForm, HostMessage
 from .hand import LiveHand
 from .host_messages import OBSERVERS, HostMessages
 from .messages import Ack, Action, Error, Ping, PlayerJoined, PlayerLeft, Pong, Unknown
+from .saved_table import SavedSeat, TableSnapshot
 from .seats import PokerSeat, Refusal
-from .snapshot import SavedSeat, TableSnapshot
 
 SAVED_OPTIONS = ("seats", "small_blind", "big_blind", "stacks", "raise_cap")
 """Options of the rules with which a saved table goes on."""

@@ -17,8 +17,8 @@ from .full_table import Envelope, FullTableForm, encode
 from .host_messages import FULL_OBSERVERS, OBSERVERS
 from .host_session import PokerDue, PokerHostSession, Reason, Sends
 from .messages import Error
+from .saved_table import TableSnapshot
 from .seats import Account
-from .snapshot import TableSnapshot
 from .store import PokerStore
 
 logger = logging.getLogger(__name__)

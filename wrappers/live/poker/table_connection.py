@@ -13,6 +13,7 @@ from yarl import URL
 from ....envs.core.turn_state import Action, AgentResponse
 from ..common.agent_driver import AgentDriver
 from ..common.agent_runner import AgentRunner
+from ..common.agent_turn import Played, Turn
 from ..common.link import Link
 from ..common.pings import next_message
 from ..common.reconnecting import (
@@ -24,7 +25,6 @@ from ..common.reconnecting import (
     open_websocket,
     retry,
 )
-from ..common.turn import Played, Turn
 from . import messages
 from .agent_events import Busted, HandEnded, PokerEvent, RealMoney, SeatTaken, ServerRefusal, TableEnded, UnreadableTurn
 from .agent_session import PokerAgentSession

@@ -20,6 +20,7 @@ from ...agents.base import Agent
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
 from ..common.agent_driver import AgentDriver, Deadline
+from ..common.agent_turn import Turn
 from ..common.connection import Connection, ConnectionLimits, Excess
 from ..common.origins import Origins
 from ..common.page import page_routes
@@ -27,7 +28,6 @@ from ..common.server import Server
 from ..common.session_timer import SessionTimer
 from ..common.sessions import Outgoing
 from ..common.tokens import Admit, admit_by_token
-from ..common.turn import Turn
 from . import messages
 from .host_session import TableDue, TableHostSession
 from .messages import Error, State

@@ -25,9 +25,9 @@ from ....envs.tangram.actions import allowed
 from ....envs.tangram.pieces import BOARD, PIECES
 from ....envs.tangram.rules import Placement
 from ...logs.log_text import escaped
+from ..common.agent_turn import Turn
 from ..common.foreign_types import read_response
 from ..common.sessions import LogNote, SendMessage
-from ..common.turn import Turn
 from . import messages
 from .board_tracker import SAME, BoardTracker, same
 from .messages import Chat, ChatRequest, Error, Finish, Play, PlayFeedback, PlayRequest, Unknown

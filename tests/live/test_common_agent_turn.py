@@ -5,7 +5,7 @@ from cases import CASES
 from parlour import envs
 from parlour.envs.core.aec import GameEnv
 from parlour.wrappers.agents.policy import PolicyAgent
-from parlour.wrappers.live.common.turn import Turn
+from parlour.wrappers.live.common.agent_turn import Turn
 from parlour.wrappers.policies.base import RandomPolicy
 
 DECISIONS = 60
