@@ -1,4 +1,4 @@
-"""Copies: a copy of the record plays the same, and TurnStates are independent. Of environments see `environment_copies`."""
+"""Copies: a copy of the record plays the same, and TurnStates are independent (see also `environment_copies`)."""
 
 from collections.abc import Iterator
 from typing import Any
