@@ -88,8 +88,8 @@ class LongPollHost(Server):
 
 async def play(url: str, agent: Agent, seconds: float = 4.0) -> TurnState:
     """Play one seat to the end of its match. `url`: the host's, with ``/turn/{token}``; `seconds` for an answer."""
-    driver, act = AgentDriver(agent), url.replace("/turn/", "/act/")
     async with http_client() as http:
+        driver = AgentDriver(agent)  # its thread ends with the program, or by driver.close()
         await driver.warm_up()
         while True:
             hosted = msgspec.convert(await request_json(http, "GET", url, Backoff(1.0, 10)), Hosted)
@@ -100,8 +100,11 @@ async def play(url: str, agent: Agent, seconds: float = 4.0) -> TurnState:
                 played = await driver.take(Turn(hosted.state), Deadline.after(seconds))
                 played.count(driver.statistics, f"turn {hosted.turn}")
                 sent = {"data": played.response.to_json(), "params": {"turn": hosted.turn}}
-                with contextlib.suppress(LiveError):  # the turn was over
-                    await request_json(http, "POST", act, Backoff(1.0, 10), **sent)
+                try:
+                    await request_json(http, "POST", url.replace("/turn/", "/act/"), Backoff(1.0, 10), **sent)
+                except LiveError as error:
+                    if error.code != "HTTP 409":  # the turn was over
+                        raise
 
 
 async def main() -> None:

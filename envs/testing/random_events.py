@@ -112,10 +112,12 @@ def value(trial: Trial) -> None:
     tables = VectorGame(game, 1_000)
     tables.reset(seed=8)
     total = np.zeros((tables.num_envs, game.seats))
-    while len(returns) < 20_000:
+    episodes = np.zeros(tables.num_envs, np.int64)
+    while episodes.min() < 20:  # as many of every table: the first ones to end are short ones
         tables.step(tables.sample())
         total += tables.rewards
-        returns += total[tables.dones].tolist()
+        returns += total[tables.dones & (episodes < 20)].tolist()
+        episodes += tables.dones
         total[tables.dones] = 0
     mean, deviation = np.mean(returns, axis=0), np.std(returns, axis=0) / sqrt(len(returns))
     trial.require(

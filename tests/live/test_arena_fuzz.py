@@ -99,4 +99,4 @@ def check(turn, rng):
     json.loads(answer.to_json())
     offered = [offer.action_type for offer in turn.state.allowed_actions]
     assert not offered or answer.action.action_type in [*offered, "pass", "message_only"]
-    assert isinstance(turn.thoughts({"probabilities": {"pass": 1.0}}), dict)
+    assert isinstance(turn.notes({"probabilities": {"pass": 1.0}}), dict)

@@ -97,7 +97,7 @@ async def test_numbers_out_of_the_bounds_of_their_offer_go_to_the_nearest_bound(
         (Action("raiseTo", {"amount": "much"}), "raiseTo: amount is a whole number from 4 to 9, got much"),
         (Action("raiseTo", {"amount": True}), "raiseTo: amount is a whole number from 4 to 9, got True"),
         (Action("raiseTo"), "raiseTo: amount is missing"),
-        (Action("call", {"amount": 4}), "call: it takes no amount, got {'amount': 4}"),
+        (Action("call", {"amount": 4}), "call: it takes no payload, got {'amount': 4}"),
         (Action("bet", {"amount": 4}), "'bet' is not offered, but call, raiseTo"),
         ("bet", "this is not an AgentResponse: Expected `object`, got `str`"),
     ],

@@ -31,7 +31,7 @@ class Session:
                 self.turn = None
         return events
 
-    def act(self, response, turn):
+    def act(self, response, turn, problem=None):
         return [f"{response.action.action_type} in turn {turn}"] if turn == self.turn else []
 
     def give_up(self):

@@ -101,7 +101,7 @@ def test_an_answer_is_one_of_the_offers_with_its_amount_within_the_bounds(action
     [
         (Action("raiseTo", {}), "raiseTo: amount is missing"),
         (Action("raiseTo", {"amount": True}), "raiseTo: amount is a whole number from 4 to 9, got True"),
-        (Action("call", {"amount": 2}), "call: it takes no amount, got {'amount': 2}"),
+        (Action("call", {"amount": 2}), "call: it takes no payload, got {'amount': 2}"),
         (Action("check"), "'check' is not offered, but fold, call, raiseTo"),
         (Action("x" * 99), f"'{'x' * 40}' is not offered, but fold, call, raiseTo"),
     ],

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 import torch
@@ -221,7 +222,11 @@ def test_no_cluster_at_an_address_is_one_sentence():
 
 
 def test_the_sum_of_actors_is_measured_beside_one(monkeypatch):
-    from parlour.training.benchmarks import actors
+    checkout = Path(__file__).parents[2] / ".ci"
+    if not checkout.is_dir():
+        pytest.skip("only a checkout has this measure")
+    monkeypatch.syspath_prepend(str(checkout))
+    from checkout_benchmarks import actors
 
     monkeypatch.setattr(actors, "ROUNDS", 1)
     together, share = actors.actors(0.1)

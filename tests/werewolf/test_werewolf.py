@@ -244,7 +244,7 @@ def test_what_is_said_is_a_message_on_the_platform_with_no_null():
 
     game = envs.game("werewolf")
     turn = ArenaAgentSession(game).turn(foreign("ann", "day_discuss", ["send_public_message", "ready_to_vote"]))
-    sent = turn.response(AgentResponse(Action("send_public_message", {"content": "I accuse p2."})))
+    sent = turn.read(AgentResponse(Action("send_public_message", {"content": "I accuse p2."})))
     assert [(one.content, one.to_agent_ids) for one in sent.messages] == [("I accuse p2.", [])]
 
 

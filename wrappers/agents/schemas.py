@@ -1,13 +1,15 @@
 """Schemas of payloads: JSON schemas, or bare maps of properties, as hosts send them. They may hold any nonsense."""
 
 from collections.abc import Iterator, Mapping
-from math import inf, isfinite
+from math import ceil, floor, inf, isfinite
 from typing import Any
 
 from ..logs.log_text import short
 
 MOST_ITEMS = 100
 """The longest list that a schema can make us send, and the deepest schema that is read."""
+LARGEST = 1e300
+"""Bounds beyond it are none."""
 ROUNDING = 1e-9
 """How far a number may lie outside its bounds."""
 
@@ -18,19 +20,34 @@ Bounds = dict[Path, tuple[float, float]]
 
 
 def fitted_value(value: Any, schema: Any) -> Any:
-    """Return the number that a schema takes in the place of `value`; what is no number stays as it is."""
+    """Return the number that a schema takes in the place of `value`; what is no number stays as it is.
+
+    A text that is a number becomes it where the schema takes a number.
+    """
     if not isinstance(schema, Mapping):
         return value
     if isinstance(value, list):
         return [fitted_value(item, schema.get("items")) for item in value]
+    if isinstance(value, str) and schema.get("type") in ("number", "integer"):
+        value = _number(value)
     if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value:
         return value
+    whole = schema.get("type") == "integer"
     low, high = schema.get("minimum"), schema.get("maximum")
     if isinstance(high, (int, float)) and value > high:
-        return high
+        return floor(high) if whole and abs(high) < inf else high
     if isinstance(low, (int, float)) and value < low:
-        return low
-    return round(value) if schema.get("type") == "integer" and abs(value) < inf else value
+        return ceil(low) if whole and abs(low) < inf else low
+    return round(value) if whole and abs(value) < inf else value
+
+
+def _number(text: str) -> Any:
+    """Return the number that a text is; any other text as it is."""
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return number if isfinite(number) else text
 
 
 def properties_of(schema: Any) -> Mapping[str, Any]:
@@ -43,7 +60,9 @@ def properties_of(schema: Any) -> Mapping[str, Any]:
 
 def _limit(schema: Mapping[str, Any], key: str, otherwise: float) -> float:
     value = schema.get(key)
-    return value if isinstance(value, (int, float)) and not isinstance(value, bool) and isfinite(value) else otherwise
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return otherwise
+    return value if -LARGEST <= value <= LARGEST else otherwise
 
 
 def _range(schema: Mapping[str, Any]) -> tuple[float, float]:
@@ -84,23 +103,27 @@ def fits(bounds: Bounds, payload: Mapping[str, Any]) -> bool:
 
 
 def violation(payload: Mapping[str, Any], schema: Any) -> str | None:
-    """Return why a payload does not fit a schema: a value that is missing, unknown, no number or out of its bounds.
+    """Return why a payload does not fit a schema: a value that is missing, no number or out of its bounds; any value,
+    where the schema takes none.
 
-    Only what the schema says in a form that we know is checked. None: the payload fits, as far as that shows.
+    Only what the schema says in a form that we know is checked. None: the payload fits, as far as that tells.
     """
-    properties, required = properties_of(schema), required_of(schema)
+    if not isinstance(schema, Mapping):
+        return None
+    properties = properties_of(schema)
+    required = [] if properties is schema else required_of(schema)  # a bare map does not say what may be left out
     missing = [name for name in required if name not in payload and isinstance(properties.get(name), Mapping)]
     if missing:
         return f"{missing[0]} is missing"
-    closed = isinstance(schema, Mapping) and schema.get("additionalProperties") is False
-    unknown = [name for name in payload if name not in properties] if closed else []
-    if unknown:
-        return f"it takes no {short(unknown[0])}, got {short(payload)}"
+    if payload and not properties and schema.get("additionalProperties") is False:
+        return f"it takes no payload, got {short(payload)}"
     for name, part in properties.items():
         kind, value = part.get("type") if isinstance(part, Mapping) else None, payload.get(name)
         if kind not in ("number", "integer") or (value is None and name not in required):
             continue
         low, high = _range(part)
+        if low > high:
+            low, high = -inf, inf
         numbers = (int,) if kind == "integer" else (int, float)
         if isinstance(value, bool) or not isinstance(value, numbers) or not low - ROUNDING <= value <= high + ROUNDING:
             kind_of_number = "a whole number" if kind == "integer" else "a number"
@@ -121,7 +144,8 @@ def both(own: Mapping[str, Any], offered: Mapping[str, Any]) -> dict[str, Any]:
                 (least, most), (low, high) = _range(part), _range(other)
                 least, most = max(least, low), min(most, high)
                 limits = zip(("minimum", "maximum"), (least, most) if least <= most else (low, high), strict=True)
-                parts[name] = {**part, **{key: limit for key, limit in limits if isfinite(limit)}}
+                whole = {"type": "integer"} if "integer" in (part["type"], other.get("type")) else {}
+                parts[name] = {**part, **whole, **{key: limit for key, limit in limits if isfinite(limit)}}
     return {**own, "properties": parts} if "properties" in own else {**own, **parts}
 
 

@@ -53,7 +53,7 @@ class ArenaAgent:
             return out_of_turn(state)
         turn = self.session.turn(state)
         began = time.monotonic()
-        response, problem = turn.settle(lambda: self.agent.respond(turn.state))
+        response, problem = turn.settle(lambda: self.agent.respond(turn.shown()))
         self.count(Played(response, problem, seconds=time.monotonic() - began), state.match_id)
         return response
 

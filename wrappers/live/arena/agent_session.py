@@ -76,12 +76,12 @@ class ArenaTurn(Turn):
 
     def notes(self, thoughts: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the agent's notes with the agents' ids."""
-        if self._names is None or "probabilities" not in thoughts:
+        chances, names = thoughts.get("probabilities"), self._names
+        if names is None or not isinstance(chances, Mapping):
             return thoughts
-        chances = thoughts["probabilities"].items()
         return {
             **thoughts,
-            "probabilities": {self._names.words_for_agents(answer): chance for answer, chance in chances},
+            "probabilities": {names.words_for_agents(str(answer)): chance for answer, chance in chances.items()},
         }
 
 

@@ -121,7 +121,7 @@ class AgentDriver:
         if turn.problem is not None:
             return Played(turn.safe(), turn.problem)
         try:
-            answer, notes = await self.call(self._respond, turn.state, deadline, clock, deadline=deadline)
+            answer, notes = await self.call(self._respond, turn.shown(), deadline, clock, deadline=deadline)
         except (TimeoutError, RuntimeError) as error:
             return Played(turn.safe(), str(error), seconds=clock() - began)
         response, problem = turn.settle(lambda: answer)

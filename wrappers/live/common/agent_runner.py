@@ -115,7 +115,7 @@ class AgentRunner(ABC, Generic[Message]):
 
     async def _decide(self, turn: Turn) -> None:
         played = await self.driver.take(turn, self._deadline)
-        sent = self._agent_session.act(played.response, turn.id)
+        sent = self._agent_session.act(played.response, turn.id, played.problem)
         if not sent:
             return
         played.count(self.driver.statistics, self.name)

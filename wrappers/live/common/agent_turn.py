@@ -55,16 +55,21 @@ class Turn:
             name, numbers = self.state.match_id or self.state.game_id, short(asked.action.payload)
             logger.warning("%s: %s instead of %s, to keep the bounds", name, sentence(taken.action), numbers)
         response = self.sent(taken)
-        offers = {offer.action_type: offer.payload_schema for offer in self.offers}
         action = response.action
-        if offers and action.action_type not in offers:
+        schemas = [offer.payload_schema for offer in self.offers if offer.action_type == action.action_type]
+        if self.offers and not schemas:
             if action == Action("pass"):
                 return AgentResponse(self.safe().action, response.messages)
-            raise ValueError(f"{action.action_type[:40]!r} is not offered, but {', '.join(offers)}")
-        problem = violation(action.payload, offers.get(action.action_type))
-        if problem is not None:
-            raise ValueError(f"{action.action_type}: {problem}")
+            offered = ", ".join(offer.action_type for offer in self.offers)
+            raise ValueError(f"{action.action_type[:40]!r} is not offered, but {offered}")
+        problems = [violation(action.payload, schema) for schema in schemas]
+        if problems and None not in problems:
+            raise ValueError(f"{action.action_type}: {problems[0]}")
         return response
+
+    def shown(self) -> TurnState:
+        """Return a copy of the state for the agent, which may change it."""
+        return TurnState.from_dict(self.state.to_dict())
 
     @property
     def offers(self) -> Sequence[AllowedAction]:

@@ -7,20 +7,11 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from ....envs.core.turn_state import Action, AgentResponse, AllowedAction, Message, MessageIntent, TurnState
-
-FIELDS = tuple(
-    dict.fromkeys(
-        name
-        for kind in (AgentResponse, Action, MessageIntent, TurnState, Message, AllowedAction)
-        for name in kind.__struct_fields__
-    )
-)
-"""The fields that are read from an object of any other type."""
+from ....envs.core.turn_state import Action, AgentResponse, MessageIntent, TurnState
 
 
 def plain(value: Any) -> Any:
-    """Return an answer or a state of any type as plain data.
+    """Return a value of any type as plain data.
 
     Raises:
         TypeError, RecursionError: if it holds what is no JSON.
@@ -35,10 +26,19 @@ def _builtin(value: Any) -> Any:
         return dict(value)
     if hasattr(value, "model_dump"):
         return value.model_dump()
-    fields = {name: getattr(value, name) for name in FIELDS if hasattr(value, name)}
-    if fields and not isinstance(value, type):
-        return fields
+    if getattr(value, "__dict__", None) and not isinstance(value, type) and not callable(value):
+        return vars(value)
     raise TypeError(f"{type(value).__name__} {str(value)[:80]!r} is no JSON")
+
+
+def _fields(value: Any, kind: type[msgspec.Struct]) -> Any:
+    """Return the fields of `kind` that an object or a dict has; what has none of them stays as it is.
+
+    Whatever else the object has is not looked at.
+    """
+    if isinstance(value, Mapping):
+        return {name: value[name] for name in kind.__struct_fields__ if name in value}
+    return {name: getattr(value, name) for name in kind.__struct_fields__ if hasattr(value, name)} or value
 
 
 def read_response(answer: Any) -> AgentResponse:
@@ -48,10 +48,15 @@ def read_response(answer: Any) -> AgentResponse:
         ValueError: if it is none; the error names the wrong part.
     """
     try:
-        data = plain(answer)
-        if isinstance(data, dict) and "action_type" in data:
-            return AgentResponse(msgspec.convert(data, Action))
-        return msgspec.convert(data, AgentResponse)
+        data = _fields(answer, AgentResponse)
+        if not (isinstance(data, dict) and "action" in data):
+            action = _fields(answer, Action)
+            data = {"action": action} if isinstance(action, dict) and action else answer
+        else:
+            data["action"] = _fields(data["action"], Action)
+            if isinstance(data.get("messages"), (list, tuple)):
+                data["messages"] = [_fields(intent, MessageIntent) for intent in data["messages"]]
+        return msgspec.convert(plain(data), AgentResponse)
     except (msgspec.ValidationError, TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"this is not an AgentResponse: {error}") from None
 
@@ -64,7 +69,7 @@ def read_state(state: Any) -> TurnState:
     """
     if isinstance(state, TurnState):
         return state
-    data = plain(state)
+    data = plain(_fields(state, TurnState))
     if isinstance(data, dict):  # some send null for what they leave out
         data = {name: part for name, part in data.items() if part is not None}
     return TurnState.from_dict(data)

@@ -25,6 +25,8 @@ WARNING_SECONDS = 60.0
 IDLE_SECONDS = 60.0
 """Seconds that a socket may take for the headers of a request, its first and any further one."""
 
+LONG_MESSAGE = 2**20
+"""Bytes of a message; a server of longer ones does not bound what the system holds: they would take long."""
 RECEIVED_BYTES = 2**16
 """Bytes that the system holds of what a client has sent and nobody has read. To read and free megabytes takes time."""
 NEW_SOCKETS, NEW_AT_ONCE = 50.0, 100
@@ -73,10 +75,12 @@ class Sockets:
 
     Args:
         handlers: makes the protocol of a socket that has a place.
+        longest: the most bytes of a message or body that the server takes.
     """
 
-    def __init__(self, handlers: Callable[[], asyncio.BaseProtocol]) -> None:
+    def __init__(self, handlers: Callable[[], asyncio.BaseProtocol], longest: int) -> None:
         self._handlers = handlers
+        self._bounded = longest <= LONG_MESSAGE
         self._places: Places[Socket] = Places(most_sockets())
         self._transports: dict[Socket, asyncio.Transport] = {}
         self._silent: dict[Socket, asyncio.TimerHandle] = {}
@@ -84,6 +88,7 @@ class Sockets:
         self._handshakes: set[asyncio.Task[None]] = set()
         self._warned = float("-inf")
         self._pace = Pace(NEW_SOCKETS, NEW_AT_ONCE)
+        self._waiting: dict[asyncio.Transport, asyncio.TimerHandle] = {}  # sockets whose address has opened many
 
     async def listen(self, address: str, port: int, tls: ssl.SSLContext | None = None) -> tuple[str, int]:
         """Listen at an address; return it with its port.
@@ -93,17 +98,21 @@ class Sockets:
         """
         loop = asyncio.get_running_loop()
         server = await loop.create_server(lambda: _Arrival(self, tls), address, port, backlog=128)
-        for listening in server.sockets:
+        for listening in server.sockets if self._bounded else ():
             listening.setsockopt(SOL_SOCKET, SO_RCVBUF, RECEIVED_BYTES)
         self._servers.append(server)
         host, number = server.sockets[0].getsockname()[:2]
         return host, number
 
     def close(self) -> None:
-        """Listen no longer. Open sockets stay."""
+        """Listen no longer. Open sockets stay, but for those that have not been read yet."""
         for server in self._servers:
             server.close()
         self._servers.clear()
+        for transport, timer in self._waiting.items():
+            timer.cancel()
+            transport.abort()
+        self._waiting.clear()
 
     def keep(self, transport: asyncio.BaseTransport | None, kept: bool = True) -> None:
         """Let a socket keep its place whatever comes, or no longer."""
@@ -134,14 +143,18 @@ class Sockets:
         self._transports[socket] = transport
         self._silent[socket] = asyncio.get_running_loop().call_later(IDLE_SECONDS, transport.abort)
         wait = self._pace.wait(stranger(transport))
-        if wait:
+        if wait is None:
+            transport.abort()
+            self._free(socket)
+        elif wait:
             transport.pause_reading()
-            asyncio.get_running_loop().call_later(wait, self._begin, transport, tls)
+            self._waiting[transport] = asyncio.get_running_loop().call_later(wait, self._begin, transport, tls)
         else:
             self._begin(transport, tls)
 
     def _begin(self, transport: asyncio.Transport, tls: ssl.SSLContext | None) -> None:
         """Give a socket its protocol."""
+        self._waiting.pop(transport, None)
         if transport.is_closing():
             return
         handler = self._handlers()

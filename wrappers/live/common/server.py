@@ -29,8 +29,8 @@ logger = logging.getLogger(__name__)
 
 BODY_SECONDS = 10.0
 """The timeout of a request's body in seconds."""
-REQUESTS, REQUESTS_AT_ONCE = 100.0, 200
-"""Requests of an address per second, and at once; further ones are answered later."""
+REQUESTS, REQUESTS_AT_ONCE = 200.0, 400
+"""Requests of an address per second, and at once; further ones are answered later, or with HTTP 429."""
 
 Body = TypeVar("Body", bound=msgspec.Struct)
 
@@ -135,7 +135,8 @@ class Server(ABC):
             }
             assert self._runner.server is not None
             loop = asyncio.get_running_loop()
-            self._sockets = Sockets(partial(HttpProtocol, self._runner.server, loop=loop, **options))
+            longest = max(self._body_limit, self._connection_limits.frame)
+            self._sockets = Sockets(partial(HttpProtocol, self._runner.server, loop=loop, **options), longest)
             self.url = url_of(*await self._sockets.listen(self._address, self._port, self.tls))
         except BaseException:
             await self.stop()
@@ -162,15 +163,17 @@ class Server(ABC):
         """Let a request of an address that sends many wait, and a socket with one give way after idle ones."""
         transport, sockets = request.transport, self._outer._sockets
         wait = self._pace.wait(stranger(transport))
-        if wait:
-            await asyncio.sleep(wait)
-        if sockets is None:
-            return await handler(request)
-        sockets.work(transport, True)
+        if wait is None:
+            raise web.HTTPTooManyRequests(text="too many requests of this address", headers={"Retry-After": "1"})
+        if sockets is not None:
+            sockets.work(transport, True)
         try:
+            if wait:
+                await asyncio.sleep(wait)
             return await handler(request)
         finally:
-            sockets.work(transport, False)
+            if sockets is not None:
+                sockets.work(transport, False)
 
     def _application(self, middlewares: Sequence[Middleware], prefix: str = "") -> web.Application:
         app = web.Application(client_max_size=self._body_limit, middlewares=middlewares)

@@ -51,8 +51,14 @@ class AgentSession(Protocol[Sent]):
         """Process a message (text, bytes or parsed JSON), and return the events. It never raises."""
         ...
 
-    def act(self, response: Any, turn: Any) -> Sequence[Sent]:
-        """Return the messages that play what the turn was settled with; empty if the turn is over or was answered."""
+    def act(self, response: Any, turn: Any, problem: str | None = None) -> Sequence[Sent]:
+        """Return the messages that play what the turn was settled with; empty if the turn is over or was answered.
+
+        Args:
+            response: what is played.
+            turn: the identifier of the turn.
+            problem: why the response is the safe action; None: it is the agent's answer.
+        """
         ...
 
     def give_up(self) -> Sequence[Any]:

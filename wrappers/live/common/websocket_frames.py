@@ -73,10 +73,10 @@ class HttpProtocol(web.RequestHandler):
     """aiohttp's protocol of a socket, with a `FrameLimit` once it is a WebSocket.
 
     Attributes:
-        exceeded: called when there are too many fragments; set before the WebSocket opens.
+        exceeded: called when there are too many fragments; None: the socket is closed.
     """
 
-    exceeded: Callable[[], None]
+    exceeded: Callable[[], None] | None = None
 
     def handle_error(self, *args: Any, **kwargs: Any) -> web.StreamResponse:
         """See aiohttp. What follows a request that cannot be read is not parsed."""
@@ -86,4 +86,4 @@ class HttpProtocol(web.RequestHandler):
 
     def set_parser(self, parser: Any, *args: Any, **kwargs: Any) -> None:
         """See aiohttp."""
-        super().set_parser(FrameLimit(parser, self.exceeded), *args, **kwargs)  # type: ignore[arg-type]
+        super().set_parser(FrameLimit(parser, self.exceeded or self.force_close), *args, **kwargs)  # type: ignore[arg-type]

@@ -371,13 +371,14 @@ class PokerAgentSession:
 
     # What goes out.
 
-    def act(self, response: Any, turn: Any = None) -> list[messages.Action]:
+    def act(self, response: Any, turn: Any = None, problem: str | None = None) -> list[messages.Action]:
         """Return the messages that play an answer, or the safe action where it cannot be played now.
 
         Args:
             response: `AgentResponse` or `Action`, or either as a dict.
             turn: the `Turn.id` that it answers; None: the current one. An answer to another turn, or a second one,
                 sends nothing.
+            problem: see `AgentSession`; the safe action is sent like any other.
         """
         if self._turn is None or self._answer is not None or turn not in (None, self._turn):
             return []

@@ -24,6 +24,7 @@ from ....envs.core.turn_state import Action, AgentResponse, Message, MessageScop
 from ....envs.tangram.actions import allowed
 from ....envs.tangram.pieces import BOARD, PIECES
 from ....envs.tangram.rules import Placement
+from ...agents.offers import fitted
 from ...logs.log_text import escaped
 from ..common.agent_turn import Turn
 from ..common.foreign_types import read_response
@@ -73,7 +74,7 @@ class TangramTurn(Turn):
 
     def read(self, answer: Any) -> AgentResponse:
         """See `Turn`. ``finish`` stands for every action that ends a turn without a move."""
-        response = read_response(answer)
+        response = fitted(read_response(answer), self.state.allowed_actions)
         kind = response.action.action_type
         if kind == "play":
             self.check(response.action.payload)
@@ -189,17 +190,18 @@ class TangramAgentSession:
         self._remember(self._person, request.message)
         return [ChatRequested(request.message, self._turn_state(mine=False) if request.state is not None else None)]
 
-    def act(self, response: Any, decision: int) -> list[messages.AgentMessage]:
+    def act(self, response: Any, decision: int, problem: str | None = None) -> list[messages.AgentMessage]:
         """Return the messages that play an answer; `finish` if it cannot be played.
 
         Args:
             response: `AgentResponse` or `Action`, or either as a dict.
             decision: the `Turn.id` that it answers. An answer to an old decision, or a second one, sends nothing.
+            problem: why the response is the safe action, after which nothing helps the agent; None: it is its answer.
         """
         if not self._open or decision != self._decision:
             return []
-        answer, problem = self._asked.settle(lambda: response)
-        if problem is not None:
+        answer, refused = self._asked.settle(lambda: response)
+        if problem is not None or refused is not None:
             return _messages(self._finish())
         public = [intent for intent in answer.messages if intent.scope == MessageScope.PUBLIC and intent.content]
         said = [self.chat(message.content) for message in public[:MOST_CHATS]]
