@@ -94,6 +94,18 @@ def test_nonsense_is_refused_and_finishes(answer):
     assert session.act(answer, asked.id) == [m.Finish()]
 
 
+@pytest.mark.parametrize(
+    ("answer", "place"),
+    [(play(x=-0.5), (0.0, 50.0)), (play(y=100.1), (50.0, 100.0)), (play(rotation=math.inf), (50.0, 50.0))],
+    ids=["left", "below", "turned without end"],
+)
+def test_a_number_out_of_its_bounds_goes_to_the_nearest_bound(answer, place):
+    session, game = TangramAgentSession(GAME), SmallGame("A square")
+    asked = decision(session.receive(game.message()))
+    (message,) = session.act(answer, asked.id)
+    assert isinstance(message, m.Play) and tuple(message.position) == pytest.approx(place)
+
+
 # Collisions.
 
 
