@@ -175,6 +175,43 @@ async def test_many_sockets_and_requests_of_a_stranger_are_served_later(monkeypa
         assert await seconds(50, "127.0.0.1", force_close=True) < 10.0
 
 
+@in_virtual_time
+async def test_what_would_wait_longer_than_a_second_is_refused_and_adds_nothing_to_the_wait():
+    pace = Pace(rate=2.0, at_once=1)
+    waits = [pace.wait("a") for _ in range(50)]
+    assert waits[:4] == pytest.approx([0.0, 0.0, 0.5, 1.0]) and set(waits[4:]) == {None}
+    assert pace.wait("b") == pace.wait("") == 0.0
+    await asyncio.sleep(1.0)
+    assert pace.wait("a") == pytest.approx(0.5)
+
+
+@on_loop
+async def test_a_stranger_who_asks_far_too_much_gets_429_and_a_stopped_server_answers_nobody(monkeypatch):
+    monkeypatch.setattr(server_module, "REQUESTS_AT_ONCE", 1)
+    monkeypatch.setattr(server_module, "REQUESTS", 4.0)
+    monkeypatch.setattr(listening, "NEW_AT_ONCE", 30)
+    monkeypatch.setattr(listening, "NEW_SOCKETS", 20.0)
+    async with Echo() as server:
+        elsewhere = aiohttp.TCPConnector(local_addr=("127.0.0.2", 0), limit=0)
+        async with aiohttp.ClientSession(connector=elsewhere) as http:
+
+            async def asked():
+                async with http.post(f"{server.url}/body", data=b"abc") as answer:
+                    return answer.status
+
+            statuses = await asyncio.gather(*(asked() for _ in range(20)))
+            assert 200 in statuses and 429 in statuses
+        port = int(server.url.rpartition(":")[2])
+        sockets = [await asyncio.open_connection("127.0.0.1", port, local_addr=("127.0.0.3", 0)) for _ in range(45)]
+        for _, writer in sockets:
+            writer.write(b"POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc")
+        await asyncio.sleep(0.05)
+    answers = await asyncio.gather(*(reader.read() for reader, _ in sockets), return_exceptions=True)
+    assert any(not isinstance(answer, bytes) or not answer for answer in answers)  # those that waited
+    for _, writer in sockets:
+        writer.close()
+
+
 @on_loop
 async def test_idle_sockets_never_use_up_the_files_of_the_process(monkeypatch, caplog):
     monkeypatch.setattr(listening, "MOST_SOCKETS", 10)
