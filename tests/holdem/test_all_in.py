@@ -159,9 +159,9 @@ def test_tables_with_the_records_of_an_earlier_version_begin_again(heads_up, tmp
     tables.tables.tables = before.view(np.recarray)
     tables.save(tmp_path / "tables.pkl")
     again = SelfPlayTables(heads_up, 8)
-    again.reset(seed=3)
-    again.load(tmp_path / "tables.pkl")
+    assert not again.load(tmp_path / "tables.pkl")
     assert [record.message.partition(": ")[2] for record in caplog.records] == [
         "its tables are of an earlier version, so their episodes begin again"
     ]
+    again.reset(seed=3)
     again.step(again.tables.sample())

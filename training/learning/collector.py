@@ -266,8 +266,12 @@ class Collector:
         return {"words": int(self._words[0]), "serials": self._serials, "began": self._began, "names": names}
 
     def load(self, path: Path, state: Mapping[str, Any]) -> None:
-        """Load what `save` wrote and returned: the next rollout is as if there had been no break."""
-        self.tables.load(path)
+        """Load what `save` wrote and returned: the next rollout is as if there had been no break.
+
+        Tables with the records of an earlier version begin new episodes.
+        """
+        if not self.tables.load(path):
+            return
         self._words = np.array([state["words"]], np.uint64)
         self._serials = dict(state["serials"])
         self._began = state.get("began", True)

@@ -159,8 +159,11 @@ class SelfPlayTables:
         with path.open("wb") as file:
             _Pickler(file, protocol=5).dump(self.__dict__)
 
-    def load(self, path: Path) -> None:
+    def load(self, path: Path) -> bool:
         """Load the state that `save` wrote for the same game. Load only trusted files: a pickle may contain code.
+
+        Returns:
+            Whether it is loaded. Tables with the records of an earlier version are not, and need `reset`.
 
         Raises:
             ValueError: if the file has another number of tables.
@@ -171,8 +174,9 @@ class SelfPlayTables:
             raise ValueError(f"{path} holds {state['num_envs']} tables; these are {self.num_envs}")
         if state["tables"].tables.dtype != self.tables.tables.dtype:
             logger.warning("%s: its tables are of an earlier version, so their episodes begin again", path)
-            return
+            return False
         self.__dict__.update(state)
+        return True
 
     def _count(self, ended: NDArray[np.intp]) -> None:
         if self._with_opponents.any():
