@@ -3,11 +3,15 @@
 import sys
 from types import ModuleType
 
+import numba
 import pytest
 from parlour import envs
+from parlour.envs.core.compiled import compiled
+from parlour.envs.core.rng import uniform
 from parlour.envs.phases import End, Named, Phase, PhaseGame, make
 from parlour.envs.phases.binding import nothing
 from parlour.envs.phases.bots import PhaseBot
+from parlour.training import flat_tree
 from parlour.wrappers.live.arena.platform_games import hosted_games, platform_game, supported_games
 from parlour.wrappers.rl.self_play import SelfPlayTables
 
@@ -56,6 +60,37 @@ def test_a_game_too_large_for_the_record_is_refused():
         make(toy(seats=9))
     with pytest.raises(ValueError, match="offers 'push'; known are take"):
         make(toy(phases=[Phase("play", ("push",))]))
+
+
+@compiled
+def lottery(table):
+    table.rewards[0] = 1.0 if uniform(table) < 0.3 else 0.0
+
+
+def test_payoffs_that_draw_from_the_stream_have_no_tree():
+    with pytest.raises(ValueError, match=r"toy-v0 draws from the stream of the match.*PhaseGame\(odds=…\)"):
+        flat_tree(make(toy(pay=lottery)))
+
+
+def plain(table):
+    table.rewards[0] = 1.0
+
+
+def half(table):
+    return 0.5
+
+
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+@pytest.mark.parametrize("own", [{"pay": plain}, {"odds": half}, {"late": plain}])
+def test_functions_that_are_not_compiled_play_but_have_no_tree(own):
+    game = make(toy(**own))
+    table = game.tables(1)[0]
+    game.rules.reset(table)
+    while not table.done:
+        game.rules.step(table, game.rules.decode(table, 0))
+    assert table.rewards[0] == ("pay" in own)
+    with pytest.raises(ValueError, match=r"a function of toy-v0 is not compiled.*`parlour.envs.compiled`"):
+        flat_tree(game)
 
 
 def test_opponents_that_were_saved_under_their_name_of_version_0_2_load(tmp_path, monkeypatch):

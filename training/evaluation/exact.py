@@ -16,7 +16,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol, runtime_checkable
 
+import numba
 import numpy as np
+from numba.extending import is_jitted
 from numpy.typing import NDArray
 
 from ...envs.core import loops
@@ -33,9 +35,10 @@ CHANCE, END = -1, -2
 """Of a node, in place of the seat that decides."""
 MOST_NODES = 5_000_000
 """Most nodes of a tree."""
-MOST_BYTES = 2**30
+MOST_BYTES = 2**33
 """Most memory for the records of one depth of a tree."""
 
+_config: Any = numba.config  # its settings have no types
 outcomes: Any = None
 play: Any = None
 probability: Any = None
@@ -251,9 +254,9 @@ def flat_tree(game: Game, encoder: str | None = None, most: int = MOST_NODES) ->
         most: how many nodes there may be.
 
     Raises:
-        ValueError: if the game's random events cannot be enumerated, there are more than `most` nodes, their records
-            take more than `MOST_BYTES` at one depth, or a seat would forget what it knew or did: an encoder must tell
-            all of that.
+        ValueError: if the game's random events cannot be enumerated, or draw from the match's stream; a function is
+            not compiled; there are more than `most` nodes; their records take more than `MOST_BYTES` at one depth; or
+            a seat would forget what it knew or did: an encoder must tell all of that.
     """
     chance = required_chance(game)
     name = encoder or game.encoder
@@ -265,6 +268,11 @@ def flat_tree(game: Game, encoder: str | None = None, most: int = MOST_NODES) ->
         step=chance.step,
         decode=game.rules.decode,
     )
+    if not (_config.DISABLE_JIT or (is_jitted(look) and is_jitted(go))):
+        raise ValueError(
+            f"a function of {game.id} is not compiled, so that there is no tree: decorate the functions of its rules "
+            "(of a game in phases pay, odds, follow, early, late) with `parlour.envs.compiled`"
+        )
     tables = game.tables(1)
     chance.begin(tables[0])
     builder = _Builder(game.seats, game.encoders[name], game.id, most)
@@ -322,6 +330,11 @@ class _Builder:
         children, chances = level.tables[above], np.ones(len(above))
         actions = np.zeros(len(above), np.int64)
         go(children, who, counts, masks, actions, chances)
+        if (children["stream"] != level.tables["stream"][above]).any():
+            raise ValueError(
+                f"{self._id} draws from the stream of the match, so its tree would hold one draw of many: give "
+                "PhaseGame(odds=…), or list the outcomes in Chance"
+            )
         sequences = level.sequences[above]
         decided = np.flatnonzero(who[above] >= 0)
         places = np.arange(len(above)) - (np.cumsum(counts) - counts)[above]
