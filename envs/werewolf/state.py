@@ -38,9 +38,9 @@ class Statement(Struct):
     agent_id: str
     day: int
     action: Annotated[str, about("defense, accusation, claim, general or ready_to_vote")]
-    target: str | None
-    role: Annotated[str | None, about("of a claim")]
-    is_werewolf: Annotated[bool | None, about("the result of a claimed seer")]
+    target: str | None = None
+    role: Annotated[str | None, about("of a claim")] = None
+    is_werewolf: Annotated[bool | None, about("the result of a claimed seer")] = None
 
 
 class WerewolfState(GameState, kw_only=True):

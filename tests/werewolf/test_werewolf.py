@@ -1,5 +1,6 @@
 """Werewolf: the rules in which it differs from mafia, its payloads, and the states of strategic-agent-games."""
 
+import msgspec
 import numpy as np
 import pytest
 from parlour import envs
@@ -138,6 +139,14 @@ def test_statements_are_read_in_the_words_of_werewolf():
     claim = {"agent_id": "p2", "day": 1, "action": "claim", "target": "p1", "role": "seer", "is_werewolf": True}
     assert state(env).game_state["statements"][1] == claim
     assert state(env).messages[-1].content == "I am the seer, and p1 is a werewolf."
+
+
+def test_a_null_field_of_another_host_beside_statements_loads():
+    env = match(*NIGHT, say("p3 is the wolf!"), say("Hm."), READY)
+    seen = state(env)
+    seen = msgspec.structs.replace(seen, game_state={**seen.game_state, "role_counts": None})
+    loaded, seat = env.game.view.load(seen)
+    assert (seat, loaded[0].turn) == (env.table.turn, env.table.turn)
 
 
 def test_labels_are_in_the_words_of_werewolf():
