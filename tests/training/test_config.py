@@ -204,13 +204,20 @@ GONE = {
 """Settings of self-play that version 0.2 wrote, with defaults, or with values that changed nothing in the learning."""
 
 
-def test_a_file_of_version_0_2_is_read(tmp_path):
+def test_a_file_of_version_0_2_is_read(tmp_path, caplog):
     now = load_config("kuhn", algorithm="selfplay")
     assert not set(GONE) & {part.name for part in dataclasses.fields(now)}
     write_config(now, tmp_path)
     file = tmp_path / "config.toml"
     file.write_text(tomli_w.dumps({**GONE, **tomllib.loads(file.read_text())}))
     assert load_config(file) == now
+    assert [record.message for record in caplog.records] == [
+        f"{file} has track='wandb', which is gone: send the metrics by a callback",
+        f"{file} has address='auto', which is gone: set RAY_ADDRESS",
+    ]
+    caplog.clear()
+    file.write_text(file.read_text().replace('"wandb"', '""').replace('address = "auto"', 'address = ""'))
+    assert load_config(file) == now and not caplog.records
 
 
 @pytest.mark.parametrize("name", sorted(set(GONE) - set(WITHOUT_EFFECT)))

@@ -1,7 +1,10 @@
 """Settings of version 0.2 that are gone, so that its files can be read."""
 
+import logging
 from collections.abc import Collection, Mapping
 from typing import Any
+
+logger = logging.getLogger(__name__)
 
 REMOVED = {
     "critic_encoder": "full",
@@ -33,9 +36,12 @@ WITHOUT_EFFECT = (
 )
 """Settings that are gone and never changed what is learned; `magnet_rate` did nothing without `magnet_coef`."""
 
+INSTEAD = {"address": "set RAY_ADDRESS", "track": "send the metrics by a callback"}
+"""What to do for settings that changed where a run was computed and shown; without it their values are lost."""
+
 
 def without_removed(settings: Mapping[str, Any], known: Collection[str], source: str) -> dict[str, Any]:
-    """Return settings without those that are gone.
+    """Return settings without those that are gone. A warning names those that need something else now.
 
     Args:
         settings: the settings by name.
@@ -54,4 +60,6 @@ def without_removed(settings: Mapping[str, Any], known: Collection[str], source:
                 f"{source} has {name} = {value!r}: this setting of version 0.2 is gone, and its value is always "
                 f"{REMOVED[name]!r} now; leave it out, or use version 0.2"
             )
+        elif name in INSTEAD and value:
+            logger.warning("%s has %s=%r, which is gone: %s", source, name, value, INSTEAD[name])
     return kept
