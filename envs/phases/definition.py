@@ -171,7 +171,7 @@ class Private:
 
     Attributes:
         name: its field in `game_state`, such as ``"my_valuation"``.
-        ranges: the lowest and highest value, seat by seat.
+        ranges: the lowest and highest value, 0 or more, seat by seat.
     """
 
     name: str

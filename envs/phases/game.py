@@ -23,8 +23,8 @@ def make(own: PhaseGame) -> Game:
     """Return the game with all its parts.
 
     Raises:
-        ValueError: if the record has no room for it, or a phase offers an unknown action type, or an open phase is
-            not the last one.
+        ValueError: if the record has no room for it, or a phase offers an unknown action type, an open phase is
+            not the last one, or a private value may be below 0.
     """
     blank = _blank(own)
     low, high = own.payoffs
@@ -103,6 +103,8 @@ def _blank(own: PhaseGame) -> Tables:
         _fill_open(own, table, own.open)
     table.parameter[: len(own.parameters)] = own.parameters
     if own.private is not None:
+        if min(low for low, _ in own.private.ranges) < 0:
+            raise ValueError(f"{own.name}: {own.private.name} may be below 0; private values are 0 or more")
         table.private_low[: own.seats], table.private_high[: own.seats] = zip(*own.private.ranges, strict=True)
         table.per_private = 1 / max(max(high for _, high in own.private.ranges), 1e-9)
     table.per_payoff = 1 / (own.rounds * own.largest)

@@ -8,7 +8,7 @@ import pytest
 from parlour import envs
 from parlour.envs.core.compiled import compiled
 from parlour.envs.core.rng import uniform
-from parlour.envs.phases import End, Named, Phase, PhaseGame, make
+from parlour.envs.phases import End, Named, Phase, PhaseGame, Private, make
 from parlour.envs.phases.binding import nothing
 from parlour.envs.phases.bots import PhaseBot
 from parlour.training import flat_tree
@@ -60,6 +60,11 @@ def test_a_game_too_large_for_the_record_is_refused():
         make(toy(seats=9))
     with pytest.raises(ValueError, match="offers 'push'; known are take"):
         make(toy(phases=[Phase("play", ("push",))]))
+
+
+def test_private_values_below_0_are_refused():
+    with pytest.raises(ValueError, match="toy: my_worth may be below 0; private values are 0 or more"):
+        make(toy(private=Private("my_worth", ((0, 1), (-0.01, 1)))))
 
 
 @compiled
