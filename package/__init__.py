@@ -10,13 +10,25 @@ Each is imported at its first use, so that nobody waits for what they do not nee
 
 from importlib import import_module
 from importlib.metadata import version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+if TYPE_CHECKING:
+    from . import envs as envs
+    from . import training as training
+    from . import wrappers as wrappers
+    from . import zoo as zoo
+
+__all__ = ["envs", "training", "wrappers", "zoo"]
 __version__ = version("parlour")
 
+if not TYPE_CHECKING:  # a type checker knows the names above, and reports others
 
-def __getattr__(name: str) -> Any:
-    """Import a package."""
-    if name not in ("envs", "training", "wrappers", "zoo"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return import_module(f".{name}", __name__)
+    def __getattr__(name: str) -> Any:
+        """Import a package."""
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return import_module(f".{name}", __name__)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

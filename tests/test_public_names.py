@@ -44,10 +44,10 @@ def test_pages_and_examples_import_public_names():
 def test_types_and_names_agree(package):
     """The imports for type checkers are those that are made at the first use."""
     body = ast.parse(Path(package.__file__).read_text("utf-8")).body
-    (block,) = (node for node in body if isinstance(node, ast.If))
+    block = next(node for node in body if isinstance(node, ast.If))
     names = {each.asname for node in block.body if isinstance(node, ast.ImportFrom) for each in node.names}
     names |= {node.id for node in ast.walk(block) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    assert {name for name in names if not name.startswith("_")} == set(package.__all__)
+    assert {name for name in names if not name.startswith("_")} == set(package.__all__) == set(package._SOURCES)
 
 
 @pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.__name__)
@@ -66,8 +66,15 @@ def test_the_packages_are_there_after_importing_parlour():
         "parlour.training",
         "parlour.zoo",
     ]
+    assert sorted(top.__all__) == ["envs", "training", "wrappers", "zoo"]
     with pytest.raises(AttributeError, match="no attribute 'games'"):
         _ = top.games
+
+
+@pytest.mark.parametrize("package", ["parlour", "parlour.envs", "parlour.wrappers", "parlour.training"])
+def test_dir_shows_the_names_before_their_first_use(package):
+    code = f"import {package} as package; print(set(package.__all__) <= set(dir(package)))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "True\n"
 
 
 def test_no_name_loads_what_it_does_not_need():

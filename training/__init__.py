@@ -39,11 +39,31 @@ _SOURCES = {
     "values": "evaluation.exact",
 }
 
-__all__ = list(_SOURCES)
+__all__ = [
+    "best_response",
+    "compare",
+    "cross_play",
+    "evaluate",
+    "finished",
+    "flat_tree",
+    "load_config",
+    "nash_conv",
+    "play",
+    "play_teams",
+    "preset_for",
+    "resume",
+    "train",
+    "values",
+]
+
+if not TYPE_CHECKING:  # a type checker knows the names above, and reports others
+
+    def __getattr__(name: str) -> Any:
+        """Load a public name."""
+        if name not in _SOURCES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(f".{_SOURCES[name]}", __name__), name)
 
 
-def __getattr__(name: str) -> Any:
-    """Load a public name."""
-    if name not in _SOURCES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f".{_SOURCES[name]}", __name__), name)
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -54,12 +54,38 @@ _SOURCES = {
     "sentence": "agents.base.sentence",
 }
 
-__all__ = list(_SOURCES)
+__all__ = [
+    "Agent",
+    "ArenaAgent",
+    "ArenaHost",
+    "LLMAgent",
+    "MatchLog",
+    "MlpPolicy",
+    "Model",
+    "PokerHost",
+    "PolicyAgent",
+    "Pool",
+    "TablesVectorEnv",
+    "TextGame",
+    "load_policy",
+    "load_run",
+    "make_policy",
+    "play_poker",
+    "play_text",
+    "read_log",
+    "sb3_env",
+    "sentence",
+]
+
+if not TYPE_CHECKING:  # a type checker knows the names above, and reports others
+
+    def __getattr__(name: str) -> Any:
+        """Load a public name."""
+        if name not in _SOURCES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        module, _, attribute = _SOURCES[name].rpartition(".")
+        return getattr(import_module(f".{module}", __name__), attribute)
 
 
-def __getattr__(name: str) -> Any:
-    """Load a public name."""
-    if name not in _SOURCES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module, _, attribute = _SOURCES[name].rpartition(".")
-    return getattr(import_module(f".{module}", __name__), attribute)
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
