@@ -24,6 +24,8 @@ settings.load_profile("ci" if os.environ.get("CI") else "here")
 # A shell's background job ignores Ctrl-C, and so would the processes that the tests start and stop.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # so does nohup with this one
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 GAMES = ("mafia", "holdem", "poker", "auction", "tangram", "bargaining")
 """The order in which they are tested. Mafia and tangram, which take longest to compile, lie far apart."""

@@ -91,7 +91,7 @@ def test_a_state_of_the_hand_before_that_comes_late_takes_no_turn():
     [
         Action("raiseTo", {"amount": float("nan")}),
         Action("raiseTo", {"amount": True}),
-        Action("raiseTo", {"amount": "7"}),
+        Action("raiseTo", {"amount": "seven"}),
         Action("raiseTo", {}),
         Action("check"),
         Action("call", {"amount": 2}),
@@ -115,7 +115,17 @@ def test_nonsense_becomes_the_safe_action(response):
 
 @pytest.mark.parametrize(
     ("amount", "sent"),
-    [(60.0, 60), (np.float64(60), 60), (np.int64(60), 60), (6.5, 6), (3, 4), (-1, 4), (10**30, 100), (math.inf, 100)],
+    [
+        (60.0, 60),
+        ("60", 60),
+        (np.float64(60), 60),
+        (np.int64(60), 60),
+        (6.5, 6),
+        (3, 4),
+        (-1, 4),
+        (10**30, 100),
+        (math.inf, 100),
+    ],
     ids=repr,
 )
 def test_an_amount_is_whole_and_goes_to_the_nearest_bound(amount, sent):
