@@ -71,8 +71,8 @@ class ArenaTurn(Turn):
         return AgentResponse(response.action, [_with_recipients(message) for message in response.messages])
 
     def logged(self) -> TurnState:
-        """Return a copy of the state in our game's form and with the agents' ids."""
-        return without_images(TurnState.from_dict(self.own_state.to_dict()))
+        """Return the state in our game's form and with the agents' ids."""
+        return without_images(self.own_state)
 
     def notes(self, thoughts: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the agent's notes with the agents' ids."""

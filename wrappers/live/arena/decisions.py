@@ -64,10 +64,9 @@ class ArenaDecisions:
         if not state.is_my_turn:
             return out_of_turn(state)
         turn = self.agent.session.turn(state)
-        logged = turn.logged() if self._log else None
         played = await self._driver.take(turn, Deadline.after(self._deadline))
         self.agent.count(played, state.match_id)
-        played.write(self._log, turn, logged)
+        played.write(self._log, turn)
         return played.response
 
     def match_started(self, match_id: str, game_id: str, agent_ids: Sequence[str]) -> None:

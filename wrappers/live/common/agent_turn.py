@@ -136,17 +136,16 @@ class Played:
             action = self.response.action.action_type
             logger.warning("%s: %s instead of the agent's answer: %s", table, action, self.problem)
 
-    def write(self, log: SafeMatchLog, turn: Turn, state: TurnState | None = None, **fields: Any) -> None:
+    def write(self, log: SafeMatchLog, turn: Turn, **fields: Any) -> None:
         """Write the turn into a log, if there is one.
 
         Args:
             log: the log.
             turn: the turn.
-            state: what `turn.logged` returned before the agent could change it; None: the same now.
             fields: further fields of the line.
         """
         if not log:
             return
         notes = {"replaced": self.problem} if self.problem is not None else turn.notes(self.thoughts)
-        line = {**fields, "turn_state": state or turn.logged(), "response": self.response}
+        line = {**fields, "turn_state": turn.logged(), "response": self.response}
         log.write("turn", **line, **{name: value for name, value in notes.items() if name not in (*line, "kind")})
