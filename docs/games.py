@@ -17,7 +17,7 @@ from typing import Any
 import docstring_parser
 import numpy as np
 from parlour import zoo
-from parlour.envs import GAMES, Game, GameState, find
+from parlour.envs import GAMES, Game, GameState, find, how_to_play
 from parlour.envs.render.svg import HEIGHT, WIDTH
 from parlour.zoo import span
 from settings import settings_page
@@ -154,6 +154,7 @@ def page(game_id: str) -> str:
         heading,
         f"![{heading.removeprefix('# ')}, with all hidden information]({name}.svg)",
         intro.strip(),
+        rules(game),
         f"## At a glance\n\n{glance(game)}",
         f"## Options\n\n`{name}_{game.encoder}.env(**options)`. A value out of its range is an error."
         f"\n\n{options(game_id)}",
@@ -165,6 +166,12 @@ def page(game_id: str) -> str:
         f"## Versions\n\n{versions(name)}",
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def rules(game: Game) -> str:
+    """Return the rules as players get them."""
+    summary = "The rules in words, as language models and people at the browser table get them (with default options)"
+    return f"<details>\n<summary>{summary}</summary>\n\n```text\n{how_to_play(game)}\n```\n\n</details>"
 
 
 def glance(game: Game) -> str:

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct
 from msgspec import inspect as types
 from parlour.envs import AgentResponse, TurnState
+from parlour.envs.core.how_to_play import structs_in
 from parlour.wrappers.live.common.agent_turn import Turn
 from parlour.wrappers.live.mafia import messages as mafia
 from parlour.wrappers.live.poker import messages as poker
@@ -82,27 +83,11 @@ def structs(kinds: Any) -> Iterator[type[Struct]]:
     queue = list(found)
     while queue:
         for part in msgspec.structs.fields(queue.pop(0)):
-            for kind in parts(types.type_info(part.type)):
+            for kind in structs_in(types.type_info(part.type)):
                 if kind not in found:
                     found[kind] = None
                     queue.append(kind)
     yield from found
-
-
-def parts(kind: Any) -> Iterator[type[Struct]]:
-    """Return the structs that a type is made of."""
-    match kind:
-        case types.Metadata():
-            yield from parts(kind.type)
-        case types.StructType():
-            yield kind.cls
-        case types.UnionType():
-            for one in kind.types:
-                yield from parts(one)
-        case types.ListType():
-            yield from parts(kind.item_type)
-        case types.DictType():
-            yield from parts(kind.value_type)
 
 
 def described(kind: type[Struct]) -> list[str]:
@@ -124,7 +109,7 @@ def rows_of(kind: type[Struct], before: str = "") -> Iterator[list[str]]:
         name = kind_name(info)
         meaning = info.extra_json_schema["description"] if isinstance(info, types.Metadata) else ""
         yield [f"`{before}{part.encode_name}`", f"`{name}`", plain(meaning)]
-        for inner in parts(info):
+        for inner in structs_in(info):
             yield from rows_of(inner, f"{before}{part.encode_name}{'[]' if '[]' in name else ''}.")
 
 

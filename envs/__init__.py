@@ -14,6 +14,7 @@ from .core.devices import VectorGame
 from .core.encoder import Encoder
 from .core.game import Game, Payoffs
 from .core.game_state import GameState
+from .core.how_to_play import how_to_play
 from .core.layout import Element, Layout, Slice
 from .core.match import Match
 from .core.record import new_table, record, with_required_fields
@@ -75,6 +76,7 @@ __all__ = [
     "draw",
     "find",
     "game",
+    "how_to_play",
     "make",
     "new_table",
     "play_until_done",

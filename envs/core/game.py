@@ -92,6 +92,8 @@ class Game(Immutable):
         options: the options this game was made with, by name.
         platform_id: the game's id on platforms that play it with the same payloads; None: none does.
         capabilities: talk, teams, hidden turns, a public view, chance; each may be None.
+        how_to_play: the template of the rules in words (see `how_to_play.how_to_play`); empty: that of the suite for
+            this name, if there is one.
 
     Raises:
         ValueError: in one sentence, if a part is missing, has a wrong type, or does not fit the others: two agents with
@@ -112,6 +114,7 @@ class Game(Immutable):
     options: Mapping[str, Any] = field(default_factory=dict)
     platform_id: str | None = None
     capabilities: Capabilities = field(default_factory=Capabilities)
+    how_to_play: str = ""
 
     def __post_init__(self) -> None:
         """Check the parts against each other, and fill in the defaults."""
