@@ -340,7 +340,7 @@ def test_completion_works_in_bash(words, completed, capsys, tmp_path):
 
 def test_list_shows_games_bots_the_zoo_presets_and_runs(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    shutil.copytree(Path(__file__).parents[1] / "data" / "v0_1" / "holdem", tmp_path / "runs" / "old")
+    shutil.copytree(Path(__file__).parents[1] / "data" / "v0_2" / "runs" / "holdem", tmp_path / "runs" / "old")
     (tmp_path / "runs" / "no run").mkdir()
     (tmp_path / "runs" / "damaged").mkdir()
     (tmp_path / "runs" / "damaged" / "config.toml").write_text("game = ")
@@ -362,7 +362,7 @@ def test_list_shows_games_bots_the_zoo_presets_and_runs(capsys, tmp_path, monkey
     assert presets["bargaining-public"]["game"] == "bargaining"
     assert presets["holdem"]["algorithm"] == "maskable_ppo"
     assert found["runs"] == [
-        {"run": "old", "game": "holdem-v0", "algorithm": "maskable_ppo", "timesteps": 256, "preset": ""}
+        {"run": "old", "game": "holdem-v0", "algorithm": "maskable_ppo", "timesteps": 256, "preset": "holdem"}
     ]
     code, out, _ = run(capsys, "list", "zoo")
     assert code == 0

@@ -17,7 +17,6 @@ from ...envs.core.layout import Layout
 from ...envs.core.options import named, number, whole
 from ...wrappers.policies.mlp import MlpPolicy
 from ...wrappers.policies.sb3 import SB3Policy
-from ...wrappers.policies.sb3_files import read_data, renamed_objects
 from ...wrappers.policies.trained_for import TrainedFor
 from ...wrappers.rl.sb3 import ColumnSelector, SB3VecEnv
 from ...wrappers.rl.single_agent import SingleAgentTables
@@ -193,7 +192,7 @@ class Learner:
         if not file.is_file():
             raise FileNotFoundError(f"{file} is missing")
         learner = cls(config, game, league)
-        model = _Model.load(file, env=learner.env, device="cpu", custom_objects=renamed_objects(read_data(file)))
+        model = _Model.load(file, env=learner.env, device="cpu")
         model.set_random_seed(config.seed + model.num_timesteps)
         model.first_ent_coef = config.ent_coef
         learner.model = model

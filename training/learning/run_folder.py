@@ -8,7 +8,7 @@
 ``league.json``         the random states of the opponents, and the timesteps of the next checkpoint
 ``metrics.jsonl``       a line per iteration
 ``tensorboard/``        the same for TensorBoard
-``checkpoints/``        past policies by timesteps; version 0.1 wrote ``snapshots/``
+``checkpoints/``        past policies by timesteps
 ======================  ==================================================================================
 """
 
@@ -43,7 +43,7 @@ def new_folder(runs: Path, name: str, game: str) -> Path:
     folder = runs / (name or f"{game.partition('-')[0]}-{time.strftime('%Y%m%d-%H%M%S')}")
     if folder.exists():
         raise FileExistsError(f"the run {folder} exists: resume it, or give another name")
-    (folder / CHECKPOINTS[0]).mkdir(parents=True)
+    (folder / CHECKPOINTS).mkdir(parents=True)
     return folder
 
 
@@ -99,13 +99,13 @@ def names(runs: Path = RUNS) -> list[str]:
 
 def checkpoint_file(folder: Path, timesteps: int) -> Path:
     """Return the path of the checkpoint after `timesteps`."""
-    (folder / CHECKPOINTS[0]).mkdir(exist_ok=True)
-    return folder / CHECKPOINTS[0] / f"{timesteps}.npz"
+    (folder / CHECKPOINTS).mkdir(exist_ok=True)
+    return folder / CHECKPOINTS / f"{timesteps}.npz"
 
 
 def checkpoint_files(folder: Path) -> list[Path]:
     """Return the checkpoints of a run, the oldest first."""
-    files = [file for name in CHECKPOINTS for file in (folder / name).glob("*.npz")]
+    files = list((folder / CHECKPOINTS).glob("*.npz"))
     return sorted(files, key=lambda file: int(file.stem))
 
 

@@ -1,7 +1,7 @@
 """Settings of training runs in files: Parlour's own presets, users' files, and the ``config.toml`` of a run.
 
-A file is TOML and begins with ``format = 2``. A file without that line is read as a file of version 0.1, whose
-settings had other names. TOML has no None: options of the game that are None are named in ``options_none``.
+A file is TOML and begins with ``format = 2``. TOML has no None: options of the game that are None are named in
+``options_none``.
 """
 
 from collections.abc import Mapping
@@ -18,11 +18,10 @@ from ...wrappers.policies.trained_for import read_settings
 from ..algorithms import find
 from ..learning.settings import ALGORITHM, TrainConfig
 from .conversion import convert
-from .version_0_1 import renamed
 from .version_0_2 import without_removed
 
 FORMAT = 2
-"""The format of the files that this version writes. Files of version 0.1 have no format."""
+"""The format of the files that this version writes."""
 _OF_ANY_ALGORITHM = ("game", "options", "encoder", "preset", "format")
 PRESETS = Path(__file__).parents[1] / "configs"
 """Parlour's own settings, by game."""
@@ -102,9 +101,9 @@ def _read(file: Path) -> dict[str, Any]:
     settings = read_settings(file)
     version = settings.pop("format", None)
     if version is None:
-        return renamed(settings, str(file))
+        raise ValueError(f"{file} has no format: write format = {FORMAT}; a file of version 0.1 needs Parlour 0.2")
     if version != FORMAT:
-        raise ValueError(f"{file} has format = {version!r}; this version of Parlour reads format {FORMAT} and 0.1's")
+        raise ValueError(f"{file} has format = {version!r}; this version of Parlour reads format {FORMAT}")
     unset = settings.pop("options_none", [])
     return settings | {"options": {**settings.get("options", {}), **dict.fromkeys(unset)}} if unset else settings
 

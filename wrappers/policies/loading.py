@@ -17,8 +17,8 @@ from .trained_for import TrainedFor, of_settings, read_settings
 
 ZOO = "zoo:"
 """With it begins the name of a policy of `parlour.zoo`."""
-CHECKPOINTS = ("checkpoints", "snapshots")
-"""Folders of a run with checkpoints; version 0.1 wrote ``snapshots``."""
+CHECKPOINTS = "checkpoints"
+"""The folder of a run's checkpoints."""
 
 
 def load_policy(
@@ -84,7 +84,7 @@ def policy_file(path: str | PathLike[str], seats: int | None = None) -> Path:
 
 def _from_run_of(file: Path) -> TrainedFor | None:
     """Return what the run of a policy's folder was for; None if the file is not in a run folder."""
-    folder = file.parent.parent if file.parent.name in CHECKPOINTS else file.parent
+    folder = file.parent.parent if file.parent.name == CHECKPOINTS else file.parent
     if not (folder / "config.toml").is_file():
         return None
     settings = read_settings(folder / "config.toml")

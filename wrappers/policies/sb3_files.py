@@ -1,18 +1,12 @@
-"""Model files of Stable-Baselines3 and sb3-contrib, also those written by earlier versions of Parlour."""
+"""Model files of Stable-Baselines3 and sb3-contrib."""
 
-import base64
-import io
 import json
-import pickle
 import zipfile
 from pathlib import Path
 from typing import Any
 
 from ...envs.core.installed import install
 from .npz_files import read_part
-
-RENAMED = {("parlour.wrappers.sb3", "Parts"): ("parlour.wrappers.rl.sb3", "ColumnSelector")}
-"""Renamed classes: module and name in earlier versions, and the current ones."""
 
 
 def load_model(file: Path) -> Any:
@@ -22,7 +16,7 @@ def load_model(file: Path) -> Any:
         ValueError: if there is none, if it is damaged, or if its actions are not discrete.
         ImportError: if the package that saved it is not installed.
     """
-    data = read_data(file)
+    data = _read_data(file)
     try:
         module = data["policy_class"]["__module__"]
     except (KeyError, TypeError) as error:
@@ -35,12 +29,12 @@ def load_model(file: Path) -> Any:
         raise ImportError(f"{file} is a {name} model and needs {error.name}: {install('train')}") from None
     algorithm = getattr(stable_baselines3, name, None) or getattr(sb3_contrib, name)
     try:
-        return algorithm.load(file, device="cpu", custom_objects=renamed_objects(data))
+        return algorithm.load(file, device="cpu")
     except Exception as error:  # pickle, torch and the library fail in many ways
         raise ValueError(f"{file} is damaged: {name}.load ends with {type(error).__name__}") from error
 
 
-def read_data(file: Path) -> dict[str, Any]:
+def _read_data(file: Path) -> dict[str, Any]:
     """Return the settings in a saved model, as JSON values.
 
     Raises:
@@ -51,24 +45,6 @@ def read_data(file: Path) -> dict[str, Any]:
     except (zipfile.BadZipFile, KeyError, ValueError) as error:
         raise ValueError(f"{file} is no model saved by Stable-Baselines3 or sb3-contrib: {error}") from None
     return data if isinstance(data, dict) else {}
-
-
-def renamed_objects(data: dict[str, Any]) -> dict[str, Any]:
-    """Return the objects of a model's settings that use an old class name, for ``load(custom_objects=…)``."""
-    objects = {}
-    for name, value in data.items():
-        pickled = base64.b64decode(value.get(":serialized:", "")) if isinstance(value, dict) else b""
-        if any(module.encode() in pickled for module, _ in RENAMED):
-            objects[name] = _Unpickler(io.BytesIO(pickled)).load()
-    return objects
-
-
-class _Unpickler(pickle.Unpickler):
-    """An unpickler that also finds classes by their old names."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        module, name = RENAMED.get((module, name), (module, name))
-        return super().find_class(module, name)
 
 
 def _algorithm(module: str, data: dict[str, Any]) -> str:
