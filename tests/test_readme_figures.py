@@ -1,4 +1,4 @@
-"""The figures of the README stand beside the command that prints them. The cheap ones are printed again here."""
+"""The figures of the zoo stand beside the command that prints them. The cheap ones are printed again here."""
 
 import json
 import re
@@ -15,26 +15,32 @@ CHEAP = ("exploit zoo:kuhn", "evaluate zoo:auction", "evaluate zoo:bargaining")
 NUMBER = r"[+−-]?\d+\.\d+"
 
 
-def figures():
-    """Yield the opponent, mean, low and high of each row with a command; an exact figure is its own interval."""
-    text = (HERE / "README.md").read_text("utf-8")
-    table = re.search(r"\| policy \| training \| opponent \|.*?\n\n", text, re.S)[0]
+def figures(page, first):
+    """Yield the command, opponent, mean, low and high of each row of a table; an exact figure is its own interval."""
+    text = (HERE / page).read_text("utf-8")
+    table = re.search(rf"\| {first} \|.*?\n\n", text, re.S)[0]
     command = ""
     for row in table.strip().splitlines()[2:]:
-        _, _, _, opponent, figure, how, _ = (cell.strip() for cell in row.split("|"))
+        *_, opponent, figure, how, _ = (cell.strip() for cell in row.split("|"))
         command = command if how.startswith("the same") else re.fullmatch(r"`parlour (.*)`", how)[1]
         found = re.match(rf"({NUMBER})(?: \[({NUMBER}), ({NUMBER})\])?", figure)
         mean, low, high = (float((part or found[1]).replace("−", "-")) for part in found.groups())
         yield command, opponent, mean, low, high
 
 
-ROWS = list(figures())
+ROWS = list(figures("docs/results.md", r"policy \| training \| opponent"))
+FRONT = list(figures("README.md", r"policy \| opponent"))
 
 
 def test_every_row_has_a_figure_and_a_command():
     assert len(ROWS) >= 12
     assert all(low <= mean <= high for _, _, mean, low, high in ROWS)
     assert all(any(row[0].startswith(cheap) for row in ROWS) for cheap in CHEAP)
+
+
+def test_the_front_page_has_the_figures_of_the_whole_table():
+    assert len(FRONT) >= 5
+    assert set(FRONT) <= set(ROWS)
 
 
 def printed(capsys, words):

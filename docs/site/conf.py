@@ -56,6 +56,7 @@ napoleon_preprocess_types = True
 
 CONTENTS = {
     "Start": [
+        "docs/install",
         "docs/environments",
         "docs/observations",
         "docs/training",
@@ -77,7 +78,7 @@ CONTENTS = {
         "docs/leave_it_running",
         "docs/security",
     ],
-    "Games": ["docs/games/*"],
+    "Games": ["docs/games", "docs/games/*"],
     "Live platforms": ["docs/bridges/*", "wrappers/live/mafia/client/README"],
     "Reference": [f"docs/api/parlour.{name}/parlour.{name}" for name in PACKAGES],
     "Measured": ["docs/results", "docs/benchmarks", "docs/measures", "docs/laws", "docs/soak", "docs/zoo"],

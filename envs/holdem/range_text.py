@@ -1,6 +1,6 @@
 """Ranges of hole cards as options: standard text such as ``"AA,KQs:0.5,T9o+"``, or weights of all 1,326 hands.
 
-The text is read by PokerKit (``pip install 'parlour[phh]'``).
+The text is read by PokerKit (the extra `phh`).
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""An observation as a picture, slice by slice (matplotlib: ``pip install 'parlour[plot]'``)."""
+"""An observation as a picture, slice by slice (matplotlib: the extra `plot`)."""
 
 from math import prod
 from typing import TYPE_CHECKING

@@ -205,7 +205,7 @@ class WorkerArguments:
     processes: int = 1
     """Number of tasks (pairs, opponents, runs) at the same time."""
     ray: str | None = None
-    """Address of a Ray cluster that does the work, auto or host:port (pip install 'parlour[ray]'). Default: this
+    """Address of a Ray cluster that does the work, auto or host:port (it needs the extra `ray`). Default: this
     machine."""
 
     @property

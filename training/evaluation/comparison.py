@@ -1,7 +1,7 @@
 """Comparison of a policy with the known equilibrium of its game, in numbers and in a picture.
 
 The policy plays all seats, with random draws as usual. The numbers are computed from the finished tables. The picture
-needs matplotlib: ``pip install 'parlour[plot]'``.
+needs matplotlib: the extra `plot`.
 """
 
 from collections.abc import Callable, Sequence

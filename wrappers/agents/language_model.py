@@ -1,4 +1,4 @@
-"""A language model at any endpoint with OpenAI's chat completions API (``pip install 'parlour[llm]'``).
+"""A language model at any endpoint with OpenAI's chat completions API (the extra `llm`).
 
 The key is read from the environment (``OPENAI_API_KEY``) and never written. The default address is also read from the
 environment (``OPENAI_BASE_URL``).

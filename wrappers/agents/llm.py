@@ -1,4 +1,4 @@
-"""LLMAgent: a language model as an agent (``pip install 'parlour[llm]'``)."""
+"""LLMAgent: a language model as an agent (the extra `llm`)."""
 
 import asyncio
 from collections.abc import Coroutine

@@ -56,7 +56,7 @@ def require_gpu() -> None:
         RuntimeError: if there is no GPU, no driver or no compiler for it.
     """
     if not cuda.is_available():
-        raise RuntimeError("device='cuda' needs an NVIDIA GPU with its driver and 'parlour[cuda]'; there is none here")
+        raise RuntimeError("device='cuda' needs an NVIDIA GPU with its driver and the extra cuda; there is none here")
 
 
 class Kernel:
