@@ -15,9 +15,8 @@ from parlour.envs import Game, TurnState
 from parlour.wrappers import Agent, PolicyAgent, make_policy
 from parlour.wrappers.live.common.agent_driver import AgentDriver, Deadline
 from parlour.wrappers.live.common.agent_turn import Turn
-from parlour.wrappers.live.common.http_client import http_client, request_json
+from parlour.wrappers.live.common.client import Backoff, LiveError, http_client, request_json
 from parlour.wrappers.live.common.match_session import MatchSession
-from parlour.wrappers.live.common.reconnecting import Backoff, LiveError
 from parlour.wrappers.live.common.server import Server, read_body
 from parlour.wrappers.live.common.session_timer import SessionTimer
 

@@ -6,11 +6,11 @@ import time
 from parlour.envs import game
 from parlour.envs.mafia.bots import PERSONALITIES
 from parlour.wrappers.live.mafia import messages as wire
-from parlour.wrappers.live.mafia.event_feed import EventFeed
 from parlour.wrappers.live.mafia.host_session import MafiaHostSession
 from parlour.wrappers.live.mafia.hosted_match import HostedMatch
 from parlour.wrappers.live.mafia.limits import MafiaLimits
-from parlour.wrappers.live.mafia.scripted_agent import MafiaScriptedAgent
+from parlour.wrappers.live.mafia.match_report import EventFeed
+from parlour.wrappers.live.mafia.policy_agent import MafiaScriptedAgent
 
 NAMES = ["Ann", "Bob", "Cat", "Dan", "Eve", "Fay", "Gus", "Hal", "Ivy", "Joe"]
 TEN = game("mafia", seats=10)

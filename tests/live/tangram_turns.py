@@ -5,8 +5,8 @@ import math
 from live.small_game import SmallGame
 from parlour import envs
 from parlour.envs import Action, AgentResponse
+from parlour.wrappers.live.common.agent_runner import SendMessage
 from parlour.wrappers.live.common.agent_turn import Turn
-from parlour.wrappers.live.common.sessions import SendMessage
 from parlour.wrappers.live.tangram import messages as m
 from parlour.wrappers.live.tangram.agent_session import TangramAgentSession
 

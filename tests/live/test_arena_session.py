@@ -15,7 +15,7 @@ from parlour.envs.testing.differences import in_observations
 from parlour.wrappers.live.arena.agent import ArenaAgent
 from parlour.wrappers.live.arena.agent_session import ArenaAgentSession
 from parlour.wrappers.live.arena.running_matches import RunningMatches
-from parlour.wrappers.live.common.foreign_types import plain, read_state
+from parlour.wrappers.live.common.agent_turn import plain, read_state
 from parlour.wrappers.live.common.match_session import MatchLimits, MatchSession
 from parlour.wrappers.live.common.seat_names import SeatNames, reserved_words
 from parlour.wrappers.logs import match_log, recorder

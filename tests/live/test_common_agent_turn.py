@@ -9,8 +9,7 @@ from parlour.envs import Action, AllowedAction, TurnState
 from parlour.envs.core.aec import GameEnv
 from parlour.envs.core.turn_state import NOTHING
 from parlour.wrappers.agents.policy import PolicyAgent
-from parlour.wrappers.live.common.agent_turn import Turn
-from parlour.wrappers.live.common.foreign_types import read_response
+from parlour.wrappers.live.common.agent_turn import Turn, read_response
 from parlour.wrappers.policies.base import RandomPolicy
 
 DECISIONS = 60

@@ -9,11 +9,10 @@ import pytest
 from aiohttp import WSMsgType
 from live.event_loops import in_virtual_time
 from parlour.envs import Action, AgentResponse
+from parlour.wrappers.live.common.agent_turn import read_response
+from parlour.wrappers.live.common.budgets import RateLimit
 from parlour.wrappers.live.common.connection import Connection, ConnectionLimits, Excess
-from parlour.wrappers.live.common.end_counter import EndCounter
-from parlour.wrappers.live.common.foreign_types import read_response
-from parlour.wrappers.live.common.rate_limit import RateLimit
-from parlour.wrappers.live.common.session_timer import SessionTimer
+from parlour.wrappers.live.common.session_timer import EndCounter, SessionTimer
 from parlour.wrappers.live.common.tokens import bearer_token, same_token
 from parlour.wrappers.logs.log_text import describe_error, escaped
 

@@ -13,7 +13,7 @@ import aiohttp
 import pytest
 from live.event_loops import in_virtual_time, on_loop
 from live.poker_client import Client, hosting
-from parlour.wrappers.live.common import listening, websocket_frames
+from parlour.wrappers.live.common import listening
 from parlour.wrappers.live.common.connection import Connection, ConnectionLimits
 from parlour.wrappers.live.common.server import server_tls
 from parlour.wrappers.live.poker.host import PokerHost
@@ -220,14 +220,14 @@ async def test_fragments_are_counted_however_they_arrive(step):
     whole = [frame(b"x" * length, opcode) for length in lengths for opcode in (1, 2, 9)]
     parts = [frame(b"\x00" * length, opcode=0, last=False) for length in lengths]
     unmasked = [b"\x82\x7f" + struct.pack("!Q", 70_000) + b"\x00" * 70_000, b"\x81\x01a"]
-    rounds = int(2 * websocket_frames.FRAGMENTS) // len(parts)
+    rounds = int(2 * listening.FRAGMENTS) // len(parts)
     data = b"".join(whole * 10 + unmasked + (parts + whole) * rounds) if step >= 1000 else b"".join(whole + unmasked)
     parser, exceeded = Parser(), []
-    limit = websocket_frames.FrameLimit(parser, lambda: exceeded.append(True))
+    limit = listening.FrameLimit(parser, lambda: exceeded.append(True))
     for at in range(0, len(data), step):
         limit.feed_data(data[at : at + step])
     assert parser.data == data and not exceeded
-    more = EMPTY * int(2 * websocket_frames.FRAGMENTS + 1)
+    more = EMPTY * int(2 * listening.FRAGMENTS + 1)
     for at in range(0, len(more), step):
         limit.feed_data(more[at : at + step])
     assert exceeded == [True]

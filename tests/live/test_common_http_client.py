@@ -6,7 +6,7 @@ from contextlib import suppress
 import pytest
 from aiohttp import web
 from live.event_loops import on_loop
-from parlour.wrappers.live.common.http_client import http_client, read_json
+from parlour.wrappers.live.common.client import http_client, read_json
 from parlour.wrappers.live.common.server import Server
 
 

@@ -4,7 +4,7 @@ import asyncio
 import platform
 
 import pytest
-from parlour.wrappers.live.common.memory import resident_bytes, trim_memory
+from parlour.wrappers.live.common.activity import resident_bytes, trim_memory
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc is trimmed")

@@ -9,8 +9,8 @@ import pytest
 from aiohttp import WSMsgType, web
 from live.event_loops import on_loop
 from parlour.wrappers.live.common import pings
+from parlour.wrappers.live.common.client import open_websocket
 from parlour.wrappers.live.common.pings import next_message, receive
-from parlour.wrappers.live.common.reconnecting import open_websocket
 from parlour.wrappers.live.common.server import Server
 
 SILENCE = 0.1

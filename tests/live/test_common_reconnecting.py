@@ -5,7 +5,7 @@ import asyncio
 import aiohttp
 import pytest
 from live.event_loops import in_virtual_time
-from parlour.wrappers.live.common.reconnecting import (
+from parlour.wrappers.live.common.client import (
     UNREACHABLE,
     Backoff,
     LiveError,

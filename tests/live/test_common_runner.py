@@ -7,9 +7,8 @@ import pytest
 from live.event_loops import FakeWorker, in_virtual_time
 from parlour.envs import Action, TurnState
 from parlour.wrappers.live.common.agent_driver import AgentDriver
-from parlour.wrappers.live.common.agent_runner import AgentRunner
+from parlour.wrappers.live.common.agent_runner import ActionRejected, AgentRunner, LogNote, SendMessage
 from parlour.wrappers.live.common.agent_turn import Turn
-from parlour.wrappers.live.common.sessions import ActionRejected, LogNote, SendMessage
 
 TAKE = Action("take")
 STATE = TurnState("m", "nim", "ann", "play", True)

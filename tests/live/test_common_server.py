@@ -11,8 +11,8 @@ from aiohttp import web
 from live.event_loops import in_virtual_time, on_loop
 from parlour.wrappers.live.common import listening
 from parlour.wrappers.live.common import server as server_module
+from parlour.wrappers.live.common.budgets import Pace
 from parlour.wrappers.live.common.connection import ConnectionLimits
-from parlour.wrappers.live.common.pace import Pace
 from parlour.wrappers.live.common.server import Server, local_url, read_body, url_of
 
 

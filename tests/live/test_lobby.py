@@ -15,7 +15,7 @@ from parlour.wrappers.live.common import listening
 from parlour.wrappers.live.common.database import SaveError
 from parlour.wrappers.live.lobby import tables
 from parlour.wrappers.live.lobby.host import LobbyHost
-from parlour.wrappers.live.lobby.offers import Offer, Opponent
+from parlour.wrappers.live.lobby.tables import Offer, Opponent
 from parlour.wrappers.live.poker.agent import play
 from parlour.wrappers.live.table.host import TableHost
 from parlour.wrappers.live.table.poker import PokerTable

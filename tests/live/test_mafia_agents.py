@@ -15,14 +15,13 @@ from mafia_players import FIVE, NAMES, TEN, context, scripted, table, warnings
 from parlour.envs.mafia.bots import PERSONALITIES
 from parlour.envs.mafia.statements import read
 from parlour.envs.mafia.table import ACCUSE, CLEARED, DEFEND, FOUND, GENERAL
-from parlour.wrappers.live.common.worker import Worker
+from parlour.wrappers.live.common.agent_driver import Worker
 from parlour.wrappers.live.mafia import messages as wire
 from parlour.wrappers.live.mafia.agent_policy import AgentPolicy, night_targets
 from parlour.wrappers.live.mafia.conversion import of_context, turn_state
-from parlour.wrappers.live.mafia.limits import SENTENCES, MafiaLimits, SentenceLimit
-from parlour.wrappers.live.mafia.policy_agent import MafiaPolicyAgent
-from parlour.wrappers.live.mafia.scripted_agent import MafiaScriptedAgent
-from parlour.wrappers.live.mafia.sentences import sentences
+from parlour.wrappers.live.mafia.host_calls import chunks
+from parlour.wrappers.live.mafia.limits import SENTENCES, MafiaLimits, SentenceLimit, sentences
+from parlour.wrappers.live.mafia.policy_agent import MafiaPolicyAgent, MafiaScriptedAgent
 from parlour.wrappers.live.mafia.speech import (
     CLOSINGS,
     CORES,
@@ -30,7 +29,6 @@ from parlour.wrappers.live.mafia.speech import (
     SELF,
     phrase,
 )
-from parlour.wrappers.live.mafia.streams import chunks
 from parlour.wrappers.policies.base import RandomPolicy
 from parlour.wrappers.policies.mlp import MlpPolicy
 

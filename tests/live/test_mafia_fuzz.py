@@ -10,9 +10,9 @@ from mafia_players import context, session
 from parlour.wrappers.live.mafia import messages as wire
 from parlour.wrappers.live.mafia.agent_policy import night_targets
 from parlour.wrappers.live.mafia.agent_session import CALLS, Begin, GivenUp, MafiaAgentSession
-from parlour.wrappers.live.mafia.caller_session import Chunk, Done, Failed, MafiaCallerSession
 from parlour.wrappers.live.mafia.limits import MafiaLimits
 from parlour.wrappers.live.mafia.match_report import Fault
+from parlour.wrappers.live.mafia.service_client import Chunk, Done, Failed, MafiaCallerSession
 
 STATE, PRIVATE, PUBLIC = context()
 PLAIN = {

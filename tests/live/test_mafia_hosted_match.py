@@ -29,10 +29,10 @@ from mafia_players import (
 )
 from parlour.envs import game
 from parlour.wrappers.live.mafia import messages as wire
-from parlour.wrappers.live.mafia.event_feed import EventFeed
 from parlour.wrappers.live.mafia.host import MafiaHost
 from parlour.wrappers.live.mafia.hosted_match import HostedMatch
 from parlour.wrappers.live.mafia.isolated_agent import IsolatedAgent
+from parlour.wrappers.live.mafia.match_report import EventFeed
 from parlour.wrappers.logs import match_log, recorder
 
 pytestmark = pytest.mark.usefixtures("compiled_mafia")  # before any clock runs

@@ -16,7 +16,7 @@ from parlour.wrappers.agents.language_model import Model
 from parlour.wrappers.live.mafia import messages as wire
 from parlour.wrappers.live.mafia.host import MafiaHost
 from parlour.wrappers.live.mafia.limits import MafiaLimits
-from parlour.wrappers.live.mafia.prompts import load_prompts
+from parlour.wrappers.live.mafia.llm_agent import load_prompts
 from parlour.wrappers.logs import recorder
 from parlour.wrappers.logs.match_log import MatchLog, read
 from parlour.wrappers.replay.log_reader import moments

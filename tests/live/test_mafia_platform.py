@@ -10,8 +10,7 @@ from mafia_players import FIVE, TEN, warnings
 from parlour.envs.mafia.bots import PERSONALITIES
 from parlour.wrappers.live.mafia import messages as wire
 from parlour.wrappers.live.mafia.agent import MafiaAgentServer
-from parlour.wrappers.live.mafia.policy_agent import MafiaPolicyAgent
-from parlour.wrappers.live.mafia.scripted_agent import MafiaScriptedAgent
+from parlour.wrappers.live.mafia.policy_agent import MafiaPolicyAgent, MafiaScriptedAgent
 
 
 def scripted(id, name):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from mafia_players import context
 from parlour.wrappers.live.mafia import messages as wire
 from parlour.wrappers.live.mafia.agent_session import CALLS, Begin, GivenUp, MafiaAgentSession
-from parlour.wrappers.live.mafia.caller_session import Chunk, Done, Failed, MafiaCallerSession
+from parlour.wrappers.live.mafia.service_client import Chunk, Done, Failed, MafiaCallerSession
 
 STATE, PRIVATE, PUBLIC = context()
 PLAIN = msgspec.to_builtins(STATE), msgspec.to_builtins(PRIVATE), msgspec.to_builtins(PUBLIC)

@@ -10,7 +10,7 @@ from live.poker_server import KEY, TOKEN, Scripted, Server, Silent, actions, che
 from parlour import envs
 from parlour.envs import Action, AgentResponse
 from parlour.wrappers.agents.policy import PolicyAgent
-from parlour.wrappers.live.common.reconnecting import LiveError
+from parlour.wrappers.live.common.client import LiveError
 from parlour.wrappers.live.poker import messages
 
 pytestmark = pytest.mark.usefixtures("compiled_poker")

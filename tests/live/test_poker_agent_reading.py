@@ -7,7 +7,7 @@ from live.poker_sessions import decisions, table
 from live.small_host import Host
 from parlour import envs
 from parlour.envs import Action
-from parlour.wrappers.live.common.sessions import LogNote
+from parlour.wrappers.live.common.agent_runner import LogNote
 from parlour.wrappers.live.poker.agent_events import Busted, HandEnded, RealMoney, SeatTaken, TableEnded
 from parlour.wrappers.live.poker.agent_session import PokerAgentSession
 

@@ -8,8 +8,8 @@ import pytest
 from live.poker_sessions import decisions, table
 from parlour.envs import Action, AgentResponse
 from parlour.wrappers.agents.policy import PolicyAgent
+from parlour.wrappers.live.common.agent_runner import ActionRejected, LogNote, SendMessage
 from parlour.wrappers.live.common.agent_turn import Turn
-from parlour.wrappers.live.common.sessions import ActionRejected, LogNote, SendMessage
 from parlour.wrappers.live.poker import messages
 from parlour.wrappers.live.poker.agent_events import (
     HandEnded,

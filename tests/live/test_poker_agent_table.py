@@ -11,7 +11,7 @@ from live.poker_server import CALLER, FAST, KEY, SEAT, TOKEN, Scripted, Server, 
 from live.small_server import served
 from parlour import envs
 from parlour.wrappers.agents.policy import PolicyAgent
-from parlour.wrappers.live.common.reconnecting import LiveError
+from parlour.wrappers.live.common.client import LiveError
 from parlour.wrappers.live.poker.agent import play
 from parlour.wrappers.logs.match_log import read, turns
 

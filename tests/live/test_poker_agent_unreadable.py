@@ -3,7 +3,7 @@
 import pytest
 from live.poker_sessions import table
 from parlour.envs import Action
-from parlour.wrappers.live.common.sessions import ActionRejected, LogNote, SendMessage
+from parlour.wrappers.live.common.agent_runner import ActionRejected, LogNote, SendMessage
 from parlour.wrappers.live.poker import messages
 from parlour.wrappers.live.poker.agent_events import (
     UnreadableTurn,

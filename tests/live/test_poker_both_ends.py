@@ -11,7 +11,7 @@ from parlour.envs.holdem import game as holdem
 from parlour.envs.testing.differences import in_observations
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.common.agent_turn import Turn
-from parlour.wrappers.live.common.reconnecting import LiveError
+from parlour.wrappers.live.common.client import LiveError
 from parlour.wrappers.live.poker import messages as m
 from parlour.wrappers.live.poker.agent import play
 from parlour.wrappers.live.poker.agent_session import PokerAgentSession

@@ -13,7 +13,7 @@ from live.poker_client import hosting
 from live.poker_server import CALLER
 from live.small_server import served
 from parlour.training.commands.stopping import TRY_AGAIN
-from parlour.wrappers.live.common.reconnecting import LiveError, tls_context
+from parlour.wrappers.live.common.client import LiveError, tls_context
 from parlour.wrappers.live.poker.agent import play
 
 

@@ -12,7 +12,7 @@ from live.poker_room import Room
 from parlour.wrappers.live.common.server import local_url
 from parlour.wrappers.live.poker import messages
 from parlour.wrappers.live.poker.agent_session import PokerAgentSession
-from parlour.wrappers.live.poker.full_table import FullTableForm, encode
+from parlour.wrappers.live.poker.host_messages import FullTableForm, encode
 
 pytestmark = pytest.mark.usefixtures("compiled_poker")
 FORM = FullTableForm("tbl", "http://host/skill.md")

@@ -8,11 +8,11 @@ from live.fuzzing import MESSAGES, WORKERS, mutated
 from live.poker_room import Room, whole
 from live.small_host import Host
 from parlour import envs
+from parlour.wrappers.live.common.agent_runner import SendMessage
 from parlour.wrappers.live.common.agent_turn import Turn
-from parlour.wrappers.live.common.sessions import SendMessage
 from parlour.wrappers.live.poker import messages
 from parlour.wrappers.live.poker.agent_session import PokerAgentSession
-from parlour.wrappers.live.poker.full_table import FullTableForm
+from parlour.wrappers.live.poker.host_messages import FullTableForm
 
 KINDS = ("fold", "check", "call", "raiseTo")
 

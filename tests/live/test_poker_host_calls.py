@@ -5,8 +5,8 @@ import asyncio
 import pytest
 from live.event_loops import on_loop
 from live.poker_client import Client, action, hosting, refused, turned_away
-from parlour.wrappers.live.common import guesses
-from parlour.wrappers.live.common.guesses import MOST_WRONG
+from parlour.wrappers.live.common import tokens
+from parlour.wrappers.live.common.tokens import MOST_WRONG
 from parlour.wrappers.live.poker import messages as m
 from parlour.wrappers.live.poker.host import FRAME_LIMIT
 
@@ -104,7 +104,7 @@ async def test_an_address_that_guesses_tokens_has_to_wait_and_players_go_on(monk
         await one.connect()
         await one.act(await one.my_turn())
         await one.until("ack")
-        monkeypatch.setattr(guesses, "SECONDS", 0.0)
+        monkeypatch.setattr(tokens, "SECONDS", 0.0)
         assert (await one.call("POST", "/v1/agents", {"name": "ann"}, key="secret"))[0] == 201
 
 

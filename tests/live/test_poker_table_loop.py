@@ -10,7 +10,7 @@ from live.poker_platform import Platform
 from live.poker_server import CALLER, Scripted, checks
 from live.test_poker_platform import bot
 from parlour.envs import Action, AgentResponse
-from parlour.wrappers.live.common.reconnecting import LiveError
+from parlour.wrappers.live.common.client import LiveError
 from parlour.wrappers.live.poker.agent import play
 
 pytestmark = pytest.mark.usefixtures("compiled_poker")

@@ -11,8 +11,7 @@ from live.table_people import Program, caller, on_loop
 from parlour.envs.holdem import hands
 from parlour.wrappers.live.common.server import server_tls
 from parlour.wrappers.live.poker.host import PokerHost
-from parlour.wrappers.live.table.poker import PokerTable
-from parlour.wrappers.live.table.poker_view import turn_state
+from parlour.wrappers.live.table.poker import PokerTable, turn_state
 
 
 class Guest:

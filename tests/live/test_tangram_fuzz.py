@@ -10,8 +10,8 @@ from live.tangram_turns import GAME, NONSENSE
 from parlour.envs.core.match import Match
 from parlour.envs.core.turn_state import Action
 from parlour.envs.tangram.pieces import PIECES
+from parlour.wrappers.live.common.agent_runner import LogNote, SendMessage
 from parlour.wrappers.live.common.agent_turn import Turn
-from parlour.wrappers.live.common.sessions import LogNote, SendMessage
 from parlour.wrappers.live.tangram import messages as m
 from parlour.wrappers.live.tangram.agent_session import ChatRequested, TangramAgentSession
 from parlour.wrappers.live.tangram.host_session import AgentSaid, TangramHostSession, TurnEnded

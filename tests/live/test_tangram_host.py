@@ -12,7 +12,7 @@ from parlour import envs
 from parlour.envs import Action, AgentResponse, MessageIntent
 from parlour.envs.core.match import Match
 from parlour.wrappers.agents.policy import PolicyAgent
-from parlour.wrappers.live.common.sessions import SendMessage
+from parlour.wrappers.live.common.agent_runner import SendMessage
 from parlour.wrappers.live.tangram import messages as m
 from parlour.wrappers.live.tangram.agent import TangramAgentServer
 from parlour.wrappers.live.tangram.host import TangramHost

@@ -6,8 +6,8 @@ from live.tangram_outsider import OBJECTIVES, Conditions, Game, play
 from parlour import envs
 from parlour.envs.tangram.completion import useful_moves
 from parlour.wrappers.agents.policy import PolicyAgent
+from parlour.wrappers.live.common.agent_runner import SendMessage
 from parlour.wrappers.live.common.agent_turn import Turn
-from parlour.wrappers.live.common.sessions import SendMessage
 from parlour.wrappers.live.tangram import messages
 from parlour.wrappers.live.tangram.agent_session import TangramAgentSession
 from parlour.wrappers.policies.loading import make_policy

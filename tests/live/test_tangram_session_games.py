@@ -11,8 +11,8 @@ from parlour.envs import Action, GameEnv
 from parlour.envs.tangram.pieces import PIECES
 from parlour.envs.tangram.silhouettes import library, text_of
 from parlour.wrappers.agents.policy import PolicyAgent
+from parlour.wrappers.live.common.agent_runner import LogNote
 from parlour.wrappers.live.common.agent_turn import Turn
-from parlour.wrappers.live.common.sessions import LogNote
 from parlour.wrappers.live.tangram import messages as m
 from parlour.wrappers.live.tangram.agent_session import ChatRequested, TangramAgentSession
 from parlour.wrappers.live.tangram.placing import figure_moves

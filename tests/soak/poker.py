@@ -13,7 +13,7 @@ from typing import Any
 
 import aiohttp
 import msgspec
-from parlour.wrappers.live.common.reconnecting import CONNECTION_ERRORS
+from parlour.wrappers.live.common.client import CONNECTION_ERRORS
 
 from .claims import Claims
 from .poker_watch import PokerWatch

@@ -15,7 +15,7 @@ from parlour.envs import game
 from parlour.training.commands.stopping import until_done
 from parlour.wrappers.agents.delayed import DelayedAgent
 from parlour.wrappers.agents.policy import PolicyAgent
-from parlour.wrappers.live.common.memory import trim_memory
+from parlour.wrappers.live.common.activity import trim_memory
 from parlour.wrappers.live.poker.agent import play
 from parlour.wrappers.policies.loading import make_policy
 

@@ -11,7 +11,7 @@ from typing import Literal, Protocol, TypeAlias
 
 import aiohttp
 from aiohttp import WSMsgType, web
-from parlour.wrappers.live.common.reconnecting import CONNECTION_ERRORS
+from parlour.wrappers.live.common.client import CONNECTION_ERRORS
 from parlour.wrappers.live.common.server import url_of
 
 from .faults import Dice, FaultRates

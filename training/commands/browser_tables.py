@@ -56,7 +56,7 @@ def browser_table(
     warn_about_differences(zip(specs, agents, strict=True), game)
     players = _named(specs, [None if one is None else DelayedAgent(one, delay) for one in agents])
     if game.name == POKER:
-        from ...wrappers.live.table.poker_options import poker_table  # imported here: it loads the poker host
+        from ...wrappers.live.table.poker import poker_table  # imported here: it loads the poker host
 
         given = dict(map(pair, settings))
         return poker_table(game, given, players, hands=hands, rebuy=rebuy, seed=seed, log=log, **common)

@@ -11,7 +11,7 @@ from ...envs import GAMES, Game
 from ...wrappers.live.common.activity import Activity
 from ...wrappers.live.common.tokens import Admit
 from ...wrappers.live.lobby.host import LobbyHost
-from ...wrappers.live.lobby.offers import LobbyTable, Offer, Opponent
+from ...wrappers.live.lobby.tables import LobbyTable, Offer, Opponent
 from ...wrappers.live.table.table_result import OnResult
 from ..terminal.console import Console
 from .arguments import LiveArguments, SessionArguments, TableArguments, TlsServerArguments

@@ -8,13 +8,11 @@ from ...envs.core.options import named
 from ...envs.mafia.bots import PERSONALITIES
 from ...wrappers.agents.language_model import Model
 from ...wrappers.agents.policy import PolicyAgent
-from ...wrappers.live.common.worker import Worker
+from ...wrappers.live.common.agent_driver import Worker
 from ...wrappers.live.mafia.agent_policy import AgentPolicy
-from ...wrappers.live.mafia.llm_agent import MafiaLLMAgent
+from ...wrappers.live.mafia.llm_agent import MafiaLLMAgent, Prompts, load_prompts
 from ...wrappers.live.mafia.messages import AgentConfig, Personality, ScriptedConfig
-from ...wrappers.live.mafia.policy_agent import MafiaPolicyAgent
-from ...wrappers.live.mafia.prompts import Prompts, load_prompts
-from ...wrappers.live.mafia.scripted_agent import MafiaScriptedAgent
+from ...wrappers.live.mafia.policy_agent import MafiaPolicyAgent, MafiaScriptedAgent
 from ...wrappers.policies.loading import policy_file
 from ..learning import run_folder
 from .lookup import LLM, agent, needed, warn_about_differences

@@ -12,8 +12,7 @@ from contextlib import ExitStack, suppress
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from ...wrappers.live.common.activity import Activity
-from ...wrappers.live.common.memory import trim_memory
+from ...wrappers.live.common.activity import Activity, trim_memory
 from ...wrappers.logs.log_text import describe_error
 from ...wrappers.logs.match_log import MatchLog
 from ...wrappers.logs.program_log import FIELDS, FOR_FILES, program_log

@@ -8,7 +8,7 @@ import tyro
 
 from ....wrappers.live.common.activity import Activity
 from ....wrappers.live.mafia import agent as service
-from ....wrappers.live.mafia.prompts import load_prompts
+from ....wrappers.live.mafia.llm_agent import load_prompts
 from ...terminal.console import Console
 from ..arguments import AccessArguments, AddressArguments, LiveArguments, ModelArguments, SessionArguments
 from ..lookup import game_with, trained_for

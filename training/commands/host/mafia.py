@@ -12,8 +12,8 @@ from ....wrappers.live.common.activity import Activity
 from ....wrappers.live.mafia import host as hosting
 from ....wrappers.live.mafia.agent_policy import AgentPolicy
 from ....wrappers.live.mafia.limits import MafiaLimits
+from ....wrappers.live.mafia.llm_agent import load_prompts
 from ....wrappers.live.mafia.messages import Event
-from ....wrappers.live.mafia.prompts import load_prompts
 from ....wrappers.live.mafia.service_client import RemoteAgent, ServiceConnection
 from ...terminal.console import Console
 from ..arguments import AccessArguments, AddressArguments, LiveArguments, ModelArguments, SessionArguments

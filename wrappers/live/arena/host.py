@@ -27,7 +27,7 @@ from ...agents.policy import PolicyAgent
 from ...logs.log_text import describe_error
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
-from ..common.http_client import http_client
+from ..common.client import http_client
 from ..common.match_session import MatchLimits, MatchSession
 from ..common.seat_names import reserved_words
 from ..common.server import Server, local_url

@@ -18,12 +18,10 @@ from yarl import URL
 from ....envs.core.turn_state import AgentResponse, Message
 from ...logs.log_text import describe_error
 from ...logs.match_log import MatchLog
-from ..common.foreign_types import read_state
-from ..common.http_client import request_json
-from ..common.link import Link
-from ..common.reconnecting import UNREACHABLE, Backoff, LiveError
-from .agent import ArenaAgent
-from .decisions import ArenaDecisions, arena_client, arena_url, register
+from ..common.activity import Link
+from ..common.agent_turn import read_state
+from ..common.client import UNREACHABLE, Backoff, LiveError, request_json
+from .agent import ArenaAgent, ArenaDecisions, arena_client, arena_url, register
 from .messages import ANSWER_SECONDS, STATE_LIMIT, JoinedSession
 from .session_feeds import SessionChatClient, SessionEvents
 

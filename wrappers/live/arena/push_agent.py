@@ -6,11 +6,10 @@ from aiohttp import web
 from ....envs.core.turn_state import INVALID_PAYLOAD
 from ...logs.log_text import describe_error
 from ...logs.match_log import MatchLog
-from ..common.foreign_types import read_state
-from ..common.reconnecting import Backoff
+from ..common.agent_turn import read_state
+from ..common.client import Backoff
 from ..common.server import Server, local_url, read_body
-from .agent import ArenaAgent
-from .decisions import ArenaDecisions, arena_client, arena_url, register
+from .agent import ArenaAgent, ArenaDecisions, arena_client, arena_url, register
 from .messages import ANSWER_SECONDS, STATE_LIMIT, MatchEnd, MatchStart
 
 

@@ -19,9 +19,8 @@ from ....envs.core import turn_state as ts
 from ....envs.core.game import Game
 from ....envs.core.turn_state import Wire
 from ...logs.log_text import describe_error
-from ..common.guesses import TOO_MANY, Guesses
 from ..common.server import read_body
-from ..common.tokens import bearer_token
+from ..common.tokens import TOO_MANY, Guesses, bearer_token
 from .hosted_sessions import HostedSession, HostedSessions, SessionRefused
 from .messages import CreateSession, JoinSession, Register, SessionAct, SessionChat, StartMatch, Unregister
 from .platform_games import hosted_games

@@ -8,8 +8,7 @@ import aiohttp
 from yarl import URL
 
 from ....envs.core.turn_state import Message, MessageScope
-from ..common.http_client import request_json
-from ..common.reconnecting import UNREACHABLE, Backoff, LiveError
+from ..common.client import UNREACHABLE, Backoff, LiveError, request_json
 from .messages import STATE_LIMIT
 
 logger = logging.getLogger(__name__)

@@ -1,14 +1,134 @@
-"""Activity: what a live agent or host has done since its start. Status lines, summaries and metrics show it."""
+"""What a live program tells about itself: the agent's counters, its connection, memory, status lines."""
 
+import asyncio
+import ctypes
+import os
+import platform
+import sys
 import time
+from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ....envs.core.counted import counted
-from .agent_statistics import AgentStatistics
-from .link import Link
-from .memory import resident_bytes
+
+RECENT = 1_000
+"""The number of latest decisions whose latencies are stored."""
+BOUNDS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+"""The upper bounds of the histogram of latencies in seconds; a last bucket has no bound."""
+
+
+@dataclass
+class AgentStatistics:
+    """Counters of one agent, over all its tables and games.
+
+    Attributes:
+        decisions: number of answered turns, safe actions included.
+        replaced: number of turns with the safe action, because the agent was late, raised an error, or gave an answer
+            that cannot be played.
+        replaced_in_a_row: the same, since the latest turn that the agent answered itself.
+        rejected: number of answers that the platform rejected.
+        latencies: float64[RECENT], seconds per answer of the latest decisions, in no order. Its size never changes.
+        buckets: number of decisions by their seconds: up to each of `BOUNDS`, above the bound before; and longer ones.
+        seconds: seconds of all decisions together.
+    """
+
+    decisions: int = 0
+    replaced: int = 0
+    replaced_in_a_row: int = 0
+    rejected: int = 0
+    latencies: NDArray[np.float64] = field(default_factory=lambda: np.zeros(RECENT), compare=False)
+    buckets: list[int] = field(default_factory=lambda: [0] * (len(BOUNDS) + 1))
+    seconds: float = 0.0
+
+    def decided(self, seconds: float, replaced: bool) -> None:
+        """Count a decision and store its time in seconds."""
+        self.latencies[self.decisions % RECENT] = seconds
+        self.decisions += 1
+        self.replaced += replaced
+        self.replaced_in_a_row = self.replaced_in_a_row + 1 if replaced else 0
+        self.buckets[bisect_left(BOUNDS, seconds)] += 1
+        self.seconds += seconds
+
+    def latency(self, share: float = 0.5) -> float | None:
+        """Return a quantile (`share`, 0 to 1) of the latest latencies in seconds; None before the first decision.
+
+        >>> statistics = AgentStatistics()
+        >>> for seconds in (0.1, 0.4, 0.2):
+        ...     statistics.decided(seconds, replaced=False)
+        >>> statistics.latency(), statistics.latency(1)
+        (0.2, 0.4)
+        """
+        if not self.decisions:
+            return None
+        ordered = np.sort(self.latencies[: self.decisions])
+        return float(ordered[min(len(ordered) - 1, int(share * len(ordered)))])
+
+
+class Link:
+    """The state of an agent's connection to a platform.
+
+    Args:
+        clock: returns the time in seconds.
+
+    Attributes:
+        connected: whether there is a connection.
+        reconnects: number of connections after a lost one.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.connected = False
+        self.reconnects = 0
+        self._clock = clock
+        self._since = clock()
+        self._lost = False
+
+    def up(self) -> None:
+        """Note that there is a connection."""
+        self.reconnects += self._lost and not self.connected
+        self._lost, self.connected = False, True
+
+    def down(self, lost: bool = True) -> None:
+        """Note that there is no connection; not `lost`: it ended as planned, and the next one is no reconnect."""
+        if self.connected:
+            self.connected, self._lost = False, lost
+            self._since = self._clock()
+
+    @property
+    def away(self) -> float:
+        """Seconds without a connection; 0 with one."""
+        return 0.0 if self.connected else self._clock() - self._since
+
+
+TRIM_SECONDS = 60.0
+"""Seconds between two times at which free memory is given back to the system."""
+
+
+def resident_bytes() -> int | None:
+    """Return the memory of this process in bytes; None where the system does not tell it as Linux does."""
+    if sys.platform != "linux":
+        return None
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+async def trim_memory(seconds: float = TRIM_SECONDS) -> None:
+    """Give free memory back to the system every so many seconds, until cancelled.
+
+    glibc keeps freed memory between blocks that are in use, so the memory of a program that opens and closes many
+    connections grows for hours. Other C libraries are left alone.
+    """
+    if platform.libc_ver()[0] != "glibc":
+        return
+    libc = ctypes.CDLL(None)
+    while True:
+        await asyncio.sleep(seconds)
+        libc.malloc_trim(0)
+
 
 COUNTERS = {
     "hands": "Hands that have ended.",

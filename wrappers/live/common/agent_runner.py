@@ -1,16 +1,74 @@
-"""AgentRunner: runs an agent's session. It passes messages to the session and carries out the session's events."""
+"""AgentRunner: runs an agent's session. It passes messages to the session and carries out the session's events.
+
+A session is the agent's end of a protocol without I/O: it takes received data and returns events. The events here are
+common; a protocol may have further ones.
+"""
 
 import asyncio
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, Generic
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
 
 from .agent_driver import AgentDriver, Deadline
-from .agent_turn import Turn
-from .sessions import ActionRejected, AgentSession, LogNote, Message, SendMessage
+from .agent_turn import Turn, TurnId
 
 logger = logging.getLogger(__name__)
+
+Message = TypeVar("Message")
+Sent = TypeVar("Sent", covariant=True)
+
+# Events of an agent's session: a `Turn`, and these.
+
+
+@dataclass(frozen=True)
+class SendMessage(Generic[Message]):
+    """A message to send."""
+
+    message: Message
+
+
+@dataclass(frozen=True)
+class ActionRejected:
+    """The platform rejected the agent's action; `text` is the reason."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class LogNote:
+    """A note for the log; `problem` is true for an error."""
+
+    text: str
+    problem: bool = False
+
+
+class AgentSession(Protocol[Sent]):
+    """An agent's end of a protocol, at one table or in one game."""
+
+    @property
+    def turn(self) -> TurnId | None:
+        """The identifier of the turn that waits for the agent's answer; None if there is none."""
+        ...
+
+    def receive(self, data: Any) -> Sequence[Any]:
+        """Process a message (text, bytes or parsed JSON), and return the events. It never raises."""
+        ...
+
+    def act(self, response: Any, turn: Any, problem: str | None = None) -> Sequence[Sent]:
+        """Return the messages that play what the turn was settled with; empty if the turn is over or was answered.
+
+        Args:
+            response: what is played.
+            turn: the identifier of the turn.
+            problem: why the response is the safe action; None: it is the agent's answer.
+        """
+        ...
+
+    def give_up(self) -> Sequence[Any]:
+        """Return the events that end the agent's turn with the safe action, after an internal error."""
+        ...
 
 
 class AgentRunner(ABC, Generic[Message]):

@@ -1,24 +1,105 @@
 """One turn of a live agent, in every protocol: how its answer is read, and what is played in its place.
 
 A protocol extends `Turn` if its answers take more than the offer tells. `AgentDriver.take` asks the agent before a
-deadline and settles the turn; `record` counts and logs it.
+deadline and settles the turn. States and answers may have others' types: dicts, pydantic models, dataclasses.
 """
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, is_dataclass
 from typing import Any, TypeAlias
 
-from ....envs.core.turn_state import Action, AgentResponse, AllowedAction, TurnState
+import msgspec
+import numpy as np
+
+from ....envs.core.turn_state import Action, AgentResponse, AllowedAction, MessageIntent, TurnState
 from ...agents.base import sentence
 from ...agents.offers import fitted, quiet_action
 from ...agents.schemas import violation
 from ...logs.log_text import LIMIT, describe_error, escaped, short
 from ...logs.safe_match_log import SafeMatchLog, without_images
-from .agent_statistics import AgentStatistics
-from .foreign_types import read_response
+from .activity import AgentStatistics
 
 logger = logging.getLogger(__name__)
+
+
+def plain(value: Any) -> Any:
+    """Return a value of any type as plain data.
+
+    Raises:
+        TypeError, RecursionError: if it holds what is no JSON.
+    """
+    return msgspec.to_builtins(value, enc_hook=_builtin)
+
+
+def _builtin(value: Any) -> Any:
+    if isinstance(value, (np.generic, np.ndarray)):  # computed from an observation
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return dict(value)
+    if hasattr(value, "model_dump"):
+        return value.model_dump()
+    if getattr(value, "__dict__", None) and not isinstance(value, type) and not callable(value):
+        return vars(value)
+    raise TypeError(f"{type(value).__name__} {str(value)[:80]!r} is no JSON")
+
+
+def _fields(value: Any, kind: type[msgspec.Struct]) -> Any:
+    """Return the fields of `kind` that an object or a dict has; what has none of them stays as it is.
+
+    Whatever else the object has is not looked at.
+    """
+    if isinstance(value, Mapping):
+        return {name: value[name] for name in kind.__struct_fields__ if name in value}
+    return {name: getattr(value, name) for name in kind.__struct_fields__ if hasattr(value, name)} or value
+
+
+def read_response(answer: Any) -> AgentResponse:
+    """Return an answer of any type as an `AgentResponse` of plain data; a bare action is one without messages.
+
+    Raises:
+        ValueError: if it is none; the error names the wrong part.
+    """
+    try:
+        data = _fields(answer, AgentResponse)
+        if not (isinstance(data, dict) and "action" in data):
+            action = _fields(answer, Action)
+            data = {"action": action} if isinstance(action, dict) and action else answer
+        else:
+            data["action"] = _fields(data["action"], Action)
+            if isinstance(data.get("messages"), (list, tuple)):
+                data["messages"] = [_fields(intent, MessageIntent) for intent in data["messages"]]
+        return msgspec.convert(plain(data), AgentResponse)
+    except (msgspec.ValidationError, TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"this is not an AgentResponse: {error}") from None
+
+
+def read_state(state: Any) -> TurnState:
+    """Read a TurnState of any type: ours, a dict, a pydantic model, a dataclass, an object with the same attributes.
+
+    Raises:
+        ValueError, TypeError: naming the field that does not fit.
+    """
+    if isinstance(state, TurnState):
+        return state
+    data = plain(_fields(state, TurnState))
+    if isinstance(data, dict):  # some send null for what they leave out
+        data = {name: part for name, part in data.items() if part is not None}
+    return TurnState.from_dict(data)
+
+
+def convert_to(value: msgspec.Struct, kind: Any) -> Any:
+    """Convert a value to `kind`: a dict, a pydantic model or a dataclass; for any other `kind` return it unchanged."""
+    if not isinstance(kind, type):
+        return value
+    if hasattr(kind, "model_validate"):
+        return kind.model_validate(msgspec.to_builtins(value))
+    if issubclass(kind, Mapping):
+        return msgspec.to_builtins(value)
+    if is_dataclass(kind):
+        return msgspec.convert(msgspec.to_builtins(value), kind)
+    return value
+
 
 TurnId: TypeAlias = str | int
 """An identifier of a turn, different for each turn."""

@@ -10,8 +10,8 @@ from typing import Self
 
 from aiohttp import WSCloseCode, WSMsgType, web
 
+from .budgets import RateLimit
 from .pings import receive
-from .rate_limit import RateLimit
 
 logger = logging.getLogger(__name__)
 

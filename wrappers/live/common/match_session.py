@@ -12,7 +12,7 @@ from ....envs.core import turn_state as ts
 from ....envs.core.game import Game
 from ....envs.core.match import WAITS_PER_TURN, Match
 from ....envs.core.turn_state import MESSAGES_PER_TURN, Action, ActionResult, AgentResponse, MessageIntent, TurnState
-from .foreign_types import plain, read_response
+from .agent_turn import plain, read_response
 from .seat_names import SeatNames
 
 Cost = Literal["keep", "pass", "end"]

@@ -17,13 +17,11 @@ import msgspec
 from aiohttp import WSCloseCode, web
 from aiohttp.typedefs import Middleware
 
+from .budgets import Pace, Places
 from .connection import Connection, ConnectionLimits
-from .guesses import Guesses
-from .listening import IDLE_SECONDS, Sockets, http_log, stranger
+from .listening import IDLE_SECONDS, HttpProtocol, Sockets, http_log, stranger
 from .origins import Handler, Origins
-from .pace import Pace
-from .places import Places
-from .websocket_frames import HttpProtocol
+from .tokens import Guesses
 
 logger = logging.getLogger(__name__)
 

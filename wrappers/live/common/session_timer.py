@@ -1,10 +1,18 @@
-"""SessionTimer: the timer of a host's session."""
+"""What hosts share: messages with their receivers, the clock of a session, counting what has ended."""
 
 import asyncio
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 Due = TypeVar("Due")
+Message = TypeVar("Message")
+
+
+class Outgoing(NamedTuple, Generic[Message]):
+    """A message and its receiver: a seat, or the number of a client."""
+
+    receiver: int
+    message: Message
 
 
 class SessionTimer(Generic[Due]):
@@ -48,3 +56,26 @@ class SessionTimer(Generic[Due]):
         if self._handle is not None:
             self._handle.cancel()
         self.due = self._handle = None
+
+
+class EndCounter:
+    """Counts the matches or games that have ended.
+
+    Attributes:
+        count: their number.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._ended = asyncio.Event()
+
+    def add(self) -> None:
+        """Add one to the count."""
+        self.count += 1
+        self._ended.set()
+
+    async def reached(self, count: int | None = None) -> None:
+        """Wait until at least `count` have ended; None waits forever."""
+        while count is None or self.count < count:
+            self._ended.clear()
+            await self._ended.wait()

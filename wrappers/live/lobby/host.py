@@ -14,21 +14,19 @@ import msgspec
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
+from ..common.budgets import RateLimit
 from ..common.database import IN_MEMORY, SaveError
-from ..common.guesses import TOO_MANY
 from ..common.names import folded, problem_of
 from ..common.origins import Origins
 from ..common.page import HEADERS, page_routes
-from ..common.rate_limit import RateLimit
 from ..common.server import Body, Server, read_struct
-from ..common.tokens import bearer_token
+from ..common.tokens import TOO_MANY, bearer_token
 from ..table.host import PAGE
 from ..table.table_result import TableResult
 from . import messages
 from .messages import ListedRating, ListedResult, Lobby, NewPerson, NewTable, Opened, Person, Refused
-from .offers import MakeTable, Offer
 from .store import LobbyStore
-from .tables import LobbyRefusal, LobbyTables
+from .tables import LobbyRefusal, LobbyTables, MakeTable, Offer
 
 BODY_LIMIT = 2**14
 """The most bytes of a request's body."""

@@ -1,19 +1,160 @@
-"""The open tables of a lobby. A table that nobody looks at for a while ends."""
+"""What a lobby offers, and its open tables below a path of the server. A table that nobody looks at ends."""
 
 import asyncio
 import logging
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any, NoReturn, Protocol
 
-from ..common.mounts import Mounts
+from aiohttp import web
+
 from ..common.server import Server
 from ..common.tokens import Admit
-from ..table.table_result import TableResult
+from ..table.table_result import OnResult, SeatTaken, TableResult
 from . import messages
 from .messages import ListedSeat, ListedTable, NewTable
-from .offers import LobbyTable, MakeTable, Offer
+
+logger = logging.getLogger(__name__)
+
+
+class Mounts(web.AbstractResource):
+    """Applications by name: ``/tables/NAME/…`` is served by the application NAME.
+
+    aiohttp's own sub-applications cannot be added to a server that has started. Register this resource at a router
+    before the start; applications may change at any time.
+
+    Args:
+        path: the path above the names, such as ``/tables``.
+
+    Attributes:
+        applications: by name. The routes of an application begin with the path and its name.
+    """
+
+    def __init__(self, path: str) -> None:
+        super().__init__()
+        self._path = path
+        self.applications: dict[str, web.Application] = {}
+
+    def below(self, name: str) -> str:
+        """Return the path of an application."""
+        return f"{self._path}/{name}"
+
+    async def resolve(self, request: web.Request) -> tuple[Any, set[str]]:
+        """See aiohttp's `AbstractResource`."""
+        name, *_ = request.rel_url.path_safe.removeprefix(f"{self._path}/").split("/", 1)
+        app = self.applications.get(name)
+        if app is None:
+            return None, set()
+        match = await app.router.resolve(request)
+        match.add_app(app)
+        return match, set()
+
+    @property
+    def canonical(self) -> str:
+        """The path above the names."""
+        return self._path
+
+    def raw_match(self, path: str) -> bool:
+        """Return whether a path is the one above the names."""
+        return path == self._path
+
+    def get_info(self) -> Any:
+        """See aiohttp's `AbstractResource`."""
+        return {"path": self._path}
+
+    def add_prefix(self, prefix: str) -> NoReturn:
+        """See aiohttp's `AbstractResource`."""
+        raise NotImplementedError("mounts are at the top of a server")
+
+    def url_for(self, **_: str) -> NoReturn:
+        """See aiohttp's `AbstractResource`."""
+        raise NotImplementedError("mounts have no address of their own")
+
+    def __len__(self) -> int:
+        return 0
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(())
+
+
+@dataclass(frozen=True)
+class Opponent:
+    """A program.
+
+    Attributes:
+        name: how people name it.
+        trained: whether it is a trained policy; the others are bots.
+        seats: the numbers of seats at which it plays.
+    """
+
+    name: str
+    trained: bool
+    seats: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A game.
+
+    Attributes:
+        game: the game's name.
+        seats: the usual number of seats.
+        any_seats: whether a table may have another number.
+        opponents: the programs that play it.
+    """
+
+    game: str
+    seats: int
+    any_seats: bool
+    opponents: tuple[Opponent, ...]
+
+
+class LobbyTable(Protocol):
+    """A table in the browser, as the lobby uses it: `TableHost` or `PokerTable`."""
+
+    @property
+    def status(self) -> str:
+        """What the table is doing, in a word."""
+        ...
+
+    @property
+    def taken(self) -> list[SeatTaken | None]:
+        """Who sits there, seat by seat."""
+        ...
+
+    @property
+    def visitors(self) -> int:
+        """The number of open pages."""
+        ...
+
+    def application(self, prefix: str, outer: Server) -> web.Application:
+        """See `common.server.Server`."""
+        ...
+
+    async def start(self) -> None:
+        """Start the table."""
+        ...
+
+    async def stop(self) -> None:
+        """End the table."""
+        ...
+
+
+class MakeTable(Protocol):
+    """Makes a table, which has not started. It runs in a thread."""
+
+    def __call__(
+        self, game: str, seats: int | None, opponents: Sequence[str], *, admit: Admit, on_result: OnResult
+    ) -> LobbyTable:
+        """Return a table of a game; `opponents` take the first seats.
+
+        Raises:
+            ValueError: for a number of seats that the game does not have, or no seat for a person.
+        """
+        ...
+
 
 MOST_TABLES = 50
 """The most open tables."""
@@ -21,8 +162,6 @@ MOST_OF_ONE = 3
 """The most open tables of one person."""
 CHECK = 1.0
 """Seconds between two looks for tables without visitors."""
-
-logger = logging.getLogger(__name__)
 
 
 class LobbyRefusal(Exception):

@@ -16,12 +16,11 @@ from aiohttp import web
 from ...logs.log_text import describe_error
 from ...logs.log_text import escaped as shown
 from ...logs.match_log import MatchLog
-from ..common.agent_statistics import AgentStatistics
+from ..common.activity import AgentStatistics
 from ..common.connection import Connection, ConnectionLimits
-from ..common.guesses import TOO_MANY
 from ..common.origins import Origins
 from ..common.server import Server, local_url
-from ..common.tokens import bearer_token
+from ..common.tokens import TOO_MANY, bearer_token
 from .agent_calls import AgentCalls
 from .agent_policy import AgentPolicy
 from .agent_session import MESSAGE_LIMIT, Begin, CallId, GivenUp, MafiaAgentSession

@@ -19,19 +19,17 @@ from ....envs.core.game import Game
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
 from ..common.connection import Connection, ConnectionLimits
-from ..common.guesses import TOO_MANY
 from ..common.origins import Origins
 from ..common.server import Server, local_url
-from ..common.tokens import bearer_token
+from ..common.tokens import TOO_MANY, bearer_token
 from .agent_policy import AgentPolicy
 from .base_agent import BaseMafiaAgent
-from .event_feed import EventFeed, View
 from .host_session import MafiaResult
 from .hosted_match import HostedMatch
 from .isolated_agent import IsolatedAgent
 from .limits import MafiaLimits
 from .llm_agent import MafiaLLMAgent
-from .log_queue import LogPart, LogQueue
+from .match_report import EventFeed, LogPart, LogQueue, View
 from .messages import Event
 from .service_client import RemoteAgent
 

@@ -27,9 +27,8 @@ from .agent_policy import beside, night_choice, vote_choice
 from .conversion import ContextWriter
 from .host_calls import DueCall, RunningCall
 from .limits import MafiaLimits
-from .match_report import BY_SCRIPT, Fault, Happened, MatchReport
+from .match_report import BY_SCRIPT, Fault, Happened, MatchReport, check_players
 from .messages import NIGHT_ACTIONS, GameState, Method, NightAction, PrivateInfo, PublicInfo, VoteAction
-from .player_names import check_players
 
 _ACTIONS: dict[str, Method] = {"NIGHT_ACTIONS": "nightAction", "DAY_DISCUSSION": "say", "DAY_VOTING": "vote"}
 """The method that is called after a thought, by phase."""

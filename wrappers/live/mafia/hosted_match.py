@@ -12,13 +12,11 @@ from ....envs.core.turn_state import AgentResponse
 from ...logs.log_text import describe_error as described
 from ...logs.log_text import escaped as shown
 from .agent_policy import AgentPolicy, model_calls, replacement
-from .event_feed import EventFeed
-from .host_calls import DueCall
+from .host_calls import DueCall, close, within
 from .host_session import MafiaHostSession, MafiaResult, Step
 from .limits import MafiaLimits
-from .match_report import Fault, MatchEvent
+from .match_report import EventFeed, Fault, MatchEvent
 from .messages import AgentConfig
-from .streams import close, within
 
 logger = logging.getLogger(__name__)
 

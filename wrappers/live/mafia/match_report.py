@@ -1,11 +1,42 @@
-"""The report of a hosted match: events for observers, turns for the match log, and faults, in order."""
+"""The report of a hosted match, in order: events for observers, turns for the match log, and faults."""
 
-from collections.abc import Mapping, Sequence
+import asyncio
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
+import msgspec
+
+from ....envs.core.counted import counted
+from ....envs.core.game import Game
 from ....envs.core.turn_state import Action
-from .messages import NIGHT_ACTIONS, Method, Phase
+from ...logs.safe_match_log import SafeMatchLog
+from .messages import NIGHT_ACTIONS, Event, Method, Phase, encode
+
+NAME_LENGTH = 64
+"""Most characters of an id or name."""
+
+
+def check_players(game: Game, ids: Sequence[str], names: Sequence[str]) -> None:
+    """Check the players' ids and names, seat by seat.
+
+    Raises:
+        ValueError: if their number is not that of the seats, or they are not all different and printable.
+    """
+    if len(ids) != game.seats:
+        raise ValueError(f"{counted(len(ids), 'agents')} for a game of {game.seats}")
+    for kind, values in (("id", ids), ("name", names)):
+        for value in values:
+            if not isinstance(value, str) or not 1 <= len(value) <= NAME_LENGTH or not value.isprintable():
+                raise ValueError(f"{kind} {value!r}: give 1 to {NAME_LENGTH} printable characters")
+        if len(set(values)) != len(values):
+            raise ValueError(f"{kind}s {', '.join(values)}: no two agents may have the same")
+    for name, agent_id in zip(names, ids, strict=True):
+        if name in ids and name != agent_id:
+            raise ValueError(f"{agent_id} cannot be called {name!r}, which is another agent's id")
+
 
 BY_SCRIPT = {"by": "a scripted agent"}
 """The field of a statement's events if the statement is not the agent's own."""
@@ -181,3 +212,152 @@ def _tied(votes: list[int]) -> bool:
     """Return whether two or more targets have the most votes, and more than one each."""
     counts = sorted((votes.count(target) for target in {vote for vote in votes if vote >= 0}), reverse=True)
     return len(counts) > 1 and counts[0] == counts[1] > 1
+
+
+View = Literal["public", "admin"]
+
+
+def now() -> int:
+    """Return milliseconds since 1970."""
+    return time.time_ns() // 1_000_000
+
+
+class EventFeed:
+    """The events of one match as two streams of JSON: all events for admins, those that are not private for the public.
+
+    Each stream counts its events from 1, so that the public cannot count the private events by the gaps.
+
+    Args:
+        game_id: the id of the match.
+        on_event: called with every event, with the number that admins see.
+        clock: returns milliseconds since 1970.
+
+    Attributes:
+        admin, public: the events so far, as JSON.
+        closed: whether the feed is closed.
+    """
+
+    def __init__(
+        self, game_id: str, on_event: Callable[[Event], None] | None = None, clock: Callable[[], int] = now
+    ) -> None:
+        self.game_id = game_id
+        self.admin: list[bytes] = []
+        self.public: list[bytes] = []
+        self.closed = False
+        self._on_event = on_event
+        self._clock = clock
+        self._waiting: list[asyncio.Future[None]] = []
+
+    def emit(
+        self, event_type: str, payload: dict[str, Any], private: bool = False, admin: Mapping[str, Any] | None = None
+    ) -> None:
+        """Add an event and notify subscribers.
+
+        Args:
+            event_type: one of `messages.EVENTS`.
+            payload: the fields of the event.
+            private: whether the event is for admins only.
+            admin: further fields for admins of a public event.
+        """
+        event = Event(
+            event_type=event_type,
+            game_id=self.game_id,
+            sequence=len(self.admin) + 1,
+            timestamp=self._clock(),
+            private=private,
+            payload={**payload, **admin} if admin else payload,
+        )
+        self.admin.append(encode(event))
+        if self._on_event is not None:
+            self._on_event(event)
+        if not private:
+            shown = msgspec.structs.replace(event, sequence=len(self.public) + 1, payload=payload)
+            self.public.append(encode(shown))
+        if self._waiting:
+            self._wake()
+
+    def close(self) -> None:
+        """Close the feed and notify subscribers."""
+        self.closed = True
+        self._wake()
+
+    def _wake(self) -> None:
+        for waiting in self._waiting:
+            if not waiting.done():
+                waiting.set_result(None)
+        self._waiting.clear()
+
+    async def follow(self, view: View, after: int = 0) -> AsyncIterator[bytes]:
+        """Yield a view's events after the sequence number `after`, and each new one until the feed is closed."""
+        events = self.admin if view == "admin" else self.public
+        taken = max(after, 0)
+        while True:
+            while taken < len(events):
+                taken += 1
+                yield events[taken - 1]
+            if self.closed:
+                return
+            waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiting.append(waiting)
+            await waiting
+
+
+class LogQueue:
+    """Writes concurrent matches into one log, match after match, in the order of their starts.
+
+    The first match writes at once. The lines of the others are kept until the earlier matches are over.
+
+    Args:
+        log: the log.
+    """
+
+    def __init__(self, log: SafeMatchLog) -> None:
+        self._log = log
+        self._parts: deque[LogPart] = deque()
+
+    def begin(self) -> "LogPart":
+        """Return the part of a new match."""
+        part = LogPart(self)
+        self._parts.append(part)
+        return part
+
+    def write(self, part: "LogPart", kind: str, fields: dict[str, Any]) -> None:
+        """Write a line of a match, or keep it while an earlier match is running."""
+        if self._parts and part is self._parts[0]:
+            self._log.write(kind, **fields)
+        else:
+            part.lines.append((kind, fields))
+
+    def go_on(self) -> None:
+        """Write the kept lines of the first running match and of ended ones before it."""
+        while self._parts:
+            first = self._parts[0]
+            for kind, fields in first.lines:
+                self._log.write(kind, **fields)
+            first.lines.clear()
+            if not first.over:
+                return
+            self._parts.popleft()
+
+
+class LogPart:
+    """The lines of one match.
+
+    Attributes:
+        lines: the kept lines.
+        over: whether the match is over.
+    """
+
+    def __init__(self, queue: LogQueue) -> None:
+        self.lines: list[tuple[str, dict[str, Any]]] = []
+        self.over = False
+        self._queue = queue
+
+    def write(self, kind: str, **fields: Any) -> None:
+        """Write a line, or keep it while an earlier match is running."""
+        self._queue.write(self, kind, fields)
+
+    def end(self) -> None:
+        """End the part, so that the next match writes."""
+        self.over = True
+        self._queue.go_on()

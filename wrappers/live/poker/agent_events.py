@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from ..common.agent_runner import ActionRejected, LogNote, SendMessage
 from ..common.agent_turn import Turn
-from ..common.sessions import ActionRejected, LogNote, SendMessage
 from . import messages
 
 

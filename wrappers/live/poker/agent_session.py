@@ -15,12 +15,12 @@ from ....envs.core.turn_state import Action, TurnState
 from ....envs.holdem.actions import described
 from ....envs.holdem.view import STREETS
 from ...logs.log_text import escaped
+from ..common.agent_runner import ActionRejected, LogNote, SendMessage
 from ..common.agent_turn import Turn
-from ..common.sessions import ActionRejected, LogNote, SendMessage
 from . import messages
 from .agent_events import Busted, HandEnded, PokerEvent, RealMoney, SeatTaken, ServerRefusal, TableEnded, UnreadableTurn
 from .messages import Choice, GameState, Unknown, UnreadTurn
-from .offers import owed, read_offers, safe_kind
+from .read_state import owed, read_offers, safe_kind
 from .table_tracker import TableTracker
 
 USUAL_STEP = 2

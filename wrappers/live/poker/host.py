@@ -14,15 +14,15 @@ from typing import Any
 from aiohttp import WSCloseCode, web
 from aiohttp.typedefs import Middleware
 
+from ..common.budgets import Places
 from ..common.connection import Connection, ConnectionLimits, Excess
 from ..common.database import IN_MEMORY
 from ..common.origins import Origins
-from ..common.places import Places
 from ..common.server import Server
 from ..common.tokens import Admit, admit_by_token
 from . import messages
 from .accounts import Accounts, SeatToken, SeatTokens
-from .full_table import FullTableForm, encode
+from .host_messages import FullTableForm, encode
 from .host_session import PokerHostSession
 from .hosted_table import HostedTable, TableCounts, TableTimes
 from .messages import Error

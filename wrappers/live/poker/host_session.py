@@ -19,14 +19,12 @@ from ....envs.core.game import Game
 from ....envs.core.turn_state import INVALID_PAYLOAD, ActionResult
 from ....envs.holdem import game as holdem
 from ....envs.holdem import rules, view
-from ..common.sessions import Outgoing
+from ..common.session_timer import Outgoing
 from . import messages
-from .full_table import FullTableForm, HostMessage
 from .hand import LiveHand
-from .host_messages import OBSERVERS, HostMessages
+from .host_messages import OBSERVERS, FullTableForm, HostMessage, HostMessages
 from .messages import Ack, Action, Error, Ping, PlayerJoined, PlayerLeft, Pong, Unknown
-from .saved_table import SavedSeat, TableSnapshot
-from .seats import PokerSeat, Refusal
+from .seats import PokerSeat, Refusal, SavedSeat, TableSnapshot
 
 SAVED_OPTIONS = ("seats", "small_blind", "big_blind", "stacks", "raise_cap")
 """Options of the rules with which a saved table goes on."""

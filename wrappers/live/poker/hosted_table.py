@@ -13,12 +13,10 @@ from msgspec.structs import replace
 from ..common.connection import Connection
 from ..common.database import SaveError
 from ..common.session_timer import SessionTimer
-from .full_table import Envelope, FullTableForm, encode
-from .host_messages import FULL_OBSERVERS, OBSERVERS
+from .host_messages import FULL_OBSERVERS, OBSERVERS, Envelope, FullTableForm, encode
 from .host_session import PokerDue, PokerHostSession, Reason, Sends
 from .messages import Error
-from .saved_table import TableSnapshot
-from .seats import Account
+from .seats import Account, TableSnapshot
 from .store import PokerStore
 
 logger = logging.getLogger(__name__)

@@ -14,13 +14,12 @@ import msgspec
 from aiohttp import web
 
 from ..common.database import SaveError
-from ..common.guesses import TOO_MANY, Guesses
 from ..common.names import problem_of
 from ..common.server import PREFIX, Body, read_struct
-from ..common.tokens import Admit, bearer_token
+from ..common.tokens import TOO_MANY, Admit, Guesses, bearer_token
 from . import messages
 from .accounts import Accounts, SeatTokens
-from .full_table import MIN_PROTOCOL_VERSION, PROTOCOL_VERSION
+from .host_messages import MIN_PROTOCOL_VERSION, PROTOCOL_VERSION
 from .hosted_table import HostedTable
 from .seats import Account, Refusal
 from .table_pool import TablePool

@@ -11,8 +11,7 @@ import aiohttp
 from yarl import URL
 
 from ...logs.log_text import escaped
-from ..common.http_client import read_json
-from ..common.reconnecting import CONNECTION_ERRORS, LiveError, TryAgain
+from ..common.client import CONNECTION_ERRORS, LiveError, TryAgain, read_json
 from . import messages
 
 logger = logging.getLogger(__name__)

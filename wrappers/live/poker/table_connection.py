@@ -11,12 +11,11 @@ import aiohttp
 from yarl import URL
 
 from ....envs.core.turn_state import Action, AgentResponse
+from ..common.activity import Link
 from ..common.agent_driver import AgentDriver
 from ..common.agent_runner import AgentRunner
 from ..common.agent_turn import Played, Turn
-from ..common.link import Link
-from ..common.pings import next_message
-from ..common.reconnecting import (
+from ..common.client import (
     CONNECTION_ERRORS,
     Backoff,
     LiveError,
@@ -25,6 +24,7 @@ from ..common.reconnecting import (
     open_websocket,
     retry,
 )
+from ..common.pings import next_message
 from . import messages
 from .agent_events import Busted, HandEnded, PokerEvent, RealMoney, SeatTaken, ServerRefusal, TableEnded, UnreadableTurn
 from .agent_session import PokerAgentSession

@@ -10,8 +10,7 @@ from ..common.database import SaveError
 from . import messages
 from .host_session import PokerHostSession
 from .hosted_table import HostedTable, TableCounts, TableTimes
-from .saved_table import TableSnapshot
-from .seats import Account, Refusal
+from .seats import Account, Refusal, TableSnapshot
 from .store import PokerStore
 
 MOST_ENDED = 300

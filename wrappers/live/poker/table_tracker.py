@@ -16,8 +16,8 @@ from ....envs.holdem.state import HistoryEntry, HoldemState, LastAction, Offer
 from ....envs.holdem.state import Player as ShownPlayer
 from ....envs.holdem.table import KINDS, LOG
 from ....envs.holdem.view import STREETS
-from .compared_state import ComparedState, acted_between, compared_state
 from .messages import GameState, HandComplete, Last, Player
+from .read_state import ComparedState, acted_between, compared_state
 
 Betting = tuple[HistoryEntry, int]
 """An action, and its amount as `LastAction` has it."""

@@ -25,8 +25,7 @@ from ..common.connection import Connection, ConnectionLimits, Excess
 from ..common.origins import Origins
 from ..common.page import page_routes
 from ..common.server import Server
-from ..common.session_timer import SessionTimer
-from ..common.sessions import Outgoing
+from ..common.session_timer import Outgoing, SessionTimer
 from ..common.tokens import Admit, admit_by_token
 from . import messages
 from .host_session import TableDue, TableHostSession

@@ -1,32 +1,79 @@
-"""PokerTable: hold'em in the browser. It is the poker host with a page, and programs in some seats.
-
-The page and the programs are clients of the host, by Moltpoker's protocol.
-"""
+"""Hold'em in the browser: the poker host with a page, and programs in some seats. Stacks carry over between hands."""
 
 import asyncio
 import logging
 import secrets
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
 from aiohttp import web
+from msgspec.structs import replace
 
+from ....envs import Game
+from ....envs.core.turn_state import TurnState
 from ....envs.holdem import game as holdem
-from ....envs.holdem import small_picture
+from ....envs.holdem import small_picture, view
+from ....envs.holdem.state import Player
 from ...agents.base import Agent
+from ...logs.match_log import MatchLog
+from ...logs.safe_match_log import SafeMatchLog
+from ..common.client import LiveError
 from ..common.origins import Origins
-from ..common.reconnecting import LiveError
 from ..common.server import Server
 from ..common.tokens import Admit, bearer_token, same_token
 from ..poker import messages
 from ..poker.agent import play
 from ..poker.host import PokerHost
+from ..poker.host_session import PokerHostSession
 from ..poker.hosted_table import HostedTable
 from ..poker.seats import Refusal
 from .host import MOST_CLIENTS, page
-from .poker_view import turn_state
 from .table_result import OnResult, PlayerResult, SeatTaken, TableResult
+
+logger = logging.getLogger(__name__)
+
+
+def turn_state(session: PokerHostSession, seat: int | None) -> TurnState:
+    """Return the table as `seat` may see it.
+
+    Args:
+        session: the table.
+        seat: a seat where somebody sits; None: somebody who watches, and sees no cards but those that were shown.
+    """
+    table = session.table
+    dealt = seat is not None and bool(table.seated[seat])
+    game = view.game_state(table, seat) if seat is not None and dealt else view.public(table)
+    playing = session.due is not None and session.due.what == "act"
+    players = [_shown(session, player, playing) for player in game.players if player.seat in session.seats]
+    turn = game.turn if playing else None
+    pot = game.pot if playing else 0
+    game = replace(game, seat=seat, hand=session.hand, hands=1, players=players, pot=pot, turn=turn)
+    finished = session.hand > 0 and bool(table.done) and not playing
+    return TurnState(
+        match_id="",
+        game_id=session.game.id,
+        agent_id="" if seat is None else str(seat),
+        phase=game.phase,
+        is_my_turn=turn is not None and turn == seat,
+        current_turn_agent_id=None if turn is None else str(turn),
+        game_state=game.to_dict(),
+        game_over=finished,
+        outcome=_outcome(table, seat if dealt else None) if finished else None,
+    )
+
+
+def _shown(session: PokerHostSession, player: Player, playing: bool) -> Player:
+    """Return a player with its name and chips at the table; a newcomer plays from the next hand on."""
+    seat = session.seats[player.seat]
+    chips = {} if playing else {"bet": 0, "committed": 0}
+    name, stack = seat.name or f"Seat {player.seat + 1}", session.stack(player.seat)
+    return replace(player, name=name, stack=stack, folded=player.folded or bool(seat.chips), **chips)
+
+
+def _outcome(table: Any, seat: int | None) -> dict[str, Any]:
+    return {"reason": "showdown" if table.showdown else "fold", "results": view.results(table, seat)}
+
 
 AWAY = 120.0
 """Seconds without a connection after which a person loses the seat."""
@@ -34,8 +81,6 @@ COME_BACK = 1.0
 """Seconds after which a program without a seat tries again."""
 JOINING = 60.0
 """The timeout in seconds for all programs to take their seats."""
-
-logger = logging.getLogger(__name__)
 
 
 class PokerTable:
@@ -242,3 +287,53 @@ class PokerTable:
         self._won = {}
         if players:
             self._on_result(TableResult(players, reason))
+
+
+OPTIONS = {"small_blind": "small_blind", "big_blind": "big_blind", "stacks": "stack", "raise_cap": "raise_cap"}
+"""The options of hold'em that a poker table has, and their names there."""
+HAND_DELAY = 4.0
+"""Seconds between two hands."""
+
+
+def poker_table(
+    game: Game,
+    given: Mapping[str, Any],
+    players: Sequence[tuple[str, Agent] | None],
+    *,
+    hands: int | None,
+    rebuy: bool,
+    log: MatchLog | None,
+    **common: Any,
+) -> PokerTable:
+    """Return a poker table for people and programs.
+
+    Args:
+        game: hold'em with its options.
+        given: the options that the user gave; the others have the poker host's defaults.
+        players: by seat, a name and an agent; None: a person.
+        hands: number of hands after which the table ends and a new one opens; None: no limit.
+        rebuy: whether a player without chips gets a new stack before the next hand.
+        log: the match log; None: no log.
+        common: arguments of every table in the browser.
+
+    Raises:
+        ValueError: for an option that poker tables do not have.
+    """
+    wanted = {}
+    for name, value in given.items():
+        if name != "seats" and name not in OPTIONS:
+            raise ValueError(f"{name}={value}: poker tables take {', '.join(OPTIONS)}")
+        if name != "seats":
+            wanted[OPTIONS[name]] = game.options[name]
+    if not isinstance(wanted.setdefault("stack", 200), int):
+        raise ValueError(f"stacks={wanted['stack']}: at a poker table all players begin with the same stack")
+    return PokerTable(
+        game.seats,
+        {seat: player for seat, player in enumerate(players) if player is not None},
+        max_hands=hands,
+        rebuy=rebuy,
+        hand_delay=HAND_DELAY,
+        on_event=SafeMatchLog(log).write,
+        **{"raise_cap": None, **wanted},
+        **common,
+    )

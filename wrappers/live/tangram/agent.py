@@ -18,12 +18,12 @@ from ....envs.tangram.pieces import PIECES
 from ...agents.base import Agent
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
+from ..common.activity import AgentStatistics
 from ..common.agent_driver import AgentDriver, Deadline
 from ..common.agent_runner import AgentRunner
-from ..common.agent_statistics import AgentStatistics
 from ..common.connection import Connection, ConnectionLimits
-from ..common.end_counter import EndCounter
 from ..common.server import Server
+from ..common.session_timer import EndCounter
 from . import messages
 from .agent_session import ChatRequested, TangramAgentSession, UsefulMoves
 

@@ -26,9 +26,8 @@ from ....envs.tangram.pieces import BOARD, PIECES
 from ....envs.tangram.rules import Placement
 from ...agents.offers import fitted
 from ...logs.log_text import escaped
-from ..common.agent_turn import Turn
-from ..common.foreign_types import read_response
-from ..common.sessions import LogNote, SendMessage
+from ..common.agent_runner import LogNote, SendMessage
+from ..common.agent_turn import Turn, read_response
 from . import messages
 from .board_tracker import SAME, BoardTracker, same
 from .messages import Chat, ChatRequest, Error, Finish, Play, PlayFeedback, PlayRequest, Unknown

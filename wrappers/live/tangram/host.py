@@ -24,12 +24,11 @@ from ...agents.base import Agent
 from ...logs.log_text import describe_error
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
+from ..common.activity import Link
 from ..common.agent_driver import AgentDriver
-from ..common.http_client import http_client
-from ..common.link import Link
+from ..common.agent_runner import SendMessage
+from ..common.client import Backoff, http_client, open_websocket, retry
 from ..common.pings import next_message
-from ..common.reconnecting import Backoff, open_websocket, retry
-from ..common.sessions import SendMessage
 from . import messages
 from .agent import now
 from .host_session import AgentSaid, TangramHostEvent, TangramHostSession, TurnEnded

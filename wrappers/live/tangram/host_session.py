@@ -14,7 +14,7 @@ from ....envs.core.match import Match
 from ....envs.core.turn_state import Action, ActionResult, AgentResponse, MessageIntent, MessageScope, TurnState
 from ....envs.tangram.state import TangramState
 from ...logs.log_text import escaped
-from ..common.sessions import SendMessage
+from ..common.agent_runner import SendMessage
 from . import messages
 from .messages import (
     Chat,

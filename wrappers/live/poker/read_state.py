@@ -1,6 +1,7 @@
-"""What is open to the agent in its turn, as the platform offers it."""
+"""What is read from a state of a table: the offers to the agent, and the numbers that two states are compared by."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ....envs.holdem.state import Offer
 from .messages import GameState
@@ -37,3 +38,39 @@ def owed(state: GameState, seat: int | None) -> int:
 def safe_kind(kinds: Sequence[str]) -> str:
     """Return the kind of the safe action: check where it is offered, else fold."""
     return "check" if "check" in kinds else "fold"
+
+
+@dataclass
+class ComparedState:
+    """One state, in the numbers that are compared."""
+
+    seq: int
+    phase: str
+    turn: int | None
+    stacks: dict[int, int]
+    bets: dict[int, int]
+    folded: set[int]
+
+
+def compared_state(state: GameState) -> ComparedState:
+    """Return a state's numbers."""
+    players = {player.seat: player for player in state.players}
+    return ComparedState(
+        seq=state.seq,
+        phase=state.phase,
+        turn=state.turn if isinstance(state.turn, int) else None,
+        stacks={seat: player.stack for seat, player in players.items()},
+        bets={seat: player.bet for seat, player in players.items()},
+        folded={seat for seat, player in players.items() if player.folded},
+    )
+
+
+def acted_between(now: ComparedState, was: ComparedState) -> bool:
+    """Return whether somebody acted between two states, which some servers give the same seq."""
+    seats = now.stacks.keys() & was.stacks.keys()
+    moved = any((now.stacks[seat], now.bets[seat]) != (was.stacks[seat], was.bets[seat]) for seat in seats)
+    return (
+        moved
+        or (now.phase, now.turn) != (was.phase, was.turn)
+        or not now.folded <= was.folded | now.stacks.keys() - seats
+    )
