@@ -81,7 +81,15 @@ CONTENTS = {
     "Games": ["docs/games", "docs/games/*"],
     "Live platforms": ["docs/bridges/*", "wrappers/live/mafia/client/README"],
     "Reference": [f"docs/api/parlour.{name}/parlour.{name}" for name in PACKAGES],
-    "Measured": ["docs/results", "docs/benchmarks", "docs/measures", "docs/laws", "docs/soak", "docs/zoo"],
+    "Measured": [
+        "docs/results",
+        "docs/experiments",
+        "docs/benchmarks",
+        "docs/measures",
+        "docs/laws",
+        "docs/soak",
+        "docs/zoo",
+    ],
     "Project": ["docs/README", "CONTRIBUTING", "CHANGELOG", "docs/roadmap", "SECURITY", "CODE_OF_CONDUCT"],
 }
 """What stands in the menu, under its headings."""
