@@ -153,11 +153,11 @@ def wages(table: Any) -> tuple[float, float]:
     return sum(float(table.number[OFFERS][seat]) for seat in offered), sum(float(table.fact[seat]) for seat in offered)
 
 
-def _total_low(table: Any) -> float:
+def _total_low(table: Any) -> int | float:
     return wages(table)[0]
 
 
-def _total_high(table: Any) -> float:
+def _total_high(table: Any) -> int | float:
     return wages(table)[1]
 
 

@@ -223,8 +223,6 @@ class PhaseGame:
         roles: the names of the seats' roles; empty: all seats are alike.
         role_keys: the fields of `game_state` that name the agents of the roles, in the same order. The field of several
             seats is a list.
-        history: ``history(table)`` for a game whose seats act in another order than `rules.choose`; None: see
-            `view.history`.
         worth: ``worth(table, kind, numbers)``: what the acting seat gets beyond its outside option if an action of type
             `kind` is the last word, with each of `numbers`, float64[N]; infinite if it binds the seat to nothing (see
             `OutsideOption`). None: there is no outside option.
@@ -253,7 +251,6 @@ class PhaseGame:
     pass_is_final: bool = False
     roles: tuple[str, ...] = ()
     role_keys: tuple[str, ...] = ()
-    history: Callable[[Any], list[dict[str, Any]]] | None = None
     worth: Callable[[Any, int, NDArray[np.float64]], Any] | None = None
     bots: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     decimals: int = 2

@@ -5,7 +5,8 @@ A field of one seat has ``private = True``: observers without a seat do not get 
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from inspect import getdoc
+from typing import Any, ClassVar, get_type_hints
 
 from ..core.loading import amount
 
@@ -51,6 +52,15 @@ class Field:
     name: str
     private: ClassVar[bool] = False
 
+    @property
+    def meaning(self) -> str:
+        """What the field means: the first paragraph of its type's docstring."""
+        return " ".join((getdoc(type(self)) or "").partition("\n\n")[0].split())
+
+    def kind(self) -> Any:
+        """Return the type of the value: what `write` returns."""
+        return get_type_hints(self.write)["return"]
+
     def write(self, table: Any, seat: int) -> Any:
         """Return the value for a seat (−1: an observer), or `LEFT_OUT`."""
         raise NotImplementedError
@@ -79,6 +89,11 @@ class Computed(Field):
     """A public field that follows from the record and is not read back: ``compute(table)``."""
 
     compute: Callable[[Any], Any]
+    meaning: ClassVar[str] = "follows from the others"
+
+    def kind(self) -> Any:
+        """Return what `compute` returns."""
+        return get_type_hints(getattr(self.compute, "func", self.compute)).get("return", Any)
 
     def write(self, table: Any, seat: int) -> Any:
         """Return the value."""
@@ -213,6 +228,10 @@ class FactOf(Field):
     index: int
     words: tuple[str, ...] = ()
 
+    def kind(self) -> Any:
+        """Return the type of the number or the word."""
+        return str | None if self.words else int
+
     def write(self, table: Any, seat: int) -> int | str | None:
         """Return the number or the word."""
         value = int(table.fact[self.index])
@@ -255,6 +274,10 @@ class HiddenWord(Field):
     words: tuple[str, str]
     fact: int
     private: ClassVar[bool] = True
+
+    def kind(self) -> Any:
+        """Return the type of the word."""
+        return str | None
 
     def write(self, table: Any, seat: int) -> Any:
         """Return the word."""

@@ -16,6 +16,7 @@ from .encoders import encoders
 from .fields import name_of
 from .load import load
 from .picture import picture
+from .state import state_type
 from .table import DIVIDED, FACTS, KINDS, PARAMETERS, PHASES, SEATS, TABLE
 
 
@@ -29,7 +30,7 @@ def make(own: PhaseGame) -> Game:
     blank = _blank(own)
     low, high = own.payoffs
     compiled, chance = functions(own)
-    read = partial(load, own, blank)
+    read, kind = partial(load, own, blank), state_type(own)
     return Game(
         name=own.name,
         platform_id=own.name.replace("_", "-"),
@@ -47,15 +48,16 @@ def make(own: PhaseGame) -> Game:
         view=View(
             **actions.functions(own),
             phase=partial(view.phase_name, own),
-            game_state=partial(view.game_state, own),
+            game_state=partial(view.game_state, own, kind),
             outcome=partial(view.outcome, own),
             load=read,
+            state_type=kind,
             resample=partial(view.resample, own),
         ),
         renderer=Renderer(partial(render.render, own), partial(picture, own, read)),
         bots=own.bots,
         capabilities=Capabilities(
-            public_view=PublicView(partial(view.public, own)),
+            public_view=PublicView(partial(view.public, own, kind)),
             chance=chance,
             outside_option=OutsideOption(partial(actions.worth, own)) if own.worth is not None else None,
             talk=Talk(action_messages=partial(actions.messages, own)) if _has_texts(own) else None,

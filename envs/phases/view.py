@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.game_state import GameState
 from .actions import PASS, payload
 from .definition import End, Number, PhaseGame
 from .fields import LEFT_OUT, name_of
@@ -23,17 +24,17 @@ def phase_name(rules: PhaseGame, table: Any) -> str:
     return rules.phases[int(table.phase)].name
 
 
-def public(rules: PhaseGame, table: Any) -> dict[str, Any]:
-    """Return what everybody sees."""
-    return _seen(rules, table, -1)
+def public(rules: PhaseGame, kind: type[GameState], table: Any) -> GameState:
+    """Return what everybody sees, as the type `kind`."""
+    return kind(**_seen(rules, table, -1))
 
 
-def game_state(rules: PhaseGame, table: Any, seat: int) -> dict[str, Any]:
-    """Return the table as `seat` may see it."""
+def game_state(rules: PhaseGame, kind: type[GameState], table: Any, seat: int) -> GameState:
+    """Return the table as `seat` may see it, as the type `kind`."""
     own: dict[str, Any] = {"my_role": rules.roles[seat]} if rules.roles else {}
     if rules.private is not None:
         own[rules.private.name] = float(table.private[seat])
-    return {**own, **_seen(rules, table, seat)}
+    return kind(**own, **_seen(rules, table, seat))
 
 
 def _seen(rules: PhaseGame, table: Any, seat: int) -> dict[str, Any]:
@@ -87,8 +88,6 @@ def _past_facts(rules: PhaseGame, table: Any) -> list[dict[str, float]]:
 
 def history(rules: PhaseGame, table: Any) -> list[dict[str, Any]]:
     """Return every action of the round so far; the numbers of a sealed phase are left out until it is over."""
-    if rules.history is not None:
-        return rules.history(table)
     if rules.loops:
         return _log(rules, table)
     rows: list[dict[str, Any]] = []
