@@ -15,6 +15,7 @@ import time
 
 import torch
 from datasets import Dataset
+from parlour.wrappers import Prompting
 from parlour.wrappers.text import TextGame, play_text
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
@@ -122,7 +123,8 @@ def main(argv=None):
     parser.add_argument("--seed", type=int, default=1)
     settings = parser.parse_args(argv)
     torch.manual_seed(settings.seed)
-    game = TextGame(settings.game, retries=0, penalty=-1.0)
+    # The model is too small to read rules: it learns from the rewards alone.
+    game = TextGame(settings.game, retries=0, penalty=-1.0, prompting=Prompting())
     rows = moments(game, 512, settings.seed)
     tokenizer = tokenizer_of([message["content"] for row in rows for message in (*row["prompt"], *row["completion"])])
     shape = {"n_positions": 512, "n_embd": 128, "n_layer": 2, "n_head": 4, "vocab_size": len(tokenizer)}

@@ -3,8 +3,9 @@
 import asyncio
 import importlib.util
 import json
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
+from threading import Event, Thread
 
 from aiohttp import web
 
@@ -157,3 +158,24 @@ def serve_model(file):
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
     server = xllamacpp.Server(params)
     return server, f"{server.listening_address}/v1"
+
+
+@contextmanager
+def answering(answer):
+    """Serve an endpoint from a thread; yield its address."""
+    served, over, address = Event(), asyncio.Event(), []
+
+    async def serve():
+        async with endpoint(answer) as (url, _):
+            address.extend([url, asyncio.get_running_loop()])
+            served.set()
+            await over.wait()
+
+    thread = Thread(target=asyncio.run, args=[serve()])
+    thread.start()
+    assert served.wait(20)
+    try:
+        yield address[0]
+    finally:
+        address[1].call_soon_threadsafe(over.set)
+        thread.join(20)

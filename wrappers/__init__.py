@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .agents.language_model import Model as Model
     from .agents.llm import LLMAgent as LLMAgent
     from .agents.policy import PolicyAgent as PolicyAgent
+    from .agents.prompt import Prompting as Prompting
     from .live.arena.agent import ArenaAgent as ArenaAgent
     from .live.arena.host import ArenaHost as ArenaHost
     from .live.poker import agent as _poker
@@ -42,6 +43,7 @@ _SOURCES = {
     "PokerHost": "live.poker.host.PokerHost",
     "PolicyAgent": "agents.policy.PolicyAgent",
     "Pool": "rl.opponents.Pool",
+    "Prompting": "agents.prompt.Prompting",
     "TablesVectorEnv": "rl.gymnasium_tables.TablesVectorEnv",
     "TextGame": "text.TextGame",
     "load_policy": "policies.loading.load_policy",
@@ -65,6 +67,7 @@ __all__ = [
     "PokerHost",
     "PolicyAgent",
     "Pool",
+    "Prompting",
     "TablesVectorEnv",
     "TextGame",
     "load_policy",

@@ -18,11 +18,9 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from ..envs import Action, Game, Match, TurnState
+from ..envs import Action, Game, Match, TurnState, how_to_play
 from ..envs.core.registry import as_game
-from .agents.prompt import Chat, chat_of
-
-INSTRUCTIONS = 'Answer with one JSON object: {"action_type": …, "payload": {…}}.'
+from .agents.prompt import Chat, Prompting
 
 
 @dataclass(frozen=True)
@@ -91,7 +89,7 @@ class TextGame:
         game: the game with its options, or its name.
         retries: number of further requests to an agent in a turn.
         penalty: the reward of a refused answer, in `Payoffs.unit`.
-        instructions: the end of the system prompt, such as the rules, or how to answer.
+        prompting: how a model is asked: rules, prompts, the form of the state. None: with the rules in words.
         options: the game's, where it is named.
 
     Attributes:
@@ -108,20 +106,24 @@ class TextGame:
         *,
         retries: int = 1,
         penalty: float = -0.1,
-        instructions: str = INSTRUCTIONS,
+        prompting: Prompting | None = None,
         **options: Any,
     ) -> None:
         if retries < 0:
             raise ValueError(f"retries={retries}: it must be 0 or more")
         self.game = as_game(game, options)
         self.match = Match(self.game)
-        self.retries, self.penalty, self.instructions = retries, penalty, instructions
+        self.retries, self.penalty = retries, penalty
+        self.prompting = prompting or Prompting(rules=how_to_play(self.game))
+        self._past: dict[str, list[Mapping[str, str]]] = {}  # the turns of every agent in the episode, and its answers
+        self._asked: Mapping[str, str] = {}
         self._returns = dict.fromkeys(self.game.agents, 0.0)
         self._refusals: list[tuple[str, str]] = []  # of the current turn: the answer, and why it was refused
 
     def reset(self, seed: int | None = None) -> TextTurn:
         """Begin an episode; see `Match.reset`."""
         self.match.reset(seed)
+        self._past = {agent: [] for agent in self.game.agents}
         self._returns = dict.fromkeys(self.game.agents, 0.0)
         self._refusals = []
         return self._turn(self._acting(), dict.fromkeys(self.game.agents, 0.0), None, replaced=False)
@@ -150,6 +152,7 @@ class TextGame:
             if replaced:
                 match.play(self.game.view.safe(match.table))
         if match.decisions != before:
+            self._past[agent] += [self._asked, {"role": "assistant", "content": text}]
             self._refusals = []
             for name, gain in zip(self.game.agents, match.rewards, strict=True):
                 rewards[name] += gain / self.game.payoffs.unit
@@ -163,10 +166,12 @@ class TextGame:
     def _turn(self, agent: str, rewards: Mapping[str, float], refused: str | None, *, replaced: bool) -> TextTurn:
         match, done = self.match, bool(self.match.done)
         state = match.turn_state(agent)
-        prompt: list[Mapping[str, str]] = [] if done else [*chat_of(state, self.instructions)]
+        prompt: list[Mapping[str, str]] = []
+        if not done:
+            prompt += self.prompting.chat(state, self._past[agent])
+            self._asked = prompt[-1]
         for text, why in self._refusals:
-            prompt.append({"role": "assistant", "content": text})
-            prompt.append({"role": "user", "content": f"This was refused: {why}. {self.instructions}"})
+            prompt += self.prompting.again(text, why)
         answers = () if done else self._answers()
         info = {"turn_state": state, "replaced": replaced}
         return TextTurn(agent, prompt, answers, rewards, dict(self._returns), done, refused, info)

@@ -1,9 +1,6 @@
-import asyncio
 import io
 import json
 import re
-from contextlib import contextmanager
-from threading import Event, Thread
 
 import endpoint
 import pytest
@@ -128,33 +125,12 @@ def test_on_the_command_line_with_a_log(capsys, tmp_path):
     assert replay(log).table.done
 
 
-@contextmanager
-def answering(answer):
-    """Serve an endpoint from a thread; yield its address."""
-    served, over, address = Event(), asyncio.Event(), []
-
-    async def serve():
-        async with endpoint.endpoint(answer) as (url, _):
-            address.extend([url, asyncio.get_running_loop()])
-            served.set()
-            await over.wait()
-
-    thread = Thread(target=asyncio.run, args=[serve()])
-    thread.start()
-    assert served.wait(20)
-    try:
-        yield address[0]
-    finally:
-        address[1].call_soon_threadsafe(over.set)
-        thread.join(20)
-
-
 @pytest.mark.parametrize("how", [[], ["--screen"]])
 def test_a_language_model_plays_and_what_it_says_is_shown(how, capsys, tmp_path):
     library("openai")
     choice = json.dumps({"action_type": "submit_offer", "payload": {"my_share": 61}, "say": "Take\nit \x1b[2J."})
     args = ["bargaining", "--agents", "llm", "fair", "--matches", "1", "--delay", "0", "--options", "rounds=2"]
-    with answering(endpoint.talking(choice=choice)) as url:
+    with endpoint.answering(endpoint.talking(choice=choice)) as url:
         assert cli.main(["play", *args, *how, "--model", "stub", "--llm-url", url, "--log", f"{tmp_path}/log"]) == 0
     out = capsys.readouterr().out
     assert "player_0 (llm): submit_offer 61" in out
@@ -173,7 +149,7 @@ def test_a_language_model_plays_and_what_it_says_is_shown(how, capsys, tmp_path)
 def test_a_language_model_that_gives_no_answer_costs_itself_the_turn(answer, problem, capsys, caplog, tmp_path):
     library("openai")
     match = ["bargaining", "--agents", "llm", "fair", "--options", "rounds=2", "--log", f"{tmp_path}/log"]
-    with answering(answer) as url:
+    with endpoint.answering(answer) as url:
         model = ["--model", "stub", "--llm-url", url]
         assert cli.main(["play", *match, *model, "--out", f"{tmp_path}/page.html"]) == 0
     assert "the safe action is played for player_0" in caplog.text
@@ -185,7 +161,7 @@ def test_a_refusal_of_a_model_is_not_shown_to_its_opponent(caplog):
     library("openai")
     table, env = game("auction", seats=2), GameEnv(game("auction", seats=2))
     choice = '{"action_type": "submit_bid", "payload": {"bid": 1234567}}'
-    with answering(endpoint.talking(choice=choice)) as url:
+    with endpoint.answering(endpoint.talking(choice=choice)) as url:
         model = LLMAgent(Model(name="stub", base_url=url), None)
         match = TerminalMatch(table, [model, HumanAgent()], ["llm", "me"], screen())
         env.reset(seed=6)

@@ -12,6 +12,7 @@ from typing import Annotated
 import tyro
 
 from ...wrappers.agents.language_model import Model
+from ...wrappers.agents.prompt import Prompting, StateView, load_prompts
 from ...wrappers.logs.program_log import Format, Level
 from ..parallel.tasks import Workers
 
@@ -88,6 +89,10 @@ class ModelArguments:
     llm_timeout: float | None = None
     """Seconds for one answer of the model, retries included. Default: four fifths of the turn's time; 20 without
     a time limit."""
+    prompts: Path | None = None
+    """TOML file with the prompts of language models. Default: Parlour's own (docs/bridges/llm.md)."""
+    prices: tuple[float, float] = (0.0, 0.0)
+    """The price of a million tokens sent, and of a million received."""
 
     def language_model(self, turn: float | None = None) -> Model | None:
         """Return the language model; None without a name. `turn` is the time of a turn in seconds; None: no limit."""
@@ -100,11 +105,37 @@ class ModelArguments:
             temperature=self.temperature,
             max_tokens=self.max_tokens,
             timeout=seconds,
+            prices=self.prices,
         )
 
 
 @dataclass(frozen=True, kw_only=True)
-class AgentsArguments(ModelArguments):
+class PromptArguments(ModelArguments):
+    """The language model of the agent llm, and how it is asked."""
+
+    state_view: StateView = "json"
+    """How the model is shown the state: as JSON, as compact lines, or in words."""
+    legal_actions: bool = True
+    """Whether the model is shown the legal actions."""
+    conversation: bool = False
+    """Whether the model is shown its earlier turns in the match, and its answers to them."""
+
+    def prompting(self) -> Prompting:
+        """Return how the model is asked, without the rules of a game.
+
+        Raises:
+            OSError, ValueError: if the file of prompts cannot be used.
+        """
+        return Prompting(
+            prompts=load_prompts(self.prompts),
+            view=self.state_view,
+            legal=self.legal_actions,
+            conversation=self.conversation,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentsArguments(PromptArguments):
     """The players."""
 
     agents: tuple[str, ...]

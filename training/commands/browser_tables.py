@@ -11,6 +11,7 @@ from ...envs import Game
 from ...wrappers.agents.base import Agent
 from ...wrappers.agents.delayed import DelayedAgent
 from ...wrappers.agents.language_model import Model
+from ...wrappers.agents.prompt import Prompting
 from ...wrappers.live.table.host import TableHost
 from ...wrappers.logs.match_log import MatchLog
 from ..learning.settings import pair
@@ -28,6 +29,7 @@ def browser_table(
     settings: Sequence[str] = (),
     seed: int | None = None,
     model: Model | None = None,
+    prompting: Prompting | None = None,
     delay: float,
     hands: int | None = None,
     rebuy: bool = False,
@@ -41,7 +43,7 @@ def browser_table(
         specs: the players, seat by seat, as `lookup.agent` reads them; ``human``: a person.
         settings: the options that the user gave, as ``name=value``.
         seed: the seed of the deals and the programs; None: random.
-        model: the model of the language models.
+        model, prompting: the model of the language models, and how it is asked.
         delay: the least time of programs for an answer, in seconds.
         hands: the number of hands after which a poker table ends.
         rebuy: whether a poker player without chips gets a new stack before the next hand.
@@ -52,7 +54,10 @@ def browser_table(
         ValueError: for an unknown player, or no seat for a person.
     """
     seeds = [None if seed is None else seed + 1 + seat for seat in range(len(specs))]
-    agents = [None if spec == HUMAN else agent(spec, game, one, model) for spec, one in zip(specs, seeds, strict=True)]
+    agents = [
+        None if spec == HUMAN else agent(spec, game, one, model, prompting)
+        for spec, one in zip(specs, seeds, strict=True)
+    ]
     warn_about_differences(zip(specs, agents, strict=True), game)
     players = _named(specs, [None if one is None else DelayedAgent(one, delay) for one in agents])
     if game.name == POKER:

@@ -4,12 +4,13 @@ import inspect
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ... import zoo
-from ...envs import GAMES, Game, find
+from ...envs import GAMES, Game, find, how_to_play
 from ...envs import game as make_game
 from ...envs.core.installed import install
 from ...envs.core.options import did_you_mean
@@ -18,6 +19,7 @@ from ...wrappers.agents.human import HumanAgent
 from ...wrappers.agents.language_model import Model
 from ...wrappers.agents.llm import LLMAgent
 from ...wrappers.agents.policy import PolicyAgent
+from ...wrappers.agents.prompt import Prompting
 from ...wrappers.policies.base import LearnedPolicy, Policy
 from ...wrappers.policies.elsewhere import ElsewherePolicy
 from ...wrappers.policies.loading import load_policy, make_policy, policy_file, run_settings
@@ -231,8 +233,11 @@ def silenced(player: Policy, game: Game, mute: bool, scramble: bool, seed: int) 
     return ScrambledPolicy(player, game, seed) if scramble else player
 
 
-def agent(spec: str, game: Game, seed: int | None = None, model: Model | None = None) -> Agent:
-    """Return the agent that `spec` names for a seat at `game`: ``human``, ``llm`` (which is `model`), or see `located`.
+def agent(
+    spec: str, game: Game, seed: int | None = None, model: Model | None = None, prompting: Prompting | None = None
+) -> Agent:
+    """Return the agent that `spec` names for a seat at `game`: ``human``, ``llm`` (which is `model`, asked as
+    `prompting` says, with the rules of the game), or see `located`.
 
     The prefix ``negmas:`` names a negotiator of NegMAS.
 
@@ -246,7 +251,8 @@ def agent(spec: str, game: Game, seed: int | None = None, model: Model | None = 
         return HumanAgent()
     if spec == LLM:
         talk = game.capabilities.talk
-        return LLMAgent(needed(model), None, talks=talk is None or talk.message_violation is None)
+        asked = replace(prompting or Prompting(), rules=how_to_play(game))
+        return LLMAgent(needed(model), None, prompting=asked, talks=talk is None or talk.message_violation is None)
     if make := foreign(spec, game):
         return make()
     where = located(spec, {HUMAN: None, LLM: None, "random": None, **game.bots})

@@ -68,6 +68,8 @@ def command(
         with opened(session.log) as match.log:
             _finish(match, count, session.seed)
         match.console.print(match.table())
+        if (models := match.models()) is not None:
+            match.console.print(models)
 
 
 def _record(match: TerminalMatch, out: Path, film: FilmArguments, count: int, session: SessionArguments) -> None:
@@ -99,10 +101,10 @@ def _seated(game: GameArguments, players: AgentsArguments, seed: int | None) -> 
     """Return the game, with one seat per agent if it has the option `seats`, and the agents."""
     if seed is not None and seed < 0:
         raise ValueError(f"seed {seed} is negative; give one from 0 up")
-    specs, model = players.agents, players.language_model()
+    specs, model, prompting = players.agents, players.language_model(), players.prompting()
     chosen = game_with(game.game, game.options, seats=len(specs) if has_seats(game.game) else None)
     seeds = [None] * len(specs) if seed is None else range(seed + 1, seed + 1 + len(specs))
-    agents = [agent(spec, chosen, one, model) for spec, one in zip(specs, seeds, strict=True)]
+    agents = [agent(spec, chosen, one, model, prompting) for spec, one in zip(specs, seeds, strict=True)]
     warn_about_differences(zip(specs, agents, strict=True), chosen)
     return chosen, agents
 

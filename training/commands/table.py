@@ -72,6 +72,7 @@ def command(
             settings=game.options,
             seed=session.seed,
             model=players.language_model(tables.timeout),
+            prompting=players.prompting(),
             delay=tables.delay,
             hands=tables.hands,
             rebuy=tables.rebuy,

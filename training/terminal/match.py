@@ -68,6 +68,9 @@ class TerminalMatch:
         """Play `episodes` episodes and add up the rewards. Without a seed the match is random."""
         env = GameEnv(self.game)
         for number, one in enumerate(streams(seed, episodes).tolist(), 1):
+            for who in self.agents:
+                if isinstance(who, LLMAgent):
+                    who.begin()
             recorder = None
             if self.log is None:
                 env.reset(seed=one)
@@ -109,6 +112,7 @@ class TerminalMatch:
             if result.ok or not isinstance(who, LLMAgent):
                 return response, result
             problem = result.error_detail or ""
+            who.statistics.illegal_here()
         if self.eyes is None:
             logger.warning("the safe action is played for %s: %s", player, problem)
         elif self._seen(env, self.game.agents.index(player)):  # a refusal of an opponent's answer is private
@@ -140,6 +144,20 @@ class TerminalMatch:
         table.columns[2].justify = "right"
         for seat, name in enumerate(self.names):
             table.add_row(self.game.agents[seat], name, self._total(seat))
+        return table
+
+    def models(self) -> Table | None:
+        """Return what the answers of language models came to, by seat; None: there are none."""
+        rows = {
+            f"{self.game.agents[seat]} ({self.names[seat]})": who.statistics.row()
+            for seat, who in enumerate(self.agents)
+            if isinstance(who, LLMAgent)
+        }
+        if not rows:
+            return None
+        table = Table("model", *next(iter(rows.values())))
+        for seat, row in rows.items():
+            table.add_row(seat, *(f"{value:,.10g}" for value in row.values()))
         return table
 
     def line(self) -> Text:

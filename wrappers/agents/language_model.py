@@ -9,9 +9,10 @@ import contextlib
 import json
 import logging
 import os
+from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import msgspec
 
@@ -25,8 +26,21 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
+Fault = Literal["illegal", "unparsable", "late", "refused", "failed"]
+"""What is wrong with an answer: it is not legal; it is no JSON, or empty; there is none in time; the model refuses; the
+endpoint fails."""
+
+
 class ModelError(Exception):
-    """The model gave no usable answer: it was not reached, was late, refused, or did not write JSON."""
+    """The model gave no usable answer: it was not reached, was late, refused, or did not write JSON.
+
+    Attributes:
+        fault: which of these it was.
+    """
+
+    def __init__(self, text: str, fault: Fault = "failed") -> None:
+        super().__init__(text)
+        self.fault: Fault = fault
 
 
 @dataclass
@@ -42,6 +56,7 @@ class ModelCall:
         input_size, output_size: numbers of tokens, as the endpoint counts them; None if it does not. (Match logs leave
             out fields with "token" in their names.)
         problem: why the answer cannot be used; None if it can be used.
+        faults: what was wrong with answers, each with its fault, the corrected ones included.
     """
 
     prompt: Chat = ()
@@ -52,12 +67,64 @@ class ModelCall:
     input_size: int | None = None
     output_size: int | None = None
     problem: str | None = None
+    faults: list[Fault] = field(default_factory=list)
 
     def count(self, usage: Any) -> None:
         """Add the endpoint's token counts, if there are any."""
         if usage is not None:
             self.input_size = (self.input_size or 0) + (getattr(usage, "prompt_tokens", None) or 0)
             self.output_size = (self.output_size or 0) + (getattr(usage, "completion_tokens", None) or 0)
+
+
+@dataclass
+class ModelStatistics:
+    """What the calls of a model for one seat came to.
+
+    Attributes:
+        decisions: number of calls: of turns that were asked for.
+        replaced: number of turns without a usable answer.
+        faults: number of answers by fault, the corrected ones included.
+        input_size, output_size: tokens sent and received, as far as the endpoint counts them.
+        seconds: of all calls together.
+        cost: of all tokens, in the currency of the model's prices.
+    """
+
+    decisions: int = 0
+    replaced: int = 0
+    faults: Counter[Fault] = field(default_factory=Counter)
+    input_size: int = 0
+    output_size: int = 0
+    seconds: float = 0.0
+    cost: float = 0.0
+
+    def count(self, call: ModelCall, prices: tuple[float, float] = (0.0, 0.0)) -> None:
+        """Add a call; `prices`: of a million tokens sent and received."""
+        self.decisions += 1
+        self.replaced += call.problem is not None
+        self.faults.update(call.faults)
+        self.input_size += call.input_size or 0
+        self.output_size += call.output_size or 0
+        self.seconds += call.seconds
+        self.cost += ((call.input_size or 0) * prices[0] + (call.output_size or 0) * prices[1]) / 1e6
+
+    def illegal_here(self) -> None:
+        """Count the latest answer, which looked legal, as one that the game refuses."""
+        self.faults["illegal"] += 1
+        self.replaced += 1
+
+    def row(self) -> dict[str, float]:
+        """Return the numbers by name, for tables and files."""
+        faults = {name: self.faults[name] for name in get_args(Fault)}
+        latency = round(self.seconds / max(self.decisions, 1), 3)
+        sizes = {"tokens in": self.input_size, "tokens out": self.output_size}
+        return {
+            "decisions": self.decisions,
+            "replaced": self.replaced,
+            **faults,
+            **sizes,
+            "s/decision": latency,
+            "cost": round(self.cost, 6),
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +139,7 @@ class Model:
         timeout: seconds for one answer, retries included.
         retries: number of retries after 408, 409, 429, 5xx or a lost connection, with growing pauses.
         attempts: number of requests until an answer is JSON that fits its schema.
+        prices: of a million tokens sent, and of a million received, in any currency.
     """
 
     name: str
@@ -81,6 +149,7 @@ class Model:
     timeout: float = 20.0
     retries: int = 2
     attempts: int = 2
+    prices: tuple[float, float] = (0.0, 0.0)
 
     def __post_init__(self) -> None:
         """Check the values.
@@ -124,13 +193,13 @@ class Model:
                     call.count(getattr(part, "usage", None))
                     for choice in part.choices[:1]:
                         if getattr(choice.delta, "refusal", None):
-                            raise ModelError(f"{self.name} refuses: {choice.delta.refusal[:200]}")
+                            raise ModelError(f"{self.name} refuses: {choice.delta.refusal[:200]}", "refused")
                         if choice.delta.content:
                             said = said or bool(choice.delta.content.strip())
                             call.text += choice.delta.content
                             yield choice.delta.content
             if not said:
-                raise ModelError(f"{self.name} gave an empty answer")
+                raise ModelError(f"{self.name} gave an empty answer", "unparsable")
 
     async def choose(
         self, chat: Chat, schema: Mapping[str, Any], fits: Any = None, call: ModelCall | None = None
@@ -160,16 +229,19 @@ class Model:
                         constrained = False
                         text = await self._ask(client, call, schema, constrained)
                 call.text = text
+                fault: Fault = "unparsable"
                 try:
                     answer = _json(text)
+                    fault = "illegal"
                     if fits is not None:
                         fits(answer)
                     return answer
                 except ValueError as error:
                     problem = str(error)
+                    call.faults.append(fault)
                     again = f"That will not do: {problem[:300]}. Answer with nothing but the JSON object."
                     chat = [*chat, {"role": "assistant", "content": text[:500]}, {"role": "user", "content": again}]
-            raise ModelError(f"{self.name} gave no answer that fits: {problem}")
+            raise ModelError(f"{self.name} gave no answer that fits: {problem}", call.faults.pop())
 
     async def _ask(self, client: "AsyncOpenAI", call: ModelCall, schema: Mapping[str, Any], constrained: bool) -> str:
         settings = self._settings(call.prompt)
@@ -188,7 +260,7 @@ class Model:
         call.count(getattr(reply, "usage", None))
         choice = reply.choices[0].message if reply.choices else None
         if choice is not None and getattr(choice, "refusal", None):
-            raise ModelError(f"{self.name} refuses: {str(choice.refusal)[:200]}")
+            raise ModelError(f"{self.name} refuses: {str(choice.refusal)[:200]}", "refused")
         return (choice.content if choice is not None else None) or ""
 
     def _settings(self, chat: Chat) -> dict[str, Any]:
@@ -274,9 +346,11 @@ async def _as_model_error(model: Model, call: ModelCall) -> AsyncIterator[None]:
             yield
     except ModelError as error:
         call.problem = str(error)
+        call.faults.append(error.fault)
         raise
     except asyncio.CancelledError:
         call.problem = "given up"
+        call.faults.append("late")
         raise
     finally:
         call.seconds = round(clock() - began, 3)
@@ -290,12 +364,13 @@ async def _named(model: Model) -> AsyncIterator[None]:
     except (ModelError, ImportError):
         raise
     except TimeoutError:
-        raise ModelError(f"{model.name} gave no answer within {model.timeout:g} s") from None
+        raise ModelError(f"{model.name} gave no answer within {model.timeout:g} s", "late") from None
     except Exception as error:  # errors of the library, of its dependencies, or of an unusual endpoint
         status = getattr(error, "status_code", None)
         what = type(error).__name__ if status is None else f"HTTP {status}"
         where = f" at {model.base_url}" if model.base_url else ""
-        raise ModelError(f"{model.name}{where}: {what}") from None
+        late = isinstance(error, library().APITimeoutError)
+        raise ModelError(f"{model.name}{where}: {what}", "late" if late else "failed") from None
 
 
 def _json(text: str) -> Any:

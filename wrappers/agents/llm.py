@@ -1,14 +1,15 @@
 """LLMAgent: a language model as an agent (the extra `llm`)."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
-from ...envs.core.turn_state import Action, AgentResponse, MessageIntent, MessageScope, TurnState
+from ...envs.core.turn_state import Action, AgentResponse, AllowedAction, MessageIntent, MessageScope, TurnState
 from .base import Agent
-from .language_model import Model, ModelError, library, logger
-from .prompt import chat_of
+from .language_model import Model, ModelCall, ModelError, ModelStatistics, library, logger
+from .prompt import Prompting
 
 
 def _finished(answer: Coroutine[Any, Any, AgentResponse]) -> AgentResponse:
@@ -27,28 +28,42 @@ class LLMAgent:
     Args:
         model: the language model.
         fallback: the agent that answers if the model fails, such as a bot's `PolicyAgent`; None: the error is raised.
+        prompting: how it is asked: rules in words, prompts, the form of the state.
         instructions: additional text of the system prompt.
         talks: whether the model may send a message with its action. Set it to False in games that have actions for
             messages.
-        messages: number of latest messages of the match in the prompt.
 
     Attributes:
         replaced: number of turns that `fallback` answered.
+        statistics: illegal, unparsable, late and refused answers, tokens, time and cost.
 
     Raises:
         ImportError: if the extra `llm` is not installed.
     """
 
     def __init__(
-        self, model: Model, fallback: Agent | None, *, instructions: str = "", talks: bool = True, messages: int = 30
+        self,
+        model: Model,
+        fallback: Agent | None,
+        *,
+        prompting: Prompting | None = None,
+        instructions: str = "",
+        talks: bool = True,
     ) -> None:
         library()
         self.model = model
         self.fallback = fallback
         self.replaced = 0
-        self._instructions = instructions
+        self.statistics = ModelStatistics()
+        prompting = prompting or Prompting()
+        self.prompting = replace(prompting, instructions=f"{prompting.instructions} {instructions}".strip())
         self._talks = talks
-        self._messages = messages
+        self._match = ""
+        self._past: list[Mapping[str, str]] = []  # the turns of this match, and the answers
+
+    def begin(self) -> None:
+        """Forget the turns of the match before. A TurnState of another match does the same."""
+        self._past = []
 
     def respond(self, state: TurnState) -> AgentResponse:
         """Answer a turn. It blocks until the model has answered, also inside a running event loop (of a notebook).
@@ -76,28 +91,42 @@ class LLMAgent:
         offers = {offer.action_type: offer for offer in state.allowed_actions}
         if not offers:
             raise ModelError(f"{state.agent_id} has no legal action")
-        words = {"say": {"type": "string", "maxLength": 300}} if self._talks else {}
-        variants = [
-            {
-                "type": "object",
-                "properties": {
-                    "action_type": {"type": "string", "enum": [name]},
-                    "payload": offer.payload_schema,
-                    **words,
-                },
-                "required": ["action_type", "payload"],
-                "additionalProperties": False,
-            }
-            for name, offer in offers.items()
-        ]
 
         def fits(answer: Any) -> None:
             if not isinstance(answer, dict) or answer.get("action_type") not in offers:
-                raise ValueError(f"action_type must be one of {', '.join(offers)}")
+                listed = f"one of {', '.join(offers)}" if self.prompting.legal else "legal now"
+                raise ValueError(f"action_type must be {listed}")
             if not isinstance(answer.get("payload", {}), dict):
                 raise ValueError("payload must be an object")
 
-        answer = await self.model.choose(chat_of(state, self._instructions, self._messages), {"anyOf": variants}, fits)
+        if state.match_id != self._match:
+            self._match = state.match_id
+            self.begin()
+        chat, call = self.prompting.chat(state, self._past), ModelCall()
+        try:
+            answer = await self.model.choose(chat, self._schema(state.allowed_actions), fits, call)
+        finally:
+            self.statistics.count(call, self.model.prices)
+        if self.prompting.conversation:
+            self._past += [chat[-1], {"role": "assistant", "content": call.text}]
+            del self._past[: -2 * self.prompting.turns]
         said = answer.get("say") if self._talks else None
         messages = [MessageIntent(MessageScope.PUBLIC, said[:300])] if isinstance(said, str) and said.strip() else []
         return AgentResponse(Action(answer["action_type"], answer.get("payload", {})), messages)
+
+    def _schema(self, offers: Sequence[AllowedAction]) -> dict[str, Any]:
+        """Return the JSON schema of an answer. It does not tell the legal actions where the prompt does not."""
+        words = {"say": {"type": "string", "maxLength": 300}} if self._talks else {}
+        kinds: list[tuple[dict[str, Any], dict[str, Any]]] = [({"type": "string"}, {"type": "object"})]
+        if self.prompting.legal:
+            kinds = [({"type": "string", "enum": [one.action_type]}, one.payload_schema) for one in offers]
+        variants = [
+            {
+                "type": "object",
+                "properties": {"action_type": name, "payload": payload, **words},
+                "required": ["action_type", "payload"],
+                "additionalProperties": False,
+            }
+            for name, payload in kinds
+        ]
+        return {"anyOf": variants}

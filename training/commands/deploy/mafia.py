@@ -1,7 +1,6 @@
 """`parlour deploy mafia`: serves agents over WebSocket to mafia hosts."""
 
 import asyncio
-from pathlib import Path
 from typing import Annotated
 
 import tyro
@@ -24,7 +23,6 @@ def command(
     *,
     run: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="RUN")],
     language_model: ModelArguments,
-    prompts: Path | None = None,
     players: int | None = None,
     listening: AddressArguments = PORT,
     deadline: float = 25.0,
@@ -37,7 +35,6 @@ def command(
     Args:
         run: A run folder or its name below runs/, a saved policy (.npz, .zip), a bot, a personality (aggressive,
             cautious, analytical, social), llm (the language model of --model), or llm:PERSONA.
-        prompts: TOML file with the prompts of language models, personas included. Default: Parlour's own prompts.
         players: Number of players that a policy file was trained for, if the file does not have it. Default: 10.
         deadline: Seconds for a call; then a stream is cut off, and the safe action replaces a choice.
     """
@@ -46,7 +43,8 @@ def command(
     game = game_with("mafia", seats=players)
     if trained is not None and trained.name == game.name:
         game = trained.make_game()
-    make = maker(run, game, language_model.language_model(deadline), session.seed, players, load_prompts(prompts))
+    model, prompts = language_model.language_model(deadline), load_prompts(language_model.prompts)
+    make = maker(run, game, model, session.seed, players, prompts)
     with Supervisor(live, session, console) as supervisor:
         server = service.MafiaAgentServer(
             make,

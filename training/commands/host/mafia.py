@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from ....envs.core.counted import counted
@@ -60,7 +59,6 @@ def command(
     parallel: int = 1,
     options: tuple[str, ...] = (),
     language_model: ModelArguments,
-    prompts: Path | None = None,
     timeout: float = 30.0,
     listening: AddressArguments = PORT,
     admin_token: str | None = None,
@@ -80,7 +78,6 @@ def command(
         players: Number of players, 5 to 20. Default: 10, or that of the options.
         matches: Number of matches.
         parallel: Number of matches played at the same time. With more than one, only results are printed.
-        prompts: TOML file with the prompts of language models, personas included. Default: Parlour's own prompts.
         options: The game's options as name=value.
         timeout: Seconds for a stream, an action or a vote.
         admin_token: Access token of admins. Default: the environment's PARLOUR_ADMIN_TOKEN, else a random one.
@@ -93,7 +90,7 @@ def command(
     game = game_with("mafia", options, seats=players)
     if len(remote) > game.seats or (not agents and len(remote) < game.seats):
         raise ValueError(f"{counted(len(remote), 'remote agents')} and {len(agents)} of ours for {game.seats} seats")
-    model, seed, texts = language_model.language_model(timeout), session.seed, load_prompts(prompts)
+    model, seed, texts = language_model.language_model(timeout), session.seed, load_prompts(language_model.prompts)
     makes = [
         maker(spec, game, model, None if seed is None else seed + 1 + i, game.seats, texts)
         for i, spec in enumerate(agents)

@@ -6,16 +6,13 @@ If the model fails to think, there is no thought: one of the scripted agent woul
 import logging
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
-from importlib.resources import files
 from os import PathLike
-from pathlib import Path
-from string import Template
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from ...agents.language_model import Chat, Model, ModelCall, ModelError, library
+from ...agents.prompt import fill, load_texts
 from ...logs.log_text import escaped as shown
 from .agent_policy import night_targets, vote_targets
 from .conversion import known_roles
@@ -56,34 +53,8 @@ class Prompts(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
 
 
 def load_prompts(path: str | PathLike[str] | None = None) -> Prompts:
-    """Return Parlour's prompts, updated with those of a file.
-
-    Raises:
-        OSError: if the file cannot be read.
-        ValueError: if it is no TOML, or a text in it has a name or a placeholder that is not known.
-    """
-    texts = msgspec.toml.decode((files(__package__) / "prompts.toml").read_bytes())
-    where = "prompts.toml"
-    try:
-        if path is not None:
-            where = str(path)
-            texts |= msgspec.toml.decode(Path(path).read_bytes())
-        prompts = msgspec.convert(texts, Prompts)
-        for field in ("system", "think", "say", "night", "vote"):
-            fill(getattr(prompts, field), name="", id="", persona="", action="")
-    except (msgspec.MsgspecError, ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{where}: {error}") from None
-    return prompts
-
-
-def fill(text: str, **values: str) -> str:
-    """Return a text with its placeholders filled in.
-
-    Raises:
-        KeyError: for a placeholder that has no value.
-        ValueError: for a ``$`` that begins no placeholder; ``$$`` stands for a dollar.
-    """
-    return Template(text).substitute(values).strip()
+    """Return Parlour's prompts, updated with those of a file; see `load_texts`."""
+    return load_texts(Prompts, __package__, path, ("name", "id", "persona", "action"))
 
 
 STATEMENTS = 40
