@@ -15,6 +15,7 @@ from parlour.wrappers.live.mafia import messages as mafia
 from parlour.wrappers.live.poker import messages as poker
 from parlour.wrappers.live.poker.agent_session import PokerAgentSession as PokerSession
 from parlour.wrappers.live.poker.host_session import PokerHostSession as PokerTable
+from parlour.wrappers.live.poker.seats import PokerRules
 from parlour.wrappers.live.tangram import messages as tangram
 from words import plain, table
 
@@ -59,7 +60,9 @@ def wire(game_id: str) -> str:
 
 def poker_turn() -> str:
     """Return the messages of one turn at a table of two, spoken by the two sessions."""
-    host = PokerTable(seats=2, stack=200, raise_cap=None, seed=0, token=lambda: "550e8400-e29b-41d4-a716-446655440099")
+    host = PokerTable(
+        PokerRules(seats=2, stack=200, raise_cap=None), seed=0, token=lambda: "550e8400-e29b-41d4-a716-446655440099"
+    )
     agents = [PokerSession(), PokerSession()]
     for seat in range(2):
         host.join(f"agt_{seat}", f"Player{seat}")

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from .live.arena.host import ArenaHost as ArenaHost
     from .live.poker import agent as _poker
     from .live.poker.host import PokerHost as PokerHost
+    from .live.poker.hosted_table import PokerTimes as PokerTimes
+    from .live.poker.seats import PokerRules as PokerRules
     from .logs import match_log as _logs
     from .logs.match_log import MatchLog as MatchLog
     from .policies.loading import load_policy as load_policy
@@ -41,6 +43,8 @@ _SOURCES = {
     "MlpPolicy": "policies.mlp.MlpPolicy",
     "Model": "agents.language_model.Model",
     "PokerHost": "live.poker.host.PokerHost",
+    "PokerRules": "live.poker.seats.PokerRules",
+    "PokerTimes": "live.poker.hosted_table.PokerTimes",
     "PolicyAgent": "agents.policy.PolicyAgent",
     "Pool": "rl.opponents.Pool",
     "Prompting": "agents.prompt.Prompting",
@@ -65,6 +69,8 @@ __all__ = [
     "MlpPolicy",
     "Model",
     "PokerHost",
+    "PokerRules",
+    "PokerTimes",
     "PolicyAgent",
     "Pool",
     "Prompting",

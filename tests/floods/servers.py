@@ -57,6 +57,8 @@ async def control():
 @asynccontextmanager
 async def poker():
     from parlour.wrappers.live.poker.host import PokerHost
+    from parlour.wrappers.live.poker.hosted_table import PokerTimes
+    from parlour.wrappers.live.poker.seats import PokerRules
 
     names, lost = {}, 0
 
@@ -68,7 +70,8 @@ async def poker():
             seats = {one["seat"]: names[one["agent_id"]] for one in fields["players"]}
             lost += sum("cause" in one and seats[one["seat"]] in HONEST for one in fields["actions"])
 
-    async with PokerHost(seats=6, stack=10**8, hand_delay=0, observers=WATCHERS, on_event=note) as host:
+    rules, times = PokerRules(seats=6, stack=10**8), PokerTimes(hand=0)
+    async with PokerHost(rules, times, observers=WATCHERS, on_event=note) as host:
         yield host.url, lambda: lost
 
 

@@ -5,6 +5,7 @@ import json
 from contextlib import asynccontextmanager
 
 import aiohttp
+from live.poker_options import grouped
 from parlour.wrappers.live.poker.host import PokerHost
 
 
@@ -104,7 +105,7 @@ def action(state, kind=None, amount=None, **changes):
 async def hosting(clients=0, **options):
     """A host, and so many clients connected to it."""
     options = {"seats": 6, "seed": 3, "hand_delay": 0, "min_players": max(2, clients), "rate": None, **options}
-    async with PokerHost(**options) as host, aiohttp.ClientSession() as http:
+    async with PokerHost(**grouped(**options)) as host, aiohttp.ClientSession() as http:
         seated = [await Client(http, host).sit_down(f"client-{i}") for i in range(clients)]
         yield (host, *seated) if clients else (host, Client(http, host))
 

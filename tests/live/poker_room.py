@@ -4,6 +4,7 @@ import json
 from collections import defaultdict
 from itertools import count
 
+from live.poker_options import rules
 from parlour.envs.holdem.hands import card_number
 from parlour.wrappers.live.poker import messages as m
 from parlour.wrappers.live.poker.host_session import PokerHostSession
@@ -15,13 +16,15 @@ class Room:
     def __init__(self, players=0, **options):
         tokens = count()
         self.table = PokerHostSession(
-            **{
-                "seats": 6,
-                "seed": 7,
-                "token": lambda: f"token-{next(tokens)}",
-                "min_players": max(2, players),
-                **options,
-            }
+            **rules(
+                **{
+                    "seats": 6,
+                    "seed": 7,
+                    "token": lambda: f"token-{next(tokens)}",
+                    "min_players": max(2, players),
+                    **options,
+                }
+            )
         )
         self.inbox = defaultdict(list)
         for i in range(players):

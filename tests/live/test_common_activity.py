@@ -7,7 +7,8 @@ from contextlib import contextmanager
 import aiohttp
 import pytest
 from live.event_loops import in_virtual_time, on_loop
-from parlour.wrappers.live.common.activity import REPLACED_IN_A_ROW, Activity, AgentStatistics, Link
+from parlour.wrappers.live.common.activity import REPLACED_IN_A_ROW, Activity, Link
+from parlour.wrappers.live.common.agent_turn import AgentStatistics
 from parlour.wrappers.live.common.client import Backoff, LiveError, retry
 from parlour.wrappers.live.common.health import STUCK_SECONDS, HealthServer, Heartbeat, serving_health
 from prometheus_client.parser import text_string_to_metric_families

@@ -17,6 +17,7 @@ from parlour.wrappers.live.common import listening
 from parlour.wrappers.live.common.connection import Connection, ConnectionLimits
 from parlour.wrappers.live.common.server import server_tls
 from parlour.wrappers.live.poker.host import PokerHost
+from parlour.wrappers.live.poker.seats import PokerRules
 
 PING = b"\x89\x80" + bytes(4)
 """A masked ping without a payload."""
@@ -126,7 +127,7 @@ async def test_a_reset_logs_no_traceback(when, caplog):
 @on_loop
 async def test_a_host_with_a_certificate_speaks_tls(certificate, monkeypatch, caplog):
     monkeypatch.setattr(listening, "IDLE_SECONDS", 0.5)
-    host = PokerHost(seats=2)
+    host = PokerHost(PokerRules(seats=2))
     host.tls = server_tls(*certificate)
     trusting = aiohttp.TCPConnector(ssl=ssl.create_default_context(cafile=certificate[0]))
     async with host, aiohttp.ClientSession(connector=trusting) as http:

@@ -17,6 +17,8 @@ from parlour.wrappers.live.lobby import tables
 from parlour.wrappers.live.lobby.host import LobbyHost
 from parlour.wrappers.live.lobby.tables import Offer, Opponent
 from parlour.wrappers.live.poker.agent import play
+from parlour.wrappers.live.poker.hosted_table import PokerTimes
+from parlour.wrappers.live.poker.seats import PokerRules
 from parlour.wrappers.live.table.host import TableHost
 from parlour.wrappers.live.table.poker import PokerTable
 from parlour.wrappers.live.table.table_result import PlayerResult, TableResult
@@ -31,8 +33,8 @@ def made(game, seats, opponents, *, admit, on_result):
     """A table whose programs do always the same."""
     if game == "holdem":
         players = {seat: (name, Program(caller)) for seat, name in enumerate(opponents)}
-        options = {"hand_delay": 0, "max_hands": 2, "stack": 50}
-        return PokerTable(seats or 2, players, admit=admit, on_result=on_result, **options)
+        rules = PokerRules(seats=seats or 2, max_hands=2, stack=50)
+        return PokerTable(rules, players, times=PokerTimes(hand=0), admit=admit, on_result=on_result)
     players = [*((name, Program(offering)) for name in opponents), *[None] * (2 - len(opponents))]
     if len(opponents) > 1:
         raise ValueError("leave a seat to a person")

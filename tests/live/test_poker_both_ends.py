@@ -6,6 +6,8 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from live.poker_options import grouped
+from live.poker_options import rules as session_options
 from parlour.envs.core.turn_state import Action, AgentResponse
 from parlour.envs.holdem import game as holdem
 from parlour.envs.testing.differences import in_observations
@@ -17,6 +19,8 @@ from parlour.wrappers.live.poker.agent import play
 from parlour.wrappers.live.poker.agent_session import PokerAgentSession
 from parlour.wrappers.live.poker.host import PokerHost
 from parlour.wrappers.live.poker.host_session import PokerHostSession
+from parlour.wrappers.live.poker.hosted_table import PokerTimes
+from parlour.wrappers.live.poker.seats import PokerRules
 
 
 def same_observation(table, seat, turn_state):
@@ -34,7 +38,7 @@ class Ends:
     def __init__(self, seats, seed, all_in=0.2, **options):
         self.all_in = all_in  # how much players like to go all-in
         self.random = np.random.default_rng(seed)
-        self.table = PokerHostSession(seats=seats, seed=seed, **options)
+        self.table = PokerHostSession(**session_options(seats=seats, seed=seed, **options))
         self.agents = {}
         self.decisions = 0
 
@@ -192,7 +196,7 @@ async def play_live(hands, agents, stack):
     events = []
     note = lambda kind, **fields: events.append({"kind": kind, **fields})  # noqa: E731
     options = {"seats": agents, "min_players": agents, "stack": stack, "max_hands": hands, "seed": 11, "rate": None}
-    async with PokerHost(hand_delay=0, on_event=note, **options) as host:
+    async with PokerHost(**grouped(hand_delay=0, on_event=note, **options)) as host:
         watch = Watch(host)
         game = holdem(seats=agents, stacks=stack)
         players = [PolicyAgent(game, Lively(seed)) for seed in range(agents)]
@@ -234,7 +238,7 @@ def test_lost_connections_in_the_middle_of_hands():
 
     async def run():
         options = {"seats": 3, "min_players": 3, "stack": 5000, "max_hands": 40, "seed": 2, "rate": None}
-        async with PokerHost(hand_delay=0.01, **options) as host:
+        async with PokerHost(**grouped(hand_delay=0.01, **options)) as host:
             game = holdem(seats=3, stacks=5000)
             players = [PolicyAgent(game, Lively(seed)) for seed in range(3)]
             watch = Watch(host)
@@ -273,7 +277,8 @@ class Nonsense:
 
 def test_a_bad_policy_is_replaced_and_the_hands_go_on():
     async def run():
-        async with PokerHost(hand_delay=0, seats=4, min_players=4, max_hands=6, stack=1000, seed=1, timeout=5) as host:
+        rules = PokerRules(seats=4, min_players=4, max_hands=6, stack=1000)
+        async with PokerHost(rules, PokerTimes(act=5, hand=0), seed=1) as host:
             good = PolicyAgent(holdem(seats=4, stacks=1000), Lively(0))
             stays = (play(host.url, agent, deadline=0.1) for agent in (Raises(), Sleeps(), Nonsense(), good))
             return await asyncio.gather(*stays)
@@ -288,7 +293,8 @@ def test_a_closed_table_lets_in_who_bears_its_access_token():
     game = holdem(seats=2)
 
     async def match():
-        async with PokerHost(seats=2, hand_delay=0, max_hands=1, access_token="sésame", seed=3) as host:
+        rules = PokerRules(seats=2, max_hands=1)
+        async with PokerHost(rules, PokerTimes(hand=0), access_token="sésame", seed=3) as host:
             with pytest.raises(LiveError, match="UNAUTHORIZED"):
                 await play(host.url, PolicyAgent(game, game.bots["call"](game, seed=0)))
             stays = [

@@ -7,6 +7,7 @@ import aiohttp
 import pytest
 from live.event_loops import on_loop
 from live.poker_client import Client, action, hosting, keep_on, refused, turned_away, whose_turn
+from live.poker_options import grouped
 from parlour.wrappers.live.common.connection import ConnectionLimits
 from parlour.wrappers.live.poker import hosted_table
 from parlour.wrappers.live.poker import messages as m
@@ -298,12 +299,13 @@ async def test_stopping_ends_the_tables_and_says_so():
 
 
 @pytest.mark.parametrize(
-    "options",
-    [{"tables": 0}, {"timeout": 0}, {"rate": 0}, {"message_limit": 0}, {"seats": 11}, {"hand_delay": -1}],
+    "option, value",
+    [("tables", 0), ("timeout", 0), ("rate", 0), ("message_limit", 0), ("seats", 11), ("hand_delay", -1)],
 )
-def test_wrong_options_are_named(options):
-    with pytest.raises(ValueError, match=next(iter(options))):
-        PokerHost(**options)
+def test_wrong_options_are_named(option, value):
+    name = {"timeout": "act", "hand_delay": "hand", "message_limit": "message"}.get(option, option)
+    with pytest.raises(ValueError, match=f"{name}={value}"):
+        PokerHost(**grouped(**{option: value}))
 
 
 @on_loop

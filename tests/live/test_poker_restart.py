@@ -12,6 +12,7 @@ import pytest
 from live.event_loops import on_loop
 from live.full_disk import full_disk
 from live.poker_client import Client, hosting, refused
+from live.poker_options import rules
 from live.poker_room import Room
 from live.poker_server import CALLER
 from live.test_poker_stop import command
@@ -44,7 +45,7 @@ def test_at_every_moment_the_snapshot_holds_all_chips_and_can_be_gone_on_from(se
         kinds = ["fold", *["call" if table.to_call else "check"] * 6, *(["raiseTo"] * 2 if table.raise_max > 0 else [])]
         kind = str(rng.choice(kinds))
         room.act(kind, int(table.raise_min) if kind == "raiseTo" else None)
-    again = PokerHostSession(seats=6, stack=30, min_players=2)
+    again = PokerHostSession(**rules(seats=6, stack=30))
     again.restore(saved)
     assert again.status == "waiting" and again.hand == saved.hand and again.seq > saved.seq
     assert {number: again.stack(number) for number in again.seats} == {n: one.chips for n, one in saved.seats.items()}
@@ -59,7 +60,7 @@ def test_at_every_moment_the_snapshot_holds_all_chips_and_can_be_gone_on_from(se
 def test_a_saved_table_is_not_taken_up_with_other_rules():
     saved = Room(2).table.snapshot()
     with pytest.raises(ValueError, match="other rules"):
-        PokerHostSession(seats=6, big_blind=4, min_players=2).restore(saved)
+        PokerHostSession(**rules(seats=6, big_blind=4)).restore(saved)
 
 
 def test_a_file_has_one_server_and_no_secrets(tmp_path):

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from live.poker_options import rules
 from live.poker_room import Room, error_code, kinds, room_card
 from parlour.envs.holdem.hands import card_number
 from parlour.wrappers.live.poker import messages as m
@@ -45,10 +46,9 @@ def test_pot_is_all_chips_and_every_state_adds_up():
 
 
 def test_players_come_in_seat_order_with_flags_only_where_true():
-    room = Room()
+    room = Room(min_players=3)
     for name, seat in (("a", 5), ("b", 1), ("c", 3)):
         room.join(name, seat)
-    room.table.min_players = 3
     for seat in (5, 1, 3):
         room.connect(seat)
     state = room.state(1)
@@ -176,7 +176,7 @@ def test_between_two_hands_nobody_is_to_act():
 
 
 def test_tokens_are_unguessable_by_default_and_never_repeat():
-    table = PokerHostSession(min_players=2)
+    table = PokerHostSession()
     for name in "ab":
         table.connect(table.join(name)[0])
     seen = set()
@@ -335,7 +335,7 @@ def test_next_hand_during_a_hand_does_nothing():
 
 
 def test_tables_with_the_same_options_share_their_rules():
-    first, second, other = PokerHostSession(), PokerHostSession(seed=2), PokerHostSession(seats=6)
+    first, second, other = PokerHostSession(), PokerHostSession(seed=2), PokerHostSession(**rules(seats=6))
     assert first.game is second.game  # a game takes more memory than all else of a table that has ended
     assert first.table is not second.table
     assert other.game.seats == 6

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from live.poker_options import rules
 from live.poker_room import Room, error_code, kinds
 from parlour.wrappers.live.poker import messages as m
 from parlour.wrappers.live.poker.host_session import PokerHostSession
@@ -79,14 +80,14 @@ def test_join_refusals_have_documented_codes():
 )
 def test_wrong_options_are_named(options):
     with pytest.raises(ValueError, match=next(iter(options))):
-        PokerHostSession(**{"seats": 6, **options})
+        PokerHostSession(**rules(**{"seats": 6, **options}))
 
 
 def test_the_defaults_are_the_platforms():
     table = PokerHostSession()
     options = table.game.options
     assert (options["small_blind"], options["big_blind"], options["stacks"], options["raise_cap"]) == (1, 2, 100, 4)
-    assert table.game.seats == 9 and table.min_players == 2
+    assert table.game.seats == 9 and table.rules.min_players == 2
 
 
 # Connections.
@@ -307,10 +308,9 @@ def test_a_busted_seat_stays_listed_and_is_skipped():
 
 
 def test_the_dealer_moves_to_the_next_seat_with_chips():
-    room = Room()
+    room = Room(min_players=3)
     for name, seat in (("a", 1), ("b", 4), ("c", 5)):
         room.join(name, seat)
-    room.table.min_players = 3
     dealers = []
     for seat in (1, 4, 5):
         room.connect(seat)

@@ -22,7 +22,7 @@ from parlour.wrappers.live.mafia.policy_agent import MafiaScriptedAgent
 from parlour.wrappers.live.poker import accounts, messages
 from parlour.wrappers.live.poker.accounts import Accounts
 from parlour.wrappers.live.poker.host import PokerHost
-from parlour.wrappers.live.poker.seats import Refusal
+from parlour.wrappers.live.poker.seats import PokerRules, Refusal
 from parlour.wrappers.live.poker.store import IN_MEMORY, PokerStore
 from parlour.wrappers.live.table.host import TableHost
 from parlour.wrappers.live.tangram.agent import TangramAgentServer, _warm_up
@@ -50,7 +50,7 @@ async def serving(name):
     tangram = envs.game("tangram", seats=2, aspect="godot")
     placing = PolicyAgent(tangram, tangram.bots["random"](tangram, 1))
     make = {
-        "poker": lambda: PokerHost(seats=2),
+        "poker": lambda: PokerHost(PokerRules(seats=2)),
         "arena": lambda: ArenaHost(bargaining),
         "arena agent": lambda: ArenaAgentServer(ArenaAgent("ours", fair)),
         "mafia": lambda: MafiaHost(envs.game("mafia", seats=5)),

@@ -11,6 +11,8 @@ from live.table_people import Program, caller, on_loop
 from parlour.envs.holdem import hands
 from parlour.wrappers.live.common.server import server_tls
 from parlour.wrappers.live.poker.host import PokerHost
+from parlour.wrappers.live.poker.hosted_table import PokerTimes
+from parlour.wrappers.live.poker.seats import PokerRules
 from parlour.wrappers.live.table.poker import PokerTable, turn_state
 
 
@@ -46,7 +48,10 @@ async def until(socket, kind, into=None):
 @on_loop
 async def test_poker_is_played_beside_programs_while_others_look_on_without_cards():
     programs = {1: ("caller", Program(caller)), 2: ("caller 2", Program(caller))}
-    async with PokerTable(3, programs, seed=5, hand_delay=0) as table, aiohttp.ClientSession() as http:
+    async with (
+        PokerTable(PokerRules(seats=3), programs, seed=5, times=PokerTimes(hand=0)) as table,
+        aiohttp.ClientSession() as http,
+    ):
         guest, seen, hands = Guest(http, table), [], []
         watch = f"{table.url}/v1/tables/{await guest.table_id()}/watch"
         async with http.ws_connect(watch) as eve:
@@ -79,7 +84,10 @@ async def test_poker_is_played_beside_programs_while_others_look_on_without_card
 @on_loop
 async def test_when_a_poker_table_ends_the_programs_sit_down_at_the_next():
     programs = {0: ("caller", Program(caller))}
-    async with PokerTable(2, programs, stack=2, max_hands=1, hand_delay=0) as table, aiohttp.ClientSession() as http:
+    async with (
+        PokerTable(PokerRules(seats=2, stack=2, max_hands=1), programs, times=PokerTimes(hand=0)) as table,
+        aiohttp.ClientSession() as http,
+    ):
         guest = Guest(http, table)
         for _ in range(2):
             joined = await guest.join(seat=1)
@@ -101,9 +109,11 @@ async def test_nobody_looks_on_where_it_is_not_wanted():
 
 
 @on_loop
-async def test_a_poker_seat_is_free_again_when_its_player_stays_away(monkeypatch):
-    monkeypatch.setattr("parlour.wrappers.live.table.poker.AWAY", 0.2)
-    async with PokerTable(2, {}) as table, aiohttp.ClientSession() as http:
+async def test_a_poker_seat_is_free_again_when_its_player_stays_away():
+    async with (
+        PokerTable(PokerRules(seats=2), {}, times=PokerTimes(away=0.2)) as table,
+        aiohttp.ClientSession() as http,
+    ):
         guest = Guest(http, table)
         joined = await guest.join()
         url = f"{joined['ws_url']}?token={joined['session_token']}&format=agent"
@@ -119,12 +129,12 @@ async def test_a_poker_seat_is_free_again_when_its_player_stays_away(monkeypatch
 
 def test_a_poker_table_needs_a_person():
     with pytest.raises(ValueError, match="leave one to a person"):
-        PokerTable(2, {0: ("a", Program(caller)), 1: ("b", Program(caller))})
+        PokerTable(PokerRules(seats=2), {0: ("a", Program(caller)), 1: ("b", Program(caller))})
 
 
 @on_loop
 async def test_people_come_by_tls_and_programs_need_no_certificate(certificate):
-    table = PokerTable(2, {1: ("caller", Program(caller))}, hand_delay=0)
+    table = PokerTable(PokerRules(seats=2), {1: ("caller", Program(caller))}, times=PokerTimes(hand=0))
     table.tls = server_tls(*certificate)
     trusting = aiohttp.TCPConnector(ssl=ssl.create_default_context(cafile=certificate[0]))
     async with table, aiohttp.ClientSession(connector=trusting) as http:
@@ -139,7 +149,10 @@ async def test_people_come_by_tls_and_programs_need_no_certificate(certificate):
 @on_loop
 async def test_the_view_of_a_table_has_what_its_reader_may_know():
     programs = {1: ("caller", Program(caller)), 2: ("caller 2", Program(caller))}
-    async with PokerTable(3, programs, seed=5, hand_delay=60) as table, aiohttp.ClientSession() as http:
+    async with (
+        PokerTable(PokerRules(seats=3), programs, seed=5, times=PokerTimes(hand=60)) as table,
+        aiohttp.ClientSession() as http,
+    ):
         guest = Guest(http, table)
         joined = await guest.join()
         table_id = joined["table_id"]

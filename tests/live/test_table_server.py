@@ -20,6 +20,7 @@ from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.common.origins import Origins
 from parlour.wrappers.live.common.page import HEADERS
 from parlour.wrappers.live.poker.host import PokerHost as PokerHost
+from parlour.wrappers.live.poker.seats import PokerRules
 from parlour.wrappers.live.table import messages as m
 from parlour.wrappers.live.table.host import MESSAGE_LIMIT, TableHost
 from parlour.wrappers.live.table.poker import PokerTable
@@ -214,7 +215,7 @@ def test_the_page_writes_no_markup():
 @on_loop
 async def test_pages_of_other_sites_may_not_speak_to_it(path, headers, status):
     poker = path.startswith("/v1")
-    table = PokerTable(2, {}) if poker else TableHost(BARGAINING, [None, None])
+    table = PokerTable(PokerRules(seats=2), {}) if poker else TableHost(BARGAINING, [None, None])
     async with table as host, aiohttp.ClientSession() as http:
         port = host.url.rpartition(":")[2]
         headers = {name: value.format(url=host.url, port=port) for name, value in headers.items()}

@@ -12,6 +12,7 @@ from parlour.wrappers.agents.base import sentence
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.common.match_session import MatchSession
 from parlour.wrappers.live.poker.host_session import PokerHostSession
+from parlour.wrappers.live.poker.seats import PokerRules
 from parlour.wrappers.logs.match_log import MatchLog
 from parlour.wrappers.logs.recorder import Recorder
 from parlour.wrappers.policies.mlp import MlpPolicy
@@ -128,7 +129,7 @@ def test_an_arenas_match_with_refusals_and_messages(tmp_path):
 def test_the_hands_of_a_poker_table_are_played_again(tmp_path):
     tokens = iter(range(10**6))
     session = PokerHostSession(
-        seats=4, seed=7, stack=40, min_players=3, token=lambda: str(next(tokens)), raise_cap=None
+        PokerRules(seats=4, stack=40, min_players=3, raise_cap=None), seed=7, token=lambda: str(next(tokens))
     )
     with MatchLog(tmp_path / "log") as log:
         for seat in (0, 1, 3):

@@ -10,6 +10,7 @@ from ...wrappers.live.common.agent_turn import Turn
 from ...wrappers.live.poker import messages
 from ...wrappers.live.poker.agent_session import PokerAgentSession
 from ...wrappers.live.poker.host_session import PokerHostSession
+from ...wrappers.live.poker.seats import PokerRules
 from .base import Row, Seconds
 
 
@@ -40,7 +41,7 @@ class _LiveTable:
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
-        self.table = PokerHostSession(seats=6, stack=10**6, min_players=6, seed=seed)
+        self.table = PokerHostSession(PokerRules(seats=6, stack=10**6, min_players=6), seed=seed)
         self.agents = [PokerAgentSession() for _ in range(6)]
         self.turn: tuple[int, Any] | None = None
         for _ in range(6):

@@ -5,6 +5,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,9 @@ from rich.table import Table
 
 from ...wrappers.agents.base import Agent
 from ...wrappers.live.poker.agent import play
-from ...wrappers.live.poker.host import PokerHost
+from ...wrappers.live.poker.host import LIMITS, PokerHost
+from ...wrappers.live.poker.hosted_table import PokerTimes
+from ...wrappers.live.poker.seats import PokerRules
 from ...wrappers.live.poker.table_connection import PokerResult
 from ...wrappers.logs.match_log import MatchLog
 from ..evaluation.duplicate import evaluate
@@ -134,15 +137,11 @@ def _live(console: Console, folder: Path, hands: int, seed: int, log: Path) -> T
     with MatchLog(log) as match_log, counting_bar("hands", hands) as done:
         live, begun = _Live(match_log, done), time.monotonic()
         host = PokerHost(
-            seats=len(agents),
-            min_players=len(agents),
-            stack=200,
-            raise_cap=None,
-            max_hands=hands,
-            rebuy=True,
-            hand_delay=0,
-            timeout=10,
-            rate=None,
+            PokerRules(
+                seats=len(agents), min_players=len(agents), stack=200, raise_cap=None, max_hands=hands, rebuy=True
+            ),
+            PokerTimes(act=10.0, hand=0.0),
+            limits=replace(LIMITS, rate=None),
             seed=seed,
             on_event=live.note,
         )

@@ -15,7 +15,8 @@ from ....envs.holdem.resolving import RiverResolving
 from ....wrappers.agents.base import Agent
 from ....wrappers.agents.policy import PolicyAgent
 from ....wrappers.agents.resolving import ResolvingPolicy
-from ....wrappers.live.common.activity import Activity, AgentStatistics, Link
+from ....wrappers.live.common.activity import Activity, Link
+from ....wrappers.live.common.agent_turn import AgentStatistics
 from ....wrappers.live.common.client import UNREACHABLE, UNTRUSTED_CERTIFICATE, LiveError
 from ....wrappers.live.poker import messages
 from ....wrappers.live.poker.agent import play

@@ -8,6 +8,8 @@ from typing import Any
 from ....envs.core.counted import counted
 from ....wrappers.live.common.activity import Activity
 from ....wrappers.live.poker.host import PokerHost
+from ....wrappers.live.poker.hosted_table import PokerTimes
+from ....wrappers.live.poker.seats import PokerRules
 from ....wrappers.logs.safe_match_log import SafeMatchLog
 from ...terminal.console import Console
 from ..arguments import LiveArguments, SessionArguments, TlsServerArguments
@@ -70,19 +72,19 @@ def command(
             console.print(f"{fields['table_id']} {_line(kind, fields)}", markup=False)
 
         server = PokerHost(
+            PokerRules(
+                seats=seats,
+                small_blind=small_blind,
+                big_blind=big_blind,
+                stack=stack,
+                min_players=min_players,
+                raise_cap=raise_cap,
+                max_hands=hands,
+                rebuy=rebuy,
+            ),
+            PokerTimes(act=timeout, hand=hand_delay, away=away_after),
             tables=tables,
-            seats=seats,
-            small_blind=small_blind,
-            big_blind=big_blind,
-            stack=stack,
-            min_players=min_players,
-            raise_cap=raise_cap,
-            max_hands=hands,
-            rebuy=rebuy,
             seed=session.seed,
-            timeout=timeout,
-            hand_delay=hand_delay,
-            away_after=away_after,
             address=listening.address,
             port=listening.port,
             access_token=listening.token,

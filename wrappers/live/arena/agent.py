@@ -14,9 +14,8 @@ from ...agents.base import Agent
 from ...agents.policy import PolicyAgent
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
-from ..common.activity import AgentStatistics
 from ..common.agent_driver import AgentDriver, Deadline
-from ..common.agent_turn import Played, convert_to, read_state
+from ..common.agent_turn import AgentStatistics, Played, convert_to, read_state
 from ..common.client import Backoff, LiveError, http_client, request_json
 from ..common.session_timer import EndCounter
 from .agent_session import ArenaAgentSession, out_of_turn

@@ -13,8 +13,7 @@ from ....envs.core.turn_state import TurnState
 from ...agents.base import Agent, thoughts
 from ...logs.log_text import describe_error
 from ...logs.safe_match_log import SafeMatchLog, safe_thoughts
-from .activity import AgentStatistics
-from .agent_turn import Played, Turn
+from .agent_turn import AgentStatistics, Played, Turn
 
 logger = logging.getLogger(__name__)
 

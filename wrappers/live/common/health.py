@@ -16,7 +16,8 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
-from .activity import BOUNDS, COUNTERS, GAUGES, Activity, AgentStatistics
+from .activity import COUNTERS, GAUGES, Activity
+from .agent_turn import BOUNDS, AgentStatistics
 from .origins import Origins
 from .server import Server
 

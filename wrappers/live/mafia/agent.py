@@ -16,7 +16,7 @@ from aiohttp import web
 from ...logs.log_text import describe_error
 from ...logs.log_text import escaped as shown
 from ...logs.match_log import MatchLog
-from ..common.activity import AgentStatistics
+from ..common.agent_turn import AgentStatistics
 from ..common.connection import Connection, ConnectionLimits
 from ..common.origins import Origins
 from ..common.server import Server, local_url

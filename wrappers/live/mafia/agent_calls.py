@@ -12,16 +12,16 @@ import logging
 import random
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from ....envs.core.turn_state import Action, AgentResponse
+from ....envs.core.turn_state import Action, AgentResponse, TurnState
 from ...agents.base import thoughts
 from ...logs.log_text import describe_error
 from ...logs.log_text import escaped as shown
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog, safe_thoughts
-from ..common.activity import AgentStatistics
+from ..common.agent_turn import AgentStatistics, Played, Turn
 from .agent_policy import AgentPolicy, beside, model_calls, night_problem, night_targets, replacement, vote_problem
 from .agent_session import Begin
 from .conversion import turn_state
@@ -29,122 +29,6 @@ from .host_calls import chunks
 from .messages import NIGHT_ACTIONS, NightAction, PrivateInfo, PublicInfo, VoteAction
 
 logger = logging.getLogger(__name__)
-
-Key = tuple[str, str, str]
-"""Client, match, agent. The client's name is secret, and not written."""
-
-
-@dataclass
-class _Memory:
-    """The state of an agent between its calls."""
-
-    private: PrivateInfo | None = None
-    thought: str = ""
-    moment: tuple[str, int] = ("", 0)  # phase and round of the thought
-    winner: str | None = None
-
-
-@dataclass
-class LoggedCall:
-    """One call and its result.
-
-    Attributes:
-        key: client, match and agent.
-        begin: the call.
-        seen: the TurnState of the call; None: it cannot be written.
-        said: the chunks of the stream so far.
-        problem: why the answer was replaced or cut off; None: it was not.
-    """
-
-    key: Key
-    begin: Begin
-    seen: dict[str, Any] | None
-    said: list[str] = field(default_factory=list)
-    problem: str | None = None
-
-
-class AgentServiceLog:
-    """The log of a service's agents.
-
-    Args:
-        log: the log; None: no log.
-    """
-
-    def __init__(self, log: MatchLog | None) -> None:
-        self._log = SafeMatchLog(log)
-        self._memories: dict[Key, _Memory] = {}
-
-    def open(self, client: str, begin: Begin) -> LoggedCall:
-        """Begin a call: store what the agent sees, before the agent can change it."""
-        context, info = begin.context, begin.info
-        key = client, context.game_id, begin.agent_id
-        if not self._log:
-            return LoggedCall(key, begin, None)
-        memory = self._memories.get(key)
-        if memory is None:
-            memory = self._memories[key] = _Memory()
-            name = next((player.name for player in context.players if player.id == begin.agent_id), None)
-            self._log.write("joined", match_id=context.game_id, agent_id=begin.agent_id, name=name)
-        memory.winner = context.winner
-        if isinstance(info, PrivateInfo):
-            memory.private = info.kept()
-        try:
-            seen = turn_state(begin.agent_id, context, memory.private).to_dict()
-        except (ValueError, TypeError, LookupError):  # such as an agent that is none of the players
-            seen = None
-        return LoggedCall(key, begin, seen)
-
-    def close(self, call: LoggedCall, agent: AgentPolicy, choice: NightAction | VoteAction | None = None) -> None:
-        """End a call: store a thought, or write a decision; a villager has none at night."""
-        memory = self._memories.get(call.key)
-        for model_call in model_calls(agent):
-            where = {"match_id": call.key[1], "agent_id": call.key[2], "method": call.begin.method}
-            self._log.write("model", **where, round=call.begin.context.round_number, **model_call)
-        if memory is None or call.seen is None:
-            return
-        context = call.begin.context
-        moment = context.phase, context.round_number
-        if call.begin.method == "think":
-            memory.thought, memory.moment = "".join(call.said), moment
-            if call.problem is not None:
-                memory.thought = f"{memory.thought} ({call.problem})".strip()
-            return
-        thought = memory.thought if memory.moment == moment else ""
-        memory.thought = ""
-        response = _answer(call, choice)
-        if response is None:
-            return
-        note = {"replaced": call.problem} if call.problem is not None else safe_thoughts(lambda: thoughts(agent))  # type: ignore[arg-type]
-        if thought:
-            note["think"] = thought
-        self._log.write("turn", turn_state=call.seen, response=response, **note)
-
-    def forget(self, key: Key) -> None:
-        """Remove an agent and write the end of its match."""
-        memory = self._memories.pop(key, None)
-        if memory is not None:
-            outcome = None if memory.winner is None else {"winner": memory.winner}
-            self._log.write("ended", match_id=key[1], agent_id=key[2], outcome=outcome)
-
-    def end(self) -> None:
-        """Write the end of all running matches."""
-        for key in list(self._memories):
-            self.forget(key)
-
-
-def _answer(call: LoggedCall, choice: NightAction | VoteAction | None) -> AgentResponse | None:
-    """Return the answer of a call, in our game's form."""
-    if call.begin.method == "say":
-        return AgentResponse(Action("say", {"text": "".join(call.said)}))
-    said = beside(choice)
-    if isinstance(choice, NightAction):
-        return AgentResponse(
-            Action("nightAction", {"actionType": choice.action_type, "targetId": choice.target_id, **said})
-        )
-    if isinstance(choice, VoteAction):
-        return AgentResponse(Action("vote", {"targetId": choice.target_id, **said}))
-    return None
-
 
 AGENTS = 1_000
 """Most agents that are kept. The least recently used is removed first."""
@@ -154,6 +38,28 @@ SAYS_LIMIT = 4_000
 """Most characters of a statement; the rest is cut off."""
 NOTHING_TO_SAY = "I have nothing to add for now."
 """The statement of an agent that says nothing: a statement has at least one sentence."""
+
+Choice = NightAction | VoteAction | None
+Key = tuple[str, str, str]
+"""Client, match, agent. The client's name is secret, and not written."""
+
+
+@dataclass
+class ServedAgent:
+    """An agent of the service, and what is known of it between its calls.
+
+    Attributes:
+        policy: the agent.
+        private: its latest private information; None: not received.
+        thought, moment: its latest thought, with phase and round.
+        winner: the winner in its latest context.
+    """
+
+    policy: AgentPolicy
+    private: PrivateInfo | None = None
+    thought: str = ""
+    moment: tuple[str, int] = ("", 0)
+    winner: str | None = None
 
 
 class AgentCalls:
@@ -185,8 +91,8 @@ class AgentCalls:
         self.deadline = deadline
         self.random = random.Random(seed)
         self._make = make
-        self._log = AgentServiceLog(log)
-        self._agents: OrderedDict[Key, AgentPolicy] = OrderedDict()
+        self._log = SafeMatchLog(log)
+        self._agents: OrderedDict[Key, ServedAgent] = OrderedDict()
 
     def begin(self, client: str, begin: Begin) -> "AgentCall":
         """Begin a client's call.
@@ -194,37 +100,65 @@ class AgentCalls:
         Raises:
             Exception: any error of `make`.
         """
-        agent = self._agent(client, begin)
-        return AgentCall(self, agent, begin, self._log.open(client, begin))
+        context, info = begin.context, begin.info
+        key = client, context.game_id, begin.agent_id
+        agent = self._agents.get(key) or self._add(key, begin)
+        self._agents.move_to_end(key)
+        agent.winner = context.winner
+        if isinstance(info, PrivateInfo):
+            agent.private = info.kept()
+            agent.policy.role = info.self.role
+        seen: TurnState | None = None
+        if self._log:
+            # What the agent sees, before it can change it; none for an agent that is none of the players, for example.
+            with contextlib.suppress(ValueError, TypeError, LookupError):
+                seen = turn_state(begin.agent_id, context, agent.private)
+        return AgentCall(self, key, agent, begin, seen)
 
-    def end_call(self, call: "AgentCall", choice: NightAction | VoteAction | None) -> None:
-        """Count and log an answered call."""
-        self.statistics.decided(asyncio.get_running_loop().time() - call.began, call.logged.problem is not None)
-        self._log.close(call.logged, call.agent, choice)
+    def _add(self, key: Key, begin: Begin) -> ServedAgent:
+        names = {player.id: player.name for player in begin.context.players}
+        name = names.get(begin.agent_id)
+        agent = self._agents[key] = ServedAgent(self._make(begin.agent_id, name or begin.agent_id))
+        self._log.write("joined", match_id=key[1], agent_id=key[2], name=name)
+        if len(self._agents) > AGENTS:
+            self._remove(next(iter(self._agents)))
+        return agent
+
+    def end_call(self, call: "AgentCall", choice: Choice) -> None:
+        """Count and log an answered call. A thought is kept for the decision after it."""
+        self.statistics.decided(asyncio.get_running_loop().time() - call.began, call.problem is not None)
+        begin, agent = call.begin, call.agent
+        moment = begin.context.phase, begin.context.round_number
+        for model_call in model_calls(agent.policy):
+            where = {"match_id": call.key[1], "agent_id": call.key[2], "method": begin.method}
+            self._log.write("model", **where, round=moment[1], **model_call)
+        if self._agents.get(call.key) is not agent or call.seen is None:
+            return
+        if begin.method == "think":
+            cut = "" if call.problem is None else f" ({call.problem})"
+            agent.thought, agent.moment = f"{''.join(call.said)}{cut}".strip() if cut else "".join(call.said), moment
+            return
+        thought = {"think": agent.thought} if agent.thought and agent.moment == moment else {}
+        agent.thought = ""
+        action = _action(call, choice)
+        if action is not None:  # a villager decides nothing at night
+            notes = safe_thoughts(lambda: thoughts(agent.policy)) if call.problem is None else {}  # type: ignore[arg-type]
+            Played(AgentResponse(action), call.problem, notes).write(self._log, Turn(call.seen), **thought)
 
     def forget(self, client: str) -> None:
         """Remove the agents of a client."""
         for key in [key for key in self._agents if key[0] == client]:
-            del self._agents[key]
-            self._log.forget(key)
+            self._remove(key)
 
     def end(self) -> None:
-        """Write the end of all running matches to the log."""
-        self._log.end()
+        """Remove all agents. The log has the end of their matches."""
+        for key in list(self._agents):
+            self._remove(key)
 
-    def _agent(self, client: str, begin: Begin) -> AgentPolicy:
-        """Return the agent of a call, a new one at its first call; set its role if the call contains it."""
-        key = (client, begin.context.game_id, begin.agent_id)
-        agent = self._agents.get(key)
-        if agent is None:
-            names = {player.id: player.name for player in begin.context.players}
-            agent = self._agents[key] = self._make(begin.agent_id, names.get(begin.agent_id, begin.agent_id))
-            if len(self._agents) > AGENTS:
-                self._log.forget(self._agents.popitem(last=False)[0])
-        self._agents.move_to_end(key)
-        if isinstance(begin.info, PrivateInfo):
-            agent.role = begin.info.self.role
-        return agent
+    def _remove(self, key: Key) -> None:
+        winner = self._agents.pop(key).winner
+        outcome = None if winner is None else {"winner": winner}
+        self._log.write("ended", match_id=key[1], agent_id=key[2], outcome=outcome)
 
 
 class AgentCall:
@@ -232,42 +166,50 @@ class AgentCall:
 
     Args:
         calls: the calls of the service.
+        key: client, match and agent.
         agent: the agent.
         begin: the call.
-        logged: its entry in the log.
+        seen: the TurnState of the call; None: it is not logged.
+
+    Attributes:
+        said: the chunks of the stream so far.
+        problem: why the answer was replaced or cut off; None: it was not.
     """
 
-    def __init__(self, calls: AgentCalls, agent: AgentPolicy, begin: Begin, logged: LoggedCall) -> None:
+    def __init__(self, calls: AgentCalls, key: Key, agent: ServedAgent, begin: Begin, seen: TurnState | None) -> None:
+        self.key = key
         self.agent = agent
-        self.logged = logged
+        self.begin = begin
+        self.seen = seen
+        self.said: list[str] = []
+        self.problem: str | None = None
         self.began = asyncio.get_running_loop().time()
         self._calls = calls
-        self._begin = begin
+        self._policy = agent.policy
 
     async def stream(self) -> AsyncGenerator[str, None]:
         """Yield the chunks of the thought or statement, until the deadline or the most characters."""
-        begin, seconds, spoken = self._begin, self._calls.deadline, False
+        begin, seconds = self.begin, self._calls.deadline
         says = isinstance(begin.info, PublicInfo)
         try:
-            source = (self.agent.say if says else self.agent.think)(begin.context, begin.info)  # type: ignore[arg-type]
+            source = (self._policy.say if says else self._policy.think)(begin.context, begin.info)  # type: ignore[arg-type]
             async with contextlib.aclosing(chunks(source, seconds, SAYS_LIMIT if says else STREAM_LIMIT)) as stream:
                 async for chunk in stream:
-                    spoken = spoken or bool(chunk.strip())
-                    self.logged.said.append(chunk)
+                    self.said.append(chunk)
                     yield chunk
         except TimeoutError:
             self._replace(f"cut off after {seconds:g} s")
         except Exception as error:  # any error of the agent: the match goes on
             self._replace(describe_error(error))
-        self.logged.problem = self.logged.problem or replacement(self.agent)
-        if says and not spoken:
-            self.logged.said.append(NOTHING_TO_SAY)
+        self.problem = self.problem or replacement(self._policy)
+        if says and not "".join(self.said).strip():
+            self.said.append(NOTHING_TO_SAY)
             yield NOTHING_TO_SAY
         self._calls.end_call(self, None)
 
-    async def choose(self) -> NightAction | VoteAction | None:
+    async def choose(self) -> Choice:
         """Return the agent's choice, or its replacement."""
-        choice: NightAction | VoteAction | None = None
+        choice: Choice = None
         try:
             async with asyncio.timeout(self._calls.deadline):
                 choice, problem = await self._ask()
@@ -279,29 +221,38 @@ class AgentCall:
             self._replace(problem)
             choice = self._safe_choice()
         else:
-            self.logged.problem = replacement(self.agent)
+            self.problem = replacement(self._policy)
         self._calls.end_call(self, choice)
         return choice
 
-    async def _ask(self) -> tuple[NightAction | VoteAction | None, str | None]:
+    async def _ask(self) -> tuple[Choice, str | None]:
         """Return the agent's choice, and its problem or None."""
-        begin = self._begin
+        begin = self.begin
         if isinstance(begin.info, PrivateInfo):
-            action = await self.agent.night_action(begin.context, begin.info)
+            action = await self._policy.night_action(begin.context, begin.info)
             return action, night_problem(action, begin.info)
-        vote = await self.agent.vote(begin.context, begin.info)
+        vote = await self._policy.vote(begin.context, begin.info)
         return vote, vote_problem(vote, begin.agent_id, begin.context)
 
-    def _safe_choice(self) -> NightAction | VoteAction | None:
+    def _safe_choice(self) -> Choice:
         """Return the replacement of a choice: a random legal target, or an abstention."""
-        info = self._begin.info
+        info = self.begin.info
         if not isinstance(info, PrivateInfo):
             return VoteAction(None)
         targets = night_targets(info)
         return NightAction(NIGHT_ACTIONS[str(info.self.role)], self._calls.random.choice(targets)) if targets else None
 
     def _replace(self, problem: str) -> None:
-        self.logged.problem = problem
-        begin = self._begin
-        game_id, agent_id = shown(begin.context.game_id[:64]), shown(begin.agent_id[:64])
-        logger.warning("%s, %s of %s: %s", game_id, begin.method, agent_id, shown(problem))
+        self.problem = problem
+        game_id, agent_id = shown(self.begin.context.game_id[:64]), shown(self.begin.agent_id[:64])
+        logger.warning("%s, %s of %s: %s", game_id, self.begin.method, agent_id, shown(problem))
+
+
+def _action(call: AgentCall, choice: Choice) -> Action | None:
+    """Return the answer of a call, in our game's form."""
+    payload: dict[str, Any] = {} if choice is None else {"targetId": choice.target_id, **beside(choice)}
+    if call.begin.method == "say":
+        return Action("say", {"text": "".join(call.said)})
+    if isinstance(choice, NightAction):
+        return Action("nightAction", {"actionType": choice.action_type, **payload})
+    return Action("vote", payload) if isinstance(choice, VoteAction) else None

@@ -2,8 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Generator
-from types import coroutine
+from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any, NamedTuple, TypeVar
 
 from ...logs.log_text import describe_error as described
@@ -47,35 +46,6 @@ async def chunks(source: AsyncIterator[str], seconds: float, most: int) -> Async
                 raise limit.error
     finally:
         await close(source)
-
-
-async def within(seconds: float, work: Coroutine[Any, Any, Result]) -> Result:
-    """Return the result of a coroutine. The timer starts when it first waits, because most agents never wait.
-
-    Raises:
-        TimeoutError: when the time is over.
-        Exception: any error of the coroutine.
-    """
-    try:
-        waits_for = work.send(None)
-    except StopIteration as done:
-        return done.value  # type: ignore[no-any-return]
-    async with asyncio.timeout(seconds):
-        return await _resumed(work, waits_for)
-
-
-@coroutine
-def _resumed(work: Coroutine[Any, Any, Result], waits_for: Any) -> Generator[Any, Any, Result]:
-    """Continue a coroutine that has begun."""
-    while True:
-        try:
-            sent, error = (yield waits_for), None
-        except BaseException as raised:  # a cancellation too is passed to the coroutine
-            sent, error = None, raised
-        try:
-            waits_for = work.send(sent) if error is None else work.throw(error)
-        except StopIteration as done:
-            return done.value  # type: ignore[no-any-return]
 
 
 async def close(source: Any) -> None:

@@ -12,7 +12,7 @@ from ....envs.core.turn_state import AgentResponse
 from ...logs.log_text import describe_error as described
 from ...logs.log_text import escaped as shown
 from .agent_policy import AgentPolicy, model_calls, replacement
-from .host_calls import DueCall, close, within
+from .host_calls import DueCall, close
 from .host_session import MafiaHostSession, MafiaResult, Step
 from .limits import MafiaLimits
 from .match_report import EventFeed, Fault, MatchEvent
@@ -99,10 +99,10 @@ class HostedMatch:
         """Make a call and tell the session how it went."""
         arguments = self.session.arguments(call.number)
         try:
-            if call.method in ("think", "say"):
-                return await within(call.seconds, self._read(call, agent, arguments))
-            method = agent.vote if call.method == "vote" else agent.night_action
-            answer = await within(call.seconds, _answer(method, arguments))
+            async with asyncio.timeout(call.seconds):
+                if call.method in ("think", "say"):
+                    return await self._read(call, agent, arguments)
+                answer = await (agent.vote if call.method == "vote" else agent.night_action)(*arguments)
         except TimeoutError:
             return self.session.timed_out(call.number)
         except Exception as error:  # whatever it is, it is that agent's
@@ -189,10 +189,6 @@ class HostedMatch:
                 for (player_id, name), agent in zip(self._players, self.agents, strict=True)
             ],
         )
-
-
-async def _answer(method: Any, arguments: tuple[Any, Any]) -> Any:
-    return await method(*arguments)
 
 
 def _config(agent: AgentPolicy) -> dict[str, AgentConfig]:

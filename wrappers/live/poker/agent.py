@@ -18,8 +18,9 @@ from yarl import URL
 from ...agents.base import Agent
 from ...logs.match_log import MatchLog, opened
 from ...logs.safe_match_log import SafeMatchLog
-from ..common.activity import AgentStatistics, Link
+from ..common.activity import Link
 from ..common.agent_driver import AgentDriver
+from ..common.agent_turn import AgentStatistics
 from ..common.client import UNREACHABLE, Backoff, LiveError, http_client, tls_context
 from . import messages
 from .agent_events import PokerEvent

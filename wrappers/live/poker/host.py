@@ -9,7 +9,6 @@ import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
 from os import PathLike
-from typing import Any
 
 from aiohttp import WSCloseCode, web
 from aiohttp.typedefs import Middleware
@@ -24,15 +23,17 @@ from . import messages
 from .accounts import Accounts, SeatToken, SeatTokens
 from .host_messages import FullTableForm, encode
 from .host_session import PokerHostSession
-from .hosted_table import HostedTable, TableCounts, TableTimes
+from .hosted_table import HostedTable, PokerTimes, TableCounts
 from .messages import Error
 from .rest import PokerRest, answer_refusals, skill_url
-from .seats import Refusal
+from .seats import PokerRules, Refusal
 from .store import PokerStore
 from .table_pool import TablePool
 
 FRAME_LIMIT = 2**20
 """Bytes of a message, after which its connection is ended before it is read whole."""
+LIMITS = ConnectionLimits(frame=FRAME_LIMIT, message=16_384, rate=20.0)
+"""The limits of a connection, if not told otherwise."""
 NO_TOKEN = "registering needs the header Authorization: Bearer <access token>"
 EXCESS_CODES = {Excess.RATE: messages.RATE_LIMIT_EXCEEDED, Excess.LENGTH: messages.VALIDATION_ERROR}
 
@@ -40,27 +41,19 @@ EXCESS_CODES = {Excess.RATE: messages.RATE_LIMIT_EXCEEDED, Excess.LENGTH: messag
 class PokerHost(Server):
     """A poker server. Use it as an async context manager, or call `start` and `stop`.
 
-    >>> async with PokerHost(seats=6, hand_delay=0) as host:      # doctest: +SKIP
+    >>> async with PokerHost(PokerRules(seats=6)) as host:      # doctest: +SKIP
     ...     print(host.url)
 
     Args:
+        rules, times: of every table; None: the default ones.
         tables: how many tables are open; one that ends is replaced by a new one.
-        seats, small_blind, big_blind, stack, min_players, raise_cap, max_hands, rebuy: of every table, see
-            `PokerHostSession`.
         seed: makes the cards reproducible (every table has its own from it); None takes the operating system's.
-        timeout: seconds to act; then check if free, else fold. A seat without a connection when its turn begins is
-            acted for at once. After two such turns it sits out until it is back.
-        hand_delay: seconds from `hand_complete` to the next hand.
-        abandoned_after: seconds without any connection after which a table with players ends.
-        away_after: seconds without a connection after which a player loses its seat; None: never. A seat whose player
-            has never connected is free after 10 seconds.
         address: where to listen.
         port: where to listen; 0 takes a free port.
         access_token: what ``POST /v1/agents`` must bear; None lets everybody in.
         admit: who may register, in place of the access token; None: those who bear it.
-        session_lifetime: seconds for which a session token lives while no connection uses it.
-        message_limit: longest message in bytes (at most `FRAME_LIMIT`); a longer one is refused.
-        rate: messages a second on one connection, without those that move the game on; None: no limit.
+        limits: the limits of a connection; the longest message is at most `FRAME_LIMIT`, and the rate is without
+            messages that move the game on.
         observers: how many may look on, by a WebSocket with every state without cards:
             ``/v1/ws/observe/{table_id}`` has the platform's full-table form, ``/v1/tables/{table_id}/watch`` the agent
             format. One more takes the place of one from the address that has the most (see `Places`).
@@ -79,28 +72,16 @@ class PokerHost(Server):
 
     def __init__(
         self,
+        rules: PokerRules | None = None,
+        times: PokerTimes | None = None,
         *,
         tables: int = 1,
-        seats: int = 9,
-        small_blind: int = 1,
-        big_blind: int = 2,
-        stack: int = 100,
-        min_players: int = 2,
-        raise_cap: int | None = 4,
-        max_hands: int | None = None,
-        rebuy: bool = False,
         seed: int | None = None,
-        timeout: float = 30.0,
-        hand_delay: float = 1.5,
-        abandoned_after: float = 60.0,
-        away_after: float | None = 300.0,
         address: str = "127.0.0.1",
         port: int = 0,
         access_token: str | None = None,
         admit: Admit | None = None,
-        session_lifetime: float = 3600.0,
-        message_limit: int = 16_384,
-        rate: float | None = 20.0,
+        limits: ConnectionLimits = LIMITS,
         observers: int = 0,
         beside: Sequence[web.RouteDef] = (),
         origins: Origins | None = None,
@@ -109,39 +90,23 @@ class PokerHost(Server):
     ) -> None:
         if tables < 1:
             raise ValueError(f"tables={tables}: a server has at least 1")
-        if not 0 < timeout < 2**40 or min(hand_delay, abandoned_after, away_after or 0) < 0:
-            given = f"{timeout=}, {hand_delay=}, {abandoned_after=}, {away_after=}"
-            raise ValueError(f"{given}: these are seconds, and there must be some time to act")
-        if not 1 <= message_limit <= FRAME_LIMIT:
-            raise ValueError(f"message_limit={message_limit}: bytes, from 1 to {FRAME_LIMIT}")
-        if rate is not None and rate < 1:
-            raise ValueError(f"rate={rate}: at least 1 message a second, or None for no limit")
+        if limits.message is None or not 1 <= limits.message <= FRAME_LIMIT:
+            raise ValueError(f"message={limits.message}: bytes, from 1 to {FRAME_LIMIT}")
+        if limits.rate is not None and limits.rate < 1:
+            raise ValueError(f"rate={limits.rate}: at least 1 message a second, or None for no limit")
         super().__init__(
-            address=address,
-            port=port,
-            origins=origins,
-            body_limit=message_limit,
-            connection_limits=ConnectionLimits(frame=FRAME_LIMIT, message=message_limit, rate=rate),
+            address=address, port=port, origins=origins, body_limit=limits.message, connection_limits=limits
         )
-        options: dict[str, Any] = {
-            "seats": seats,
-            "small_blind": small_blind,
-            "big_blind": big_blind,
-            "stack": stack,
-            "min_players": min_players,
-            "raise_cap": raise_cap,
-            "max_hands": max_hands,
-            "rebuy": rebuy,
-            "timeout": round(1000 * timeout),
-        }
-        PokerHostSession(**options)  # wrong options are named at once
-        times = TableTimes(act=timeout, hand=hand_delay, abandoned=abandoned_after, away=away_after)
+        rules, times = rules or PokerRules(), times or PokerTimes()
+        PokerHostSession(rules)  # wrong rules are named at once
         self._store = PokerStore(IN_MEMORY if state is None else state)
-        self._tokens: SeatTokens = SeatTokens(session_lifetime, self._store)
+        self._tokens: SeatTokens = SeatTokens(times.session, self._store)
         on_event = on_event or (lambda kind, **fields: None)
-        self._pool = TablePool(options, times, seed, session_lifetime, on_event, self._tokens.revoke, self._store)
+        self._pool = TablePool(rules, times, seed, on_event, self._tokens.revoke, self._store)
         admit = admit or admit_by_token(access_token, NO_TOKEN)
-        self._rest = PokerRest(self._pool, Accounts(self._store), self._tokens, options["timeout"], admit, self.guesses)
+        self._rest = PokerRest(
+            self._pool, Accounts(self._store), self._tokens, round(1000 * times.act), admit, self.guesses
+        )
         self._count = tables
         self._watchers: Places[Connection] = Places(observers)
         self._beside = beside
@@ -306,7 +271,7 @@ def _send_error(connection: Connection, code: str, message: str, form: FullTable
 
 def _warm_up() -> None:
     """Play one hand, so that the rules are compiled before the first client waits for them."""
-    session = PokerHostSession(seats=2)
+    session = PokerHostSession(PokerRules(seats=2))
     for name in "ab":
         session.connect(session.join(name)[0])
     while session.due is not None and session.due.what == "act":

@@ -24,7 +24,7 @@ from . import messages
 from .hand import LiveHand
 from .host_messages import OBSERVERS, FullTableForm, HostMessage, HostMessages
 from .messages import Ack, Action, Error, Ping, PlayerJoined, PlayerLeft, Pong, Unknown
-from .seats import PokerSeat, Refusal, SavedSeat, TableSnapshot
+from .seats import PokerRules, PokerSeat, Refusal, SavedSeat, TableSnapshot
 
 SAVED_OPTIONS = ("seats", "small_blind", "big_blind", "stacks", "raise_cap")
 """Options of the rules with which a saved table goes on."""
@@ -55,20 +55,15 @@ class PokerHostSession:
     """One table of no-limit hold'em behind the platform's protocol.
 
     Args:
-        seats: 2 to 10.
-        small_blind, big_blind: chips.
-        stack: chips of a new player.
-        min_players: connected players with which the first hand begins.
+        rules: the rules; None: the default ones.
         timeout: time to act in milliseconds, as `welcome` says it; the clock itself is the shell's.
-        raise_cap: bets and raises allowed on a street, blinds not counted; None: no cap.
-        max_hands: hands after which the table ends as ``admin_stopped``; None: no limit.
-        rebuy: whether a player without chips gets a new stack before the next hand.
         seed: makes the cards reproducible. None draws every hand from the operating system, so that a player who has
             seen many cards cannot foresee the next.
         token: makes turn tokens.
 
     Attributes:
-        game, table: the rules with these options, and their record; for others to read only.
+        rules: the rules of the table.
+        game, table: the game with these rules, and their record; for others to read only.
         status: ``waiting`` for players, ``running``, or ``ended`` (for what `reason`).
         seats: who sits where, by seat number.
         hand, seq: the numbers of the hand and of the state.
@@ -76,39 +71,31 @@ class PokerHostSession:
         observers: who look on without a seat (`OBSERVERS`, `FULL_OBSERVERS`) and see no cards; set from outside.
 
     Raises:
-        ValueError: naming the option, its value and its range.
+        ValueError: naming the option of the rules, its value and its range.
     """
 
     def __init__(
         self,
+        rules: PokerRules | None = None,
         *,
-        seats: int = 9,
-        small_blind: int = 1,
-        big_blind: int = 2,
-        stack: int = 100,
-        min_players: int = 2,
         timeout: int = 30_000,
-        raise_cap: int | None = 4,
-        max_hands: int | None = None,
-        rebuy: bool = False,
         seed: int | None = None,
         token: Callable[[], str] = lambda: str(uuid.uuid4()),
     ) -> None:
-        if not 2 <= min_players <= seats:
-            raise ValueError(f"min_players={min_players}: with {seats} seats it is 2 to {seats}")
-        if max_hands is not None and max_hands < 1:
-            raise ValueError(f"max_hands={max_hands}: need at least 1, or None for no limit")
-        game = _game(seats=seats, small_blind=small_blind, big_blind=big_blind, stacks=stack, raise_cap=raise_cap)
+        self.rules = rules = rules or PokerRules()
+        game = _game(
+            seats=rules.seats,
+            small_blind=rules.small_blind,
+            big_blind=rules.big_blind,
+            stacks=rules.stack,
+            raise_cap=rules.raise_cap,
+        )
         self.status: Literal["waiting", "running", "ended"] = "waiting"
         self.reason: Reason | None = None
         self.seats: dict[int, PokerSeat] = {}
-        self.min_players = min_players
-        self.max_hands = max_hands
-        self.rebuy = rebuy
         self.observers: set[int] = set()
         self._hand = LiveHand(game, seed, token)
         self._messages = HostMessages(self._hand, self.seats)
-        self._stack = stack
         self._timeout = timeout
         self._acks: dict[tuple[int, str], int] = {}  # seat and token of this hand's accepted actions -> seq
         self._left: dict[str, int] = {}  # chips of agents who left
@@ -153,13 +140,13 @@ class PokerHostSession:
             raise Refusal(messages.TABLE_ENDED, "this table has ended")
         if any(seat.agent_id == agent_id for seat in self.seats.values()):
             raise Refusal(messages.ALREADY_SEATED, f"{agent_id} sits at this table (or is leaving it after this hand)")
-        if self._left.get(agent_id) == 0 and not self.rebuy:
+        if self._left.get(agent_id) == 0 and not self.rules.rebuy:
             raise Refusal(messages.INVALID_TABLE_STATE, f"{agent_id} has lost its chips here, and there is no rebuy")
         free = [number for number in range(self.game.seats) if number not in self.seats]
         if not free:
             raise Refusal(messages.TABLE_FULL, f"all {self.game.seats} seats are taken")
         number = preferred if preferred in free else free[0]
-        self.seats[number] = PokerSeat(agent_id, name, self._left.pop(agent_id, self._stack))
+        self.seats[number] = PokerSeat(agent_id, name, self._left.pop(agent_id, self.rules.stack))
         joined = PlayerJoined(seat_id=number, agent_name=name, stack=self.stack(number), agent_id=agent_id)
         return number, [self._messages.to(other, joined) for other in self._receivers() if other != number]
 
@@ -203,8 +190,8 @@ class PokerHostSession:
         if self.status == "running":
             return [self._welcome(number), *self._messages.states([number])]
         connected = self._connected()
-        if len(connected) < self.min_players:
-            return [self._messages.to(number, self._messages.waiting(number, self.min_players))]
+        if len(connected) < self.rules.min_players:
+            return [self._messages.to(number, self._messages.waiting(number, self.rules.min_players))]
         self.status = "running"
         return [self._welcome(other) for other in connected] + self.next_hand()
 
@@ -216,7 +203,7 @@ class PokerHostSession:
             return [self._messages.to(receiver, self._messages.ended(self.reason))]
         if self.status == "running":
             return self._messages.states([receiver])
-        return [self._messages.to(receiver, self._messages.waiting(receiver, self.min_players))]
+        return [self._messages.to(receiver, self._messages.waiting(receiver, self.rules.min_players))]
 
     def disconnect(self, number: int) -> None:
         """Note that a seat has lost its connection. It stays seated, the clock acts for it, and soon it sits out."""
@@ -237,8 +224,10 @@ class PokerHostSession:
     @property
     def _waits(self) -> bool:
         """Whether no hand can be dealt before somebody who sits out is back, or gone."""
-        chips = {number for number, seat in self.seats.items() if self.rebuy or self.stack(number) > 0}
-        return self.hand != self.max_hands and len(chips) >= 2 > sum(not self.seats[one].sits_out for one in chips)
+        chips = {number for number, seat in self.seats.items() if self.rules.rebuy or self.stack(number) > 0}
+        return self.hand != self.rules.max_hands and len(chips) >= 2 > sum(
+            not self.seats[one].sits_out for one in chips
+        )
 
     def stack(self, number: int) -> int:
         """Return the chips that the agent of a seat has behind."""
@@ -274,13 +263,13 @@ class PokerHostSession:
         """Deal the next hand; or end the table, if fewer than two have chips or `max_hands` are played."""
         if self.status != "running" or self._hand.playing or self._waits:
             return []
-        if self.rebuy and self.hand != self.max_hands:
+        if self.rules.rebuy and self.hand != self.rules.max_hands:
             for number, seat in self.seats.items():
                 if self.stack(number) == 0 and not seat.leaving:
-                    seat.chips = self._stack
+                    seat.chips = self.rules.stack
         if sum(self.stack(number) > 0 for number in self.seats) < 2:
             return self.end("insufficient_players")
-        if self.hand == self.max_hands:
+        if self.hand == self.rules.max_hands:
             return self.end("admin_stopped")
         return self._deal()
 

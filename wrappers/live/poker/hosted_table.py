@@ -25,21 +25,34 @@ RESERVED_SECONDS = 10.0
 """Seconds after which a seat is free again whose player has not connected."""
 
 
-@dataclass(frozen=True)
-class TableTimes:
+@dataclass(frozen=True, kw_only=True)
+class PokerTimes:
     """The times of a table, in seconds.
 
     Attributes:
-        act: to act; a seat without a connection when its turn begins is acted for at once.
-        hand: from the end of a hand to the next.
+        act: to act; then check if free, else fold. A seat without a connection when its turn begins is acted for at
+            once. After two such turns it sits out until it is back.
+        hand: from ``hand_complete`` to the next hand.
         abandoned: without any connection, after which a table with players ends.
-        away: without a connection, after which a player loses its seat; None: never.
+        away: without a connection, after which a player loses its seat; None: never. A seat whose player has never
+            connected is free after 10 seconds.
+        session: for which a session token lives while no connection uses it, and a table that ended is remembered.
     """
 
-    act: float
-    hand: float
-    abandoned: float
-    away: float | None = None
+    act: float = 30.0
+    hand: float = 1.5
+    abandoned: float = 60.0
+    away: float | None = 300.0
+    session: float = 3600.0
+
+    def __post_init__(self) -> None:
+        """Check the values.
+
+        Raises:
+            ValueError: if one is below 0, or there is no time to act.
+        """
+        if not 0 < self.act < 2**40 or min(self.hand, self.abandoned, self.away or 0) < 0:
+            raise ValueError(f"{self}: these are seconds, and there must be some time to act")
 
 
 @dataclass
@@ -71,7 +84,7 @@ class HostedTable:
         self,
         table_id: str,
         session: PokerHostSession,
-        times: TableTimes,
+        times: PokerTimes,
         on_event: Callable[..., None],
         on_end: Callable[["HostedTable"], None],
         store: PokerStore,
@@ -192,7 +205,7 @@ class HostedTable:
                 "maxSeats": session.game.seats,
                 "initialStack": options["stacks"],
                 "actionTimeoutMs": round(1000 * self._times.act),
-                "minPlayersToStart": session.min_players,
+                "minPlayersToStart": session.rules.min_players,
                 "realMoney": False,
             },
             "seats": seats,

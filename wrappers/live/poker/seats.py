@@ -8,6 +8,41 @@ SITS_OUT_AFTER = 2
 """Turns in a row that pass without a connection, after which a seat is dealt no further hand until it is back."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class PokerRules:
+    """The rules of a hosted table.
+
+    Attributes:
+        seats: 2 to 10.
+        small_blind, big_blind: chips.
+        stack: chips of a new player.
+        min_players: connected players with which the first hand begins.
+        raise_cap: bets and raises allowed on a street, blinds not counted; None: no cap.
+        max_hands: hands after which the table ends as ``admin_stopped``; None: no limit.
+        rebuy: whether a player without chips gets a new stack before the next hand.
+    """
+
+    seats: int = 9
+    small_blind: int = 1
+    big_blind: int = 2
+    stack: int = 100
+    min_players: int = 2
+    raise_cap: int | None = 4
+    max_hands: int | None = None
+    rebuy: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the values that the rules of the game do not check.
+
+        Raises:
+            ValueError: naming the option, its value and its range.
+        """
+        if not 2 <= self.min_players <= self.seats:
+            raise ValueError(f"min_players={self.min_players}: with {self.seats} seats it is 2 to {self.seats}")
+        if self.max_hands is not None and self.max_hands < 1:
+            raise ValueError(f"max_hands={self.max_hands}: need at least 1, or None for no limit")
+
+
 @dataclass
 class PokerSeat:
     """A taken seat.

@@ -2,15 +2,14 @@
 
 import asyncio
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import Any
 
 from ..common.database import SaveError
 from . import messages
 from .host_session import PokerHostSession
-from .hosted_table import HostedTable, TableCounts, TableTimes
-from .seats import Account, Refusal, TableSnapshot
+from .hosted_table import HostedTable, PokerTimes, TableCounts
+from .seats import Account, PokerRules, Refusal, TableSnapshot
 from .store import PokerStore
 
 MOST_ENDED = 300
@@ -21,10 +20,8 @@ class TablePool:
     """So many open tables.
 
     Args:
-        options: of every table, see `PokerHostSession`.
-        times: of every table.
+        rules, times: of every table.
         seed: makes the cards reproducible (every table has its own from it); None takes the operating system's.
-        remembered: seconds for which a table that ended is remembered.
         on_event: see `PokerHost`.
         on_forget: is called with every table that is forgotten.
         store: keeps the tables.
@@ -36,20 +33,18 @@ class TablePool:
 
     def __init__(
         self,
-        options: Mapping[str, Any],
-        times: TableTimes,
+        rules: PokerRules,
+        times: PokerTimes,
         seed: int | None,
-        remembered: float,
         on_event: Callable[..., None],
         on_forget: Callable[[HostedTable], None],
         store: PokerStore,
     ) -> None:
         self.tables: dict[str, HostedTable] = {}
         self.counts = TableCounts()
-        self._options = options
+        self._rules = rules
         self._times = times
         self._seed = seed
-        self._remembered = remembered
         self._on_event = on_event
         self._on_forget = on_forget
         self._store = store
@@ -126,7 +121,7 @@ class TablePool:
     def _open_table(self, table_id: str | None = None, saved: TableSnapshot | None = None) -> str:
         seed = None if self._seed is None else self._seed + self._opened
         self._opened += 1
-        session = PokerHostSession(**self._options, seed=seed)
+        session = PokerHostSession(self._rules, timeout=round(1000 * self._times.act), seed=seed)
         table_id = table_id or f"tbl_{secrets.token_hex(6)}"
         table = HostedTable(
             table_id, session, self._times, self._on_event, self._table_ended, self._store, saved, self.counts
@@ -150,7 +145,7 @@ class TablePool:
         """Forget tables that ended long ago, or are too many."""
         now = asyncio.get_running_loop().time()
         ages = {key: now - table.ended_at for key, table in self.tables.items() if table.ended_at is not None}
-        old = {key for key, age in ages.items() if age > self._remembered}
+        old = {key for key, age in ages.items() if age > self._times.session}
         old |= set(sorted(ages, key=ages.__getitem__)[MOST_ENDED:])
         for key in old:
             with suppress(SaveError):  # tokens of a table that is gone open nothing

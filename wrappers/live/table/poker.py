@@ -1,6 +1,7 @@
 """Hold'em in the browser: the poker host with a page, and programs in some seats. Stacks carry over between hands."""
 
 import asyncio
+import dataclasses
 import logging
 import secrets
 import ssl
@@ -26,8 +27,8 @@ from ..poker import messages
 from ..poker.agent import play
 from ..poker.host import PokerHost
 from ..poker.host_session import PokerHostSession
-from ..poker.hosted_table import HostedTable
-from ..poker.seats import Refusal
+from ..poker.hosted_table import HostedTable, PokerTimes
+from ..poker.seats import PokerRules, Refusal
 from .host import MOST_CLIENTS, page
 from .table_result import OnResult, PlayerResult, SeatTaken, TableResult
 
@@ -75,8 +76,8 @@ def _outcome(table: Any, seat: int | None) -> dict[str, Any]:
     return {"reason": "showdown" if table.showdown else "fold", "results": view.results(table, seat)}
 
 
-AWAY = 120.0
-"""Seconds without a connection after which a person loses the seat."""
+TIMES = PokerTimes(hand=4.0, away=120.0)
+"""The times of a table for people."""
 COME_BACK = 1.0
 """Seconds after which a program without a seat tries again."""
 JOINING = 60.0
@@ -90,14 +91,16 @@ class PokerTable:
     is played) a new one opens, and the programs take their seats again.
 
     Args:
-        seats: number of seats.
+        rules: the rules; every seat has to be taken before the first hand.
         programs: name and agent by seat. The other seats, at least one, are for people.
+        times: the times; a person who is away loses the seat after two minutes.
+        seed: makes the cards reproducible; None takes the operating system's.
         address, port: the address to listen on; port 0 chooses a free one.
         names: further host names under which browsers may reach the server.
         access_token: the token that agents need to register; None: no token.
         admit: who may register, in place of the access token: the table belongs to a lobby, which gives the tokens.
         on_result: called with the result of each table that has ended, over all its hands.
-        options: the other arguments of `poker.host.PokerHost`.
+        on_event: see `poker.host.PokerHost`.
 
     Attributes:
         host: the poker server.
@@ -109,9 +112,11 @@ class PokerTable:
 
     def __init__(
         self,
-        seats: int,
+        rules: PokerRules,
         programs: Mapping[int, tuple[str, Agent]],
         *,
+        times: PokerTimes = TIMES,
+        seed: int | None = None,
         address: str = "127.0.0.1",
         port: int = 0,
         names: tuple[str, ...] = (),
@@ -119,8 +124,9 @@ class PokerTable:
         admit: Admit | None = None,
         on_result: OnResult = lambda result: None,
         on_event: Callable[..., None] | None = None,
-        **options: Any,
     ) -> None:
+        seats = rules.seats
+        rules = dataclasses.replace(rules, min_players=seats)
         people = [seat for seat in range(seats) if seat not in programs]
         if not people:
             raise ValueError(f"all {seats} seats are taken by programs: leave one to a person")
@@ -135,9 +141,9 @@ class PokerTable:
         self._all_joined = asyncio.Event()
         self._on_event = on_event or (lambda kind, **fields: None)
         self.host = PokerHost(
-            seats=seats,
-            min_players=seats,
-            away_after=AWAY,
+            rules,
+            times,
+            seed=seed,
             address=address,
             port=port,
             access_token=access_token,
@@ -149,7 +155,6 @@ class PokerTable:
             ],
             origins=Origins.of(address, names),
             on_event=self._follow,
-            **options,
         )
 
     @property
@@ -291,8 +296,6 @@ class PokerTable:
 
 OPTIONS = {"small_blind": "small_blind", "big_blind": "big_blind", "stacks": "stack", "raise_cap": "raise_cap"}
 """The options of hold'em that a poker table has, and their names there."""
-HAND_DELAY = 4.0
-"""Seconds between two hands."""
 
 
 def poker_table(
@@ -328,12 +331,8 @@ def poker_table(
     if not isinstance(wanted.setdefault("stack", 200), int):
         raise ValueError(f"stacks={wanted['stack']}: at a poker table all players begin with the same stack")
     return PokerTable(
-        game.seats,
+        PokerRules(**{"seats": game.seats, "raise_cap": None, "max_hands": hands, "rebuy": rebuy, **wanted}),
         {seat: player for seat, player in enumerate(players) if player is not None},
-        max_hands=hands,
-        rebuy=rebuy,
-        hand_delay=HAND_DELAY,
         on_event=SafeMatchLog(log).write,
-        **{"raise_cap": None, **wanted},
         **common,
     )
