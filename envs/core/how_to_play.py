@@ -35,19 +35,22 @@ def how_to_play(game: "Game") -> str:
     words, _, own = template.render(_values(game)).partition(FIELDS)
     if "message_only" in game.view.action_spaces:
         words = f"{words.rstrip()}\n\n{MESSAGE_ONLY}"
-    lines = [line for line in own.splitlines() if line.strip()]
-    named = set(re.findall(r"`([^`]+)`", own))
     kind = game.view.state_type
-    lines += [f"- `{name}`: {meaning}" for name, meaning in described(kind) if name not in named] if kind else []
+    fields = dict(described(kind)) if kind else {}
+    lines = [line for line in own.splitlines() if fields.keys() & _names(line)]  # the options may leave fields out
+    lines += [f"- `{name}`: {meaning}" for name, meaning in fields.items() if name not in _names("".join(lines))]
     return "\n\n".join([words.strip(), *([f"{FIELDS} of `game_state`", "\n".join(lines)] if lines else [])])
+
+
+def _names(text: str) -> set[str]:
+    """Return the names in backticks."""
+    return set(re.findall(r"`([^`]+)`", text))
 
 
 def _values(game: "Game") -> dict[str, Any]:
     """Return what templates name: the options, the payoffs, the agents, and facts of games in phases."""
     payoffs, spaces = game.payoffs, game.view.action_spaces
     values = {"seats": game.seats, "agents": game.agents, "name": game.name, **game.options}
-    rules = getattr(game.view.game_state, "args", ())[:1]
-    phases = rules[0] if rules and hasattr(rules[0], "phases") else None
     return values | {
         "unit": payoffs.unit,
         "unit_name": payoffs.unit_name,
@@ -56,11 +59,7 @@ def _values(game: "Game") -> dict[str, Any]:
         "game_issues": {name: int(part.n) for name, part in spaces["submit_offer"].items() if hasattr(part, "n")}
         if "submit_offer" in spaces
         else {},
-        "fields": {field.name for field in phases.fields} if phases else set(),
-        "has_facts": bool(phases and phases.facts),
-        "has_private": bool(phases and phases.private),
-        "has_roles": bool(phases and phases.roles),
-        "rules_loop": bool(phases and (phases.loops or phases.open)),
+        "has_private": getattr(getattr(game.view.state_type, "rules", None), "private", None) is not None,
     }
 
 
@@ -70,7 +69,12 @@ def _environment() -> "Environment":
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
     environment = ImmutableSandboxedEnvironment(
-        loader=FunctionLoader(_source), undefined=StrictUndefined, finalize=shown, trim_blocks=True, lstrip_blocks=True
+        loader=FunctionLoader(_source),
+        undefined=StrictUndefined,
+        finalize=shown,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
     )
     environment.filters |= {"listed": listed, "drawn": drawn, "quantiles": quantiles}
     return environment

@@ -64,6 +64,7 @@ def test_every_field_and_action_is_explained(case):
     game = find(game_id)(**options)
     words, _, fields = how_to_play(game).partition("## Fields")
     explained = set(re.findall(r"`([^`]+)`", fields))
+    assert all(line.startswith("- `") and line.count("- `") == 1 for line in fields.splitlines()[1:] if line)
     for name, meaning in re.findall(r"^- `(\w+)`: *(.*)$", fields, re.MULTILINE):
         assert meaning, name
     seen = set()
