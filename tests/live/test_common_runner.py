@@ -6,8 +6,7 @@ import logging
 import pytest
 from live.event_loops import FakeWorker, in_virtual_time
 from parlour.envs import Action, TurnState
-from parlour.wrappers.live.common.agent_driver import AgentDriver
-from parlour.wrappers.live.common.agent_runner import ActionRejected, AgentRunner, LogNote, SendMessage
+from parlour.wrappers.live.common.agent_runner import ActionRejected, AgentDriver, AgentRunner, LogNote, SendMessage
 from parlour.wrappers.live.common.agent_turn import Turn
 
 TAKE = Action("take")

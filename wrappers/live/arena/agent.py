@@ -14,7 +14,7 @@ from ...agents.base import Agent
 from ...agents.policy import PolicyAgent
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
-from ..common.agent_driver import AgentDriver, Deadline
+from ..common.agent_runner import AgentDriver, Deadline
 from ..common.agent_turn import AgentStatistics, Played, convert_to, read_state
 from ..common.client import Backoff, LiveError, http_client, request_json
 from ..common.session_timer import EndCounter

@@ -17,7 +17,7 @@ from yarl import URL
 from ....envs.core.turn_state import TurnState
 from ...agents.policy import PolicyAgent
 from ...logs.log_text import describe_error
-from ..common.agent_driver import AgentDriver, Deadline
+from ..common.agent_runner import AgentDriver, Deadline
 from ..common.agent_turn import convert_to, plain
 from ..common.match_session import MatchSession
 from .messages import ANSWER_LIMIT, MatchEnd, MatchStart

@@ -1,6 +1,6 @@
 """Common parts of all live protocols.
 
-- `agent_turn`, `agent_driver`, `agent_runner`: a turn of our agent, the agent in its thread, its session's events.
+- `agent_turn`, `agent_runner`: a turn of our agent; the agent in its thread, and its session's events.
 - `match_session`, `seat_names`: a hosted match, without I/O, and its agents' names.
 - `server`, `listening`, `connection`, `budgets`, `tokens`, `origins`, `page`: an HTTP and WebSocket server.
 - `client`, `pings`: connecting to a server, with retries.

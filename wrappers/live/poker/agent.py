@@ -19,7 +19,7 @@ from ...agents.base import Agent
 from ...logs.match_log import MatchLog, opened
 from ...logs.safe_match_log import SafeMatchLog
 from ..common.activity import Link
-from ..common.agent_driver import AgentDriver
+from ..common.agent_runner import AgentDriver
 from ..common.agent_turn import AgentStatistics
 from ..common.client import UNREACHABLE, Backoff, LiveError, http_client, tls_context
 from . import messages
@@ -155,7 +155,6 @@ async def play(
     log: str | PathLike[str] | MatchLog | None = None,
     statistics: AgentStatistics | None = None,
     link: Link | None = None,
-    session: PokerAgentSession | None = None,
     on_event: Callable[[PokerEvent], None] | None = None,
 ) -> PokerResult:
     """Play at a table until it ends, or at one table after another.
@@ -185,7 +184,6 @@ async def play(
         log: a match log, or the path of one to append to (see `parlour.wrappers.logs.match_log`).
         statistics: the agent's counters; None: new ones.
         link: gets every beginning and end of a connection; None: nobody does.
-        session: the protocol's state, with what is known about the table beforehand.
         on_event: is called with every event, for tables on a screen and tests.
 
     Raises:
@@ -208,7 +206,7 @@ async def play(
 
             def connect(hands: int | None) -> TableConnection:
                 runner = PokerRunner(
-                    session if session is not None and not keep_playing else PokerAgentSession(),
+                    PokerAgentSession(),
                     driver,
                     hands=hands,
                     deadline=deadline,

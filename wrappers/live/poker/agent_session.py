@@ -39,8 +39,6 @@ class PokerAgentSession:
     """One seat at one table.
 
     Args:
-        match_id: TurnState's; the wire has none.
-        hands: hands of an episode in training; 1: every hand is an episode.
         small_blind, big_blind, ante: if known beforehand; those of the wire replace them.
 
     Attributes:
@@ -53,10 +51,7 @@ class PokerAgentSession:
         news: how many messages were received, without the answers to pings.
     """
 
-    def __init__(
-        self, *, match_id: str = "", hands: int = 1, small_blind: int = 1, big_blind: int = 2, ante: int = 0
-    ) -> None:
-        self.match_id = match_id
+    def __init__(self, *, small_blind: int = 1, big_blind: int = 2, ante: int = 0) -> None:
         self.seat: int | None = None
         self.seq = 0
         self.busted = False
@@ -64,7 +59,6 @@ class PokerAgentSession:
         self.actions = 0
         self.rejected = 0
         self.news = 0
-        self._hands = hands
         self._tracker = TableTracker(small_blind, big_blind, ante)
         self._first_stack: int | None = None
         self._last_stack: int | None = None
@@ -352,10 +346,10 @@ class PokerAgentSession:
             return None
         ours = self._turn is not None
         offers, to_call = read_offers(state, self.seat) if ours else ([], 0)
-        game_state = self._tracker.game_state(state, self.seat, offers, to_call, self._hands)
+        game_state = self._tracker.game_state(state, self.seat, offers, to_call)
         turn = game_state.turn = self.seat if ours else game_state.turn
         return TurnState(
-            match_id=self.match_id,
+            match_id="",
             game_id="holdem-v0",
             agent_id=f"player_{self.seat}",
             phase=state.phase,

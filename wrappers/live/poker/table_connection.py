@@ -12,8 +12,7 @@ from yarl import URL
 
 from ....envs.core.turn_state import Action, AgentResponse
 from ..common.activity import Link
-from ..common.agent_driver import AgentDriver
-from ..common.agent_runner import AgentRunner
+from ..common.agent_runner import AgentDriver, AgentRunner
 from ..common.agent_turn import Played, Turn
 from ..common.client import (
     CONNECTION_ERRORS,

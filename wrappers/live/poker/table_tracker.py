@@ -99,9 +99,7 @@ class TableTracker:
 
     # What the agent sees.
 
-    def game_state(
-        self, state: GameState, seat: int | None, offers: list[Offer], to_call: int, hands: int = 1
-    ) -> HoldemState:
+    def game_state(self, state: GameState, seat: int | None, offers: list[Offer], to_call: int) -> HoldemState:
         """Return `state` as hold'em's TurnState has it.
 
         Args:
@@ -109,7 +107,6 @@ class TableTracker:
             seat: the receiver.
             offers: what it may do, and `to_call` what a call costs, as `read_offers` reads them from the wire. If there
                 are any, it is the receiver's turn.
-            hands: per episode.
         """
         if offers and seat is not None:
             self._correct_big_blind(state, seat, offers, to_call)
@@ -119,7 +116,7 @@ class TableTracker:
         return HoldemState(
             seat=seat,
             hand=state.hand,
-            hands=hands,
+            hands=1,
             phase=state.phase,
             board=list(state.board),
             pot=sum(self.committed.values()) + self._unplaced,

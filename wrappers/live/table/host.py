@@ -19,7 +19,7 @@ from ....envs.core.match import Match
 from ...agents.base import Agent
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
-from ..common.agent_driver import AgentDriver, Deadline
+from ..common.agent_runner import AgentDriver, Deadline
 from ..common.agent_turn import Turn
 from ..common.connection import Connection, ConnectionLimits, Excess
 from ..common.origins import Origins

@@ -18,8 +18,7 @@ from ....envs.tangram.pieces import PIECES
 from ...agents.base import Agent
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
-from ..common.agent_driver import AgentDriver, Deadline
-from ..common.agent_runner import AgentRunner
+from ..common.agent_runner import AgentDriver, AgentRunner, Deadline
 from ..common.agent_turn import AgentStatistics
 from ..common.connection import Connection, ConnectionLimits
 from ..common.server import Server

@@ -25,8 +25,7 @@ from ...logs.log_text import describe_error
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
 from ..common.activity import Link
-from ..common.agent_driver import AgentDriver
-from ..common.agent_runner import SendMessage
+from ..common.agent_runner import AgentDriver, SendMessage
 from ..common.client import Backoff, http_client, open_websocket, retry
 from ..common.pings import next_message
 from . import messages
