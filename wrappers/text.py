@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from ..envs import Action, Game, Match, TurnState, how_to_play
+from ..envs import Action, Game, Match, TurnState
 from ..envs.core.registry import as_game
 from .agents.prompt import Chat, Prompting
 
@@ -114,7 +114,7 @@ class TextGame:
         self.game = as_game(game, options)
         self.match = Match(self.game)
         self.retries, self.penalty = retries, penalty
-        self.prompting = prompting or Prompting(rules=how_to_play(self.game))
+        self.prompting = prompting or Prompting(game=self.game)
         self._past: dict[str, list[Mapping[str, str]]] = {}  # the turns of every agent in the episode, and its answers
         self._asked: Mapping[str, str] = {}
         self._returns = dict.fromkeys(self.game.agents, 0.0)
@@ -140,7 +140,7 @@ class TextGame:
         agent, before, refused = self._acting(), match.decisions, None
         rewards = dict.fromkeys(self.game.agents, 0.0)
         try:
-            result = match.submit(agent, parse(text))
+            result = match.submit(agent, self.prompting.action(parse(text)))
             refused = None if result.ok else f"{result.error}: {result.error_detail}"
         except ValueError as error:
             refused = str(error)
@@ -168,7 +168,7 @@ class TextGame:
         state = match.turn_state(agent)
         prompt: list[Mapping[str, str]] = []
         if not done:
-            prompt += self.prompting.chat(state, self._past[agent])
+            prompt += self.prompting.chat(self.prompting.shown(state), self._past[agent])
             self._asked = prompt[-1]
         for text, why in self._refusals:
             prompt += self.prompting.again(text, why)
@@ -179,6 +179,8 @@ class TextGame:
     def _answers(self) -> tuple[str, ...]:
         match, encode = self.match, self.game.view.encode
         actions = [encode(match.table, int(index)).action for index in np.flatnonzero(match.batch.masks[0])]
+        if (skin := self.prompting.disguise) is not None:
+            actions = [skin.disguised(action) for action in actions]
         return tuple(dict.fromkeys(msgspec.json.encode(action).decode() for action in actions))
 
 

@@ -2,7 +2,8 @@
 
 Every game has a template, ``envs/how_to_play/<game>.md`` (Jinja): the aim, the turns, the payoffs in the unit of the
 reward, what ends the game, and the fields of `game_state`. It is filled in from the options of the game. What the
-template leaves out of the fields is taken from the type of `game_state`.
+template leaves out of the fields is taken from the type of `game_state`. A first line ``{# disguise: words #}`` lists
+the words that skins replace (`parlour.wrappers.skins`).
 """
 
 import re
@@ -61,6 +62,12 @@ def _values(game: "Game") -> dict[str, Any]:
         else {},
         "has_private": getattr(getattr(game.view.state_type, "rules", None), "private", None) is not None,
     }
+
+
+def telltale_words(game: "Game") -> list[str]:
+    """Return the words by which players recognise a game, from the first line of its template; see `skins`."""
+    found = re.match(r"\{# disguise: (.*?) #\}", game.how_to_play or _source(game.name) or "")
+    return found[1].split() if found else []
 
 
 @cache

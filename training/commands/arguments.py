@@ -5,7 +5,9 @@ A command has these dataclasses as parameters; tyro shows their fields as option
 
 import os
 import ssl
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -120,13 +122,18 @@ class PromptArguments(ModelArguments):
     conversation: bool = False
     """Whether the model is shown its earlier turns in the match, and its answers to them."""
 
-    def prompting(self) -> Prompting:
-        """Return how the model is asked, without the rules of a game.
+    skin: int | None = None
+    """Disguise of the game for the model: other words and another order of fields, by this number from 0 up."""
+
+    def prompting(self) -> Callable[..., Prompting]:
+        """Return what makes the way in which the model is asked in a game, ``prompting(game=…)``.
 
         Raises:
             OSError, ValueError: if the file of prompts cannot be used.
         """
-        return Prompting(
+        return partial(
+            Prompting,
+            skin=self.skin,
             prompts=load_prompts(self.prompts),
             view=self.state_view,
             legal=self.legal_actions,

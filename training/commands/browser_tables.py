@@ -1,7 +1,7 @@
 """Tables in the browser for the commands table and lobby: seats by name, and serving until a signal."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from socket import AF_INET, SOCK_DGRAM, gethostname, socket
 from typing import Any
@@ -29,7 +29,7 @@ def browser_table(
     settings: Sequence[str] = (),
     seed: int | None = None,
     model: Model | None = None,
-    prompting: Prompting | None = None,
+    prompting: Callable[..., Prompting] | None = None,
     delay: float,
     hands: int | None = None,
     rebuy: bool = False,

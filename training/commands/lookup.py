@@ -4,13 +4,12 @@ import inspect
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ... import zoo
-from ...envs import GAMES, Game, find, how_to_play
+from ...envs import GAMES, Game, find
 from ...envs import game as make_game
 from ...envs.core.installed import install
 from ...envs.core.options import did_you_mean
@@ -234,7 +233,11 @@ def silenced(player: Policy, game: Game, mute: bool, scramble: bool, seed: int) 
 
 
 def agent(
-    spec: str, game: Game, seed: int | None = None, model: Model | None = None, prompting: Prompting | None = None
+    spec: str,
+    game: Game,
+    seed: int | None = None,
+    model: Model | None = None,
+    prompting: Callable[..., Prompting] | None = None,
 ) -> Agent:
     """Return the agent that `spec` names for a seat at `game`: ``human``, ``llm`` (which is `model`, asked as
     `prompting` says, with the rules of the game), or see `located`.
@@ -251,7 +254,7 @@ def agent(
         return HumanAgent()
     if spec == LLM:
         talk = game.capabilities.talk
-        asked = replace(prompting or Prompting(), rules=how_to_play(game))
+        asked = (prompting or Prompting)(game=game)
         return LLMAgent(needed(model), None, prompting=asked, talks=talk is None or talk.message_violation is None)
     if make := foreign(spec, game):
         return make()

@@ -88,6 +88,7 @@ class LLMAgent:
         Raises:
             ModelError: if the model fails.
         """
+        state = self.prompting.shown(state)
         offers = {offer.action_type: offer for offer in state.allowed_actions}
         if not offers:
             raise ModelError(f"{state.agent_id} has no legal action")
@@ -112,7 +113,8 @@ class LLMAgent:
             del self._past[: -2 * self.prompting.turns]
         said = answer.get("say") if self._talks else None
         messages = [MessageIntent(MessageScope.PUBLIC, said[:300])] if isinstance(said, str) and said.strip() else []
-        return AgentResponse(Action(answer["action_type"], answer.get("payload", {})), messages)
+        action = self.prompting.action(Action(answer["action_type"], answer.get("payload", {})))
+        return AgentResponse(action, messages)
 
     def _schema(self, offers: Sequence[AllowedAction]) -> dict[str, Any]:
         """Return the JSON schema of an answer. It does not tell the legal actions where the prompt does not."""

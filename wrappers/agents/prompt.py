@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from importlib.resources import files
 from os import PathLike
 from pathlib import Path
@@ -12,7 +13,10 @@ from typing import Any, Literal, TypeVar
 import msgspec
 from msgspec import Struct
 
-from ...envs.core.turn_state import AllowedAction, TurnState
+from ...envs.core.game import Game
+from ...envs.core.how_to_play import how_to_play
+from ...envs.core.turn_state import Action, AllowedAction, TurnState
+from ..skins import Skin
 from .state_text import compact, in_words, offer_in_words
 
 Chat = Sequence[Mapping[str, str]]
@@ -86,7 +90,8 @@ class Prompting:
     """How a language model is asked for an action.
 
     Attributes:
-        rules: the rules in words, such as `how_to_play` returns them; empty: none.
+        game: the game with its options, whose rules in words are told; None: none are.
+        skin: the number of the disguise of the game (see `parlour.wrappers.skins`); None: it is shown as it is.
         instructions: the end of the system prompt.
         prompts: the texts.
         view: how the state is written.
@@ -97,7 +102,8 @@ class Prompting:
         messages: number of latest messages of the match in the prompt.
     """
 
-    rules: str = ""
+    game: Game | None = field(default=None, compare=False)
+    skin: int | None = None
     instructions: str = ""
     prompts: Prompts = field(default_factory=load_prompts)
     view: StateView = "json"
@@ -106,11 +112,44 @@ class Prompting:
     turns: int = 50
     messages: int = 30
 
+    def __post_init__(self) -> None:
+        """Check the skin.
+
+        Raises:
+            ValueError: if it is below 0, or there is no game for it.
+        """
+        if self.skin is not None and self.game is None:
+            raise ValueError("a skin needs the game that it disguises")
+        if self.skin is not None and self.skin < 0:
+            raise ValueError(f"skin {self.skin} is negative; give one from 0 up")
+
+    @cached_property
+    def disguise(self) -> Skin | None:
+        """The skin; None: there is none."""
+        return None if self.skin is None or self.game is None else Skin(self.game, self.skin)
+
+    @cached_property
+    def rules(self) -> str:
+        """The rules in words, in disguise where there is one."""
+        return "" if self.game is None else self.text(how_to_play(self.game))
+
+    def text(self, text: str) -> str:
+        """Return a text about the game as the model is shown it."""
+        return text if self.disguise is None else self.disguise.text(text)
+
+    def shown(self, state: TurnState) -> TurnState:
+        """Return a state as the model is shown it."""
+        return state if self.disguise is None else self.disguise.state(state)
+
+    def action(self, action: Action) -> Action:
+        """Return the action of the game that a model's action means."""
+        return action if self.disguise is None else self.disguise.action(action)
+
     def chat(self, state: TurnState, past: Chat = ()) -> Chat:
         """Return the conversation that asks for an action.
 
         Args:
-            state: the agent's TurnState.
+            state: the agent's TurnState, as it is `shown`.
             past: its earlier turns and answers; they are left out without `conversation`.
         """
         values = {"agent": state.agent_id, "game": state.game_id, "rules": self.rules, "problem": ""}
@@ -123,7 +162,8 @@ class Prompting:
 
     def again(self, answer: str, problem: str) -> Chat:
         """Return what follows a refused answer: the answer, and why it was refused."""
-        values = {"agent": "", "game": "", "rules": "", "state": "", "problem": problem, "answer": self.prompts.answer}
+        values = {"agent": "", "game": "", "rules": "", "state": "", "answer": self.prompts.answer}
+        values["problem"] = self.text(problem)
         refused = {"role": "user", "content": fill(self.prompts.refused, **values)}
         return [{"role": "assistant", "content": answer}, refused]
 
