@@ -306,6 +306,7 @@ def poker_table(
     hands: int | None,
     rebuy: bool,
     log: MatchLog | None,
+    timeout: float = TIMES.act,
     **common: Any,
 ) -> PokerTable:
     """Return a poker table for people and programs.
@@ -317,6 +318,7 @@ def poker_table(
         hands: number of hands after which the table ends and a new one opens; None: no limit.
         rebuy: whether a player without chips gets a new stack before the next hand.
         log: the match log; None: no log.
+        timeout: seconds for a turn.
         common: arguments of every table in the browser.
 
     Raises:
@@ -333,6 +335,7 @@ def poker_table(
     return PokerTable(
         PokerRules(**{"seats": game.seats, "raise_cap": None, "max_hands": hands, "rebuy": rebuy, **wanted}),
         {seat: player for seat, player in enumerate(players) if player is not None},
+        times=dataclasses.replace(TIMES, act=timeout),
         on_event=SafeMatchLog(log).write,
         **common,
     )
