@@ -247,6 +247,24 @@ def test_a_field_of_another_kind_is_left_out_or_named(name):
                         game.observation(tables[0], own)
 
 
+@pytest.mark.parametrize("name", ["kuhn", "leduc", "holdem"])
+def test_a_pot_that_follows_from_the_rest_may_be_missing(name):
+    game = envs.game(name)
+    for table, seat, state in states(game, 3):
+        del state.game_state["pot"]
+        for player in state.game_state.get("players", ()):
+            player["stack"] = float(player["stack"])
+        check(game, state, table, seat)
+
+
+def test_half_a_chip_is_refused():
+    game = envs.game("holdem")
+    _, _, state = next(states(game))
+    state.game_state["players"][0]["stack"] = 60.5
+    with pytest.raises(ValueError, match="players"):
+        game.view.load(state)
+
+
 def test_a_player_is_found_by_its_name_where_no_seat_is_told():
     game = envs.game("holdem", seats=3)
     env = GameEnv(game, "flat")

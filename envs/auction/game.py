@@ -15,9 +15,7 @@ from ..core.rules import Rules
 from ..core.structured_talk import NUM_ACTIONS, StructuredTalk
 from ..core.view import View
 from ..render.renderer import Renderer
-from . import actions, bots, moves, picture, render, rules, view
-from .load import load
-from .shown_options import differences
+from . import actions, bots, picture, render, rules, view
 from .table import POINTS, RULES, SEATS, TABLE, VALUES
 
 Quantiles = Sequence[float]
@@ -182,8 +180,8 @@ def _made(options: dict[str, Any], tables: list[tuple[float, ...]]) -> Game:
             num_actions=options["bids"] + 1 + talk * NUM_ACTIONS,
             reset=rules.reset,
             step=rules.step,
-            decode=moves.decode,
-            legal=moves.legal,
+            decode=rules.decode,
+            legal=rules.legal,
         ),
         encoders=Encoders(__package__, blank),
         payoffs=Payoffs(-highest - options["entry_fee"], most),
@@ -198,7 +196,7 @@ def _made(options: dict[str, Any], tables: list[tuple[float, ...]]) -> Game:
             phase=view.phase,
             game_state=view.game_state,
             outcome=view.outcome,
-            load=partial(load, blank, words),
+            load=partial(view.load, blank, words),
             state_type=view.AuctionState,
             resample=view.resample,
         ),
@@ -207,6 +205,6 @@ def _made(options: dict[str, Any], tables: list[tuple[float, ...]]) -> Game:
         capabilities=Capabilities(
             talk=words.capability(options["bids"] + 1) if talk else None,
             public_view=PublicView(view.public),
-            shown_options=ShownOptions(differences),
+            shown_options=ShownOptions(view.differences),
         ),
     )

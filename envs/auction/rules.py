@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from ..core.compiled import compiled
 from ..core.rng import draw, uniform
-from ..core.structured_talk import clear_talk, say
-from .table import ALL_PAY, AVERAGE, BID, COMMON, FIRST_PRICE, TALK
+from ..core.structured_talk import LIMIT, NUM_ACTIONS, clear_talk, say
+from .table import ALL_PAY, AVERAGE, BID, COMMON, FIRST_PRICE, PASS, TALK
 
 CLOSE = 1e-7
 """Rounding error of a bid: a bid of the grid that is the reserve price takes part."""
@@ -181,3 +181,21 @@ def utility(table: Any, gain: float) -> float:
     if table.risk_aversion == 0.0 or gain <= 0.0:
         return gain
     return (gain * table.per_money) ** (1.0 - table.risk_aversion) / table.per_money
+
+
+@compiled
+def decode(table: Any, action: int) -> Move:
+    """Return the move of an action index: the grid of bids, pass, talk."""
+    if action < table.bids:
+        return Move(BID, action * table.bid_step)
+    if action == table.bids:
+        return Move(PASS, 0.0)
+    return Move(TALK, float(action - table.bids - 1))
+
+
+@compiled
+def legal(table: Any, mask: Any) -> None:
+    """Write the action mask of the acting seat: all actions are legal, except talk after `LIMIT` messages."""
+    mask[:] = 1
+    if table.talk and table.spoken >= LIMIT:
+        mask[table.bids + 1 : table.bids + 1 + NUM_ACTIONS] = 0

@@ -12,8 +12,7 @@ from ..core import turn_state as ts
 from ..core.structured_talk import StructuredTalk
 from ..core.turn_state import NOTHING, Action, ActionResult, AgentResponse, AllowedAction, MessageIntent, MessageScope
 from ..core.view import ActionRange
-from .moves import decode
-from .rules import Move
+from .rules import Move, decode
 from .table import ACCEPT, KINDS, OFFER, PASS, REJECT, TALK
 
 TYPES = (*KINDS[:TALK], "message_only")

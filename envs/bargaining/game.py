@@ -16,9 +16,7 @@ from ..core.rules import Rules
 from ..core.structured_talk import NUM_ACTIONS, StructuredTalk
 from ..core.view import View
 from ..render.renderer import Renderer
-from . import actions, bots, moves, picture, render, rules, view
-from .load import load
-from .shown_options import differences
+from . import actions, bots, picture, render, rules, view
 from .table import ROUNDS, SEATS, TABLE
 
 Range = Sequence[float]
@@ -116,8 +114,8 @@ def _made(options: dict[str, Any], ranges: list[tuple[float, float]]) -> Game:
             num_actions=num_actions,
             reset=rules.reset,
             step=rules.step,
-            decode=moves.decode,
-            legal=moves.legal,
+            decode=rules.decode,
+            legal=rules.legal,
         ),
         encoders=Encoders(__package__, blank),
         payoffs=Payoffs(-max(high for _, high in ranges), total - min(low for low, _ in ranges)),
@@ -132,7 +130,7 @@ def _made(options: dict[str, Any], ranges: list[tuple[float, float]]) -> Game:
             phase=view.phase,
             game_state=view.game_state,
             outcome=view.outcome,
-            load=partial(load, blank, words),
+            load=partial(view.load, blank, words),
             state_type=view.BargainingState,
             resample=view.resample,
         ),
@@ -141,7 +139,7 @@ def _made(options: dict[str, Any], ranges: list[tuple[float, float]]) -> Game:
         capabilities=Capabilities(
             talk=words.capability(options["offers"] + 3) if talk else None,
             public_view=PublicView(view.public),
-            shown_options=ShownOptions(differences),
+            shown_options=ShownOptions(view.differences),
             outside_option=OutsideOption(partial(actions.worth, num_actions)),
         ),
     )

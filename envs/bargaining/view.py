@@ -1,14 +1,19 @@
 """Record ──► TurnState of a negotiator, and back. `game_state` and `outcome` are those of the TurnState platforms."""
 
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Annotated, Any
 
 import numpy as np
 from msgspec import UNSET, Struct, UnsetType
 
 from ..core.game_state import GameState, about
-from ..core.structured_talk import LIMIT
+from ..core.loading import amount, moves_in, named_order, own_turns_left, payoffs_in, round_of
+from ..core.record import Tables
+from ..core.structured_talk import LIMIT, StructuredTalk, spoken
+from ..core.turn_state import TurnState
 from .rules import draw_reservation
-from .table import KINDS, OFFER
+from .table import KINDS, OFFER, PASS, TALK
 
 
 class Move(Struct):
@@ -93,3 +98,133 @@ def resample(table: Any, seat: int, generator: np.random.Generator) -> None:
     table.stream = generator.integers(0, 2**64, dtype=np.uint64)
     if not table.public and not table.agreed:
         table.my_reservation_value[1 - seat] = draw_reservation(table, 1 - seat)
+
+
+Row = Mapping[str, Any]
+NAMES = ("player_0", "player_1")
+
+
+def load(blank: Tables, talk: StructuredTalk, state: TurnState) -> tuple[Tables, int]:
+    """Rebuild the record with what the seat of `state` may know; the rest is blank.
+
+    Agents may have any names (see `_seat`). What a host adds is left out: unknown fields, and rows of the history that
+    are no moves. What it leaves out is filled: a pass that it did not log, a reservation value (0). A pie of another
+    size is seen in proportion. Of a history that is longer than the game, the latest moves are seen. If the host ends
+    the match earlier (`own_turns_left`), passes come first, so that as many turns are left.
+
+    Args:
+        blank: a table with the options that TurnState does not have.
+        talk: the words of this game.
+        state: the negotiation's TurnState.
+
+    Returns:
+        The record (recarray of shape (1,)) and the seat in it.
+
+    Raises:
+        ValueError: naming a field that should hold a number and does not.
+    """
+    game = state.game_state
+    tables = blank.copy().view(np.recarray)
+    table = tables[0]
+    _load_total(table, amount(game.get("total", table.total), "total"))
+    history = moves_in(game.get("action_history"), KINDS[:TALK], state.phase)
+    seat = _seat(state, history)
+    table.my_reservation_value[seat] = amount(game.get("my_reservation_value") or 0.0, "my_reservation_value")
+    if table.public:
+        theirs = game.get("opponent_reservation_value", (table.low[1 - seat] + table.high[1 - seat]) / 2)
+        table.my_reservation_value[1 - seat] = amount(theirs, "opponent_reservation_value")
+    _load_offer(table, state, seat, history)
+    table.turn = seat if state.is_my_turn else 1 - seat
+    _load_history(table, state, seat, history)
+    if state.game_over:
+        _load_end(table, state, seat)
+    if table.talk:
+        others = {message.sender_id for message in state.messages}
+        talk.load(table, seat, state.messages, dict.fromkeys(others, 1 - seat) | {state.agent_id: seat})
+        if state.is_my_turn:
+            table.spoken = spoken(state.messages, state.agent_id, game.get("messages_left"))
+    return tables, seat
+
+
+def _load_total(table: Any, total: float) -> None:
+    """Take the size of the pie; of another size than the game's, whatever is measured in it grows with it."""
+    if total <= 0:
+        raise ValueError(f"a pie of {total:g}: it must be above 0")
+    if total != table.total:
+        factor = total / float(table.total)
+        table.total, table.per_total = total, 1 / total
+        table.offer_step = total / (int(table.offers) - 1)
+        table.low *= factor
+        table.high *= factor
+
+
+def _seat(state: TurnState, history: Sequence[Row]) -> int:
+    """Return the seat of `state`: by its name, else by the host's order, else by the first mover of a round.
+
+    Not by the first row alone: a host may leave out the passes before it.
+    """
+    if state.agent_id in NAMES:
+        return NAMES.index(state.agent_id)
+    order = named_order(state)
+    if len(order) == len(NAMES):
+        return order.index(state.agent_id)
+    first = history[0]["agent_id"] if history else state.current_turn_agent_id
+    for one, other in pairwise(history):
+        if one["agent_id"] != other["agent_id"]:
+            first = one["agent_id"] if round_of(one) == round_of(other) else other["agent_id"]
+            break
+    return 0 if first == state.agent_id else 1
+
+
+def _load_offer(table: Any, state: TurnState, seat: int, history: Sequence[Row]) -> None:
+    offer, by = state.game_state.get("current_offer"), state.game_state.get("last_offer_by")
+    if offer is None:
+        return
+    if by is None:  # then the latest offer decides
+        by = next((row["agent_id"] for row in reversed(history) if row["action"] == KINDS[OFFER]), None)
+    table.current_offer = min(max(amount(offer, "current_offer"), 0.0), float(table.total))
+    table.last_offer_by = seat if by == state.agent_id else 1 - seat
+
+
+def _load_history(table: Any, state: TurnState, seat: int, history: Sequence[Row]) -> None:
+    """Fill the log, in which the seats strictly alternate: if one moved twice in a row, the other passed."""
+    moves: list[tuple[int, float]] = []
+    for row in history:
+        if len(moves) % 2 != (seat if row["agent_id"] == state.agent_id else 1 - seat):
+            moves.append((PASS, 0.0))
+        kind = KINDS.index(row["action"])
+        moves.append((kind, amount(row.get("my_share", 0.0), "my_share") if kind == OFFER else 0.0))
+    if not state.game_over and len(moves) % 2 != table.turn:
+        moves.append((PASS, 0.0))
+    left = own_turns_left(state, 2)
+    if left is not None:  # the host ends the match earlier: as if the first turns had been passed
+        moves = [(PASS, 0.0)] * (2 * (int(table.rounds) - left) + seat - len(moves)) + moves
+    # Whose turn it is has a move left.
+    excess = max(0, len(moves) - 2 * int(table.rounds) + (not state.game_over))
+    moves = moves[excess + excess % 2 :]
+    table.moves = len(moves)
+    for move, (kind, share) in enumerate(moves):
+        table.log_kind[move], table.log_share[move] = kind, share
+
+
+def _load_end(table: Any, state: TurnState, seat: int) -> None:
+    table.done, table.turn = True, -1
+    table.agreed = (state.outcome or {}).get("reason") == "agreement"
+    for agent, utility in payoffs_in(state):
+        table.rewards[seat if agent == state.agent_id else 1 - seat] = utility
+
+
+def differences(options: Mapping[str, Any], state: TurnState, first: bool) -> dict[str, Any]:
+    """Return the options that differ at a live table: the pie, the rounds where they are shown, and reservation values
+    that were never drawn in training."""
+    shown, total = state.game_state, options["total"]
+    different: dict[str, Any] = {}
+    if shown["total"] != total:
+        different["total"] = shown["total"]
+    if shown.get("max_rounds", options["rounds"]) != options["rounds"]:
+        different["rounds"] = shown["max_rounds"]
+    ranges = options["reservations"] or [[0, total / 2]]
+    mine = shown["my_reservation_value"]
+    if not any(low <= mine <= high for low, high in ranges):
+        different["reservations"] = [min(0, mine), shown["total"]]
+    return different

@@ -5,6 +5,9 @@ from inspect import signature
 from reprlib import repr
 from typing import Any
 
+from numba import config
+from numba.extending import is_jitted
+
 
 def require_functions(owner: str, functions: Mapping[str, Any], optional: Iterable[str] = ()) -> None:
     """Raise ValueError unless every value is a function.
@@ -79,6 +82,12 @@ def require_mapping(owner: str, name: str, value: Any, kind: str) -> None:
     for key in value:
         if not isinstance(key, str) or not key:
             raise ValueError(f"{owner}: {key!r} in {name} is not a name; write a non-empty string")
+
+
+def require_compiled(owner: str, name: str, function: Any) -> None:
+    """Raise ValueError unless a function is compiled, or None, or nothing is (``NUMBA_DISABLE_JIT=1``)."""
+    if function is not None and not is_jitted(function) and not config.DISABLE_JIT:
+        raise ValueError(f"{owner}: {name} is not compiled; decorate it with `parlour.envs.compiled`")
 
 
 def require_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:

@@ -11,9 +11,8 @@ from ..core.loading import amount
 from ..core.options import number, whole
 from ..core.random_policy import random_bot
 from ..phases import Bots, Computed, End, Named, Number, Open, Phase, PhaseGame, Private, Seen, bot, make
-from ..phases.fields import Field, is_resolved, name_of, seats_of
+from ..phases.fields import Field, is_resolved, name_of, own, seats_of
 from ..phases.options import Ranges, ranges, shown
-from ..phases.standing import own
 
 PROPOSE, ACCEPT, LEAVE, WAIT = range(4)
 """The action types; the last one is `pass`."""

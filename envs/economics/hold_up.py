@@ -26,9 +26,8 @@ from ..phases import (
     bot,
     make,
 )
-from ..phases.fields import Field, is_resolved, name_of, seats_of
+from ..phases.fields import Field, is_resolved, name_of, own, seats_of
 from ..phases.rules import cents, sum_of
-from ..phases.standing import own
 
 COST, BASE, MULTIPLIER = range(3)
 INVEST, ACCEPT, OFFER, REJECT, WAIT = range(5)

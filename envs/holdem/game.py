@@ -18,7 +18,6 @@ from . import actions, bots, fixed_cards, moves, picture, render, rules, view
 from .hands import card_number
 from .luck import AllInEquity, without_luck
 from .range_text import weights_of
-from .shown_options import differences
 from .state import HoldemState
 from .street_start import Start, chance_of, reset_from, start_of
 from .table import FIRST_FRACTION, FRACTIONS, PREFLOP, SEATS, TABLE
@@ -246,7 +245,7 @@ def _made(options: dict[str, Any], start: Start | None) -> Game:
             variance_reduction=VarianceReduction(
                 expected_rewards=partial(AllInEquity, options["seats"]), without_luck=partial(without_luck, options)
             ),
-            shown_options=ShownOptions(differences),
+            shown_options=ShownOptions(view.differences),
             chance=None if start is None or not isinstance(options["button"], int) else chance_of(start),
         ),
     )

@@ -67,7 +67,7 @@ class HoldemState(GameState, kw_only=True, rename="camel"):
     hands: Annotated[int, about("per episode; 1 at a live table, where every hand is an episode")] = 1
     phase: Annotated[str, about("waiting, preflop, flop, turn, river, showdown or ended")]
     board: Annotated[list[str], about("the cards on the board")]
-    pot: Annotated[int, about("all chips put in")]
+    pot: Annotated[int, about("all chips put in; by default (−1) what the players have committed")] = -1
     players: Annotated[list[Player], about("by seat")]
     dealer: Annotated[int, about("the seat of the button")]
     turn: Annotated[int | None, about("the seat to act")] = None
@@ -81,6 +81,8 @@ class HoldemState(GameState, kw_only=True, rename="camel"):
     history_missing: Annotated[int | UnsetType, about("how many it lacks; left out where it is whole")] = UNSET
 
     def __post_init__(self) -> None:
-        """Fill in the small blind that a host leaves out."""
+        """Fill in the small blind and the pot that a host leaves out."""
+        if self.pot < 0:
+            self.pot = sum(player.committed for player in self.players)
         if self.small_blind < 0:
             self.small_blind = self.big_blind // 2

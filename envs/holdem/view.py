@@ -1,5 +1,6 @@
 """Record ──► TurnState of a seat, and back. Simulation and live tables use the same functions."""
 
+from collections.abc import Mapping
 from itertools import islice, pairwise
 from typing import Any
 
@@ -279,3 +280,24 @@ def resample(table: Any, seat: int, generator: np.random.Generator) -> None:
         table.cards[other], unseen = unseen[:2], unseen[2:]
     table.board[5 - hidden :], unseen = unseen[:hidden], unseen[hidden:]
     table.deck[:] = generator.permutation(52)
+
+
+def differences(options: Mapping[str, Any], state: TurnState, first: bool) -> dict[str, Any]:
+    """Return the options that differ at a live table.
+
+    Seats differ only if the table has more players: a policy for nine seats knows smaller tables. Stacks differ if the
+    player's own one is more than a tenth away, in big blinds; only its first turn shows what the table gave.
+    """
+    shown = state.game_state
+    blind, players = shown["bigBlind"], shown["players"]
+    different: dict[str, Any] = {}
+    if len(players) > options["seats"]:
+        different["seats"] = len(players)
+    if shown["smallBlind"] * options["big_blind"] != options["small_blind"] * blind:
+        different |= {"small_blind": shown["smallBlind"], "big_blind": blind}
+    own = next((player for player in players if player["seat"] == shown["seat"]), None)
+    if first and own is not None:
+        stack, trained = own["stack"] + own["committed"], float(np.mean(options["stacks"])) / options["big_blind"]
+        if abs(stack / blind - trained) > 0.1 * trained:
+            different |= {"small_blind": shown["smallBlind"], "big_blind": blind, "stacks": stack}
+    return different

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from ..core import turn_state as ts
 from ..core.turn_state import NOTHING, Action, ActionResult, AgentResponse, AllowedAction
 from ..core.view import ActionRange
-from .moves import decode
-from .rules import Step
+from .rules import Step, decode
 from .table import ACCEPT, KINDS, NONE, OFFER, PASS, WALK_AWAY
 from .theory import gains, outcome_index, outcome_values
 

@@ -14,9 +14,8 @@ from ..core.rules import Rules
 from ..core.view import View
 from ..phases.options import Ranges, ranges, shown
 from ..render.renderer import Renderer
-from . import actions, bots, moves, picture, render, rules, view
+from . import actions, bots, picture, render, rules, view
 from .actions import Issues
-from .load import load
 from .table import FIXED, ISSUES, NONE, OPPOSED, OUTCOMES, RANDOM, ROUNDS, SEATS, TABLE, VALUES
 
 Preferences = Sequence[Sequence[Sequence[float]]]
@@ -135,8 +134,8 @@ def _made(options: dict[str, Any], issues: Issues, reservations: Any, worth: Any
             num_actions=outcomes + 3,
             reset=rules.reset,
             step=rules.step,
-            decode=moves.decode,
-            legal=moves.legal,
+            decode=rules.decode,
+            legal=rules.legal,
         ),
         encoders=Encoders(__package__, blank),
         payoffs=Payoffs(-max(high for _, high in reservations), 1.0 - min(low for low, _ in reservations)),
@@ -151,7 +150,7 @@ def _made(options: dict[str, Any], issues: Issues, reservations: Any, worth: Any
             phase=view.phase,
             game_state=partial(view.game_state, issues),
             outcome=partial(view.outcome, issues),
-            load=partial(load, blank, issues),
+            load=partial(view.load, blank, issues),
             state_type=view.NegotiationState,
             resample=view.resample,
         ),

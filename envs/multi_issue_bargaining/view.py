@@ -1,15 +1,19 @@
 """Record ──► TurnState of a negotiator."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import numpy as np
 from msgspec import UNSET, Struct, UnsetType
 
 from ..core.game_state import GameState, about
+from ..core.loading import amount, moves_in, named_order, own_turns_left, payoffs_in
+from ..core.record import Tables
+from ..core.turn_state import TurnState
 from .actions import Issues, offer
 from .rules import draw_preferences, draw_reservation
-from .table import FIXED, KINDS, OFFER
+from .table import ACCEPT, FIXED, KINDS, NONE, OFFER, PASS
+from .theory import outcome_index
 
 
 def phase(table: Any) -> str:
@@ -117,3 +121,144 @@ def resample(table: Any, seat: int, generator: np.random.Generator) -> None:
             if table.kind != FIXED:
                 draw_preferences(table, other)
             draw_reservation(table, other)
+
+
+Row = Mapping[str, Any]
+
+
+def load(blank: Tables, issues: Issues, state: TurnState) -> tuple[Tables, int]:
+    """Rebuild the record with what the seat of `state` may know; the rest is blank.
+
+    Agents may have any names: their order is the host's, or that of their moves. A pass that the host did not log is
+    filled in. Of a history that is longer than the game, the latest rounds are seen. If the host ends the match earlier
+    (`own_turns_left`), passes come first, so that as many turns are left.
+
+    Args:
+        blank: a table with the options that TurnState does not have.
+        issues: the issues.
+        state: the negotiation's TurnState.
+
+    Returns:
+        The record (recarray of shape (1,)) and the seat in it.
+
+    Raises:
+        ValueError: naming a field that should hold a number and does not.
+    """
+    game = state.game_state
+    tables = blank.copy().view(np.recarray)
+    table = tables[0]
+    history = moves_in(game.get("action_history"), KINDS, state.phase)
+    seats = _seating(table, state, history)
+    seat = seats.get(state.agent_id, 0)
+    if state.agent_id:
+        _load_preferences(table, issues, seat, game.get("my_preferences"))
+        table.reservation[seat] = amount(game.get("my_reservation_value") or 0.0, "my_reservation_value")
+    if table.public:
+        _load_public(table, issues, game, seats)
+    table.turn = seats.get((state.agent_id if state.is_my_turn else state.current_turn_agent_id) or "", NONE)
+    _load_history(table, issues, state, history, seats)
+    if game.get("current_offer") is not None and game.get("last_offer_by") in seats:
+        table.current_offer = _outcome(table, issues, game["current_offer"])
+        table.last_offer_by = seats[game["last_offer_by"]]
+        table.latest[table.last_offer_by] = table.current_offer
+        accepted = game.get("acceptances")
+        agents = [agent for agent, yes in accepted.items() if yes is True] if isinstance(accepted, Mapping) else []
+        table.accepted = sum(1 << seats[agent] for agent in agents if agent in seats)
+    if state.game_over:
+        _load_end(table, state, seats)
+    return tables, seat
+
+
+def _seating(table: Any, state: TurnState, history: Sequence[Row]) -> dict[str, int]:
+    """Give agents their seats: by the host's order, else by our own names, else in the order of their moves.
+
+    With more agents than the game has seats, the last ones are not seen; the agent itself always is.
+    """
+    count = int(table.seats)
+    told = state.game_state.get("agent_ids")
+    ours = [f"player_{seat}" for seat in range(count)]
+    order = named_order(state)
+    if not state.agent_id:  # an observer
+        order = told if isinstance(told, list) and all(isinstance(one, str) for one in told) else ours
+    elif not order and state.agent_id in ours:
+        order = ours
+    elif not order:
+        acting = [state.current_turn_agent_id] if state.current_turn_agent_id else []
+        order = list(dict.fromkeys([*(row["agent_id"] for row in history), *acting, state.agent_id]))
+    if state.agent_id and order.index(state.agent_id) >= count:
+        order = [*order[: count - 1], state.agent_id]
+    return {agent: seat for seat, agent in enumerate(order[:count])}
+
+
+def _load_preferences(table: Any, issues: Issues, seat: int, told: Any) -> None:
+    """Write what the values are worth to a seat; what is missing is worth 0."""
+    for issue, (name, count) in enumerate(issues.items()):
+        worth = told.get(name) if isinstance(told, Mapping) else None
+        for value, one in enumerate(worth[:count] if isinstance(worth, list) else ()):
+            table.worth[seat, issue, value] = min(max(amount(one, f"the worth of {name}"), 0.0), 1.0)
+
+
+def _load_public(table: Any, issues: Issues, game: Mapping[str, Any], seats: Mapping[str, int]) -> None:
+    preferences, reservations = game.get("preferences"), game.get("reservation_values")
+    for agent, seat in seats.items():
+        if isinstance(preferences, Mapping) and agent in preferences:
+            _load_preferences(table, issues, seat, preferences[agent])
+        if isinstance(reservations, Mapping) and agent in reservations:
+            table.reservation[seat] = amount(reservations[agent], f"the reservation value of {agent}")
+
+
+def _outcome(table: Any, issues: Issues, told: Any) -> int:
+    """Return an outcome's index.
+
+    Raises:
+        ValueError: if it has not one value of each issue.
+    """
+    values = []
+    for name, count in issues.items():
+        value = amount(told.get(name) if isinstance(told, Mapping) else None, f"the offer's {name}")
+        if value not in range(count):
+            raise ValueError(f"the offer's {name} is {value:g}: it should be a whole number from 0 to {count - 1}")
+        values.append(int(value))
+    return outcome_index(table, values)
+
+
+def _load_history(
+    table: Any, issues: Issues, state: TurnState, history: Sequence[Row], seats: Mapping[str, int]
+) -> None:
+    """Fill the log, in which the seats act in turn: who is missing passed."""
+    count = int(table.seats)
+    moves: list[tuple[int, int]] = []
+    for row in history:
+        if row["agent_id"] in seats:
+            while len(moves) % count != seats[row["agent_id"]]:
+                moves.append((PASS, 0))
+            kind = KINDS.index(row["action"])
+            moves.append((kind, _outcome(table, issues, row.get("offer")) if kind == OFFER else 0))
+    while not state.game_over and table.turn != NONE and len(moves) % count != table.turn:
+        moves.append((PASS, 0))
+    left = own_turns_left(state, count)
+    if left is not None:  # the host ends the match earlier: as if the first turns had been passed
+        moves = [(PASS, 0)] * (count * (int(table.rounds) - left) + int(table.turn) - len(moves)) + moves
+    # Whose turn it is has a move left.
+    excess = max(0, len(moves) - count * int(table.rounds) + (not state.game_over))
+    moves = moves[-(-excess // count) * count :]
+    table.moves = len(moves)
+    table.latest[:count] = NONE
+    for move, (kind, made) in enumerate(moves):
+        seat = move % count
+        table.log_kind[move], table.log_offer[move] = kind, made
+        if kind == OFFER:
+            table.latest[seat], table.current_offer, table.last_offer_by, table.accepted = made, made, seat, 0
+        elif kind == ACCEPT:
+            table.accepted |= 1 << seat
+
+
+def _load_end(table: Any, state: TurnState, seats: Mapping[str, int]) -> None:
+    table.done, table.turn = True, NONE
+    reason = (state.outcome or {}).get("reason")
+    table.agreed = reason == "agreement"
+    if reason == "walked_away" and table.moves:
+        table.left_by = (int(table.moves) - 1) % int(table.seats)
+    for agent, utility in payoffs_in(state):
+        if agent in seats:
+            table.rewards[seats[agent]] = utility

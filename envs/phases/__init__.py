@@ -18,9 +18,20 @@ that everybody sees (`Fact`), as is what chance decides.
 
 from .bots import Bots, Seen, bot
 from .definition import End, Fact, Further, Named, Number, Open, Phase, PhaseGame, Private
-from .fields import ChoiceOf, Choices, Computed, FactOf, OwnChoice, Parameter, Split, WhoChose
+from .fields import (
+    ChoiceOf,
+    Choices,
+    Computed,
+    FactOf,
+    OwnChoice,
+    Parameter,
+    Split,
+    Standing,
+    StandingBy,
+    WhoChose,
+    WhoLeft,
+)
 from .game import make
-from .standing import Standing, StandingBy, WhoLeft
 
 __all__ = [
     "Bots",

@@ -4,6 +4,7 @@ from functools import partial
 from typing import Any
 
 from ..core.capabilities import Capabilities, OutsideOption, PublicView, Talk
+from ..core.checks import require_compiled
 from ..core.game import Game, Payoffs
 from ..core.record import Tables, new_table
 from ..core.rules import Rules
@@ -24,9 +25,11 @@ def make(own: PhaseGame) -> Game:
     """Return the game with all its parts.
 
     Raises:
-        ValueError: if the record has no room for it, or a phase offers an unknown action type, an open phase is
-            not the last one, or a private value may be below 0.
+        ValueError: if the record has no room for it, a phase offers an unknown action type, an open phase is not the
+            last one, a private value may be below 0, or one of its functions is not compiled.
     """
+    for name in ("pay", "odds", "late", "early", "follow"):
+        require_compiled(own.name, name, getattr(own, name))
     blank = _blank(own)
     low, high = own.payoffs
     compiled, chance = functions(own)

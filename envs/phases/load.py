@@ -10,10 +10,9 @@ from ..core.record import Tables
 from ..core.turn_state import TurnState
 from .actions import PASS
 from .definition import Named, Number, PhaseGame
-from .fields import name_of
+from .fields import Standing, name_of
 from .open_phase import close
 from .rules import begin_round
-from .standing import Standing
 from .table import MEMORY, NOTHING
 
 

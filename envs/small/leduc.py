@@ -13,7 +13,7 @@ from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, UnsetType, field
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
@@ -281,8 +281,8 @@ class LeducState(GameState, kw_only=True):
 
     my_card: Annotated[str | UnsetType, about("the own card: J, Q or K")] = UNSET
     board: Annotated[list[str], about("the open card; empty in the first round")]
-    pot: Annotated[int, about("in chips")]
-    chips: Annotated[dict[str, int], about("put in by each agent")]
+    pot: Annotated[int, about("in chips; not read")] = 0
+    chips: Annotated[dict[str, int], about("put in by each agent; not read")] = field(default_factory=dict)
     action_history: Annotated[list[LeducMove], about("the moves in order")]
     shown: Annotated[dict[str, str], about("the cards of a showdown by agent; empty without one")]
 

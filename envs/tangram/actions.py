@@ -14,9 +14,8 @@ from ..core import turn_state as ts
 from ..core.turn_state import NOTHING, Action, ActionResult, AgentResponse, AllowedAction
 from ..core.view import ActionGrid, ActionRange
 from .forms import FIRST
-from .moves import decode
 from .pieces import BOARD, PERIODS, PIECES
-from .rules import Placement, normal
+from .rules import Placement, decode, normal
 from .table import FINISH, PLACES, PLAY
 
 TYPES = ("play", "finish", "message_only")

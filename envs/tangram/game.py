@@ -13,7 +13,7 @@ from ..core.record import Tables, new_table
 from ..core.rules import Rules
 from ..core.view import View
 from ..render.renderer import Renderer
-from . import actions, bots, moves, picture, render, rules, silhouettes, view
+from . import actions, bots, picture, render, rules, silhouettes, view
 from .encoders.v0 import lowest_utility
 from .figure_sets import figures_of, set_text
 from .generator import ANY, SPLITS, difficulty
@@ -158,8 +158,8 @@ def _made(options: dict[str, Any], source: int, known: Silhouette | None, own: t
             num_actions=PLACES + 1,
             reset=rules.reset_from(own) if source == SET else rules.reset,
             step=rules.step,
-            decode=moves.decode,
-            legal=moves.legal,
+            decode=rules.decode,
+            legal=rules.legal,
         ),
         encoders=Encoders(__package__, blank),
         payoffs=Payoffs(lowest_utility(blank[0]), BONUS + (0.0 if options["sparse"] else 1.0), shared=True),

@@ -20,7 +20,8 @@ from numba import njit
 
 from ..core.compiled import compiled, inlined
 from ..core.rng import draw
-from .corners import clear_places, measure, survey
+from .corners import clear_places, measure, pose, survey
+from .forms import PIECE
 from .generator import SPLITS, centre, generate
 from .geometry import collides, covered_area, on_board, outline_area, place
 from .lattice import RINGS
@@ -28,7 +29,7 @@ from .pieces import BOARD
 from .raster import fill_outline, fill_piece, fill_pieces
 from .sectors import mark, unmark, wedges
 from .silhouettes import Silhouette, library
-from .table import BONUS, BOUNDARY, LIBRARY, PLAY, RANDOM, SKIP, SOLVED
+from .table import BONUS, BOUNDARY, FINISH, LIBRARY, PLACES, PLAY, RANDOM, SKIP, SOLVED
 
 
 class Placement(NamedTuple):
@@ -232,3 +233,20 @@ def _finish(table: Any) -> None:
         table.turn_number += 1
         table.turn = table.turn + 1 if table.turn + 1 < table.seats else 0
         survey(table)
+
+
+@compiled
+def decode(table: Any, action: int) -> Placement:
+    """Return the move of an action index: a place (see `corners`); the last index is `finish`."""
+    if action == PLACES:
+        return Placement(FINISH, 0, 0.0, 0.0, 0.0)
+    x, y, rotation = pose(table, action)
+    return Placement(PLAY, PIECE[action], x, y, rotation)
+
+
+@compiled
+def legal(table: Any, mask: Any) -> None:
+    """Write the action mask of the acting seat: the legal places, which are fixed for a turn, and `finish`."""
+    for action in range(PLACES):
+        mask[action] = table.open >> action & 1
+    mask[PLACES] = 1

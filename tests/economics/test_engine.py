@@ -1,8 +1,10 @@
 """The engine of games in phases: names, options, and what hosts send."""
 
+import pickle
 import sys
 from types import ModuleType
 
+import msgspec
 import numba
 import pytest
 from parlour import envs
@@ -86,16 +88,23 @@ def half(table):
 
 
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
-@pytest.mark.parametrize("own", [{"pay": plain}, {"odds": half}, {"late": plain}])
-def test_functions_that_are_not_compiled_play_but_have_no_tree(own):
-    game = make(toy(**own))
-    table = game.tables(1)[0]
-    game.rules.reset(table)
-    while not table.done:
-        game.rules.step(table, game.rules.decode(table, 0))
-    assert table.rewards[0] == ("pay" in own)
-    with pytest.raises(ValueError, match=r"a function of toy-v0 is not compiled.*`parlour.envs.compiled`"):
-        flat_tree(game)
+@pytest.mark.parametrize("own", [{"pay": plain}, {"odds": half}, {"late": plain}, {"follow": plain}, {"early": half}])
+def test_functions_that_are_not_compiled_are_refused(own):
+    (name,) = own
+    with pytest.raises(ValueError, match=f"toy: {name} is not compiled; decorate it with `parlour.envs.compiled`"):
+        make(toy(**own))
+
+
+def test_the_type_of_a_state_is_pickled_with_its_game():
+    game = envs.game("trust", rounds=2)
+    kind = pickle.loads(pickle.dumps(game)).view.state_type
+    assert msgspec.json.schema(kind) == msgspec.json.schema(game.view.state_type)
+    fields = {field.name: field.type for field in msgspec.structs.fields(kind)}
+    assert {"my_role", "trustor", "sent", "past_rounds"} <= set(fields)
+    env = envs.make("trust", rounds=2)
+    env.reset(seed=0)
+    public = game.public_turn_state(env.table).game_state
+    assert "my_role" not in public and msgspec.convert(public, kind).to_dict() == public
 
 
 def test_opponents_that_were_saved_under_their_name_of_version_0_2_load(tmp_path, monkeypatch):

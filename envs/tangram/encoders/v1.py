@@ -11,8 +11,7 @@ from ...core.compiled import compiled
 from ...core.encoder import Encoder
 from ...core.layout import Slice
 from ...core.local_array import local_array
-from ..moves import decode
-from ..rules import step
+from ..rules import decode, step
 from ..table import PLACES, SOLVED, TABLE
 from . import v0
 
