@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+os.environ.setdefault("PARLOUR_COMPILE_FIRST", "1")  # tests of a change-over have processes of their own
+
 from parlour import envs
 
 sys.path.append(str(Path(__file__).parent))  # for browser, cases and three_cards

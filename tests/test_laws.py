@@ -58,6 +58,7 @@ HIDES_NOTHING = {
 }
 """Games, or some options of them, in which every seat may know all that there is at its decisions."""
 DOES_NOT_APPLY = (
+    "nothing is compiled",
     "has no public view",
     "has no state_type",
     "no encoder",

@@ -8,18 +8,21 @@ from functools import partial
 from inspect import signature
 from os import scandir
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import ModuleType
 from typing import Any, TypeVar, cast
 from zlib import crc32
 
 import numba
+import numpy as np
 from numba.core import types
 from numba.core.compiler import Flags
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaError, NumbaExperimentalFeatureWarning
 from numba.extending import is_jitted
 
-from .interpreted import interpreted
+from .interpreted import in_python, interpreted, names_in
+from .plain_start import PLAIN_START
 
 # An encoder that extends another one passes it a record of offsets with more fields at the end. That is intended.
 warnings.filterwarnings("ignore", r"Record\(.* has been considered a subtype", NumbaExperimentalFeatureWarning)
@@ -77,6 +80,9 @@ def compiled(function: Function, inline: str = "never", nogil: bool = False, all
         _inside(cache_file, "_source_stamp")
         cache_file._source_stamp = tuple(sorted(stamp))
         _forget_older(Path(_inside(cache_file, "_index_path")), max(time for _, time, _ in stamp))
+        _inside(cache_file, "_load_index")
+        _inside(dispatcher, "_cache", "_index_key")
+        dispatcher.compile = partial(_compile_when_ready, dispatcher, _inside(dispatcher, "compile"))
     dispatcher.stamp = stamp
     call = _inside(dispatcher, "get_call_template")
     dispatcher.get_call_template = partial(widened, call)
@@ -144,10 +150,7 @@ def _stamp(function: Callable[..., Any], within: tuple[Callable[..., Any], ...] 
 
 def _called(function: Callable[..., Any]) -> list[Any]:
     """Return the compiled functions that a function names, by themselves or as parts of modules."""
-    codes = [function.__code__]
-    for code in codes:  # and those of its comprehensions
-        codes += [one for one in code.co_consts if isinstance(one, CodeType)]
-    names = {name for code in codes for name in code.co_names}
+    names = names_in(function.__code__)
     modules: list[ModuleType] = []
     spaces = [function.__globals__]
     found: list[Any] = []
@@ -171,6 +174,31 @@ def _compile_as_needed(dispatcher: Any, compile_: Callable[..., Any], signature:
     dispatcher.targetoptions["_nrt"] = True
     dispatcher._compiler._failed_cache.clear()
     return compile_(signature)
+
+
+def _compile_when_ready(dispatcher: Any, compile_: Callable[..., Any], signature: Any) -> Any:
+    """Compile a function that Python calls, load it from the disk, or return it as plain Python for this call.
+
+    Functions that other ones call while these are compiled are compiled too.
+    """
+    if not PLAIN_START.on or global_compiler_lock.is_locked():
+        return compile_(signature)
+    if getattr(dispatcher, "missed", -1) < PLAIN_START.ended and not _on_disk(dispatcher, signature):
+        dispatcher.missed = PLAIN_START.ended
+    if getattr(dispatcher, "missed", -1) == PLAIN_START.ended and PLAIN_START.waits():
+        return partial(_quietly, in_python(dispatcher))
+    return compile_(signature)
+
+
+def _quietly(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function whose whole numbers may go round, as those of machine code do."""
+    with np.errstate(over="ignore"):
+        return function(*arguments)
+
+
+def _on_disk(dispatcher: Any, signature: Any) -> bool:
+    cache = dispatcher._cache
+    return cache._index_key(signature, dispatcher.targetctx.codegen()) in cache._cache_file._load_index()
 
 
 def _returns_no_array(dispatcher: Any, template: Callable[..., Any], args: Any, kws: Any) -> Any:

@@ -94,6 +94,7 @@ class Game(Immutable):
         capabilities: talk, teams, hidden turns, a public view, chance; each may be None.
         how_to_play: the template of the rules in words (see `how_to_play.how_to_play`); empty: that of the suite for
             this name, if there is one.
+        registered: the id with which the registry makes this game again from its options; empty: it does not.
 
     Raises:
         ValueError: in one sentence, if a part is missing, has a wrong type, or does not fit the others: two agents with
@@ -115,6 +116,7 @@ class Game(Immutable):
     platform_id: str | None = None
     capabilities: Capabilities = field(default_factory=Capabilities)
     how_to_play: str = ""
+    registered: str = ""
 
     def __post_init__(self) -> None:
         """Check the parts against each other, and fill in the defaults."""

@@ -1,4 +1,6 @@
-"""Compiled functions as plain Python (``NUMBA_DISABLE_JIT=1``): they calculate with numbers as wide as compiled ones.
+"""Compiled functions as plain Python: they calculate with numbers as wide as compiled ones.
+
+They run so with ``NUMBA_DISABLE_JIT=1``, and until their machine code is ready (see `plain_start`).
 
 NumPy keeps the width of what it reads: an int8 plus 100 is an int8 again, and wraps, or becomes 0 when it is shifted.
 The compiler calculates with 64 bits. So here every whole number that a function reads, from a record, from an array or
@@ -7,10 +9,12 @@ as an argument, has 64 bits, and every other number is one of Python.
 
 from collections.abc import Callable
 from functools import wraps
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
+from numba.extending import is_jitted
 from numpy.typing import NDArray
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -88,6 +92,43 @@ def interpreted(function: Function) -> Function:
         return function(*map(wide, arguments), **{name: wide(value) for name, value in named.items()})
 
     return cast(Function, call)
+
+
+def in_python(dispatcher: Any) -> Callable[..., Any]:
+    """Return a compiled function as plain Python, together with every compiled function that it calls."""
+    if not hasattr(dispatcher, "in_python"):
+        function = dispatcher.py_func
+        space: dict[str, Any] = {"__name__": function.__module__}
+        own = FunctionType(function.__code__, space, function.__name__, function.__defaults__, function.__closure__)
+        dispatcher.in_python = interpreted(own)  # before its parts: it may call itself
+        names = names_in(function.__code__)
+        space |= {name: _global(value) for name, value in function.__globals__.items() if name in names}
+    return cast(Callable[..., Any], dispatcher.in_python)
+
+
+def names_in(code: CodeType) -> set[str]:
+    """Return the names that a function and its comprehensions use."""
+    inner = [part for part in code.co_consts if isinstance(part, CodeType)]
+    return set(code.co_names).union(*map(names_in, inner))
+
+
+def _global(value: Any) -> Any:
+    """Return a global of a compiled function as its plain version reads it."""
+    if is_jitted(value):
+        return in_python(value)
+    return _Module(value) if isinstance(value, ModuleType) and value is not np else wide(value)
+
+
+class _Module:
+    """A module whose compiled functions are plain Python."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        value = _global(getattr(self._module, name))
+        setattr(self, name, value)
+        return value
 
 
 def constant(values: Any, dtype: Any) -> NDArray[Any]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from . import turn_state as ts
 from .capabilities import as_options
 from .game import Game
+from .plain_start import PLAIN_START
 from .rng import streams
 from .turn_state import Action, ActionResult, AgentResponse, Message, MessageIntent, TurnState
 
@@ -56,6 +57,7 @@ class Match:
         self.game = game
         self.encoder = encoder or game.encoder
         game.check_encoder(self.encoder)
+        PLAIN_START.expect(game.registered, game.options, self.encoder)
         self._seat_of = {agent: seat for seat, agent in enumerate(game.agents)}
         self._tables = game.tables(1)
         self._share()

@@ -17,6 +17,7 @@ from .aec import GameEnv
 from .checks import require_functions
 from .game import Game
 from .options import UnexpectedOption, did_you_mean, with_options
+from .plain_start import PLAIN_START
 from .version_module import VersionModule
 
 PACKAGE = __name__.rpartition(".core.")[0]
@@ -132,7 +133,8 @@ def _loaded(source: str) -> Callable[..., Game]:
     """
     module, _, function = source.partition(":")
     if not function:
-        return cast(Callable[..., Game], import_module(f"{PACKAGE}.{source}").game)
+        with PLAIN_START.loading():
+            return cast(Callable[..., Game], import_module(f"{PACKAGE}.{source}").game)
     try:
         return cast(Callable[..., Game], getattr(import_module(module), function))
     except (ImportError, AttributeError) as error:
@@ -176,7 +178,7 @@ def game(name: str, **options: Any) -> Game:
         raise ValueError(
             f"{game_id} is registered with a Game that is {result.id}: give both the same name and version"
         )
-    return result if result.encoder == version else replace(result, encoder=version)
+    return replace(result, encoder=version, registered=game_id)
 
 
 def as_game(given: str | Game, options: Mapping[str, Any]) -> Game:

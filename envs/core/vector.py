@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from .compiled import compiled
 from .game import Game
 from .loops import Batch
+from .plain_start import PLAIN_START
 from .rng import GOLDEN, choose, mix, streams
 from .threads import Threads
 
@@ -88,6 +89,7 @@ class VectorGame:
             raise ValueError(f"num_envs is {num_envs}; it must be at least 1")
         if not 1 <= threads <= num_envs:
             raise ValueError(f"threads is {threads}; it must be 1 to {num_envs}, the number of tables")
+        PLAIN_START.compile_first()
         self.game = game
         self.encoder = encoder or game.encoder
         self.num_envs = num_envs

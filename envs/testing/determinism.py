@@ -12,12 +12,16 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
+from numba.extending import is_jitted
 
 from ..core.aec import GameEnv
-from ..core.game import Game
+from ..core.game import Game, Loops
+from ..core.interpreted import in_python
+from ..core.loops import Batch
 from ..core.options import with_options
-from ..core.vector import VectorGame
-from .trial import Trial, for_every_version
+from ..core.rng import streams
+from ..core.vector import VectorGame, sample_actions
+from .trial import NotTried, Trial, for_every_version
 
 Source = tuple[str, Mapping[str, Any], str]
 """How another process makes a game: ``"module:function"``, the options of the function, and the encoder's name."""
@@ -130,3 +134,31 @@ def threads(trial: Trial) -> None:
         for name in ("tables", "observations", "action_masks", "turn", "rewards", "dones", "truncations"):
             same = getattr(one, name).tobytes() == getattr(several, name).tobytes()
             trial.require(same, f"{name} differ after step {step + 1} where three threads step the tables")
+
+
+@for_every_version
+def plain_python(trial: Trial) -> None:
+    """Tables that plain Python and machine code step in turns have the same bytes as those of machine code alone."""
+    game, encoder = trial.game, trial.game.encoder
+    machine = game.loops(encoder)
+    if not all(map(is_jitted, machine)):
+        raise NotTried("nothing is compiled")
+    plain = Loops(*map(in_python, machine))
+    one, other = game.tables(2), game.tables(2)
+    one.stream = other.stream = streams(1, 2)
+    batches = game.batch(2, encoder), game.batch(2, encoder)
+    words = streams(2, 2)
+    actions = np.zeros(2, np.int64)
+    with np.errstate(over="ignore"):
+        for loops, tables, batch in zip((machine, plain), (one, other), batches, strict=True):
+            loops.reset(tables.view(np.ndarray), batch, False)
+        for step in range(24):
+            sample_actions(batches[0].masks, words, actions)
+            machine.step(one.view(np.ndarray), actions, batches[0], True)
+            (plain if step // 3 % 2 else machine).step(other.view(np.ndarray), actions, batches[1], True)
+            for name, mine, theirs in zip(
+                ("tables", *Batch._fields), (one, *batches[0]), (other, *batches[1]), strict=True
+            ):
+                trial.require(
+                    mine.tobytes() == theirs.tobytes(), f"{name} differ after step {step + 1} in plain Python"
+                )

@@ -34,6 +34,7 @@ LAWS: dict[str, Callable[[Trial], None]] = {
     "global random state": determinism.global_state,
     "seeds": determinism.seeds,
     "threads": determinism.threads,
+    "plain Python": determinism.plain_python,
     "clone": environment_copies.environments,
     "copied records": copies.records,
     "independent TurnStates": copies.turn_states,

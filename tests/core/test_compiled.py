@@ -17,7 +17,7 @@ import three_cards
 from forking import in_another_process
 from parlour import envs
 from parlour.envs import Encoder, VectorGame
-from parlour.envs.core import ahead, compiled, interpreted, loops
+from parlour.envs.core import ahead, compiled, interpreted, loops, plain_start
 
 CALLEE = "from tiny.compiled import compiled\n\n\n@compiled\ndef callee(x):\n    return x + {}\n"
 CALLER = (
@@ -47,6 +47,7 @@ def package(tmp_path):
     (tmp_path / "tiny" / "__init__.py").touch()
     copy(compiled.__file__, tmp_path / "tiny")
     copy(interpreted.__file__, tmp_path / "tiny")
+    copy(plain_start.__file__, tmp_path / "tiny")
     copy(loops.__file__, tmp_path / "tiny")
     copy(ahead.__file__, tmp_path / "tiny")
     (tmp_path / "tiny" / "callee.py").write_text(CALLEE.format(10))

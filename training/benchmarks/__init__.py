@@ -19,6 +19,7 @@ MEASURES = {
     "tangram": ("tangram", "tangram"),
     "start": ("process", "start"),
     "first-use": ("process", "first_use"),
+    "first-decision": ("process", "first_decision"),
     "memory": ("process", "memory"),
 }
 """Every measurement by name: its module here and its function there."""

@@ -97,7 +97,7 @@ def ratios(ours: Sequence[float], theirs: Sequence[float]) -> list[float]:
 def fresh(code: str, **environment: str) -> list[float]:
     """Run `code` in a new Python process and return the numbers that it prints."""
     done = subprocess.run(
-        [sys.executable, "-c", code],
+        [sys.executable, "-P", "-c", code],
         env={**os.environ, **environment},
         cwd=tempfile.gettempdir(),
         capture_output=True,

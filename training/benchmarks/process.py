@@ -18,6 +18,18 @@ for _ in range(100): tables.step(tables.sample())
 print(time.perf_counter() - begun)
 """
 
+FIRST_DECISION = """
+import time; begun = time.perf_counter()
+from parlour import envs
+env = envs.make({game!r}); env.reset(seed=0)
+env.step(env.action_space(env.agent_selection).sample(env.last()[0]["action_mask"]))
+print(time.perf_counter() - begun)
+from parlour.envs.core.plain_start import PLAIN_START
+while PLAIN_START.waits():
+    time.sleep(0.05)
+print(time.perf_counter() - begun)
+"""
+
 FIRST_USE = """
 import time
 from parlour import envs
@@ -78,6 +90,18 @@ def first_use(seconds: Seconds) -> list[Row]:
         with tempfile.TemporaryDirectory() as cache:
             spent = fresh(FIRST_USE.format(game=game.name), NUMBA_CACHE_DIR=cache)[0]
         rows.append(Row(f"first-use-{game.name}", f"first use of {game.name}: compiling", spent, "s", 10, lower=True))
+    return rows
+
+
+def first_decision(seconds: Seconds) -> list[Row]:
+    """One table of each game from the import to its first decision, with an empty cache: seconds of the clock."""
+    rows = []
+    for name in GAMES:
+        with tempfile.TemporaryDirectory() as cache:
+            begun, compiled = fresh(FIRST_DECISION.format(game=name), NUMBA_CACHE_DIR=cache, PARLOUR_COMPILE_FIRST="0")
+        note = f"machine code after {compiled:.0f} s"
+        row = Row(f"first-decision-{name}", f"first decision of {name}", begun, "s", 3, lower=True, note=note)
+        rows.append(row)
     return rows
 
 

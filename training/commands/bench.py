@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ...envs.core.options import named
+from ...envs.core.plain_start import PLAIN_START
 from ..benchmarks import measure
 from ..benchmarks import names as measurements
 from ..benchmarks.base import Row
@@ -28,14 +29,16 @@ def command(
     """Measure speed and memory on one core and print them with their targets; in a checkout, beside other libraries.
 
     Args:
-        names: The measurements: vector threads cuda aec learner selfplay protocol tangram start first-use memory; in a
-            checkout also openspiel openspiel-auction pettingzoo sibling actors godot arena mafia-host replay. Default:
-            all.
+        names: The measurements: vector threads cuda aec learner selfplay protocol tangram start first-use
+            first-decision memory; in a checkout also openspiel openspiel-auction pettingzoo sibling actors godot arena
+            mafia-host replay. Default: all.
         quick: Shorter rounds, with less precise results.
 
     Raises:
         ValueError: if a measurement is unknown.
     """
+    os.environ["PARLOUR_COMPILE_FIRST"] = "1"  # what is measured is machine code, in other processes too
+    PLAIN_START.compile_first()
     os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1"))
     chosen = [named("measurement", name, measurements()) for name in names] or measurements()
     rows: list[Row] = []

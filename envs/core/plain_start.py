@@ -1,0 +1,102 @@
+"""Play begins in plain Python; a process of its own compiles the game meanwhile and keeps the machine code on disk.
+
+One table needs no machine code: a decision takes about a millisecond without it, and compiling takes up to a minute. So
+where a `Match` plays and a function has no machine code yet, the function runs as plain Python (see
+`interpreted.in_python`), with the same results. When the process has ended, functions load their machine code, in the
+middle of an episode too. Many tables (`VectorGame`) and training compile first.
+
+``PARLOUR_COMPILE_FIRST=1`` lets every function compile before its first use; ``NUMBA_DISABLE_JIT=1`` never compiles.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from threading import Lock
+from typing import Any
+
+import numba
+
+COMMAND = ("-m", f"{__package__}.compile_game")
+"""The program of the process that compiles a game."""
+
+
+class PlainStart:
+    """The games that are to be compiled, one after the other, and the process that does it.
+
+    Attributes:
+        on: whether functions without machine code may run as plain Python.
+        ended: the number of processes that have ended. Machine code may be on disk that was not there before.
+    """
+
+    def __init__(self) -> None:
+        self.on = not (numba.config.DISABLE_JIT or os.environ.get("PARLOUR_COMPILE_FIRST", "0") not in ("", "0"))
+        self.ended = 0
+        self._lock = Lock()
+        self._expected: set[str] = set()
+        self._waiting: deque[str] = deque()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._loading = 0
+
+    @contextmanager
+    def loading(self) -> Iterator[None]:
+        """Let functions without machine code run as plain Python in the body of the `with` statement.
+
+        It is for modules that calculate with compiled functions while they are imported.
+        """
+        self._loading += 1
+        try:
+            yield
+        finally:
+            self._loading -= 1
+
+    def expect(self, game: str, options: Mapping[str, Any], encoder: str) -> None:
+        """Note that a game is played; it is compiled if a function of it has no machine code.
+
+        Args:
+            game: the registered id; empty: no other process can make the game, so it compiles in this one.
+            options: its options.
+            encoder: the name of the encoder.
+        """
+        if not (self.on and sys.executable and game):
+            return
+        task = json.dumps({"game": game, "options": dict(options), "encoder": encoder}, default=list)
+        with self._lock:
+            if task not in self._expected:
+                self._expected.add(task)
+                self._waiting.append(task)
+
+    def compile_first(self) -> None:
+        """Let all functions compile before their first use from now on."""
+        self.on = False
+
+    def waits(self) -> bool:
+        """Return whether a function without machine code is to run as plain Python for now."""
+        if not self.on:
+            return False
+        with self._lock:
+            if self._process is not None and self._process.poll() is not None:
+                self._process = None
+                self.ended += 1
+            if self._process is None and self._waiting:
+                self._process = _compile_beside(self._waiting.popleft())
+            return self._process is not None or self._loading > 0
+
+
+def _compile_beside(task: str) -> "subprocess.Popen[bytes]":
+    """Compile a game in another process, which ends by itself. Its errors come again when this process compiles."""
+    return subprocess.Popen(
+        [sys.executable, "-P", *COMMAND, task],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "PARLOUR_COMPILE_FIRST": "1"},
+        start_new_session=True,  # Ctrl-C ends the match and not what the next one needs
+    )
+
+
+PLAIN_START = PlainStart()
+"""That of this process."""

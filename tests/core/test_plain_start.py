@@ -1,0 +1,112 @@
+"""Play begins in plain Python, and goes over to machine code in the middle of an episode. No test has a cache."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numba
+import pytest
+
+pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+
+EPISODE = """
+import sys, time
+from hashlib import sha256
+from json import dumps
+from parlour.envs import leduc_v0
+from parlour.envs.core.plain_start import PLAIN_START
+
+env = leduc_v0.raw_env()
+digest, compiled, decisions = sha256(), [], 0
+for seed in range(6):
+    env.reset(seed=seed)
+    for agent in env.agent_iter():
+        observation, reward, terminated, truncated, _ = env.last()
+        digest.update(bytes(env.state()) + observation["action_mask"].tobytes() + repr(reward).encode())
+        digest.update(repr(env.turn_state(agent)).encode())
+        env.step(None if terminated or truncated else int(observation["action_mask"].nonzero()[0][-1]))
+        decisions += 1
+        compiled.append(len(env.match._loops.step.overloads))
+        if decisions == 2:
+            while PLAIN_START.waits():
+                time.sleep(0.05)
+print(dumps({"digest": digest.hexdigest(), "compiled": compiled, "ended": PLAIN_START.ended}))
+"""
+
+
+def run(code, cache, **settings):
+    """What a program prints in a process with a cache of its own."""
+    environment = {name: value for name, value in os.environ.items() if name != "PARLOUR_COMPILE_FIRST"}
+    environment |= {"NUMBA_CACHE_DIR": str(cache), **settings}
+    strict = () if "NUMBA_DISABLE_JIT" in settings else ("-W", "error")  # without the compiler, NumPy warns of overflow
+    done = subprocess.run([sys.executable, *strict, "-c", code], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_an_episode_begins_in_python_and_ends_in_machine_code(tmp_path):
+    begun = json.loads(run(EPISODE, tmp_path))
+    assert begun["ended"] == 1
+    assert begun["compiled"][:2] == [0, 0]  # plain Python
+    assert begun["compiled"][-1] == 1
+    first = json.loads(run(EPISODE, tmp_path / "other", PARLOUR_COMPILE_FIRST="1"))
+    assert (first["ended"], first["compiled"][0]) == (0, 1)
+    never = json.loads(
+        run(EPISODE.replace("len(env.match._loops.step.overloads)", "0"), tmp_path, NUMBA_DISABLE_JIT="1")
+    )
+    assert begun["digest"] == first["digest"] == never["digest"]
+
+
+VECTOR = """
+from parlour.envs import kuhn_v0
+from parlour.envs.core.plain_start import PLAIN_START
+
+env = kuhn_v0.raw_env()
+env.reset(seed=1)
+assert PLAIN_START.waits()
+tables = kuhn_v0.vector_env(2)
+tables.reset(seed=1)
+assert tables._loops.reset.overloads and not PLAIN_START.waits()
+env.step(0)
+print(len(env.match._loops.step.overloads))
+"""
+
+
+def test_many_tables_compile_first(tmp_path):
+    assert run(VECTOR, tmp_path) == "1\n"
+
+
+OWN = """
+from parlour.envs import Match, Rules, game
+from parlour.envs.core.plain_start import PLAIN_START
+from dataclasses import replace
+
+own = replace(game("kuhn"), name="mine", registered="")
+match = Match(own)
+match.reset(seed=1)
+print(len(match._loops.reset.overloads), PLAIN_START.waits())
+"""
+
+
+def test_a_game_that_no_other_process_can_make_compiles_here(tmp_path):
+    assert run(OWN, tmp_path) == "1 False\n"
+
+
+BROKEN = """
+from parlour.envs.core import plain_start
+from parlour.envs import Match, game
+
+plain_start.COMMAND = ("-c", "raise SystemExit(1)")
+match = Match(game("kuhn"))
+match.reset(seed=1)
+assert not match._loops.reset.overloads
+while plain_start.PLAIN_START.waits():
+    pass
+match.reset()
+print(len(match._loops.reset.overloads))
+"""
+
+
+def test_where_the_other_process_fails_this_one_compiles(tmp_path):
+    assert run(BROKEN, tmp_path) == "1\n"
