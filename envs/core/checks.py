@@ -5,8 +5,10 @@ from inspect import signature
 from reprlib import repr
 from typing import Any
 
-from numba import config
+import numba
 from numba.extending import is_jitted
+
+_config: Any = numba.config  # its settings have no types
 
 
 def require_functions(owner: str, functions: Mapping[str, Any], optional: Iterable[str] = ()) -> None:
@@ -86,7 +88,7 @@ def require_mapping(owner: str, name: str, value: Any, kind: str) -> None:
 
 def require_compiled(owner: str, name: str, function: Any) -> None:
     """Raise ValueError unless a function is compiled, or None, or nothing is (``NUMBA_DISABLE_JIT=1``)."""
-    if function is not None and not is_jitted(function) and not config.DISABLE_JIT:
+    if function is not None and not is_jitted(function) and not _config.DISABLE_JIT:
         raise ValueError(f"{owner}: {name} is not compiled; decorate it with `parlour.envs.compiled`")
 
 

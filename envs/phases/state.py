@@ -2,15 +2,15 @@
 
 import copyreg
 from collections.abc import Collection, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, StructMeta, UnsetType
 
 from ..core.game_state import GameState, about
 from .definition import Number, PhaseGame
 
 
-class _Generated(type(GameState)):  # type: ignore[misc]
+class _Generated(StructMeta):
     """The type of the types that are made here; it is pickled as the game that it is of."""
 
 
@@ -29,7 +29,6 @@ def state_type(rules: PhaseGame) -> type[GameState]:
         own[rules.private.name] = Annotated[float, about("known to the seat alone")]
     fields = {field.name: Annotated[field.kind(), about(field.meaning)] for field in rules.fields}
     hidden = {*own, *(field.name for field in rules.fields if field.private)}
-    number, choices = dict[str, float], dict[str, dict[str, float]]
     types = own | {"agent_ids": Annotated[list[str], about("in seat order")]}
     types |= {key: list[str] if rules.role_keys.count(key) > 1 else str for key in rules.role_keys}
     types |= fields | {
@@ -40,11 +39,13 @@ def state_type(rules: PhaseGame) -> type[GameState]:
         types |= {
             "round_number": Annotated[int, about("from 0")],
             "rounds": int,
-            "totals": Annotated[number, about("utilities so far, by agent")],
-            "past_rounds": Annotated[list[choices], about("choices by phase and agent, the latest round first")],
+            "totals": Annotated[dict[str, float], about("utilities so far, by agent")],
+            "past_rounds": Annotated[
+                list[dict[str, dict[str, float]]], about("choices by phase and agent, the latest round first")
+            ],
         }
         if rules.facts:
-            types["past_facts"] = Annotated[list[number], about("of the same rounds")]
+            types["past_facts"] = Annotated[list[dict[str, float]], about("of the same rounds")]
     return _made(rules, PhaseState, types, hidden)
 
 
@@ -64,7 +65,8 @@ def _made(rules: PhaseGame, base: Any, types: Mapping[str, Any], hidden: Collect
     name = rules.name.title().replace("_", "") + base.__name__.removeprefix("Phase")
     space = {"__module__": __name__, "__doc__": f"{rules.title} as a seat sees it.", "rules": rules}
     space["__annotations__"] = {key: kind | UnsetType if key in hidden else kind for key, kind in types.items()}
-    return _Generated(name, (base,), {**space, **dict.fromkeys(hidden, UNSET)}, kw_only=True)  # type: ignore[no-any-return]
+    made: Any = _Generated(name, (base,), {**space, **dict.fromkeys(hidden, UNSET)}, kw_only=True)
+    return cast(type[GameState], made)
 
 
 def _reduced(kind: Any) -> Any:
