@@ -1,5 +1,5 @@
-"""Capabilities: what only some games have. Talk, teams, hidden turns, a public view, chance, setup, symmetry, an
-outside option, results without luck, options that TurnStates show, and an expert."""
+"""Capabilities: what only some games have. Talk, teams, hidden turns, a public view, chance, private hands, setup,
+symmetry, an outside option, results without luck, options that TurnStates show, and an expert."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -134,6 +134,30 @@ class Chance:
     def __post_init__(self) -> None:
         """Check the parts."""
         require_functions("Chance", vars(self), optional=("probability",))
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivateHands:
+    """What is private and what is public, in a small game with the capability `Chance`: two seats, payoffs sum to zero.
+
+    A hand is all that one seat alone knows; both are dealt before the first decision. All actions are public, and what
+    is legal does not depend on hands.
+
+    Attributes:
+        hands: how many hands a seat can have.
+        events: how many outcomes the public random events after that have together; 1: there are none.
+        hand: ``hand(table, seat) -> int``: a seat's hand.
+        event: ``event(table) -> int``: the outcome; −1: it has not come.
+    """
+
+    hands: int
+    events: int = 1
+    hand: Callable[[Any, int], int]
+    event: Callable[[Any], int]
+
+    def __post_init__(self) -> None:
+        """Check the functions."""
+        require_functions("PrivateHands", {"hand": self.hand, "event": self.event})
 
 
 @dataclass(frozen=True)
@@ -288,6 +312,7 @@ class Capabilities:
     hidden_turn: HiddenTurn | None = None
     public_view: PublicView | None = None
     chance: Chance | None = None
+    private_hands: PrivateHands | None = None
     setup: Setup | None = None
     symmetry: Symmetry | None = None
     outside_option: OutsideOption | None = None
@@ -303,6 +328,7 @@ class Capabilities:
             "hidden_turn": HiddenTurn,
             "public_view": PublicView,
             "chance": Chance,
+            "private_hands": PrivateHands,
             "setup": Setup,
             "symmetry": Symmetry,
             "outside_option": OutsideOption,

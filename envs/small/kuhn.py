@@ -15,7 +15,7 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from ..core.capabilities import Capabilities, Chance, PublicView
+from ..core.capabilities import Capabilities, Chance, PrivateHands, PublicView
 from ..core.compiled import compiled
 from ..core.encoder import Encoder
 from ..core.game import Game, Payoffs
@@ -297,6 +297,8 @@ def game() -> Game:
         renderer=Renderer(render, partial(cards_picture, "Kuhn poker", {"pass": "passes", "bet": "bets"})),
         bots=BOTS,
         capabilities=Capabilities(
-            public_view=PublicView(public), chance=Chance(begin=begin, step=step, outcomes=outcomes, play=deal)
+            public_view=PublicView(public),
+            chance=Chance(begin=begin, step=step, outcomes=outcomes, play=deal),
+            private_hands=PrivateHands(hands=len(RANKS), hand=two_seats.hand, event=two_seats.no_event),
         ),
     )

@@ -17,7 +17,7 @@ from msgspec import UNSET, UnsetType, field
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from ..core.capabilities import Capabilities, Chance, PublicView
+from ..core.capabilities import Capabilities, Chance, PrivateHands, PublicView
 from ..core.compiled import compiled
 from ..core.encoder import Encoder
 from ..core.game import Game, Payoffs
@@ -197,6 +197,11 @@ def end_round(table: Any) -> None:
 def strength(table: Any, seat: int) -> int:
     """Return the strength of a hand: a pair with the open card is highest, then the rank."""
     return table.card[seat] + (len(RANKS) if table.card[seat] == table.board else 0)
+
+
+def open_card(table: Any) -> int:
+    """Return the open card, as the outcome of the only public random event; −1: none is open."""
+    return int(table.board)
 
 
 @compiled
@@ -403,6 +408,7 @@ def game() -> Game:
     rules = Rules(blank=BLANK, num_actions=len(KINDS), reset=reset, step=step, legal=legal)
     v0 = Encoder(LAYOUT, observe)
     full = v0.extended(two_seats.hidden_card(RANKS), two_seats.write_hidden_card, full_information=True)
+    private = PrivateHands(hands=len(RANKS), events=len(RANKS), hand=two_seats.hand, event=open_card)
     chance = Chance(begin=begin, step=play, outcomes=outcomes, play=deal, probability=probability)
     return Game(
         name="leduc",
@@ -423,5 +429,5 @@ def game() -> Game:
             render, partial(cards_picture, "Leduc hold'em", {"fold": "folds", "call": "calls", "raise": "raises"})
         ),
         bots=BOTS,
-        capabilities=Capabilities(public_view=PublicView(public), chance=chance),
+        capabilities=Capabilities(public_view=PublicView(public), chance=chance, private_hands=private),
     )

@@ -19,7 +19,7 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from ..core.capabilities import Capabilities, Chance, PublicView
+from ..core.capabilities import Capabilities, Chance, PrivateHands, PublicView
 from ..core.compiled import compiled
 from ..core.encoder import Encoder
 from ..core.game import Game, Payoffs
@@ -113,6 +113,14 @@ def step(table: Any, move: int) -> None:
     bid = liars_bids.last_bid(table)
     holds = count(table, bid % table.faces + 1) >= bid // table.faces + 1
     two_seats.finish(table, 1 - table.turn if holds else table.turn, 1.0)
+
+
+def hand(table: Any, seat: int) -> int:
+    """Return the dice of a seat as one number: each is a digit."""
+    number = 0
+    for k in range(table.dice):
+        number = table.faces * number + int(table.die[seat * table.dice + k]) - 1
+    return number
 
 
 @compiled
@@ -411,6 +419,8 @@ def game(*, dice: int = 1, faces: int = 6, wild: bool = True) -> Game:
         renderer=Renderer(render, partial(dice_picture, "Liar's dice")),
         bots=BOTS,
         capabilities=Capabilities(
-            public_view=PublicView(public), chance=Chance(begin=begin, step=step, outcomes=outcomes, play=roll)
+            public_view=PublicView(public),
+            chance=Chance(begin=begin, step=step, outcomes=outcomes, play=roll),
+            private_hands=PrivateHands(hands=faces**dice, hand=hand, event=two_seats.no_event),
         ),
     )

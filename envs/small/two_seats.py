@@ -74,6 +74,16 @@ def write_hidden_card(table: Any, seat: int, at: Any, out: Any) -> None:
         out[at.hidden_card + table.card[1 - seat]] = 1
 
 
+def hand(table: Any, seat: int) -> int:
+    """Return a seat's card, as a number of its private hand."""
+    return int(table.card[seat])
+
+
+def no_event(table: Any) -> int:
+    """Tell that no public random event comes."""
+    return -1
+
+
 @compiled
 def clear(table: Any) -> None:
     """Begin an episode in which nothing has happened yet, and no seat has the turn."""

@@ -3,21 +3,30 @@
 import json
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import tyro
 from rich.table import Table
 
 from ...envs import game as make_game
+from ...envs.core.game import Game
+from ...envs.core.options import named
 from ...wrappers.policies.tabular import TabularPolicy
 from ...wrappers.policies.trained_for import TrainedFor, command_line, unshared
+from ..algorithms.sampled import WEIGHTS, SampledSolver
 from ..algorithms.tabular import METHODS, Solution, solve
 from ..evaluation.exact import Tree, flat_tree
+from ..runs.solving import Progress, SmallProblem, read_checkpoint, solve_from_samples, write_checkpoint
 from ..terminal.console import Console
+from ..terminal.progress import STDERR
 from .arguments import AsJson, GameArguments
 from .lookup import game_with
 
-Method = Annotated[str, tyro.conf.arg(help=f"The algorithm: {', '.join(METHODS)}.")]
+SAMPLED = {f"sampled-{name}": name for name in WEIGHTS}
+"""The methods from samples, with their weights."""
+Method = Annotated[
+    str, tyro.conf.arg(help=f"The algorithm: {', '.join(METHODS)}; or from samples {', '.join(SAMPLED)}.")
+]
 
 
 def command(
@@ -27,10 +36,13 @@ def command(
     target: float = 1e-6,
     iterations: int = 10_000_000,
     seconds: float = 60.0,
+    minutes: float | None = None,
+    seed: int = 0,
+    checkpoint: Path | None = None,
     out: Path | None = None,
     as_json: AsJson = False,
 ) -> None:
-    """Solve a game whose random events can be enumerated, such as leduc or a small game in phases.
+    """Solve a game whose random events can be enumerated, such as leduc or a small game in phases; or from samples.
 
     Iterations end when NashConv, the sum of what the seats can still win by a best response, is below the target. Only
     with two seats whose rewards sum to zero is it sure to fall so far.
@@ -39,15 +51,24 @@ def command(
         target: NashConv to reach, in the unit of the rewards.
         iterations: Iterations at most; each updates all seats.
         seconds: Seconds at most, about.
+        minutes: Minutes at most, in place of seconds.
+        seed: Of the samples.
+        checkpoint: File to go on from, if it is there, and to write every five minutes and at the end (from samples).
         out: File for the policy. Default: the game's name with .npz.
     """
     if out is not None and out.suffix != ".npz":
         raise ValueError(f"out={str(out)!r}: a policy file ends in .npz")
     game = game_with(chosen.game, chosen.options)
-    tree = flat_tree(game)
-    solution = solve(tree, method, target=target, iterations=iterations, seconds=seconds)
+    named("method", method, [*METHODS, *SAMPLED])
+    seconds = seconds if minutes is None else 60 * minutes
     file = Path(f"{game.name}.npz") if out is None else out
     file.parent.mkdir(parents=True, exist_ok=True)
+    if method in SAMPLED:
+        facts = _from_samples(game, method, seed, file, checkpoint, target, iterations, seconds)
+        print(json.dumps(facts, indent=2) if as_json else _sentence(facts))
+        return
+    tree = flat_tree(game)
+    solution = solve(tree, method, target=target, iterations=iterations, seconds=seconds)
     trained_for = TrainedFor.of(game, tree.encoder)
     TabularPolicy(tree.observations, tree.probabilities(solution.strategy), trained_for).save(file)
     if as_json:
@@ -70,6 +91,62 @@ def command(
     options = command_line(unshared(game, make_game(game.name)))
     words = f"parlour play {game.name} --agents {shlex.quote(str(file))} random {options}"
     print(f"the policy is in {file}: {words.rstrip()}")
+
+
+def _from_samples(
+    game: Game,
+    method: str,
+    seed: int,
+    file: Path,
+    checkpoint: Path | None,
+    target: float,
+    iterations: int,
+    seconds: float,
+) -> dict[str, Any]:
+    """Solve a game from samples, write the policy, and return the facts."""
+    problem = SmallProblem(game)
+    solver = SampledSolver(problem.deals, SAMPLED[method], seed=seed)
+    about = json.dumps([game.id, dict(game.options), method], default=str)
+    if checkpoint is not None and checkpoint.exists():
+        read_checkpoint(solver, checkpoint, about)
+
+    def save() -> None:
+        if checkpoint is not None:
+            write_checkpoint(solver, checkpoint, about)
+
+    with STDERR.status("") as line:
+
+        def tell(progress: Progress) -> None:
+            line.update(_line(progress))
+            if progress.nash_conv is not None:
+                STDERR.print(_line(progress))
+
+        reached = solve_from_samples(
+            problem, solver, seconds=seconds, iterations=iterations, target=target, tell=tell, save=save
+        )
+    problem.policy(solver).save(file)
+    return {
+        "game": game.id,
+        "options": dict(game.options),
+        "method": method,
+        "nash_conv": reached.nash_conv,
+        "regret_bound": reached.bound,
+        "iterations": reached.iterations,
+        "seconds": reached.seconds,
+        "public_nodes": len(problem.deals.tree.kind),
+        "policy": str(file),
+    }
+
+
+def _line(progress: Progress) -> str:
+    rate = progress.iterations / max(progress.seconds, 1e-9)
+    known = "" if progress.nash_conv is None else f", NashConv {progress.nash_conv:.4g}"
+    return f"{progress.iterations:,} iterations, {rate:,.0f} a second, regret bound {progress.bound:.4g}{known}"
+
+
+def _sentence(facts: dict[str, Any]) -> str:
+    progress = Progress(facts["iterations"], facts["seconds"], facts["regret_bound"], facts["nash_conv"])
+    return f"{facts['game']}, {facts['method']}: {_line(progress)}; the policy is in {facts['policy']}"
 
 
 def _report(tree: Tree, solution: Solution, method: str) -> Table:

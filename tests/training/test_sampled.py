@@ -1,0 +1,96 @@
+"""Solving from samples: the exact solver's measure falls, seeds repeat, checkpoints go on."""
+
+import json
+from functools import cache
+
+import numpy as np
+import pytest
+from parlour import envs
+from parlour.envs.core.public_tree import END
+from parlour.training import cli
+from parlour.training.algorithms.sampled import WEIGHTS, SampledSolver
+from parlour.training.evaluation.exact import flat_tree, nash_conv
+from parlour.training.runs.solving import SmallProblem
+from parlour.wrappers.policies.loading import load_policy
+
+
+@cache
+def problem(name, **options):
+    return SmallProblem(envs.game(name, **options))
+
+
+def solved(name, weights, iterations, **options):
+    solver = SampledSolver(problem(name, **options).deals, weights, seed=1)
+    solver.run(iterations)
+    return solver
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize(
+    ("name", "options", "iterations", "most"),
+    [("kuhn", {}, 100_000, 0.012), ("leduc", {}, 100_000, 0.2), ("liars_dice", {"faces": 3}, 50_000, 0.04)],
+)
+def test_nash_conv_falls_as_an_equilibriums(name, options, iterations, most, weights):
+    before, after = (solved(name, weights, count, **options) for count in (200, iterations))
+    measure = problem(name, **options).nash_conv
+    assert measure(after) < most < measure(before)
+    assert after.bound() < 0.25 * before.bound()
+
+
+def test_the_public_tree_of_leduc_has_each_history_of_moves_once():
+    tree = problem("leduc").deals.tree
+    decisions = tree.kind != END
+    assert set(tree.street[decisions]) == {0, 1}
+    assert len(problem("leduc")._listed.places) == len(flat_tree(envs.game("leduc")).seat)
+
+
+def test_a_seed_repeats_every_number_and_parts_do_not_matter():
+    deals = problem("leduc").deals
+    one, two, other = SampledSolver(deals, seed=3), SampledSolver(deals, seed=3), SampledSolver(deals, seed=4)
+    one.run(500)
+    for part in (1, 199, 300):
+        two.run(part)
+    other.run(500)
+    assert one.sums.tobytes() == two.sums.tobytes() and one.regrets.tobytes() == two.regrets.tobytes()
+    assert one.sums.tobytes() != other.sums.tobytes()
+
+
+def test_pruning_leaves_out_actions_and_still_solves():
+    solver = SampledSolver(problem("leduc").deals, prune=0.02, seed=1)
+    solver.run(100_000)
+    assert problem("leduc").nash_conv(solver) < 0.2
+
+
+def test_the_command_goes_on_from_its_checkpoint(tmp_path, capsys):
+    file, state = tmp_path / "kuhn.npz", tmp_path / "state.npz"
+    words = f"solve kuhn --method sampled-linear --seed 2 --json --out {file} --checkpoint {state}".split()
+    for iterations in (1_000, 5_000):
+        assert cli.main([*words, "--iterations", str(iterations)]) in (None, 0)
+        facts = json.loads(capsys.readouterr().out)
+        assert facts["iterations"] == iterations
+    game = envs.game("kuhn")
+    tree = flat_tree(game)
+    found = nash_conv(tree, tree.strategy_of(load_policy(file)))
+    assert found == pytest.approx(facts["nash_conv"], abs=1e-6)
+    whole = SampledSolver(problem("kuhn").deals, seed=2)
+    whole.run(5_000)
+    assert found == pytest.approx(problem("kuhn").nash_conv(whole), abs=1e-6)
+
+
+def test_a_checkpoint_of_something_else_is_refused(tmp_path, capsys):
+    state = tmp_path / "state.npz"
+    words = ["solve", "kuhn", "--iterations", "100", "--out", str(tmp_path / "kuhn.npz"), "--checkpoint", str(state)]
+    assert cli.main([*words, "--method", "sampled-linear"]) in (None, 0)
+    assert cli.main([*words, "--method", "sampled-dcfr"]) not in (None, 0)
+    assert "no checkpoint of this game" in capsys.readouterr().err
+
+
+def test_a_game_without_private_hands_is_refused():
+    with pytest.raises(ValueError, match="does not say what is private"):
+        SmallProblem(envs.game("centipede"))
+
+
+def test_average_strategies_are_distributions():
+    solver = solved("leduc", "linear", 300)
+    for node in np.flatnonzero(solver.nodes.kind != END):
+        assert solver.strategy(node, 0).sum() == pytest.approx(1)
