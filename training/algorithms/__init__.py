@@ -1,6 +1,6 @@
 """Learning algorithms, one module each, found by its name. The module has a class `Learner` (see `base`).
 
-`tabular` is not a learning algorithm: it solves small games exactly, without playing them.
+`tabular` and `sampled` are not learning algorithms: they solve games, exactly and from samples, without playing them.
 """
 
 from importlib import import_module
@@ -13,7 +13,7 @@ from ..learning.learner import Learner
 
 def names() -> list[str]:
     """Return the names of the learning algorithms."""
-    return sorted(module.name for module in iter_modules(__path__) if module.name not in ("base", "tabular"))
+    return sorted(module.name for module in iter_modules(__path__) if module.name not in ("base", "sampled", "tabular"))
 
 
 def find(name: str) -> type[Learner]:

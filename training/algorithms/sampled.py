@@ -76,7 +76,7 @@ class Nodes(NamedTuple):
 
 
 class Work(NamedTuple):
-    """The stack of a walk, one row for each depth: where it is, which child it is at, reaches, values and strategies."""
+    """The stack of a walk, a row for each depth: the node and its child, reaches, values and strategies."""
 
     node: Any
     child: Any
