@@ -1,0 +1,211 @@
+"""What every hand is worth on every flop and turn: the mean and the spread of its equity on the rivers that can come.
+
+Equity is the share of the pot against all hands that the other can hold, ties split. Suits are interchangeable: of
+22,100 flops 1,755 differ, and of 270,725 turns (as sets of four cards) 16,432. One core computes the tables in about
+two minutes; they are kept in a file of the user's cache.
+"""
+
+from functools import cache, partial
+from itertools import combinations, permutations
+from os import environ
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.compiled import compiled
+from ..core.interpreted import constant
+from .hands import card_set, set_strength
+from .ranges import HOLDINGS
+
+VERSION = 1
+PLACE = constant(
+    [[0 if a == b else min(a, b) * (103 - min(a, b)) // 2 + abs(a - b) - 1 for b in range(52)] for a in range(52)],
+    np.int64,
+)
+"""The index in `HOLDINGS` of two different cards: int64[52, 52]."""
+SUITINGS = constant(list(permutations(range(4))), np.int64)
+"""All ways to rename suits: int64[24, 4]."""
+SPREAD = 510.0
+"""A spread is kept as a whole number, times this: at most 0.5."""
+
+
+class EquityTables(NamedTuple):
+    """The tables. A board is found by the number of its sorted cards (`board_number`).
+
+    Attributes:
+        flop_of, flop_suiting: int16[22100], int8[22100]: the row of each flop, and how suits are renamed for it.
+        flops: uint8[1755, 1326, 2]: mean equity times 255, and spread times `SPREAD`, of every hand of `HOLDINGS`.
+        turn_of, turn_suiting: the same for the 270,725 turns.
+        turns: uint8[16432, 1326, 2].
+    """
+
+    flop_of: NDArray[np.int16]
+    flop_suiting: NDArray[np.int8]
+    flops: NDArray[np.uint8]
+    turn_of: NDArray[np.int16]
+    turn_suiting: NDArray[np.int8]
+    turns: NDArray[np.uint8]
+
+
+@compiled
+def board_number(cards: Any, count: int) -> int:
+    """Return the number of a set of 3 or 4 cards, in the order of combinations of falling cards."""
+    a, b, c, d = int(cards[0]), int(cards[1]), int(cards[2]), -1
+    if count == 4:
+        d = int(cards[3])
+    for _ in range(3):  # sort, the lowest first
+        if a > b:
+            a, b = b, a
+        if b > c:
+            b, c = c, b
+        if d >= 0 and c > d:
+            c, d = d, c
+    number = a + b * (b - 1) // 2 + c * (c - 1) * (c - 2) // 6
+    return number + (d * (d - 1) * (d - 2) * (d - 3) // 24 if d >= 0 else 0)
+
+
+@partial(compiled, allocates=True)
+def river_equities(board: Any, out: Any) -> None:
+    """Write the equity of every hand of `HOLDINGS` on a full board: float64[1326]; −1: it shares a card with it."""
+    shown = card_set(board, 5)
+    hands = np.empty(1081, np.int64)
+    strength = np.empty(1081, np.int64)
+    count = 0
+    for h in range(len(HOLDINGS)):
+        held = card_set(HOLDINGS[h], 2)
+        out[h] = -1.0
+        if held & shown == 0:
+            hands[count] = h
+            strength[count] = set_strength(held | shown)
+            count += 1
+    order = np.argsort(strength[:count])
+    beaten, by_card = 0, np.zeros(52, np.int64)  # weaker hands, and those of them with each card
+    start = 0
+    while start < count:
+        level, stop = strength[order[start]], start
+        while stop < count and strength[order[stop]] == level:
+            h = hands[order[stop]]
+            out[h] = beaten - by_card[HOLDINGS[h, 0]] - by_card[HOLDINGS[h, 1]]
+            stop += 1
+        for k in range(start, stop):
+            h = hands[order[k]]
+            by_card[HOLDINGS[h, 0]] += 1
+            by_card[HOLDINGS[h, 1]] += 1
+        beaten = stop
+        for k in range(start, stop):  # with those as strong: half of what they add
+            h = hands[order[k]]
+            most = beaten - by_card[HOLDINGS[h, 0]] - by_card[HOLDINGS[h, 1]] + 1  # the hand itself is taken off twice
+            out[h] = (out[h] + most) / 2.0 / 990.0
+        start = stop
+
+
+@partial(compiled, allocates=True)
+def turn_moments(board: Any, moments: Any) -> None:
+    """Write the mean equity and the mean square on the rivers after a turn: float64[1326, 2]; −1: not possible."""
+    full, equity = np.empty(5, np.int64), np.empty(len(HOLDINGS))
+    moments[:] = 0.0
+    shown = card_set(board, 4)
+    for k in range(4):
+        full[k] = board[k]
+    for card in range(52):
+        full[4] = card
+        if card_set(full[4:], 1) & shown == 0:
+            river_equities(full, equity)
+            for h in range(len(HOLDINGS)):
+                if equity[h] >= 0.0:
+                    moments[h, 0] += equity[h] / 46.0
+                    moments[h, 1] += equity[h] * equity[h] / 46.0
+    for h in range(len(HOLDINGS)):
+        if card_set(HOLDINGS[h], 2) & shown:
+            moments[h] = -1.0
+
+
+@compiled
+def renamed_hand(hand: int, suiting: Any) -> int:
+    """Return the index of a hand whose suits are renamed by int64[4]."""
+    one, two = int(HOLDINGS[hand, 0]), int(HOLDINGS[hand, 1])
+    return int(PLACE[one & ~3 | suiting[one & 3], two & ~3 | suiting[two & 3]])
+
+
+@partial(compiled, allocates=True)
+def all_turns(boards: Any, first: int, out: Any) -> None:
+    """Write the moments of the turns from `first` on: float32[N, 1326, 2]."""
+    moments = np.empty((len(HOLDINGS), 2))
+    for i in range(len(out)):
+        turn_moments(boards[first + i], moments)
+        out[i] = moments
+
+
+@partial(compiled, allocates=True)
+def all_flops(flops: Any, turn_of: Any, turn_suiting: Any, turns: Any, out: Any) -> None:
+    """Write the moments of the flops as means over their turns: float32[1755, 1326, 2]."""
+    board = np.empty(4, np.int64)
+    for i in range(len(flops)):
+        out[i] = 0.0
+        shown = card_set(flops[i], 3)
+        for k in range(3):
+            board[k] = flops[i, k]
+        for card in range(52):
+            board[3] = card
+            if card_set(board[3:], 1) & shown:
+                continue
+            number = board_number(board, 4)
+            row, suiting = turn_of[number], SUITINGS[turn_suiting[number]]
+            for h in range(len(HOLDINGS)):
+                there = renamed_hand(h, suiting)
+                if turns[row, there, 0] >= 0.0:
+                    out[i, h, 0] += turns[row, there, 0] / 47.0
+                    out[i, h, 1] += turns[row, there, 1] / 47.0
+
+
+def boards_without_suits(count: int) -> tuple[NDArray[np.int64], NDArray[np.int16], NDArray[np.int8]]:
+    """Return the boards of 3 or 4 cards that differ: int64[N, count]; the row of each board, and its renaming."""
+    boards = np.array(list(combinations(range(52), count)), np.int64)
+    renamed = np.sort(boards[:, None] & ~3 | SUITINGS.T[boards & 3].transpose(0, 2, 1), axis=2)
+    numbers = renamed @ (52 ** np.arange(count)[::-1])
+    suiting, least = numbers.argmin(axis=1), numbers.min(axis=1)
+    unique, at, rows = np.unique(least, return_index=True, return_inverse=True)
+    places = np.array([board_number(board, count) for board in boards])
+    row_of, suiting_of = np.empty(len(boards), np.int16), np.empty(len(boards), np.int8)
+    row_of[places], suiting_of[places] = rows.ravel(), suiting
+    return renamed[at, suiting[at]], row_of, suiting_of
+
+
+def _packed(moments: NDArray[np.float32]) -> NDArray[np.uint8]:
+    mean = np.clip(moments[..., 0], 0, 1)
+    spread = np.sqrt(np.clip(moments[..., 1] - mean**2, 0, 0.25))
+    return np.stack([np.rint(mean * 255), np.rint(spread * SPREAD)], axis=-1).astype(np.uint8)
+
+
+def folder() -> Path:
+    """Return the folder of the cache: ``PARLOUR_CACHE``, or ``parlour`` in the user's cache."""
+    home = environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(environ.get("PARLOUR_CACHE") or Path(home) / "parlour")
+
+
+@cache
+def equity_tables() -> EquityTables:
+    """Return the tables, from the cache or computed (two minutes of one core)."""
+    flops, flop_of, flop_suiting = boards_without_suits(3)
+    turns, turn_of, turn_suiting = boards_without_suits(4)
+    files = [folder() / f"holdem-{name}-{VERSION}.npy" for name in ("flops", "turns")]
+    shapes = [(len(each), len(HOLDINGS), 2) for each in (flops, turns)]
+    if all(file.is_file() for file in files):
+        found = [np.load(file, mmap_mode="r", allow_pickle=False) for file in files]
+        if all(one.shape == shape and one.dtype == np.uint8 for one, shape in zip(found, shapes, strict=True)):
+            one, other = (np.array(each) for each in found)
+            return EquityTables(flop_of, flop_suiting, one, turn_of, turn_suiting, other)
+    moments, flop_moments = np.empty(shapes[1], np.float32), np.empty(shapes[0], np.float32)
+    for first in range(0, len(turns), 64):  # in parts, so that Ctrl-C is heard
+        all_turns(turns, first, moments[first : first + 64])
+    all_flops(flops, turn_of, turn_suiting, moments, flop_moments)
+    packed = [_packed(flop_moments), _packed(moments)]
+    for file, array in zip(files, packed, strict=True):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        part = file.with_suffix(".part")
+        with open(part, "wb") as stream:
+            np.save(stream, array)
+        part.replace(file)
+    return EquityTables(flop_of, flop_suiting, packed[0], turn_of, turn_suiting, packed[1])
