@@ -166,7 +166,7 @@ def boards_without_suits(count: int) -> tuple[NDArray[np.int64], NDArray[np.int1
     renamed = np.sort(boards[:, None] & ~3 | SUITINGS.T[boards & 3].transpose(0, 2, 1), axis=2)
     numbers = renamed @ (52 ** np.arange(count)[::-1])
     suiting, least = numbers.argmin(axis=1), numbers.min(axis=1)
-    unique, at, rows = np.unique(least, return_index=True, return_inverse=True)
+    _, at, rows = np.unique(least, return_index=True, return_inverse=True)
     places = np.array([board_number(board, count) for board in boards])
     row_of, suiting_of = np.empty(len(boards), np.int16), np.empty(len(boards), np.int8)
     row_of[places], suiting_of[places] = rows.ravel(), suiting

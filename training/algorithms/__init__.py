@@ -1,6 +1,6 @@
 """Learning algorithms, one module each, found by its name. The module has a class `Learner` (see `base`).
 
-`tabular` and `sampled` are not learning algorithms: they solve games, exactly and from samples, without playing them.
+`tabular`, `sampled` and `growing` are not learning algorithms: they solve games, exactly and from samples, without playing them.
 """
 
 from importlib import import_module
@@ -10,10 +10,13 @@ from typing import cast
 from ...envs.core.options import named
 from ..learning.learner import Learner
 
+SOLVERS = ("base", "growing", "sampled", "tabular")
+"""Modules that are no learning algorithms."""
+
 
 def names() -> list[str]:
     """Return the names of the learning algorithms."""
-    return sorted(module.name for module in iter_modules(__path__) if module.name not in ("base", "sampled", "tabular"))
+    return sorted(module.name for module in iter_modules(__path__) if module.name not in SOLVERS)
 
 
 def find(name: str) -> type[Learner]:

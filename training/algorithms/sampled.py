@@ -147,12 +147,17 @@ class SampledSolver:
             if self.rule.discount and self.iterations % PERIOD == 0:
                 discount(self.regrets, self.sums, self.iterations // PERIOD)
 
+    def strategies(self, node: int) -> NDArray[np.float64]:
+        """Return the average strategy of a decision: float64[rows, children]; uniform where a row never came."""
+        rows, count = int(self.deals.rows[self.nodes.street[node]]), int(self.nodes.count[node])
+        start = int(self.nodes.base[node])
+        sums = self.sums[start : start + rows * count].astype(np.float64).reshape(rows, count)
+        total = sums.sum(axis=1, keepdims=True)
+        return np.where(total > 0, sums / np.where(total > 0, total, 1), 1 / count)
+
     def strategy(self, node: int, row: int) -> NDArray[np.float64]:
-        """Return the average strategy of a decision with a row: float64[children]; uniform where it never came."""
-        count = int(self.nodes.count[node])
-        start = int(self.nodes.base[node]) + row * count
-        sums = self.sums[start : start + count].astype(np.float64)
-        return sums / sums.sum() if sums.sum() > 0 else np.full(count, 1 / count)
+        """Return the average strategy of a decision with a row: float64[children]."""
+        return np.asarray(self.strategies(node)[row])
 
     def bound(self) -> float:
         """Return the mean of the positive regrets of both seats, by sampled values, in the unit of the payoffs.

@@ -2,6 +2,8 @@
 
 import json
 import shlex
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,15 +15,26 @@ from ...envs.core.game import Game
 from ...envs.core.options import named
 from ...wrappers.policies.tabular import TabularPolicy
 from ...wrappers.policies.trained_for import TrainedFor, command_line, unshared
-from ..algorithms.sampled import WEIGHTS, SampledSolver
+from ..algorithms.growing import grow
+from ..algorithms.sampled import WEIGHTS
 from ..algorithms.tabular import METHODS, Solution, solve
 from ..evaluation.exact import Tree, flat_tree
-from ..runs.solving import Progress, SmallProblem, read_checkpoint, solve_from_samples, write_checkpoint
+from ..runs.solving import (
+    AbstractedProblem,
+    Problem,
+    Progress,
+    SmallProblem,
+    read_checkpoint,
+    solve_from_samples,
+    write_checkpoint,
+)
 from ..terminal.console import Console
 from ..terminal.progress import STDERR
 from .arguments import AsJson, GameArguments
 from .lookup import game_with
 
+START = 0.2
+"""Share of the time for a small tree, from which the larger one goes on."""
 SAMPLED = {f"sampled-{name}": name for name in WEIGHTS}
 """The methods from samples, with their weights."""
 Method = Annotated[
@@ -32,7 +45,7 @@ Method = Annotated[
 def command(
     *,
     chosen: GameArguments,
-    method: Method = "pcfr+",
+    method: Method | None = None,
     target: float = 1e-6,
     iterations: int = 10_000_000,
     seconds: float = 60.0,
@@ -59,12 +72,14 @@ def command(
     if out is not None and out.suffix != ".npz":
         raise ValueError(f"out={str(out)!r}: a policy file ends in .npz")
     game = game_with(chosen.game, chosen.options)
+    if method is None:
+        method = "pcfr+" if game.capabilities.chance is not None else "sampled-linear"
     named("method", method, [*METHODS, *SAMPLED])
     seconds = seconds if minutes is None else 60 * minutes
     file = Path(f"{game.name}.npz") if out is None else out
     file.parent.mkdir(parents=True, exist_ok=True)
     if method in SAMPLED:
-        facts = _from_samples(game, method, seed, file, checkpoint, target, iterations, seconds)
+        facts = _Sampling(method, seed, checkpoint, target, iterations, seconds).run(game, file)
         print(json.dumps(facts, indent=2) if as_json else _sentence(facts))
         return
     tree = flat_tree(game)
@@ -93,59 +108,83 @@ def command(
     print(f"the policy is in {file}: {words.rstrip()}")
 
 
-def _from_samples(
-    game: Game,
-    method: str,
-    seed: int,
-    file: Path,
-    checkpoint: Path | None,
-    target: float,
-    iterations: int,
-    seconds: float,
-) -> dict[str, Any]:
-    """Solve a game from samples, write the policy, and return the facts."""
-    problem = SmallProblem(game)
-    solver = SampledSolver(problem.deals, SAMPLED[method], seed=seed)
-    about = json.dumps([game.id, dict(game.options), method], default=str)
-    if checkpoint is not None and checkpoint.exists():
-        read_checkpoint(solver, checkpoint, about)
+@dataclass(frozen=True)
+class _Sampling:
+    """The settings of a solution from samples."""
 
-    def save() -> None:
-        if checkpoint is not None:
-            write_checkpoint(solver, checkpoint, about)
+    method: str
+    seed: int
+    checkpoint: Path | None
+    target: float
+    iterations: int
+    seconds: float
 
-    with STDERR.status("") as line:
+    def run(self, game: Game, file: Path) -> dict[str, Any]:
+        """Solve a game, write the policy, and return the facts."""
+        problem, weights, seconds = self._problem(game), SAMPLED[self.method], self.seconds
+        if self.checkpoint is not None and self.checkpoint.exists():
+            read_checkpoint(problem, self.checkpoint, self._about(game))
+        elif isinstance(problem, AbstractedProblem):
+            start = AbstractedProblem(game, weights, self.seed, small=True)
+            reached = self._reach(start, seconds * START, lambda: None)
+            for small, large in zip(start.solvers, problem.solvers, strict=True):
+                grow(small, large)
+            seconds = 0.0 if reached.stopped else seconds * (1 - START)
 
-        def tell(progress: Progress) -> None:
-            line.update(_line(progress))
-            if progress.nash_conv is not None:
-                STDERR.print(_line(progress))
+        def save() -> None:
+            if self.checkpoint is not None:
+                write_checkpoint(problem, self.checkpoint, self._about(game))
 
-        reached = solve_from_samples(
-            problem, solver, seconds=seconds, iterations=iterations, target=target, tell=tell, save=save
-        )
-    problem.policy(solver).save(file)
-    return {
-        "game": game.id,
-        "options": dict(game.options),
-        "method": method,
-        "nash_conv": reached.nash_conv,
-        "regret_bound": reached.bound,
-        "iterations": reached.iterations,
-        "seconds": reached.seconds,
-        "public_nodes": len(problem.deals.tree.kind),
-        "policy": str(file),
-    }
+        reached = self._reach(problem, seconds, save)
+        problem.policy().save(file)
+        return {
+            "game": game.id,
+            "options": dict(game.options),
+            "method": self.method,
+            "nash_conv": reached.nash_conv,
+            "regret_bound": reached.bound,
+            "iterations": reached.iterations,
+            "seconds": reached.seconds,
+            "iterations_per_second": reached.rate,
+            "public_nodes": [len(solver.deals.tree.kind) for solver in problem.solvers],
+            "policy": str(file),
+        }
+
+    def _problem(self, game: Game) -> SmallProblem | AbstractedProblem:
+        kind = SmallProblem if game.capabilities.abstracted is None else AbstractedProblem
+        return kind(game, SAMPLED[self.method], self.seed)
+
+    def _about(self, game: Game) -> str:
+        return json.dumps([game.id, dict(game.options), self.method], default=str)
+
+    def _reach(self, problem: Problem, seconds: float, save: Callable[[], None]) -> Progress:
+        with STDERR.status("") as line:
+
+            def tell(progress: Progress) -> None:
+                line.update(_line(progress))
+                if progress.nash_conv is not None:
+                    STDERR.print(_line(progress))
+
+            return solve_from_samples(
+                problem, seconds=seconds, iterations=self.iterations, target=self.target, tell=tell, save=save
+            )
 
 
 def _line(progress: Progress) -> str:
-    rate = progress.iterations / max(progress.seconds, 1e-9)
     known = "" if progress.nash_conv is None else f", NashConv {progress.nash_conv:.4g}"
-    return f"{progress.iterations:,} iterations, {rate:,.0f} a second, regret bound {progress.bound:.4g}{known}"
+    return (
+        f"{progress.iterations:,} iterations, {progress.rate:,.0f} a second, regret bound {progress.bound:.4g}{known}"
+    )
 
 
 def _sentence(facts: dict[str, Any]) -> str:
-    progress = Progress(facts["iterations"], facts["seconds"], facts["regret_bound"], facts["nash_conv"])
+    progress = Progress(
+        facts["iterations"],
+        facts["seconds"],
+        facts["iterations_per_second"],
+        facts["regret_bound"],
+        facts["nash_conv"],
+    )
     return f"{facts['game']}, {facts['method']}: {_line(progress)}; the policy is in {facts['policy']}"
 
 

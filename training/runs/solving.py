@@ -1,16 +1,17 @@
 """Solving from samples: until time, iterations or a target are reached, with checkpoints; Ctrl-C saves."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from ...envs.core.game import Game
-from ...envs.core.public_tree import Deals, ListedDeals
+from ...envs.core.public_tree import ListedDeals
 from ...wrappers.policies.npz_files import read_arrays
+from ...wrappers.policies.solved import SolvedPolicy
 from ...wrappers.policies.tabular import TabularPolicy
 from ...wrappers.policies.trained_for import TrainedFor
 from ..algorithms.sampled import SampledSolver
@@ -19,18 +20,20 @@ from .signals import held_back
 
 PART = 0.5
 """Seconds of a part, after which progress is told and Ctrl-C is heard."""
+SAVE_EVERY = 300.0
+"""Seconds between two checkpoints."""
 
 
 class Problem(Protocol):
-    """What is solved: deals, and the policy of a strategy."""
+    """What is solved: one tree, or one for each seat; and the policy of the strategies."""
 
-    deals: Deals
+    solvers: list[SampledSolver]
 
-    def policy(self, solver: SampledSolver) -> Any:
-        """Return the average strategy as a policy, which has `save`."""
+    def policy(self) -> SolvedPolicy | TabularPolicy:
+        """Return the average strategy."""
         ...
 
-    def nash_conv(self, solver: SampledSolver) -> float | None:
+    def nash_conv(self) -> float | None:
         """Return NashConv of the average strategy; None: it cannot be computed."""
         ...
 
@@ -38,22 +41,56 @@ class Problem(Protocol):
 class SmallProblem:
     """A small game with the capabilities `Chance` and `PrivateHands`, whose NashConv is exact.
 
+    Args:
+        game: the game.
+        weights, seed: see `SampledSolver`.
+
     Raises:
         ValueError: as `ListedDeals` does.
     """
 
-    def __init__(self, game: Game) -> None:
+    def __init__(self, game: Game, weights: str = "linear", seed: int = 0) -> None:
         self._listed, self._tree, self._game = ListedDeals(game), flat_tree(game), game
-        self.deals = self._listed.deals
+        self.solvers = [SampledSolver(self._listed.deals, weights, seed=seed)]
 
-    def policy(self, solver: SampledSolver) -> TabularPolicy:
+    def policy(self) -> TabularPolicy:
         """Return the average strategy as a table."""
         listed = self._listed
-        return TabularPolicy(listed.observations, listed.table(solver.strategy), TrainedFor.of(self._game))
+        table = listed.table(self.solvers[0].strategy)
+        return TabularPolicy(listed.observations, table, TrainedFor.of(self._game))
 
-    def nash_conv(self, solver: SampledSolver) -> float:
+    def nash_conv(self) -> float:
         """Return NashConv of the average strategy."""
-        return nash_conv(self._tree, self._tree.strategy_of(self.policy(solver)))
+        return nash_conv(self._tree, self._tree.strategy_of(self.policy()))
+
+
+class AbstractedProblem:
+    """A game with the capability `Abstracted`: a tree for each seat, first small ones.
+
+    Args:
+        game: the game.
+        weights, seed: see `SampledSolver`.
+        small: whether the trees are the small ones.
+
+    Raises:
+        ValueError: for a game without it, or options that it does not take.
+    """
+
+    def __init__(self, game: Game, weights: str = "linear", seed: int = 0, small: bool = False) -> None:
+        if game.capabilities.abstracted is None:
+            raise ValueError(f"{game.id} with these options has no abstraction: it cannot be solved from samples")
+        self._game, self._abstracted = game, game.capabilities.abstracted
+        deals = self._abstracted.deals(game, small)
+        self.solvers = [SampledSolver(each, weights, seed=2 * seed + seat) for seat, each in enumerate(deals)]
+
+    def policy(self) -> SolvedPolicy:
+        """Return the average strategy of each seat in its tree."""
+        solved = [(solver.deals, solver.strategies) for solver in self.solvers]
+        return SolvedPolicy(self._abstracted.packed(self._game, solved), TrainedFor.of(self._game, "v0"))
+
+    def nash_conv(self) -> None:
+        """Return None: the game is too large."""
+        return None
 
 
 @dataclass(frozen=True)
@@ -63,87 +100,97 @@ class Progress:
     Attributes:
         iterations: how many there were.
         seconds: since the beginning, or since it was taken up again.
-        bound: see `SampledSolver.bound`.
+        rate: iterations a second, of all solvers together.
+        bound: see `SampledSolver.bound`; the mean of all solvers.
         nash_conv: of the average strategy; None: not measured here.
+        stopped: whether Ctrl-C ended it.
     """
 
     iterations: int
     seconds: float
+    rate: float
     bound: float
     nash_conv: float | None = None
+    stopped: bool = False
 
 
 def solve_from_samples(
     problem: Problem,
-    solver: SampledSolver,
     *,
     seconds: float,
     iterations: int,
     target: float = 0.0,
     tell: Callable[[Progress], None] = lambda progress: None,
     save: Callable[[], None] = lambda: None,
-    save_every: float = 300.0,
 ) -> Progress:
     """Iterate until time, iterations or the target are reached, or Ctrl-C. `save` is called at the end in any case.
 
     Args:
-        problem: what is solved.
-        solver: its solver; it goes on from where it is.
+        problem: what is solved; its solvers go on from where they are.
         seconds: at most, about.
-        iterations: at most, in all.
+        iterations: at most, of each solver in all.
         target: of NashConv, where it is known.
         tell: called about twice a second, and where NashConv is measured: whenever iterations have doubled.
-        save: writes a checkpoint.
-        save_every: seconds between two of them.
+        save: writes a checkpoint; also called every `SAVE_EVERY` seconds.
     """
-    solver.run(0)  # compiled before the clock starts
+    first = problem.solvers[0]
+    for solver in problem.solvers:
+        solver.run(0)  # compiled before the clock starts
     begun = saved = perf_counter()
-    before, some, measure_at = solver.iterations, 64, 4 * max(256, solver.iterations)
-    progress = Progress(solver.iterations, 0.0, np.inf)
+    before, some, measure_at = first.iterations, 64, 4 * max(256, first.iterations)
+    stopped = False
     try:
-        while solver.iterations < iterations and perf_counter() - begun < seconds:
-            with held_back():  # an iteration is whole
-                solver.run(min(some, iterations - solver.iterations))
-            spent = perf_counter() - begun
-            some = max(1, min(4 * some, int((solver.iterations - before) / max(spent, 1e-9) * PART)))
-            reached = None
-            if solver.iterations >= measure_at:
-                reached, measure_at = problem.nash_conv(solver), 2 * solver.iterations
-            progress = Progress(solver.iterations, spent, solver.bound(), reached)
+        while first.iterations < iterations and perf_counter() - begun < seconds:
+            with held_back():  # all solvers have as many iterations
+                for solver in problem.solvers:
+                    solver.run(min(some, iterations - solver.iterations))
+            progress = _progress(problem, before, begun)
+            some = max(1, min(4 * some, int(progress.rate * PART / len(problem.solvers))))
+            if first.iterations >= measure_at:
+                progress = replace(progress, nash_conv=problem.nash_conv())
+                measure_at = 2 * first.iterations
             tell(progress)
-            if reached is not None and reached < target:
+            if progress.nash_conv is not None and progress.nash_conv < target:
                 break
-            if perf_counter() - saved > save_every:
+            if perf_counter() - saved > SAVE_EVERY:
                 save()
                 saved = perf_counter()
     except KeyboardInterrupt:
-        pass  # what is reached is saved and returned
+        stopped = True  # what is reached is saved and returned
     finally:
         save()
-    return Progress(solver.iterations, perf_counter() - begun, solver.bound(), problem.nash_conv(solver))
+    return replace(_progress(problem, before, begun), nash_conv=problem.nash_conv(), stopped=stopped)
 
 
-def write_checkpoint(solver: SampledSolver, file: Path, about: str) -> None:
+def _progress(problem: Problem, before: int, begun: float) -> Progress:
+    done, spent = problem.solvers[0].iterations, perf_counter() - begun
+    rate = (done - before) * len(problem.solvers) / max(spent, 1e-9)
+    return Progress(done, spent, rate, float(np.mean([solver.bound() for solver in problem.solvers])))
+
+
+def write_checkpoint(problem: Problem, file: Path, about: str) -> None:
     """Write a checkpoint; a reader sees the old one or the new one.
 
     Args:
-        solver: what is saved.
+        problem: what is solved.
         file: where.
         about: the game and the settings; `read_checkpoint` compares it.
     """
+    arrays = {f"{name}_{k}": each for k, solver in enumerate(problem.solvers) for name, each in solver.state().items()}
     part = file.with_name(file.name + ".part")
     with open(part, "wb") as stream:
-        np.savez(stream, about=np.array(about), **solver.state())
+        np.savez(stream, about=np.array(about), **arrays)
     part.replace(file)
 
 
-def read_checkpoint(solver: SampledSolver, file: Path, about: str) -> None:
+def read_checkpoint(problem: Problem, file: Path, about: str) -> None:
     """Go on from a checkpoint.
 
     Raises:
         ValueError: if it is none, or of another game or other settings.
     """
-    state: Mapping[str, Any] = read_arrays(file)
-    if str(state.get("about")) != about:
+    arrays = read_arrays(file)
+    if str(arrays.get("about")) != about:
         raise ValueError(f"{file} is no checkpoint of this game with these settings")
-    solver.set_state({name: each for name, each in state.items() if name != "about"})
+    for k, solver in enumerate(problem.solvers):
+        solver.set_state({name: arrays[f"{name}_{k}"] for name in solver.state() if f"{name}_{k}" in arrays})

@@ -12,6 +12,7 @@ from .elsewhere import at_table
 from .mlp import MlpPolicy
 from .sb3 import SB3Policy
 from .sb3_files import load_model
+from .solved import SolvedPolicy, is_solved
 from .tabular import TabularPolicy, is_tabular
 from .trained_for import TrainedFor, of_settings, read_settings
 
@@ -23,9 +24,9 @@ CHECKPOINTS = "checkpoints"
 
 def load_policy(
     path: str | PathLike[str], *, deterministic: bool = False, seed: int | None = None
-) -> MlpPolicy | SB3Policy | TabularPolicy:
-    """Load a model that Stable-Baselines3 or sb3-contrib saved (``.zip``), or a saved `MlpPolicy` or
-    `TabularPolicy` (``.npz``).
+) -> MlpPolicy | SB3Policy | SolvedPolicy | TabularPolicy:
+    """Load a model that Stable-Baselines3 or sb3-contrib saved (``.zip``), or a saved `MlpPolicy`,
+    `TabularPolicy` or `SolvedPolicy` (``.npz``).
 
     A plain MLP is loaded as an `MlpPolicy`, which does not need torch; any other model as an `SB3Policy`. A ``.npz``
     holds what the policy was trained for; for a ``.zip`` it is read from the run folder of the file, if there is one. A
@@ -46,9 +47,11 @@ def load_policy(
         raise ValueError(f"{file} is a folder; load_run() loads a run folder")
     if not file.exists():
         raise FileNotFoundError(f"there is no policy at {file}")
-    policy: MlpPolicy | SB3Policy | TabularPolicy
+    policy: MlpPolicy | SB3Policy | SolvedPolicy | TabularPolicy
     if file.suffix == ".npz" and is_tabular(file):
         policy = TabularPolicy.load(file, deterministic, seed)
+    elif file.suffix == ".npz" and is_solved(file):
+        policy = SolvedPolicy.load(file, deterministic, seed)
     elif file.suffix == ".npz":
         policy = MlpPolicy.load(file, deterministic, seed)
     else:

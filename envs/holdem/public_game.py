@@ -1,0 +1,196 @@
+"""Heads-up hold'em for a solver from samples: a betting tree by the rules, and deals of a board with random hands.
+
+In the tree one seat, the *owner*, has few raises of its own, and the other has more. Each seat's strategy is solved in
+a tree of its own.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.compiled import compiled
+from ..core.game import Game
+from ..core.public_tree import END, Deals, PublicTree
+from ..core.rng import GOLDEN, mix
+from .abstraction import Buckets, board_buckets, buckets_of, rows_of
+from .equity_tables import EquityTables, equity_tables
+from .hands import card_set, set_strength
+from .ranges import HOLDINGS
+from .table import CALL_ACTION, FIRST_FRACTION, FOLD_ACTION, LEAST_RAISE, PREFLOP
+
+HANDS = 192
+"""Hands of a deal."""
+SIZES = (10, 10, 20)
+"""Places by equity on flop, turn and river."""
+FOLDED, SHOWN = 0, 1
+"""Matrices of a deal."""
+PAIRS = 1_081 / 990
+"""Pairs of different random hands by those that share no card."""
+MIN, ALL_IN = 0.0, float("inf")
+"""The least raise and all-in, in a menu of pot fractions."""
+
+
+@dataclass(frozen=True)
+class Menu:
+    """The raises of both seats, as fractions of the pot after the call: the first, the second, and all later of a street.
+
+    Attributes:
+        own: the owner's.
+        own_preflop: the same before the flop.
+        other: the other seat's.
+        other_preflop: the same before the flop.
+    """
+
+    own: Sequence[Sequence[float]] = ((2 / 3, ALL_IN), (1, ALL_IN), (ALL_IN,))
+    own_preflop: Sequence[Sequence[float]] = ((MIN, 1, ALL_IN), (1, ALL_IN), (1, ALL_IN), (ALL_IN,))
+    other: Sequence[Sequence[float]] = ((MIN, 2 / 3, 1.5, ALL_IN), (MIN, 1, ALL_IN), (ALL_IN,))
+    other_preflop: Sequence[Sequence[float]] = ((MIN, 1, 2, ALL_IN), (MIN, 1, ALL_IN), (1, ALL_IN), (ALL_IN,))
+
+    def raises(self, table: Any, owner: int) -> Sequence[float]:
+        """Return the raises of the acting seat."""
+        own, preflop = int(table.turn) == owner, int(table.phase) == PREFLOP
+        each = (self.own_preflop if preflop else self.own) if own else self.other_preflop if preflop else self.other
+        return each[min(int(table.raises), len(each) - 1)]
+
+
+SMALL = Menu(
+    other=((2 / 3, ALL_IN), (1, ALL_IN), (ALL_IN,)),
+    other_preflop=((MIN, 1, ALL_IN), (1, ALL_IN), (1, ALL_IN), (ALL_IN,)),
+)
+"""Both seats have the owner's raises."""
+
+
+def betting_tree(game: Game, owner: int, menu: Menu) -> PublicTree:
+    """Return the betting tree of a hand in which seat 0 has the button.
+
+    Raises:
+        ValueError: for other options than two seats, equal stacks, and hands that begin before the flop.
+    """
+    options = game.options
+    if options["seats"] != 2 or options["start"] != "preflop" or not isinstance(options["stacks"], int):
+        raise ValueError("hold'em is solved from samples with two seats, equal stacks, and hands from the blinds on")
+    tables = game.tables(1)
+    tables[0].button, tables[0].hands = 0, 1
+    game.rules.reset(tables[0])
+    unit = float(options["big_blind"])
+    records: list[Any] = [tables[0]]
+    actions, nodes, amounts = [-1], [], []
+    for n, table in enumerate(records):  # it grows
+        records[n] = None  # each is looked at once
+        if table.done:
+            folded = [seat for seat in range(2) if table.folded[seat]]
+            put = float(min(table.committed[0], table.committed[1])) / unit
+            lost = [-1.0 if seat in folded else 1.0 for seat in range(2)]
+            nodes.append((END, 0, 0, 3, FOLDED if folded else SHOWN))
+            amounts.append([put * sign for sign in lost])
+            continue
+        legal = _in_menu(game, table, menu.raises(table, owner))
+        nodes.append((int(table.turn), len(records), len(legal), int(table.phase) - PREFLOP, 0))
+        amounts.append([0.0, 0.0])
+        for action in legal:
+            child = table.copy()
+            game.rules.play(child, action)
+            records.append(child)
+            actions.append(action)
+    each = np.array(nodes).T
+    kind, first, count, street, matrix = (np.ascontiguousarray(one) for one in each)
+    return PublicTree(kind, first, count, np.array(actions), street, np.array(amounts), matrix)
+
+
+def raise_sizes(game: Game, tree: PublicTree) -> NDArray[np.float32]:
+    """Return of every node the raise that leads to it, as a fraction of the pot after the call; 0: no raise does."""
+    tables = game.tables(1)
+    tables[0].button, tables[0].hands = 0, 1
+    game.rules.reset(tables[0])
+    sizes, records = np.zeros(len(tree.kind), np.float32), {0: tables[0]}
+    for node in range(len(tree.kind)):
+        table = records.pop(node)
+        for child in range(int(tree.first[node]), int(tree.first[node] + tree.count[node])):
+            action = int(tree.action[child])
+            if action >= LEAST_RAISE:
+                raised = int(game.rules.decode(table, action).amount) - int(table.current_bet)
+                sizes[child] = raised / (int(table.pot) + int(table.to_call))
+            records[child] = table.copy()
+            game.rules.play(records[child], action)
+    return sizes
+
+
+def _in_menu(game: Game, table: Any, raises: Sequence[float]) -> list[int]:
+    """Return the action indices of a decision in the tree."""
+    mask = game.mask(table, int(table.turn))
+    fractions = list(game.options["pot_fractions"])
+    wanted = []
+    for part in raises:
+        if part == MIN:
+            wanted.append(LEAST_RAISE)
+        elif part == ALL_IN:
+            wanted.append(FIRST_FRACTION + len(fractions))
+        else:
+            wanted.append(FIRST_FRACTION + int(np.abs(np.array(fractions) - part).argmin()))
+    own = [action for action in wanted if mask[action]]
+    return [FOLD_ACTION] * int(table.to_call > 0) + [CALL_ACTION, *sorted(set(own))]
+
+
+class _Data(NamedTuple):
+    tables: EquityTables
+    buckets: Buckets
+
+
+@partial(compiled, allocates=True)
+def write_deal(word: Any, data: Any, deal: Any) -> None:
+    """Write a deal: a random board and random hands, the same for both seats."""
+    deck = np.arange(52)
+    for i in range(5):
+        word = word + GOLDEN
+        j = i + int((mix(word) >> np.uint64(32)) * np.uint64(52 - i) >> np.uint64(32))
+        deck[i], deck[j] = deck[j], deck[i]
+    dead = card_set(deck, 5)
+    hands, count = np.empty(1081, np.int64), 0
+    for h in range(len(HOLDINGS)):
+        if card_set(HOLDINGS[h], 2) & dead == 0:
+            hands[count] = h
+            count += 1
+    size = deal.weights.shape[1]
+    for i in range(size):
+        word = word + GOLDEN
+        j = i + int((mix(word) >> np.uint64(32)) * np.uint64(count - i) >> np.uint64(32))
+        hands[i], hands[j] = hands[j], hands[i]
+    held, strength = np.empty(size, np.int64), np.empty(size, np.int64)
+    for i in range(size):
+        held[i] = card_set(HOLDINGS[hands[i]], 2)
+        strength[i] = set_strength(held[i] | dead)
+    scale = np.float32(PAIRS / size**2)  # the probability of a pair
+    for i in range(size):
+        for j in range(size):
+            apart = held[i] & held[j] == 0
+            deal.payoffs[0, 0, i, j] = scale if apart else np.float32(0.0)
+            won = np.float32(strength[j] > strength[i]) - np.float32(strength[j] < strength[i])
+            deal.payoffs[0, 1, i, j] = won * scale if apart else np.float32(0.0)
+    deal.weights[:] = np.float32(1.0)
+    bucket = np.empty(len(HOLDINGS), np.int64)
+    for street in range(4):
+        board_buckets(data.tables, data.buckets, deck, 0 if street == 0 else 2 + street, bucket)
+        for i in range(size):
+            deal.rows[street, 0, i] = bucket[hands[i]]
+            deal.rows[street, 1, i] = bucket[hands[i]]
+
+
+def deals(game: Game, small: bool) -> list[Deals]:
+    """Return the deals of the trees of both seats; see `parlour.envs.core.capabilities.Abstracted`."""
+    tables = equity_tables()
+    buckets = buckets_of(tables, SIZES)
+    return [
+        Deals(
+            tree=betting_tree(game, owner, SMALL if small else Menu()),
+            rows=rows_of(buckets),
+            hands=HANDS,
+            matrices=(2, 1),
+            write=write_deal,
+            data=_Data(tables, buckets),
+        )
+        for owner in range(2)
+    ]

@@ -1,0 +1,242 @@
+"""A solved strategy of heads-up hold'em as it plays: from an observation to probabilities.
+
+The betting of the hand is read from the observation and followed in the tree of the seat. An amount that the tree does
+not have counts as the two next to it, with the probabilities of the pseudo-harmonic mapping (Ganzfried and Sandholm,
+"Action translation in extensive-form games with large action spaces", IJCAI 2013); below the least raise, as a call and
+that raise. So there may be several nodes, each with a weight, and the strategy is their mean.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.game import Game
+from ..core.public_tree import END, Deals
+from .abstraction import Buckets, board_buckets, rows_of
+from .equity_tables import PLACE, equity_tables
+from .public_game import raise_sizes
+from .ranges import HOLDINGS
+from .table import CALL_ACTION, FOLD_ACTION, LEAST_RAISE
+
+LEVELS = 15
+"""A probability is kept as a whole number from 0 to this."""
+MOST_NODES = 8
+"""Nodes that a history is followed to at once; those with the least weight are dropped."""
+
+Lookup = Callable[[NDArray[np.float32], NDArray[np.int8]], NDArray[np.float32]]
+
+
+def quantised(chances: NDArray[np.float64]) -> NDArray[np.uint8]:
+    """Return distributions, float64[N, A], as whole numbers that sum to `LEVELS`: the largest remainders round up."""
+    scaled = chances * LEVELS
+    whole = np.floor(scaled).astype(np.int64)
+    order = np.argsort(np.argsort(whole - scaled, axis=1, kind="stable"), axis=1)
+    whole += order < (LEVELS - whole.sum(axis=1))[:, None]
+    return whole.astype(np.uint8)
+
+
+def packed(game: Game, solved: Sequence[tuple[Deals, Any]]) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a policy file.
+
+    Args:
+        game: hold'em with two seats.
+        solved: for each seat (0: the button) its deals, and ``strategy(node)``: float64[rows, children].
+    """
+    arrays: dict[str, NDArray[Any]] = {}
+    buckets = solved[0][0].data.buckets
+    for seat, (deals, strategy) in enumerate(solved):
+        tree = deals.tree
+        nodes = np.stack([tree.kind, tree.first, tree.count, tree.action, tree.street]).astype(np.int32)
+        own = np.flatnonzero(tree.kind == seat)
+        levels = np.concatenate([quantised(strategy(int(node))).ravel() for node in own])
+        levels = np.append(levels, np.zeros(len(levels) % 2, np.uint8))
+        arrays[f"nodes_{seat}"] = nodes
+        arrays[f"sizes_{seat}"] = raise_sizes(game, tree)
+        arrays[f"levels_{seat}"] = levels[::2] | levels[1::2] << 4
+    for k, edges in enumerate(buckets.equities):
+        arrays[f"equities_{k}"] = edges
+    for k, edges in enumerate(buckets.spreads):
+        arrays[f"spreads_{k}"] = edges
+    return arrays
+
+
+class _Strategy:
+    """The tree of a seat and the levels of its decisions."""
+
+    def __init__(self, arrays: Mapping[str, NDArray[Any]], seat: int, rows: NDArray[np.int64]) -> None:
+        nodes = np.asarray(arrays[f"nodes_{seat}"], np.int64)
+        sizes, levels = np.asarray(arrays[f"sizes_{seat}"], np.float64), arrays[f"levels_{seat}"]
+        if nodes.ndim != 2 or len(nodes) != 5 or sizes.shape != nodes[0].shape or levels.dtype != np.uint8:
+            raise ValueError("its arrays do not fit")
+        self.kind, self.first, self.count, self.action, street = nodes
+        inside = (self.count == 0) | ((self.first > np.arange(len(sizes))) & (self.first + self.count <= len(sizes)))
+        if not (inside.all() and np.isin(self.kind, (0, 1, END)).all() and np.isin(street, range(4)).all()):
+            raise ValueError("its tree is damaged")
+        self.street, self.sizes = street, sizes
+        self._rows = np.where(self.kind == seat, rows[street], 0)
+        ends = np.cumsum(self._rows * self.count)
+        self._starts, total = ends - self._rows * self.count, int(ends[-1])
+        if levels.shape != ((total + 1) // 2,):
+            raise ValueError(f"it has {levels.size:,} bytes of strategy in place of {(total + 1) // 2:,}")
+        self._levels = np.stack([levels & 15, levels >> 4], axis=1).ravel()
+
+    def at(self, node: int) -> NDArray[np.float64]:
+        """Return the strategy of a decision: float64[rows, children]."""
+        start, rows, count = int(self._starts[node]), int(self._rows[node]), int(self.count[node])
+        levels = self._levels[start : start + rows * count].reshape(rows, count)
+        return levels / np.maximum(1, levels.sum(axis=1, keepdims=True))
+
+    def children(self, node: int) -> range:
+        """Return the children of a node."""
+        return range(int(self.first[node]), int(self.first[node] + self.count[node]))
+
+    def below(self, node: int, seat: int, size: float | None, all_in: bool, mine: bool) -> dict[int, float]:
+        """Return where an action leads, with weights; empty: nowhere.
+
+        Args:
+            node: where the hand is.
+            seat: who acts.
+            size: of the raise, as a fraction of the pot after the call; None: it was a call or a check.
+            all_in: whether the raise was all-in.
+            mine: whether the owner acts, whose raises are those of the tree but for rounding.
+        """
+        if self.kind[node] != seat:
+            return {}
+        calls = [child for child in self.children(node) if self.action[child] == CALL_ACTION]
+        if size is None:
+            return dict.fromkeys(calls, 1.0)
+        raises = [child for child in self.children(node) if self.action[child] >= LEAST_RAISE]
+        if not raises:
+            return dict.fromkeys(calls, 1.0)
+        if all_in or size >= self.sizes[raises[-1]]:
+            return {raises[-1]: 1.0}
+        if mine:
+            return {min(raises, key=lambda child: abs(float(self.sizes[child]) - size)): 1.0}
+        upper = next(child for child in raises if self.sizes[child] >= size)
+        lower = next((child for child in reversed(raises) if self.sizes[child] <= size), None)
+        a, b = 0.0 if lower is None else float(self.sizes[lower]), float(self.sizes[upper])
+        if lower is None:
+            lower = calls[0]
+            if self.kind[lower] != 1 - seat or self.street[lower] != self.street[node]:
+                return {upper: 1.0}  # a call there ends the street
+        share = 1.0 if b <= a else (b - size) * (1 + a) / ((b - a) * (1 + size))
+        return {one: chance for one, chance in ((lower, share), (upper, 1 - share)) if chance > 0}
+
+
+class SolvedHoldem:
+    """Probabilities of a solved strategy; see `packed` for its arrays.
+
+    Raises:
+        ValueError: if arrays are missing or do not fit.
+    """
+
+    def __init__(self, game: Game, arrays: Mapping[str, NDArray[Any]]) -> None:
+        layout = game.encoders["v0"].layout
+        self._slice = {name: layout[f"game_state.{name}"].start for name in ("board", "history", "dealer")}
+        self._cards = layout["game_state.players.cards"].start
+        self._stack, self._committed, self._bet = (
+            layout[f"game_state.players.{name}"].start for name in ("stack", "committed", "bet")
+        )
+        self._slots = layout["game_state.history"].shape[1]
+        self._unit = 1.0 / (100.0 * float(game.options["big_blind"]))
+        self._blinds = int(game.options["small_blind"]), int(game.options["big_blind"])
+        equities = tuple(np.ascontiguousarray(arrays[f"equities_{k}"], np.float64) for k in range(3))
+        spreads = tuple(np.ascontiguousarray(arrays[f"spreads_{k}"], np.float64) for k in range(2))
+        if any(len(one) != len(other) + 1 for one, other in zip(spreads, equities, strict=False)):
+            raise ValueError("its spreads do not fit its equities")
+        self._buckets = Buckets(equities, spreads)
+        rows = rows_of(self._buckets)
+        self._seats = [_Strategy(arrays, seat, rows) for seat in range(2)]
+        self._of_board = lru_cache(4_096)(self._board_buckets)
+
+    def __call__(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.float32]:
+        """Return the probability of each action index, 0 where masked: float32[N, A]."""
+        public = observations.copy()
+        public[:, self._cards : self._cards + 52 + 10] = 0  # the cards and what they are worth
+        keys = np.concatenate([public, masks.astype(np.float32)], axis=1)
+        out = np.zeros(masks.shape, np.float32)
+        groups: dict[bytes, list[int]] = {}
+        for i, key in enumerate(keys):
+            groups.setdefault(key.tobytes(), []).append(i)
+        for rows in groups.values():
+            board, strategy = self._public(observations[rows[0]], masks[rows[0]])
+            held = observations[rows, self._cards : self._cards + 52]
+            two = np.argsort(-held, axis=1, kind="stable")[:, :2]
+            hands = PLACE[two[:, 0], two[:, 1]]
+            out[rows] = strategy[np.maximum(0, self._of_board(board)[hands])]
+        return out
+
+    def _board_buckets(self, board: tuple[int, ...]) -> NDArray[np.int64]:
+        out = np.empty(len(HOLDINGS), np.int64)
+        board_buckets(equity_tables(), self._buckets, np.array([*board, *[0] * (5 - len(board))]), len(board), out)
+        return out
+
+    def _public(self, seen: NDArray[np.float32], mask: NDArray[np.int8]) -> tuple[tuple[int, ...], NDArray[np.float64]]:
+        """Return the board, and the strategy of every bucket there: float64[rows, A]."""
+        marks = seen[self._slice["board"] : self._slice["board"] + 52]
+        cards = [[card for card in range(52) if marks[card] == mark] for mark in (1.0, 0.75, 0.5)]
+        board = tuple(card for each in cards for card in each)
+        seat = 0 if seen[self._slice["dealer"]] > 0 else 1
+        nodes, owed, pot = self._followed(seen, seat)
+        own = self._seats[seat]
+        rows = int(rows_of(self._buckets)[max(0, len(board) - 2)])
+        strategy, total = np.zeros((rows, len(mask))), 0.0
+        for node, weight in nodes.items():
+            if own.kind[node] == seat and own._rows[node] == rows:
+                total += weight
+                for child, chances in zip(own.children(node), own.at(node).T, strict=True):
+                    strategy[:, _legal(int(own.action[child]), mask, owed)] += weight * chances
+        if total == 0.0:  # beyond the tree: by pot odds
+            worth = np.arange(rows) % max(1, rows // 6) / max(1, rows // 6)
+            calls = worth >= owed / (pot + owed) if owed > 0 else np.ones(rows, bool)
+            strategy[:, CALL_ACTION], strategy[:, FOLD_ACTION] = calls, ~calls
+        return board, strategy / strategy.sum(axis=1, keepdims=True)
+
+    def _followed(self, seen: NDArray[np.float32], seat: int) -> tuple[dict[int, float], float, float]:
+        """Return the nodes that the betting leads to, with weights; what is owed; and the pot."""
+        own, nodes = self._seats[seat], {0: 1.0}
+        chips = np.rint(seen[self._stack : self._stack + 2].astype(np.float64) ** 2 / self._unit)
+        chips += np.rint(seen[self._committed : self._committed + 2].astype(np.float64) ** 2 / self._unit)
+        chips = chips if seat == 0 else chips[::-1]  # from the button
+        history = seen[self._slice["history"] :][: 8 * self._slots].reshape(4, self._slots, 2)
+        put, street = np.zeros(2), 0
+        bets = np.minimum(np.array(self._blinds, np.float64), chips)
+        for street in range(4):
+            entries = [(who, bet) for who, bet in history[street].astype(np.float64) if who > 0]
+            for who, bet in entries:
+                actor = seat if who < 0.75 else 1 - seat
+                now, other = float(np.rint(bet * bet / self._unit)), float(bets[1 - actor])
+                size, all_in = None, False
+                if now > max(other, self._blinds[1] if street == 0 else 0):
+                    size = (now - other) / (put.sum() + 2 * other)
+                    all_in = now + put[actor] >= min(chips)
+                found: dict[int, float] = {}
+                for node, weight in nodes.items():
+                    for child, chance in own.below(node, actor, size, all_in, actor == seat).items():
+                        found[child] = found.get(child, 0.0) + weight * chance
+                nodes = dict(sorted(found.items(), key=lambda one: -one[1])[:MOST_NODES])
+                bets[actor] = now
+            if street < 3 and not (history[street + 1 :, :, 0] > 0).any() and not self._street_over(seen, street):
+                break
+            if street < 3:
+                put += bets
+                bets = np.zeros(2)
+        owed = max(0.0, float(bets[1 - seat] - bets[seat]))
+        return nodes, owed, float(put.sum() + bets.sum())
+
+    def _street_over(self, seen: NDArray[np.float32], street: int) -> bool:
+        marks = seen[self._slice["board"] : self._slice["board"] + 52]
+        return bool((marks == (1.0, 0.75, 0.5)[street]).any())
+
+
+def _legal(action: int, mask: NDArray[np.int8], owed: float) -> int:
+    """Return the legal action index that stands for one of the tree."""
+    if action == FOLD_ACTION and owed == 0:
+        return CALL_ACTION
+    if mask[action]:
+        return action
+    raises = [one for one in range(LEAST_RAISE, len(mask)) if mask[one]]
+    return min(raises, key=lambda one: abs(one - action)) if action >= LEAST_RAISE and raises else CALL_ACTION
