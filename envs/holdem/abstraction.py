@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.compiled import compiled
-from .equity_tables import SUITINGS, EquityTables, board_number, renamed_hand, river_equities
+from .equity_tables import SPREAD, EquityTables, river_equities
 from .hands import card_set
 from .ranges import HOLDINGS
 
@@ -68,34 +68,31 @@ def place(edges: Any, equity: float) -> int:
 
 
 @partial(compiled, allocates=True)
-def board_buckets(tables: Any, buckets: Any, board: Any, count: int, out: Any) -> None:
-    """Write the bucket of every hand of `HOLDINGS` with the first `count` cards of the board, 0, 3, 4 or 5: int64[1326].
+def board_buckets(buckets: Any, board: Any, count: int, worth: Any, out: Any) -> None:
+    """Write the bucket of every hand of `HOLDINGS`, int64[1326]; −1: it shares a card with the board.
 
-    −1: the hand shares a card with the board.
+    Args:
+        buckets: the abstraction.
+        board: its first `count` cards count: 0, 3, 4 or 5.
+        worth: uint8[1326, 2], on flop and turn what the hands are worth there (`equity_tables.write_worth`).
+        out: int64[1326].
     """
     if count == 0:
         for h in range(len(HOLDINGS)):
             out[h] = pocket(int(HOLDINGS[h, 0]), int(HOLDINGS[h, 1]))
         return
-    edges = buckets.equities[count - 3]
+    edges, dead = buckets.equities[count - 3], card_set(board, count)
     first = texture(board, count) * (len(edges) + 1)
+    equity = np.empty(len(HOLDINGS))
     if count == 5:
-        equity = np.empty(len(HOLDINGS))
         river_equities(board, equity)
-        for h in range(len(HOLDINGS)):
-            out[h] = -1 if equity[h] < 0.0 else first + place(edges, equity[h])
-        return
-    number, dead = board_number(board, count), card_set(board, count)
-    row = tables.flop_of[number] if count == 3 else tables.turn_of[number]
-    suiting = SUITINGS[tables.flop_suiting[number] if count == 3 else tables.turn_suiting[number]]
-    worth = tables.flops[row] if count == 3 else tables.turns[row]
     for h in range(len(HOLDINGS)):
         out[h] = -1
         if card_set(HOLDINGS[h], 2) & dead == 0:
-            there = renamed_hand(h, suiting)
-            at = place(edges, worth[there, 0] / 255.0)
-            spread = worth[there, 1] / 510.0 >= buckets.spreads[count - 3][at]
-            out[h] = 2 * (first + at) + (1 if spread else 0)
+            at = place(edges, equity[h] if count == 5 else worth[h, 0] / 255.0)
+            out[h] = first + at
+            if count < 5:
+                out[h] = 2 * out[h] + (worth[h, 1] / SPREAD >= buckets.spreads[count - 3][at])
 
 
 def rows_of(buckets: Buckets) -> NDArray[np.int64]:
@@ -105,7 +102,7 @@ def rows_of(buckets: Buckets) -> NDArray[np.int64]:
 
 
 def buckets_of(tables: EquityTables, sizes: tuple[int, int, int], seed: int = 0) -> Buckets:
-    """Return buckets with so many places of equity on flop, turn and river, each with as many hands of random boards."""
+    """Return buckets with so many places on flop, turn and river, each with as many hands of random boards."""
     random = np.random.default_rng(seed)
     equities, spreads = list[NDArray[np.float64]](), list[NDArray[np.float64]]()
     river = np.empty(len(HOLDINGS))

@@ -173,7 +173,33 @@ def boards_without_suits(count: int) -> tuple[NDArray[np.int64], NDArray[np.int1
     return renamed[at, suiting[at]], row_of, suiting_of
 
 
-def _packed(moments: NDArray[np.float32]) -> NDArray[np.uint8]:
+@compiled
+def write_worth(tables: Any, board: Any, count: int, out: Any) -> None:
+    """Write what every hand of `HOLDINGS` is worth on a flop or turn: uint8[1326, 2], as in `EquityTables`."""
+    number = board_number(board, count)
+    row = tables.flop_of[number] if count == 3 else tables.turn_of[number]
+    suiting = SUITINGS[tables.flop_suiting[number] if count == 3 else tables.turn_suiting[number]]
+    worth = tables.flops[row] if count == 3 else tables.turns[row]
+    for h in range(len(HOLDINGS)):
+        there = renamed_hand(h, suiting)
+        out[h, 0] = worth[there, 0]
+        out[h, 1] = worth[there, 1]
+
+
+def computed_worth(board: tuple[int, ...]) -> NDArray[np.uint8]:
+    """Return the same for one flop or turn, without the tables: 0.1 s for a flop, 2 ms for a turn."""
+    moments = np.zeros((len(HOLDINGS), 2))
+    if len(board) == 4:
+        turn_moments(np.array(board), moments)
+        return _packed(moments)
+    each = np.empty((len(HOLDINGS), 2))
+    for card in sorted(set(range(52)) - set(board)):
+        turn_moments(np.array([*board, card]), each)
+        moments += np.maximum(0, each) / 47
+    return _packed(moments)
+
+
+def _packed(moments: NDArray[Any]) -> NDArray[np.uint8]:
     mean = np.clip(moments[..., 0], 0, 1)
     spread = np.sqrt(np.clip(moments[..., 1] - mean**2, 0, 0.25))
     return np.stack([np.rint(mean * 255), np.rint(spread * SPREAD)], axis=-1).astype(np.uint8)
@@ -185,12 +211,17 @@ def folder() -> Path:
     return Path(environ.get("PARLOUR_CACHE") or Path(home) / "parlour")
 
 
+def cached() -> list[Path]:
+    """Return the files of the cache, of flops and turns."""
+    return [folder() / f"holdem-{name}-{VERSION}.npy" for name in ("flops", "turns")]
+
+
 @cache
 def equity_tables() -> EquityTables:
     """Return the tables, from the cache or computed (two minutes of one core)."""
     flops, flop_of, flop_suiting = boards_without_suits(3)
     turns, turn_of, turn_suiting = boards_without_suits(4)
-    files = [folder() / f"holdem-{name}-{VERSION}.npy" for name in ("flops", "turns")]
+    files = cached()
     shapes = [(len(each), len(HOLDINGS), 2) for each in (flops, turns)]
     if all(file.is_file() for file in files):
         found = [np.load(file, mmap_mode="r", allow_pickle=False) for file in files]

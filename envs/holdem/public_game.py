@@ -17,7 +17,7 @@ from ..core.game import Game
 from ..core.public_tree import END, Deals, PublicTree
 from ..core.rng import GOLDEN, mix
 from .abstraction import Buckets, board_buckets, buckets_of, rows_of
-from .equity_tables import EquityTables, equity_tables
+from .equity_tables import EquityTables, equity_tables, write_worth
 from .hands import card_set, set_strength
 from .ranges import HOLDINGS
 from .table import CALL_ACTION, FIRST_FRACTION, FOLD_ACTION, LEAST_RAISE, PREFLOP
@@ -36,7 +36,7 @@ MIN, ALL_IN = 0.0, float("inf")
 
 @dataclass(frozen=True)
 class Menu:
-    """The raises of both seats, as fractions of the pot after the call: the first, the second, and all later of a street.
+    """The raises of both seats, as fractions of the pot after the call: a street's first, second, and all later ones.
 
     Attributes:
         own: the owner's.
@@ -171,9 +171,11 @@ def write_deal(word: Any, data: Any, deal: Any) -> None:
             won = np.float32(strength[j] > strength[i]) - np.float32(strength[j] < strength[i])
             deal.payoffs[0, 1, i, j] = won * scale if apart else np.float32(0.0)
     deal.weights[:] = np.float32(1.0)
-    bucket = np.empty(len(HOLDINGS), np.int64)
+    bucket, worth = np.empty(len(HOLDINGS), np.int64), np.empty((len(HOLDINGS), 2), np.uint8)
     for street in range(4):
-        board_buckets(data.tables, data.buckets, deck, 0 if street == 0 else 2 + street, bucket)
+        if street == 1 or street == 2:
+            write_worth(data.tables, deck, 2 + street, worth)
+        board_buckets(data.buckets, deck, 0 if street == 0 else 2 + street, worth, bucket)
         for i in range(size):
             deal.rows[street, 0, i] = bucket[hands[i]]
             deal.rows[street, 1, i] = bucket[hands[i]]

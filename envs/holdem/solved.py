@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..core.game import Game
 from ..core.public_tree import END, Deals
 from .abstraction import Buckets, board_buckets, rows_of
-from .equity_tables import PLACE, equity_tables
+from .equity_tables import PLACE, cached, computed_worth, equity_tables, write_worth
 from .public_game import raise_sizes
 from .ranges import HOLDINGS
 from .table import CALL_ACTION, FOLD_ACTION, LEAST_RAISE
@@ -113,8 +113,9 @@ class _Strategy:
             return dict.fromkeys(calls, 1.0)
         if all_in or size >= self.sizes[raises[-1]]:
             return {raises[-1]: 1.0}
-        if mine:
-            return {min(raises, key=lambda child: abs(float(self.sizes[child]) - size)): 1.0}
+        nearest = min(raises, key=lambda child: abs(float(self.sizes[child]) - size))
+        if mine or abs(self.sizes[nearest] - size) < 1e-5 * size:  # sizes are kept as float32
+            return {nearest: 1.0}
         upper = next(child for child in raises if self.sizes[child] >= size)
         lower = next((child for child in reversed(raises) if self.sizes[child] <= size), None)
         a, b = 0.0 if lower is None else float(self.sizes[lower]), float(self.sizes[upper])
@@ -122,7 +123,7 @@ class _Strategy:
             lower = calls[0]
             if self.kind[lower] != 1 - seat or self.street[lower] != self.street[node]:
                 return {upper: 1.0}  # a call there ends the street
-        share = 1.0 if b <= a else (b - size) * (1 + a) / ((b - a) * (1 + size))
+        share = (b - size) * (1 + a) / ((b - a) * (1 + size))
         return {one: chance for one, chance in ((lower, share), (upper, 1 - share)) if chance > 0}
 
 
@@ -170,8 +171,14 @@ class SolvedHoldem:
         return out
 
     def _board_buckets(self, board: tuple[int, ...]) -> NDArray[np.int64]:
-        out = np.empty(len(HOLDINGS), np.int64)
-        board_buckets(equity_tables(), self._buckets, np.array([*board, *[0] * (5 - len(board))]), len(board), out)
+        out, cards = np.empty(len(HOLDINGS), np.int64), np.array([*board, *[0] * (5 - len(board))])
+        worth = np.zeros((len(HOLDINGS), 2), np.uint8)
+        if len(board) in (3, 4):
+            if all(file.is_file() for file in cached()):
+                write_worth(equity_tables(), cards, len(board), worth)
+            else:
+                worth = computed_worth(board)
+        board_buckets(self._buckets, cards, len(board), worth, out)
         return out
 
     def _public(self, seen: NDArray[np.float32], mask: NDArray[np.int8]) -> tuple[tuple[int, ...], NDArray[np.float64]]:

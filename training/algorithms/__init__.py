@@ -1,6 +1,6 @@
 """Learning algorithms, one module each, found by its name. The module has a class `Learner` (see `base`).
 
-`tabular`, `sampled` and `growing` are not learning algorithms: they solve games, exactly and from samples, without playing them.
+Those of `SOLVERS` are not learning algorithms: they solve games, exactly and from samples, without playing them.
 """
 
 from importlib import import_module

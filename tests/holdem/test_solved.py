@@ -1,0 +1,226 @@
+"""Hold'em solved from samples: equities, buckets, betting trees, and the policy that plays a solved strategy."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from parlour import envs
+from parlour.envs.core.public_tree import END
+from parlour.envs.core.rng import streams
+from parlour.envs.core.rollout import play_until_done
+from parlour.envs.holdem import equity_tables, public_game, solved
+from parlour.envs.holdem.abstraction import place, pocket, texture
+from parlour.envs.holdem.hands import card_number
+from parlour.envs.holdem.ranges import HOLDINGS, equities, possible
+from parlour.training.algorithms.growing import grow
+from parlour.training.runs.solving import AbstractedProblem
+from parlour.wrappers.policies.loading import load_policy, make_policy
+from parlour.wrappers.policies.solved import SolvedPolicy
+
+RANDOM = np.random.default_rng(5)
+
+
+@cache
+def game():
+    return envs.game("holdem", seats=2)
+
+
+@cache
+def some_tables():
+    """Tables in which all boards have the same row: what hands are worth is random, and quick to have."""
+    random = np.random.default_rng(1)
+    flops, turns = (random.integers(0, 256, (1, len(HOLDINGS), 2)).astype(np.uint8) for _ in range(2))
+    rows = [(np.zeros(count, np.int16), np.zeros(count, np.int8)) for count in (22_100, 270_725)]
+    return equity_tables.EquityTables(*rows[0], flops, *rows[1], turns)
+
+
+@pytest.fixture(autouse=True)
+def quick_tables(monkeypatch, tmp_path):
+    monkeypatch.setattr(public_game, "equity_tables", some_tables)
+    monkeypatch.setattr(solved, "cached", lambda: [tmp_path])
+    monkeypatch.setattr(solved, "computed_worth", lambda board: some_tables().flops[0])
+
+
+@cache
+def small():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(public_game, "equity_tables", some_tables)
+        problem = AbstractedProblem(game(), seed=1, small=True)
+    for solver in problem.solvers:
+        solver.run(60)
+    return problem
+
+
+def started(seed):
+    tables = game().tables(1)
+    tables.stream = streams(seed, 1)
+    return tables
+
+
+def others(hand, board):
+    free = np.empty(len(HOLDINGS), bool)
+    known = np.array([*hand, *board], np.int8)
+    possible(HOLDINGS, known, len(known), free)
+    return HOLDINGS[free]
+
+
+def test_equities_on_a_river_are_those_of_an_enumeration():
+    board = RANDOM.permutation(52)[:5].astype(np.int8)
+    found = np.empty(len(HOLDINGS))
+    equity_tables.river_equities(board, found)
+    assert ((found < 0) == [len({*hand, *board}) < 7 for hand in HOLDINGS.tolist()]).all()
+    for h in RANDOM.permutation(np.flatnonzero(found >= 0))[:30]:
+        against = others(HOLDINGS[h], board)
+        each = np.empty(len(against))
+        equities(HOLDINGS[h], board, 5, against, 1, np.uint64(0), each)
+        assert found[h] == pytest.approx(each.mean(), abs=1e-12)
+
+
+def test_what_a_hand_is_worth_on_a_turn_is_its_mean_equity_and_suits_can_be_renamed():
+    board = tuple(RANDOM.permutation(52)[:4].tolist())
+    worth = equity_tables.computed_worth(board)
+    h = next(h for h in range(700, 1326) if not {*HOLDINGS[h].tolist()} & {*board})
+    against = others(HOLDINGS[h], board)
+    each = np.empty(len(against))
+    equities(HOLDINGS[h], np.array(board, np.int8), 4, against, 1, np.uint64(0), each)
+    assert worth[h, 0] == pytest.approx(255 * each.mean(), abs=0.5001)
+    suiting = np.array([2, 0, 3, 1])
+    there = equity_tables.computed_worth(tuple(card & ~3 | int(suiting[card & 3]) for card in board))
+    for hand in range(0, 1326, 50):
+        assert (there[equity_tables.renamed_hand(hand, suiting)] == worth[hand]).all()
+
+
+def test_flops_that_differ_only_in_their_suits_have_one_row():
+    boards, row_of, suiting_of = equity_tables.boards_without_suits(3)
+    assert len(boards) == 1_755 and len(row_of) == 22_100 and set(row_of.tolist()) == set(range(1_755))
+    for _ in range(50):
+        board = RANDOM.permutation(52)[:3]
+        number = equity_tables.board_number(board, 3)
+        suiting = equity_tables.SUITINGS[suiting_of[number]]
+        assert sorted(board & ~3 | suiting[board & 3]) == boards[row_of[number]].tolist()
+
+
+def test_textures_places_and_kinds_of_hands():
+    cards = [card_number(name) for name in ("2c", "2d", "9c", "Kc", "Ac")]
+    assert [texture(np.array(cards), count) for count in (3, 4, 5)] == [1, 3, 5]
+    assert len({pocket(int(one), int(two)) for one, two in HOLDINGS}) == 169
+    assert [place(np.array([0.2, 0.5]), equity) for equity in (0.1, 0.2, 0.6)] == [0, 1, 2]
+
+
+@pytest.mark.parametrize("owner", [0, 1])
+def test_a_tree_has_the_rules_amounts(owner):
+    tree = public_game.betting_tree(game(), owner, public_game.SMALL)
+    for _ in range(30):
+        table = game().tables(1)[0]
+        table.button = 0
+        game().rules.reset(table)
+        node = 0
+        while tree.kind[node] != END:
+            assert (tree.kind[node], tree.street[node]) == (table.turn, table.phase - 1)
+            node = int(tree.first[node] + RANDOM.integers(tree.count[node]))
+            game().rules.play(table, int(tree.action[node]))
+        assert table.done
+        if table.showdown:
+            assert tree.matrix[node] == public_game.SHOWN and (tree.amount[node] > 0).all()
+            won = max(table.rewards[:2])
+            assert won in (0, tree.amount[node, 0] * 2)
+        else:
+            assert (tree.amount[node] * 2 == table.rewards[:2]).all()
+
+
+def test_a_hand_inside_the_tree_is_followed_to_its_node():
+    lookup = solved.SolvedHoldem(game(), small().policy().arrays)
+    followed = 0
+    for seed in range(60):
+        owner = seed % 2
+        tree, tables = small().solvers[owner].deals.tree, started(seed)
+        table, node = tables[0], 0
+        table.button = 0
+        game().rules.reset(table)
+        while tree.kind[node] != END:
+            if tree.kind[node] == owner:
+                seen = game().encoders["v0"].observation(table, owner)
+                nodes, owed, pot = lookup._followed(seen, owner)
+                assert (nodes, owed, pot) == ({node: 1.0}, table.to_call, table.pot)
+                followed += 1
+            node = int(tree.first[node] + RANDOM.integers(tree.count[node]))
+            game().rules.play(table, int(tree.action[node]))
+    assert followed > 60
+
+
+def test_an_amount_between_two_sizes_counts_as_both():
+    own = solved.SolvedHoldem(game(), small().policy().arrays)._seats[1]
+    raises = [child for child in own.children(0) if own.action[child] >= 2]
+    a, b = own.sizes[raises[:2]].tolist()
+    half = (a + b + 2 * a * b) / (a + b + 2)  # where the mapping is indifferent
+    assert own.below(0, 0, half, False, False) == pytest.approx({raises[0]: 0.5, raises[1]: 0.5})
+    assert own.below(0, 0, a, False, False) == {raises[0]: 1.0}
+    assert own.below(0, 0, 50.0, False, False) == {raises[-1]: 1.0}
+    less = own.below(0, 0, a / 2, False, False)
+    assert set(less) == {own.children(0)[1], raises[0]} and sum(less.values()) == pytest.approx(1)
+    assert own.below(0, 1, None, False, True) == {}  # it is not this seat's turn
+
+
+def test_the_policy_file_plays_any_table_and_tells_probabilities(tmp_path):
+    small().policy().save(tmp_path / "solved.npz")
+    policy = load_policy(tmp_path / "solved.npz", seed=1)
+    assert isinstance(policy, SolvedPolicy) and policy.trained_for.make_game().id == game().id
+    table, seen = started(3), 0
+    for seed in range(40):  # random play goes far beyond the tree
+        tables = started(seed)
+        game().rules.reset(tables[0])
+        while not tables[0].done:
+            table, seat = tables[0], int(tables[0].turn)
+            mask = game().mask(table, seat)
+            observation = game().encoders["v0"].observation(table, seat)
+            chances = policy.probabilities(observation[None], mask[None])[0]
+            assert chances.sum() == pytest.approx(1, abs=1e-5) and (chances[mask == 0] == 0).all()
+            game().rules.play(table, int(RANDOM.choice(np.flatnonzero(mask))))
+            seen += 1
+    assert seen > 100
+    deeper = envs.game("holdem", seats=2, stacks=400, hands=3)
+    elsewhere = make_policy(str(tmp_path / "solved.npz"), deeper, seed=1)
+    assert len(play_until_done(deeper, [elsewhere, elsewhere], deeper.tables(4))) > 0
+
+
+@pytest.mark.parametrize("damage", ["missing", "cut", "tree", "kind"])
+def test_a_damaged_file_is_refused(tmp_path, damage):
+    policy = small().policy()
+    arrays = {name: each.copy() for name, each in policy.arrays.items()}
+    if damage == "missing":
+        del arrays["spreads_1"]
+    elif damage == "cut":
+        arrays["levels_0"] = arrays["levels_0"][:-5]
+    elif damage == "tree":
+        arrays["nodes_1"][1, 0] = 10**6
+    else:
+        arrays["nodes_1"][0, 5] = 7
+    policy.arrays = arrays
+    policy.save(tmp_path / "damaged.npz")
+    with pytest.raises(ValueError, match="no saved SolvedPolicy"):
+        load_policy(tmp_path / "damaged.npz")
+
+
+def test_four_bits_keep_a_distribution():
+    chances = RANDOM.dirichlet([0.5] * 4, 200)
+    levels = solved.quantised(chances)
+    assert (levels.sum(axis=1) == solved.LEVELS).all()
+    assert np.abs(levels / solved.LEVELS - chances).max() < 1 / solved.LEVELS
+
+
+def test_a_larger_tree_goes_on_with_the_strategy_of_the_small_one():
+    large = AbstractedProblem(game(), seed=1).solvers[0]
+    before = small().solvers[0]
+    grow(before, large)
+    assert large.iterations == before.iterations
+    assert large.strategies(0) == pytest.approx(before.strategies(0))
+    assert (large.regrets != 0).sum() == pytest.approx((before.regrets != 0).sum(), rel=2.0)
+    large.run(5)
+    assert np.isfinite(large.regrets).all()
+
+
+def test_options_that_have_no_trees_are_refused():
+    with pytest.raises(ValueError, match="no abstraction"):
+        AbstractedProblem(envs.game("holdem", seats=3))
+    with pytest.raises(ValueError, match="two seats, equal stacks"):
+        AbstractedProblem(envs.game("holdem", seats=2, stacks=[100, 200]))
