@@ -11,8 +11,10 @@ the rewards of every seat. One model can play all seats, or a model one seat and
 """
 
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -20,7 +22,11 @@ import numpy as np
 
 from ..envs import Action, Game, Match, TurnState
 from ..envs.core.registry import as_game
+from ..envs.core.rng import streams
+from .agents.language_model import Fault
+from .agents.policy import PolicyAgent
 from .agents.prompt import Chat, Prompting
+from .policies.loading import make_policy
 
 
 @dataclass(frozen=True)
@@ -90,14 +96,17 @@ class TextGame:
         retries: number of further requests to an agent in a turn.
         penalty: the reward of a refused answer, in `Payoffs.unit`.
         prompting: how a model is asked: rules, prompts, the form of the state. None: with the rules in words.
+        opponents: who plays the seats that no model plays, by agent: a bot, a run, a policy file, or ``zoo:…``. They
+            are seeded with the episode. The rewards of their actions are in the next turn that is returned.
         options: the game's, where it is named.
 
     Attributes:
         match: the `Match`.
+        faults: the refused answers of every agent by fault, ``"unparsable"`` or ``"illegal"``, over all episodes.
 
     Raises:
         UnexpectedOption: for an unknown option. It is a TypeError and a ValueError.
-        ValueError: for an unknown game, or negative retries.
+        ValueError: for an unknown game or opponent, no seat for a model, or negative retries.
     """
 
     def __init__(
@@ -107,6 +116,7 @@ class TextGame:
         retries: int = 1,
         penalty: float = -0.1,
         prompting: Prompting | None = None,
+        opponents: Mapping[str, str] = MappingProxyType({}),
         **options: Any,
     ) -> None:
         if retries < 0:
@@ -115,6 +125,11 @@ class TextGame:
         self.match = Match(self.game)
         self.retries, self.penalty = retries, penalty
         self.prompting = prompting or Prompting(game=self.game)
+        if not set(opponents) < set(self.game.agents):
+            raise ValueError(f"opponents={dict(opponents)}: name some of {', '.join(self.game.agents)}, not all")
+        self.faults: dict[str, Counter[Fault]] = {agent: Counter() for agent in self.game.agents}
+        self._opponents = dict(opponents)
+        self._players = self._seated(None)
         self._past: dict[str, list[Mapping[str, str]]] = {}  # the turns of every agent in the episode, and its answers
         self._asked: Mapping[str, str] = {}
         self._returns = dict.fromkeys(self.game.agents, 0.0)
@@ -123,10 +138,37 @@ class TextGame:
     def reset(self, seed: int | None = None) -> TextTurn:
         """Begin an episode; see `Match.reset`."""
         self.match.reset(seed)
+        self._players = self._seated(seed)
         self._past = {agent: [] for agent in self.game.agents}
         self._returns = dict.fromkeys(self.game.agents, 0.0)
         self._refusals = []
-        return self._turn(self._acting(), dict.fromkeys(self.game.agents, 0.0), None, replaced=False)
+        agent, rewards = self._acting(), dict.fromkeys(self.game.agents, 0.0)
+        self._play_opponents(rewards)
+        return self._turn(agent if self.match.done else self._acting(), rewards, None, replaced=False)
+
+    def _seated(self, seed: int | None) -> dict[str, PolicyAgent]:
+        """Return the opponents, each with a random stream of its own."""
+        seeds = [None] * len(self._opponents) if seed is None else streams(seed, len(self._opponents)).tolist()
+        return {
+            agent: PolicyAgent(self.game, make_policy(spec, self.game, seed=one))
+            for (agent, spec), one in zip(self._opponents.items(), seeds, strict=True)
+        }
+
+    def _play_opponents(self, rewards: dict[str, float]) -> None:
+        """Play until a model has the turn, or to the end; add what all seats gain to the rewards and the returns."""
+        match = self.match
+        while not match.done and self._acting() in self._players:
+            agent = self._acting()
+            result = match.submit(agent, self._players[agent].respond(match.turn_state(agent)))
+            if not result.ok:
+                raise RuntimeError(f"{self._opponents[agent]} plays an illegal action: {result.error_detail}")
+            self._gain(rewards)
+        for name, gain in rewards.items():
+            self._returns[name] += gain
+
+    def _gain(self, rewards: dict[str, float]) -> None:
+        for name, gain in zip(self.game.agents, self.match.rewards, strict=True):
+            rewards[name] += gain / self.game.payoffs.unit
 
     def step(self, text: str) -> TextTurn:
         """Play a model's answer for the agent that has the turn.
@@ -138,15 +180,19 @@ class TextGame:
         if match.done is not False:
             raise ValueError("no episode runs: call reset() first")
         agent, before, refused = self._acting(), match.decisions, None
+        fault: Fault = "unparsable"
         rewards = dict.fromkeys(self.game.agents, 0.0)
         try:
-            result = match.submit(agent, self.prompting.action(parse(text)))
+            action = parse(text)
+            fault = "illegal"
+            result = match.submit(agent, self.prompting.action(action))
             refused = None if result.ok else f"{result.error}: {result.error_detail}"
         except ValueError as error:
             refused = str(error)
         replaced = False
         if refused is not None:
             rewards[agent] += self.penalty
+            self.faults[agent][fault] += 1
             self._refusals.append((text, refused))
             replaced = len(self._refusals) > self.retries
             if replaced:
@@ -154,10 +200,8 @@ class TextGame:
         if match.decisions != before:
             self._past[agent] += [self._asked, {"role": "assistant", "content": text}]
             self._refusals = []
-            for name, gain in zip(self.game.agents, match.rewards, strict=True):
-                rewards[name] += gain / self.game.payoffs.unit
-        for name, gain in rewards.items():
-            self._returns[name] += gain
+            self._gain(rewards)
+        self._play_opponents(rewards)
         return self._turn(agent if match.done else self._acting(), rewards, refused, replaced=replaced)
 
     def _acting(self) -> str:
@@ -229,6 +273,8 @@ def play_text(
     seats = {agent: Transcript(agent) for agent in agents}
     playing = dict(zip(agents, each, strict=True))
     turn = game.reset(seed)
+    for agent, gain in turn.rewards.items():
+        seats[agent].total += gain
     while not turn.done:
         answer = playing[turn.agent](turn)
         seats[turn.agent].exchanges.append(Exchange(turn.prompt, answer, 0.0, turn.info["turn_state"]))

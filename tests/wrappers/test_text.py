@@ -1,8 +1,11 @@
 """Text episodes: prompts, legal answers, the parser, and whose reward is whose. The models are scripted."""
 
 import json
+import random
+from collections import Counter
 
 import pytest
+from cases import CASES
 from parlour import envs
 from parlour.envs import Action
 from parlour.wrappers.text import TextGame, parse, play_text
@@ -97,3 +100,41 @@ def test_the_turn_state_is_what_the_environment_shows():
     assert turn.info["turn_state"] == env.turn_state(env.agent_selection)
     with pytest.raises(ValueError, match="retries=-1"):
         TextGame("kuhn", retries=-1)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_model_plays_one_seat_of_every_game_and_opponents_by_name_the_others(case):
+    game = envs.find(case[0])(**case[1])
+    others = dict.fromkeys(game.agents[1:], "random")
+    table = TextGame(game, opponents=others)
+    played = []
+    for _ in range(2):
+        rng, totals, turn, answers = random.Random(1), Counter(), table.reset(seed=5), []
+        totals.update(turn.rewards)
+        while not turn.done:
+            assert turn.agent == game.agents[0]
+            answers.append(rng.choice(turn.answers))
+            turn = table.step(answers[-1])
+            totals.update(turn.rewards)
+        assert dict(totals) == pytest.approx(dict(turn.returns))
+        played.append((answers, turn.returns, table.match.table.tobytes()))
+        if game.payoffs.zero_sum:
+            assert sum(turn.returns.values()) == pytest.approx(0, abs=1e-4)
+    assert played[0] == played[1]  # the opponents are seeded with the episode
+
+
+def test_the_pot_comes_to_the_model_when_an_opponent_folds_and_faults_are_counted_apart():
+    table = TextGame("kuhn", opponents={"player_1": "zoo:kuhn"}, penalty=0.0)
+    for seed in range(40):
+        table.reset(seed=seed)
+        turn = table.step("bet")
+        if turn.done and turn.rewards["player_0"] == 1:
+            break
+    assert (turn.done, turn.rewards) == (True, {"player_0": 1, "player_1": -1})
+    table.reset(seed=1)
+    table.step("I do not know")
+    table.step("fly")
+    assert table.faults["player_0"] == {"unparsable": 1, "illegal": 1} and not table.faults["player_1"]
+    for wrong in ({"player_2": "random"}, {"player_0": "random", "player_1": "random"}, {"player_0": "nobody"}):
+        with pytest.raises(ValueError, match=r"player_|nobody"):
+            TextGame("kuhn", opponents=wrong)

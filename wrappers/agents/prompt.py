@@ -16,7 +16,7 @@ from msgspec import Struct
 from ...envs.core.game import Game
 from ...envs.core.how_to_play import how_to_play
 from ...envs.core.turn_state import Action, AllowedAction, TurnState
-from ..skins import Skin
+from .skins import Skin
 from .state_text import compact, in_words, offer_in_words
 
 Chat = Sequence[Mapping[str, str]]
@@ -91,7 +91,7 @@ class Prompting:
 
     Attributes:
         game: the game with its options, whose rules in words are told; None: none are.
-        skin: the number of the disguise of the game (see `parlour.wrappers.skins`); None: it is shown as it is.
+        skin: the number of the disguise of the game (see `parlour.wrappers.agents.skins`); None: it is shown as it is.
         instructions: the end of the system prompt.
         prompts: the texts.
         view: how the state is written.

@@ -14,9 +14,9 @@ from typing import Any
 
 import msgspec
 
-from ..envs.core.game import Game
-from ..envs.core.how_to_play import fields_of, telltale_words
-from ..envs.core.turn_state import Action, TurnState
+from ...envs.core.game import Game
+from ...envs.core.how_to_play import fields_of, telltale_words
+from ...envs.core.turn_state import Action, TurnState
 
 RANKS, SUITS = "23456789TJQKA", "cdhs"
 CARD = re.compile(rf"(?<!\w)([{RANKS}])([{SUITS}])(?!\w)")
