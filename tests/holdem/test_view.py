@@ -157,7 +157,7 @@ def test_a_state_without_the_number_of_the_hand_is_of_the_first():
     assert (loaded[0].hand, loaded[0].hands) == (1, 3)
 
 
-@pytest.mark.parametrize("field", ["players", "board", "phase", "pot", "dealer", "bigBlind"])
+@pytest.mark.parametrize("field", ["players", "board", "phase", "dealer", "bigBlind"])
 def test_a_state_that_lacks_a_field_is_refused(field):
     made = game("holdem", seats=2)
     seen = state(made, headsup(), 0)
