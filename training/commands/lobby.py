@@ -132,7 +132,7 @@ def _table(
     hands: int,
     rebuy: bool,
 ) -> LobbyTable:
-    """Return a table of the lobby; see `wrappers.live.lobby.offers`."""
+    """Return a table of the lobby; see `wrappers.live.lobby.tables`."""
     game = game_with(name, seats=seats)
     if len(opponents) >= game.seats:
         raise ValueError(f"{len(opponents)} opponents for {game.seats} seats: leave one to a person")

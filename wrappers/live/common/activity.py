@@ -118,37 +118,39 @@ class Activity:
 
     def numbers(self) -> dict[str, float]:
         """Return the numbers by name, in the order of a status line."""
-        found = dict(self.counts())
+        numbers = dict(self.counts())
         if self.statistics is not None:
             agent = self.statistics
-            found |= {"decisions": agent.decisions, "replaced": agent.replaced, "refused": agent.rejected}
+            numbers |= {"decisions": agent.decisions, "replaced": agent.replaced, "refused": agent.rejected}
         if self.link is not None:
-            found["reconnects"] = self.link.reconnects
-        return {name: found[name] for name in [*COUNTERS, *GAUGES] if name in found}
+            numbers["reconnects"] = self.link.reconnects
+        return {name: numbers[name] for name in [*COUNTERS, *GAUGES] if name in numbers}
 
     def fields(self) -> dict[str, float]:
         """Return `numbers` with latencies, memory and time, for a structured log line."""
-        found = self.numbers()
+        numbers = self.numbers()
         if self.statistics is not None and self.statistics.decisions:
-            found["median_seconds"] = round(self.statistics.latency(0.5) or 0.0, 4)
-            found["p99_seconds"] = round(self.statistics.latency(0.99) or 0.0, 4)
+            numbers["median_seconds"] = round(self.statistics.latency(0.5) or 0.0, 4)
+            numbers["p99_seconds"] = round(self.statistics.latency(0.99) or 0.0, 4)
         memory = resident_bytes()
         if memory is not None:
-            found["memory_mb"] = round(memory / 2**20)
-        return found | {"up_seconds": round(time.monotonic() - self.started)}
+            numbers["memory_mb"] = round(memory / 2**20)
+        return numbers | {"up_seconds": round(time.monotonic() - self.started)}
 
     def line(self) -> str:
         """Return a status line, such as ``12 hands, 40 decisions, 0 replaced, +45 chips, 210 MB, 0:12:00``."""
-        told = self.fields()
-        parts = [counted(told[name], name) for name in COUNTERS if name in told]
+        fields = self.fields()
+        parts = [counted(fields[name], name) for name in COUNTERS if name in fields]
         parts += [
-            "+" * (name == "chips" and told[name] >= 0) + counted(told[name], name) for name in GAUGES if name in told
+            "+" * (name == "chips" and fields[name] >= 0) + counted(fields[name], name)
+            for name in GAUGES
+            if name in fields
         ]
-        if "median_seconds" in told:
-            parts.append(f"{told['median_seconds']:.3f} s a decision (99 %: {told['p99_seconds']:.3f} s)")
-        if "memory_mb" in told:
-            parts.append(f"{told['memory_mb']:,.0f} MB")
-        return ", ".join([*parts, str(timedelta(seconds=told["up_seconds"]))])
+        if "median_seconds" in fields:
+            parts.append(f"{fields['median_seconds']:.3f} s a decision (99 %: {fields['p99_seconds']:.3f} s)")
+        if "memory_mb" in fields:
+            parts.append(f"{fields['memory_mb']:,.0f} MB")
+        return ", ".join([*parts, str(timedelta(seconds=fields["up_seconds"]))])
 
     def problem(self) -> str | None:
         """Return why the agent is not healthy; None: it is healthy."""

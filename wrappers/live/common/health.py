@@ -42,8 +42,8 @@ class ActivityCollector(Collector):
         if self._activity.statistics is not None:
             yield _latencies(self._activity.statistics)
         if self._activity.link is not None:
-            told = "Whether there is a connection to the platform."
-            yield GaugeMetricFamily("parlour_connected", told, value=self._activity.link.connected)
+            about = "Whether there is a connection to the platform."
+            yield GaugeMetricFamily("parlour_connected", about, value=self._activity.link.connected)
 
 
 def _latencies(statistics: AgentStatistics) -> Metric:
@@ -52,8 +52,8 @@ def _latencies(statistics: AgentStatistics) -> Metric:
     for bound, number in zip([*map(str, BOUNDS), "+Inf"], statistics.buckets, strict=True):
         count += number
         buckets.append((bound, float(count)))
-    told = "Seconds of the agent's decisions."
-    return HistogramMetricFamily("parlour_decision_seconds", told, buckets=buckets, sum_value=statistics.seconds)
+    about = "Seconds of the agent's decisions."
+    return HistogramMetricFamily("parlour_decision_seconds", about, buckets=buckets, sum_value=statistics.seconds)
 
 
 def registry_of(activity: Activity) -> CollectorRegistry:
