@@ -8,7 +8,9 @@ import aiohttp
 import msgspec
 import pytest
 from live.table_people import Program, caller, on_loop
+from parlour import envs
 from parlour.envs.holdem import hands
+from parlour.training.commands.browser_tables import browser_table
 from parlour.wrappers.live.common.server import server_tls
 from parlour.wrappers.live.poker.host import PokerHost
 from parlour.wrappers.live.poker.hosted_table import PokerTimes
@@ -193,3 +195,11 @@ async def test_the_view_of_a_table_has_what_its_reader_may_know():
         assert (await seen("made up"))[0] == 400
         assert (await seen(name="nothing"))[0] == 404
         assert (await seen(joined["session_token"], "nothing"))[0] == 404
+
+
+@on_loop
+async def test_the_command_opens_a_poker_table_with_its_time_to_act():
+    table = browser_table(envs.game("holdem", seats=2), ["human", "call"], delay=0, hands=3, timeout=7.0, port=0)
+    async with table, aiohttp.ClientSession() as http, http.get(f"{table.url}/v1/tables") as reply:
+        config = (await reply.json())["tables"][0]["config"]
+        assert config["actionTimeoutMs"] == 7000 and config["minPlayersToStart"] == 2
