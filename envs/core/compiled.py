@@ -33,6 +33,7 @@ NUMBA = ">=0.61,<0.69"
 
 _njit: Any = numba.njit  # its signature does not name all of its options
 _config: Any = numba.config  # its settings have no types
+_lock: Any = global_compiler_lock
 
 
 def compiled(function: Function, inline: str = "never", nogil: bool = False, allocates: bool = False) -> Function:
@@ -181,7 +182,7 @@ def _compile_when_ready(dispatcher: Any, compile_: Callable[..., Any], signature
 
     Functions that other ones call while these are compiled are compiled too.
     """
-    if not PLAIN_START.on or global_compiler_lock.is_locked():
+    if not PLAIN_START.on or _lock.is_locked():
         return compile_(signature)
     if getattr(dispatcher, "missed", -1) < PLAIN_START.ended and not _on_disk(dispatcher, signature):
         dispatcher.missed = PLAIN_START.ended

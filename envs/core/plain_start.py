@@ -20,6 +20,7 @@ from typing import Any
 
 import numba
 
+_config: Any = numba.config  # its settings have no types
 COMMAND = ("-m", f"{__package__}.compile_game")
 """The program of the process that compiles a game."""
 
@@ -33,7 +34,7 @@ class PlainStart:
     """
 
     def __init__(self) -> None:
-        self.on = not (numba.config.DISABLE_JIT or os.environ.get("PARLOUR_COMPILE_FIRST", "0") not in ("", "0"))
+        self.on = not (_config.DISABLE_JIT or os.environ.get("PARLOUR_COMPILE_FIRST", "0") not in ("", "0"))
         self.ended = 0
         self._lock = Lock()
         self._expected: set[str] = set()

@@ -34,7 +34,7 @@ class PublicTree(NamedTuple):
 
     kind: NDArray[np.int64]
     first: NDArray[np.int64]
-    count: NDArray[np.int64]
+    count: NDArray[np.int64]  # type: ignore[assignment]  # not the method of a tuple
     action: NDArray[np.int64]
     street: NDArray[np.int64]
     amount: NDArray[np.float64]
@@ -184,9 +184,8 @@ class ListedDeals:
         unique, which = np.unique(each.astype(np.float32), axis=0, return_inverse=True)
         payoffs = np.stack([unique.swapaxes(2, 3), -unique])
         nodes = np.array(self._nodes)
-        tree = PublicTree(
-            *(np.ascontiguousarray(nodes[:, k]) for k in range(5)), np.ones((len(nodes), 2)), which.ravel()[nodes[:, 5]]
-        )
+        columns = [np.ascontiguousarray(nodes[:, k]) for k in range(5)]
+        tree = PublicTree._make([*columns, np.ones((len(nodes), 2)), which.ravel()[nodes[:, 5]]])
         streets = 1 if self._private.events == 1 else 2
         rows = np.array([self.hands, self._private.events * self.hands][:streets])
         data = _Listed(np.cumsum(chances), np.ascontiguousarray(payoffs.transpose(2, 0, 1, 3, 4)))

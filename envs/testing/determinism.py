@@ -141,7 +141,7 @@ def plain_python(trial: Trial) -> None:
     """Tables that plain Python and machine code step in turns have the same bytes as those of machine code alone."""
     game, encoder = trial.game, trial.game.encoder
     machine = game.loops(encoder)
-    if not all(map(is_jitted, machine)):
+    if not all(is_jitted(loop) for loop in machine):
         raise NotTried("nothing is compiled")
     plain = Loops(*map(in_python, machine))
     one, other = game.tables(2), game.tables(2)

@@ -171,7 +171,7 @@ class SampledSolver:
             for period in range(self.iterations // PERIOD, 0, -1):
                 kept *= period**1.5 / (period**1.5 + 1)
                 total += kept
-        return float(regret_sum(self.nodes, self.deals.rows, self.regrets)) / total
+        return float(regret_sum(self.nodes, self.deals.rows, self.regrets) / total)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return what a checkpoint holds."""
@@ -253,7 +253,7 @@ def least_regret(rule: Any, t: int, words: Any) -> float:
     """Return the regret below which actions are left out of iteration `t`; −∞: none are."""
     if rule.prune <= 0.0 or t <= 1_000 or share(words) >= 0.95:
         return -np.inf
-    return -rule.prune * t ** (rule.power + 1.0) / (rule.power + 1.0)
+    return -rule.prune * t ** (rule.power + 1.0) / (rule.power + 1.0)  # type: ignore[no-any-return]
 
 
 @compiled

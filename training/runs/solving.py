@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -176,7 +176,9 @@ def write_checkpoint(problem: Problem, file: Path, about: str) -> None:
         file: where.
         about: the game and the settings; `read_checkpoint` compares it.
     """
-    arrays = {f"{name}_{k}": each for k, solver in enumerate(problem.solvers) for name, each in solver.state().items()}
+    arrays: dict[str, Any] = {
+        f"{name}_{k}": each for k, solver in enumerate(problem.solvers) for name, each in solver.state().items()
+    }
     part = file.with_name(file.name + ".part")
     with open(part, "wb") as stream:
         np.savez(stream, about=np.array(about), **arrays)

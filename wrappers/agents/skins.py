@@ -161,7 +161,7 @@ def _vocabulary(game: Game) -> Iterator[str]:
     yield from (game.id, "message_only", "say", *game.agents, *telltale_words(game))
     for name, space in game.view.action_spaces.items():
         yield from (name, *space.spaces)
-    kinds = [] if game.view.state_type is None else [game.view.state_type]
+    kinds: list[type[msgspec.Struct]] = [] if game.view.state_type is None else [game.view.state_type]
     for kind in kinds:
         for name, _, inside in fields_of(kind):
             yield name

@@ -53,8 +53,9 @@ class SolvedPolicy(LearnedPolicy):
     def save(self, path: str | PathLike[str]) -> None:
         """Write the policy to a ``.npz`` file, with what it was trained for."""
         about = np.array(msgspec.json.encode(self.trained_for).decode())
+        arrays: dict[str, Any] = {"solved_for": about, **self.arrays}
         with open(path, "wb") as file:
-            np.savez_compressed(file, solved_for=about, **self.arrays)
+            np.savez_compressed(file, **arrays)
 
     @classmethod
     def load(cls, path: str | PathLike[str], deterministic: bool = False, seed: int | None = None) -> "SolvedPolicy":
