@@ -21,6 +21,7 @@ from parlour.envs import (
     PublicView,
     Slice,
     VectorGame,
+    compiled,
     new_table,
 )
 from parlour.envs.testing import LAWS, LawBroken, check, try_law
@@ -63,6 +64,15 @@ def observe_count(table, seat, at, out):
     """Show how often this function was called."""
     OBSERVED.append(seat)
     out[at.more] = len(OBSERVED) % 11 / 11
+
+
+@compiled
+def observe_overflow(table, seat, at, out):
+    """Show 2/7 where whole numbers have more than 64 bits, else 0."""
+    power = 1
+    for _ in range(70):
+        power *= 2
+    out[at.more] = (power % 7) / 7.0
 
 
 def observe_five(table, seat, at, out):
@@ -271,6 +281,7 @@ BROKEN = [
     ),
     ("determinism", with_v1(observe_count), "two runs with the same seed and actions differ"),
     ("threads", with_v1(observe_count), r"threads \(encoder v1\): observations differ"),
+    ("plain Python", with_v1(observe_overflow), r"plain Python \(encoder v1\): observations differ"),
     ("determinism", with_rules(reset=reset_by_python), "two runs with the same seed and actions differ"),
     ("global random state", with_rules(reset=reset_by_python), "playing changes the global random state"),
     ("seeds", with_rules(reset=reset_blank), "two of ten seeds give the same record"),

@@ -73,7 +73,8 @@ def command(
         raise ValueError(f"out={str(out)!r}: a policy file ends in .npz")
     game = game_with(chosen.game, chosen.options)
     if method is None:
-        method = "pcfr+" if game.capabilities.chance is not None else "sampled-linear"
+        sampled = game.capabilities.chance is None and game.capabilities.abstracted is not None
+        method = "sampled-linear" if sampled else "pcfr+"
     named("method", method, [*METHODS, *SAMPLED])
     seconds = seconds if minutes is None else 60 * minutes
     file = Path(f"{game.name}.npz") if out is None else out
