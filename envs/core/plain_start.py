@@ -14,7 +14,7 @@ import subprocess
 import sys
 from collections import deque
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Lock
 from typing import Any
 
@@ -64,7 +64,10 @@ class PlainStart:
         """
         if not (self.on and sys.executable and game):
             return
-        task = json.dumps({"game": game, "options": dict(options), "encoder": encoder}, default=list)
+        try:
+            task = json.dumps({"game": game, "options": dict(options), "encoder": encoder}, default=list)
+        except (TypeError, ValueError):  # options that only this process has
+            return
         with self._lock:
             if task not in self._expected:
                 self._expected.add(task)
@@ -83,7 +86,8 @@ class PlainStart:
                 self._process = None
                 self.ended += 1
             if self._process is None and self._waiting:
-                self._process = _compile_beside(self._waiting.popleft())
+                with suppress(OSError):  # no process more is allowed, or the options are too long for a command line
+                    self._process = _compile_beside(self._waiting.popleft())
             return self._process is not None or self._loading > 0
 
 

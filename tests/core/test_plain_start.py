@@ -110,3 +110,20 @@ print(len(match._loops.reset.overloads))
 
 def test_where_the_other_process_fails_this_one_compiles(tmp_path):
     assert run(BROKEN, tmp_path) == "1\n"
+
+
+NO_PROCESS = """
+from pathlib import Path
+from parlour.envs import Match, game
+from parlour.envs.core import plain_start
+
+plain_start.PLAIN_START.expect("kuhn-v0", {"file": Path("x")}, "v0")  # no JSON: left out
+plain_start.sys.executable = "/nowhere/python"
+match = Match(game("kuhn"))
+match.reset(seed=1)
+print(len(match._loops.reset.overloads))
+"""
+
+
+def test_where_no_process_can_begin_this_one_compiles(tmp_path):
+    assert run(NO_PROCESS, tmp_path) == "1\n"
