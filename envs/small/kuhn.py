@@ -165,7 +165,7 @@ class KuhnState(GameState, kw_only=True):
     """The deal as a seat sees it."""
 
     my_card: Annotated[str | UnsetType, about("the own card: J, Q or K")] = UNSET
-    pot: Annotated[int, about("in chips; not read")] = 0
+    pot: Annotated[int, about("in chips")] = 0
     action_history: Annotated[list[Move], about("the moves in order")]
     shown: Annotated[dict[str, str], about("the cards of a showdown by agent; empty without one")]
 

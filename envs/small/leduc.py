@@ -286,8 +286,8 @@ class LeducState(GameState, kw_only=True):
 
     my_card: Annotated[str | UnsetType, about("the own card: J, Q or K")] = UNSET
     board: Annotated[list[str], about("the open card; empty in the first round")]
-    pot: Annotated[int, about("in chips; not read")] = 0
-    chips: Annotated[dict[str, int], about("put in by each agent; not read")] = field(default_factory=dict)
+    pot: Annotated[int, about("in chips")] = 0
+    chips: Annotated[dict[str, int], about("put in by each agent, in chips")] = field(default_factory=dict)
     action_history: Annotated[list[LeducMove], about("the moves in order")]
     shown: Annotated[dict[str, str], about("the cards of a showdown by agent; empty without one")]
 
