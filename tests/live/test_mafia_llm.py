@@ -99,7 +99,7 @@ def test_its_memory_is_bounded_and_ends_with_the_match():
 def test_a_scripted_agent_answers_in_its_place(kind, caplog):
     async def main():
         async with endpoint.endpoint(endpoint.MISBEHAVIOURS[kind]) as (url, _):
-            player = agent(url, timeout=0.2 if "slow" in kind else 60)
+            player = agent(url, timeout={"slow": 0.2, "slow in the middle": 3}.get(kind, 60))
             if kind != "slow in the middle":
                 return await everything(player), player
             night, private, _ = context("NIGHT_ACTIONS", role="mafia")
