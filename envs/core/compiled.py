@@ -83,6 +83,7 @@ def compiled(function: Function, inline: str = "never", nogil: bool = False, all
         _forget_older(Path(_inside(cache_file, "_index_path")), max(time for _, time, _ in stamp))
         _inside(cache_file, "_load_index")
         _inside(dispatcher, "_cache", "_index_key")
+        dispatcher.missed = -1  # the latest `PLAIN_START.ended` at which it was not on the disk
         dispatcher.compile = partial(_compile_when_ready, dispatcher, _inside(dispatcher, "compile"))
     dispatcher.stamp = stamp
     call = _inside(dispatcher, "get_call_template")
@@ -184,9 +185,9 @@ def _compile_when_ready(dispatcher: Any, compile_: Callable[..., Any], signature
     """
     if not PLAIN_START.on or _lock.is_locked():
         return compile_(signature)
-    if getattr(dispatcher, "missed", -1) < PLAIN_START.ended and not _on_disk(dispatcher, signature):
+    if dispatcher.missed < PLAIN_START.ended and not _on_disk(dispatcher, signature):
         dispatcher.missed = PLAIN_START.ended
-    if getattr(dispatcher, "missed", -1) == PLAIN_START.ended and PLAIN_START.waits():
+    if dispatcher.missed == PLAIN_START.ended and PLAIN_START.waits():
         return partial(_quietly, in_python(dispatcher))
     return compile_(signature)
 

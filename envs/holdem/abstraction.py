@@ -111,9 +111,9 @@ def buckets_of(tables: EquityTables, sizes: tuple[int, int, int], seed: int = 0)
         river_equities(random.permutation(52)[:5], river)
         seen.append(river[river >= 0])
     samples: list[tuple[NDArray[np.float64], NDArray[np.float64] | None]]
-    samples = [(tables.flops[..., 0].ravel() / 255, tables.flops[..., 1].ravel() / 510)]
+    samples = [(tables.flops[..., 0].ravel() / 255, tables.flops[..., 1].ravel() / SPREAD)]
     some = tables.turns[random.permutation(len(tables.turns))[:2_000]]
-    samples += [(some[..., 0].ravel() / 255, some[..., 1].ravel() / 510), (np.concatenate(seen), None)]
+    samples += [(some[..., 0].ravel() / 255, some[..., 1].ravel() / SPREAD), (np.concatenate(seen), None)]
     for (equity, spread), size in zip(samples, sizes, strict=True):
         real = equity > 0
         edges = np.unique(np.quantile(equity[real], np.arange(1, size) / size))

@@ -16,6 +16,7 @@ from ...wrappers.policies.tabular import TabularPolicy
 from ...wrappers.policies.trained_for import TrainedFor
 from ..algorithms.sampled import SampledSolver
 from ..evaluation.exact import flat_tree, nash_conv
+from ..learning.run_folder import replacing
 from .signals import held_back
 
 PART = 0.5
@@ -179,10 +180,8 @@ def write_checkpoint(problem: Problem, file: Path, about: str) -> None:
     arrays: dict[str, Any] = {
         f"{name}_{k}": each for k, solver in enumerate(problem.solvers) for name, each in solver.state().items()
     }
-    part = file.with_name(file.name + ".part")
-    with open(part, "wb") as stream:
+    with replacing(file) as part, open(part, "wb") as stream:
         np.savez(stream, about=np.array(about), **arrays)
-    part.replace(file)
 
 
 def read_checkpoint(problem: Problem, file: Path, about: str) -> None:

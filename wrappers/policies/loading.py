@@ -1,5 +1,6 @@
 """Policies by name and from files: bots, run folders, saved models, the zoo."""
 
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from typing import cast
@@ -7,13 +8,14 @@ from typing import cast
 from ...envs.core.game import Game
 from ...envs.core.options import did_you_mean
 from ...envs.core.random_policy import RandomPolicy as RandomPolicy
-from .base import LearnedPolicy, Policy
+from .base import DAMAGES, LearnedPolicy, Policy
 from .elsewhere import at_table
 from .mlp import MlpPolicy
+from .npz_files import names_of
 from .sb3 import SB3Policy
 from .sb3_files import load_model
-from .solved import SolvedPolicy, is_solved
-from .tabular import TabularPolicy, is_tabular
+from .solved import SolvedPolicy
+from .tabular import TabularPolicy
 from .trained_for import TrainedFor, of_settings, read_settings
 
 ZOO = "zoo:"
@@ -48,9 +50,10 @@ def load_policy(
     if not file.exists():
         raise FileNotFoundError(f"there is no policy at {file}")
     policy: MlpPolicy | SB3Policy | SolvedPolicy | TabularPolicy
-    if file.suffix == ".npz" and is_tabular(file):
+    parts = _parts(file) if file.suffix == ".npz" else ()
+    if "table.npy" in parts:
         policy = TabularPolicy.load(file, deterministic, seed)
-    elif file.suffix == ".npz" and is_solved(file):
+    elif "solved_for.npy" in parts:
         policy = SolvedPolicy.load(file, deterministic, seed)
     elif file.suffix == ".npz":
         policy = MlpPolicy.load(file, deterministic, seed)
@@ -63,6 +66,14 @@ def load_policy(
     if policy.trained_for is None and (trained_for := _from_run_of(file)) is not None:
         policy.set_trained_for(trained_for)
     return policy
+
+
+def _parts(file: Path) -> Sequence[str]:
+    """Return the names of the parts of a ``.npz``; none of a damaged one, whose reader says so."""
+    try:
+        return names_of(file)
+    except (OSError, *DAMAGES):
+        return ()
 
 
 def policy_file(path: str | PathLike[str], seats: int | None = None) -> Path:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...envs.core.rng import streams
 from .base import DAMAGES, Floats, LearnedPolicy
-from .npz_files import names_of, read_arrays
+from .npz_files import read_arrays
 from .trained_for import TrainedFor
 
 
@@ -72,11 +72,3 @@ class SolvedPolicy(LearnedPolicy):
             raise ValueError(f"{path} is no saved SolvedPolicy: {error}") from None
         policy._words = streams(seed, 1)  # here, so that a bad seed is not blamed on the file
         return policy
-
-
-def is_solved(path: str | PathLike[str]) -> bool:
-    """Return whether `SolvedPolicy.save` wrote a file."""
-    try:
-        return "solved_for.npy" in names_of(path)
-    except (OSError, *DAMAGES):
-        return False

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ...envs.core.rng import streams
 from .base import DAMAGES, Floats, LearnedPolicy
-from .npz_files import names_of, read_arrays
+from .npz_files import read_arrays
 from .trained_for import TrainedFor
 
 
@@ -83,11 +83,3 @@ class TabularPolicy(LearnedPolicy):
             raise ValueError(f"{path} is no saved TabularPolicy: {error}") from None
         policy._words = streams(seed, 1)  # here, so that a bad seed is not blamed on the file
         return policy
-
-
-def is_tabular(path: str | PathLike[str]) -> bool:
-    """Return whether `TabularPolicy.save` wrote a file."""
-    try:
-        return "table.npy" in names_of(path)
-    except (OSError, *DAMAGES):
-        return False
