@@ -81,9 +81,16 @@ def test_action_ranges_have_no_gaps_and_slices_have_meanings(game):
 # Links.
 
 
+def text_of(page):
+    text = page.read_text(encoding="utf-8")
+    if page.suffix != ".ipynb":
+        return text
+    return "\n\n".join("".join(cell["source"]) for cell in json.loads(text)["cells"] if cell["cell_type"] == "markdown")
+
+
 @cache
 def parsed(page):
-    return MarkdownIt("commonmark").enable("table").parse(page.read_text(encoding="utf-8"))
+    return MarkdownIt("commonmark").enable("table").parse(text_of(page))
 
 
 def targets(page):
@@ -105,8 +112,11 @@ def anchors(page):
     return names
 
 
+NOTEBOOKS = sorted(HERE.glob("notebooks/*.ipynb"))
+
+
 @checkout
-@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+@pytest.mark.parametrize("page", PAGES + NOTEBOOKS, ids=[*NAMES, *(page.name for page in NOTEBOOKS)])
 def test_links_lead_somewhere(page):
     for target in targets(page):
         if re.match(r"[a-z]+:", target):
