@@ -14,8 +14,9 @@ from parlour.wrappers.live.arena.agent import ArenaAgent
 from parlour.wrappers.live.arena.host import ArenaHost
 from parlour.wrappers.live.arena.hosted_sessions import MOST_SESSIONS, HostedSessions, SessionRefused
 from parlour.wrappers.live.arena.messages import SessionChat
-from parlour.wrappers.live.arena.players import TimeBudget, WaitingPlayer
+from parlour.wrappers.live.arena.players import WaitingPlayer
 from parlour.wrappers.live.arena.polling_agent import ArenaPollingAgent
+from parlour.wrappers.live.common.clock import Deadline
 from parlour.wrappers.policies.base import RandomPolicy
 
 
@@ -233,7 +234,7 @@ def test_an_answer_is_taken_once():
         player = WaitingPlayer("ann", "unfair-split")
         assert not player.submit("early")
         state = TurnState("m", "bargaining-v0", "ann", "negotiation", True)
-        task = asyncio.create_task(player.act(state, TimeBudget(5)))
+        task = asyncio.create_task(player.act(state, Deadline.after(5)))
         await asyncio.sleep(0)
         assert player.state.game_id == "unfair-split"
         assert player.submit("first") and not player.submit("second")

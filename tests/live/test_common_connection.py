@@ -11,8 +11,8 @@ from live.event_loops import in_virtual_time
 from parlour.envs import Action, AgentResponse
 from parlour.wrappers.live.common.agent_turn import read_response
 from parlour.wrappers.live.common.budgets import RateLimit
+from parlour.wrappers.live.common.clock import EndCounter, SessionTimer
 from parlour.wrappers.live.common.connection import Connection, ConnectionLimits, Excess
-from parlour.wrappers.live.common.session_timer import EndCounter, SessionTimer
 from parlour.wrappers.live.common.tokens import bearer_token, same_token
 from parlour.wrappers.logs.log_text import describe_error, escaped
 

@@ -7,8 +7,9 @@ import pytest
 from live.event_loops import FakeWorker, in_virtual_time
 from parlour.envs import Action, AgentResponse, AllowedAction, TurnState
 from parlour.envs.core.turn_state import NOTHING
-from parlour.wrappers.live.common.agent_runner import AgentBusy, AgentDriver, Deadline
+from parlour.wrappers.live.common.agent_runner import AgentBusy, AgentDriver
 from parlour.wrappers.live.common.agent_turn import RECENT, AgentStatistics, Played, Turn
+from parlour.wrappers.live.common.clock import Deadline
 from parlour.wrappers.logs.match_log import MatchLog, read
 from parlour.wrappers.logs.safe_match_log import SafeMatchLog
 

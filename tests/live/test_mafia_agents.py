@@ -16,11 +16,12 @@ from parlour.envs.mafia.bots import PERSONALITIES
 from parlour.envs.mafia.statements import read
 from parlour.envs.mafia.table import ACCUSE, CLEARED, DEFEND, FOUND, GENERAL
 from parlour.wrappers.live.common.agent_runner import Worker
+from parlour.wrappers.live.common.clock import Deadline
 from parlour.wrappers.live.mafia import messages as wire
 from parlour.wrappers.live.mafia.agent_policy import AgentPolicy, night_targets
 from parlour.wrappers.live.mafia.conversion import of_context, turn_state
 from parlour.wrappers.live.mafia.host_calls import chunks
-from parlour.wrappers.live.mafia.limits import SENTENCES, MafiaLimits, SentenceLimit, sentences
+from parlour.wrappers.live.mafia.limits import SENTENCES, ChunkLimit, MafiaLimits, SentenceLimit, sentences
 from parlour.wrappers.live.mafia.policy_agent import MafiaPolicyAgent, MafiaScriptedAgent
 from parlour.wrappers.live.mafia.speech import (
     CLOSINGS,
@@ -138,18 +139,21 @@ def test_streams_are_bounded_in_time_and_length():
             await asyncio.sleep(pause)
             yield part
 
+    def limited(seconds, most, *parts, pause=0.0):
+        return chunks(talk(*parts, pause=pause), Deadline.after(seconds), ChunkLimit(most))
+
     async def main():
-        assert await heard(chunks(talk("a", "", "b"), 1, 10)) == ["a", "b"]
+        assert await heard(limited(1, 10, "a", "", "b")) == ["a", "b"]
         got = []
         with pytest.raises(ValueError, match="more than 3"):
-            async for chunk in chunks(talk("ab", "cd"), 1, 3):
+            async for chunk in limited(1, 3, "ab", "cd"):
                 got.append(chunk)
         assert got == ["ab", "c"]
         with pytest.raises(TypeError, match="int"):
-            await heard(chunks(talk("a", 5), 1, 10))
+            await heard(limited(1, 10, "a", 5))
         with pytest.raises(TimeoutError):
-            await heard(chunks(talk("a", "b", pause=0.04), 0.05, 10))
-        parts = await heard(chunks(talk("x" * 9_000), 1, 10_000))
+            await heard(limited(0.05, 10, "a", "b", pause=0.04))
+        parts = await heard(limited(1, 10_000, "x" * 9_000))
         assert [len(part) for part in parts] == [4_000, 4_000, 1_000]
 
     run(main())

@@ -14,10 +14,10 @@ from ...agents.base import Agent
 from ...agents.policy import PolicyAgent
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
-from ..common.agent_runner import AgentDriver, Deadline
+from ..common.agent_runner import AgentDriver
 from ..common.agent_turn import AgentStatistics, Played, convert_to, read_state
 from ..common.client import Backoff, LiveError, http_client, request_json
-from ..common.session_timer import EndCounter
+from ..common.clock import Deadline, EndCounter
 from .agent_session import ArenaAgentSession, out_of_turn
 from .messages import ANSWER_SECONDS
 from .platform_games import supported_games

@@ -28,6 +28,7 @@ from ...logs.log_text import describe_error
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
 from ..common.client import http_client
+from ..common.clock import Deadline
 from ..common.match_session import MatchLimits, MatchSession
 from ..common.seat_names import reserved_words
 from ..common.server import Server, local_url
@@ -35,7 +36,7 @@ from .agent import ArenaAgent
 from .hosted_sessions import HostedSession, HostedSessions
 from .messages import ANSWER_LIMIT, ANSWER_SECONDS, MatchEnd, MatchStart, Register, check_name
 from .platform_games import hosted_games
-from .players import LocalPlayer, Player, PolicyPlayer, RemotePlayer, TimeBudget, play_turns
+from .players import LocalPlayer, Player, PolicyPlayer, RemotePlayer, play_turns
 from .rest import ArenaRest
 from .results import ArenaResult, Standings, assess
 from .running_matches import RunningMatches
@@ -241,7 +242,9 @@ class ArenaHost(Server):
         async with self._table([one.agent_id for one in players], seed, limits or self._limits) as session:
             announced = [one for one in players if isinstance(one, LocalPlayer | RemotePlayer)]
             start = MatchStart(session.match_id, self.game.id, session.agent_ids)
-            await self._call_hooks(session.match_id, [one.start(start, TimeBudget(self._timeout)) for one in announced])
+            await self._call_hooks(
+                session.match_id, [one.start(start, Deadline.after(self._timeout)) for one in announced]
+            )
             by_name = {one.agent_id: one for one in players}
             await play_turns(session, by_name, seconds or self._timeout, keeps_thoughts=bool(self._log))
             result, outcome = self._conclude(session), session.outcome or {}
@@ -249,7 +252,7 @@ class ArenaHost(Server):
             if len(self.times) > REMEMBERED:
                 del self.times[next(iter(self.times))]
             end = MatchEnd(session.match_id, session.outcome)
-            await self._call_hooks(session.match_id, [one.end(end, TimeBudget(self._timeout)) for one in announced])
+            await self._call_hooks(session.match_id, [one.end(end, Deadline.after(self._timeout)) for one in announced])
         return result, outcome
 
     def play_when_asked(self, work: Coroutine[Any, Any, Any]) -> None:

@@ -6,8 +6,7 @@ A failure of one player does not affect the others.
 import asyncio
 import inspect
 import typing
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 import aiohttp
@@ -17,34 +16,11 @@ from yarl import URL
 from ....envs.core.turn_state import TurnState
 from ...agents.policy import PolicyAgent
 from ...logs.log_text import describe_error
-from ..common.agent_runner import AgentDriver, Deadline
+from ..common.agent_runner import AgentDriver
 from ..common.agent_turn import convert_to, plain
+from ..common.clock import Deadline
 from ..common.match_session import MatchSession
 from .messages import ANSWER_LIMIT, MatchEnd, MatchStart
-
-
-class TimeBudget:
-    """The time that an agent has for one turn, for all its answers together.
-
-    Args:
-        seconds: the time.
-
-    Attributes:
-        left: remaining seconds.
-    """
-
-    def __init__(self, seconds: float) -> None:
-        self.left = seconds
-
-    @asynccontextmanager
-    async def spending(self) -> AsyncIterator[Deadline]:
-        """Count the time inside the context; the value is the deadline."""
-        clock = asyncio.get_running_loop().time
-        began = clock()
-        try:
-            yield Deadline.after(self.left)
-        finally:
-            self.left -= clock() - began
 
 
 class Player(Protocol):
@@ -52,7 +28,7 @@ class Player(Protocol):
 
     agent_id: str
 
-    async def act(self, state: TurnState, budget: TimeBudget) -> Any:
+    async def act(self, state: TurnState, deadline: Deadline) -> Any:
         """Return an answer of any type.
 
         Raises:
@@ -76,7 +52,7 @@ class PolicyPlayer:
         self.respond = agent.respond
         self.thoughts = agent.thoughts
 
-    async def act(self, state: TurnState, budget: TimeBudget) -> Any:
+    async def act(self, state: TurnState, deadline: Deadline) -> Any:
         """See `Player`."""
         return self.respond(state)
 
@@ -101,17 +77,17 @@ class LocalPlayer:
         self._turn = asyncio.Lock()
         self._driver = AgentDriver(agent)
 
-    async def act(self, state: TurnState, budget: TimeBudget) -> Any:
+    async def act(self, state: TurnState, deadline: Deadline) -> Any:
         """See `Player`. Fails at once if the agent is still busy with an earlier turn that was late."""
-        return await self._call(budget, self._answer, state)
+        return await self._call(deadline, self._answer, state)
 
-    async def start(self, match: MatchStart, budget: TimeBudget) -> None:
+    async def start(self, match: MatchStart, deadline: Deadline) -> None:
         """Announce a match; raises the errors of `act`."""
-        await self._hook(budget, "on_match_start", match.match_id, match.game_id, list(match.agent_ids))
+        await self._hook(deadline, "on_match_start", match.match_id, match.game_id, list(match.agent_ids))
 
-    async def end(self, match: MatchEnd, budget: TimeBudget) -> None:
+    async def end(self, match: MatchEnd, deadline: Deadline) -> None:
         """Announce the end of a match; raises the errors of `act`."""
-        await self._hook(budget, "on_match_end", match.match_id, msgspec.to_builtins(match.outcome))
+        await self._hook(deadline, "on_match_end", match.match_id, msgspec.to_builtins(match.outcome))
 
     def close(self) -> None:
         """Stop the agent's thread."""
@@ -124,14 +100,18 @@ class LocalPlayer:
             raise ValueError(f"its answer is longer than {ANSWER_LIMIT:,} bytes")
         return answer
 
-    async def _hook(self, budget: TimeBudget, name: str, *args: Any) -> None:
+    async def _hook(self, deadline: Deadline, name: str, *args: Any) -> None:
         hook: Callable[..., Any] | None = getattr(self._agent, name, None)
         if hook is not None:
-            await self._call(budget, lambda: _result(hook(*args)))
+            await self._call(deadline, lambda: _result(hook(*args)))
 
-    async def _call(self, budget: TimeBudget, function: Callable[..., Any], *args: Any) -> Any:
-        async with self._turn, budget.spending() as deadline:  # its time does not run while it plays another match
+    async def _call(self, deadline: Deadline, function: Callable[..., Any], *args: Any) -> Any:
+        with deadline.paused():  # while it plays another match
+            await self._turn.acquire()
+        try:
             return await self._driver.call(function, *args, deadline=deadline)
+        finally:
+            self._turn.release()
 
 
 def _state_type(act: Callable[..., Any]) -> Any:
@@ -173,25 +153,25 @@ class RemotePlayer:
         self._url = URL(endpoint)
         self._http = http
 
-    async def act(self, state: TurnState, budget: TimeBudget) -> Any:
+    async def act(self, state: TurnState, deadline: Deadline) -> Any:
         """See `Player`. An answer that is not JSON is returned as bytes, which every session refuses."""
         state.game_id = self._game_id
-        async with budget.spending() as deadline, asyncio.timeout_at(deadline.ends_at):
+        async with deadline.limit():
             body = await self._post("act", state.to_json(), ANSWER_LIMIT)
         try:
             return msgspec.json.decode(body)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
             return body[:80]
 
-    async def start(self, match: MatchStart, budget: TimeBudget) -> None:
+    async def start(self, match: MatchStart, deadline: Deadline) -> None:
         """Announce a match; raises the errors of `act`."""
         body = MatchStart(match.match_id, self._game_id, match.agent_ids).to_json()
-        async with budget.spending() as deadline, asyncio.timeout_at(deadline.ends_at):
+        async with deadline.limit():
             await self._post("match_start", body, 0)
 
-    async def end(self, match: MatchEnd, budget: TimeBudget) -> None:
+    async def end(self, match: MatchEnd, deadline: Deadline) -> None:
         """Announce the end of a match; raises the errors of `act`."""
-        async with budget.spending() as deadline, asyncio.timeout_at(deadline.ends_at):
+        async with deadline.limit():
             await self._post("match_end", match.to_json(), 0)
 
     async def _post(self, path: str, body: bytes, limit: int) -> bytes:
@@ -234,7 +214,7 @@ class WaitingPlayer:
         self._answer: asyncio.Future[Any] | None = None
         self._idle = 0
 
-    async def act(self, state: TurnState, budget: TimeBudget) -> Any:
+    async def act(self, state: TurnState, deadline: Deadline) -> Any:
         """See `Player`.
 
         Raises:
@@ -243,7 +223,7 @@ class WaitingPlayer:
         state.game_id = self._game_id
         self.state, self._answer = state, asyncio.get_running_loop().create_future()
         try:
-            async with budget.spending() as deadline, asyncio.timeout_at(deadline.ends_at):
+            async with deadline.limit():
                 answer = await self._answer
         except TimeoutError:
             self._idle += 1
@@ -275,10 +255,10 @@ async def play_turns(
         seconds: the time for a turn.
         keeps_thoughts: whether the thoughts of policies are written to the match's log.
     """
-    budget, actions = TimeBudget(seconds), 0
+    deadline, actions = Deadline.after(seconds), 0
     while (name := session.turn) is not None:
         if session.actions != actions:
-            budget, actions = TimeBudget(seconds), session.actions
+            deadline, actions = Deadline.after(seconds), session.actions
             if actions % 64 == 0:
                 await asyncio.sleep(0)  # policies never wait, so other tasks need a chance
         player = players[name]
@@ -287,7 +267,7 @@ async def play_turns(
                 response = player.respond(session.seat_state(name))
                 session.act_as_seat(name, response, player.thoughts() if keeps_thoughts else {})
             else:
-                session.act(name, await player.act(session.turn_state(name), budget))
+                session.act(name, await player.act(session.turn_state(name), deadline))
         except TimeoutError:
             session.timeout(name)
         except AgentGone as error:

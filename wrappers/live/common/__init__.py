@@ -4,6 +4,6 @@
 - `match_session`, `seat_names`: a hosted match, without I/O, and its agents' names.
 - `server`, `listening`, `connection`, `budgets`, `tokens`, `origins`, `page`: an HTTP and WebSocket server.
 - `client`, `pings`: connecting to a server, with retries.
-- `session_timer`: the clock of a host's session.
+- `clock`: deadlines and timers of all hosts and agents.
 - `activity`, `health`: what a program that runs for weeks tells about itself.
 """

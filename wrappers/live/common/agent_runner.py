@@ -19,6 +19,7 @@ from ...agents.base import Agent, thoughts
 from ...logs.log_text import describe_error
 from ...logs.safe_match_log import SafeMatchLog, safe_thoughts
 from .agent_turn import AgentStatistics, Played, Turn, TurnId
+from .clock import Deadline
 
 logger = logging.getLogger(__name__)
 
@@ -89,24 +90,6 @@ class AgentBusy(RuntimeError):
     """The agent is still in an earlier call, which was late."""
 
 
-@dataclass(frozen=True)
-class Deadline:
-    """The deadline of an answer.
-
-    Attributes:
-        seconds: the time for the whole turn.
-        ends_at: the deadline on the event loop's clock.
-    """
-
-    seconds: float
-    ends_at: float
-
-    @classmethod
-    def after(cls, seconds: float) -> "Deadline":
-        """Return the deadline `seconds` from now."""
-        return cls(seconds, asyncio.get_running_loop().time() + seconds)
-
-
 class AgentDriver:
     """Calls one agent, one call at a time, for one or more tables.
 
@@ -169,11 +152,11 @@ class AgentDriver:
             raise AgentBusy("still busy with an earlier turn")
         self._late = False
         try:
-            async with asyncio.timeout_at(None if deadline is None else deadline.ends_at):
+            async with contextlib.nullcontext() if deadline is None else deadline.limit():
                 return await self._worker.call(function, *args)
         except TimeoutError:
             self._late = True
-            raise TimeoutError(f"no answer within {deadline.seconds if deadline else 0:g} s") from None
+            raise
 
     async def take(self, turn: Turn, deadline: Deadline | None = None) -> Played:
         """Ask the agent in its turn, and return what is played: its answer, or the safe action. Never raises.

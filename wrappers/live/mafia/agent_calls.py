@@ -22,10 +22,12 @@ from ...logs.log_text import escaped as shown
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog, safe_thoughts
 from ..common.agent_turn import AgentStatistics, Played, Turn
+from ..common.clock import Deadline
 from .agent_policy import AgentPolicy, beside, model_calls, night_problem, night_targets, replacement, vote_problem
 from .agent_session import Begin
 from .conversion import turn_state
 from .host_calls import chunks
+from .limits import ChunkLimit
 from .messages import NIGHT_ACTIONS, NightAction, PrivateInfo, PublicInfo, VoteAction
 
 logger = logging.getLogger(__name__)
@@ -189,16 +191,16 @@ class AgentCall:
 
     async def stream(self) -> AsyncGenerator[str, None]:
         """Yield the chunks of the thought or statement, until the deadline or the most characters."""
-        begin, seconds = self.begin, self._calls.deadline
-        says = isinstance(begin.info, PublicInfo)
+        begin, says = self.begin, isinstance(self.begin.info, PublicInfo)
+        deadline, limit = Deadline.after(self._calls.deadline), ChunkLimit(SAYS_LIMIT if says else STREAM_LIMIT)
         try:
             source = (self._policy.say if says else self._policy.think)(begin.context, begin.info)  # type: ignore[arg-type]
-            async with contextlib.aclosing(chunks(source, seconds, SAYS_LIMIT if says else STREAM_LIMIT)) as stream:
+            async with contextlib.aclosing(chunks(source, deadline, limit)) as stream:
                 async for chunk in stream:
                     self.said.append(chunk)
                     yield chunk
         except TimeoutError:
-            self._replace(f"cut off after {seconds:g} s")
+            self._replace(f"cut off after {deadline.seconds:g} s")
         except Exception as error:  # any error of the agent: the match goes on
             self._replace(describe_error(error))
         self.problem = self.problem or replacement(self._policy)
@@ -211,10 +213,10 @@ class AgentCall:
         """Return the agent's choice, or its replacement."""
         choice: Choice = None
         try:
-            async with asyncio.timeout(self._calls.deadline):
+            async with Deadline.after(self._calls.deadline).limit():
                 choice, problem = await self._ask()
-        except TimeoutError:
-            problem = f"no answer within {self._calls.deadline:g} s"
+        except TimeoutError as error:
+            problem = str(error)
         except Exception as error:  # as above
             problem = describe_error(error)
         if problem is not None:

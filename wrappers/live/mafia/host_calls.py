@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any, NamedTuple, TypeVar
 
 from ...logs.log_text import describe_error as described
+from ..common.clock import Deadline
 from .limits import ChunkLimit, SentenceLimit
 from .messages import GameState, Method, PrivateInfo, PublicInfo
 
@@ -15,37 +16,32 @@ CLOSING = 1.0
 """Seconds for an agent to close a stream."""
 
 
-async def chunks(source: AsyncIterator[str], seconds: float, most: int) -> AsyncGenerator[str, None]:
-    """Yield the chunks of a stream as they come; empty ones are left out.
-
-    Args:
-        source: an agent's stream.
-        seconds: the time for the whole stream, which includes the time of the consumer.
-        most: the most characters of the whole stream.
+async def chunks(
+    stream: AsyncIterator[str], deadline: Deadline, limit: ChunkLimit | None = None
+) -> AsyncGenerator[Any, None]:
+    """Yield what an agent's stream yields, as it comes, and close it. With a limit, only what is within it.
 
     Raises:
-        TimeoutError: when the time is over.
-        ValueError: if it has more than `most` characters, which are yielded before, or more than `limits.CHUNKS`
-            chunks, or cannot be written as UTF-8.
-        TypeError: if a chunk is no text.
-        Exception: any error of the agent.
+        TimeoutError: at the deadline.
+        Exception: the error of the limit, or any error of the agent.
     """
-    end = asyncio.get_running_loop().time() + seconds
-    limit = ChunkLimit(most)
     try:
         while True:
-            async with asyncio.timeout_at(end):
-                chunk = await anext(source, None)
+            async with deadline.limit():
+                try:
+                    chunk = await anext(stream)
+                except StopAsyncIteration:
+                    return
                 if chunk == "":
                     await asyncio.sleep(0)  # endless empty chunks must not block the event loop
-            if chunk is None:
-                return
-            for part in limit.take(chunk):
+            if not deadline.left:  # it goes on although it was cancelled
+                raise TimeoutError(f"no answer within {deadline.seconds:g} s")
+            for part in [chunk] if limit is None else limit.take(chunk):
                 yield part
-            if limit.error is not None:
+            if limit is not None and limit.error is not None:
                 raise limit.error
     finally:
-        await close(source)
+        await close(stream)
 
 
 async def close(source: Any) -> None:

@@ -1,6 +1,7 @@
 """A match with its agents and its clocks: it makes the calls of a `MafiaHostSession` and tells what came of them."""
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,8 +12,9 @@ from ....envs.core.game import Game
 from ....envs.core.turn_state import AgentResponse
 from ...logs.log_text import describe_error as described
 from ...logs.log_text import escaped as shown
+from ..common.clock import Deadline
 from .agent_policy import AgentPolicy, model_calls, replacement
-from .host_calls import DueCall, close
+from .host_calls import DueCall, chunks
 from .host_session import MafiaHostSession, MafiaResult, Step
 from .limits import MafiaLimits
 from .match_report import EventFeed, Fault, MatchEvent
@@ -98,10 +100,11 @@ class HostedMatch:
     async def _answered(self, call: DueCall, agent: Any) -> Step:
         """Make a call and tell the session how it went."""
         arguments = self.session.arguments(call.number)
+        deadline = Deadline.after(call.seconds)
         try:
-            async with asyncio.timeout(call.seconds):
-                if call.method in ("think", "say"):
-                    return await self._read(call, agent, arguments)
+            if call.method in ("think", "say"):
+                return await self._read(call, agent, aiter(getattr(agent, call.method)(*arguments)), deadline)
+            async with deadline.limit():
                 answer = await (agent.vote if call.method == "vote" else agent.night_action)(*arguments)
         except TimeoutError:
             return self.session.timed_out(call.number)
@@ -110,27 +113,15 @@ class HostedMatch:
         self._tell_replaced(call, agent)
         return self.session.answered(call.number, answer)
 
-    async def _read(self, call: DueCall, agent: Any, arguments: tuple[Any, Any]) -> Step:
+    async def _read(self, call: DueCall, agent: Any, stream: Any, deadline: Deadline) -> Step:
         """Pass a stream on, as long as it may go on."""
-        loop = asyncio.get_running_loop()
-        end = loop.time() + call.seconds
-        ended = False
-        stream = getattr(agent, call.method)(*arguments)
-        try:
-            async for chunk in stream:
-                if loop.time() > end:  # it went on although it was cancelled
-                    raise TimeoutError
+        async with contextlib.aclosing(chunks(stream, deadline)) as parts:
+            async for chunk in parts:
                 self._tell_replaced(call, agent)
                 step = self.session.chunk(call.number, chunk)
                 if not self.session.running(call.number):
                     return step
                 self._tell(step)
-                if chunk == "":
-                    await asyncio.sleep(0)  # nothing, again and again, must not stop the clock
-            ended = True
-        finally:
-            if not ended:
-                await close(stream)
         self._tell_replaced(call, agent)
         return self.session.finished(call.number)
 

@@ -15,7 +15,7 @@ from msgspec import UNSET, Struct
 
 from ....envs.holdem.hands import card_name
 from ....envs.holdem.table import KINDS
-from ..common.session_timer import Outgoing
+from ..common.clock import Outgoing
 from . import messages
 from .hand import LiveHand
 from .messages import (

@@ -19,7 +19,7 @@ from ....envs.core.game import Game
 from ....envs.core.turn_state import INVALID_PAYLOAD, ActionResult
 from ....envs.holdem import game as holdem
 from ....envs.holdem import rules, view
-from ..common.session_timer import Outgoing
+from ..common.clock import Outgoing
 from . import messages
 from .hand import LiveHand
 from .host_messages import OBSERVERS, FullTableForm, HostMessage, HostMessages

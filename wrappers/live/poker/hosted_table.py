@@ -6,13 +6,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
 
+from ..common.clock import SessionTimer
 from ..common.connection import Connection
 from ..common.database import SaveError
-from ..common.session_timer import SessionTimer
 from .host_messages import FULL_OBSERVERS, OBSERVERS, Envelope, FullTableForm, encode
 from .host_session import PokerDue, PokerHostSession, Reason, Sends
 from .messages import Error
@@ -108,7 +109,7 @@ class HostedTable:
         self._connections: dict[int, Connection] = {}
         self._timer: SessionTimer[PokerDue] = SessionTimer(self.ring)
         self._desertion: SessionTimer[Reason] = SessionTimer(self.end)
-        self._away: dict[int, asyncio.TimerHandle] = {}
+        self._away: dict[int, SessionTimer[float]] = {}
         self._asleep = False
         self._written: Any = None  # the hand that was written last
 
@@ -261,8 +262,8 @@ class HostedTable:
         self._asleep = True
         self._timer.stop()
         self._desertion.stop()
-        for handle in self._away.values():
-            handle.cancel()
+        for clock in self._away.values():
+            clock.stop()
 
     def _set_timers(self) -> None:
         """Set the timers to what the session waits for."""
@@ -288,12 +289,13 @@ class HostedTable:
         """Free a seat that has no connection after so long; None: keep it."""
         self._came_back(seat)  # an older clock
         if seconds is not None and self.ended_at is None and not self._asleep:
-            self._away[seat] = asyncio.get_running_loop().call_later(seconds, self._give_up, seat, seconds)
+            self._away[seat] = SessionTimer(partial(self._give_up, seat))
+            self._away[seat].follow(seconds, seconds)
 
     def _came_back(self, seat: int) -> None:
         clock = self._away.pop(seat, None)
         if clock is not None:
-            clock.cancel()
+            clock.stop()
 
     def _give_up(self, seat: int, seconds: float) -> None:
         self._away.pop(seat, None)

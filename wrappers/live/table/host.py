@@ -19,13 +19,13 @@ from ....envs.core.match import Match
 from ...agents.base import Agent
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
-from ..common.agent_runner import AgentDriver, Deadline
+from ..common.agent_runner import AgentDriver
 from ..common.agent_turn import Turn
+from ..common.clock import Outgoing, SessionTimer
 from ..common.connection import Connection, ConnectionLimits, Excess
 from ..common.origins import Origins
 from ..common.page import page_routes
 from ..common.server import Server
-from ..common.session_timer import Outgoing, SessionTimer
 from ..common.tokens import Admit, admit_by_token
 from . import messages
 from .host_session import TableDue, TableHostSession
@@ -201,7 +201,7 @@ class TableHost(Server):
 
     async def _ask(self, due: TableDue) -> None:
         """Ask a program until its turn is over: it may send messages first and decide later."""
-        deadline = Deadline(self._timeout, self._timer.ends_at)
+        deadline = self._timer.deadline
         while self.session.due == due:
             driver = self._drivers[due.seat]
             played = await driver.take(Turn(self.session.state(due.seat)), deadline)

@@ -18,9 +18,9 @@ from ....envs.core.counted import counted
 from ....envs.core.game import Game
 from ....envs.core.match import Match
 from ....envs.core.turn_state import AgentResponse
+from ..common.clock import Outgoing
 from ..common.match_session import MatchLimits, MatchSession
 from ..common.names import folded, problem_of
-from ..common.session_timer import Outgoing
 from ..common.tokens import Admit, admit_by_token, same_token
 from . import messages
 from .messages import (

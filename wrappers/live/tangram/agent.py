@@ -18,11 +18,11 @@ from ....envs.tangram.pieces import PIECES
 from ...agents.base import Agent
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
-from ..common.agent_runner import AgentDriver, AgentRunner, Deadline
+from ..common.agent_runner import AgentDriver, AgentRunner
 from ..common.agent_turn import AgentStatistics
+from ..common.clock import Deadline, EndCounter
 from ..common.connection import Connection, ConnectionLimits
 from ..common.server import Server
-from ..common.session_timer import EndCounter
 from . import messages
 from .agent_session import ChatRequested, TangramAgentSession, UsefulMoves
 

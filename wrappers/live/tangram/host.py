@@ -27,6 +27,7 @@ from ...logs.safe_match_log import SafeMatchLog
 from ..common.activity import Link
 from ..common.agent_runner import AgentDriver, SendMessage
 from ..common.client import Backoff, http_client, open_websocket, retry
+from ..common.clock import Deadline
 from ..common.pings import next_message
 from . import messages
 from .agent import now
@@ -206,10 +207,10 @@ class TangramHost:
         await self._send(session.request())
         for _ in range(ANSWERS):
             try:
-                async with asyncio.timeout(self._times.answer):
+                async with Deadline.after(self._times.answer).limit():
                     data = await self._receive()
-            except TimeoutError:
-                return session.skip(f"no answer within {self._times.answer:g} s")
+            except TimeoutError as error:
+                return session.skip(str(error))
             if data is None:
                 await asyncio.sleep(self._times.retry)
                 await self._send(session.request())  # the turn begins again

@@ -1,7 +1,9 @@
-"""What hosts share: messages with their receivers, the clock of a session, counting what has ended."""
+"""The clock of all hosts and agents: deadlines of answers, and timers of what a session waits for."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
 Due = TypeVar("Due")
@@ -15,6 +17,47 @@ class Outgoing(NamedTuple, Generic[Message]):
     message: Message
 
 
+@dataclass
+class Deadline:
+    """The deadline of an answer.
+
+    Attributes:
+        seconds: the time for the whole turn.
+        ends_at: the deadline on the event loop's clock.
+    """
+
+    seconds: float
+    ends_at: float
+
+    @classmethod
+    def after(cls, seconds: float) -> "Deadline":
+        """Return the deadline `seconds` from now."""
+        return cls(seconds, asyncio.get_running_loop().time() + seconds)
+
+    @property
+    def left(self) -> float:
+        """The seconds left, at least 0."""
+        return max(0.0, self.ends_at - asyncio.get_running_loop().time())
+
+    @asynccontextmanager
+    async def limit(self) -> AsyncIterator[None]:
+        """Cancel the block at the deadline, and raise TimeoutError with the seconds in its text."""
+        try:
+            async with asyncio.timeout_at(self.ends_at):
+                yield
+        except TimeoutError:
+            raise TimeoutError(f"no answer within {self.seconds:g} s") from None
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Move the deadline by the time that the block takes."""
+        left = self.left
+        try:
+            yield
+        finally:
+            self.ends_at = asyncio.get_running_loop().time() + left
+
+
 class SessionTimer(Generic[Due]):
     """A timer for the value `due` of a session, such as the pending turn.
 
@@ -25,13 +68,13 @@ class SessionTimer(Generic[Due]):
 
     Attributes:
         due: the value that the timer runs for; None: it does not run.
-        ends_at: its end on the event loop's clock.
+        deadline: its end; None: it has not run yet.
     """
 
     def __init__(self, ring: Callable[[Due], None]) -> None:
         self.due: Due | None = None
+        self.deadline: Deadline | None = None
         self._ring = ring
-        self.ends_at = 0.0
         self._handle: asyncio.TimerHandle | None = None
 
     def follow(self, due: Due | None, seconds: float) -> bool:
@@ -41,15 +84,14 @@ class SessionTimer(Generic[Due]):
         self.stop()
         self.due = due
         if due is not None:
-            loop = asyncio.get_running_loop()
-            self.ends_at = loop.time() + seconds
-            self._handle = loop.call_at(self.ends_at, self._ring, due)
+            self.deadline = Deadline.after(seconds)
+            self._handle = asyncio.get_running_loop().call_at(self.deadline.ends_at, self._ring, due)
         return True
 
     @property
     def left(self) -> float | None:
         """The seconds left; None if the timer does not run."""
-        return None if self.due is None else max(0.0, self.ends_at - asyncio.get_running_loop().time())
+        return None if self.due is None or self.deadline is None else self.deadline.left
 
     def stop(self) -> None:
         """Stop the timer, and set `due` to None."""
