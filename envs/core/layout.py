@@ -58,6 +58,16 @@ class Slice:
         return ", ".join(names)
 
 
+def shares(path: str, shape: tuple[int, ...], meaning: str, axes: tuple[str | Sequence[str], ...] = ()) -> Slice:
+    """Return a slice of numbers from 0 to 1: shares, and flags."""
+    return Slice(path, shape, 0, 1, meaning, axes=axes)
+
+
+def per_seat(path: str, seats: int, meaning: str, low: float = 0, high: float = 1) -> Slice:
+    """Return a slice with one number per seat, by relative seat."""
+    return Slice(path, (seats,), low, high, meaning, axes=PER_SEAT)
+
+
 @dataclass(frozen=True)
 class Element:
     """One number of the observation.

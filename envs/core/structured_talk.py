@@ -16,7 +16,7 @@ from typing import Any
 
 from .capabilities import Talk
 from .compiled import compiled
-from .layout import PER_SEAT, Slice
+from .layout import Slice, per_seat, shares
 from .loading import amount
 from .turn_state import MESSAGES_PER_TURN, Message, MessageIntent, MessageScope
 from .view import ActionRange
@@ -43,15 +43,13 @@ def fields(seats: int) -> tuple[tuple[Any, ...], ...]:
 def slices(seats: int) -> list[Slice]:
     """Return the observation's slices of talk: the last act of every seat, the observer included."""
     return [
-        Slice(
+        shares(
             "messages.act",
             (seats, len(ACTS)),
-            0,
-            1,
             "last act of each relative seat, one-hot: " + ", ".join(ACTS),
             axes=("relative seat", ACTS),
         ),
-        Slice("messages.value", (seats,), 0, 1, "the value in it, as a share of the highest value", axes=PER_SEAT),
+        per_seat("messages.value", seats, "the value in it, as a share of the highest value"),
     ]
 
 

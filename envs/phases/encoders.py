@@ -9,7 +9,7 @@ from typing import Any
 
 from ..core.compiled import compiled, inlined
 from ..core.encoder import Encoder
-from ..core.layout import PER_SEAT, Layout, Slice
+from ..core.layout import PER_SEAT, Layout, Slice, per_seat, shares
 from ..core.seats import relative
 from .definition import Fact, Open, PhaseGame
 from .rules import is_visible
@@ -28,38 +28,27 @@ def encoders(rules: PhaseGame, table: Any) -> dict[str, Encoder]:
     repeated = rules.rounds > 1
     v0 = Layout(
         [
-            Slice("agent_id", (seats,), 0, 1, "own seat, one-hot", axes=("seat",)),
-            Slice("phase", (phases,), 0, 1, f"one-hot: {', '.join(names)}", axes=(names,)),
-            Slice("is_my_turn", (1,), 0, 1, "whether the observer decides next"),
-            Slice(
-                "current_turn_agent_id",
-                (seats,),
-                0,
-                1,
-                "one-hot by relative seat; all 0 when it is over",
-                axes=PER_SEAT,
-            ),
-            Slice("game_state.my_private_value", (1,), 0, 1, mine),
-            Slice(
+            shares("agent_id", (seats,), "own seat, one-hot", axes=("seat",)),
+            shares("phase", (phases,), f"one-hot: {', '.join(names)}", axes=(names,)),
+            shares("is_my_turn", (1,), "whether the observer decides next"),
+            per_seat("current_turn_agent_id", seats, "one-hot by relative seat; all 0 when it is over"),
+            shares("game_state.my_private_value", (1,), mine),
+            shares(
                 "game_state.chosen",
                 (phases, seats),
-                0,
-                1,
                 "by phase and relative seat: whether it has chosen",
                 axes=(names, *PER_SEAT),
             ),
-            Slice(
+            shares(
                 "game_state.choices",
                 (phases, seats),
-                0,
-                1,
                 "the number, as a share of the highest; 0 if not known",
                 axes=(names, *PER_SEAT),
             ),
-            Slice("game_state.turns_left", (1,), 0, 1, "share of the phase's turns, this one included"),
+            shares("game_state.turns_left", (1,), "share of the phase's turns, this one included"),
             *(_repeated_slices(names, seats) if repeated else ()),
-            Slice("game_over", (1,), 0, 1, "whether the match is over"),
-            Slice("outcome.payoffs", (seats,), low, high, "by relative seat, by the largest amount", axes=PER_SEAT),
+            shares("game_over", (1,), "whether the match is over"),
+            per_seat("outcome.payoffs", seats, "by relative seat, by the largest amount", low, high),
         ]
     )
     shown = Encoder(v0, observe_repeated if repeated else observe)
@@ -70,14 +59,9 @@ def encoders(rules: PhaseGame, table: Any) -> dict[str, Encoder]:
     full = replace(shown, full_information=True)
     if rules.hides:
         slices = [
-            Slice("hidden.private_values", (seats,), 0, 1, f"by relative seat: {mine}", axes=PER_SEAT),
-            Slice(
-                "hidden.choices",
-                (phases, seats),
-                0,
-                1,
-                "by phase and relative seat: the number",
-                axes=(names, *PER_SEAT),
+            per_seat("hidden.private_values", seats, f"by relative seat: {mine}"),
+            shares(
+                "hidden.choices", (phases, seats), "by phase and relative seat: the number", axes=(names, *PER_SEAT)
             ),
         ]
         full = shown.extended(slices, observe_hidden, full_information=True)
@@ -87,24 +71,19 @@ def encoders(rules: PhaseGame, table: Any) -> dict[str, Encoder]:
 def _repeated_slices(names: Sequence[str], seats: int) -> list[Slice]:
     shape, axes = (MEMORY, len(names), seats), (AGO, names, *PER_SEAT)
     return [
-        Slice("game_state.rounds_left", (1,), 0, 1, "share of the rounds, this one included"),
-        Slice(
-            "game_state.history.chosen",
-            shape,
-            0,
-            1,
-            "of the last rounds, latest first: whether there is a choice",
-            axes=axes,
+        shares("game_state.rounds_left", (1,), "share of the rounds, this one included"),
+        shares(
+            "game_state.history.chosen", shape, "of the last rounds, latest first: whether there is a choice", axes=axes
         ),
-        Slice("game_state.history.choices", shape, 0, 1, "the numbers, as shares of the highest", axes=axes),
+        shares("game_state.history.choices", shape, "the numbers, as shares of the highest", axes=axes),
     ]
 
 
 def _open_slices(opened: Open, seats: int) -> list[Slice]:
     return [
-        Slice("game_state.standing", (1,), 0, 1, f"{opened.what}, as a share of the highest"),
-        Slice("game_state.owner", (seats,), 0, 1, f"by relative seat: whose {opened.what} it is", axes=PER_SEAT),
-        Slice("game_state.within", (seats,), 0, 1, "by relative seat: whether it has not left", axes=PER_SEAT),
+        shares("game_state.standing", (1,), f"{opened.what}, as a share of the highest"),
+        per_seat("game_state.owner", seats, f"by relative seat: whose {opened.what} it is"),
+        per_seat("game_state.within", seats, "by relative seat: whether it has not left"),
     ]
 
 
@@ -112,8 +91,8 @@ def _fact_slices(facts: Sequence[Fact], repeated: bool) -> list[Slice]:
     told = [f"{one.name} ({', '.join(one.words)})" if one.words else one.name for one in facts]
     names = "of the round, as shares of the highest: " + ", ".join(told)
     size, each = len(facts), tuple(one.name for one in facts)
-    past = Slice("game_state.history.facts", (MEMORY, size), 0, 1, "of the last rounds, latest first", axes=(AGO, each))
-    return [Slice("game_state.facts", (size,), 0, 1, names, axes=(each,)), *([past] if repeated else ())]
+    past = shares("game_state.history.facts", (MEMORY, size), "of the last rounds, latest first", axes=(AGO, each))
+    return [shares("game_state.facts", (size,), names, axes=(each,)), *([past] if repeated else ())]
 
 
 @inlined

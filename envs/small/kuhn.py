@@ -20,7 +20,7 @@ from ..core.compiled import compiled
 from ..core.encoder import Encoder
 from ..core.game import Game, Payoffs
 from ..core.game_state import GameState, about
-from ..core.layout import PER_SEAT, Layout, Slice
+from ..core.layout import Layout, per_seat, shares
 from ..core.named_actions import NamedActions
 from ..core.random_policy import random_bot
 from ..core.record import Tables, new_table, record
@@ -115,20 +115,13 @@ def legal(table: Any, mask: Any) -> None:
 
 LAYOUT = Layout(
     [
-        Slice("agent_id", (1,), 0, 1, "1: the observer is player_0, who acts first"),
+        shares("agent_id", (1,), "1: the observer is player_0, who acts first"),
         *two_seats.TURN,
         two_seats.own_card(RANKS),
         two_seats.shown_card(RANKS),
-        Slice(
-            "game_state.action_history",
-            (MOVES, 2),
-            0,
-            1,
-            "the moves in order, one-hot: pass, bet",
-            axes=("move", KINDS),
-        ),
-        Slice("game_over", (1,), 0, 1, "whether the deal is over"),
-        Slice("outcome.payoffs", (2,), -MOST, MOST, "chips won, by relative seat", axes=PER_SEAT),
+        shares("game_state.action_history", (MOVES, 2), "the moves in order, one-hot: pass, bet", axes=("move", KINDS)),
+        shares("game_over", (1,), "whether the deal is over"),
+        per_seat("outcome.payoffs", 2, "chips won, by relative seat", -MOST, MOST),
     ]
 )
 

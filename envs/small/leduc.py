@@ -22,7 +22,7 @@ from ..core.compiled import compiled
 from ..core.encoder import Encoder
 from ..core.game import Game, Payoffs
 from ..core.game_state import GameState, about
-from ..core.layout import PER_SEAT, Layout, Slice
+from ..core.layout import Layout, per_seat, shares
 from ..core.named_actions import NamedActions
 from ..core.random_policy import random_bot
 from ..core.record import Tables, new_table, record
@@ -216,25 +216,21 @@ def legal(table: Any, mask: Any) -> None:
 
 LAYOUT = Layout(
     [
-        Slice("agent_id", (1,), 0, 1, "1: the observer is player_0, who acts first in both rounds"),
-        Slice("phase", (1,), 0, 1, "0: first round, 1: second round"),
+        shares("agent_id", (1,), "1: the observer is player_0, who acts first in both rounds"),
+        shares("phase", (1,), "0: first round, 1: second round"),
         *two_seats.TURN,
         two_seats.own_card(RANKS),
-        Slice(
-            "game_state.board", (len(RANKS),), 0, 1, "the open card, one-hot; all 0 in the first round", axes=(RANKS,)
-        ),
+        shares("game_state.board", (len(RANKS),), "the open card, one-hot; all 0 in the first round", axes=(RANKS,)),
         two_seats.shown_card(RANKS),
-        Slice("game_state.chips", (2,), 0, 1, f"put in by relative seat, as a share of {MOST:g}", axes=PER_SEAT),
-        Slice(
+        per_seat("game_state.chips", 2, f"put in by relative seat, as a share of {MOST:g}"),
+        shares(
             "game_state.action_history",
             (ROUNDS, MOVES, len(KINDS)),
-            0,
-            1,
             "moves in order, one-hot: fold, call, raise",
             axes=("round", "move", KINDS),
         ),
-        Slice("game_over", (1,), 0, 1, "whether the deal is over"),
-        Slice("outcome.payoffs", (2,), -1, 1, f"chips won by relative seat, as a share of {MOST:g}", axes=PER_SEAT),
+        shares("game_over", (1,), "whether the deal is over"),
+        per_seat("outcome.payoffs", 2, f"chips won by relative seat, as a share of {MOST:g}", -1, 1),
     ]
 )
 

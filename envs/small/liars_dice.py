@@ -24,7 +24,7 @@ from ..core.compiled import compiled
 from ..core.encoder import Encoder
 from ..core.game import Game, Payoffs
 from ..core.game_state import GameState, about
-from ..core.layout import PER_SEAT, Layout, Slice
+from ..core.layout import Layout, per_seat, shares
 from ..core.options import switch, whole
 from ..core.random_policy import random_bot
 from ..core.record import Tables, new_table, record
@@ -145,22 +145,20 @@ def layout(faces: int, most: int) -> Layout:
     )
     return Layout(
         [
-            Slice("agent_id", (1,), 0, 1, "1: the observer is player_0, who acts first"),
+            shares("agent_id", (1,), "1: the observer is player_0, who acts first"),
             *two_seats.TURN,
-            Slice("game_state.my_dice", (faces,), 0, 1, own, axes=(named,)),
-            Slice("game_state.shown", (faces,), 0, 1, other, axes=(named,)),
-            Slice("game_state.current_bid.quantity", (1,), 0, 1, "as a share of all dice; 0 without a bid"),
-            Slice("game_state.current_bid.face", (faces,), 0, 1, "one-hot; all 0 without a bid", axes=(named,)),
-            Slice(
+            shares("game_state.my_dice", (faces,), own, axes=(named,)),
+            shares("game_state.shown", (faces,), other, axes=(named,)),
+            shares("game_state.current_bid.quantity", (1,), "as a share of all dice; 0 without a bid"),
+            shares("game_state.current_bid.face", (faces,), "one-hot; all 0 without a bid", axes=(named,)),
+            shares(
                 "game_state.action_history",
                 (most, faces),
-                0,
-                1,
                 "the bids made, by quantity and face",
                 axes=(quantities, named),
             ),
-            Slice("game_over", (1,), 0, 1, "whether the round is over"),
-            Slice("outcome.payoffs", (2,), -1, 1, "utilities by relative seat", axes=PER_SEAT),
+            shares("game_over", (1,), "whether the round is over"),
+            per_seat("outcome.payoffs", 2, "utilities by relative seat", -1, 1),
         ]
     )
 
@@ -381,13 +379,8 @@ def game(*, dice: int = 1, faces: int = 6, wild: bool = True) -> Game:
     blank = new_table(TABLE, turn=-1, dice=dice, faces=faces, wild=wild)
     most, bids = SEATS * dice, SEATS * dice * faces
     v0 = Encoder(layout(faces, most), observe)
-    hidden = Slice(
-        "hidden.dice",
-        (faces,),
-        0,
-        1,
-        "the other's dice, as own dice are shown",
-        axes=v0.layout["game_state.my_dice"].axes,
+    hidden = shares(
+        "hidden.dice", (faces,), "the other's dice, as own dice are shown", axes=v0.layout["game_state.my_dice"].axes
     )
     quantity, face = spaces.Box(1, most, (), np.int64), spaces.Box(1, faces, (), np.int64)
     meaning = f"at least 1 die of face 1, 1 of face 2, … {most} of face {faces}; each is higher than those before it"

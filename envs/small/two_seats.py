@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from ..core.compiled import compiled
 from ..core.game_state import about
-from ..core.layout import PER_SEAT, Slice
+from ..core.layout import Slice, per_seat, shares
 from ..core.record import Tables
 from ..core.turn_state import TurnState
 
@@ -19,24 +19,24 @@ SEATS = 2
 AGENTS = ("player_0", "player_1")
 
 TURN = [
-    Slice("is_my_turn", (1,), 0, 1, "whether the observer decides next"),
-    Slice("current_turn_agent_id", (2,), 0, 1, "one-hot by relative seat; all 0 when it is over", axes=PER_SEAT),
+    shares("is_my_turn", (1,), "whether the observer decides next"),
+    per_seat("current_turn_agent_id", 2, "one-hot by relative seat; all 0 when it is over"),
 ]
 
 
 def own_card(ranks: tuple[str, ...]) -> Slice:
     """Return the slice of the observer's card."""
-    return Slice("game_state.my_card", (len(ranks),), 0, 1, f"own card, one-hot: {', '.join(ranks)}", axes=(ranks,))
+    return shares("game_state.my_card", (len(ranks),), f"own card, one-hot: {', '.join(ranks)}", axes=(ranks,))
 
 
 def shown_card(ranks: tuple[str, ...]) -> Slice:
     """Return the slice of the other's card after a showdown."""
-    return Slice("game_state.shown", (len(ranks),), 0, 1, "the other's card, one-hot, after a showdown", axes=(ranks,))
+    return shares("game_state.shown", (len(ranks),), "the other's card, one-hot, after a showdown", axes=(ranks,))
 
 
 def hidden_card(ranks: tuple[str, ...]) -> list[Slice]:
     """Return what the full encoder shows beside version 0: the other's card."""
-    return [Slice("hidden.card", (len(ranks),), 0, 1, "the other's card, one-hot", axes=(ranks,))]
+    return [shares("hidden.card", (len(ranks),), "the other's card, one-hot", axes=(ranks,))]
 
 
 @compiled

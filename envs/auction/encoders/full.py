@@ -4,7 +4,7 @@ from typing import Any
 
 from ...core.compiled import compiled, inlined
 from ...core.encoder import Encoder
-from ...core.layout import PER_SEAT, Slice
+from ...core.layout import per_seat, shares
 from ...core.seats import relative
 from ..actions import highest
 from ..table import COMMON
@@ -15,12 +15,12 @@ def encoder(table: Any) -> Encoder:
     """Return the encoder for the options of `table`."""
     bidders, most = int(table.num_bidders), highest(table) / float(table.quantiles.max() + table.noise)
     slices = [
-        Slice("hidden.valuations", (bidders,), 0, 1, "by relative seat: what the good is worth to it", axes=PER_SEAT),
-        Slice("hidden.bids", (bidders,), 0, max(most, 1), "by relative seat: its bid; 0 before it bids", axes=PER_SEAT),
+        per_seat("hidden.valuations", bidders, "by relative seat: what the good is worth to it"),
+        per_seat("hidden.bids", bidders, "by relative seat: its bid; 0 before it bids", 0, max(most, 1)),
     ]
     if table.values < COMMON:
         return v0.encoder(table).extended(slices, observe, full_information=True)
-    slices.append(Slice("hidden.centre", (1,), 0, 1, "what the valuations are drawn around"))
+    slices.append(shares("hidden.centre", (1,), "what the valuations are drawn around"))
     return v0.encoder(table).extended(slices, observe_with_centre, full_information=True)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from ...core import structured_talk
 from ...core.compiled import compiled, inlined
 from ...core.encoder import Encoder
-from ...core.layout import PER_SEAT, Layout, Slice
+from ...core.layout import Layout, Slice, per_seat, shares
 from ...core.seats import relative
 from ...core.structured_talk import observe_talk
 from ..actions import highest
@@ -24,18 +24,11 @@ def encoder(table: Any) -> Encoder:
         winner = "1 for each winner, by relative seat"
     layout = Layout(
         [
-            Slice("agent_id", (bidders,), 0, 1, "own seat, one-hot: distributions may differ by seat", axes=("seat",)),
-            Slice("phase", (1,), 0, 1, "always 1: auction"),
-            Slice("is_my_turn", (1,), 0, 1, "whether the observer decides next"),
-            Slice(
-                "current_turn_agent_id",
-                (bidders,),
-                0,
-                1,
-                "one-hot by relative seat; all 0 when it is over",
-                axes=PER_SEAT,
-            ),
-            Slice("game_state.my_valuation", (1,), 0, 1, "what the good is worth to the observer"),
+            shares("agent_id", (bidders,), "own seat, one-hot: distributions may differ by seat", axes=("seat",)),
+            shares("phase", (1,), "always 1: auction"),
+            shares("is_my_turn", (1,), "whether the observer decides next"),
+            per_seat("current_turn_agent_id", bidders, "one-hot by relative seat; all 0 when it is over"),
+            shares("game_state.my_valuation", (1,), "what the good is worth to the observer"),
             Slice(
                 "game_state.my_bid",
                 (2,),
@@ -44,19 +37,17 @@ def encoder(table: Any) -> Encoder:
                 "whether there is one, and its amount",
                 axes=(("is there", "amount"),),
             ),
-            Slice(
+            shares(
                 "game_state.opponents_with_bid",
                 (bidders - 1,),
-                0,
-                1,
                 "by relative seat, from 1",
                 axes=(tuple(f"relative seat {one}" for one in range(1, bidders)),),
             ),
-            Slice("game_state.action_history.rounds_left", (1,), 0, 1, "share of the rounds, this one included"),
+            shares("game_state.action_history.rounds_left", (1,), "share of the rounds, this one included"),
             *(structured_talk.slices(bidders) if talks else ()),
-            Slice("game_over", (1,), 0, 1, "whether the auction is over"),
-            Slice("outcome.payoffs", (bidders,), least, 1, "utilities by relative seat", axes=PER_SEAT),
-            Slice("outcome.winner", (bidders,), 0, 1, winner, axes=PER_SEAT),
+            shares("game_over", (1,), "whether the auction is over"),
+            per_seat("outcome.payoffs", bidders, "utilities by relative seat", least, 1),
+            per_seat("outcome.winner", bidders, winner),
         ]
     )
     return Encoder(layout, observe_with_talk if talks else observe)

@@ -4,13 +4,13 @@ from typing import Any
 
 from ...core.compiled import compiled
 from ...core.encoder import Encoder
-from ...core.layout import Slice
+from ...core.layout import shares
 from . import v0
 
 
 def encoder(table: Any) -> Encoder:
     """Return the encoder for the options of `table`."""
-    slices = [Slice("hidden.opponent_reservation_value", (1,), 0, 1, "the opponent's, as a share of the total")]
+    slices = [shares("hidden.opponent_reservation_value", (1,), "the opponent's, as a share of the total")]
     return v0.encoder(table).extended(slices, observe, full_information=True)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from ...core import structured_talk
 from ...core.compiled import compiled, inlined
 from ...core.encoder import Encoder
-from ...core.layout import PER_SEAT, Layout, Slice
+from ...core.layout import Layout, per_seat, shares
 from ...core.structured_talk import observe_talk
 from ..table import OFFER
 
@@ -19,39 +19,28 @@ LAST = 4
 def encoder(table: Any) -> Encoder:
     """Return the encoder for the options of `table`; with public reservation values it shows the opponent's."""
     public, talks = bool(table.public), bool(table.talk)
-    opponent = Slice("game_state.opponent_reservation_value", (1,), 0, 1, "the opponent's")
+    opponent = shares("game_state.opponent_reservation_value", (1,), "the opponent's")
     layout = Layout(
         [
-            Slice("agent_id", (1,), 0, 1, "1: the observer is player_0, who moves first"),
-            Slice("phase", (1,), 0, 1, "always 1: negotiation"),
-            Slice("is_my_turn", (1,), 0, 1, "whether the observer decides next"),
-            Slice(
-                "current_turn_agent_id", (2,), 0, 1, "one-hot by relative seat; all 0 when it is over", axes=PER_SEAT
-            ),
-            Slice("game_state.current_offer", (1,), 0, 1, "the observer's share in the current offer; 0 without one"),
-            Slice(
-                "game_state.last_offer_by",
-                (2,),
-                0,
-                1,
-                "who made the current offer, one-hot by relative seat",
-                axes=PER_SEAT,
-            ),
-            Slice("game_state.my_reservation_value", (1,), 0, 1, "the observer's own"),
+            shares("agent_id", (1,), "1: the observer is player_0, who moves first"),
+            shares("phase", (1,), "always 1: negotiation"),
+            shares("is_my_turn", (1,), "whether the observer decides next"),
+            per_seat("current_turn_agent_id", 2, "one-hot by relative seat; all 0 when it is over"),
+            shares("game_state.current_offer", (1,), "the observer's share in the current offer; 0 without one"),
+            per_seat("game_state.last_offer_by", 2, "who made the current offer, one-hot by relative seat"),
+            shares("game_state.my_reservation_value", (1,), "the observer's own"),
             *((opponent,) if public else ()),
-            Slice("game_state.action_history.moves_left", (1,), 0, 1, "share of all moves, this one included"),
-            Slice(
+            shares("game_state.action_history.moves_left", (1,), "share of all moves, this one included"),
+            shares(
                 "game_state.action_history.last",
                 (LAST, 3),
-                0,
-                1,
                 f"the last {LAST} moves, newest first: whether it was an offer, the observer's share in it, "
                 "whether it was a rejection or a pass",
                 axes=("move", ("offer", "share", "rejection or pass")),
             ),
             *(structured_talk.slices(2) if talks else ()),
-            Slice("game_over", (1,), 0, 1, "whether the negotiation is over"),
-            Slice("outcome.payoffs", (2,), -1, 1, "utilities by relative seat", axes=PER_SEAT),
+            shares("game_over", (1,), "whether the negotiation is over"),
+            per_seat("outcome.payoffs", 2, "utilities by relative seat", -1, 1),
         ]
     )
     return Encoder(layout, OBSERVE[public, talks])

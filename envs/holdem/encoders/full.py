@@ -4,7 +4,7 @@ from typing import Any
 
 from ...core.compiled import compiled
 from ...core.encoder import Encoder
-from ...core.layout import Slice
+from ...core.layout import Slice, shares
 from ...core.seats import relative
 from . import v0
 from .v0 import CARDS, DECK
@@ -18,21 +18,14 @@ def encoder(table: Any) -> Encoder:
 def slices(table: Any) -> list[Slice]:
     """Return the hidden slices for the options of `table`."""
     return [
-        Slice(
+        shares(
             "hidden.players.cards",
             (int(table.seats), DECK),
-            0,
-            1,
             "by relative seat: its two cards",
             axes=("relative seat", CARDS),
         ),
-        Slice(
-            "hidden.board",
-            (DECK,),
-            0,
-            1,
-            "by card: 1 on the flop, 3/4 the turn, 1/2 the river, open or not",
-            axes=(CARDS,),
+        shares(
+            "hidden.board", (DECK,), "by card: 1 on the flop, 3/4 the turn, 1/2 the river, open or not", axes=(CARDS,)
         ),
     ]
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from ...core.compiled import compiled
 from ...core.encoder import Encoder
-from ...core.layout import PER_SEAT, Slice
+from ...core.layout import per_seat
 from ...core.seats import relative
 from ..hands import card_set, set_strength
 from . import full, v1
@@ -15,13 +15,10 @@ def encoder(table: Any) -> Encoder:
     """Return the encoder for the options of `table`."""
     slices = [
         *map(v1.own_suits, full.slices(table)),
-        Slice(
+        per_seat(
             "hidden.players.share",
-            (int(table.seats),),
-            0,
-            1,
+            int(table.seats),
             "share of the pot at a showdown of all that have not folded, with the whole board; 0 if cards are unknown",
-            axes=PER_SEAT,
         ),
     ]
     return v1.encoder(table).extended(slices, observe, full_information=True)

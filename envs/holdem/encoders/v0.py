@@ -9,7 +9,7 @@ from typing import Any
 
 from ...core.compiled import compiled
 from ...core.encoder import Encoder
-from ...core.layout import PER_SEAT, Layout, Slice
+from ...core.layout import Layout, Slice, per_seat, shares
 from ...core.seats import relative
 from ..hands import card_name, card_set, pocket_strength, set_strength
 from ..rules import entry_bet, entry_kind, entry_seat, log_first
@@ -37,43 +37,32 @@ def slices(table: Any) -> list[Slice]:
     high = sqrt(most_chips)
     slots = history_slots(seats)
     return [
-        Slice("phase", (len(PHASES),), 0, 1, "one-hot: " + ", ".join(PHASES), axes=(PHASES,)),
-        Slice("is_my_turn", (1,), 0, 1, "whether the observer decides next"),
-        Slice(
-            "current_turn_agent_id",
-            (seats,),
-            0,
-            1,
-            "one-hot by relative seat; all 0 when the episode is over",
-            axes=PER_SEAT,
-        ),
-        Slice("game_state.hand", (1,), 0, 1, "share of the episode's hands still to be played, this one included"),
-        Slice("game_state.board", (DECK,), 0, 1, "by card: 1 on the flop, 3/4 the turn, 1/2 the river", axes=(CARDS,)),
-        Slice(
+        shares("phase", (len(PHASES),), "one-hot: " + ", ".join(PHASES), axes=(PHASES,)),
+        shares("is_my_turn", (1,), "whether the observer decides next"),
+        per_seat("current_turn_agent_id", seats, "one-hot by relative seat; all 0 when the episode is over"),
+        shares("game_state.hand", (1,), "share of the episode's hands still to be played, this one included"),
+        shares("game_state.board", (DECK,), "by card: 1 on the flop, 3/4 the turn, 1/2 the river", axes=(CARDS,)),
+        shares(
             "game_state.board_rank",
             (CATEGORIES,),
-            0,
-            1,
             "category of the board alone, one-hot; before the flop all 0",
             axes=(CATEGORY_NAMES,),
         ),
         Slice("game_state.pot", (1,), 0, high, "all chips put in"),
-        Slice("game_state.players.cards", (DECK,), 0, 1, "own two cards", axes=(CARDS,)),
-        Slice(
+        shares("game_state.players.cards", (DECK,), "own two cards", axes=(CARDS,)),
+        shares(
             "game_state.players.rank",
             (CATEGORIES + 1,),
-            0,
-            1,
             "own best hand so far: category one-hot, place within it",
             axes=((*CATEGORY_NAMES, "place within the category"),),
         ),
-        Slice("game_state.players.stack", (seats,), 0, high, "chips behind", axes=PER_SEAT),
-        Slice("game_state.players.bet", (seats,), 0, high, "chips put in on this street", axes=PER_SEAT),
-        Slice("game_state.players.committed", (seats,), 0, high, "chips put in in this hand", axes=PER_SEAT),
-        Slice("game_state.players.folded", (seats,), 0, 1, "gave up this hand", axes=PER_SEAT),
-        Slice("game_state.players.allIn", (seats,), 0, 1, "in this hand with no chips behind", axes=PER_SEAT),
-        Slice("game_state.players.seated", (seats,), 0, 1, "dealt into this hand", axes=PER_SEAT),
-        Slice("game_state.dealer", (seats,), 0, 1, "the button, one-hot by relative seat", axes=PER_SEAT),
+        per_seat("game_state.players.stack", seats, "chips behind", 0, high),
+        per_seat("game_state.players.bet", seats, "chips put in on this street", 0, high),
+        per_seat("game_state.players.committed", seats, "chips put in in this hand", 0, high),
+        per_seat("game_state.players.folded", seats, "gave up this hand"),
+        per_seat("game_state.players.allIn", seats, "in this hand with no chips behind"),
+        per_seat("game_state.players.seated", seats, "dealt into this hand"),
+        per_seat("game_state.dealer", seats, "the button, one-hot by relative seat"),
         Slice("game_state.toCall", (1,), 0, high, "own turn only"),
         Slice(
             "game_state.actions.raiseTo",
@@ -92,15 +81,8 @@ def slices(table: Any) -> list[Slice]:
             "afterwards or −1 for a fold",
             axes=(PHASES[1:5], "action", ("seat", "bet")),
         ),
-        Slice("game_over", (1,), 0, 1, "whether the episode is over"),
-        Slice(
-            "outcome.payoffs",
-            (seats,),
-            -most_chips,
-            most_chips,
-            "net hundreds of big blinds of the episode",
-            axes=PER_SEAT,
-        ),
+        shares("game_over", (1,), "whether the episode is over"),
+        per_seat("outcome.payoffs", seats, "net hundreds of big blinds of the episode", -most_chips, most_chips),
     ]
 
 

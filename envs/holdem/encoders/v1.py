@@ -10,7 +10,7 @@ from typing import Any
 
 from ...core.compiled import compiled
 from ...core.encoder import Encoder
-from ...core.layout import Layout, Slice
+from ...core.layout import Layout, Slice, shares
 from ..hands import _COUNT, _SUIT, RANKS, card_set, set_strength
 from . import v0
 from .v0 import CATEGORIES, CATEGORY_NAMES
@@ -30,36 +30,28 @@ def slices(table: Any) -> list[Slice]:
     """Return the slices of the observation for the options of `table`."""
     return [
         *(own_suits(each) if each.path in CARD_SLICES else each for each in v0.slices(table)),
-        Slice(
+        shares(
             "strength.others",
             (3,),
-            0,
-            1,
             "shares of the pairs of cards that another player can hold, by the board so far; before the flop all 0",
             axes=(COMPARED,),
         ),
-        Slice(
+        shares(
             "strength.categories",
             (CATEGORIES,),
-            0,
-            1,
             "of the same pairs, shares by category; before the flop all 0",
             axes=(CATEGORY_NAMES,),
         ),
-        Slice(
+        shares(
             "strength.next",
             (CATEGORIES,),
-            0,
-            1,
             "shares of the next card of the board by the own category that it makes; flop and turn only",
             axes=(CATEGORY_NAMES,),
         ),
-        Slice("odds.call", (1,), 0, 1, "own turn only: chips to call / (pot + chips to call)"),
-        Slice(
+        shares("odds.call", (1,), "own turn only: chips to call / (pot + chips to call)"),
+        shares(
             "odds.stack",
             (1,),
-            0,
-            1,
             "chips that can still be won or lost / (pot + these chips): the observer's stack, or the largest of the "
             "other players' stacks that have not folded, if that is smaller",
         ),

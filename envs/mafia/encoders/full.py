@@ -4,7 +4,7 @@ from typing import Any
 
 from ...core.compiled import compiled
 from ...core.encoder import Encoder
-from ...core.layout import PER_SEAT, Slice
+from ...core.layout import per_seat, shares
 from ...core.seats import relative
 from ..table import NIGHT, ROLES, VOTING
 from . import v0
@@ -14,30 +14,18 @@ def encoder(table: Any) -> Encoder:
     """Return the encoder for the options of `table`."""
     seats = int(table.seats)
     slices = [
-        Slice("hidden.current_turn_agent_id", (seats,), 0, 1, "one-hot, at night too; all 0 at the end", axes=PER_SEAT),
-        Slice(
+        per_seat("hidden.current_turn_agent_id", seats, "one-hot, at night too; all 0 at the end"),
+        shares(
             "hidden.players.role",
             (seats, 4),
-            0,
-            1,
             "of every player, one-hot: " + ", ".join(ROLES[1:]),
             axes=("relative seat", ROLES[1:]),
         ),
-        Slice(
-            "hidden.nightActions",
-            (seats, seats),
-            0,
-            1,
-            "[player, target] chosen so far tonight",
-            axes=("player", "target"),
+        shares(
+            "hidden.nightActions", (seats, seats), "[player, target] chosen so far tonight", axes=("player", "target")
         ),
-        Slice(
-            "hidden.votes",
-            (seats, seats),
-            0,
-            1,
-            "[voter, target] of the vote that is under way",
-            axes=("voter", "target"),
+        shares(
+            "hidden.votes", (seats, seats), "[voter, target] of the vote that is under way", axes=("voter", "target")
         ),
     ]
     return v0.encoder(table).extended(slices, observe, full_information=True)

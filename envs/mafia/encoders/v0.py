@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.compiled import compiled, inlined
 from ...core.encoder import Encoder
-from ...core.layout import PER_SEAT, Layout, Slice
+from ...core.layout import Layout, Slice, per_seat, shares
 from ...core.seats import relative
 from ..statements import KIND
 from ..suspicion import suspicion
@@ -28,57 +28,27 @@ def slices(table: Any) -> list[Slice]:
     pairs = (seats, seats)
     says = "1 claimed to have found it mafia, .5 accused it, −.5 defended it, −1 claimed to have found it innocent"
     return [
-        Slice("phase", (len(PHASES),), 0, 1, "one-hot: " + ", ".join(PHASES), axes=(PHASES,)),
-        Slice("is_my_turn", (1,), 0, 1, "whether the observer decides next"),
-        Slice(
-            "current_turn_agent_id",
-            (seats,),
-            0,
-            1,
-            "one-hot; at night only one's own turn; all 0 at the end",
-            axes=PER_SEAT,
-        ),
-        Slice("game_state.dayNumber", (1,), 0, 1, "share of max_days"),
-        Slice("game_state.mafiaCount", (1,), 0, 1, "living mafia, share of the seats"),
-        Slice("game_state.players.alive", (seats,), 0, 1, "whether it lives", axes=PER_SEAT),
-        Slice("game_state.players.eliminatedRound", (seats,), 0, 1, "share of max_days; 0: alive", axes=PER_SEAT),
-        Slice(
+        shares("phase", (len(PHASES),), "one-hot: " + ", ".join(PHASES), axes=(PHASES,)),
+        shares("is_my_turn", (1,), "whether the observer decides next"),
+        per_seat("current_turn_agent_id", seats, "one-hot; at night only one's own turn; all 0 at the end"),
+        shares("game_state.dayNumber", (1,), "share of max_days"),
+        shares("game_state.mafiaCount", (1,), "living mafia, share of the seats"),
+        per_seat("game_state.players.alive", seats, "whether it lives"),
+        per_seat("game_state.players.eliminatedRound", seats, "share of max_days; 0: alive"),
+        shares(
             "game_state.players.role",
             (seats, 4),
-            0,
-            1,
             "where it is known, one-hot: " + ", ".join(ROLES[1:]),
             axes=("relative seat", ROLES[1:]),
         ),
-        Slice("game_state.lastNightResult.killed", (seats,), 0, 1, "one-hot", axes=PER_SEAT),
-        Slice("game_state.lastNightResult.prevented", (1,), 0, 1, "whether the mafia's target was protected"),
-        Slice(
-            "game_state.privateKnowledge.lastProtected", (seats,), 0, 1, "doctor: one-hot, last night", axes=PER_SEAT
-        ),
-        Slice(
-            "game_state.privateKnowledge.investigationResults",
-            (seats,),
-            -1,
-            1,
-            "sheriff: 1 mafia, −1 not",
-            axes=PER_SEAT,
-        ),
-        Slice(
-            "game_state.nightActions",
-            (seats,),
-            0,
-            5,
-            "mafia: 0.5 for each of its choices so far tonight",
-            axes=PER_SEAT,
-        ),
-        Slice("game_state.votingHistory.eliminated", (seats,), 0, 1, "whether it was voted out", axes=PER_SEAT),
-        Slice(
-            "game_state.votingHistory.latest",
-            pairs,
-            0,
-            1,
-            "[voter, target] of the latest vote",
-            axes=("voter", "target"),
+        per_seat("game_state.lastNightResult.killed", seats, "one-hot"),
+        shares("game_state.lastNightResult.prevented", (1,), "whether the mafia's target was protected"),
+        per_seat("game_state.privateKnowledge.lastProtected", seats, "doctor: one-hot, last night"),
+        per_seat("game_state.privateKnowledge.investigationResults", seats, "sheriff: 1 mafia, −1 not", -1, 1),
+        per_seat("game_state.nightActions", seats, "mafia: 0.5 for each of its choices so far tonight", 0, 5),
+        per_seat("game_state.votingHistory.eliminated", seats, "whether it was voted out"),
+        shares(
+            "game_state.votingHistory.latest", pairs, "[voter, target] of the latest vote", axes=("voter", "target")
         ),
         Slice(
             "game_state.votingHistory.all",
@@ -88,7 +58,7 @@ def slices(table: Any) -> list[Slice]:
             "[voter, target], 0.25 per vote",
             axes=("voter", "target"),
         ),
-        Slice("game_state.statements.made", (seats,), 0, 4, "0.5 for each of today's", axes=PER_SEAT),
+        per_seat("game_state.statements.made", seats, "0.5 for each of today's", 0, 4),
         Slice(
             "game_state.statements.today",
             pairs,
@@ -105,16 +75,14 @@ def slices(table: Any) -> list[Slice]:
             "the same of all days: the last one, but results stay",
             axes=("speaker", "target"),
         ),
-        Slice(
+        shares(
             "game_state.statements.claimed",
             (seats, 4),
-            0,
-            1,
             "the role last claimed, one-hot as above",
             axes=("relative seat", ROLES[1:]),
         ),
-        Slice("suspicion", (seats,), 0, 1, "0.01 per point; see parlour.envs.mafia.suspicion", axes=PER_SEAT),
-        Slice("game_over", (1,), 0, 1, "whether the match is over"),
+        per_seat("suspicion", seats, "0.01 per point; see parlour.envs.mafia.suspicion"),
+        shares("game_over", (1,), "whether the match is over"),
         Slice("outcome.payoffs", (1,), -1, 1, "one's own utility"),
     ]
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from ...core.compiled import compiled, inlined
 from ...core.encoder import Encoder
-from ...core.layout import PER_SEAT, Layout, Slice
+from ...core.layout import Layout, Slice, per_seat, shares
 from ..rules import utility
 from ..table import NONE
 
@@ -15,35 +15,30 @@ def encoder(table: Any) -> Encoder:
     values = max(int(count) for count in table.values[:issues])
     offer, axes = (issues, values), ("issue", "value")
     slices = [
-        Slice("agent_id", (seats,), 0, 1, "the observer's seat, one-hot; player_0 moves first", axes=("player",)),
-        Slice("is_my_turn", (1,), 0, 1, "whether the observer decides next"),
-        Slice("current_turn_agent_id", (seats,), 0, 1, "one-hot by relative seat; all 0 at the end", axes=PER_SEAT),
-        Slice("game_state.current_offer", offer, 0, 1, "the current offer, one-hot per issue", axes=axes),
-        Slice("game_state.last_offer_by", (seats,), 0, 1, "who made it, one-hot by relative seat", axes=PER_SEAT),
-        Slice("game_state.acceptances", (seats,), 0, 1, "who has accepted it, by relative seat", axes=PER_SEAT),
-        Slice("game_state.my_preferences", offer, 0, 1, "what each value is worth to the observer", axes=axes),
-        Slice("game_state.my_reservation_value", (1,), 0, 1, "the observer's own"),
-        Slice("game_state.my_utility", (1,), 0, 1, "of the current offer to the observer; 0 without one"),
-        Slice("game_state.action_history.moves_left", (1,), 0, 1, "share of all moves, this one included"),
-        Slice(
+        shares("agent_id", (seats,), "the observer's seat, one-hot; player_0 moves first", axes=("player",)),
+        shares("is_my_turn", (1,), "whether the observer decides next"),
+        per_seat("current_turn_agent_id", seats, "one-hot by relative seat; all 0 at the end"),
+        shares("game_state.current_offer", offer, "the current offer, one-hot per issue", axes=axes),
+        per_seat("game_state.last_offer_by", seats, "who made it, one-hot by relative seat"),
+        per_seat("game_state.acceptances", seats, "who has accepted it, by relative seat"),
+        shares("game_state.my_preferences", offer, "what each value is worth to the observer", axes=axes),
+        shares("game_state.my_reservation_value", (1,), "the observer's own"),
+        shares("game_state.my_utility", (1,), "of the current offer to the observer; 0 without one"),
+        shares("game_state.action_history.moves_left", (1,), "share of all moves, this one included"),
+        shares(
             "game_state.action_history.latest_offers",
             (seats, *offer),
-            0,
-            1,
             "each seat's latest offer, one-hot per issue",
             axes=("relative seat", *axes),
         ),
-        Slice(
+        per_seat(
             "game_state.action_history.my_utilities",
-            (seats,),
-            0,
-            1,
+            seats,
             "of each seat's latest offer to the observer; 0 without one",
-            axes=PER_SEAT,
         ),
         *(other_preferences("game_state", seats, offer) if table.public else ()),
-        Slice("game_over", (1,), 0, 1, "whether the negotiation is over"),
-        Slice("outcome.payoffs", (seats,), -1, 1, "utilities by relative seat", axes=PER_SEAT),
+        shares("game_over", (1,), "whether the negotiation is over"),
+        per_seat("outcome.payoffs", seats, "utilities by relative seat", -1, 1),
     ]
     return Encoder(Layout(slices), _observe_public if table.public else observe)
 
@@ -52,8 +47,8 @@ def other_preferences(where: str, seats: int, offer: tuple[int, int]) -> list[Sl
     """Return the slices that show the preferences of the other seats."""
     axes = ("next seat", "issue", "value")
     return [
-        Slice(f"{where}.preferences", (seats - 1, *offer), 0, 1, "of the others, from the next seat on", axes=axes),
-        Slice(f"{where}.reservation_values", (seats - 1,), 0, 1, "of the others", axes=("next seat",)),
+        shares(f"{where}.preferences", (seats - 1, *offer), "of the others, from the next seat on", axes=axes),
+        shares(f"{where}.reservation_values", (seats - 1,), "of the others", axes=("next seat",)),
     ]
 
 

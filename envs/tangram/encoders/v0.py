@@ -11,7 +11,7 @@ import numpy as np
 
 from ...core.compiled import compiled
 from ...core.encoder import Encoder
-from ...core.layout import PER_SEAT, Layout, Slice
+from ...core.layout import Layout, Slice, per_seat, shares
 from ...core.local_array import local_array
 from ...core.seats import relative
 from ..forms import COSINES
@@ -49,110 +49,85 @@ def slices(table: Any) -> list[Slice]:
             "by piece: on the board, x, y, cosine, sine, collides",
             axes=(PIECES, ("on the board", "x", "y", "cosine", "sine", "collides")),
         ),
-        Slice(
+        shares(
             "game_state.silhouette.outline",
             (VERTICES, 4),
-            0,
-            1,
             "by vertex: present, begins a ring, x, y",
             axes=("vertex", ("present", "begins a ring", "x", "y")),
         ),
-        Slice(
+        shares(
             "game_state.silhouette.occupancy",
             (COARSE, COARSE),
-            0,
-            1,
             "share of each cell of the board, from below",
             axes=("row", "column"),
         ),
-        Slice(
+        shares(
             "game_state.silhouette.uncovered",
             (COARSE, COARSE),
-            0,
-            1,
             "the same of what no piece covers",
             axes=("row", "column"),
         ),
-        Slice("game_state.silhouette.remaining", (1,), 0, 1, "share of its area that is uncovered"),
-        Slice(
+        shares("game_state.silhouette.remaining", (1,), "share of its area that is uncovered"),
+        shares(
             "allowed_actions.focus.around",
             (PATCH, PATCH),
-            0,
-            1,
             f"which points around the focus are uncovered, every {CELL:g} u; rows along its right side, from below",
             axes=("row", "column"),
         ),
     ]
     pixels = [
-        Slice(
+        shares(
             "game_state.board_img",
             (2, ROWS, ROWS),
-            0,
-            1,
             "figure; pieces on the board; rows from below",
             axes=(("figure", "pieces"), "row", "column"),
         ),
-        Slice(
+        shares(
             "game_state.drawer_img",
             (7, ROWS, ROWS),
-            0,
-            1,
             "each piece, while it is in the drawer",
             axes=(PIECES, "row", "column"),
         ),
     ]
     return [
-        Slice("phase", (2,), 0, 1, "one-hot: play, feedback", axes=(("play", "feedback"),)),
-        Slice("is_my_turn", (1,), 0, 1, "whether the observer decides next"),
-        Slice(
-            "current_turn_agent_id", (seats,), 0, 1, "one-hot by relative seat; all 0 when it is over", axes=PER_SEAT
-        ),
-        Slice("game_state.turns_left", (1,), 0, 1, "share of the turns, this one included"),
-        Slice("game_state.plays_left", (1,), 0, 1, "share of this turn's plays"),
-        Slice("game_state.passes", (1,), 0, 1, "turns skipped in a row, as a share of all turns"),
-        Slice("game_state.iou", (1,), 0, 1, "when the turn began"),
-        Slice("game_state.off_board", (7,), 0, 1, "by piece: in the drawer", axes=(PIECES,)),
-        Slice("game_state.moved", (7,), 0, 1, "one-hot: the piece played in this turn", axes=(PIECES,)),
-        Slice("allowed_actions.focus.position", (2,), 0, 1, "of the focus", axes=(("x", "y"),)),
-        Slice(
+        shares("phase", (2,), "one-hot: play, feedback", axes=(("play", "feedback"),)),
+        shares("is_my_turn", (1,), "whether the observer decides next"),
+        per_seat("current_turn_agent_id", seats, "one-hot by relative seat; all 0 when it is over"),
+        shares("game_state.turns_left", (1,), "share of the turns, this one included"),
+        shares("game_state.plays_left", (1,), "share of this turn's plays"),
+        shares("game_state.passes", (1,), "turns skipped in a row, as a share of all turns"),
+        shares("game_state.iou", (1,), "when the turn began"),
+        shares("game_state.off_board", (7,), "by piece: in the drawer", axes=(PIECES,)),
+        shares("game_state.moved", (7,), "one-hot: the piece played in this turn", axes=(PIECES,)),
+        shares("allowed_actions.focus.position", (2,), "of the focus", axes=(("x", "y"),)),
+        shares(
             "allowed_actions.focus.ray",
             (8,),
-            0,
-            1,
             "one-hot: direction of its right side, from east to the left",
             axes=(tuple(f"{45 * step}°" for step in range(8)),),
         ),
-        Slice(
+        shares(
             "allowed_actions.focus.width",
             (7,),
-            0,
-            1,
             "one-hot: its open angle, 45° to 315°; all 0: no focus",
             axes=(tuple(f"{45 * step}°" for step in range(1, 8)),),
         ),
-        Slice("allowed_actions.dead", (1,), 0, 1, "corners that nothing in the drawer fits, as a share of 8"),
-        Slice("allowed_actions.play.fitting", (1,), 0, 1, "the open places fit; else nothing in the drawer fits"),
-        Slice(
-            "allowed_actions.play.open",
-            (PLACES,),
-            0,
-            1,
-            "the places that can be played, as in the mask",
-            axes=("place",),
+        shares("allowed_actions.dead", (1,), "corners that nothing in the drawer fits, as a share of 8"),
+        shares("allowed_actions.play.fitting", (1,), "the open places fit; else nothing in the drawer fits"),
+        shares(
+            "allowed_actions.play.open", (PLACES,), "the places that can be played, as in the mask", axes=("place",)
         ),
         Slice("allowed_actions.play.gain", (PLACES,), -1, 1, "by open place: change of iou", axes=("place",)),
-        Slice(
+        shares(
             "allowed_actions.play.snug",
             (PLACES,),
-            0,
-            1,
             "by open place: share of its border that would touch",
             axes=("place",),
         ),
         *(numeric if modality != PIXELS else ()),
         *(pixels if modality != NUMERIC else ()),
-        Slice("game_over", (1,), 0, 1, "whether the game is over"),
-        Slice("outcome.payoffs", (seats,), lowest, 1 + BONUS, "utilities by relative seat", axes=PER_SEAT),
+        shares("game_over", (1,), "whether the game is over"),
+        per_seat("outcome.payoffs", seats, "utilities by relative seat", lowest, 1 + BONUS),
     ]
 
 

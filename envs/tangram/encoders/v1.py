@@ -9,7 +9,7 @@ from typing import Any
 
 from ...core.compiled import compiled
 from ...core.encoder import Encoder
-from ...core.layout import Slice
+from ...core.layout import Slice, shares
 from ...core.local_array import local_array
 from ..rules import decode, step
 from ..table import PLACES, SOLVED, TABLE
@@ -27,36 +27,28 @@ def encoder(table: Any) -> Encoder:
 def slices() -> list[Slice]:
     """Return the slices that version 0 does not have."""
     return [
-        Slice("after.solved", (ACTIONS,), 0, 1, "by legal action: the figure is solved", axes=("action",)),
-        Slice(
+        shares("after.solved", (ACTIONS,), "by legal action: the figure is solved", axes=("action",)),
+        shares(
             "after.dead",
             (ACTIONS,),
-            0,
-            1,
             "by legal action: corners that nothing in the drawer fits, as a share of 8",
             axes=("action",),
         ),
-        Slice(
+        shares(
             "after.fitting",
             (ACTIONS,),
-            0,
-            1,
             "by legal action: the next open places fit; else nothing in the drawer fits, or the game is over",
             axes=("action",),
         ),
-        Slice(
+        shares(
             "after.open",
             (ACTIONS,),
-            0,
-            1,
             f"by legal action: the number of the next open places, as a share of {PLACES}",
             axes=("action",),
         ),
-        Slice(
+        shares(
             "after.width",
             (ACTIONS,),
-            0,
-            1,
             "by legal action: the open angle of the next focus, as a share of 360°",
             axes=("action",),
         ),
