@@ -28,6 +28,12 @@ def mix(word: Any) -> Any:
 
 
 @compiled
+def fraction(word: Any) -> float:
+    """Return 64 random bits as a float in [0, 1): the upper 53 of them."""
+    return np.float64(word >> np.uint64(11)) * 2.0**-53
+
+
+@compiled
 def draw(table: Any, n: int) -> int:
     """Draw a whole number from 0 to `n` − 1 from the record's stream (1 ≤ n < 2³¹; bias below n / 2³²)."""
     table.stream = table.stream + GOLDEN
@@ -39,7 +45,7 @@ def draw(table: Any, n: int) -> int:
 def uniform(table: Any) -> float:
     """Draw a float from [0, 1) from the record's stream (53 random bits)."""
     table.stream = table.stream + GOLDEN
-    return np.float64(mix(table.stream) >> np.uint64(11)) * 2.0**-53
+    return fraction(mix(table.stream))
 
 
 LONG_MASK = 32

@@ -26,7 +26,7 @@ from ..core.compiled import compiled
 from ..core.game import Game
 from ..core.options import named, number
 from ..core.random_policy import random_bot
-from ..core.rng import GOLDEN, choose, mix, streams
+from ..core.rng import GOLDEN, choose, fraction, mix, streams
 from .table import DOCTOR, MAFIA, NIGHT, SHERIFF, VILLAGER, VOTING
 
 PERSONALITIES = ("aggressive", "cautious", "analytical", "social")
@@ -50,7 +50,7 @@ ACCUSES, VOTES, FOLLOWS, ERRS, WAVERS, CHECKS, COUNTERS, DENIES, DEFENDS = range
 @compiled
 def _chance(words: Any) -> float:
     words[0] += GOLDEN
-    return np.float64(mix(words[0]) >> np.uint64(11)) * 2.0**-53
+    return fraction(mix(words[0]))
 
 
 @compiled

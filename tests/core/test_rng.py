@@ -32,6 +32,12 @@ def test_a_draw_advances_the_stream_by_one():
     assert int(table.stream) == (7 + 2 * GOLDEN) % 2**64
 
 
+def test_a_fraction_is_the_upper_53_bits_and_below_1():
+    assert rng.fraction(np.uint64(0)) == 0
+    assert rng.fraction(np.uint64(2**63 + 2**11 - 1)) == 0.5
+    assert rng.fraction(np.uint64(2**64 - 1)) == 1 - 2.0**-53
+
+
 @pytest.mark.parametrize("n", [1, 2, 3, 52, 1000])
 def test_draws_are_uniform(n):
     table, size = record(3), 20_000

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ...envs.core.compiled import compiled
 from ...envs.core.encoder import FULL
 from ...envs.core.random_policy import RandomPolicy as RandomPolicy
-from ...envs.core.rng import GOLDEN, mix, streams
+from ...envs.core.rng import GOLDEN, fraction, mix, streams
 from ...envs.core.rollout import Policy as Policy
 from .trained_for import TrainedFor
 
@@ -52,7 +52,7 @@ def draw(probabilities: Any, words: Any, out: Any) -> None:
     """Draw an action index per row; an action with probability 0 is never drawn."""
     for i in range(len(probabilities)):
         words[0] += GOLDEN
-        left = np.float64(mix(words[0]) >> np.uint64(11)) * 2.0**-53
+        left = fraction(mix(words[0]))
         for action in range(probabilities.shape[1]):
             if probabilities[i, action] > 0:
                 out[i] = action
