@@ -9,8 +9,8 @@ from parlour.wrappers.live.mafia import messages as wire
 from parlour.wrappers.live.mafia.host_session import MafiaHostSession
 from parlour.wrappers.live.mafia.hosted_match import HostedMatch
 from parlour.wrappers.live.mafia.limits import MafiaLimits
+from parlour.wrappers.live.mafia.local_agents import MafiaScriptedAgent
 from parlour.wrappers.live.mafia.match_report import EventFeed
-from parlour.wrappers.live.mafia.policy_agent import MafiaScriptedAgent
 
 NAMES = ["Ann", "Bob", "Cat", "Dan", "Eve", "Fay", "Gus", "Hal", "Ivy", "Joe"]
 TEN = game("mafia", seats=10)

@@ -138,7 +138,7 @@ class Server:
             yield int(address.split(":")[1])
 
 
-FAST = {"retry_after": 0.01, "ping_every": 30.0}
+FAST = {"retry_after": 0.01}
 
 
 def stay(server, agent=CALLER, *, rest=False, **options):

@@ -22,7 +22,7 @@ from parlour.wrappers.live.mafia.agent_policy import AgentPolicy, night_targets
 from parlour.wrappers.live.mafia.conversion import of_context, turn_state
 from parlour.wrappers.live.mafia.host_calls import chunks
 from parlour.wrappers.live.mafia.limits import SENTENCES, ChunkLimit, MafiaLimits, SentenceLimit, sentences
-from parlour.wrappers.live.mafia.policy_agent import MafiaPolicyAgent, MafiaScriptedAgent
+from parlour.wrappers.live.mafia.local_agents import MafiaPolicyAgent, MafiaScriptedAgent
 from parlour.wrappers.live.mafia.speech import (
     CLOSINGS,
     CORES,

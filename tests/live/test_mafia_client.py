@@ -17,7 +17,7 @@ from needs import program
 from parlour.wrappers.live.mafia import agent as service_module
 from parlour.wrappers.live.mafia.agent import MafiaAgentServer
 from parlour.wrappers.live.mafia.host import MafiaHost
-from parlour.wrappers.live.mafia.policy_agent import MafiaScriptedAgent
+from parlour.wrappers.live.mafia.local_agents import MafiaScriptedAgent
 from parlour.wrappers.live.mafia.service_client import RemoteAgent, ServiceConnection
 
 HERE = Path(__file__).parent

@@ -13,7 +13,7 @@ from mafia_players import FIVE, NAMES, Answers, Plain, context, dealt, scripted,
 from parlour.wrappers.live.mafia.agent import MafiaAgentServer
 from parlour.wrappers.live.mafia.host import MafiaHost
 from parlour.wrappers.live.mafia.limits import MafiaLimits
-from parlour.wrappers.live.mafia.policy_agent import MafiaPolicyAgent
+from parlour.wrappers.live.mafia.local_agents import MafiaPolicyAgent
 from parlour.wrappers.live.mafia.service_client import RemoteAgent, ServiceConnection
 from parlour.wrappers.logs.match_log import MatchLog, read
 from parlour.wrappers.replay.log_reader import moments

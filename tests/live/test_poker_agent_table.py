@@ -73,9 +73,10 @@ def test_a_known_agent_joins_a_known_table():
     assert [path for path, _, _ in server.log] == ["/v1/tables/tbl_9/join"]
 
 
-def test_pings_keep_the_connection_alive():
+def test_pings_keep_the_connection_alive(monkeypatch):
+    monkeypatch.setattr("parlour.wrappers.live.poker.table_connection.PING_SECONDS", 0.03)
     server = Server()
-    stay(server, Scripted(lambda state: (time.sleep(0.02), checks(state))[1]), ping_every=0.03)
+    stay(server, Scripted(lambda state: (time.sleep(0.02), checks(state))[1]))
     pings = [message for message in server.received if message["type"] == "ping"]
     assert pings
     assert abs(pings[0]["payload"]["timestamp"] / 1000 - time.time()) < 60

@@ -133,9 +133,10 @@ async def test_a_key_that_never_worked_and_a_missing_access_token_are_told():
 @on_loop
 async def test_a_table_that_falls_silent_is_left(monkeypatch):
     monkeypatch.setattr("parlour.wrappers.live.poker.agent.STALLED_SECONDS", 0.1)
+    monkeypatch.setattr("parlour.wrappers.live.poker.table_connection.PING_SECONDS", 0.02)
     platform = Platform(stack=1000, hand_delay=3600.0)
     async with platform.serve() as url:
-        players = [goes_on(url, ping_every=0.02, deadline=0.01, hands=3) for _ in range(2)]
+        players = [goes_on(url, deadline=0.01, hands=3) for _ in range(2)]
         results = await asyncio.gather(*players)
     assert [result.hands for result in results] == [3, 3]
     assert min(result.tables for result in results) == 3

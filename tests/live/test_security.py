@@ -18,7 +18,7 @@ from parlour.wrappers.live.arena.push_agent import ArenaAgentServer
 from parlour.wrappers.live.common.match_session import MatchSession
 from parlour.wrappers.live.mafia.agent import MafiaAgentServer
 from parlour.wrappers.live.mafia.host import MafiaHost
-from parlour.wrappers.live.mafia.policy_agent import MafiaScriptedAgent
+from parlour.wrappers.live.mafia.local_agents import MafiaScriptedAgent
 from parlour.wrappers.live.poker import accounts, messages
 from parlour.wrappers.live.poker.accounts import Accounts
 from parlour.wrappers.live.poker.host import PokerHost

@@ -11,8 +11,8 @@ from ...wrappers.agents.policy import PolicyAgent
 from ...wrappers.live.common.agent_runner import Worker
 from ...wrappers.live.mafia.agent_policy import AgentPolicy
 from ...wrappers.live.mafia.llm_agent import MafiaLLMAgent, Prompts, load_prompts
+from ...wrappers.live.mafia.local_agents import MafiaPolicyAgent, MafiaScriptedAgent
 from ...wrappers.live.mafia.messages import AgentConfig, Personality, ScriptedConfig
-from ...wrappers.live.mafia.policy_agent import MafiaPolicyAgent, MafiaScriptedAgent
 from ...wrappers.policies.loading import policy_file
 from ..learning import run_folder
 from .lookup import LLM, agent, needed, warn_about_differences

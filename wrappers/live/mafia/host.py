@@ -54,18 +54,18 @@ class MafiaHost(Server):
 
     Args:
         game: mafia, with its options.
-        limits: what agents may take.
-        seed: of the matches, each of which has its own from it; None for fresh entropy.
-        address, port: where observers connect; port 0 takes a free one.
-        admin_token: what admins must bear (``Authorization: Bearer …``, or ``token=…``); None: one is made up.
-        log: gets every match, as lines that replay.
-        on_event: is called with every event.
+        limits: the limits of the agents' answers.
+        seed: the seed from which each match gets its own; None: fresh entropy.
+        address, port: the address of the server; port 0 takes a free port.
+        admin_token: the token of admins (``Authorization: Bearer …``, or ``token=…``); None: a random one.
+        log: the log of all matches; each can be replayed.
+        on_event: called with every event.
 
     Attributes:
-        url: where observers connect, once started.
-        admin_token: of the admins.
-        results: of the latest matches that are over, in order, at most `REMEMBERED`.
-        over: how many matches are over.
+        url: the URL for observers, after the start.
+        admin_token: the token of admins.
+        results: the results of the latest `REMEMBERED` ended matches, in order.
+        over: the number of ended matches.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class MafiaHost(Server):
         self._count = 0
         self._name = secrets.token_hex(4)  # ids differ from host to host
 
-    # Its life.
+    # Start and stop.
 
     def routes(self) -> list[web.RouteDef]:
         """See `Server`."""
@@ -120,20 +120,20 @@ class MafiaHost(Server):
         self.url = local_url(self.url)
 
     async def closing(self) -> None:
-        """Let observers know that no more will come."""
+        """Close all feeds."""
         for feed in self._feeds.values():
             feed.close()
 
     # Matches.
 
     async def play(self, agents: Sequence[AgentPolicy], seed: int | None = None) -> MafiaResult:
-        """Play one match and return what came of it.
+        """Play one match and return the result.
 
-        Agents of others run in threads of their own, on copies of what they are shown.
+        Foreign agents run in threads of their own, with copies of the arguments.
 
         Args:
             agents: the players, seat by seat.
-            seed: of the match; None: the next of the host's.
+            seed: the seed of the match; None: the next one of the host.
 
         Raises:
             ValueError: see `HostedMatch`.
@@ -229,7 +229,7 @@ class MafiaHost(Server):
 
 
 async def _serve_observer(show: Callable[[Connection], Coroutine[Any, Any, None]], connection: Connection) -> None:
-    """Send an observer what it wants until it goes. What it says is not heard."""
+    """Send events to an observer until it disconnects. Its messages are ignored."""
     sending = asyncio.create_task(show(connection))
     try:
         async for _ in connection.messages():
@@ -241,7 +241,7 @@ async def _serve_observer(show: Callable[[Connection], Coroutine[Any, Any, None]
 
 
 async def _follow(connection: Connection, feed: EventFeed, view: View, after: int) -> None:
-    """Send the events of a match, no faster than the observer takes them."""
+    """Send the events of a match, no faster than the observer reads them."""
     async for event in feed.follow(view, after):
         connection.send(event.decode())
         await connection.room()

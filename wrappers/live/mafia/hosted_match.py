@@ -1,4 +1,4 @@
-"""A match with its agents and its clocks: it makes the calls of a `MafiaHostSession` and tells what came of them."""
+"""A match with its agents: it makes the calls of a `MafiaHostSession`, with deadlines, and reports the results."""
 
 import asyncio
 import contextlib
@@ -23,7 +23,7 @@ from .messages import AgentConfig
 logger = logging.getLogger(__name__)
 
 Note = Callable[..., None]
-"""Takes a line of a match log: its kind and its fields (`MatchLog.write`)."""
+"""Writes a line of a match log: its kind and its fields (`MatchLog.write`)."""
 
 
 class HostedMatch:
@@ -32,10 +32,10 @@ class HostedMatch:
     Args:
         game: mafia, with as many seats as there are agents.
         agents: the players, seat by seat. Agents that may block the event loop belong into `IsolatedAgent`.
-        seed: of the roles and of everything that is drawn; None for fresh entropy.
-        feed: gets the events.
-        limits: what agents may take.
-        note: gets the lines of the match's log, which `parlour.wrappers.logs.recorder.replay` plays again.
+        seed: the seed of the roles and of random targets; None: fresh entropy.
+        feed: the feed of the events.
+        limits: the limits of the agents' answers.
+        note: called with the lines of the match's log, which `parlour.wrappers.logs.recorder.replay` plays again.
 
     Raises:
         ValueError: if there are not as many agents as seats, or ids or names are not all different and printable.
@@ -76,8 +76,8 @@ class HostedMatch:
     # The calls.
 
     def _begin_calls(self, step: Step) -> DueCall | None:
-        """Tell what has happened and begin the calls that are due, but for the first: it is returned."""
-        self._tell(step)
+        """Report a step, begin its calls but the first, and return the first; None if there is none."""
+        self._report(step)
         for call in step.calls[1:]:
             self._group.create_task(self._follow(call))
         return step.calls[0] if step.calls else None
@@ -88,17 +88,17 @@ class HostedMatch:
             call = self._begin_calls(await self._ask(call))
 
     async def _ask(self, call: DueCall) -> Step:
-        """Make a call, and note what a language model did in it."""
+        """Make a call, and log the calls of a language model in it."""
         agent: Any = self.agents[call.seat]
         round_number = self.session.match.table.round_number
         step = await self._answered(call, agent)
-        for one in model_calls(agent):
+        for model_call in model_calls(agent):
             if self._note is not None:
-                self._note("model", agent_id=agent.id, method=call.method, round=int(round_number), **one)
+                self._note("model", agent_id=agent.id, method=call.method, round=int(round_number), **model_call)
         return step
 
     async def _answered(self, call: DueCall, agent: Any) -> Step:
-        """Make a call and tell the session how it went."""
+        """Make a call, and report its answer or failure to the session."""
         arguments = self.session.arguments(call.number)
         deadline = Deadline.after(call.seconds)
         try:
@@ -110,38 +110,38 @@ class HostedMatch:
             return self.session.timed_out(call.number)
         except Exception as error:  # whatever it is, it is that agent's
             return self.session.failed(call.number, described(error))
-        self._tell_replaced(call, agent)
+        self._report_replaced(call, agent)
         return self.session.answered(call.number, answer)
 
     async def _read(self, call: DueCall, agent: Any, stream: Any, deadline: Deadline) -> Step:
-        """Pass a stream on, as long as it may go on."""
+        """Pass the chunks of a stream to the session until the stream or the call ends."""
         async with contextlib.aclosing(chunks(stream, deadline)) as parts:
             async for chunk in parts:
-                self._tell_replaced(call, agent)
+                self._report_replaced(call, agent)
                 step = self.session.chunk(call.number, chunk)
                 if not self.session.running(call.number):
                     return step
-                self._tell(step)
-        self._tell_replaced(call, agent)
+                self._report(step)
+        self._report_replaced(call, agent)
         return self.session.finished(call.number)
 
-    def _tell_replaced(self, call: DueCall, agent: Any) -> None:
-        """Note where the answer is not the agent's own."""
+    def _report_replaced(self, call: DueCall, agent: Any) -> None:
+        """Report if the answer is not the agent's own."""
         problem = replacement(agent)
         if problem is not None:
-            self._tell(self.session.replaced(call.number, problem))
+            self._report(self.session.replaced(call.number, problem))
 
-    # What is told.
+    # Reports.
 
-    def _tell(self, step: Step) -> None:
-        for one in step.happened:
-            if isinstance(one, MatchEvent):
-                self.feed.emit(*one)
-            elif isinstance(one, Fault):
-                self._warn(one)
+    def _report(self, step: Step) -> None:
+        for event in step.happened:
+            if isinstance(event, MatchEvent):
+                self.feed.emit(*event)
+            elif isinstance(event, Fault):
+                self._warn(event)
             elif self._note is not None:
-                replaced = {} if one.replaced is None else {"replaced": one.replaced}
-                self._note("turn", agent=one.agent, response=AgentResponse(one.action), **replaced)
+                replaced = {} if event.replaced is None else {"replaced": event.replaced}
+                self._note("turn", agent=event.agent, response=AgentResponse(event.action), **replaced)
 
     def _warn(self, fault: Fault) -> None:
         logger.warning(
@@ -156,7 +156,7 @@ class HostedMatch:
             self._note("fault", **msgspec.to_builtins(fault))
 
     def _give_roles(self) -> dict[int, str]:
-        """Tell every agent its role; return by seat why one would not take it."""
+        """Set the role of every agent; return the errors by seat."""
         problems = {}
         for seat, role in enumerate(self.session.roles):
             try:
@@ -183,6 +183,6 @@ class HostedMatch:
 
 
 def _config(agent: AgentPolicy) -> dict[str, AgentConfig]:
-    """Return an agent's config for the log; what others call so may be anything, and hold secrets."""
+    """Return an agent's config for the log; a config of another type is left out, as it may hold secrets."""
     config = getattr(agent, "config", None)
     return {"config": config} if type(config) is AgentConfig else {}

@@ -17,8 +17,8 @@ from ...logs.log_text import escaped as shown
 from .agent_policy import night_targets, vote_targets
 from .conversion import known_roles
 from .limits import SentenceLimit
+from .local_agents import MafiaScriptedAgent
 from .messages import NIGHT_ACTIONS, AgentConfig, GameState, LlmConfig, NightAction, PrivateInfo, PublicInfo, VoteAction
-from .policy_agent import MafiaScriptedAgent
 
 logger = logging.getLogger(__name__)
 

@@ -148,7 +148,6 @@ async def play(
     hands: int | None = None,
     until: datetime | None = None,
     deadline: float | None = None,
-    ping_every: float = 30.0,
     retry_after: float = 3.0,
     retries: int = 10,
     ca_file: str | PathLike[str] | None = None,
@@ -176,7 +175,6 @@ async def play(
         hands: leave after so many.
         until: leave when this time has come and the hand is over; without a zone it is local time.
         deadline: seconds for a decision; None: four fifths of the time that the server gives.
-        ping_every: seconds between keep-alive pings.
         retry_after: seconds before the first try to reconnect; the n-th waits n times as long, at most ten times.
         retries: further tries in a row to connect, before it is given up; at most `FIRST_TRIES` in all if nothing ever
             answered. With `keep_playing`, a server that has answered is never given up.
@@ -217,7 +215,7 @@ async def play(
                 tries, growth = (None, max(1, round(LONGEST_WAIT / retry_after))) if keep_playing else (retries + 1, 10)
                 backoff = Backoff(retry_after, tries, first_tries=FIRST_TRIES, growth=growth)
                 stalled = STALLED_SECONDS if keep_playing else None
-                return TableConnection(http, rest, runner, backoff, ping_every, stalled, link or Link())
+                return TableConnection(http, rest, runner, backoff, stalled, link or Link())
 
             if keep_playing:
                 player = TableLoop(rest, connect, hands, retry_after)

@@ -89,20 +89,16 @@ class HostedTable:
         on_event: Callable[..., None],
         on_end: Callable[["HostedTable"], None],
         store: PokerStore,
-        saved: TableSnapshot | None = None,
-        counts: TableCounts | None = None,
+        counts: TableCounts,
     ) -> None:
         self.table_id = table_id
         self.session = session
         self.ended_at: float | None = None
         self.observers: dict[Connection, int] = {}
-        self._created = datetime.now(UTC).isoformat() if saved is None else saved.created
-        self._counts = counts or TableCounts()
+        self._created = datetime.now(UTC).isoformat()
+        self._counts = counts
         self._store = store
         self._saved: Any = None  # what the saved snapshot depends on
-        if saved is not None:
-            session.restore(saved)
-        self._save()
         self._times = times
         self._on_event = on_event
         self._on_end = on_end
@@ -112,6 +108,13 @@ class HostedTable:
         self._away: dict[int, SessionTimer[float]] = {}
         self._asleep = False
         self._written: Any = None  # the hand that was written last
+
+    def open(self, saved: TableSnapshot | None = None) -> None:
+        """Open the table, as the store has kept it (None: a new one), and keep it."""
+        if saved is not None:
+            self._created = saved.created
+            self.session.restore(saved)
+        self._save()
 
     def join(self, agent: Account, preferred: int | None) -> int:
         """Seat an agent; see `PokerHostSession.join`."""

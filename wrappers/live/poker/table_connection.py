@@ -31,6 +31,8 @@ from .rest_client import PokerRestClient, no_real_money
 
 TURN_SECONDS = 30.0
 """Time for a turn where the server does not say it."""
+PING_SECONDS = 30.0
+"""Seconds between keep-alive pings."""
 STALLED_SECONDS = 600.0
 """Seconds without a word from a table with hands, after which an agent that keeps playing goes to another."""
 STARTING_SECONDS = 2.0
@@ -209,7 +211,6 @@ class TableConnection:
         rest: takes the seat and gives it back.
         runner: the agent at the table.
         backoff: how long to wait between connections.
-        ping_every: seconds between keep-alive pings.
         stalled: seconds without a word from a table with hands, after which it is left; None: never.
         link: gets every beginning and end of a connection.
         connections: how many there were.
@@ -219,7 +220,6 @@ class TableConnection:
     rest: PokerRestClient
     runner: PokerRunner
     backoff: Backoff
-    ping_every: float
     stalled: float | None = None
     link: Link = field(default_factory=Link)
     connections: int = 0
@@ -345,7 +345,7 @@ class TableConnection:
 
     async def _ping(self) -> None:
         while True:
-            await asyncio.sleep(self.ping_every)
+            await asyncio.sleep(PING_SECONDS)
             timestamp = messages.Timestamp(timestamp=int(time.time() * 1000))
             await self.runner.send(messages.Ping(payload=timestamp))
             heard, now = self.runner.heard_at, asyncio.get_running_loop().time()

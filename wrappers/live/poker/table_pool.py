@@ -123,9 +123,8 @@ class TablePool:
         self._opened += 1
         session = PokerHostSession(self._rules, timeout=round(1000 * self._times.act), seed=seed)
         table_id = table_id or f"tbl_{secrets.token_hex(6)}"
-        table = HostedTable(
-            table_id, session, self._times, self._on_event, self._table_ended, self._store, saved, self.counts
-        )
+        table = HostedTable(table_id, session, self._times, self._on_event, self._table_ended, self._store, self.counts)
+        table.open(saved)
         self.tables[table.table_id] = table
         return table.table_id
 
