@@ -247,7 +247,7 @@ def allowed(game: Game) -> list[tuple[str, str, str]]:
         for _ in range(60):
             if table.done:
                 break
-            for action in game.view.allowed(table):
+            for action in game.allowed_actions(table):
                 kind = action.action_type, re.sub(r"[\d.]+", "", action.description)
                 properties = brief(action.payload_schema["properties"])
                 seen.setdefault(kind, (action.action_type, action.description, properties))

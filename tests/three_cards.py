@@ -136,7 +136,7 @@ def game():
     view = replace(
         default_view(rules, AGENTS), action_spaces=dict.fromkeys(KINDS, spaces.Dict({})), action_ranges=(), parse=parse,
         encode=lambda table, action: AgentResponse(Action(KINDS[action])), game_state=game_state, load=load,
-        allowed=lambda table: [AllowedAction(kind, "", {"additionalProperties": False}) for kind in KINDS],
+        allowed=lambda state, seat, phase: [AllowedAction(kind, "", {"additionalProperties": False}) for kind in KINDS],
         outcome=lambda table, seat: {"payoffs": [{"utility": float(won)} for won in table.rewards], "reason": "end"},
         resample=resample, phase=lambda table: "ended" if table.done else "betting",
     )  # fmt: skip

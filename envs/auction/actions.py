@@ -45,9 +45,9 @@ def action_ranges(bids: int, top: float, talk: StructuredTalk | None) -> tuple[A
     )
 
 
-def allowed(table: Any) -> list[AllowedAction]:
-    """Return the legal actions of the acting seat, with their bounds."""
-    schema = ts.payload_schema({"bid": {"type": "number", "minimum": 0, "maximum": highest(table)}})
+def allowed(most: float, game_state: Any, seat: int, phase: str) -> list[AllowedAction]:
+    """Return the legal actions of the acting seat, with their bounds; `most` is the `highest` bid."""
+    schema = ts.payload_schema({"bid": {"type": "number", "minimum": 0, "maximum": most}})
     return [
         AllowedAction("submit_bid", "bid once, sealed and final; it may exceed your valuation", schema),
         AllowedAction("pass", "do not bid in this round", NOTHING),

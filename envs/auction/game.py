@@ -192,7 +192,7 @@ def _made(options: dict[str, Any], tables: list[tuple[float, ...]]) -> Game:
             parse=actions.parse,
             nearest=actions.nearest,
             safe=actions.safe,
-            allowed=actions.allowed,
+            allowed=partial(actions.allowed, actions.highest(blank[0])),
             phase=view.phase,
             game_state=view.game_state,
             outcome=view.outcome,

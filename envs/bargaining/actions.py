@@ -43,13 +43,13 @@ def action_ranges(offers: int, total: float, talk: StructuredTalk | None) -> tup
     )
 
 
-def allowed(table: Any) -> list[AllowedAction]:
-    """Return the legal actions of the acting seat, with their bounds."""
-    total = float(table.total)
+def allowed(game_state: Any, seat: int, phase: str) -> list[AllowedAction]:
+    """Return the legal actions of the acting seat, with their bounds, from its `view.BargainingState`."""
+    total = game_state.total
     schema = ts.payload_schema({"my_share": {"type": "number", "minimum": 0, "maximum": total}})
     actions = [AllowedAction("submit_offer", f"demand my_share of {total:g}; the other gets the rest", schema)]
-    if _offered(table):
-        left = total - float(table.current_offer)
+    if game_state.last_offer_by not in (None, f"player_{seat}"):
+        left = total - game_state.current_offer
         actions.append(AllowedAction("accept", f"take the {left:g} that you are offered", NOTHING))
         actions.append(AllowedAction("reject", "turn the offer down", NOTHING))
     actions.append(AllowedAction("pass", "do nothing; a standing offer stays", NOTHING))

@@ -111,7 +111,7 @@ class PayloadActions:
 
     def mask(self, match: Match, *, closed: bool) -> NDArray[np.int8]:
         """See `ActionMode`."""
-        allowed = () if closed else match.game.view.allowed(match.table)
+        allowed = () if closed else match.game.allowed_actions(match.table)
         legal = {action.action_type for action in allowed}
         return np.array([name in legal for name in self._types], np.int8)
 

@@ -152,7 +152,9 @@ class _DefaultView:
     def safe(self, table: Any) -> int:
         return self._legal(table)[0]
 
-    def allowed(self, table: Any) -> list[AllowedAction]:
+    def allowed(self, game_state: dict[str, Any], seat: int, phase: str) -> list[AllowedAction]:
+        table = self._known(game_state)[0]
+        table.turn = seat
         schema = ts.payload_schema({"action": {"type": "integer", "enum": self._legal(table)}})
         return [AllowedAction(PLAY, "play a legal action index", schema)]
 
@@ -181,12 +183,8 @@ class _DefaultView:
         return {"payoffs": payoffs, "reason": "truncated" if table.truncated else "finished"}
 
     def load(self, state: TurnState) -> tuple[Tables, int]:
-        tables = self.rules.tables(1)
+        tables = self._known(state.game_state)
         table = tables[0]
-        for name in self.fields:
-            shown: Any = np.array(state.game_state[name], object)
-            known = shown != np.array(None)
-            tables[name][0, ...][known] = shown[known]
         seat = self.agents.index(state.agent_id)
         table.turn = -1 if state.current_turn_agent_id is None else self.agents.index(state.current_turn_agent_id)
         table.done = state.game_over
@@ -195,6 +193,15 @@ class _DefaultView:
             for row in state.outcome["payoffs"]:
                 table.rewards[self.agents.index(row["agent_id"])] = row["utility"]
         return tables, seat
+
+    def _known(self, game_state: dict[str, Any]) -> Tables:
+        """Return a new record with the fields of a `game_state`, as far as they are shown."""
+        tables = self.rules.tables(1)
+        for name in self.fields:
+            shown: Any = np.array(game_state[name], object)
+            known = shown != np.array(None)
+            tables[name][0, ...][known] = shown[known]
+        return tables
 
     def resample(self, table: Any, seat: int, generator: np.random.Generator) -> None:
         """Take the hidden fields of another random episode that looks the same to `seat`, if there is one."""

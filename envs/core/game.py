@@ -23,7 +23,7 @@ from .layout import Layout
 from .loops import Batch
 from .record import Tables, plain
 from .rules import Rules
-from .turn_state import Message, TurnState
+from .turn_state import AllowedAction, Message, TurnState
 from .view import View
 
 
@@ -268,19 +268,26 @@ class Game(Immutable):
         copy = plain(table)
         over = bool(copy.done)
         mine = not over and copy.turn == seat
+        phase, game_state = view.phase(copy), view.game_state(copy, seat)
         return TurnState(
             match_id=match_id,
             game_id=self.id,
             agent_id=self.agents[seat],
-            phase=view.phase(copy),
+            phase=phase,
             is_my_turn=mine,
             current_turn_agent_id=self.visible_turn(copy, seat),
-            game_state=as_dict(view.game_state(copy, seat)),
+            game_state=as_dict(game_state),
             messages=list(messages),
-            allowed_actions=view.allowed(table) if mine else [],
+            allowed_actions=view.allowed(game_state, seat, phase) if mine else [],
             game_over=over,
             outcome=view.outcome(copy, seat) if over else None,
         )
+
+    def allowed_actions(self, table: Any) -> list[AllowedAction]:
+        """Return the legal actions of the acting seat, as its TurnState has them."""
+        copy, view = plain(table), self.view
+        seat = int(copy.turn)
+        return view.allowed(view.game_state(copy, seat), seat, view.phase(copy))
 
     def public_turn_state(self, table: Any, messages: Sequence[Message] = (), match_id: str = "") -> TurnState:
         """Return the table as observers without a seat see it. `agent_id` is empty and no action is allowed.

@@ -1,6 +1,6 @@
 """Actions that are names without a payload, such as fold, call and raise: the view's functions for them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from gymnasium import spaces
@@ -19,10 +19,12 @@ class NamedActions:
     Args:
         rules: of the game.
         meanings: a description of every action, by name, in the order of the action indices.
+        legal: ``legal(game_state, seat)``: the names of the acting seat's legal actions, from what it sees.
     """
 
-    def __init__(self, rules: Rules, meanings: Mapping[str, str]) -> None:
+    def __init__(self, rules: Rules, meanings: Mapping[str, str], legal: Callable[[Any, int], Collection[str]]) -> None:
         self._rules = rules
+        self._seen_as_legal = legal
         self._meanings = dict(meanings)
         self.names = tuple(meanings)
         self.action_spaces = {name: spaces.Dict({}) for name in self.names}
@@ -34,9 +36,10 @@ class NamedActions:
         mask = self._rules.mask(table, int(table.turn))
         return [name for name, open_ in zip(self.names, mask, strict=True) if open_]
 
-    def allowed(self, table: Any) -> list[AllowedAction]:
+    def allowed(self, game_state: Any, seat: int, phase: str) -> list[AllowedAction]:
         """Return the legal actions of the acting seat."""
-        return [AllowedAction(name, self._meanings[name], NOTHING) for name in self._legal(table)]
+        legal = self._seen_as_legal(game_state, seat)
+        return [AllowedAction(name, self._meanings[name], NOTHING) for name in self.names if name in legal]
 
     def encode(self, table: Any, action: int) -> AgentResponse:
         """Return the payload of a legal action index."""

@@ -64,7 +64,8 @@ class View:
             and does not change the table.
         nearest: ``nearest(table, move) -> int``: the action index of a move, or the nearest one.
         safe: ``safe(table) -> int``: the action index that is played for an agent that does not answer.
-        allowed: ``allowed(table) -> list[AllowedAction]`` for the acting seat, with the bounds of this turn.
+        allowed: ``allowed(game_state, seat, phase) -> list[AllowedAction]`` of the acting seat, with the bounds of this
+            turn. It follows from what `seat` sees: `game_state` as `state_type` (a dict if there is none), `phase`.
         phase: ``phase(table) -> str``.
         game_state: ``game_state(table, seat)``: what `seat` may see, as `state_type`, or as a dict if there is none.
         outcome: ``outcome(table, seat) -> dict`` of a finished episode, as `seat` may see it.
@@ -81,7 +82,7 @@ class View:
     parse: Callable[[Any, Action], Any | ActionResult]
     nearest: Callable[[Any, Any], int]
     safe: Callable[[Any], int]
-    allowed: Callable[[Any], list[AllowedAction]]
+    allowed: Callable[[Any, int, str], list[AllowedAction]]
     phase: Callable[[Any], str]
     game_state: Callable[[Any, int], GameState | dict[str, Any]]
     outcome: Callable[[Any, int], dict[str, Any]]
@@ -96,7 +97,7 @@ class View:
             "parse": ("table", "action"),
             "nearest": ("table", "move"),
             "safe": ("table",),
-            "allowed": ("table",),
+            "allowed": ("game_state", "seat", "phase"),
             "phase": ("table",),
             "game_state": ("table", "seat"),
             "outcome": ("table", "seat"),

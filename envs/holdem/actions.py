@@ -13,7 +13,7 @@ from ..core.turn_state import NOTHING, Action, ActionResult, AgentResponse, Allo
 from ..core.view import ActionRange
 from .moves import decode, legal
 from .rules import Move
-from .state import Offer
+from .state import HoldemState, Offer
 from .table import CALL, CALL_ACTION, FIRST_FRACTION, FOLD, FOLD_ACTION, KINDS, LEAST_RAISE, RAISE
 
 
@@ -54,19 +54,15 @@ def offers(table: Any) -> list[Offer]:
     return legal
 
 
-def allowed(table: Any) -> list[AllowedAction]:
-    """Return the legal actions of the acting seat, with their bounds."""
-    return described(offers(table), int(table.to_call))
-
-
-def described(offers: Sequence[Offer], to_call: int) -> list[AllowedAction]:
-    """Return ``actions`` and ``toCall`` of a `HoldemState` as TurnState's ``allowed_actions`` have them."""
-    words = {"fold": "give up the hand", "check": "stay in for nothing", "call": f"put in {to_call} more"}
+def allowed(game_state: HoldemState, seat: int, phase: str) -> list[AllowedAction]:
+    """Return the legal actions of the acting seat, with their bounds: ``actions`` and ``toCall`` of its state."""
+    called = f"put in {game_state.to_call} more"
+    words = {"fold": "give up the hand", "check": "stay in for nothing", "call": called}
     return [
         _raise_between(offer.min, offer.max)
         if offer.kind == "raiseTo"
         else AllowedAction(offer.kind, words[offer.kind], NOTHING)
-        for offer in offers
+        for offer in game_state.actions
     ]
 
 

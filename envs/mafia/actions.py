@@ -12,6 +12,7 @@ import numpy as np
 from gymnasium import spaces
 
 from ..core import turn_state as ts
+from ..core.game_state import or_else
 from ..core.rng import choose, mix
 from ..core.turn_state import (
     MESSAGE_LENGTH,
@@ -28,6 +29,7 @@ from ..core.view import ActionRange
 from .moves import decode, legal
 from .rules import Choice
 from .spaces import Among, text_space
+from .state import Knowledge, MafiaState
 from .statements import CLAIMS, TYPES, from_wire, read, sentence, to_wire
 from .table import (
     ACCUSE,
@@ -42,6 +44,8 @@ from .table import (
     GENERAL,
     MAFIA,
     NIGHT,
+    PHASES,
+    ROLES,
     SHERIFF,
     TARGET,
     VOTE,
@@ -140,15 +144,18 @@ def ranges_of(
     return (*ranges, *(ActionRange(first + place, first + place + 1, *meaning) for place, meaning in enumerate(last)))
 
 
-def allowed(table: Any) -> list[AllowedAction]:
+def allowed(game_state: MafiaState, seat: int, phase: str) -> list[AllowedAction]:
     """Return the legal actions of the acting seat, with their legal targets."""
-    seat = int(table.turn)
+    own, alive = game_state.players[seat], [player.id for player in game_state.players if player.alive]
+    others = [target for target in alive if target != own.id]
+    knows = or_else(game_state.private_knowledge, Knowledge())
     later = AllowedAction("message_only", "send private messages to your teammates and decide later", NOTHING)
-    if table.phase == NIGHT:
-        kind = NIGHT_ACTIONS[int(table.role[seat])]
+    if game_state.phase == PHASES[NIGHT]:
+        kind = NIGHT_ACTIONS[ROLES.index(own.role or "")]
+        living = [target for target in alive if target != knows.last_protected] if kind == "PROTECT" else others
         fields = {
             "actionType": {"type": "string", "enum": [kind]},
-            "targetId": {"type": "string", "enum": [name(target) for target in targets(table)]},
+            "targetId": {"type": "string", "enum": living},
             "metadata": {"type": ["object", "null"]},
         }
         description = {
@@ -157,19 +164,18 @@ def allowed(table: Any) -> list[AllowedAction]:
             "INVESTIGATE": "learn whether a player is mafia",
         }[kind]
         action = AllowedAction("nightAction", description, payload_schema(fields, ["actionType", "targetId"]))
-        return [action, later] if kind == "KILL" and table.mafia > 1 else [action]
-    if table.phase == VOTING:
+        return [action, later] if or_else(knows.mafia_teammates, None) else [action]
+    if game_state.phase == PHASES[VOTING]:
         fields = {
-            "targetId": {"type": ["string", "null"], "enum": [None, *(name(target) for target in targets(table))]},
+            "targetId": {"type": ["string", "null"], "enum": [None, *others]},
             "reason": {"type": ["string", "null"]},
         }
         return [
             AllowedAction("vote", "vote to eliminate a player; null abstains", payload_schema(fields, ["targetId"]))
         ]
-    ids = [name(target) for target, lives in enumerate(table.alive.tolist()) if lives]
     fields = {
         "type": {"type": ["string", "null"], "enum": [None, *TYPES]},
-        "targetId": {"type": ["string", "null"], "enum": [None, *ids]},
+        "targetId": {"type": ["string", "null"], "enum": [None, *alive]},
         "role": {"type": ["string", "null"], "enum": [None, *CLAIMS]},
         "isMafia": {"type": ["boolean", "null"]},
         "text": {"type": ["string", "null"], "maxLength": MESSAGE_LENGTH},

@@ -44,10 +44,12 @@ def action_ranges(outcomes: int) -> tuple[ActionRange, ...]:
     )
 
 
-def allowed(issues: Issues, table: Any) -> list[AllowedAction]:
-    """Return the legal actions of the acting seat."""
+def allowed(game_state: Any, seat: int, phase: str) -> list[AllowedAction]:
+    """Return the legal actions of the acting seat, from its `view.NegotiationState`."""
+    issues, own = game_state.issues, game_state.agent_ids[seat]
     values = {name: {"type": "integer", "minimum": 0, "maximum": count - 1} for name, count in issues.items()}
-    kinds = [kind for kind in MEANINGS if kind != ACCEPT or _may_accept(table)]
+    may_accept = game_state.last_offer_by not in (None, own) and not game_state.acceptances.get(own, False)
+    kinds = [kind for kind in MEANINGS if kind != ACCEPT or may_accept]
     return [
         AllowedAction("submit_offer", "offer a value of every issue", ts.payload_schema(values)),
         *(AllowedAction(KINDS[kind], MEANINGS[kind], NOTHING) for kind in kinds),

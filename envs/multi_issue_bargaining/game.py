@@ -146,7 +146,7 @@ def _made(options: dict[str, Any], issues: Issues, reservations: Any, worth: Any
             parse=partial(actions.parse, issues),
             nearest=actions.nearest,
             safe=actions.safe,
-            allowed=partial(actions.allowed, issues),
+            allowed=actions.allowed,
             phase=view.phase,
             game_state=partial(view.game_state, issues),
             outcome=partial(view.outcome, issues),

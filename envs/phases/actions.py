@@ -129,7 +129,7 @@ def bounds(table: Any, kind: int) -> tuple[float, float]:
     return float(min(least, lowest)), float(max(most, highest))
 
 
-def allowed(rules: PhaseGame, table: Any) -> list[AllowedAction]:
+def legal_actions(rules: PhaseGame, table: Any) -> list[AllowedAction]:
     """Return the legal actions of the acting seat, with their bounds; a type that differs by words is one of them."""
     offers: list[AllowedAction] = []
     for kind in offered(table):
@@ -326,5 +326,4 @@ def functions(rules: PhaseGame) -> dict[str, Any]:
         "parse": partial(parse, rules),
         "nearest": nearest,
         "safe": safe,
-        "allowed": partial(allowed, rules),
     }

@@ -15,7 +15,7 @@ from .binding import functions
 from .definition import Named, Number, Open, Phase, PhaseGame
 from .encoders import encoders
 from .fields import name_of
-from .load import load
+from .load import allowed, load
 from .picture import picture
 from .state import state_type
 from .table import DIVIDED, FACTS, KINDS, PARAMETERS, PHASES, SEATS, TABLE
@@ -54,6 +54,7 @@ def make(own: PhaseGame) -> Game:
             game_state=partial(view.game_state, own, kind),
             outcome=partial(view.outcome, own),
             load=read,
+            allowed=partial(allowed, own, blank),
             state_type=kind,
             resample=partial(view.resample, own),
         ),

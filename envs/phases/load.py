@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from ..core.game_state import GameState, as_dict
 from ..core.loading import amount, moves_in, named_order, own_turns_left, payoffs_in
 from ..core.record import Tables
-from ..core.turn_state import TurnState
-from .actions import PASS
+from ..core.turn_state import AllowedAction, TurnState
+from .actions import PASS, legal_actions
 from .definition import Named, Number, PhaseGame
 from .fields import Standing, name_of
 from .open_phase import close
@@ -67,6 +68,13 @@ def load(rules: PhaseGame, blank: Tables, state: TurnState) -> tuple[Tables, int
             if agent in seats:
                 table.total[seats[agent]] = utility
     return tables, seat
+
+
+def allowed(rules: PhaseGame, blank: Tables, game_state: GameState, seat: int, phase: str) -> list[AllowedAction]:
+    """Return the legal actions of the acting seat, with their bounds: those of the record that its state describes."""
+    agent = name_of(seat)
+    state = TurnState("", rules.name, agent, phase, True, agent, as_dict(game_state))
+    return legal_actions(rules, load(rules, blank, state)[0][0])
 
 
 def _load_passes(rules: PhaseGame, table: Any, state: TurnState, seats: Mapping[str, int]) -> None:

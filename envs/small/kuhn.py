@@ -149,6 +149,11 @@ def safe(table: Any) -> int:
     return PASS
 
 
+def allowed(game_state: "KuhnState", seat: int) -> tuple[str, ...]:
+    """Return the names of the acting seat's legal actions: both."""
+    return KINDS
+
+
 def phase(table: Any) -> str:
     """Return the name of the only phase."""
     return "betting"
@@ -278,7 +283,7 @@ def game() -> Game:
         rules=rules,
         encoders={"v0": v0, "full": full},
         payoffs=Payoffs(-MOST, MOST, zero_sum=True, unit_name="chips"),
-        view=NamedActions(rules, MEANINGS).view(
+        view=NamedActions(rules, MEANINGS, allowed).view(
             safe=safe,
             phase=phase,
             game_state=game_state,

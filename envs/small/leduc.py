@@ -288,6 +288,14 @@ class LeducState(GameState, kw_only=True):
     shown: Annotated[dict[str, str], about("the cards of a showdown by agent; empty without one")]
 
 
+def allowed(game_state: LeducState, seat: int) -> list[str]:
+    """Return the names of the acting seat's legal actions: see `legal`."""
+    number = 1 + len(game_state.board)
+    raises = sum(move.action == KINDS[RAISE] and move.round == number for move in game_state.action_history)
+    behind = game_state.chips[AGENTS[seat]] < game_state.chips[AGENTS[1 - seat]]
+    return [KINDS[FOLD]] * behind + [KINDS[CALL]] + [KINDS[RAISE]] * (raises < RAISES)
+
+
 def public(table: Any) -> LeducState:
     """Return the deal as everybody may see it."""
     return LeducState(
@@ -412,7 +420,7 @@ def game() -> Game:
         rules=rules,
         encoders={"v0": v0, "full": full},
         payoffs=Payoffs(-MOST, MOST, zero_sum=True, unit_name="chips"),
-        view=NamedActions(rules, MEANINGS).view(
+        view=NamedActions(rules, MEANINGS, allowed).view(
             safe=safe,
             phase=phase,
             game_state=game_state,

@@ -36,7 +36,7 @@ class BidPayload(Bid, forbid_unknown_fields=True):
 
 
 def bid_of(table: Any, move: int) -> Bid:
-    """Return a bid by its index."""
+    """Return a bid by its index; `table` is a record or a `game_state`, as for `index_of`."""
     faces = int(table.faces)
     return Bid(int(move) // faces + 1, int(move) % faces + 1)
 
@@ -56,18 +56,17 @@ def index_of(table: Any, bid: Any) -> int:
     return (quantity - 1) * faces + face - 1
 
 
-def allowed(table: Any) -> list[AllowedAction]:
+def allowed(game_state: Any, seat: int, phase: str) -> list[AllowedAction]:
     """Return the legal actions of the acting seat, with bounds. A bid must also be higher than the current one."""
-    standing, last = int(last_bid(table)), int(liar(table)) - 1
+    bid, most, faces = game_state.current_bid, 2 * game_state.dice, game_state.faces
     actions = []
-    if standing < last:
-        least = bid_of(table, standing + 1)
-        quantity = {"type": "integer", "minimum": least.quantity, "maximum": 2 * int(table.dice)}
-        face = {"type": "integer", "minimum": 1, "maximum": int(table.faces)}
+    if bid is None or (bid.quantity, bid.face) < (most, faces):
+        least = bid_of(game_state, 0 if bid is None else index_of(game_state, bid) + 1)
+        quantity = {"type": "integer", "minimum": least.quantity, "maximum": most}
+        face = {"type": "integer", "minimum": 1, "maximum": faces}
         meaning = f"at least {least.quantity} times {least.face}, by quantity, then by face"
         actions.append(AllowedAction("bid", meaning, ts.payload_schema({"quantity": quantity, "face": face})))
-    if standing >= 0:
-        bid = bid_of(table, standing)
+    if bid is not None:
         meaning = f"challenge: you win if there are fewer than {bid.quantity} dice of face {bid.face}"
         actions.append(AllowedAction("liar", meaning, NOTHING))
     return actions

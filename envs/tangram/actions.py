@@ -16,6 +16,7 @@ from ..core.view import ActionGrid, ActionRange
 from .forms import FIRST
 from .pieces import BOARD, PERIODS, PIECES
 from .rules import Placement, decode, normal
+from .state import TangramState
 from .table import FINISH, PLACES, PLAY
 
 TYPES = ("play", "finish", "message_only")
@@ -73,13 +74,13 @@ ACTION_RANGES = (
 """The action ranges."""
 
 
-def allowed(table: Any) -> list[AllowedAction]:
+def allowed(game_state: TangramState, seat: int, phase: str) -> list[AllowedAction]:
     """Return the legal actions of the acting seat."""
     return [
         AllowedAction(
             "play",
             f"put a piece with its centre at a position (0 to {BOARD:g}, y upwards), turned clockwise by degrees; "
-            f"another piece played in this turn goes back; plays left: {int(table.plays_left)}",
+            f"another piece played in this turn goes back; plays left: {game_state.plays_left}",
             PLAY_SCHEMA,
         ),
         AllowedAction("finish", "end the turn; a piece that collides goes back and the turn is skipped", NOTHING),

@@ -43,6 +43,7 @@ LAWS: dict[str, Callable[[Trial], None]] = {
     "payloads": payloads.legal_actions,
     "schemas": payloads.schemas,
     "types of states": payloads.states,
+    "allowed actions": payloads.allowed_actions,
     "any answer": payloads.any_answer,
     "full information refused": full_information.refused,
     "full information shown": full_information.shows_more,

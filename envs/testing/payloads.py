@@ -130,6 +130,25 @@ def states(trial: Trial) -> None:
                 trial.require(read == msgspec.json.encode(state.game_state), f"game_state is read as {read.decode()}")
 
 
+def allowed_actions(trial: Trial) -> None:
+    """What the acting seat sees tells what is allowed, also read from JSON: the action types that the mask has."""
+    game, view = trial.game, trial.game.view
+    for seed in trial.seeds(3):
+        for table in trial.decisions(seed):
+            if table.done:
+                continue
+            seat = trial.seat = int(table.turn)
+            state = TurnState.from_json(game.turn_state(table, seat).to_json())
+            seen = state.game_state if view.state_type is None else view.state_type.of(state)
+            read = [offer.to_dict() for offer in view.allowed(seen, seat, state.phase)]
+            offers = [offer.to_dict() for offer in state.allowed_actions]
+            trial.require(read == offers, f"allowed_actions has {offers}; of its game_state, read from JSON: {read}")
+            indices = np.flatnonzero(game.mask(table, seat)).tolist()
+            legal = {view.encode(table, index).action.action_type for index in indices} - {"message_only"}
+            offered = {offer.action_type for offer in state.allowed_actions} - {"message_only"}
+            trial.require(offered == legal, f"allowed_actions offers {sorted(offered)}; legal are {sorted(legal)}")
+
+
 def any_answer(trial: Trial) -> None:
     """Any answer is accepted, or refused with a documented code; a refused answer changes nothing."""
     for seed in trial.seeds():

@@ -7,6 +7,7 @@ from typing import Any
 from gymnasium import spaces
 
 from ..core import turn_state as ts
+from ..core.game_state import or_else
 from ..core.turn_state import (
     MESSAGE_LENGTH,
     NOTHING,
@@ -25,8 +26,11 @@ from ..mafia.spaces import Among, text_space
 from ..mafia.statements import read, sentence
 from ..mafia.table import CLAIM_DOCTOR, GENERAL, MAFIA, NIGHT, TARGET, VOTE, VOTING
 from ..mafia.view import name
-from .mafia_terms import in_mafia, in_werewolf
+from .mafia_terms import DISCUSSION, NIGHT_OF_SEER, NIGHT_OF_WOLVES, in_mafia, in_werewolf
+from .mafia_terms import VOTE as VOTE_PHASE
+from .state import WerewolfState
 from .view import SILENT, is_ready
+from .view import phase as phase_of
 
 KILL, INSPECT, CAST, READY, SAY = TYPES = (
     "night_kill",
@@ -35,6 +39,13 @@ KILL, INSPECT, CAST, READY, SAY = TYPES = (
     "ready_to_vote",
     "send_public_message",
 )
+KINDS_OF_PHASE = {
+    NIGHT_OF_WOLVES: (KILL,),
+    NIGHT_OF_SEER: (INSPECT,),
+    DISCUSSION: (SAY, READY),
+    VOTE_PHASE: (CAST,),
+}
+"""The action types that the acting seat may play."""
 TARGET_KEYS = {KILL: "target", INSPECT: "inspect", CAST: "target"}
 """The key of the target in the payload."""
 MEANINGS = {
@@ -70,26 +81,27 @@ def action_ranges(seats: int) -> tuple[ActionRange, ...]:
 
 def kinds_now(table: Any) -> tuple[str, ...]:
     """Return the action types that the acting seat may play."""
-    if table.phase == NIGHT:
-        return (KILL,) if table.role[int(table.turn)] == MAFIA else (INSPECT,)
-    return (CAST,) if table.phase == VOTING else (SAY, READY)
+    return KINDS_OF_PHASE[phase_of(table)]
 
 
-def allowed(table: Any) -> list[AllowedAction]:
+def allowed(game_state: WerewolfState, seat: int, phase: str) -> list[AllowedAction]:
     """Return the legal actions of the acting seat, with their legal targets."""
-    kinds = kinds_now(table)
-    offers = [AllowedAction(kind, MEANINGS[kind], _schema(table, kind)) for kind in kinds]
+    kinds = KINDS_OF_PHASE[game_state.phase]
+    own = game_state.agent_ids[seat]
+    offers = [AllowedAction(kind, MEANINGS[kind], _schema(game_state, own, kind)) for kind in kinds]
     later = AllowedAction("message_only", "send messages and decide later in this turn", NOTHING)
     return offers if SAY in kinds else [*offers, later]
 
 
-def _schema(table: Any, kind: str) -> dict[str, Any]:
+def _schema(game_state: WerewolfState, own: str, kind: str) -> dict[str, Any]:
     if kind == READY:
         return NOTHING
     if kind == SAY:
         return ts.payload_schema({"content": {"type": "string", "maxLength": MESSAGE_LENGTH}}, [])
-    key = TARGET_KEYS[kind]
-    return ts.payload_schema({key: {"type": "string", "enum": [name(seat) for seat in mafia.targets(table)]}})
+    kept = [] if kind == INSPECT else [own]
+    kept += or_else(game_state.fellow_werewolves, []) if kind == KILL else []
+    targets = [target for target in game_state.alive_players if target not in kept]
+    return ts.payload_schema({TARGET_KEYS[kind]: {"type": "string", "enum": targets}})
 
 
 def encode(table: Any, action: int) -> AgentResponse:

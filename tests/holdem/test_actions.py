@@ -7,6 +7,7 @@ from parlour.envs import Action, game
 from parlour.envs.holdem import actions, moves
 from parlour.envs.holdem.rules import Move
 from parlour.envs.holdem.table import CALL, FOLD, RAISE
+from parlour.envs.holdem.view import game_state, phase
 
 
 def legal_moves(table):
@@ -50,12 +51,20 @@ def test_the_raises_follow_the_option():
     assert game("holdem", pot_fractions=[0.5, 1]).num_actions == 6
 
 
+def offered(table):
+    return actions.allowed(game_state(table, int(table.turn)), int(table.turn), phase(table))
+
+
 def test_allowed_actions_have_the_order_and_live_bounds_of_the_document():
-    allowed = actions.allowed(deal([100, 100]))
+    allowed = offered(deal([100, 100]))
     assert [action.action_type for action in allowed] == ["fold", "call", "raiseTo"]
     assert allowed[2].payload_schema["properties"]["amount"] == {"type": "integer", "minimum": 4, "maximum": 100}
-    assert [a.action_type for a in actions.allowed(play(deal([100, 100]), "call"))] == ["fold", "check", "raiseTo"]
-    assert [a.action_type for a in actions.allowed(play(deal([100, 30]), "raise 100"))] == ["fold", "call"]
+    assert [a.action_type for a in offered(play(deal([100, 100]), "call"))] == [
+        "fold",
+        "check",
+        "raiseTo",
+    ]
+    assert [a.action_type for a in offered(play(deal([100, 30]), "raise 100"))] == ["fold", "call"]
 
 
 @pytest.mark.parametrize("amount", [4, 5, 99, 100])

@@ -259,7 +259,7 @@ def test_what_may_be_chosen_is_what_the_rules_allow(seed):
         table = one.tables(1)
         table[0] = made.match.table
         table[0].turn = seat
-        allowed = one.view.allowed(table[0])[0].payload_schema["properties"]["targetId"]["enum"]
+        allowed = one.allowed_actions(table[0])[0].payload_schema["properties"]["targetId"]["enum"]
         return [target for target in allowed if target is not None]
 
     def night(call, context, info):

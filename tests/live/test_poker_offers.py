@@ -4,8 +4,8 @@ import re
 
 import pytest
 from parlour.envs import Action, TurnState
-from parlour.envs.holdem.actions import described
-from parlour.envs.holdem.state import Offer
+from parlour.envs.holdem.actions import allowed
+from parlour.envs.holdem.state import HoldemState, Offer
 from parlour.wrappers.live.common.agent_turn import Turn
 from parlour.wrappers.live.poker.messages import GameState, Option, Player
 from parlour.wrappers.live.poker.read_state import read_offers, safe_kind
@@ -75,7 +75,8 @@ def test_the_safe_action_is_a_check_where_it_is_offered():
 
 
 def turn(offers):
-    return Turn(TurnState("m", "holdem-v0", "player_0", "preflop", True, allowed_actions=described(offers, 1)))
+    seen = HoldemState(phase="preflop", board=[], players=[], dealer=0, big_blind=2, actions=offers, to_call=1)
+    return Turn(TurnState("m", "holdem-v0", "player_0", "preflop", True, allowed_actions=allowed(seen, 0, "preflop")))
 
 
 @pytest.mark.parametrize(

@@ -118,6 +118,17 @@ def observe_less(table, seat, at, out):
     out[at.card] = before if table.turn == seat else out[at.card]
 
 
+class AllowedOnce:
+    """Allows other actions each time it is asked, so not by what the seat sees alone."""
+
+    def __init__(self):
+        self.asked = 0
+
+    def __call__(self, game_state, seat, phase):
+        self.asked += 1
+        return [AllowedAction(kind, str(self.asked), {"additionalProperties": False}) for kind in three_cards.KINDS]
+
+
 class Short(GameState):
     seat: int
     card: int
@@ -324,14 +335,39 @@ BROKEN = [
         "which is not in its space",
     ),
     ("payloads", with_view(parse=lambda table, action: envs.ActionResult(False, "invalid_payload", "no")), "refused"),
-    ("schemas", with_view(allowed=lambda table: [AllowedAction("pass", "", {"type": "card"})]), "is not a JSON schema"),
-    ("schemas", with_view(allowed=lambda table: [AllowedAction("pass")]), "allowed_actions offers pass"),
+    (
+        "schemas",
+        with_view(allowed=lambda state, seat, phase: [AllowedAction("pass", "", {"type": "card"})]),
+        "is not a JSON schema",
+    ),
+    (
+        "schemas",
+        with_view(allowed=lambda state, seat, phase: [AllowedAction("pass")]),
+        "allowed_actions offers pass",
+    ),
     (
         "schemas",
         with_view(
-            allowed=lambda table: [AllowedAction(kind, "", {"required": ["amount"]}) for kind in three_cards.KINDS]
+            allowed=lambda game_state, seat, phase: [
+                AllowedAction(kind, "", {"required": ["amount"]}) for kind in three_cards.KINDS
+            ]
         ),
         "is not valid by its schema: 'amount' is a required property",
+    ),
+    (
+        "allowed actions",
+        with_view(
+            allowed=lambda game_state, seat, phase: [
+                AllowedAction(kind, "", {"additionalProperties": False})
+                for kind in three_cards.KINDS[: 1 + (len(game_state["moves"]) > 0)]
+            ]
+        ),
+        r"allowed_actions offers \['pass'\]; legal are \['bet', 'pass'\]",
+    ),
+    (
+        "allowed actions",
+        with_view(allowed=AllowedOnce(), state_type=None),
+        "of its game_state, read from JSON",
     ),
     ("types of states", with_view(state_type=Named), "no Named: .*card: -?[0-9] is not of type 'string'"),
     ("types of states", with_view(state_type=Short), r"""game_state is read as {"seat":0,"card":\d}"""),

@@ -64,7 +64,7 @@ def test_it_plays_as_a_run_does(name):
     table = game.tables(1)[0]
     game.rules.reset(table)
     answer = agent(f"zoo:{name}", game, seed=1).respond(game.turn_state(table, int(table.turn)))
-    assert answer.action.action_type in {offer.action_type for offer in game.view.allowed(table)}
+    assert answer.action.action_type in {offer.action_type for offer in game.allowed_actions(table)}
     assert encoder_of(player, game) == zoo.card(name).encoder
 
 

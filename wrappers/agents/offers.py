@@ -35,7 +35,7 @@ def offered_mask(game: Game, table: Any, mask: NDArray[np.int8], offers: Sequenc
     if not offers:
         return mask
     offered = {offer.action_type: bounds_of(offer.payload_schema) for offer in offers}
-    legal = {offer.action_type: bounds_of(offer.payload_schema) for offer in game.view.allowed(table)}
+    legal = {offer.action_type: bounds_of(offer.payload_schema) for offer in game.allowed_actions(table)}
     narrow = {name for name in offered if is_narrower(offered[name], legal.get(name, {}))}
     kept, outside = mask.copy(), dict[str, list[int]]()
     for start, stop, types in _ranges(game, len(mask)):

@@ -101,7 +101,8 @@ def _moves(own: Game, game: Game, table: Any, random: np.random.Generator) -> li
     Raises:
         ValueError: if there is none, or none of a type that is legal here; and as `View.load`.
     """
-    loaded, seat = own.view.load(game.turn_state(table, int(table.turn)))
+    state = game.turn_state(table, int(table.turn))
+    loaded, seat = own.view.load(state)
     refusals: dict[str, str] = {}
     moves: dict[str, Any] = {}
     for number in random.permutation(np.flatnonzero(own.mask(loaded[0], seat))).tolist():
@@ -112,7 +113,7 @@ def _moves(own: Game, game: Game, table: Any, random: np.random.Generator) -> li
                 refusals.setdefault(action.action_type, str(answer.error_detail))
             else:
                 moves[action.action_type] = answer
-    for offer in game.view.allowed(table):
+    for offer in state.allowed_actions:
         if offer.action_type in refusals and offer.action_type not in moves:
             raise ValueError(refusals[offer.action_type])
     if not moves:

@@ -153,7 +153,7 @@ class ArenaAgentSession:
         seen = own if names is None else names.state_for_game(own)
         if platform is not None and self._game is not None:
             tables, _ = self._game.view.load(seen)
-            offers = narrowed(self._game.view.allowed(tables[0]), seen.allowed_actions)
+            offers = narrowed(self._game.allowed_actions(tables[0]), seen.allowed_actions)
             seen = msgspec.structs.replace(seen, allowed_actions=offers)
         return ArenaTurn(
             seen,

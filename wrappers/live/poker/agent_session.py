@@ -12,7 +12,7 @@ from typing import Any, cast
 import msgspec
 
 from ....envs.core.turn_state import Action, TurnState
-from ....envs.holdem.actions import described
+from ....envs.holdem.actions import allowed
 from ....envs.holdem.view import STREETS
 from ...logs.log_text import escaped
 from ..common.agent_runner import ActionRejected, LogNote, SendMessage
@@ -356,7 +356,7 @@ class PokerAgentSession:
             is_my_turn=ours,
             current_turn_agent_id=None if turn is None else f"player_{turn}",
             game_state=game_state.to_dict(),
-            allowed_actions=described(offers, to_call),
+            allowed_actions=allowed(game_state, self.seat or 0, game_state.phase),
         )
 
     def _decision(self, again: bool = False) -> Turn:

@@ -16,7 +16,6 @@ figure grows a little from its first piece. The agent sees the pieces at the pla
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from types import SimpleNamespace
 from typing import Any, TypeAlias
 
 from ....envs.core.game import Game
@@ -378,16 +377,17 @@ class TangramAgentSession:
     def _turn_state(self, mine: bool) -> TurnState:
         """Return the board as tangram's TurnState."""
         moved = self._moved if self._moved in self._board.poses else None
+        phase, shown = "play" if moved is None else "feedback", self._board.game_state(moved)
         return TurnState(
             match_id=self.match_id,
             game_id=self._game.id,
             agent_id=self._me,
-            phase="play" if moved is None else "feedback",
+            phase=phase,
             is_my_turn=mine,
             current_turn_agent_id=self._me if mine else self._person,
-            game_state=self._board.game_state(moved).to_dict(),
+            game_state=shown.to_dict(),
             messages=list(self._chats),
-            allowed_actions=allowed(SimpleNamespace(plays_left=self._board.plays_left)) if mine else [],
+            allowed_actions=allowed(shown, 0, phase) if mine else [],
         )
 
     def _remember(self, speaker: str, text: str) -> None:
