@@ -219,6 +219,19 @@ def test_a_larger_tree_goes_on_with_the_strategy_of_the_small_one():
     assert np.isfinite(large.regrets).all()
 
 
+def test_a_new_raise_begins_as_the_nearest_raise_not_as_a_check():
+    before, large = small().solvers[1], AbstractedProblem(game(), seed=1).solvers[1]
+    grow(before, large)
+    answers = []
+    for solver, bet in ((before, 5), (large, 2)):  # ⅔ of the pot is the least that the small tree has
+        tree, node = solver.deals.tree, 0
+        for action in (1, 1, 1, bet):  # a call and a check before the flop; a check, and the bet
+            children = range(tree.first[node], tree.first[node] + tree.count[node])
+            node = next(child for child in children if tree.action[child] == action)
+        answers.append(solver.strategies(node)[:, :3])
+    assert answers[1] == pytest.approx(answers[0]) and answers[0].std() > 0.02
+
+
 def test_options_that_have_no_trees_are_refused():
     with pytest.raises(ValueError, match="no abstraction"):
         AbstractedProblem(envs.game("holdem", seats=3))
