@@ -56,7 +56,7 @@ gallery: $(VENV)/.dev  ## write pictures and texts of all games into build/galle
 
 site: $(VENV)/.site  ## the documentation as a site in build/site, with the API reference; a warning is an error
 	rm -rf docs/api
-	$(BIN)/sphinx-build -W --keep-going -q -j 2 -c docs/site -d build/site-cache . build/site
+	$(BIN)/sphinx-build -W --keep-going -j 2 -c docs/site -d build/site-cache . build/site
 
 frameworks:  ## test the adapters and examples of other frameworks with newest and oldest releases, in venvs of their own
 	.ci/frameworks $(ARGS)

@@ -58,6 +58,14 @@ def test_every_name_is_there(package):
         _ = package.nonsense
 
 
+@pytest.mark.skipif(not (ROOT / "docs" / "site").is_dir(), reason="the site belongs to the checkout")
+def test_every_public_name_stands_in_the_reference():
+    text = (ROOT / "docs" / "site" / "reference.py").read_text("utf-8")
+    shown = re.findall(r"\w+", text[text.index("PAGES = {") :])
+    names = [name for package in PACKAGES for name in package.__all__ if not name.endswith("_v0")]
+    assert [name for name in names if name not in shown] == []
+
+
 def test_the_packages_are_there_after_importing_parlour():
     top = import_module("parlour")
     assert [getattr(top, name).__name__ for name in ("envs", "wrappers", "training", "zoo")] == [

@@ -6,6 +6,8 @@
 Needs the extra ``torchrl``.
 """
 
+from __future__ import annotations  # the documentation is built without TorchRL
+
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any

@@ -1,12 +1,15 @@
 """The site's settings: `make site` builds it with Sphinx from the pages of the repository, which stay where they are.
 
-The source folder is the repository, so links between pages work here and where the repository is shown. The API
-reference is written to `docs/api/` from the source text: compiled functions keep their signatures and docstrings.
+The source folder is the repository, so links between pages work here and where the repository is shown. The pages of
+the API reference are written to `docs/api/` first (see `reference`). The package is imported in plain Python, so that
+compiled functions keep their signatures and docstrings.
 """
 
+import os
 import re
 import shutil
 import sys
+import warnings
 from pathlib import Path
 
 from pygments.lexers.data import JsonLexer
@@ -15,20 +18,22 @@ from sphinx.application import Sphinx
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 sys.path.insert(0, str(HERE))  # of the modules beside it
+os.environ["NUMBA_DISABLE_JIT"] = "1"
+warnings.filterwarnings("ignore", "overflow", RuntimeWarning)  # hashes wrap round
 
-from reference import one_menu, plain_names, resolve  # noqa: E402
+import reference  # noqa: E402
 
 project = "Parlour"
 author = "the authors of Parlour"
 copyright = author
 version = release = re.search(r'^version = "(.+)"$', (ROOT / "pyproject.toml").read_text("utf-8"), re.M)[1]
 
-extensions = ["myst_nb", "autodoc2", "sphinx.ext.napoleon"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 include_patterns = ["*.md", "docs/*.md", "docs/bridges/*.md", "docs/games/*.md", "docs/api/**", "notebooks/*.ipynb"]
 include_patterns += ["wrappers/live/mafia/client/README.md"]
 exclude_patterns = ["build/**", "**/.ipynb_checkpoints"]
 root_doc = "README"
-suppress_warnings = ["autodoc2.dup_item", "myst.header"]  # an overload is one name; pages of games begin with a comment
+suppress_warnings = ["myst.header"]  # pages of games begin with a comment
 
 html_theme = "furo"
 html_title = f"Parlour {release}"
@@ -43,14 +48,18 @@ myst_dmath_double_inline = False
 nb_execution_mode = "off"  # the notebooks are stored with their outputs; `make notebooks` executes them
 nb_merge_streams = True
 
-PACKAGES = ("envs", "wrappers", "training", "zoo")
-autodoc2_packages = [{"path": name, "module": f"parlour.{name}"} for name in PACKAGES]
-autodoc2_output_dir = "docs/api"
-autodoc2_module_all_regexes = [r"parlour\.envs"]
-autodoc2_hidden_objects = ["undoc", "private", "dunder", "inherited"]
-autodoc2_docstring_parser_regexes = [(".*", "reference")]
-autodoc2_render_plugin = "reference.Renderer"
-autodoc2_index_template = None
+autodoc_default_options = {"no-value": True}
+python_maximum_signature_line_length = 100
+autodoc_member_order = "bysource"
+autodoc_typehints_format = "short"
+autodoc_mock_imports = [
+    "ray",
+    "torchrl",
+    "tensordict",
+    "pyspiel",
+    "open_spiel",
+    "negmas",
+]  # the site needs none of them
 napoleon_use_ivar = True
 napoleon_preprocess_types = True
 
@@ -80,7 +89,7 @@ CONTENTS = {
     ],
     "Games": ["docs/games", "docs/games/*"],
     "Live platforms": ["docs/bridges/*", "wrappers/live/mafia/client/README"],
-    "Reference": [f"docs/api/parlour.{name}/parlour.{name}" for name in PACKAGES],
+    "Reference": ["docs/api/index"],
     "Measured": [
         "docs/results",
         "docs/experiments",
@@ -110,10 +119,9 @@ def add_index(app: Sphinx, error: Exception | None) -> None:
 
 
 def setup(app: Sphinx) -> None:
-    """Connect the functions above."""
+    """Write the reference, and connect the functions above."""
+    reference.write(ROOT)
     app.add_lexer("jsonl", JsonLexer)
     app.connect("source-read", add_menu)
-    app.connect("doctree-read", plain_names)
-    app.connect("missing-reference", resolve)
-    app.connect("html-page-context", one_menu, priority=400)  # before the theme
+    app.connect("missing-reference", reference.resolve)
     app.connect("build-finished", add_index)

@@ -1,104 +1,221 @@
-"""The API reference: a page per module. A package links to its modules; they are not in the menu, which stays short."""
+"""The API reference: the public names, grouped by what one needs them for, and a page for every version module."""
 
-from collections.abc import Iterable
+import importlib
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
-from autodoc2.render.rst_ import RstRenderer
-from autodoc2.utils import ItemData
 from docutils import nodes
-from docutils.parsers import rst
+from parlour.envs import GAMES, find
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.ext.napoleon import GoogleDocstring
-from sphinx.util.logging import getLogger
 
-logger = getLogger(__name__)
-
-
-class Parser(rst.Parser):
-    """A parser of docstrings with sections such as ``Args:``; autodoc2 finds it by this name."""
-
-    def parse(self, inputstring: str, document: nodes.document) -> None:
-        """Parse one docstring into `document`. What docutils finds wrong is a warning of the site."""
-        reporter = document.reporter
-        reporter.report_level = reporter.SEVERE_LEVEL
-        reporter.attach_observer(warn)
-        super().parse(str(GoogleDocstring(inputstring, document.settings.env.config)), document)
+FOLDER = "docs/api"
 
 
-def warn(message: nodes.system_message) -> None:
-    """Make a warning of a message of docutils."""
-    if message["level"] >= 2:
-        logger.warning("%s", message.astext())
+@dataclass(frozen=True)
+class Page:
+    """A page of the reference.
+
+    Args:
+        title: its title.
+        text: what the names on it are for.
+        names: full names of classes, functions, data or modules. Of a module all public names are shown.
+    """
+
+    title: str
+    text: str
+    names: tuple[str, ...]
 
 
-class Renderer(RstRenderer):
-    """Writes the pages."""
-
-    def render_package(self, item: ItemData) -> Iterable[str]:
-        """Write a package or module: what it says, its packages and modules as links, its public names."""
-        name = item["full_name"]
-        yield from [":orphan:", "", name, "=" * len(name), "", f".. py:module:: {name}", ""]
-        if self.show_docstring(item):
-            yield from [f".. autodoc2-docstring:: {name}", "   :parser: reference", "   :allowtitles:", ""]
-        for kind, title in (("package", "Packages"), ("module", "Modules")):
-            inside = [one["full_name"] for one in self.get_children(item, {kind})]
-            if inside:
-                yield from [title, "-" * len(title), "", *(f"- :py:mod:`{one}`" for one in inside), ""]
-        for one in self.get_children(item):
-            if one["type"] not in ("package", "module"):
-                yield from self.render_item(one["full_name"])
+def _of(package: str, names: str) -> tuple[str, ...]:
+    return tuple(f"parlour.{package}.{name}" for name in names.split())
 
 
-def plain_names(app: Sphinx, doctree: nodes.document) -> None:
-    """Let Sphinx look a name up as it is written; to compare it with the ends of all names takes minutes."""
-    for reference in doctree.findall(pending_xref):
-        reference.attributes.pop("refspecific", None)
+PAGES = {
+    "make": Page(
+        "Make a game by its name",
+        "A game has a name, such as ``holdem``, and options. These functions find it; the version modules below do the "
+        "same for one version.",
+        (*_of("envs", "make game find how_to_play"), "parlour.envs.core.registry.GAMES"),
+    ),
+    "environment": Page(
+        "One table",
+        "`GameEnv` is PettingZoo's environment (AEC): one table, one agent after the other. `Match` is the same table "
+        "for programs that think in turns and messages instead of indices.",
+        _of("envs", "GameEnv Match Policy play_until_done"),
+    ),
+    "tables": Page(
+        "Many tables at once",
+        "`VectorGame` steps thousands of tables of a game together, on processors or on a GPU. The others make such "
+        "tables the environment of a single learner.",
+        _of("envs", "VectorGame") + _of("wrappers", "TablesVectorEnv sb3_env Pool"),
+    ),
+    "turn_state": Page(
+        "Turns, actions and messages",
+        "The types of the TurnState protocol: what an agent sees at its turn, and what it answers. All games and all "
+        "live platforms share them.",
+        _of(
+            "envs",
+            "TurnState AllowedAction Action AgentResponse ActionResult Message MessageScope MessageIntent GameState",
+        ),
+    ),
+    "observations": Page(
+        "Observations",
+        "An encoder writes what a player knows into an array of numbers. Its layout says what each number means.",
+        _of("envs", "Encoder Layout Slice Element"),
+    ),
+    "own_game": Page(
+        "A game of your own",
+        "`Game` binds rules, view and encoders together; `register` gives it a name.",
+        _of(
+            "envs",
+            "Game Rules View ActionGrid ActionRange Payoffs Capabilities Chance HiddenTurn OutsideOption PublicView "
+            "Setup Talk Teams default_view new_table record with_required_fields compiled draw streams register "
+            "register_platform_id Renderer chart",
+        ),
+    ),
+    "phases": Page(
+        "A game of phases",
+        "Games in which players choose at the same time or one after the other, such as the games of economics, are "
+        "written as a list of phases.",
+        ("parlour.envs.phases",),
+    ),
+    "laws": Page(
+        "Test a game of your own",
+        "The laws that every game keeps, as functions that a test calls.",
+        _of("envs.testing", "check"),
+    ),
+    "policies": Page(
+        "Policies",
+        "A policy maps observations to actions. Trained ones are in files, run folders and the zoo.",
+        _of("wrappers", "make_policy load_policy load_run MlpPolicy"),
+    ),
+    "agents": Page(
+        "Agents",
+        "An agent answers a `TurnState`. The same agent plays here, at a table and on a live platform.",
+        _of("wrappers", "Agent PolicyAgent LLMAgent Model Prompting sentence TextGame play_text"),
+    ),
+    "live": Page(
+        "Live play",
+        "Agents that connect to a platform, and hosts that are one.",
+        _of("wrappers", "play_poker PokerHost PokerRules PokerTimes ArenaAgent ArenaHost"),
+    ),
+    "logs": Page(
+        "Logs and replays",
+        "Every match can be written to a log, played again, and shown.",
+        _of("wrappers", "MatchLog read_log"),
+    ),
+    "frameworks": Page(
+        "Other frameworks",
+        "Adapters, each a module of its own that needs the framework.",
+        _of("wrappers", "rllib torchrl openspiel negmas"),
+    ),
+    "training": Page(
+        "Training",
+        "A run trains a policy by the settings of a preset; what it writes can be resumed and evaluated.",
+        _of("training", "train resume load_config preset_for"),
+    ),
+    "evaluation": Page(
+        "Evaluation",
+        "How good a policy is: against others, against a best response, and against theory.",
+        _of(
+            "training",
+            "evaluate play cross_play play_teams finished compare nash_conv values best_response flat_tree",
+        ),
+    ),
+}
+"""The pages by their names."""
+
+
+def write(root: Path) -> None:
+    """Write the pages of the reference below `root`, and the page that leads to them."""
+    folder = root / FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    pages = {name: _page(page) for name, page in PAGES.items()}
+    pages |= {game_id.replace("-", "_"): _version_module(game_id) for game_id in GAMES}
+    pages["index"] = _index(list(pages))
+    for name, lines in pages.items():
+        (folder / f"{name}.rst").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _title(text: str) -> list[str]:
+    return [text, "=" * len(text), ""]
+
+
+def _index(names: list[str]) -> list[str]:
+    lines = [*_title("Reference"), "The public names by what they are for.", ""]
+    for title, some in (
+        ("By need", [name for name in names if name in PAGES]),
+        ("Version modules", [name for name in names if name not in PAGES]),
+    ):
+        lines += [*_section(title), ".. toctree::", "   :maxdepth: 1", "", *(f"   {name}" for name in some), ""]
+    return lines
+
+
+def _page(page: Page) -> Iterator[str]:
+    yield from (*_title(page.title), page.text, "")
+    for name in page.names:
+        yield from _entry(name)
+
+
+def _entry(name: str) -> list[str]:
+    """Return the directive of a public name or a module, for Sphinx's autodoc."""
+    package, _, last = name.rpartition(".")
+    shown = getattr(importlib.import_module(package), last, None)
+    module = find_spec(name) if shown is None or inspect.ismodule(shown) else None
+    if module:
+        imported = ["   :imported-members:"] if module.submodule_search_locations else []
+        return [*_section(name), f".. automodule:: {name}", "   :members:", *imported, ""]
+    if inspect.isclass(shown):
+        values = ["   :undoc-members:"] if issubclass(shown, Enum) else []
+        return [f".. autoclass:: {name}", "   :members:", *values, ""]
+    return [f".. {'autofunction' if callable(shown) else 'autodata'}:: {name}", ""]
+
+
+def _section(text: str) -> list[str]:
+    return [text, "-" * len(text), ""]
+
+
+def _version_module(game_id: str) -> Iterator[str]:
+    """Write the page of a version module: its functions, with the options of the game in every signature."""
+    name, game = game_id.replace("-", "_"), game_id.partition("-")[0]
+    module, make = getattr(importlib.import_module("parlour.envs"), name), find(game_id)
+    yield from (*_title(name), f".. py:module:: {module.__name__}", "")
+    yield from (f"The rules, observations and messages are on :doc:`the page of the game <../games/{game}>`.", "")
+    options = list(inspect.signature(make).parameters.values())
+    of_env = _own(module.env)
+    for function, own in (
+        (module.env, of_env),
+        (module.raw_env, of_env),
+        (module.parallel_env, of_env),
+        (module.vector_env, _own(module.vector_env)),
+        (make, []),
+    ):
+        signature = str(inspect.Signature(own + options)).replace("collections.abc.", "")
+        yield from (f".. py:function:: {module.__name__}.{function.__name__}{signature}", "")
+        docstring = inspect.getdoc(function) or ""
+        shown = docstring if function is make else docstring.partition("\n\nArgs:")[0]
+        yield from (*(f"   {line}".rstrip() for line in GoogleDocstring(shown).lines()), "")
+
+
+def _own(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    """Return the parameters of a function that are not options of a game."""
+    return [each for each in inspect.signature(function).parameters.values() if each.kind != each.VAR_KEYWORD]
 
 
 def resolve(app: Sphinx, env: BuildEnvironment, node: pending_xref, shown: nodes.Element) -> nodes.Node | None:
-    """Return the link of a name that its module only imports, if exactly one public object has that name."""
-    domain = env.domains["py"]
-    if node.get("refdomain") != domain.name:
+    """Return the link of a name such as `Payoffs.unit` that a docstring does not write in full."""
+    domain, target = env.domains["py"], node.get("reftarget", "")
+    if node.get("refdomain") != domain.name or not target:
         return None
-    if not ENDS:
-        ENDS.update(unique_ends(domain.objects))
-    target = node["reftarget"]
-    name = ENDS.get(target.rpartition(".")[2], "")
-    return (
-        domain.resolve_xref(env, node["refdoc"], app.builder, "obj", name, node, shown)
-        if name.endswith(target)
-        else None
-    )
-
-
-ENDS: dict[str, str] = {}
-"""Full names by their last parts."""
-
-
-def unique_ends(names: Iterable[str]) -> dict[str, str]:
-    """Return the names whose last part is unique; `parlour.envs.Game` goes before the one of its own module."""
-    found: dict[str, list[str]] = {}
-    for name in names:
-        found.setdefault(name.rpartition(".")[2], []).append(name)
-    short = {end: [name for name in all_ if name.count(".") == 2] or all_ for end, all_ in found.items()}
-    return {end: all_[0] for end, all_ in short.items() if len(all_) == 1}
-
-
-def one_menu(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None) -> None:
-    """Make the menu once for all modules of a package: they are not in it, and to make it takes long."""
-    folder, _, name = page.rpartition("/")
-    if folder.startswith("docs/api/") and not folder.endswith(name):
-        make = context["toctree"]
-
-        def menu(**options: Any) -> Any:
-            if folder not in MENUS:
-                MENUS[folder] = make(**options)
-            return MENUS[folder]
-
-        context["toctree"] = menu
-
-
-MENUS: dict[str, Any] = {}
-"""Menus by folder."""
+    full = [name for name in domain.objects if name.endswith(f".{target}")]
+    if len(full) != 1:
+        return None
+    return domain.resolve_xref(env, node["refdoc"], app.builder, "obj", full[0], node, shown)
