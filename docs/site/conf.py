@@ -71,6 +71,8 @@ CONTENTS = {
         "docs/training",
         "docs/settings",
         "docs/notebooks",
+        "docs/coming_from",
+        "docs/trust",
         "docs/glossary",
     ],
     "Tutorials": ["notebooks/*"],
