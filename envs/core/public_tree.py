@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from .chance import after, starts
 from .compiled import compiled
 from .game import Game
+from .rng import fraction
 
 END = 2
 """The kind of a node where the game is over."""
@@ -96,7 +97,7 @@ class _Listed(NamedTuple):
 @compiled
 def write_listed(word: Any, data: Any, deal: Any) -> None:
     """Write a deal of a small game: all hands, with a random event."""
-    event, share = 0, np.float64(word >> np.uint64(11)) * 2.0**-53
+    event, share = 0, fraction(word)
     while event + 1 < len(data.until) and share >= data.until[event]:
         event += 1
     hands = deal.weights.shape[1]

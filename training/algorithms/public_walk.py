@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...envs.core.compiled import compiled
 from ...envs.core.public_tree import END, Deals, PublicTree
-from ...envs.core.rng import GOLDEN, mix
+from ...envs.core.rng import GOLDEN, fraction, mix
 
 
 class Rule(NamedTuple):
@@ -123,7 +123,7 @@ def word(words: Any) -> Any:
 @compiled
 def share(words: Any) -> float:
     """Draw a float from [0, 1)."""
-    return np.float64(word(words) >> np.uint64(11)) * 2.0**-53
+    return fraction(word(words))
 
 
 @compiled

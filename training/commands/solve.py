@@ -152,8 +152,13 @@ class _Sampling:
         }
 
     def _problem(self, game: Game) -> SmallProblem | AbstractedProblem:
-        kind = SmallProblem if game.capabilities.abstracted is None else AbstractedProblem
-        return kind(game, SAMPLED[self.method], self.seed)
+        if game.capabilities.abstracted is None:
+            return SmallProblem(game, SAMPLED[self.method], self.seed)
+        text = "preparing the trees; the first time also the tables of the abstraction, which takes minutes"
+        with STDERR.status(text):
+            if not STDERR.is_terminal:
+                STDERR.print(text, soft_wrap=True)
+            return AbstractedProblem(game, SAMPLED[self.method], self.seed)
 
     def _about(self, game: Game) -> str:
         return json.dumps([game.id, dict(game.options), self.method], default=str)
