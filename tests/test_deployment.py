@@ -73,6 +73,23 @@ def test_variables_in_the_files_are_options():
     assert named and {name.lower() for name in named} <= configured._kinds(poker.command).keys()
 
 
+@pytest.mark.parametrize("service", ["host", "agent", "opponent"])
+def test_a_service_of_the_compose_file_is_a_command(service, monkeypatch):
+    import yaml  # an extra of development
+
+    folder = HERE / "contrib" / "compose"
+    monkeypatch.chdir(folder)
+    services = yaml.safe_load((folder / "compose.yaml").read_text(encoding="utf-8"))["services"]
+    told = services[service]["command"].split()
+    file = Path(told[told.index("--config") + 1])
+    mounted = dict(volume.split(":")[1::-1] for volume in services[service]["volumes"])
+    assert mounted[str(file)] == f"./{file.name}" and mounted["/var/lib/parlour"] == service
+    told[told.index(str(file))] = file.name
+    assert callable(parser.parse(told))
+    settings = tomllib.loads((folder / file.name).read_text(encoding="utf-8"))
+    assert settings["access_token_file"] == "/run/secrets/access_token"  # open to other machines by a token only
+
+
 @pytest.mark.parametrize(
     "block", re.findall(r"```toml\n(.+?)```", (HERE / "docs/leave_it_running.md").read_text(), re.S)
 )
