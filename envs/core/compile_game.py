@@ -1,20 +1,24 @@
-"""Compiles what one table of a game needs: ``python -m parlour.envs.core.compile_game TASK`` (see `plain_start`)."""
+"""Compiles in a process beside another one: ``python -m parlour.envs.core.compile_game TASK`` (see `plain_start`)."""
 
 import json
 import sys
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
 
 from .match import Match
-from .registry import game
+from .registry import game as make_game
 
 
-def main(task: str) -> None:
-    """Play with every bot of the game, so that each function is compiled and kept on disk.
+def play(game: str, options: Mapping[str, Any], encoder: str) -> None:
+    """Play with every bot of a game at one table, so that each function is compiled and kept on disk.
 
     Args:
-        task: a JSON object with the game's id, its options, and the name of the encoder.
+        game: the game's id.
+        options: its options.
+        encoder: the name of the encoder.
     """
-    asked = json.loads(task)
-    match = Match(game(asked["game"], **asked["options"]), asked["encoder"])
+    match = Match(make_game(game, **options), encoder)
     bots = [make(match.game, 0) for make in match.game.bots.values()]
     match.reset(seed=0)
     for decision in range(40):
@@ -31,6 +35,31 @@ def main(task: str) -> None:
             match.play(action)
         else:
             match.submit(state.agent_id, match.game.view.encode(match.table, action))
+
+    _play_by_the_rules(match)
+
+
+def _play_by_the_rules(match: Match) -> None:
+    """Play an episode as agents and hosts do that have a record and no `Match`."""
+    table = match.game.tables(1)[0]
+    match.game.rules.reset(table)
+    while not table.done:
+        state = match.game.turn_state(table, int(table.turn))
+        copies, seat = match.game.view.load(state)
+        match.game.encoders[match.encoder].observation(copies[0], seat)
+        action = int(match.game.mask(table, int(table.turn)).argmax())
+        match.game.rules.step(table, match.game.view.parse(table, match.game.view.encode(table, action).action))
+
+
+def main(task: str) -> None:
+    """Call a function.
+
+    Args:
+        task: a JSON object with the ``function``, as ``module:name``, and its ``arguments``.
+    """
+    asked = json.loads(task)
+    module, _, name = asked["function"].partition(":")
+    getattr(import_module(module), name)(**asked["arguments"])
 
 
 if __name__ == "__main__":

@@ -21,12 +21,13 @@ from typing import Any
 import numba
 
 _config: Any = numba.config  # its settings have no types
-COMMAND = ("-m", f"{__package__}.compile_game")
-"""The program of the process that compiles a game."""
+COMPILE_GAME = f"{__package__}.compile_game"
+COMMAND = ("-m", COMPILE_GAME)
+"""The program of the process that compiles."""
 
 
 class PlainStart:
-    """The games that are to be compiled, one after the other, and the process that does it.
+    """The games and functions that are to be compiled, one after the other, and the process that does it.
 
     Attributes:
         on: whether functions without machine code may run as plain Python.
@@ -62,11 +63,21 @@ class PlainStart:
             options: its options.
             encoder: the name of the encoder.
         """
-        if not (self.on and sys.executable and game):
+        if game:
+            self.expect_call(f"{COMPILE_GAME}:play", game=game, options=dict(options), encoder=encoder)
+
+    def expect_call(self, function: str, **arguments: Any) -> None:
+        """Note that what a function calls is used; the other process calls it if a function has no machine code.
+
+        Args:
+            function: ``module:name``.
+            arguments: its arguments. What JSON cannot say only this process has: then it compiles itself.
+        """
+        if not (self.on and sys.executable):
             return
         try:
-            task = json.dumps({"game": game, "options": dict(options), "encoder": encoder}, default=list)
-        except (TypeError, ValueError):  # options that only this process has
+            task = json.dumps({"function": function, "arguments": arguments}, default=list)
+        except (TypeError, ValueError):
             return
         with self._lock:
             if task not in self._expected:
@@ -92,7 +103,7 @@ class PlainStart:
 
 
 def _compile_beside(task: str) -> "subprocess.Popen[bytes]":
-    """Compile a game in another process, which ends by itself. Its errors come again when this process compiles."""
+    """Compile in another process, which ends by itself. Its errors come again when this process compiles."""
     return subprocess.Popen(
         [sys.executable, "-P", *COMMAND, task],
         stdin=subprocess.DEVNULL,

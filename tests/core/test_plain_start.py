@@ -127,3 +127,50 @@ print(len(match._loops.reset.overloads))
 
 def test_where_no_process_can_begin_this_one_compiles(tmp_path):
     assert run(NO_PROCESS, tmp_path) == "1\n"
+
+
+LIVE = """
+import sys, time
+from numba.core.event import Listener, install_listener
+from parlour.envs import game
+from parlour.envs.core.plain_start import PLAIN_START
+from parlour.wrappers import PolicyAgent, make_policy
+
+SMALL = ("parlour.envs.core.rng", "parlour.wrappers.policies.base")  # to draw an action: milliseconds
+
+class Count(Listener):
+    def __init__(self):
+        self.names = []
+    def on_start(self, event):
+        function = event.data["dispatcher"].py_func
+        if function.__module__ not in SMALL:
+            self.names.append(function.__qualname__)
+    def on_end(self, event):
+        pass
+
+count = Count()
+with install_listener("numba:compile", count):
+    begin()
+    assert PLAIN_START.waits() and count.names == [], count.names
+    while PLAIN_START.waits():
+        time.sleep(0.1)
+    begin()
+print(PLAIN_START.ended, count.names)
+"""
+AGENT = """
+kuhn = game("kuhn")
+def begin():
+    PolicyAgent(kuhn, make_policy("zoo:kuhn", kuhn, seed=0)).warm_up()
+"""
+HOST = """
+from parlour.wrappers.live.poker import host
+def begin():
+    PLAIN_START.expect_call(f"{host.__name__}:warm_up")
+    host.warm_up()
+"""
+
+
+@pytest.mark.parametrize("begin", [AGENT, pytest.param(HOST, marks=pytest.mark.slow)], ids=["an agent", "poker"])
+def test_live_play_begins_in_python_and_compiles_nothing_itself(begin, tmp_path):
+    code = LIVE.replace("class Count", begin + "\nclass Count")
+    assert run(code, tmp_path) == "1 []\n"

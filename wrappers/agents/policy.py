@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...envs.core.game import Game
+from ...envs.core.plain_start import PLAIN_START
 from ...envs.core.rollout import act_of, encoder_of
 from ...envs.core.turn_state import AgentResponse, TurnState
 from ..policies.base import Policy
@@ -104,6 +105,7 @@ class PolicyAgent:
         Raises:
             ValueError: as `respond`; and any error of the policy.
         """
+        PLAIN_START.expect(self.game.registered, self.game.options, encoder_of(self.policy, self.game))
         table = self.game.tables(1)[0]
         self.game.rules.reset(table)
         on_turn, self.on_turn = self.on_turn, None

@@ -13,6 +13,7 @@ from os import PathLike
 from aiohttp import WSCloseCode, web
 from aiohttp.typedefs import Middleware
 
+from ....envs.core.plain_start import PLAIN_START
 from ..common.budgets import Places
 from ..common.connection import Connection, ConnectionLimits, Excess
 from ..common.database import IN_MEMORY
@@ -153,7 +154,8 @@ class PokerHost(Server):
 
     async def opening(self) -> None:
         """Open the tables."""
-        await asyncio.to_thread(_warm_up)
+        PLAIN_START.expect_call(f"{__name__}:warm_up")
+        await asyncio.to_thread(warm_up)
         self._pool.open(self._count)
         self._tokens.restore(self._pool.tables, asyncio.get_running_loop().time())
 
@@ -269,8 +271,8 @@ def _send_error(connection: Connection, code: str, message: str, form: FullTable
     connection.send(encode(error if form is None else form.envelope(error, None, {})))
 
 
-def _warm_up() -> None:
-    """Play one hand, so that the rules are compiled before the first client waits for them."""
+def warm_up() -> None:
+    """Play one hand, so that the rules are compiled, or begin to be, before the first client waits for them."""
     session = PokerHostSession(PokerRules(seats=2))
     for name in "ab":
         session.connect(session.join(name)[0])
