@@ -10,7 +10,7 @@ from typing import cast
 from ...envs.core.options import named
 from ..learning.learner import Learner
 
-SOLVERS = ("base", "growing", "sampled", "tabular")
+SOLVERS = ("growing", "public_walk", "sampled", "tabular")
 """Modules that are no learning algorithms."""
 
 
