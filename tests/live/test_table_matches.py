@@ -167,7 +167,7 @@ def test_holdem_is_played_to_the_end_and_no_card_is_seen_too_soon(table, tmp_pat
                 shown = {row["seat"] for row in hand["results"] if row.get("rank")}
                 for row in message["results"]:
                     assert "cards" not in row or row["seat"] in shown | {seat}
-        assert dealt > 8
+        assert dealt > 5  # what came during the reload is not in the traffic
     assert "api_key" not in str(eve.traffic)
 
 
