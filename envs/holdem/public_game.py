@@ -47,8 +47,8 @@ class Menu:
 
     own: Sequence[Sequence[float]] = ((2 / 3, ALL_IN), (1, ALL_IN), (ALL_IN,))
     own_preflop: Sequence[Sequence[float]] = ((MIN, 1, ALL_IN), (1, ALL_IN), (1, ALL_IN), (ALL_IN,))
-    other: Sequence[Sequence[float]] = ((MIN, 2 / 3, 1.5, ALL_IN), (MIN, 1, ALL_IN), (ALL_IN,))
-    other_preflop: Sequence[Sequence[float]] = ((MIN, 1, 2, ALL_IN), (MIN, 1, ALL_IN), (1, ALL_IN), (ALL_IN,))
+    other: Sequence[Sequence[float]] = ((MIN, 2 / 3, 1.5, ALL_IN), (MIN, 1, ALL_IN), (MIN, ALL_IN))
+    other_preflop: Sequence[Sequence[float]] = (*((MIN, 1, 2, ALL_IN),) * 3, (MIN, 1, ALL_IN))
 
     def raises(self, table: Any, owner: int) -> Sequence[float]:
         """Return the raises of the acting seat."""
