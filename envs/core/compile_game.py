@@ -9,6 +9,9 @@ from typing import Any
 from .match import Match
 from .registry import game as make_game
 
+DECISIONS = 40
+"""Decisions that are played: an episode may have millions of hands."""
+
 
 def play(game: str, options: Mapping[str, Any], encoder: str) -> None:
     """Play with every bot of a game at one table, so that each function is compiled and kept on disk.
@@ -21,7 +24,7 @@ def play(game: str, options: Mapping[str, Any], encoder: str) -> None:
     match = Match(make_game(game, **options), encoder)
     bots = [make(match.game, 0) for make in match.game.bots.values()]
     match.reset(seed=0)
-    for decision in range(40):
+    for decision in range(DECISIONS):
         if match.done:
             match.reset()
         state = match.turn_state(match.game.agents[match.turn])
@@ -35,15 +38,16 @@ def play(game: str, options: Mapping[str, Any], encoder: str) -> None:
             match.play(action)
         else:
             match.submit(state.agent_id, match.game.view.encode(match.table, action))
-
     _play_by_the_rules(match)
 
 
 def _play_by_the_rules(match: Match) -> None:
-    """Play an episode as agents and hosts do that have a record and no `Match`."""
+    """Play as agents and hosts do that have a record and no `Match`, to the end of an episode at most."""
     table = match.game.tables(1)[0]
     match.game.rules.reset(table)
-    while not table.done:
+    for _ in range(DECISIONS):
+        if table.done:
+            break
         state = match.game.turn_state(table, int(table.turn))
         copies, seat = match.game.view.load(state)
         match.game.encoders[match.encoder].observation(copies[0], seat)

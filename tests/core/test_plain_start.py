@@ -4,9 +4,12 @@ import json
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numba
 import pytest
+from parlour.envs import game
+from parlour.envs.core import compile_game
 
 pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 
@@ -174,3 +177,17 @@ def begin():
 def test_live_play_begins_in_python_and_compiles_nothing_itself(begin, tmp_path):
     code = LIVE.replace("class Count", begin + "\nclass Count")
     assert run(code, tmp_path) == "1 []\n"
+
+
+PARTS = ("tables", "turn_state", "view", "encoders", "mask")
+
+
+def test_the_other_process_ends_also_where_an_episode_does_not():
+    steps = []
+    hold = game("holdem", seats=2, hands=1_000_000)
+    rules = SimpleNamespace(reset=hold.rules.reset, step=lambda *given: steps.append(hold.rules.step(*given)))
+    match = SimpleNamespace(
+        game=SimpleNamespace(**{name: getattr(hold, name) for name in PARTS}, rules=rules), encoder="v0"
+    )
+    compile_game._play_by_the_rules(match)
+    assert len(steps) == compile_game.DECISIONS
