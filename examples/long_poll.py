@@ -32,7 +32,7 @@ class LongPollHost(Server):
     """One match of a game. `seconds`: the time for a turn. `tokens`: one for each seat, in order."""
 
     def __init__(self, game: Game, seconds: float = 5.0, seed: int | None = None) -> None:
-        super().__init__(address="127.0.0.1", port=0)
+        super().__init__()
         self.session = MatchSession(game, game.agents, seed=seed)
         self.tokens = {secrets.token_urlsafe(16): name for name in game.agents}
         self._seconds = seconds

@@ -16,9 +16,15 @@ if TYPE_CHECKING:
     from .agents.prompt import Prompting as Prompting
     from .live.arena.agent import ArenaAgent as ArenaAgent
     from .live.arena.host import ArenaHost as ArenaHost
+    from .live.common.server import ServerSettings as ServerSettings
     from .live.poker import agent as _poker
+    from .live.poker.agent import ClientSettings as ClientSettings
+    from .live.poker.agent import Monitoring as Monitoring
+    from .live.poker.agent import PlayLength as PlayLength
     from .live.poker.host import PokerHost as PokerHost
+    from .live.poker.host import PokerRoom as PokerRoom
     from .live.poker.hosted_table import PokerTimes as PokerTimes
+    from .live.poker.rest_client import SeatRequest as SeatRequest
     from .live.poker.seats import PokerRules as PokerRules
     from .logs import match_log as _logs
     from .logs.match_log import MatchLog as MatchLog
@@ -38,16 +44,22 @@ _SOURCES = {
     "Agent": "agents.base.Agent",
     "ArenaAgent": "live.arena.agent.ArenaAgent",
     "ArenaHost": "live.arena.host.ArenaHost",
+    "ClientSettings": "live.poker.agent.ClientSettings",
     "LLMAgent": "agents.llm.LLMAgent",
     "MatchLog": "logs.match_log.MatchLog",
     "MlpPolicy": "policies.mlp.MlpPolicy",
     "Model": "agents.language_model.Model",
+    "Monitoring": "live.poker.agent.Monitoring",
+    "PlayLength": "live.poker.agent.PlayLength",
     "PokerHost": "live.poker.host.PokerHost",
+    "PokerRoom": "live.poker.host.PokerRoom",
     "PokerRules": "live.poker.seats.PokerRules",
     "PokerTimes": "live.poker.hosted_table.PokerTimes",
     "PolicyAgent": "agents.policy.PolicyAgent",
     "Pool": "rl.opponents.Pool",
     "Prompting": "agents.prompt.Prompting",
+    "SeatRequest": "live.poker.rest_client.SeatRequest",
+    "ServerSettings": "live.common.server.ServerSettings",
     "TablesVectorEnv": "rl.gymnasium_tables.TablesVectorEnv",
     "TextGame": "text.TextGame",
     "load_policy": "policies.loading.load_policy",
@@ -64,16 +76,22 @@ __all__ = [
     "Agent",
     "ArenaAgent",
     "ArenaHost",
+    "ClientSettings",
     "LLMAgent",
     "MatchLog",
     "MlpPolicy",
     "Model",
+    "Monitoring",
+    "PlayLength",
     "PokerHost",
+    "PokerRoom",
     "PokerRules",
     "PokerTimes",
     "PolicyAgent",
     "Pool",
     "Prompting",
+    "SeatRequest",
+    "ServerSettings",
     "TablesVectorEnv",
     "TextGame",
     "load_policy",

@@ -47,7 +47,7 @@ async def _godot_waits(seconds: Seconds) -> list[float]:
 
     spent: list[float] = []
     async with (
-        TangramAgentServer(agent, game, port=0) as server,
+        TangramAgentServer(agent, game) as server,
         aiohttp.ClientSession() as http,
         http.ws_connect(server.url) as socket,
     ):

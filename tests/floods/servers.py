@@ -56,7 +56,7 @@ async def control():
 
 @asynccontextmanager
 async def poker():
-    from parlour.wrappers.live.poker.host import PokerHost
+    from parlour.wrappers.live.poker.host import PokerHost, PokerRoom
     from parlour.wrappers.live.poker.hosted_table import PokerTimes
     from parlour.wrappers.live.poker.seats import PokerRules
 
@@ -71,7 +71,7 @@ async def poker():
             lost += sum("cause" in one and seats[one["seat"]] in HONEST for one in fields["actions"])
 
     rules, times = PokerRules(seats=6, stack=10**8), PokerTimes(hand=0)
-    async with PokerHost(rules, times, observers=WATCHERS, on_event=note) as host:
+    async with PokerHost(rules, times, room=PokerRoom(observers=WATCHERS), on_event=note) as host:
         yield host.url, lambda: lost
 
 

@@ -39,7 +39,7 @@ async def answers(socket, *ids):
 
 
 def serve(agent, **settings):
-    return MafiaAgentServer(lambda id, name: agent(id=id, name=name), port=0, seed=0, **settings)
+    return MafiaAgentServer(lambda id, name: agent(id=id, name=name), seed=0, **settings)
 
 
 def personality(id, name):

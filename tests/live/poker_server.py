@@ -4,11 +4,11 @@ import asyncio
 from contextlib import asynccontextmanager
 
 from aiohttp import WSMsgType, web
+from live.poker_options import play
 from live.small_host import Host
 from live.small_server import served
 from parlour import envs
 from parlour.envs import Action, AgentResponse
-from parlour.wrappers.live.poker.agent import play
 
 TOKEN = "s3cret-session"
 

@@ -17,6 +17,7 @@ from parlour.wrappers.live.arena.messages import SessionChat
 from parlour.wrappers.live.arena.players import WaitingPlayer
 from parlour.wrappers.live.arena.polling_agent import ArenaPollingAgent
 from parlour.wrappers.live.common.clock import Deadline
+from parlour.wrappers.live.common.server import ServerSettings
 from parlour.wrappers.policies.base import RandomPolicy
 
 
@@ -174,7 +175,10 @@ def test_what_cannot_be_served_is_told():
 
 def test_an_access_token_guards_sessions_and_matches():
     async def main():
-        async with ArenaHost(BARGAINING, access_token="sesame") as host, aiohttp.ClientSession() as http:
+        async with (
+            ArenaHost(BARGAINING, server=ServerSettings(access_token="sesame")) as host,
+            aiohttp.ClientSession() as http,
+        ):
             client = Client(http, host.url)
             assert (await client.post("create"))[0] == 401
             assert (await client.post("join", invite_code="x"))[0] == 401

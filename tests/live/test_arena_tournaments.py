@@ -43,10 +43,10 @@ def test_every_game_is_hosted_and_every_match_replays(game, tmp_path):
 
 def test_a_round_robin_meets_everybody_in_every_seat():
     async def main():
-        async with ArenaHost(BARGAINING, seed=1, concurrent=3) as host:
+        async with ArenaHost(BARGAINING, seed=1) as host:
             for name in "abc":
                 host.add(ours(name))
-            return await host.tournament(2)
+            return await host.tournament(2, concurrent=3)
 
     tables = sorted(tuple(result.agent_ids) for result in run(main()))
     assert tables == sorted([(a, b) for a in "abc" for b in "abc" if a != b] * 2)
@@ -55,10 +55,10 @@ def test_a_round_robin_meets_everybody_in_every_seat():
 def test_the_same_seed_is_the_same_tournament():
     def tournament():
         async def main():
-            async with ArenaHost(BARGAINING, seed=7, concurrent=2) as host:
+            async with ArenaHost(BARGAINING, seed=7) as host:
                 for number, name in enumerate("ab"):
                     host.add(ours(name, seed=number))
-                return [result.payoffs for result in await host.tournament(5)]
+                return [result.payoffs for result in await host.tournament(5, concurrent=2)]
 
         return run(main())
 
@@ -107,11 +107,11 @@ def test_matches_run_side_by_side():
         return {"action": {"action_type": "pass"}}
 
     async def main():
-        async with ArenaHost(BARGAINING, concurrent=8) as host:
+        async with ArenaHost(BARGAINING) as host:
             for name in "abcd":
                 host.add(Theirs(name, slow))
             began = time.monotonic()
-            results = await host.tournament()
+            results = await host.tournament(concurrent=8)
             return len(results), time.monotonic() - began
 
     count, seconds = run(main())
@@ -187,7 +187,7 @@ def test_a_mistake_may_cost_the_match(kind):
             host.add(Theirs("bad", BAD[kind]))
             host.add(ours("good"))
             host.add(ours("fine"))
-            return await host.tournament()
+            return await host.tournament(concurrent=2)
 
     results = run(main())
     assert len(results) == 6
@@ -200,11 +200,11 @@ def test_an_agent_that_hangs_loses_its_turns_and_holds_up_nobody():
     release = threading.Event()
 
     async def main():
-        async with ArenaHost(BARGAINING, timeout=0.2, concurrent=2) as host:
+        async with ArenaHost(BARGAINING, timeout=0.2) as host:
             host.add(Theirs("hangs", lambda state: release.wait(60) and passing(state)))
             host.add(ours("good"))
             host.add(ours("fine"))
-            return await host.tournament()
+            return await host.tournament(concurrent=2)
 
     began = time.monotonic()
     results = run(main())

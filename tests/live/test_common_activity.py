@@ -11,6 +11,7 @@ from parlour.wrappers.live.common.activity import REPLACED_IN_A_ROW, Activity, L
 from parlour.wrappers.live.common.agent_turn import AgentStatistics
 from parlour.wrappers.live.common.client import Backoff, LiveError, retry
 from parlour.wrappers.live.common.health import STUCK_SECONDS, HealthServer, Heartbeat, serving_health
+from parlour.wrappers.live.common.server import ServerSettings
 from prometheus_client.parser import text_string_to_metric_families
 
 
@@ -153,5 +154,5 @@ async def test_a_web_page_cannot_read_health_or_metrics():
 async def test_a_taken_port_is_an_error():
     with served(Activity()) as url:
         port = int(url.rpartition(":")[2])
-        with pytest.raises(OSError), serving_health(HealthServer(Activity(), Heartbeat(), port=port)):
+        with pytest.raises(OSError), serving_health(HealthServer(Activity(), Heartbeat(), ServerSettings(port=port))):
             pass

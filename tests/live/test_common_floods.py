@@ -15,7 +15,7 @@ from live.event_loops import in_virtual_time, on_loop
 from live.poker_client import Client, hosting
 from parlour.wrappers.live.common import listening
 from parlour.wrappers.live.common.connection import Connection, ConnectionLimits
-from parlour.wrappers.live.common.server import server_tls
+from parlour.wrappers.live.common.server import ServerSettings, server_tls
 from parlour.wrappers.live.poker.host import PokerHost
 from parlour.wrappers.live.poker.seats import PokerRules
 
@@ -127,8 +127,7 @@ async def test_a_reset_logs_no_traceback(when, caplog):
 @on_loop
 async def test_a_host_with_a_certificate_speaks_tls(certificate, monkeypatch, caplog):
     monkeypatch.setattr(listening, "IDLE_SECONDS", 0.5)
-    host = PokerHost(PokerRules(seats=2))
-    host.tls = server_tls(*certificate)
+    host = PokerHost(PokerRules(seats=2), server=ServerSettings(tls=server_tls(*certificate)))
     trusting = aiohttp.TCPConnector(ssl=ssl.create_default_context(cafile=certificate[0]))
     async with host, aiohttp.ClientSession(connector=trusting) as http:
         assert host.url.startswith("https://") and host.ws_url.startswith("wss://")

@@ -37,7 +37,7 @@ class Endless(Server):
 
 @on_loop
 async def test_an_answer_is_read_up_to_a_mebibyte_and_never_unpacked():
-    async with Endless(address="127.0.0.1", port=0) as server, http_client() as http:
+    async with Endless() as server, http_client() as http:
         async with http.get(f"{server.url}/endless") as reply:
             with pytest.raises(ValueError, match="more than 1048576 bytes"):
                 await read_json(reply)

@@ -13,14 +13,14 @@ from parlour.wrappers.live.common import listening
 from parlour.wrappers.live.common import server as server_module
 from parlour.wrappers.live.common.budgets import Pace
 from parlour.wrappers.live.common.connection import ConnectionLimits
-from parlour.wrappers.live.common.server import Server, local_url, read_body, url_of
+from parlour.wrappers.live.common.server import Server, ServerSettings, local_url, read_body, url_of
 
 
 class Echo(Server):
     """Sends back what comes; `life` is what its life brought."""
 
     def __init__(self, **options):
-        super().__init__(**{"address": "127.0.0.1", "port": 0, **options})
+        super().__init__(**options)
         self.life = []
 
     def routes(self):
@@ -78,7 +78,7 @@ async def test_peers_that_answer_no_close_are_waited_for_so_long_only():
 @on_loop
 async def test_a_port_that_is_taken_closes_what_was_opened():
     async with Echo() as server:
-        other = Echo(port=int(server.url.rpartition(":")[2]))
+        other = Echo(settings=ServerSettings(port=int(server.url.rpartition(":")[2])))
         with pytest.raises(OSError):
             await other.start()
         assert other.life == ["opening", "closing with 0 connections"]
@@ -127,7 +127,10 @@ async def test_silent_watchers_give_way_the_oldest_first_and_no_player_does():
 @on_loop
 async def test_a_flooder_takes_places_from_itself_alone():
     """The flooder comes from 127.0.0.2, the honest watcher from 127.0.0.1."""
-    async with Echo(address="0.0.0.0", most_connections=4) as server, aiohttp.ClientSession() as http:
+    async with (
+        Echo(settings=ServerSettings(address="0.0.0.0"), most_connections=4) as server,
+        aiohttp.ClientSession() as http,
+    ):
         url = f"{local_url(server.url)}/ws"
         honest = await http.ws_connect(url)
         elsewhere = aiohttp.TCPConnector(local_addr=("127.0.0.2", 0))

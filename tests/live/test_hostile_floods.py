@@ -16,6 +16,7 @@ from live.small_game import SmallGame
 from live.table_people import BARGAINING, Program, offering, person
 from live.test_tangram_agent import Scripted, serving, turn
 from parlour.wrappers.live.poker.agent import play
+from parlour.wrappers.live.poker.rest_client import SeatRequest
 from parlour.wrappers.live.table import host as table_host
 from parlour.wrappers.live.table.host import TableHost
 from parlour.wrappers.live.tangram import agent as tangram_agent
@@ -34,7 +35,9 @@ def test_poker_in_a_seat_and_on_the_port(caplog):
             host,
             hostile,
         ):
-            results = [asyncio.create_task(play(host.url, CALLER, name=name, hands=10**9)) for name in ("ann", "bob")]
+            results = [
+                asyncio.create_task(play(host.url, CALLER, seat=SeatRequest(name=name))) for name in ("ann", "bob")
+            ]
             while len(next(iter(host.tables.values())).session.seats) < 2:
                 await asyncio.sleep(0.01)
             await hostile.register("hostile")

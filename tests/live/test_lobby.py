@@ -13,11 +13,13 @@ from needs import library
 from parlour import envs
 from parlour.wrappers.live.common import listening
 from parlour.wrappers.live.common.database import SaveError
+from parlour.wrappers.live.common.server import ServerSettings
 from parlour.wrappers.live.lobby import tables
 from parlour.wrappers.live.lobby.host import LobbyHost
 from parlour.wrappers.live.lobby.tables import Offer, Opponent
-from parlour.wrappers.live.poker.agent import play
+from parlour.wrappers.live.poker.agent import PlayLength, play
 from parlour.wrappers.live.poker.hosted_table import PokerTimes
+from parlour.wrappers.live.poker.rest_client import SeatRequest
 from parlour.wrappers.live.poker.seats import PokerRules
 from parlour.wrappers.live.table.host import TableHost
 from parlour.wrappers.live.table.poker import PokerTable
@@ -29,16 +31,16 @@ OFFERS = (
 )
 
 
-def made(game, seats, opponents, *, admit, on_result):
+def made(game, seats, opponents, *, lobby):
     """A table whose programs do always the same."""
     if game == "holdem":
         players = {seat: (name, Program(caller)) for seat, name in enumerate(opponents)}
         rules = PokerRules(seats=seats or 2, max_hands=2, stack=50)
-        return PokerTable(rules, players, times=PokerTimes(hand=0), admit=admit, on_result=on_result)
+        return PokerTable(rules, players, times=PokerTimes(hand=0), lobby=lobby)
     players = [*((name, Program(offering)) for name in opponents), *[None] * (2 - len(opponents))]
     if len(opponents) > 1:
         raise ValueError("leave a seat to a person")
-    return TableHost(BARGAINING, players, seed=1, admit=admit, on_result=on_result)
+    return TableHost(BARGAINING, players, seed=1, lobby=lobby)
 
 
 @asynccontextmanager
@@ -114,7 +116,8 @@ async def test_a_poker_table_plays_by_its_own_protocol_below_its_path():
     async with lobby() as host:
         ann = await enter(host, "Ann")
         table_id = await opened(host, ann, game="holdem", seats=2, opponents=["call"])
-        await play(f"{host.url}/tables/{table_id}", Program(caller), name="Ann", access_token=ann, hands=2)
+        wish = SeatRequest(name="Ann", access_token=ann)
+        await play(f"{host.url}/tables/{table_id}", Program(caller), seat=wish, length=PlayLength(hands=2))
         async with asyncio.timeout(20):
             while not (await look(host))["results"]:
                 await asyncio.sleep(0.02)
@@ -147,7 +150,7 @@ async def test_a_seat_needs_the_name_that_the_token_proves():
 @on_loop
 async def test_what_is_wrong_with_a_call_is_said_and_nothing_changes(monkeypatch):
     monkeypatch.setattr(tables, "MOST_OF_ONE", 1)
-    async with lobby(access_token="key") as host:
+    async with lobby(server=ServerSettings(access_token="key")) as host:
         assert (await call(host, "POST", "/people", None, {"name": "Ann"}))[0] == 401
         assert (await call(host, "POST", "/people", "kez", {"name": "Ann"}))[0] == 401
         ann = await enter(host, "Ann", "key")

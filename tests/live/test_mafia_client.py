@@ -14,6 +14,7 @@ import msgspec
 import pytest
 from mafia_players import FIVE, NAMES, Plain, context
 from needs import program
+from parlour.wrappers.live.common.server import ServerSettings
 from parlour.wrappers.live.mafia import agent as service_module
 from parlour.wrappers.live.mafia.agent import MafiaAgentServer
 from parlour.wrappers.live.mafia.host import MafiaHost
@@ -88,7 +89,7 @@ def run(main, within=120):
 
 def test_two_agents_on_one_connection(package):
     async def main():
-        service = MafiaAgentServer(lambda id, name: MafiaScriptedAgent(id, name, seed=1), port=0)
+        service = MafiaAgentServer(lambda id, name: MafiaScriptedAgent(id, name, seed=1))
         async with service, node(package, service.url) as ask:
             return await ask("both"), service
 
@@ -116,7 +117,7 @@ def test_chunks_come_as_they_are_made_and_a_consumer_may_leave(package):
                 stopped.append(word)
 
     async def main():
-        async with MafiaAgentServer(Slow, port=0) as service, node(package, service.url) as ask:
+        async with MafiaAgentServer(Slow) as service, node(package, service.url) as ask:
             chunks = await ask("think")
             first = await ask("leave")
             await asyncio.sleep(0.1)
@@ -138,7 +139,7 @@ def test_timeouts_and_lost_connections(package):
     begun, go = asyncio.Event(), asyncio.Event()
 
     async def main():
-        service = MafiaAgentServer(Fickle, port=0)
+        service = MafiaAgentServer(Fickle)
         await service.start()
         async with node(package, service.url) as ask:
             late = await ask("late")
@@ -149,7 +150,7 @@ def test_timeouts_and_lost_connections(package):
             await service.stop()  # in the middle of a call
             go.set()
             port = int(service.url.rpartition(":")[2])
-            async with MafiaAgentServer(Fickle, port=port):
+            async with MafiaAgentServer(Fickle, server=ServerSettings(port=port)):
                 return late, nobody, await waiting, await ask("vote")
 
     late, nobody, resumed, after = run(main())

@@ -15,12 +15,14 @@ import pytest
 from mafia_players import FIVE, NAMES, Plain, scripted
 from parlour.envs import game
 from parlour.training import cli
+from parlour.wrappers.live.common.server import ServerSettings
 from parlour.wrappers.live.mafia import messages as wire
 from parlour.wrappers.live.mafia.host import REMEMBERED, MafiaHost
 from parlour.wrappers.live.mafia.service_client import RemoteAgent, ServiceConnection
 from parlour.wrappers.logs import match_log, recorder
 from parlour.wrappers.replay.log_reader import moments
 
+SESAME = ServerSettings(access_token="sesame")
 PRIVATE = {"ROLES_ASSIGNED", "NIGHT_ACTION_SUBMITTED", "INVESTIGATION_RESULT", "AGENT_THINK_STREAM"}
 
 
@@ -48,7 +50,7 @@ async def until_the_end(socket):
 def test_the_public_and_the_admins_each_get_their_stream():
     async def main():
         async with (
-            MafiaHost(FIVE, seed=1, admin_token="sesame") as host,
+            MafiaHost(FIVE, seed=1, server=SESAME) as host,
             observing(host) as public,
             observing(host, "?view=admin&token=sesame") as by_query,
             observing(host, "?view=admin", Authorization="Bearer sesame") as by_header,
@@ -115,7 +117,7 @@ def test_who_stays_sees_one_match_after_another():
 )
 def test_wrong_observers_are_refused(query, status):
     async def main():
-        async with MafiaHost(FIVE, admin_token="sesame") as host, aiohttp.ClientSession() as http:
+        async with MafiaHost(FIVE, server=SESAME) as host, aiohttp.ClientSession() as http:
             with pytest.raises(aiohttp.WSServerHandshakeError) as error:
                 await http.ws_connect(f"{host.url}/observe{query}")
             async with http.get(f"{host.url}/observe") as reply:
@@ -162,8 +164,8 @@ def test_matches_side_by_side_do_not_mix():
 
 
 def test_wrong_settings_are_told():
-    with pytest.raises(ValueError, match="admin_token"):
-        MafiaHost(FIVE, admin_token="")
+    with pytest.raises(ValueError, match="access_token is empty"):
+        ServerSettings(access_token="")
     with pytest.raises(ValueError, match="not mafia"):
         MafiaHost(game("auction"))
 

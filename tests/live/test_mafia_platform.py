@@ -27,7 +27,7 @@ def trained(seats):
 def play(make, seats, seeds, ours=None):
     async def main():
         matches = []
-        async with MafiaAgentServer(make, port=0, seed=0) as service, aiohttp.ClientSession() as http:
+        async with MafiaAgentServer(make, seed=0) as service, aiohttp.ClientSession() as http:
             for seed in seeds:
                 async with http.ws_connect(service.url) as socket:
                     match = Platform(socket, seats, seed, ours)

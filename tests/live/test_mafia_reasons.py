@@ -52,7 +52,7 @@ def test_the_log_and_its_replay_hold_them(tmp_path, remote):
 
     async def main():
         with MatchLog(path) as log, MatchLog(at_the_agents) as service_log:
-            service = MafiaAgentServer(Explaining, port=0, log=service_log)
+            service = MafiaAgentServer(Explaining, log=service_log)
             async with service, MafiaHost(FIVE, seed=3, log=log) as host:
                 players = [scripted(seat) for seat in range(5)]
                 players[0] = Explaining("p1", "Ann")

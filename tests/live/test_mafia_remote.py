@@ -10,6 +10,7 @@ from live.mafia_service import answers, client, personality, request, run, serve
 from live.small_server import socket_served
 from logs import Even
 from mafia_players import FIVE, NAMES, Answers, Plain, context, dealt, scripted, warnings
+from parlour.wrappers.live.common.server import ServerSettings
 from parlour.wrappers.live.mafia.agent import MafiaAgentServer
 from parlour.wrappers.live.mafia.host import MafiaHost
 from parlour.wrappers.live.mafia.limits import MafiaLimits
@@ -25,7 +26,7 @@ from parlour.wrappers.replay.moment import picture
 def test_a_match_with_remote_agents_only_is_played_like_one_at_home():
     async def main():
         made = {f"p{seat + 1}": scripted(seat) for seat in range(5)}
-        async with MafiaAgentServer(lambda id, name: made[id], port=0) as service, MafiaHost(FIVE, seed=3) as host:
+        async with MafiaAgentServer(lambda id, name: made[id]) as service, MafiaHost(FIVE, seed=3) as host:
             connection = ServiceConnection(service.url)
             far = [RemoteAgent(f"p{seat + 1}", NAMES[seat], connection) for seat in range(5)]
             result = await host.play(far, seed=7)
@@ -39,7 +40,7 @@ def test_a_match_with_remote_agents_only_is_played_like_one_at_home():
 
 def test_a_service_that_dies_and_comes_back():
     async def main():
-        service = MafiaAgentServer(personality, port=0)
+        service = MafiaAgentServer(personality)
         await service.start()
         port = int(service.url.rpartition(":")[2])
         connection = ServiceConnection(service.url)
@@ -48,7 +49,7 @@ def test_a_service_that_dies_and_comes_back():
         await service.stop()
         with pytest.raises(ConnectionError):
             await agent.vote(*context()[::2])
-        async with MafiaAgentServer(personality, port=port):
+        async with MafiaAgentServer(personality, server=ServerSettings(port=port)):
             assert await agent.vote(*context()[::2])
         await connection.close()
 
@@ -202,7 +203,7 @@ def test_a_log_tells_what_a_policy_saw_thought_and_did(tmp_path):
 
     async def main():
         with MatchLog(path) as log:
-            service = MafiaAgentServer(lambda id, name: MafiaPolicyAgent(id, name, FIVE, Even()), port=0, log=log)
+            service = MafiaAgentServer(lambda id, name: MafiaPolicyAgent(id, name, FIVE, Even()), log=log)
             async with service:
                 phases = {"nightAction": "NIGHT_ACTIONS", "say": "DAY_DISCUSSION", "vote": "DAY_VOTING"}
                 asked = [(request(0, "think", phase=phase), request(0, method)) for method, phase in phases.items()]
@@ -234,7 +235,7 @@ def test_a_log_tells_what_was_replaced_and_each_agent_by_itself(tmp_path):
 
     async def main():
         with MatchLog(path) as log:
-            agent = MafiaAgentServer(lambda id, name: Answers(None, [], id=id, name=name), port=0, seed=0, log=log)
+            agent = MafiaAgentServer(lambda id, name: Answers(None, [], id=id, name=name), seed=0, log=log)
             async with agent as service:
                 calls = [request(0, "think", agent, "DAY_VOTING") for agent in ("p1", "p2")]
                 await played(service, *calls, request(0, "vote", "p2"), request(0, "nightAction", "p1"), path="")

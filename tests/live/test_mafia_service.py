@@ -8,6 +8,7 @@ import aiohttp
 import pytest
 from live.mafia_service import answers, client, personality, request, run, serve
 from mafia_players import Answers, Endless, EndlessNothing, Plain, Silent, context, warnings
+from parlour.wrappers.live.common.server import ServerSettings
 from parlour.wrappers.live.mafia import messages as wire
 from parlour.wrappers.live.mafia.agent import MafiaAgentServer
 from parlour.wrappers.live.mafia.agent_calls import NOTHING_TO_SAY, SAYS_LIMIT
@@ -84,7 +85,7 @@ def test_agents_that_do_not_answer_are_replaced_in_time(bad, caplog):
 )
 def test_illegal_choices_never_leave_the_service(night, vote):
     async def main():
-        agent = MafiaAgentServer(lambda id, name: Answers(night, vote, id=id, name=name), port=0, seed=0)
+        agent = MafiaAgentServer(lambda id, name: Answers(night, vote, id=id, name=name), seed=0)
         async with agent as service, client(service) as socket:
             await socket.send_json(request(1, "nightAction"))
             await socket.send_json(request(2, "vote"))
@@ -100,7 +101,7 @@ def test_no_agent_and_a_service_that_cannot_make_one():
         raise OSError("no such run")
 
     async def main():
-        async with MafiaAgentServer(none, port=0) as service, client(service) as socket:
+        async with MafiaAgentServer(none) as service, client(service) as socket:
             await socket.send_json(request(1, "think"))
             got = await answers(socket, 1)
             await socket.send_json(request(2, "think"))
@@ -169,7 +170,7 @@ def test_hostile_clients_are_answered_or_dropped_and_others_play_on():
 
 def test_a_token_where_one_is_asked_for(caplog):
     async def main():
-        async with serve(personality, access_token="sesame") as service:
+        async with serve(personality, server=ServerSettings(access_token="sesame")) as service:
             for token in (None, "open"):
                 agent = RemoteAgent("p1", "Ann", ServiceConnection(service.url, token))
                 with pytest.raises(ConnectionError, match="cannot reach"):
@@ -191,7 +192,7 @@ def test_a_client_finds_its_agents_again_and_a_stranger_does_not():
         return Plain(id, name)
 
     async def main():
-        async with MafiaAgentServer(make, port=0) as service:
+        async with MafiaAgentServer(make) as service:
             for address in (f"{service.url}/?client=one", f"{service.url}/?client=one", f"{service.url}/?client=two"):
                 async with aiohttp.ClientSession() as http, http.ws_connect(address) as socket:
                     await socket.send_json(request(1, "think"))

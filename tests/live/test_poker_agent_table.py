@@ -7,12 +7,12 @@ import time
 import numpy as np
 import pytest
 from aiohttp import web
+from live.poker_options import play
 from live.poker_server import CALLER, FAST, KEY, SEAT, TOKEN, Scripted, Server, Silent, actions, checks, stay
 from live.small_server import served
 from parlour import envs
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.common.client import LiveError
-from parlour.wrappers.live.poker.agent import play
 from parlour.wrappers.logs.match_log import read, turns
 
 pytestmark = pytest.mark.usefixtures("compiled_poker")

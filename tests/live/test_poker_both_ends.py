@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from live.poker_options import grouped
+from live.poker_options import grouped, play
 from live.poker_options import rules as session_options
 from parlour.envs.core.turn_state import Action, AgentResponse
 from parlour.envs.holdem import game as holdem
@@ -14,8 +14,8 @@ from parlour.envs.testing.differences import in_observations
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.common.agent_turn import Turn
 from parlour.wrappers.live.common.client import LiveError
+from parlour.wrappers.live.common.server import ServerSettings
 from parlour.wrappers.live.poker import messages as m
-from parlour.wrappers.live.poker.agent import play
 from parlour.wrappers.live.poker.agent_session import PokerAgentSession
 from parlour.wrappers.live.poker.host import PokerHost
 from parlour.wrappers.live.poker.host_session import PokerHostSession
@@ -294,7 +294,7 @@ def test_a_closed_table_lets_in_who_bears_its_access_token():
 
     async def match():
         rules = PokerRules(seats=2, max_hands=1)
-        async with PokerHost(rules, PokerTimes(hand=0), access_token="sésame", seed=3) as host:
+        async with PokerHost(rules, PokerTimes(hand=0), seed=3, server=ServerSettings(access_token="sésame")) as host:
             with pytest.raises(LiveError, match="UNAUTHORIZED"):
                 await play(host.url, PolicyAgent(game, game.bots["call"](game, seed=0)))
             stays = [

@@ -10,11 +10,11 @@ import pytest
 from aiohttp import web
 from live.event_loops import on_loop
 from live.poker_client import hosting
+from live.poker_options import play
 from live.poker_server import CALLER
 from live.small_server import served
 from parlour.training.commands.stopping import TRY_AGAIN
 from parlour.wrappers.live.common.client import LiveError, tls_context
-from parlour.wrappers.live.poker.agent import play
 
 
 async def deploy(*args, **environment):

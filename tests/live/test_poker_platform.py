@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 from live.event_loops import on_loop
+from live.poker_options import play
 from live.poker_platform import Platform
 from parlour import envs
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.common.client import LiveError
-from parlour.wrappers.live.poker.agent import play
 
 pytestmark = pytest.mark.usefixtures("compiled_poker")
 

@@ -12,14 +12,13 @@ import pytest
 from live.event_loops import on_loop
 from live.full_disk import full_disk
 from live.poker_client import Client, hosting, refused
-from live.poker_options import rules
+from live.poker_options import play, rules
 from live.poker_room import Room
 from live.poker_server import CALLER
 from live.test_poker_stop import command
 from parlour.wrappers.live.common.database import SaveError
 from parlour.wrappers.live.common.tokens import hashed
 from parlour.wrappers.live.poker import messages
-from parlour.wrappers.live.poker.agent import play
 from parlour.wrappers.live.poker.host_session import PokerHostSession
 from parlour.wrappers.live.poker.store import PokerStore
 from parlour.wrappers.logs.match_log import read

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 import pytest
 from live.event_loops import on_loop
 from live.poker_client import hosting
-from parlour.wrappers.live.poker.agent import play
+from live.poker_options import play
 from parlour.wrappers.logs.match_log import read
 
 pytestmark = [

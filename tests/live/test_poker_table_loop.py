@@ -6,12 +6,12 @@ from datetime import datetime, timedelta
 import pytest
 from live.event_loops import on_loop
 from live.poker_client import hosting
+from live.poker_options import play
 from live.poker_platform import Platform
 from live.poker_server import CALLER, Scripted, checks
 from live.test_poker_platform import bot
 from parlour.envs import Action, AgentResponse
 from parlour.wrappers.live.common.client import LiveError
-from parlour.wrappers.live.poker.agent import play
 
 pytestmark = pytest.mark.usefixtures("compiled_poker")
 

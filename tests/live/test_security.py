@@ -54,8 +54,8 @@ async def serving(name):
         "arena": lambda: ArenaHost(bargaining),
         "arena agent": lambda: ArenaAgentServer(ArenaAgent("ours", fair)),
         "mafia": lambda: MafiaHost(envs.game("mafia", seats=5)),
-        "mafia agent": lambda: MafiaAgentServer(MafiaScriptedAgent, port=0),
-        "tangram agent": lambda: TangramAgentServer(placing, tangram, port=0),
+        "mafia agent": lambda: MafiaAgentServer(MafiaScriptedAgent),
+        "tangram agent": lambda: TangramAgentServer(placing, tangram),
         "table": lambda: TableHost(bargaining, [None, ("fair", fair)]),
     }
     async with make[name]() as server:

@@ -10,8 +10,9 @@ import pytest
 from live.table_people import Program, caller, on_loop
 from parlour import envs
 from parlour.envs.holdem import hands
+from parlour.training.commands.arguments import TableArguments
 from parlour.training.commands.browser_tables import browser_table
-from parlour.wrappers.live.common.server import server_tls
+from parlour.wrappers.live.common.server import ServerSettings, server_tls
 from parlour.wrappers.live.poker.host import PokerHost
 from parlour.wrappers.live.poker.hosted_table import PokerTimes
 from parlour.wrappers.live.poker.seats import PokerRules
@@ -136,8 +137,8 @@ def test_a_poker_table_needs_a_person():
 
 @on_loop
 async def test_people_come_by_tls_and_programs_need_no_certificate(certificate):
-    table = PokerTable(PokerRules(seats=2), {1: ("caller", Program(caller))}, times=PokerTimes(hand=0))
-    table.tls = server_tls(*certificate)
+    settings, programs = ServerSettings(tls=server_tls(*certificate)), {1: ("caller", Program(caller))}
+    table = PokerTable(PokerRules(seats=2), programs, times=PokerTimes(hand=0), server=settings)
     trusting = aiohttp.TCPConnector(ssl=ssl.create_default_context(cafile=certificate[0]))
     async with table, aiohttp.ClientSession(connector=trusting) as http:
         assert table.url.startswith("https://")
@@ -199,7 +200,8 @@ async def test_the_view_of_a_table_has_what_its_reader_may_know():
 
 @on_loop
 async def test_the_command_opens_a_poker_table_with_its_time_to_act():
-    table = browser_table(envs.game("holdem", seats=2), ["human", "call"], delay=0, hands=3, timeout=7.0, port=0)
+    settings = TableArguments(delay=0, hands=3, timeout=7.0)
+    table = browser_table(envs.game("holdem", seats=2), ["human", "call"], settings)
     async with table, aiohttp.ClientSession() as http, http.get(f"{table.url}/v1/tables") as reply:
         config = (await reply.json())["tables"][0]["config"]
         assert config["actionTimeoutMs"] == 7000 and config["minPlayersToStart"] == 2

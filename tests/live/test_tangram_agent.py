@@ -15,6 +15,7 @@ from live.event_loops import on_loop
 from live.small_game import SmallGame
 from parlour import envs
 from parlour.envs import Action, AgentResponse
+from parlour.wrappers.live.common.server import ServerSettings
 from parlour.wrappers.live.tangram import agent
 from parlour.wrappers.live.tangram import messages as m
 from parlour.wrappers.live.tangram.agent import TangramAgentServer
@@ -43,7 +44,7 @@ class Scripted:
 
 @asynccontextmanager
 async def serving(player, **settings):
-    async with TangramAgentServer(player, GAME, port=0, **settings) as server, aiohttp.ClientSession() as http:
+    async with TangramAgentServer(player, GAME, **settings) as server, aiohttp.ClientSession() as http:
         yield server, lambda: http.ws_connect(server.url, max_msg_size=2**16)
 
 
@@ -285,7 +286,7 @@ async def test_a_port_that_is_taken_is_told():
     async with serving(Scripted()) as (server, _):
         port = int(server.url.rpartition(":")[2])
         with pytest.raises(OSError):
-            await TangramAgentServer(Scripted(), GAME, port=port).start()
+            await TangramAgentServer(Scripted(), GAME, server=ServerSettings(port=port)).start()
 
 
 @on_loop

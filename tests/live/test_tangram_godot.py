@@ -46,7 +46,7 @@ def test_several_games_of_a_real_godot(bot, tmp_path):
     agent = Knows() if bot == "knows" else PolicyAgent(game, make_policy(bot, game, seed=1))
 
     async def play():
-        async with TangramAgentServer(agent, game, port=0) as server:
+        async with TangramAgentServer(agent, game) as server:
             printed = await godot(server.url, tmp_path)
         return server, printed
 

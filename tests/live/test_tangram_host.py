@@ -172,7 +172,7 @@ def test_whatever_an_agent_says_the_match_goes_on(script):
 @on_loop
 async def test_whole_matches_over_a_socket(person, agent, dialect, tmp_path):
     game = envs.game("tangram", figure="A square", aspect="godot", turns=10)
-    async with TangramAgentServer(bot(agent, game), game, port=0) as server:
+    async with TangramAgentServer(bot(agent, game), game) as server:
         with MatchLog(tmp_path / "log.jsonl") as log:
             host = TangramHost(game, bot(person, game), server.url, dialect=dialect, log=log)
             played = await host.play(2, seed=3)
@@ -206,7 +206,7 @@ class Talks:
 async def test_the_log_of_a_match_replays(tmp_path):
     game = envs.game("tangram", figure="library", aspect="godot", turns=20)
     path = tmp_path / "log.jsonl"
-    async with TangramAgentServer(bot("solver", game), game, port=0) as server:
+    async with TangramAgentServer(bot("solver", game), game) as server:
         with MatchLog(path) as log:
             host = TangramHost(game, Talks(bot("solver", game)), server.url, log=log)
             (played,) = await host.play(1, seed=5)
@@ -244,7 +244,7 @@ async def test_a_person_at_a_terminal():
     screen, said = io.StringIO(), []
     game = envs.game("tangram", figure="A square", aspect="godot", turns=6)
     person = Person(game, io.StringIO("".join(line + "\n" for line in lines)), screen)
-    async with TangramAgentServer(Fails(), game, port=0) as server:
+    async with TangramAgentServer(Fails(), game) as server:
         (played,) = await TangramHost(game, person, server.url, on_chat=said.append).play(1, seed=1)
         assert played.turns == 6
         assert said == ["0 of 7 pieces are on the board, and I am building: A square."]
@@ -256,7 +256,7 @@ async def test_a_person_at_a_terminal():
 
 @on_loop
 async def test_a_person_whose_policy_fails_skips():
-    async with TangramAgentServer(Fails(), GAME, port=0) as server:
+    async with TangramAgentServer(Fails(), GAME) as server:
         (played,) = await TangramHost(GAME, Fails(), server.url).play(1, seed=1)
     assert played.turns == 6
     assert server.statistics.replaced == 3

@@ -102,7 +102,7 @@ class Slow(Idle):
 async def test_a_person_may_think_for_longer_than_the_agent_waits_for_a_pong(monkeypatch):
     monkeypatch.setattr(pings, "HEARTBEAT", 0.1)
     agent = PolicyAgent(GAME, make_policy("random", GAME, seed=1))
-    async with TangramAgentServer(agent, GAME, port=0) as server:
+    async with TangramAgentServer(agent, GAME) as server:
         (played,) = await TangramHost(GAME, Slow(), server.url).play(1, seed=1)
         await asyncio.wait_for(server.played(1), 5)
         assert (played.turns, played.lost, server.games) == (6, 0, 1)

@@ -16,7 +16,8 @@ from parlour.training.commands.stopping import until_done
 from parlour.wrappers.agents.delayed import DelayedAgent
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.common.activity import trim_memory
-from parlour.wrappers.live.poker.agent import play
+from parlour.wrappers.live.poker.agent import ClientSettings, PlayLength, play
+from parlour.wrappers.live.poker.rest_client import SeatRequest
 from parlour.wrappers.policies.loading import make_policy
 
 SEATS = 10
@@ -32,10 +33,9 @@ async def run(config: dict[str, Any]) -> None:
         result = await play(
             config["url"],
             DelayedAgent(bot, config["think"]),
-            name=agent["name"],
-            api_key=agent["api_key"],
-            retry_after=config["retry_after"],
-            keep_playing=True,
+            seat=SeatRequest(name=agent["name"], api_key=agent["api_key"]),
+            length=PlayLength(keep_playing=True),
+            client=ClientSettings(retry_after=config["retry_after"]),
         )
         logging.error("%s has ended: %s", agent["name"], result.reason)
 

@@ -11,6 +11,8 @@ from parlour import zoo
 from parlour.envs import game
 from parlour.training import cli
 from parlour.training.commands import browser_tables, lobby, lookup, supervisor, table
+from parlour.training.commands.arguments import TableArguments
+from parlour.wrappers.live.table.table_result import LobbyCallbacks
 
 
 def test_a_language_model_has_four_fifths_of_a_turn(monkeypatch):
@@ -44,7 +46,8 @@ def test_a_certificate_reaches_the_server(command, args, monkeypatch, certificat
     monkeypatch.setattr(command, "serve", lambda host, *rest: served.append(host) or asyncio.sleep(0))
     cert, key = map(str, certificate)
     assert cli.main([*args, "--port", "0", "--tls-cert", cert, "--tls-key", key]) == 0
-    assert [isinstance(host.tls, ssl.SSLContext) for host in served] == [True]
+    servers = [getattr(host, "host", host) for host in served]  # a poker table has a poker host
+    assert [isinstance(server.settings.tls, ssl.SSLContext) for server in servers] == [True]
 
 
 @pytest.mark.parametrize(
@@ -111,7 +114,10 @@ def test_own_policies_are_among_the_opponents_of_their_game(tmp_path, monkeypatc
     assert str(own) not in [one.name for one in leduc.opponents]
 
 
-TABLE = {"admit": lambda name, token: None, "on_result": print, "timeout": 9, "delay": 0, "hands": 5, "rebuy": False}
+TABLE = {
+    "lobby": LobbyCallbacks(lambda name, token: None, print),
+    "tables": TableArguments(timeout=9, delay=0, hands=5),
+}
 
 
 def test_a_lobbys_table_leaves_a_seat_to_a_person():

@@ -4,12 +4,11 @@ A command has these dataclasses as parameters; tyro shows their fields as option
 """
 
 import os
-import ssl
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
@@ -17,6 +16,9 @@ from ...wrappers.agents.language_model import Model
 from ...wrappers.agents.prompt import Prompting, StateView, load_prompts
 from ...wrappers.logs.program_log import Format, Level
 from ..parallel.tasks import Workers
+
+if TYPE_CHECKING:
+    from ...wrappers.live.common.server import ServerSettings
 
 GameName = Annotated[
     tyro.conf.Positional[str],
@@ -266,6 +268,13 @@ class AddressArguments:
         if not 0 <= self.port < 2**16:
             raise ValueError(f"port={self.port}: give a port from 0 to {2**16 - 1}")
 
+    @property
+    def settings(self) -> "ServerSettings":
+        """The settings of the server."""
+        from ...wrappers.live.common.server import ServerSettings  # imported here: it loads aiohttp
+
+        return ServerSettings(address=self.address, port=self.port)
+
 
 @dataclass(frozen=True, kw_only=True)
 class ServerArguments(AddressArguments):
@@ -278,9 +287,10 @@ class ServerArguments(AddressArguments):
     """File with that token."""
 
     @property
-    def token(self) -> str | None:
-        """The access token; None: no token is needed."""
-        return secret(self.access_token, self.access_token_file, "PARLOUR_ACCESS_TOKEN")
+    def settings(self) -> "ServerSettings":
+        """The settings of the server."""
+        token = secret(self.access_token, self.access_token_file, "PARLOUR_ACCESS_TOKEN")
+        return replace(super().settings, access_token=token)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -293,15 +303,15 @@ class TlsServerArguments(ServerArguments):
     """The certificate's key (PEM). Default: the certificate's file."""
 
     @property
-    def tls(self) -> ssl.SSLContext | None:
-        """The server's TLS settings; None: plain HTTP."""
+    def settings(self) -> "ServerSettings":
+        """The settings of the server."""
         if self.tls_cert is None:
             if self.tls_key is not None:
                 raise ValueError("--tls-key needs --tls-cert")
-            return None
+            return super().settings
         from ...wrappers.live.common.server import server_tls  # imported here: it loads aiohttp
 
-        return server_tls(self.tls_cert, self.tls_key)
+        return replace(super().settings, tls=server_tls(self.tls_cert, self.tls_key))
 
 
 @dataclass(frozen=True, kw_only=True)

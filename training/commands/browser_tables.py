@@ -1,7 +1,7 @@
 """Tables in the browser for the commands table and lobby: seats by name, and serving until a signal."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from socket import AF_INET, SOCK_DGRAM, gethostname, socket
 from typing import Any
@@ -10,29 +10,26 @@ from urllib.parse import quote
 from ...envs import Game
 from ...wrappers.agents.base import Agent
 from ...wrappers.agents.delayed import DelayedAgent
-from ...wrappers.agents.language_model import Model
-from ...wrappers.agents.prompt import Prompting
 from ...wrappers.live.table.host import TableHost
 from ...wrappers.logs.match_log import MatchLog
 from ..learning.settings import pair
 from ..terminal.console import Console
+from .arguments import PromptArguments, TableArguments
 from .lookup import HUMAN, agent, warn_about_differences
 
 POKER = "holdem"
 """The game that is played at a table of the poker host, where stacks carry over from hand to hand."""
+NO_MODEL = PromptArguments()
 
 
 def browser_table(
     game: Game,
     specs: Sequence[str],
+    tables: TableArguments,
     *,
-    settings: Sequence[str] = (),
+    options: Sequence[str] = (),
     seed: int | None = None,
-    model: Model | None = None,
-    prompting: Callable[..., Prompting] | None = None,
-    delay: float,
-    hands: int | None = None,
-    rebuy: bool = False,
+    language_models: PromptArguments = NO_MODEL,
     log: MatchLog | None = None,
     **common: Any,
 ) -> Any:
@@ -41,31 +38,31 @@ def browser_table(
     Args:
         game: the game with its options.
         specs: the players, seat by seat, as `lookup.agent` reads them; ``human``: a person.
-        settings: the options that the user gave, as ``name=value``.
+        tables: the settings of the table.
+        options: the game's options that the user gave, as ``name=value``.
         seed: the seed of the deals and the programs; None: random.
-        model, prompting: the model of the language models, and how it is asked.
-        delay: the least time of programs for an answer, in seconds.
-        hands: the number of hands after which a poker table ends.
-        rebuy: whether a poker player without chips gets a new stack before the next hand.
+        language_models: the model of the language models, and how it is asked.
         log: the match log.
-        common: arguments of every table: timeout, address, port, names, access_token, admit, on_result.
+        common: arguments of every table: server and lobby.
 
     Raises:
         ValueError: for an unknown player, or no seat for a person.
     """
     seeds = [None if seed is None else seed + 1 + seat for seat in range(len(specs))]
+    model, prompting = language_models.language_model(tables.timeout), language_models.prompting()
     agents = [
         None if spec == HUMAN else agent(spec, game, one, model, prompting)
         for spec, one in zip(specs, seeds, strict=True)
     ]
     warn_about_differences(zip(specs, agents, strict=True), game)
-    players = _named(specs, [None if one is None else DelayedAgent(one, delay) for one in agents])
+    players = _named(specs, [None if one is None else DelayedAgent(one, tables.delay) for one in agents])
     if game.name == POKER:
         from ...wrappers.live.table.poker import poker_table  # imported here: it loads the poker host
 
-        given = dict(map(pair, settings))
-        return poker_table(game, given, players, hands=hands, rebuy=rebuy, seed=seed, log=log, **common)
-    return TableHost(game, players, seed=seed, log=log, **common)
+        given = dict(map(pair, options))
+        common |= {"hands": tables.hands, "rebuy": tables.rebuy}
+        return poker_table(game, given, players, timeout=tables.timeout, seed=seed, log=log, **common)
+    return TableHost(game, players, timeout=tables.timeout, seed=seed, log=log, **common)
 
 
 def _named(specs: Sequence[str], players: Sequence[Agent | None]) -> list[tuple[str, Agent] | None]:

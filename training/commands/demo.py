@@ -12,9 +12,11 @@ from typing import Any
 from rich.table import Table
 
 from ...wrappers.agents.base import Agent
+from ...wrappers.live.common.server import ServerSettings
 from ...wrappers.live.poker.agent import play
 from ...wrappers.live.poker.host import LIMITS, PokerHost
 from ...wrappers.live.poker.hosted_table import PokerTimes
+from ...wrappers.live.poker.rest_client import SeatRequest
 from ...wrappers.live.poker.seats import PokerRules
 from ...wrappers.live.poker.table_connection import PokerResult
 from ...wrappers.logs.match_log import MatchLog
@@ -141,8 +143,8 @@ def _live(console: Console, folder: Path, hands: int, seed: int, log: Path) -> T
                 seats=len(agents), min_players=len(agents), stack=200, raise_cap=None, max_hands=hands, rebuy=True
             ),
             PokerTimes(act=10.0, hand=0.0),
-            limits=replace(LIMITS, rate=None),
             seed=seed,
+            server=ServerSettings(limits=replace(LIMITS, rate=None)),
             on_event=live.note,
         )
         trained, *_others = asyncio.run(_played(host, agents))
@@ -152,4 +154,6 @@ def _live(console: Console, folder: Path, hands: int, seed: int, log: Path) -> T
 async def _played(host: PokerHost, agents: Mapping[str, Agent]) -> list[PokerResult]:
     """Let the agents play at the host's table until it ends."""
     async with host:
-        return await asyncio.gather(*(play(host.url, player, name=name) for name, player in agents.items()))
+        return await asyncio.gather(
+            *(play(host.url, player, seat=SeatRequest(name=name)) for name, player in agents.items())
+        )

@@ -1,7 +1,7 @@
 """A page with the open tables of many games, their results and ratings: `parlour table --lobby`."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import isfinite
 from pathlib import Path
@@ -9,12 +9,12 @@ from pathlib import Path
 from ... import zoo
 from ...envs import GAMES, Game
 from ...wrappers.live.common.activity import Activity
-from ...wrappers.live.common.tokens import Admit
+from ...wrappers.live.common.server import ServerSettings
 from ...wrappers.live.lobby.host import LobbyHost
 from ...wrappers.live.lobby.tables import LobbyTable, Offer, Opponent
-from ...wrappers.live.table.table_result import OnResult
+from ...wrappers.live.table.table_result import LobbyCallbacks
 from ..terminal.console import Console
-from .arguments import LiveArguments, SessionArguments, TableArguments, TlsServerArguments
+from .arguments import LiveArguments, SessionArguments, TableArguments
 from .browser_tables import browser_table, serve
 from .lookup import HUMAN, game_with, has_seats, reason_against, tables_of, trained_for
 from .supervisor import Supervisor
@@ -42,8 +42,7 @@ def serve_lobby(
     games: Sequence[str],
     policies: Sequence[str],
     lobby: LobbyArguments,
-    server: TlsServerArguments,
-    names: Sequence[str],
+    server: ServerSettings,
     tables: TableArguments,
     live: LiveArguments,
 ) -> None:
@@ -54,7 +53,6 @@ def serve_lobby(
         policies: runs and policy files that people can play with.
         lobby: the lobby's settings.
         server: the address, the access token and the certificate.
-        names: further host names under which browsers reach this server.
         tables: the settings of every table.
         live: the settings of its logs and metrics.
     """
@@ -76,18 +74,14 @@ def serve_lobby(
         trained.setdefault(trained_as.name, []).append(spec)
     host = LobbyHost(
         [_offer(game, trained.get(game.name, ())) for game in offered],
-        partial(_table, timeout=timeout, delay=delay, hands=hands, rebuy=tables.rebuy),
+        partial(_table, tables=replace(tables, hands=hands)),
         state=lobby.state,
         empty_after=empty_after,
-        address=server.address,
-        port=server.port,
-        names=names,
-        access_token=server.token,
+        server=server,
     )
-    host.tls = server.tls
     with Supervisor(live, SessionArguments(), Console()) as supervisor:
         activity = Activity(counts=lambda: {"tables": host.tables}, failing=lambda: host.problem)
-        supervisor.run(serve(host, server.token, "lobby"), activity)
+        supervisor.run(serve(host, server.access_token, "lobby"), activity)
 
 
 def _playable() -> list[Game]:
@@ -121,23 +115,12 @@ def _offer(game: Game, policies: Sequence[str]) -> Offer:
 
 
 def _table(
-    name: str,
-    seats: int | None,
-    opponents: Sequence[str],
-    *,
-    admit: Admit,
-    on_result: OnResult,
-    timeout: float,
-    delay: float,
-    hands: int,
-    rebuy: bool,
+    name: str, seats: int | None, opponents: Sequence[str], *, lobby: LobbyCallbacks, tables: TableArguments
 ) -> LobbyTable:
     """Return a table of the lobby; see `wrappers.live.lobby.tables`."""
     game = game_with(name, seats=seats)
     if len(opponents) >= game.seats:
         raise ValueError(f"{len(opponents)} opponents for {game.seats} seats: leave one to a person")
     specs = [*opponents, *[HUMAN] * (game.seats - len(opponents))]
-    table: LobbyTable = browser_table(
-        game, specs, delay=delay, hands=hands, rebuy=rebuy, timeout=timeout, admit=admit, on_result=on_result
-    )
+    table: LobbyTable = browser_table(game, specs, tables, lobby=lobby)
     return table

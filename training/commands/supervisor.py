@@ -108,10 +108,11 @@ class Supervisor:
     def _serve_health(self, stack: ExitStack, activity: Activity) -> Callable[[], Coroutine[Any, Any, None]]:
         """Serve health and metrics; return what gives signs of life."""
         from ...wrappers.live.common.health import HealthServer, Heartbeat, serving_health  # needs prometheus-client
+        from ...wrappers.live.common.server import ServerSettings
 
         heartbeat = Heartbeat()
-        port = self._live.metrics_port or 0
-        server = HealthServer(activity, heartbeat, address=self._live.metrics_address, port=port)
+        settings = ServerSettings(address=self._live.metrics_address, port=self._live.metrics_port or 0)
+        server = HealthServer(activity, heartbeat, settings)
         url = stack.enter_context(serving_health(server))
         logger.info("health at %s/healthz, metrics at %s/metrics", url, url)
         return heartbeat.beat

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated
 
 import tyro
@@ -51,9 +52,10 @@ def command(
         seats: Number of seats. Default: one per agent, and one for a person if no agent is named.
         names: Further host names under which browsers reach this server, such as a proxy's.
     """
+    settings = replace(server.settings, names=names)
     if lobby.lobby:
         _check_lobby(options, seats, players, session)
-        serve_lobby(games, players.agents, lobby, server, names, tables, live)
+        serve_lobby(games, players.agents, lobby, settings, tables, live)
         return
     if lobby != LobbyArguments():
         raise ValueError("--state and --empty-after are for --lobby")
@@ -69,24 +71,16 @@ def command(
         table = browser_table(
             chosen,
             specs,
-            settings=game.options,
+            tables,
+            options=game.options,
             seed=session.seed,
-            model=players.language_model(tables.timeout),
-            prompting=players.prompting(),
-            delay=tables.delay,
-            hands=tables.hands,
-            rebuy=tables.rebuy,
+            language_models=players,
             log=supervisor.log,
-            timeout=tables.timeout,
-            address=server.address,
-            port=server.port,
-            names=names,
-            access_token=server.token,
+            server=settings,
         )
         if not players.agents and (strong := of_the_zoo(chosen)):
             print(f"a strong opponent: --agents {strong[0]}", file=sys.stderr)
-        table.tls = server.tls
-        supervisor.run(serve(table, server.token, "play"), Activity())
+        supervisor.run(serve(table, settings.access_token, "play"), Activity())
 
 
 def _check_lobby(

@@ -79,8 +79,7 @@ def command(
             return
         server = ArenaAgentServer(
             player,
-            address=listening.address,
-            port=listening.port,
+            server=listening.settings,
             deadline=deadline,
             endpoint=endpoint,
             log=supervisor.log,

@@ -1,12 +1,13 @@
 """`parlour deploy mafia`: serves agents over WebSocket to mafia hosts."""
 
 import asyncio
+from dataclasses import replace
 from typing import Annotated
 
 import tyro
 
 from ....wrappers.live.common.activity import Activity
-from ....wrappers.live.mafia import agent as service
+from ....wrappers.live.mafia.agent import MafiaAgentServer
 from ....wrappers.live.mafia.llm_agent import load_prompts
 from ...terminal.console import Console
 from ..arguments import AccessArguments, AddressArguments, LiveArguments, ModelArguments, SessionArguments
@@ -16,7 +17,7 @@ from ..supervisor import Supervisor
 
 FIRST = ("port", "address", "access-token-file", "model", "llm-url", "prompts", "deadline", "players", "log", "config")
 
-PORT = AddressArguments(port=service.PORT)
+PORT = AddressArguments(port=3010)
 
 
 def command(
@@ -46,12 +47,10 @@ def command(
     model, prompts = language_model.language_model(deadline), load_prompts(language_model.prompts)
     make = maker(run, game, model, session.seed, players, prompts)
     with Supervisor(live, session, console) as supervisor:
-        server = service.MafiaAgentServer(
+        server = MafiaAgentServer(
             make,
-            address=listening.address,
-            port=listening.port,
+            server=replace(listening.settings, access_token=access.token),
             deadline=deadline,
-            access_token=access.token,
             seed=session.seed,
             log=supervisor.log,
         )
@@ -59,7 +58,7 @@ def command(
         supervisor.run(_serve(server, run, console), activity)
 
 
-async def _serve(server: service.MafiaAgentServer, run: str, console: Console) -> None:
+async def _serve(server: MafiaAgentServer, run: str, console: Console) -> None:
     async with server:
         console.print(f"{run} plays mafia at {server.url}; Ctrl-C ends it", markup=False)
         await asyncio.Event().wait()

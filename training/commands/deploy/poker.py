@@ -2,7 +2,7 @@
 
 import sys
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated
@@ -19,8 +19,9 @@ from ....wrappers.live.common.activity import Activity, Link
 from ....wrappers.live.common.agent_turn import AgentStatistics
 from ....wrappers.live.common.client import UNREACHABLE, UNTRUSTED_CERTIFICATE, LiveError
 from ....wrappers.live.poker import messages
-from ....wrappers.live.poker.agent import play
+from ....wrappers.live.poker.agent import ClientSettings, Monitoring, PlayLength, play
 from ....wrappers.live.poker.agent_events import HandEnded, PokerEvent, SeatTaken
+from ....wrappers.live.poker.rest_client import SeatRequest
 from ...terminal.console import Console
 from ..arguments import AccessArguments, LiveArguments, SessionArguments, secret
 from ..live_table import watch_table
@@ -46,25 +47,89 @@ FOR_GOOD = (
 """Error codes after which a retry does not help."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class SeatArguments:
+    """The seat."""
+
+    url: str | None = None
+    """WebSocket URL of a seat, ws:// or wss://. The token is in the URL, in --session-token-file, or in the
+    environment's PARLOUR_SESSION_TOKEN. Other users cannot read the last two."""
+    session_token_file: Path | None = None
+    """File with the seat's token."""
+    api: str | None = None
+    """REST URL of the platform, http:// or https://; registers and joins a table."""
+    name: str | None = None
+    """Name to register with. Default: the run's or bot's."""
+    table: str | None = None
+    """Table to join. Default: the platform chooses."""
+    seat: int | None = None
+    """The preferred seat."""
+    api_key: str | None = None
+    """Key of an agent registered before. Others can read it here; rather use the file or PARLOUR_API_KEY."""
+    api_key_file: Path | None = None
+    """File with that key."""
+    play_for_real_money: bool = False
+    """Sit down at tables for real money, too. You make the deposit; the agent never does."""
+
+    def __post_init__(self) -> None:
+        """Check that there is one address."""
+        if (self.url is None) == (self.api is None):
+            raise ValueError("give either --url ws://… of a seat or --api http://… of the platform")
+
+    @property
+    def address(self) -> str:
+        """The REST URL; or the URL of the seat with its token, which may have been given apart from it."""
+        url = self.api or self.url or ""
+        if self.api is not None or "token" in URL(url).query:
+            return url
+        token = secret(None, self.session_token_file, "PARLOUR_SESSION_TOKEN")
+        return url if token is None else str(URL(url).update_query(token=token))
+
+    def request(self, name: str, access_token: str | None) -> SeatRequest:
+        """Return which seat is wanted; `name` is that of an agent to which none was given."""
+        return SeatRequest(
+            name=self.name or name,
+            table=self.table,
+            seat=self.seat,
+            api_key=secret(self.api_key, self.api_key_file, "PARLOUR_API_KEY"),
+            access_token=access_token,
+            real_money=self.play_for_real_money,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LengthArguments:
+    """How long the agent plays."""
+
+    keep_playing: bool = False
+    """Join the next table when a table ends, when the chips are gone, or when the server has restarted, until stopped
+    or until --hands or --until is reached. It is the default with --api, except with --one-table."""
+    one_table: bool = False
+    """With --api, stop when the table ends."""
+    hands: int | None = None
+    """Number of hands, at all tables, after which the player leaves. Default: no limit."""
+    until: datetime | None = None
+    """Time after which the player leaves at the end of the hand, such as 2030-01-31T07:00:00 (local time)."""
+
+    def __post_init__(self) -> None:
+        """Check that one of the two was given."""
+        if self.keep_playing and self.one_table:
+            raise ValueError("give --keep-playing or --one-table, not both")
+
+    def length(self, api: bool) -> PlayLength:
+        """Return how long the agent plays, at tables of the REST URL or in one seat."""
+        keep_playing = self.keep_playing or (api and not self.one_table)
+        return PlayLength(hands=self.hands, until=self.until, keep_playing=keep_playing)
+
+
 def command(
     *,
     run: Annotated[tyro.conf.Positional[str | None], tyro.conf.arg(metavar="[RUN]")] = None,
     bot: str | None = None,
-    url: str | None = None,
-    session_token_file: Path | None = None,
-    api: str | None = None,
-    name: str | None = None,
-    table: str | None = None,
-    seat: int | None = None,
-    api_key: str | None = None,
-    api_key_file: Path | None = None,
+    where: SeatArguments,
     access: AccessArguments,
     ca_file: Path | None = None,
-    play_for_real_money: bool = False,
-    keep_playing: bool = False,
-    one_table: bool = False,
-    hands: int | None = None,
-    until: datetime | None = None,
+    length: LengthArguments,
     deadline: float | None = None,
     seats: int | None = None,
     search: bool = False,
@@ -80,22 +145,7 @@ def command(
     Args:
         run: A run folder or its name below runs/, a saved policy (.npz, .zip), a bot, or human.
         bot: A bot's name, in place of a run.
-        url: WebSocket URL of a seat, ws:// or wss://. The token is in the URL, in --session-token-file, or in the
-            environment's PARLOUR_SESSION_TOKEN. Other users cannot read the last two.
-        session_token_file: File with the seat's token.
-        api: REST URL of the platform, http:// or https://; registers and joins a table.
-        name: Name to register with. Default: the run's or bot's.
-        table: Table to join. Default: the platform chooses.
-        seat: The preferred seat.
-        api_key: Key of an agent registered before. Others can read it here; rather use the file or PARLOUR_API_KEY.
-        api_key_file: File with that key.
         ca_file: File with certificates (PEM) of further trusted authorities.
-        play_for_real_money: Sit down at tables for real money, too. You make the deposit; the agent never does.
-        keep_playing: Join the next table when a table ends, when the chips are gone, or when the server has restarted,
-            until stopped or until --hands or --until is reached. It is the default with --api, except with --one-table.
-        one_table: With --api, stop when the table ends.
-        hands: Number of hands, at all tables, after which the player leaves. Default: no limit.
-        until: Time after which the player leaves at the end of the hand, such as 2030-01-31T07:00:00 (local time).
         deadline: Seconds for a decision; then the safe action is played. Default: four fifths of the platform's time.
         seats: Number of seats that a policy file was trained for, if the file does not have it. Default: 2.
         search: Solve rivers between two players again before acting there, within a second and half of the time.
@@ -103,12 +153,8 @@ def command(
     spec = run or bot
     if spec is None or (run and bot):
         raise ValueError("give either a run or --bot NAME")
-    if (url is None) == (api is None):
-        raise ValueError("give either --url ws://… of a seat or --api http://… of the platform")
     if deadline is not None and deadline <= 0:
         raise ValueError(f"--deadline {deadline:g}: give seconds above 0")
-    if keep_playing and one_table:
-        raise ValueError("give --keep-playing or --one-table, not both")
     console, counts = Console(), Counter[str]()
     statistics, link = AgentStatistics(), Link()
     activity = Activity(counts=lambda: counts, statistics=statistics, link=link, patience=live.unhealthy_after)
@@ -123,29 +169,19 @@ def command(
         chosen = player(spec, bot is not None, seats, session.seed, search)
         watch_table(spec, chosen)
         stay = play(
-            api or _with_token(url or "", session_token_file),
+            where.address,
             chosen,
-            name=name or Path(spec).name,
-            table=table,
-            seat=seat,
-            api_key=secret(api_key, api_key_file, "PARLOUR_API_KEY"),
-            access_token=access.token,
-            ca_file=ca_file,
-            real_money=play_for_real_money,
-            keep_playing=keep_playing or (api is not None and not one_table),
-            hands=hands,
-            until=until,
-            deadline=deadline,
+            seat=where.request(Path(spec).name, access.token),
+            length=length.length(where.api is not None),
+            client=ClientSettings(deadline=deadline, ca_file=ca_file),
             log=supervisor.log,
-            statistics=statistics,
-            link=link,
-            on_event=note,
+            monitoring=Monitoring(statistics=statistics, link=link, on_event=note),
         )
         try:
             played = supervisor.run(stay, activity, lambda result: result.reason)
         except LiveError as error:
             for_good = error.code in FOR_GOOD or error.code.startswith("HTTP_")
-            if for_good or (api is None and error.code != UNREACHABLE):
+            if for_good or (where.api is None and error.code != UNREACHABLE):
                 raise
             print(f"parlour deploy poker: {error}", file=sys.stderr)
             raise SystemExit(TRY_AGAIN) from None
@@ -157,13 +193,6 @@ def _count(counts: Counter[str], event: PokerEvent) -> None:
     if isinstance(event, HandEnded):
         counts["hands"] += 1
         counts["chips"] += event.net
-
-
-def _with_token(url: str, file: Path | None) -> str:
-    """Return a seat's URL with its token, which may have been given apart from it."""
-    address = URL(url)
-    token = None if "token" in address.query else secret(None, file, "PARLOUR_SESSION_TOKEN")
-    return url if token is None else str(address.update_query(token=token))
 
 
 def player(spec: str, is_bot: bool, seats: int | None, seed: int | None, search: bool) -> Agent:

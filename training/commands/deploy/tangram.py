@@ -54,8 +54,7 @@ def command(
         server = TangramAgentServer(
             player,
             seen,
-            address=listening.address,
-            port=listening.port,
+            server=listening.settings,
             deadline=deadline,
             useful=useful_moves,
             log=supervisor.log,

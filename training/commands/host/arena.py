@@ -3,16 +3,17 @@
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import tyro
 from rich.table import Table
 
+from ....envs import Game
 from ....envs.core.counted import counted
 from ....wrappers.live.arena.agent import ArenaAgent
 from ....wrappers.live.arena.host import ArenaHost
@@ -39,23 +40,106 @@ SHOWN = 5
 """Columns of the table of all games in a terminal; the ratings game by game are on the page."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class TournamentArguments:
+    """The round robin."""
+
+    remote: tuple[str, ...] = ()
+    """HTTP agents, as name=http://…."""
+    wait: int = 0
+    """Number of agents to wait for; they register at POST /api/register. Needs a single game."""
+    rounds: int = 10
+    """Number of rounds. In each, every group of agents that fills the table plays once in each rotation of the
+    seats."""
+    serve: bool = False
+    """Play no round robin, only the sessions and matches that agents request, until Ctrl-C. Needs a single game."""
+    concurrent: int = 8
+    """Number of matches played at the same time."""
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        if self.wait < 0 or min(self.rounds, self.concurrent) < 1:
+            given = f"wait={self.wait}, rounds={self.rounds}, concurrent={self.concurrent}"
+            raise ValueError(f"{given}: need no number below 0, at least 1 round, and 1 match at the same time")
+
+    @property
+    def endpoints(self) -> list[tuple[str, str]]:
+        """Names and URLs of the HTTP agents."""
+        for spec in self.remote:
+            name, equals, _ = spec.partition("=")
+            if not equals or not name:
+                raise ValueError(f"remote {spec!r}: write name=http://…")
+        return [(name, endpoint) for name, _, endpoint in (spec.partition("=") for spec in self.remote)]
+
+    async def play(self, arena: ArenaHost, ours: Sequence[ArenaAgent], console: Console) -> None:
+        """Play a game between our agents and those over HTTP."""
+        console.print(f"arena for {arena.game.id} at {arena.url}")
+        for agent in ours:
+            arena.add(agent)
+        for name, endpoint in self.endpoints:
+            arena.add_remote(name, endpoint)
+        if self.serve:
+            console.print(f"agents play here as {arena.url}/SKILL.md says; Ctrl-C ends it", markup=False)
+            await asyncio.Event().wait()
+        coming = len(ours) + len(self.remote) + self.wait
+        missing = coming - len(arena.agent_ids)
+        if missing > 0:
+            console.print(f"waiting for {counted(missing, 'agents')}: POST {arena.url}/api/register")
+            await arena.wait_for(coming)
+        await arena.tournament(self.rounds, concurrent=self.concurrent)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LimitArguments:
+    """The limits of a match."""
+
+    timeout: float = 30.0
+    """Seconds for a turn."""
+    max_actions: int | None = None
+    """The most game actions of a match; 0: no limit. Default: 20 for two agents, no limit for more. With several games
+    there is no limit by default."""
+    rejected: Cost = "keep"
+    """The cost of a rejected answer: keep (nothing, three times), the turn, or the match."""
+    failed: Cost = "pass"
+    """The cost of an exception or a late answer."""
+
+    def limits(self, several: bool) -> MatchLimits:
+        """Return the limits, of one of several games or of a single one."""
+        most = self.max_actions if self.max_actions is not None else 0 if several else -1
+        return MatchLimits(actions=most or None, rejected=self.rejected, failed=self.failed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageArguments:
+    """The page."""
+
+    out: Path | None = None
+    """Folder for a page with the standings and replays of matches. Default: none."""
+    samples: int = 3
+    """Number of matches of each game whose replay is on the page, from the first on."""
+
+    def __post_init__(self) -> None:
+        """Check the number of matches."""
+        if self.samples < 0:
+            raise ValueError(f"samples={self.samples}: need no number below 0")
+
+    def folder(self, stack: ExitStack) -> Path | None:
+        """Make the page's folder; return one for the logs of its matches until the stack ends, None if it has none."""
+        if self.out is None:
+            return None
+        self.out.mkdir(parents=True, exist_ok=True)  # a folder that cannot be made is told before the matches
+        return Path(stack.enter_context(TemporaryDirectory())) if self.samples else None
+
+
 def command(
     *,
     game: Games,
     options: tuple[str, ...] = (),
     agents: tuple[str, ...] = (),
-    remote: tuple[str, ...] = (),
-    wait: int = 0,
-    rounds: int = 10,
-    serve: bool = False,
+    tournament: TournamentArguments,
     seats: int | None = None,
-    timeout: float = 30.0,
-    concurrent: int = 8,
-    max_actions: int | None = None,
-    rejected: Cost = "keep",
-    failed: Cost = "pass",
-    out: Path | None = None,
-    samples: int = 3,
+    limits: LimitArguments,
+    page: PageArguments,
     listening: TlsServerArguments = PORT,
     session: SessionArguments,
     live: LiveArguments,
@@ -70,98 +154,67 @@ def command(
     Args:
         options: The game's options as name=value, such as seats=6. Needs a single game.
         agents: Runs, policy files, bots. The agent zoo plays each game with its policy of the zoo.
-        remote: HTTP agents, as name=http://….
-        wait: Number of agents to wait for; they register at POST /api/register. Needs a single game.
-        rounds: Number of rounds. In each, every group of agents that fills the table plays once in each rotation of the
-            seats.
-        serve: Play no round robin, only the sessions and matches that agents request, until Ctrl-C. Needs a single
-            game.
         seats: Seats of the game. Default: the game's default, or the number of agents if there are fewer. Needs a
             single game.
-        timeout: Seconds for a turn.
-        concurrent: Number of matches played at the same time.
-        max_actions: The most game actions of a match; 0: no limit. Default: 20 for two agents, no limit for more. With
-            several games there is no limit by default.
-        rejected: The cost of a rejected answer: keep (nothing, three times), the turn, or the match.
-        failed: The cost of an exception or a late answer.
-        out: Folder for a page with the standings and replays of matches. Default: none.
-        samples: Number of matches of each game whose replay is on the page, from the first on.
     """
-    if rounds < 1 or wait < 0 or samples < 0:
-        raise ValueError(
-            f"rounds={rounds}, wait={wait}, samples={samples}: need at least 1 round, and no number below 0"
-        )
     names = games_named(game)
     several = len(names) > 1
-    if several and (wait or serve or options or seats is not None):
+    if several and (tournament.wait or tournament.serve or options or seats is not None):
         raise ValueError(f"{game} names {len(names)} games: --wait, --serve, --seats and --options need a single one")
     console = Console(stderr=as_json)
-    theirs = [_remote(one) for one in remote]
+    others = len(tournament.endpoints) + tournament.wait
     if several:
-        tables = several_games(names, agents, len(theirs), session.seed, console)
+        tables = several_games(names, agents, others, session.seed, console)
     else:
-        tables = [one_game(names[0], options, seats, agents, len(theirs) + wait, session.seed)]
-        coming, needed = len(agents) + len(theirs) + wait, tables[0][0].seats
-        if coming < needed and not serve:
+        tables = [one_game(names[0], options, seats, agents, others, session.seed)]
+        coming, needed = len(agents) + others, tables[0][0].seats
+        if coming < needed and not tournament.serve:
             missing = f"{counted(coming, 'agents')} for {counted(needed, 'seats')}"
             raise ValueError(f"{missing}: name more --agents, --remote, --wait, or --serve")
-    if max_actions is None:
-        max_actions = 0 if several else -1
-    limits = MatchLimits(actions=max_actions or None, rejected=rejected, failed=failed)
     games = _Games(tables)
     with ExitStack() as stack:
         supervisor = stack.enter_context(Supervisor(live, session, console))
-        if out is not None:
-            out.mkdir(parents=True, exist_ok=True)  # a folder that cannot be made is told before the matches
-            if samples:
-                games.folder = Path(stack.enter_context(TemporaryDirectory()))
+        logs = _Logs(supervisor.log, page.folder(stack), page.samples)
 
-        def host(one: Seated, log: MatchLog | None) -> ArenaHost:
-            arena = ArenaHost(
-                one[0],
-                limits=limits,
-                timeout=timeout,
-                concurrent=concurrent,
+        def host(game: Game, log: MatchLog | None) -> ArenaHost:
+            return ArenaHost(
+                game,
+                limits=limits.limits(several),
+                timeout=limits.timeout,
                 seed=session.seed,
-                address=listening.address,
-                port=listening.port,
-                access_token=listening.token,
+                server=listening.settings,
                 log=log,
                 on_result=games.count,
             )
-            arena.tls = listening.tls
-            return arena
-
-        async def play(arena: ArenaHost, ours: Sequence[ArenaAgent]) -> None:
-            async with arena:
-                _open(arena, ours, theirs, console)
-                if serve:
-                    console.print(f"agents play here as {arena.url}/SKILL.md says; Ctrl-C ends it", markup=False)
-                    await asyncio.Event().wait()
-                await _wait(arena, len(ours) + len(theirs) + wait, console)
-                await arena.tournament(rounds)
 
         try:
-            supervisor.run(games.play(host, play, supervisor.log, samples), Activity(counts=games.counts))
+            supervisor.run(games.play(host, tournament, logs, console), Activity(counts=games.counts))
         finally:
             if games.played:
                 _report(games, several, as_json, console)
-                if out is not None:
-                    index = write_pages(out, games.played, games.together)
+                if page.out is not None:
+                    index = write_pages(page.out, games.played, games.together)
                     console.print(f"written: {index}", markup=False, soft_wrap=True)
+
+
+@dataclass(frozen=True)
+class _Logs:
+    """The log of all matches; and a folder for logs of the first matches of each game, None if they are not kept."""
+
+    log: MatchLog | None
+    folder: Path | None
+    samples: int
 
 
 class _Games:
     """The games of an arena, one after the other.
 
     Attributes:
-        folder: for logs of the first matches; None: they are not kept.
         played: the results so far, game by game.
         together: the standings over all games.
     """
 
     def __init__(self, tables: Sequence[Seated]) -> None:
-        self.folder: Path | None = None
         self.played: list[GameResults] = []
         self.together = Standings()
         self._tables = tables
@@ -182,19 +235,19 @@ class _Games:
 
     async def play(
         self,
-        host: Callable[[Seated, MatchLog | None], ArenaHost],
-        play: Callable[[ArenaHost, Sequence[ArenaAgent]], Coroutine[Any, Any, None]],
-        log: MatchLog | None,
-        samples: int,
+        host: Callable[[Game, MatchLog | None], ArenaHost],
+        tournament: TournamentArguments,
+        logs: _Logs,
+        console: Console,
     ) -> None:
         """Play all games; also of one that is stopped the results are kept."""
-        for one in self._tables:
-            game, ours = one
-            kept = None if self.folder is None else self.folder / f"{game.name}.jsonl"
-            with opened(log) if kept is None else FirstMatches(kept, samples, log) as lines:
-                self._arena = arena = host(one, lines)
+        for game, ours in self._tables:
+            kept = None if logs.folder is None else logs.folder / f"{game.name}.jsonl"
+            with opened(logs.log) if kept is None else FirstMatches(kept, logs.samples, logs.log) as lines:
+                self._arena = arena = host(game, lines)
                 try:
-                    await play(arena, ours)
+                    async with arena:
+                        await tournament.play(arena, ours, console)
                 finally:
                     if arena.url:  # it has begun
                         shown = kept if arena.standings.matches else None
@@ -221,29 +274,6 @@ def _report(games: _Games, several: bool, as_json: bool, console: Console) -> No
         heads, lines = over_all(games.played, games.together)
         shown = heads[:SHOWN], [line[:SHOWN] for line in lines]
         console.print(_table(shown, f"all games: {counted(games.together.matches, 'matches')}"))
-
-
-def _remote(spec: str) -> tuple[str, str]:
-    name, equals, endpoint = spec.partition("=")
-    if not equals or not name:
-        raise ValueError(f"remote {spec!r}: write name=http://…")
-    return name, endpoint
-
-
-def _open(arena: ArenaHost, ours: Sequence[ArenaAgent], theirs: Sequence[tuple[str, str]], console: Console) -> None:
-    console.print(f"arena for {arena.game.id} at {arena.url}")
-    for one in ours:
-        arena.add(one)
-    for name, endpoint in theirs:
-        arena.add_remote(name, endpoint)
-
-
-async def _wait(arena: ArenaHost, coming: int, console: Console) -> None:
-    """Wait until so many agents are there."""
-    missing = coming - len(arena.agent_ids)
-    if missing > 0:
-        console.print(f"waiting for {counted(missing, 'agents')}: POST {arena.url}/api/register")
-        await arena.wait_for(coming)
 
 
 def _table(columns: Columns, title: str) -> Table:

@@ -2,14 +2,15 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from ....envs.core.counted import counted
 from ....envs.mafia.bots import PERSONALITIES
 from ....wrappers.agents.base import printable
 from ....wrappers.live.common.activity import Activity
-from ....wrappers.live.mafia import host as hosting
 from ....wrappers.live.mafia.agent_policy import AgentPolicy
+from ....wrappers.live.mafia.host import MafiaHost
 from ....wrappers.live.mafia.limits import MafiaLimits
 from ....wrappers.live.mafia.llm_agent import load_prompts
 from ....wrappers.live.mafia.messages import Event
@@ -47,7 +48,7 @@ NAMES = [
 ]
 """The names of our agents, seat by seat."""
 
-PORT = AddressArguments(port=hosting.PORT)
+PORT = AddressArguments(port=3011)
 
 
 def command(
@@ -99,13 +100,11 @@ def command(
     limits = MafiaLimits(think=timeout, say=timeout, act=timeout)
     summary = MatchSummary()
     with Supervisor(live, session, console) as supervisor:
-        server = hosting.MafiaHost(
+        server = MafiaHost(
             game,
             limits=limits,
             seed=seed,
-            address=listening.address,
-            port=listening.port,
-            admin_token=admin_token or None,
+            server=replace(listening.settings, access_token=admin_token or None),
             log=supervisor.log,
             on_event=None if quiet or parallel > 1 else _EventPrinter(console),
         )
@@ -115,12 +114,12 @@ def command(
         supervisor.run(playing, activity)
 
 
-def _counts(server: hosting.MafiaHost, summary: MatchSummary) -> dict[str, float]:
+def _counts(server: MafiaHost, summary: MatchSummary) -> dict[str, float]:
     return {"matches": server.over, "replaced": summary.faults, "connections": server.connections}
 
 
 async def _play(
-    server: hosting.MafiaHost,
+    server: MafiaHost,
     makes: Sequence[MakeAgent],
     connections: Sequence[ServiceConnection],
     matches: tuple[int, int],

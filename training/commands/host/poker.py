@@ -7,7 +7,7 @@ from typing import Any
 
 from ....envs.core.counted import counted
 from ....wrappers.live.common.activity import Activity
-from ....wrappers.live.poker.host import PokerHost
+from ....wrappers.live.poker.host import PokerHost, PokerRoom
 from ....wrappers.live.poker.hosted_table import PokerTimes
 from ....wrappers.live.poker.seats import PokerRules
 from ....wrappers.logs.safe_match_log import SafeMatchLog
@@ -83,16 +83,11 @@ def command(
                 rebuy=rebuy,
             ),
             PokerTimes(act=timeout, hand=hand_delay, away=away_after),
-            tables=tables,
+            room=PokerRoom(tables=tables, observers=observers, state=state),
             seed=session.seed,
-            address=listening.address,
-            port=listening.port,
-            access_token=listening.token,
-            observers=observers,
+            server=listening.settings,
             on_event=note,
-            state=state,
         )
-        server.tls = listening.tls
         activity = Activity(counts=lambda: _counts(server, ended), failing=lambda: server.problem)
         supervisor.run(_serve(server, forever=hands is None, console=console), activity)
 

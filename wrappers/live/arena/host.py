@@ -31,7 +31,7 @@ from ..common.client import http_client
 from ..common.clock import Deadline
 from ..common.match_session import MatchLimits, MatchSession
 from ..common.seat_names import reserved_words
-from ..common.server import Server, local_url
+from ..common.server import Server, ServerSettings, local_url
 from .agent import ArenaAgent
 from .hosted_sessions import HostedSession, HostedSessions
 from .messages import ANSWER_LIMIT, ANSWER_SECONDS, MatchEnd, MatchStart, Register, check_name
@@ -65,10 +65,9 @@ class ArenaHost(Server):
         game: the game that is played.
         limits: limits of a match, and the cost of mistakes.
         timeout: seconds for a turn, and for each of the two hooks.
-        concurrent: number of matches at the same time.
         seed: seed of all deals; None: the operating system's entropy.
-        address, port: where the HTTP calls are served; port 0 takes a free port.
-        access_token: the token that agents must send to register, join a session or start a match; None: no token.
+        server: where the HTTP calls are served; agents must send its access token to register, join a session or start
+            a match.
         log: the log of all matches; each is written when it is over.
         on_result: called with every result.
 
@@ -86,17 +85,14 @@ class ArenaHost(Server):
         *,
         limits: MatchLimits | None = None,
         timeout: float = ANSWER_SECONDS,
-        concurrent: int = 8,
         seed: int | None = None,
-        address: str = "127.0.0.1",
-        port: int = 0,
-        access_token: str | None = None,
+        server: ServerSettings | None = None,
         log: MatchLog | None = None,
         on_result: Callable[[ArenaResult], None] | None = None,
     ) -> None:
-        if not 0 < timeout < 2**30 or concurrent < 1:
-            raise ValueError(f"timeout={timeout}, concurrent={concurrent}: need some seconds, and at least 1 match")
-        super().__init__(address=address, port=port, body_limit=BODY_LIMIT)
+        if not 0 < timeout < 2**30:
+            raise ValueError(f"timeout={timeout}: need some seconds")
+        super().__init__(server, body_limit=BODY_LIMIT)
         self.game = game
         self.matches = RunningMatches()
         self.results: deque[ArenaResult] = deque(maxlen=REMEMBERED)
@@ -105,9 +101,7 @@ class ArenaHost(Server):
         self._scheduled: Counter[str] = Counter()
         self._limits = limits or MatchLimits()
         self._timeout = timeout
-        self._concurrent = concurrent
         self._seeds = np.random.SeedSequence(seed)
-        self._access_token = access_token
         self._log = SafeMatchLog(log)
         self._on_result = on_result or (lambda result: None)
         self._reserved = reserved_words(game)
@@ -121,7 +115,7 @@ class ArenaHost(Server):
 
     def routes(self) -> list[web.RouteDef]:
         """See `Server`."""
-        return ArenaRest(self, self._access_token).routes()
+        return ArenaRest(self, self.settings.access_token).routes()
 
     async def start(self) -> None:
         """See `Server`. `url` is an address that agents on this machine can reach."""
@@ -274,7 +268,9 @@ class ArenaHost(Server):
         else:
             sessions.ended(session, outcome, result.error)
 
-    async def tournament(self, rounds: int = 1, agent_ids: Sequence[str] | None = None) -> list[ArenaResult]:
+    async def tournament(
+        self, rounds: int = 1, agent_ids: Sequence[str] | None = None, *, concurrent: int = 8
+    ) -> list[ArenaResult]:
         """Play a round robin: in each round every group that fills the table plays once per rotation of its seats.
 
         Every match is dealt anew, so that no agent learns in one what others hold in the next.
@@ -282,24 +278,24 @@ class ArenaHost(Server):
         Args:
             rounds: how many.
             agent_ids: who; None: all that are here now.
+            concurrent: number of matches at the same time.
 
         Returns:
             the results, in the order in which the matches ended.
 
         Raises:
-            ValueError: if there are too few agents for the game, or no rounds.
+            ValueError: if there are too few agents for the game, no rounds, or no match at the same time.
         """
         names = list(self._players if agent_ids is None else agent_ids)
-        if rounds < 1 or len(names) < self.game.seats:
-            raise ValueError(
-                f"rounds={rounds}, {counted(len(names), 'agents')}: need 1 and {self.game.seats} ({self.game.id})"
-            )
+        if min(rounds, concurrent) < 1 or len(names) < self.game.seats:
+            given = f"rounds={rounds}, concurrent={concurrent}, {counted(len(names), 'agents')}"
+            raise ValueError(f"{given}: need 1, 1 and {self.game.seats} ({self.game.id})")
         schedule = _schedule(names, self.game.seats, rounds)
         results: list[ArenaResult] = []
         self._scheduled.update(names)
         try:
             async with asyncio.TaskGroup() as group:
-                for _ in range(self._concurrent):
+                for _ in range(concurrent):
                     group.create_task(self._work(schedule, results))
         finally:
             self._scheduled.subtract(names)

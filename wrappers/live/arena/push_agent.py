@@ -8,7 +8,7 @@ from ...logs.log_text import describe_error
 from ...logs.match_log import MatchLog
 from ..common.agent_turn import read_state
 from ..common.client import Backoff
-from ..common.server import Server, local_url, read_body
+from ..common.server import Server, ServerSettings, local_url, read_body
 from .agent import ArenaAgent, ArenaDecisions, arena_client, arena_url, register
 from .messages import ANSWER_SECONDS, STATE_LIMIT, MatchEnd, MatchStart
 
@@ -16,12 +16,12 @@ from .messages import ANSWER_SECONDS, STATE_LIMIT, MatchEnd, MatchStart
 class ArenaAgentServer(Server):
     """An agent over HTTP: ``POST /act``, ``/match_start``, ``/match_end``, ``GET /health``.
 
-    >>> async with ArenaAgentServer(ArenaAgent("me", agent), port=8100) as server:      # doctest: +SKIP
+    >>> async with ArenaAgentServer(ArenaAgent("me", agent)) as server:      # doctest: +SKIP
     ...     await server.register("http://127.0.0.1:9100")
 
     Args:
         agent: the agent; it runs in its own thread, one call at a time.
-        address, port: where to listen; port 0 takes a free port.
+        server: where it listens.
         deadline: seconds for a decision; after them the safe action is the answer.
         endpoint: the URL under which arenas reach the agent; None: the address where it listens.
         log: the log of all decisions; None: no log.
@@ -31,13 +31,12 @@ class ArenaAgentServer(Server):
         self,
         agent: ArenaAgent,
         *,
-        address: str = "127.0.0.1",
-        port: int = 0,
+        server: ServerSettings | None = None,
         deadline: float = 0.8 * ANSWER_SECONDS,
         endpoint: str | None = None,
         log: MatchLog | None = None,
     ) -> None:
-        super().__init__(address=address, port=port, body_limit=STATE_LIMIT)
+        super().__init__(server, body_limit=STATE_LIMIT)
         self.agent = agent
         self._endpoint = endpoint
         self._decisions = ArenaDecisions(agent, deadline, log)

@@ -18,8 +18,7 @@ from prometheus_client.registry import Collector
 
 from .activity import COUNTERS, GAUGES, Activity
 from .agent_turn import BOUNDS, AgentStatistics
-from .origins import Origins
-from .server import Server
+from .server import Server, ServerSettings
 
 
 class ActivityCollector(Collector):
@@ -103,11 +102,11 @@ class HealthServer(Server):
     Args:
         activity: what is shown.
         heartbeat: signs of life of the program's loop.
-        address, port: where to listen; port 0 takes a free one.
+        settings: where it listens.
     """
 
-    def __init__(self, activity: Activity, heartbeat: Heartbeat, *, address: str = "127.0.0.1", port: int = 0) -> None:
-        super().__init__(address=address, port=port, origins=Origins.of(address), body_limit=1024)
+    def __init__(self, activity: Activity, heartbeat: Heartbeat, settings: ServerSettings | None = None) -> None:
+        super().__init__(settings, check_host=True, body_limit=1024)
         self._activity = activity
         self._heartbeat = heartbeat
         self._registry: CollectorRegistry = registry_of(activity)

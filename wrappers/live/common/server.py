@@ -9,6 +9,7 @@ import ssl
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from os import PathLike
 from typing import Any, Self, TypeVar
@@ -39,6 +40,34 @@ PREFIX = web.AppKey("prefix", str)
 """The path below which an application serves its routes; "" at the top."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class ServerSettings:
+    """Where a server listens, and who may use it.
+
+    Attributes:
+        address, port: the address to listen on; port 0 chooses a free one.
+        names: further host names under which browsers may reach the server, such as a proxy's.
+        access_token: the token that clients must send; the server says for what. None: no token.
+        tls: the certificate that the server shows (see `server_tls`); None: it speaks plain HTTP.
+        limits: the limits of a WebSocket; None: the server's own.
+
+    Raises:
+        ValueError: if the access token is empty.
+    """
+
+    address: str = "127.0.0.1"
+    port: int = 0
+    names: Sequence[str] = ()
+    access_token: str | None = None
+    tls: ssl.SSLContext | None = None
+    limits: ConnectionLimits | None = None
+
+    def __post_init__(self) -> None:
+        """Check the access token."""
+        if self.access_token == "":
+            raise ValueError("access_token is empty: everybody would have it; None means that none is needed")
+
+
 class Server(ABC):
     """An HTTP and WebSocket server. Use it as an async context manager, or call `start` and `stop`.
 
@@ -46,36 +75,36 @@ class Server(ABC):
     stops).
 
     Args:
-        address, port: the address to listen on; port 0 chooses a free one.
-        origins: the web pages that may send requests; None: all.
+        settings: where it listens, and who may use it.
+        check_host: whether requests must name the server, as `Origins.of` says; with names in the settings they always
+            must.
         body_limit: the most bytes of a request's body; a longer one gets HTTP 413.
-        connection_limits: the limits of a WebSocket.
+        connection_limits: the limits of a WebSocket, if the settings have none.
         most_connections: the most open WebSockets. One more takes the place of one from the address that has the most,
             but not that of a player (see `Places`), or gets HTTP 503. None: no limit.
 
     Attributes:
-        url: ``http://address:port`` (``https://…`` with `tls`); "" before the start.
+        url: ``http://address:port`` (``https://…`` with a certificate); "" before the start.
+        settings: where it listens, and who may use it.
         guesses: wrong access tokens by address.
-        tls: the certificate that it shows (see `server_tls`); None: it speaks plain HTTP. Set it before the start.
     """
 
     def __init__(
         self,
+        settings: ServerSettings | None = None,
         *,
-        address: str,
-        port: int,
-        origins: Origins | None = None,
+        check_host: bool = False,
         body_limit: int = 2**20,
         connection_limits: ConnectionLimits | None = None,
         most_connections: int | None = None,
     ) -> None:
         self.url = ""
+        self.settings = settings = settings or ServerSettings()
         self.guesses = Guesses()
-        self.tls: ssl.SSLContext | None = None
-        self._address, self._port = address, port
-        self._origins = origins or Origins()
+        strict = check_host or bool(settings.names)
+        self._origins = Origins.of(settings.address, settings.names) if strict else Origins()
         self._body_limit = body_limit
-        self._connection_limits = connection_limits or ConnectionLimits()
+        self._connection_limits = settings.limits or connection_limits or ConnectionLimits()
         self._connections: dict[Connection, asyncio.Task[Any] | None] = {}
         self._places: Places[Connection] = Places(most_connections or sys.maxsize)
         self._pace = Pace(REQUESTS, REQUESTS_AT_ONCE)
@@ -135,11 +164,12 @@ class Server(ABC):
             loop = asyncio.get_running_loop()
             longest = max(self._body_limit, self._connection_limits.frame)
             self._sockets = Sockets(partial(HttpProtocol, self._runner.server, loop=loop, **options), longest)
-            self.url = url_of(*await self._sockets.listen(self._address, self._port, self.tls))
+            settings = self.settings
+            self.url = url_of(*await self._sockets.listen(settings.address, settings.port, settings.tls))
         except BaseException:
             await self.stop()
             raise
-        if self.tls is not None:
+        if self.settings.tls is not None:
             self.url = self.url.replace("http", "https", 1)
 
     def application(self, prefix: str, outer: "Server") -> web.Application:

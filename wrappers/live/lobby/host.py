@@ -17,9 +17,8 @@ from aiohttp.typedefs import Middleware
 from ..common.budgets import RateLimit
 from ..common.database import IN_MEMORY, SaveError
 from ..common.names import folded, problem_of
-from ..common.origins import Origins
 from ..common.page import HEADERS, page_routes
-from ..common.server import Body, Server, read_struct
+from ..common.server import Body, Server, ServerSettings, read_struct
 from ..common.tokens import TOO_MANY, bearer_token
 from ..table.host import PAGE
 from ..table.table_result import TableResult
@@ -49,9 +48,7 @@ class LobbyHost(Server):
         make: makes a table.
         state: the file (SQLite) of names, results and ratings; None: they end with the server.
         empty_after: seconds without an open page after which a table ends.
-        address, port: the address to listen on; port 0 chooses a free one.
-        names: further host names under which browsers may reach the server.
-        access_token: the token that people need to choose a name; None: no token.
+        server: where it listens; people need its access token to choose a name.
 
     Attributes:
         store: names, results and ratings.
@@ -67,15 +64,11 @@ class LobbyHost(Server):
         *,
         state: str | PathLike[str] | None = None,
         empty_after: float = 300.0,
-        address: str = "127.0.0.1",
-        port: int = 0,
-        names: Sequence[str] = (),
-        access_token: str | None = None,
+        server: ServerSettings | None = None,
     ) -> None:
-        super().__init__(address=address, port=port, origins=Origins.of(address, names), body_limit=BODY_LIMIT)
+        super().__init__(server, check_host=True, body_limit=BODY_LIMIT)
         self.store = LobbyStore(IN_MEMORY if state is None else state)
         self._offers = offers
-        self._access_token = access_token
         self._programs = {one.name for offer in offers for one in offer.opponents}
         self._reserved = {folded(name) for name in self._programs}
         self._tables = LobbyTables(
@@ -102,7 +95,7 @@ class LobbyHost(Server):
 
     def routes(self) -> list[web.RouteDef]:
         """See `Server`."""
-        facts = {"offers": self._offers, "locked": self._access_token is not None}
+        facts = {"offers": self._offers, "locked": self.settings.access_token is not None}
         return [
             web.post("/people", self._new_person),
             web.get("/lobby", self._lobby),
@@ -138,7 +131,7 @@ class LobbyHost(Server):
     # Calls.
 
     async def _new_person(self, request: web.Request) -> web.Response:
-        status = self.guesses.status(request.remote or "", bearer_token(request), self._access_token)
+        status = self.guesses.status(request.remote or "", bearer_token(request), self.settings.access_token)
         if status == 401:
             raise LobbyRefusal(messages.UNAUTHORIZED, "choosing a name needs the link that holds this lobby's key")
         if status is not None:

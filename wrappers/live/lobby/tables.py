@@ -12,7 +12,7 @@ from aiohttp import web
 
 from ..common.server import Server
 from ..common.tokens import Admit
-from ..table.table_result import OnResult, SeatTaken, TableResult
+from ..table.table_result import LobbyCallbacks, SeatTaken, TableResult
 from . import messages
 from .messages import ListedSeat, ListedTable, NewTable
 
@@ -145,9 +145,7 @@ class LobbyTable(Protocol):
 class MakeTable(Protocol):
     """Makes a table, which has not started. It runs in a thread."""
 
-    def __call__(
-        self, game: str, seats: int | None, opponents: Sequence[str], *, admit: Admit, on_result: OnResult
-    ) -> LobbyTable:
+    def __call__(self, game: str, seats: int | None, opponents: Sequence[str], *, lobby: LobbyCallbacks) -> LobbyTable:
         """Return a table of a game; `opponents` take the first seats.
 
         Raises:
@@ -257,7 +255,7 @@ class LobbyTables:
                 detail = f"you have opened {MOST_OF_ONE} tables: a table ends when nobody has its page open"
                 raise LobbyRefusal(messages.LIMIT_REACHED, detail)
             on_result = partial(self._on_result, wish.game) if wish.listed else _ignored
-            made = partial(self._make, admit=self._admit, on_result=on_result)
+            made = partial(self._make, lobby=LobbyCallbacks(self._admit, on_result))
             try:
                 table = await asyncio.to_thread(made, wish.game, wish.seats, wish.opponents)
             except ValueError as error:

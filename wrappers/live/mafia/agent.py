@@ -18,8 +18,7 @@ from ...logs.log_text import escaped as shown
 from ...logs.match_log import MatchLog
 from ..common.agent_turn import AgentStatistics
 from ..common.connection import Connection, ConnectionLimits
-from ..common.origins import Origins
-from ..common.server import Server, local_url
+from ..common.server import Server, ServerSettings, local_url
 from ..common.tokens import TOO_MANY, bearer_token
 from .agent_calls import AgentCalls
 from .agent_policy import AgentPolicy
@@ -27,7 +26,6 @@ from .agent_session import MESSAGE_LIMIT, Begin, CallId, GivenUp, MafiaAgentSess
 
 logger = logging.getLogger(__name__)
 
-PORT = 3010
 CONNECTIONS = 256
 """WebSockets that may be open at once."""
 LIMITS = ConnectionLimits(frame=MESSAGE_LIMIT, rate=1000.0, queue=1024, closing=1.0)
@@ -42,9 +40,8 @@ class MafiaAgentServer(Server):
 
     Args:
         make: returns a new agent for an id and a name.
-        address, port: where to listen; port 0 takes a free one.
+        server: where it listens; clients send its access token (``Authorization: Bearer …``).
         deadline: seconds for a call; after them a stream is cut off, and a choice is replaced.
-        access_token: the token that clients send (``Authorization: Bearer …``); None: no token needed.
         seed: the seed of replaced choices; None: fresh entropy.
         log: the log of all decisions; None: no log.
 
@@ -56,22 +53,13 @@ class MafiaAgentServer(Server):
         self,
         make: Callable[[str, str], AgentPolicy],
         *,
-        address: str = "127.0.0.1",
-        port: int = PORT,
+        server: ServerSettings | None = None,
         deadline: float = 25.0,
-        access_token: str | None = None,
         seed: int | None = None,
         log: MatchLog | None = None,
     ) -> None:
-        super().__init__(
-            address=address,
-            port=port,
-            origins=Origins.of(address),
-            connection_limits=LIMITS,
-            most_connections=CONNECTIONS,
-        )
+        super().__init__(server, check_host=True, connection_limits=LIMITS, most_connections=CONNECTIONS)
         self._agent_calls = AgentCalls(make, deadline=deadline, seed=seed, log=log)
-        self._access_token = access_token
 
     @property
     def statistics(self) -> AgentStatistics:
@@ -106,7 +94,7 @@ class MafiaAgentServer(Server):
         return web.json_response({"ok": True, "connections": self.connections, "calls": self.calls})
 
     async def _connect(self, request: web.Request) -> web.StreamResponse:
-        status = self.guesses.status(request.remote or "", bearer_token(request), self._access_token)
+        status = self.guesses.status(request.remote or "", bearer_token(request), self.settings.access_token)
         if status is not None:
             needs = "connecting needs Authorization: Bearer <access token>" if status == 401 else TOO_MANY
             return web.json_response({"error": needs}, status=status)

@@ -19,8 +19,7 @@ from ....envs.core.game import Game
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
 from ..common.connection import Connection, ConnectionLimits
-from ..common.origins import Origins
-from ..common.server import Server, local_url
+from ..common.server import Server, ServerSettings, local_url
 from ..common.tokens import TOO_MANY, bearer_token
 from .agent_policy import AgentPolicy
 from .base_agent import BaseMafiaAgent
@@ -35,7 +34,6 @@ from .service_client import RemoteAgent
 
 OURS = (BaseMafiaAgent, RemoteAgent, MafiaLLMAgent, IsolatedAgent)
 """Agents that never block the event loop."""
-PORT = 3011
 REMEMBERED = 32
 """Matches whose events can be observed, the running ones included; and results that are kept."""
 OBSERVERS = 256
@@ -49,15 +47,15 @@ class MafiaHost(Server):
 
     Use it as an async context manager, or call `start` and `stop`.
 
-    >>> async with MafiaHost(game, admin_token="…") as host:      # doctest: +SKIP
+    >>> async with MafiaHost(game) as host:      # doctest: +SKIP
     ...     result = await host.play(agents)
 
     Args:
         game: mafia, with its options.
         limits: the limits of the agents' answers.
         seed: the seed from which each match gets its own; None: fresh entropy.
-        address, port: the address of the server; port 0 takes a free port.
-        admin_token: the token of admins (``Authorization: Bearer …``, or ``token=…``); None: a random one.
+        server: where observers connect; its access token is that of admins (``Authorization: Bearer …``, or
+            ``token=…``), a random one if there is none.
         log: the log of all matches; each can be replayed.
         on_event: called with every event.
 
@@ -74,25 +72,15 @@ class MafiaHost(Server):
         *,
         limits: MafiaLimits | None = None,
         seed: int | None = None,
-        address: str = "127.0.0.1",
-        port: int = 0,
-        admin_token: str | None = None,
+        server: ServerSettings | None = None,
         log: MatchLog | None = None,
         on_event: Callable[[Event], None] | None = None,
     ) -> None:
         if game.name != "mafia":
             raise ValueError(f"{game.id} is not mafia")
-        if admin_token == "":
-            raise ValueError("admin_token is empty: everybody would be an admin")
-        super().__init__(
-            address=address,
-            port=port,
-            origins=Origins.of(address),
-            connection_limits=LIMITS,
-            most_connections=OBSERVERS,
-        )
+        super().__init__(server, check_host=True, connection_limits=LIMITS, most_connections=OBSERVERS)
         self.game = game
-        self.admin_token = admin_token or secrets.token_urlsafe(16)
+        self.admin_token = self.settings.access_token or secrets.token_urlsafe(16)
         self.results: deque[MafiaResult] = deque(maxlen=REMEMBERED)
         self.over = 0
         self._limits = limits

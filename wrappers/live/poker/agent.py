@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
 from datetime import datetime
 from os import PathLike
 
@@ -25,7 +26,7 @@ from ..common.client import UNREACHABLE, Backoff, LiveError, http_client, tls_co
 from . import messages
 from .agent_events import PokerEvent
 from .agent_session import PokerAgentSession
-from .rest_client import PokerRestClient
+from .rest_client import ANY_SEAT, PokerRestClient, SeatRequest
 from .table_connection import STALLED_SECONDS, PokerResult, PokerRunner, TableConnection
 
 logger = logging.getLogger(__name__)
@@ -38,6 +39,56 @@ KEY_REFUSED = (messages.UNAUTHORIZED, messages.INVALID_API_KEY, messages.AGENT_N
 """What a server answers that does not know our key (any longer)."""
 FOR_GOOD = (messages.OUTDATED_CLIENT, messages.VALIDATION_ERROR, messages.REAL_MONEY)
 """What no waiting changes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlayLength:
+    """How long our agent plays.
+
+    Attributes:
+        hands: leave after so many, at all tables; None: no limit.
+        until: leave when this time has come and the hand is over; without a zone it is local time. None: no limit.
+        keep_playing: join the next table when one has ended, when our chips are gone, when the server has forgotten us
+            or nothing is heard of the table for ten minutes; until cancelled, or `hands` or `until` is reached. It
+            needs the REST address.
+    """
+
+    hands: int | None = None
+    until: datetime | None = None
+    keep_playing: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClientSettings:
+    """How our agent deals with the server.
+
+    Attributes:
+        deadline: seconds for a decision; None: four fifths of the time that the server gives.
+        retry_after: seconds before the first try to reconnect; the n-th waits n times as long, at most ten times.
+        retries: further tries in a row to connect, before it is given up; at most `FIRST_TRIES` in all if nothing ever
+            answered. With `PlayLength.keep_playing`, a server that has answered is never given up.
+        ca_file: certificates (PEM) of authorities that are trusted beside the system's; None: no further ones.
+    """
+
+    deadline: float | None = None
+    retry_after: float = 3.0
+    retries: int = 10
+    ca_file: str | PathLike[str] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Monitoring:
+    """What follows the play of our agent.
+
+    Attributes:
+        statistics: the agent's counters; None: new ones.
+        link: gets every beginning and end of a connection; None: nobody does.
+        on_event: is called with every event, for tables on a screen and tests.
+    """
+
+    statistics: AgentStatistics | None = None
+    link: Link | None = None
+    on_event: Callable[[PokerEvent], None] | None = None
 
 
 class TableLoop:
@@ -138,23 +189,11 @@ async def play(
     address: str,
     agent: Agent,
     *,
-    name: str | None = None,
-    table: str | None = None,
-    seat: int | None = None,
-    api_key: str | None = None,
-    access_token: str | None = None,
-    real_money: bool = False,
-    keep_playing: bool = False,
-    hands: int | None = None,
-    until: datetime | None = None,
-    deadline: float | None = None,
-    retry_after: float = 3.0,
-    retries: int = 10,
-    ca_file: str | PathLike[str] | None = None,
+    seat: SeatRequest = ANY_SEAT,
+    length: PlayLength = PlayLength(),
+    client: ClientSettings = ClientSettings(),
     log: str | PathLike[str] | MatchLog | None = None,
-    statistics: AgentStatistics | None = None,
-    link: Link | None = None,
-    on_event: Callable[[PokerEvent], None] | None = None,
+    monitoring: Monitoring = Monitoring(),
 ) -> PokerResult:
     """Play at a table until it ends, or at one table after another.
 
@@ -163,26 +202,11 @@ async def play(
             registers, joins and finds its URL by itself.
         agent: answers the turns; its `respond` runs in a thread of its own, one call at a time. Its `warm_up`, if it
             has one, is called before we connect.
-        name: to register with.
-        table: the table to join; None: the server chooses.
-        seat: the preferred one.
-        api_key: of an agent registered before.
-        access_token: what the server asks of those who register, if it does.
-        real_money: play at tables for real money, too; by default their seat is given back. Deposits are never made.
-        keep_playing: join the next table when one has ended, when our chips are gone, when the server has forgotten us
-            or nothing is heard of the table for ten minutes; until cancelled, or `hands` or `until` is reached. It
-            needs the REST address.
-        hands: leave after so many.
-        until: leave when this time has come and the hand is over; without a zone it is local time.
-        deadline: seconds for a decision; None: four fifths of the time that the server gives.
-        retry_after: seconds before the first try to reconnect; the n-th waits n times as long, at most ten times.
-        retries: further tries in a row to connect, before it is given up; at most `FIRST_TRIES` in all if nothing ever
-            answered. With `keep_playing`, a server that has answered is never given up.
-        ca_file: certificates (PEM) of authorities that are trusted beside the system's.
+        seat: which seat the agent wants, and as whom.
+        length: how long it plays; by default until its table ends.
+        client: how it deals with the server.
         log: a match log, or the path of one to append to (see `parlour.wrappers.logs.match_log`).
-        statistics: the agent's counters; None: new ones.
-        link: gets every beginning and end of a connection; None: nobody does.
-        on_event: is called with every event, for tables on a screen and tests.
+        monitoring: what follows its play.
 
     Raises:
         LiveError: if the server refuses us for good, or cannot be reached.
@@ -191,40 +215,47 @@ async def play(
     url = URL(address)
     if url.scheme not in ("ws", "wss", "http", "https") or not url.host:
         raise ValueError(f"{url.with_query(None)} is no address: give ws://… of a seat, or http://… of the REST API")
-    if keep_playing and url.scheme in ("ws", "wss"):
+    if length.keep_playing and url.scheme in ("ws", "wss"):
         raise ValueError("to keep playing takes the REST address, http://… or https://…: a seat's URL is one seat's")
-    connector = aiohttp.TCPConnector(ssl=tls_context(ca_file))
+    connector = aiohttp.TCPConnector(ssl=tls_context(client.ca_file))
     async with http_client(connector=connector) as http:
         with contextlib.ExitStack() as stack:
             match_log = SafeMatchLog(stack.enter_context(opened(log)))
-            driver = AgentDriver(agent, log=match_log, fail_when_busy=False, statistics=statistics)
+            driver = AgentDriver(agent, log=match_log, fail_when_busy=False, statistics=monitoring.statistics)
             stack.enter_context(contextlib.closing(driver))
             await driver.warm_up()
-            rest = PokerRestClient(http, url, name, table, seat, api_key, access_token, real_money)
+            rest = PokerRestClient(http, url, seat)
 
             def connect(hands: int | None) -> TableConnection:
                 runner = PokerRunner(
                     PokerAgentSession(),
                     driver,
                     hands=hands,
-                    deadline=deadline,
-                    leave_busted=keep_playing,
-                    real_money=real_money,
-                    on_event=on_event,
+                    deadline=client.deadline,
+                    leave_busted=length.keep_playing,
+                    real_money=seat.real_money,
+                    on_event=monitoring.on_event,
                 )
-                tries, growth = (None, max(1, round(LONGEST_WAIT / retry_after))) if keep_playing else (retries + 1, 10)
-                backoff = Backoff(retry_after, tries, first_tries=FIRST_TRIES, growth=growth)
-                stalled = STALLED_SECONDS if keep_playing else None
-                return TableConnection(http, rest, runner, backoff, stalled, link or Link())
+                backoff = _backoff(client, length.keep_playing)
+                stalled = STALLED_SECONDS if length.keep_playing else None
+                return TableConnection(http, rest, runner, backoff, stalled, monitoring.link or Link())
 
-            if keep_playing:
-                player = TableLoop(rest, connect, hands, retry_after)
-                async with _leaving_at(until, player.leave):
+            if length.keep_playing:
+                player = TableLoop(rest, connect, length.hands, client.retry_after)
+                async with _leaving_at(length.until, player.leave):
                     return await player.play()
-            connection = connect(hands)
-            async with _leaving_at(until, connection.leave):
+            connection = connect(length.hands)
+            async with _leaving_at(length.until, connection.leave):
                 await connection.play()
             return connection.result
+
+
+def _backoff(client: ClientSettings, keep_playing: bool) -> Backoff:
+    """Return the waits between connections to a table."""
+    if not keep_playing:
+        return Backoff(client.retry_after, client.retries + 1, first_tries=FIRST_TRIES)
+    growth = max(1, round(LONGEST_WAIT / client.retry_after))
+    return Backoff(client.retry_after, None, first_tries=FIRST_TRIES, growth=growth)
 
 
 @contextlib.asynccontextmanager

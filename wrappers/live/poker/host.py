@@ -7,6 +7,7 @@ speaks the agent format where a client asks for ``format=agent``, else the platf
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from os import PathLike
 
@@ -17,8 +18,7 @@ from ....envs.core.plain_start import PLAIN_START
 from ..common.budgets import Places
 from ..common.connection import Connection, ConnectionLimits, Excess
 from ..common.database import IN_MEMORY
-from ..common.origins import Origins
-from ..common.server import Server
+from ..common.server import Server, ServerSettings
 from ..common.tokens import Admit, admit_by_token
 from . import messages
 from .accounts import Accounts, SeatToken, SeatTokens
@@ -39,6 +39,45 @@ NO_TOKEN = "registering needs the header Authorization: Bearer <access token>"
 EXCESS_CODES = {Excess.RATE: messages.RATE_LIMIT_EXCEEDED, Excess.LENGTH: messages.VALIDATION_ERROR}
 
 
+@dataclass(frozen=True, kw_only=True)
+class PokerRoom:
+    """The tables of a server.
+
+    Attributes:
+        tables: how many are open; one that ends is replaced by a new one.
+        observers: how many may look on, by a WebSocket with every state without cards:
+            ``/v1/ws/observe/{table_id}`` has the platform's full-table form, ``/v1/tables/{table_id}/watch`` the agent
+            format. One more takes the place of one from the address that has the most (see `Places`).
+        state: the file (SQLite) that keeps agents, tables, seats, chips and tokens over restarts; a hand that a restart
+            interrupts is void, and its stakes are returned. None: all ends with the server.
+
+    Raises:
+        ValueError: if there is no table.
+    """
+
+    tables: int = 1
+    observers: int = 0
+    state: str | PathLike[str] | None = None
+
+    def __post_init__(self) -> None:
+        """Check the number of tables."""
+        if self.tables < 1:
+            raise ValueError(f"tables={self.tables}: a server has at least 1")
+
+
+@dataclass(frozen=True)
+class PokerPage:
+    """A page for people, on the port of a poker server.
+
+    Attributes:
+        routes: of the page; ``/`` is the page itself.
+        admit: who may register, in place of those who have the access token; None: they.
+    """
+
+    routes: Sequence[web.RouteDef]
+    admit: Admit | None = None
+
+
 class PokerHost(Server):
     """A poker server. Use it as an async context manager, or call `start` and `stop`.
 
@@ -47,24 +86,14 @@ class PokerHost(Server):
 
     Args:
         rules, times: of every table; None: the default ones.
-        tables: how many tables are open; one that ends is replaced by a new one.
+        room: the tables; None: one.
         seed: makes the cards reproducible (every table has its own from it); None takes the operating system's.
-        address: where to listen.
-        port: where to listen; 0 takes a free port.
-        access_token: what ``POST /v1/agents`` must bear; None lets everybody in.
-        admit: who may register, in place of the access token; None: those who bear it.
-        limits: the limits of a connection; the longest message is at most `FRAME_LIMIT`, and the rate is without
-            messages that move the game on.
-        observers: how many may look on, by a WebSocket with every state without cards:
-            ``/v1/ws/observe/{table_id}`` has the platform's full-table form, ``/v1/tables/{table_id}/watch`` the agent
-            format. One more takes the place of one from the address that has the most (see `Places`).
-        beside: more that is served on the same port: a page for people.
-        origins: which web pages may speak to the server.
+        server: where it listens; ``POST /v1/agents`` must bear its access token. Of its limits, the longest message is
+            at most `FRAME_LIMIT`, and the rate is without messages that move the game on; None: `LIMITS`.
+        page: a page for people; None: one that says what the server is.
         on_event: called as ``on_event(kind, table_id=…, …)`` with what happens at the tables, as plain data; the kind
             is ``joined``, ``left``, ``hand`` (all cards included: not for players' eyes) or ``ended``. `MatchLog.write`
             can be given.
-        state: the file (SQLite) that keeps agents, tables, seats, chips and tokens over restarts; a hand that a restart
-            interrupts is void, and its stakes are returned. None: all ends with the server.
 
     Attributes:
         url: base of the REST calls, once started.
@@ -76,41 +105,32 @@ class PokerHost(Server):
         rules: PokerRules | None = None,
         times: PokerTimes | None = None,
         *,
-        tables: int = 1,
+        room: PokerRoom | None = None,
         seed: int | None = None,
-        address: str = "127.0.0.1",
-        port: int = 0,
-        access_token: str | None = None,
-        admit: Admit | None = None,
-        limits: ConnectionLimits = LIMITS,
-        observers: int = 0,
-        beside: Sequence[web.RouteDef] = (),
-        origins: Origins | None = None,
+        server: ServerSettings | None = None,
+        page: PokerPage | None = None,
         on_event: Callable[..., None] | None = None,
-        state: str | PathLike[str] | None = None,
     ) -> None:
-        if tables < 1:
-            raise ValueError(f"tables={tables}: a server has at least 1")
+        server, room = server or ServerSettings(), room or PokerRoom()
+        limits = server.limits or LIMITS
         if limits.message is None or not 1 <= limits.message <= FRAME_LIMIT:
             raise ValueError(f"message={limits.message}: bytes, from 1 to {FRAME_LIMIT}")
         if limits.rate is not None and limits.rate < 1:
             raise ValueError(f"rate={limits.rate}: at least 1 message a second, or None for no limit")
-        super().__init__(
-            address=address, port=port, origins=origins, body_limit=limits.message, connection_limits=limits
-        )
+        super().__init__(server, check_host=page is not None, body_limit=limits.message, connection_limits=limits)
         rules, times = rules or PokerRules(), times or PokerTimes()
         PokerHostSession(rules)  # wrong rules are named at once
-        self._store = PokerStore(IN_MEMORY if state is None else state)
+        self._store = PokerStore(IN_MEMORY if room.state is None else room.state)
         self._tokens: SeatTokens = SeatTokens(times.session, self._store)
         on_event = on_event or (lambda kind, **fields: None)
         self._pool = TablePool(rules, times, seed, on_event, self._tokens.revoke, self._store)
-        admit = admit or admit_by_token(access_token, NO_TOKEN)
+        admit = (page and page.admit) or admit_by_token(server.access_token, NO_TOKEN)
         self._rest = PokerRest(
             self._pool, Accounts(self._store), self._tokens, round(1000 * times.act), admit, self.guesses
         )
-        self._count = tables
-        self._watchers: Places[Connection] = Places(observers)
-        self._beside = beside
+        self._count = room.tables
+        self._watchers: Places[Connection] = Places(room.observers)
+        self._page = page
 
     @property
     def ws_url(self) -> str:
@@ -138,14 +158,12 @@ class PokerHost(Server):
 
     def routes(self) -> list[web.RouteDef]:
         """See `Server`."""
-        has_page = any(route.path == "/" for route in self._beside)
         return [
-            *([] if has_page else [self._rest.front_page()]),
+            *([self._rest.front_page()] if self._page is None else self._page.routes),
             web.get("/v1/ws", self._play),
             web.get("/v1/ws/observe/{table_id}", self._observe_full),
             web.get("/v1/tables/{table_id}/watch", self._observe),
             *self._rest.routes(),
-            *self._beside,
         ]
 
     def middlewares(self) -> list[Middleware]:

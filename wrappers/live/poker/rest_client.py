@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import aiohttp
@@ -23,6 +23,31 @@ LEAVE_SECONDS = 3.0
 """Seconds for giving a seat back."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class SeatRequest:
+    """Which seat our agent wants, and as whom.
+
+    Attributes:
+        name: the name to register with; None: the server chooses.
+        table: the table to join; None: the server chooses.
+        seat: the preferred seat; None: any.
+        api_key: the key of an agent registered before; None: register.
+        access_token: what the server asks of those who register, if it does.
+        real_money: whether to sit down where real money is played for; else such a seat is given back. Deposits are
+            never made.
+    """
+
+    name: str | None = None
+    table: str | None = None
+    seat: int | None = None
+    api_key: str | None = None
+    access_token: str | None = None
+    real_money: bool = False
+
+
+ANY_SEAT = SeatRequest()
+
+
 @dataclass
 class PokerRestClient:
     """Registers, joins and leaves. Tokens and keys are never logged.
@@ -30,30 +55,27 @@ class PokerRestClient:
     Attributes:
         http: what connects.
         address: a ready ``ws://`` or ``wss://`` URL; or the REST base, ``http://`` or ``https://``.
-        name: to register with.
-        table: the table to join; None: the server chooses, and it is the table joined from then on.
-        seat: the preferred one.
-        api_key: of an agent registered before; from registering on, the agent's own.
-        access_token: what the server asks of those who register, if it does.
-        real_money: whether to sit down where real money is played for.
+        request: which seat we want, and as whom.
         seated: whether we have the URL of a seat.
         agent_id: who we are to the server; None: not known.
+        table: the table to join; None: the server chooses, and it is the table joined from then on.
+        api_key: the agent's key; None: it has to register.
     """
 
     http: aiohttp.ClientSession
     address: URL
-    name: str | None = None
-    table: str | None = None
-    seat: int | None = None
-    api_key: str | None = None
-    access_token: str | None = None
-    real_money: bool = False
+    request: SeatRequest
     seated: bool = False
     agent_id: str | None = None
+    table: str | None = field(init=False)
+    api_key: str | None = field(init=False)
     _url: URL | None = None
     _key_works: bool = False  # it was given a seat, or is one that we registered
     _answer_lost: bool = False  # of a join: we may have a seat and not know it
     _chosen_again: bool = False  # the table is the one where we gave such a seat back
+
+    def __post_init__(self) -> None:
+        self.table, self.api_key = self.request.table, self.request.api_key
 
     async def url(self) -> URL:
         """Return the URL of our seat; registers and joins the first time.
@@ -90,12 +112,12 @@ class PokerRestClient:
 
     async def _join(self) -> URL:
         if self.api_key is None:
-            agent = await self._post("v1/agents", {} if self.name is None else {"name": self.name})
+            agent = await self._post("v1/agents", {} if self.request.name is None else {"name": self.request.name})
             self.api_key, self._key_works = _text(agent, "api_key"), True
             self.agent_id = agent.get("agent_id")
         wish: dict[str, Any] = {"client_protocol_version": PROTOCOL_VERSION}
-        if self.seat is not None:
-            wish["preferred_seat"] = self.seat
+        if self.request.seat is not None:
+            wish["preferred_seat"] = self.request.seat
         where = "auto-join" if self.table is None else f"{self.table}/join"
         if self.table is not None:
             self._check_money(await self._get(f"v1/tables/{self.table}"))
@@ -129,7 +151,7 @@ class PokerRestClient:
         config = shown.get("config")
         told = {**(config if isinstance(config, dict) else {}), **shown}
         sign = next((name for name in ("realMoney", "real_money", "deposit", "deposit_status") if told.get(name)), None)
-        if sign is not None and not self.real_money:
+        if sign is not None and not self.request.real_money:
             raise no_real_money(f"the server says {sign}")
 
     def _check_owner(self, shown: Mapping[str, Any], seat: Any) -> None:
@@ -169,7 +191,7 @@ class PokerRestClient:
         return answer if reply.ok and isinstance(answer, dict) else {}
 
     async def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        bearer = self.api_key or self.access_token
+        bearer = self.api_key or self.request.access_token
         headers = {} if bearer is None else {"Authorization": f"Bearer {bearer}"}
         timeout = aiohttp.ClientTimeout(total=REST_SECONDS)
         async with self.http.post(self.address / path, json=body, headers=headers, timeout=timeout) as reply:

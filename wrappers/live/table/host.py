@@ -23,14 +23,13 @@ from ..common.agent_runner import AgentDriver
 from ..common.agent_turn import Turn
 from ..common.clock import Outgoing, SessionTimer
 from ..common.connection import Connection, ConnectionLimits, Excess
-from ..common.origins import Origins
 from ..common.page import page_routes
-from ..common.server import Server
+from ..common.server import Server, ServerSettings
 from ..common.tokens import Admit, admit_by_token
 from . import messages
 from .host_session import TableDue, TableHostSession
 from .messages import Error, State
-from .table_result import OnResult, PlayerResult, SeatTaken, TableResult
+from .table_result import LobbyCallbacks, PlayerResult, SeatTaken, TableResult
 
 PAGE = files(__package__) / "page"
 """The page's files."""
@@ -58,11 +57,8 @@ class TableHost(Server):
         players: seat by seat, a program as (name, agent), or None for a person.
         timeout: seconds for a turn; then the game's safe action is played.
         seed: the seed of the deals; None takes entropy from the operating system.
-        address, port: the address to listen on; port 0 chooses a free one.
-        names: further host names under which browsers may reach the server.
-        access_token: the token that people need to take a seat; None: no token.
-        admit: who may take a seat, in place of the access token: the table belongs to a lobby, which gives the tokens.
-        on_result: called with the result of each match.
+        server: where it listens; people need its access token to take a seat.
+        lobby: what the table calls in its lobby; None: it belongs to none.
         log: the match log, which can be replayed; None: no log.
 
     Attributes:
@@ -77,36 +73,31 @@ class TableHost(Server):
         *,
         timeout: float = 60.0,
         seed: int | None = None,
-        address: str = "127.0.0.1",
-        port: int = 0,
-        names: Sequence[str] = (),
-        access_token: str | None = None,
-        admit: Admit | None = None,
-        on_result: OnResult = lambda result: None,
+        server: ServerSettings | None = None,
+        lobby: LobbyCallbacks | None = None,
         log: MatchLog | None = None,
     ) -> None:
         if not 0 < timeout < 2**30:
             raise ValueError(f"timeout={timeout}: seconds for a turn, above 0")
         super().__init__(
-            address=address,
-            port=port,
-            origins=Origins.of(address, names),
+            server,
+            check_host=True,
             connection_limits=ConnectionLimits(message=MESSAGE_LIMIT, rate=RATE),
             most_connections=MOST_CLIENTS,
         )
+        admit = admit_by_token(self.settings.access_token, NO_TOKEN) if lobby is None else lobby.admit
         self.session = TableHostSession(
             game,
             [None if player is None else player[0] for player in players],
             timeout=round(1000 * timeout),
             seed=seed,
-            admit=partial(self._admit, admit or admit_by_token(access_token, NO_TOKEN)),
+            admit=partial(self._admit, admit),
             pictures=game.name not in DRAWN_BY_PAGE,
         )
         self._agents = {seat: player[1] for seat, player in enumerate(players) if player is not None}
         self._drivers: dict[int, AgentDriver] = {}
         self._timeout = timeout
-        self._in_lobby = admit is not None
-        self._on_result = on_result
+        self._lobby = lobby
         self._reported: Any = None  # the latest match whose result was reported
         self._log = SafeMatchLog(log)
         self._written: tuple[Any, int] = (None, 0)  # the match, and the number of its events in the log
@@ -118,7 +109,10 @@ class TableHost(Server):
 
     def routes(self) -> list[web.RouteDef]:
         """See `Server`."""
-        return [web.get("/ws", self._websocket), *page(self.session.game, protocol="turnstate", lobby=self._in_lobby)]
+        return [
+            web.get("/ws", self._websocket),
+            *page(self.session.game, protocol="turnstate", lobby=self._lobby is not None),
+        ]
 
     async def opening(self) -> None:
         """Compile the rules, and warm up the programs."""
@@ -231,14 +225,14 @@ class TableHost(Server):
         self._written = match, len(match.events)
 
     def _report(self) -> None:
-        """Report the result of a match that is over, once."""
+        """Report the result of a match that is over to the lobby, once."""
         match = self.session.match
-        if self.session.status != "over" or match is None or match is self._reported:
+        if self._lobby is None or self.session.status != "over" or match is None or match is self._reported:
             return
         self._reported = match
         dealt = zip(self.session.dealt, self.session.game.agents, strict=True)
         players = tuple(PlayerResult(name, program, match.payoffs[agent]) for (name, program), agent in dealt)
-        self._on_result(TableResult(players, str((match.outcome or {}).get("reason", ""))))
+        self._lobby.on_result(TableResult(players, str((match.outcome or {}).get("reason", ""))))
 
 
 def page(game: Game, **facts: Any) -> list[web.RouteDef]:

@@ -4,8 +4,8 @@ import asyncio
 import dataclasses
 import logging
 import secrets
-import ssl
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Self
 
 from aiohttp import web
@@ -20,17 +20,17 @@ from ...agents.base import Agent
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
 from ..common.client import LiveError
-from ..common.origins import Origins
-from ..common.server import Server
+from ..common.server import Server, ServerSettings
 from ..common.tokens import Admit, bearer_token, same_token
 from ..poker import messages
-from ..poker.agent import play
-from ..poker.host import PokerHost
+from ..poker.agent import ClientSettings, play
+from ..poker.host import PokerHost, PokerPage, PokerRoom
 from ..poker.host_session import PokerHostSession
 from ..poker.hosted_table import HostedTable, PokerTimes
+from ..poker.rest_client import SeatRequest
 from ..poker.seats import PokerRules, Refusal
 from .host import MOST_CLIENTS, page
-from .table_result import OnResult, PlayerResult, SeatTaken, TableResult
+from .table_result import LobbyCallbacks, PlayerResult, SeatTaken, TableResult
 
 logger = logging.getLogger(__name__)
 
@@ -95,11 +95,8 @@ class PokerTable:
         programs: name and agent by seat. The other seats, at least one, are for people.
         times: the times; a person who is away loses the seat after two minutes.
         seed: makes the cards reproducible; None takes the operating system's.
-        address, port: the address to listen on; port 0 chooses a free one.
-        names: further host names under which browsers may reach the server.
-        access_token: the token that agents need to register; None: no token.
-        admit: who may register, in place of the access token: the table belongs to a lobby, which gives the tokens.
-        on_result: called with the result of each table that has ended, over all its hands.
+        server: where it listens; agents need its access token to register.
+        lobby: what the table calls in its lobby; None: it belongs to none.
         on_event: see `poker.host.PokerHost`.
 
     Attributes:
@@ -117,12 +114,8 @@ class PokerTable:
         *,
         times: PokerTimes = TIMES,
         seed: int | None = None,
-        address: str = "127.0.0.1",
-        port: int = 0,
-        names: tuple[str, ...] = (),
-        access_token: str | None = None,
-        admit: Admit | None = None,
-        on_result: OnResult = lambda result: None,
+        server: ServerSettings | None = None,
+        lobby: LobbyCallbacks | None = None,
         on_event: Callable[..., None] | None = None,
     ) -> None:
         seats = rules.seats
@@ -131,9 +124,9 @@ class PokerTable:
         if not people:
             raise ValueError(f"all {seats} seats are taken by programs: leave one to a person")
         self._programs = programs
-        self._admit = admit
-        self._access_token = access_token if admit is None else secrets.token_urlsafe(24)  # of the programs
-        self._on_result = on_result
+        server = server or ServerSettings()
+        self._access_token = server.access_token if lobby is None else secrets.token_urlsafe(24)  # of the programs
+        self._lobby = lobby
         self._won: dict[str, int] = {}  # chips won at the open table, by name
         self._tasks: list[asyncio.Task[None]] = []
         self._inside = ""  # where the programs connect
@@ -143,28 +136,18 @@ class PokerTable:
         self.host = PokerHost(
             rules,
             times,
+            room=PokerRoom(observers=MOST_CLIENTS),
             seed=seed,
-            address=address,
-            port=port,
-            access_token=access_token,
-            admit=None if admit is None else self._admits,
-            observers=MOST_CLIENTS,
-            beside=[
-                web.get("/v1/tables/{table_id}/view", self._view),
-                *page(holdem(seats=seats), protocol="poker", people=people, lobby=admit is not None),
-            ],
-            origins=Origins.of(address, names),
+            server=server,
+            page=PokerPage(
+                [
+                    web.get("/v1/tables/{table_id}/view", self._view),
+                    *page(holdem(seats=seats), protocol="poker", people=people, lobby=lobby is not None),
+                ],
+                None if lobby is None else partial(self._admits, lobby.admit),
+            ),
             on_event=self._follow,
         )
-
-    @property
-    def tls(self) -> ssl.SSLContext | None:
-        """The certificate that the server shows (see `Server`); set it before the start."""
-        return self.host.tls
-
-    @tls.setter
-    def tls(self, tls: ssl.SSLContext | None) -> None:
-        self.host.tls = tls
 
     @property
     def url(self) -> str:
@@ -211,7 +194,7 @@ class PokerTable:
         """
         await self.host.start()
         # The programs are in this process: they need no certificate, and it may have another name than this address.
-        self._inside = self.host.url if self.tls is None else await self.host.open_loopback()
+        self._inside = self.host.url if self.host.settings.tls is None else await self.host.open_loopback()
         for seat, (name, agent) in self._programs.items():
             self._tasks.append(asyncio.create_task(self._stay(seat, name, agent)))
         if self._programs:
@@ -238,9 +221,8 @@ class PokerTable:
         """Play at one table after another, in this seat."""
         while True:
             try:
-                await play(
-                    self._inside, agent, name=name, seat=seat, access_token=self._access_token, retry_after=COME_BACK
-                )
+                wish = SeatRequest(name=name, seat=seat, access_token=self._access_token)
+                await play(self._inside, agent, seat=wish, client=ClientSettings(retry_after=COME_BACK))
             except LiveError as error:  # another player took the seat; there will be a new table
                 logger.warning("%s has no seat: %s", name, error)
                 await asyncio.sleep(COME_BACK)
@@ -263,10 +245,10 @@ class PokerTable:
         drawn = (small_picture.picture if narrow else table.session.game.renderer.picture)([state])
         return web.json_response({"picture": drawn, "rank": own.get("rank", ""), **facts})
 
-    def _admits(self, name: str | None, token: str | None) -> str | None:
+    def _admits(self, others: Admit, name: str | None, token: str | None) -> str | None:
         """Admit the programs of this table, and those whom the lobby admits."""
-        assert self._access_token is not None and self._admit is not None
-        return None if same_token(token, self._access_token) else self._admit(name, token)
+        assert self._access_token is not None
+        return None if same_token(token, self._access_token) else others(name, token)
 
     def _is_program(self, seat: int, name: str | None) -> bool:
         return seat in self._programs and self._programs[seat][0] == name
@@ -286,12 +268,12 @@ class PokerTable:
         self._on_event(kind, **fields)
 
     def _report(self, reason: str) -> None:
-        """Report what the players have won since the table opened, if a hand was played."""
+        """Report what the players have won since the table opened to the lobby, if a hand was played."""
         names = {name for name, _ in self._programs.values()}
         players = tuple(PlayerResult(name, name in names, won) for name, won in self._won.items())
         self._won = {}
-        if players:
-            self._on_result(TableResult(players, reason))
+        if players and self._lobby is not None:
+            self._lobby.on_result(TableResult(players, reason))
 
 
 OPTIONS = {"small_blind": "small_blind", "big_blind": "big_blind", "stacks": "stack", "raise_cap": "raise_cap"}

@@ -1,8 +1,10 @@
-"""What a table in the browser tells a lobby: who sits there, and the results of its matches."""
+"""What a table in the browser tells a lobby, who sits there and the results of its matches, and what it asks it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
+
+from ..common.tokens import Admit
 
 
 @dataclass(frozen=True)
@@ -50,3 +52,16 @@ class TableResult:
 
 OnResult: TypeAlias = Callable[[TableResult], None]
 """Called with the result of a match."""
+
+
+@dataclass(frozen=True)
+class LobbyCallbacks:
+    """What a table calls in its lobby.
+
+    Attributes:
+        admit: who may take a seat, in place of the table's access token: the lobby gives the tokens.
+        on_result: called with the result of each match; in hold'em of each table that has ended, over all its hands.
+    """
+
+    admit: Admit
+    on_result: OnResult

@@ -22,7 +22,7 @@ from ..common.agent_runner import AgentDriver, AgentRunner
 from ..common.agent_turn import AgentStatistics
 from ..common.clock import Deadline, EndCounter
 from ..common.connection import Connection, ConnectionLimits
-from ..common.server import Server
+from ..common.server import Server, ServerSettings
 from . import messages
 from .agent_session import ChatRequested, TangramAgentSession, UsefulMoves
 
@@ -49,7 +49,7 @@ class TangramAgentServer(Server):
             the server listens. Its `chat(turn_state, text) -> str`, if it has one, answers the player; `turn_state` is
             None if the game did not send the board.
         game: tangram, with the options that the agent knows.
-        address, port: where to listen; port 0 takes a free one.
+        server: where it listens.
         deadline: seconds for a decision, or for an answer to the player.
         useful: the moves to play if the agent ends a turn without a move (see `TangramAgentSession`).
         log: the log of all connections, decisions and ends; None: no log.
@@ -64,15 +64,14 @@ class TangramAgentServer(Server):
         agent: Agent,
         game: Game,
         *,
-        address: str = "127.0.0.1",
-        port: int = 5000,
+        server: ServerSettings | None = None,
         deadline: float = 10.0,
         useful: UsefulMoves | None = None,
         log: MatchLog | None = None,
     ) -> None:
         if deadline <= 0:
             raise ValueError(f"deadline={deadline}: seconds for a decision, above 0")
-        super().__init__(address=address, port=port, connection_limits=LIMITS, most_connections=GAMES)
+        super().__init__(server, connection_limits=LIMITS, most_connections=GAMES)
         self.turns = self.plays = self.helped = 0
         self.statistics = AgentStatistics()
         self._agent = agent
