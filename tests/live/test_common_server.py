@@ -76,6 +76,30 @@ async def test_peers_that_answer_no_close_are_waited_for_so_long_only():
 
 
 @on_loop
+async def test_names_in_the_settings_are_the_only_ones():
+    settings = ServerSettings(names=["play.example"])
+    async with Echo() as server, Echo(settings=settings) as named, aiohttp.ClientSession() as http:
+        for url, name, status in (
+            (server.url, "elsewhere.example", 200),
+            (named.url, "play.example", 200),
+            (named.url, "elsewhere.example", 403),
+        ):
+            async with http.post(f"{url}/body", data=b"x", headers={"Host": name}) as reply:
+                assert reply.status == status
+
+
+@on_loop
+async def test_limits_in_the_settings_take_the_place_of_the_servers_own():
+    settings = ServerSettings(limits=ConnectionLimits(frame=10))
+    async with Echo(settings=settings, connection_limits=ConnectionLimits()) as server, aiohttp.ClientSession() as http:
+        socket = await http.ws_connect(f"{server.url}/ws")
+        await socket.send_str("0123456789")
+        assert await socket.receive_str() == "0123456789"
+        await socket.send_str("0123456789a")
+        assert (await socket.receive(timeout=5)).type == aiohttp.WSMsgType.CLOSE and socket.close_code == 1009
+
+
+@on_loop
 async def test_a_port_that_is_taken_closes_what_was_opened():
     async with Echo() as server:
         other = Echo(settings=ServerSettings(port=int(server.url.rpartition(":")[2])))

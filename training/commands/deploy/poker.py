@@ -71,14 +71,11 @@ class SeatArguments:
     play_for_real_money: bool = False
     """Sit down at tables for real money, too. You make the deposit; the agent never does."""
 
-    def __post_init__(self) -> None:
-        """Check that there is one address."""
-        if (self.url is None) == (self.api is None):
-            raise ValueError("give either --url ws://… of a seat or --api http://… of the platform")
-
     @property
     def address(self) -> str:
         """The REST URL; or the URL of the seat with its token, which may have been given apart from it."""
+        if (self.url is None) == (self.api is None):
+            raise ValueError("give either --url ws://… of a seat or --api http://… of the platform")
         url = self.api or self.url or ""
         if self.api is not None or "token" in URL(url).query:
             return url
@@ -155,7 +152,7 @@ def command(
         raise ValueError("give either a run or --bot NAME")
     if deadline is not None and deadline <= 0:
         raise ValueError(f"--deadline {deadline:g}: give seconds above 0")
-    console, counts = Console(), Counter[str]()
+    address, console, counts = where.address, Console(), Counter[str]()
     statistics, link = AgentStatistics(), Link()
     activity = Activity(counts=lambda: counts, statistics=statistics, link=link, patience=live.unhealthy_after)
 
@@ -169,7 +166,7 @@ def command(
         chosen = player(spec, bot is not None, seats, session.seed, search)
         watch_table(spec, chosen)
         stay = play(
-            where.address,
+            address,
             chosen,
             seat=where.request(Path(spec).name, access.token),
             length=length.length(where.api is not None),

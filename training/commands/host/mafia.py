@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ....envs.core.counted import counted
@@ -51,13 +51,30 @@ NAMES = [
 PORT = AddressArguments(port=3011)
 
 
+@dataclass(frozen=True, kw_only=True)
+class MatchesArguments:
+    """The matches."""
+
+    matches: int = 1
+    """Number of matches."""
+    parallel: int = 1
+    """Number of matches played at the same time. With more than one, only results are printed."""
+    wait: int = 0
+    """Seconds before the first match, so that observers can connect."""
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        if min(self.matches, self.parallel) < 1 or self.wait < 0:
+            given = f"matches={self.matches}, parallel={self.parallel}, wait={self.wait}"
+            raise ValueError(f"{given}: need at least 1 match, at least 1 at once, and seconds from 0 up")
+
+
 def command(
     *,
     agents: tuple[str, ...] = PERSONALITIES,
     remote: tuple[str, ...] = (),
     players: int | None = None,
-    matches: int = 1,
-    parallel: int = 1,
+    schedule: MatchesArguments,
     options: tuple[str, ...] = (),
     language_model: ModelArguments,
     timeout: float = 30.0,
@@ -66,7 +83,6 @@ def command(
     access: AccessArguments,
     session: SessionArguments,
     live: LiveArguments,
-    wait: int = 0,
     quiet: bool = False,
 ) -> None:
     """Play mafia matches between agents, and send the events to observers over WebSocket.
@@ -77,17 +93,11 @@ def command(
             agents, in a cycle.
         remote: URLs of agent services, ws://…; a URL given twice plays two seats.
         players: Number of players, 5 to 20. Default: 10, or that of the options.
-        matches: Number of matches.
-        parallel: Number of matches played at the same time. With more than one, only results are printed.
         options: The game's options as name=value.
         timeout: Seconds for a stream, an action or a vote.
         admin_token: Access token of admins. Default: the environment's PARLOUR_ADMIN_TOKEN, else a random one.
-        wait: Seconds before the first match, so that observers can connect.
         quiet: Print only results, no statements.
     """
-    if matches < 1 or parallel < 1 or wait < 0:
-        given = f"matches={matches}, parallel={parallel}, wait={wait}"
-        raise ValueError(f"{given}: need at least 1 match, at least 1 at once, and seconds from 0 up")
     game = game_with("mafia", options, seats=players)
     if len(remote) > game.seats or (not agents and len(remote) < game.seats):
         raise ValueError(f"{counted(len(remote), 'remote agents')} and {len(agents)} of ours for {game.seats} seats")
@@ -106,11 +116,11 @@ def command(
             seed=seed,
             server=replace(listening.settings, access_token=admin_token or None),
             log=supervisor.log,
-            on_event=None if quiet or parallel > 1 else _EventPrinter(console),
+            on_event=None if quiet or schedule.parallel > 1 else _EventPrinter(console),
         )
         connections = [ServiceConnection(url, access.token) for url in remote]
         activity = Activity(counts=lambda: _counts(server, summary))
-        playing = _play(server, makes, connections, (matches, parallel), wait, console, summary, not admin_token)
+        playing = _play(server, makes, connections, schedule, console, summary, not admin_token)
         supervisor.run(playing, activity)
 
 
@@ -122,15 +132,13 @@ async def _play(
     server: MafiaHost,
     makes: Sequence[MakeAgent],
     connections: Sequence[ServiceConnection],
-    matches: tuple[int, int],
-    wait: int,
+    schedule: MatchesArguments,
     console: Console,
     summary: MatchSummary,
     show_token: bool,
 ) -> None:
-    """Play `matches`: how many in all, and how many of them at once."""
-    count, parallel = matches
-    left = iter(range(count))
+    """Play the matches."""
+    left = iter(range(schedule.matches))
 
     async def play_some() -> None:
         for _ in left:
@@ -144,10 +152,10 @@ async def _play(
         console.print(f"observers: {where}/observe", markup=False)
         if show_token:
             console.print(f"admins: {where}/observe?view=admin&token={server.admin_token}", markup=False)
-        await asyncio.sleep(wait)
+        await asyncio.sleep(schedule.wait)
         try:
             async with asyncio.TaskGroup() as group:
-                for _ in range(min(count, parallel)):
+                for _ in range(min(schedule.matches, schedule.parallel)):
                     group.create_task(play_some())
         finally:
             await asyncio.gather(*(connection.close() for connection in connections))
