@@ -65,11 +65,11 @@ class TournamentArguments:
     @property
     def endpoints(self) -> list[tuple[str, str]]:
         """Names and URLs of the HTTP agents."""
-        for spec in self.remote:
-            name, equals, _ = spec.partition("=")
-            if not equals or not name:
-                raise ValueError(f"remote {spec!r}: write name=http://…")
-        return [(name, endpoint) for name, _, endpoint in (spec.partition("=") for spec in self.remote)]
+        pairs = [spec.partition("=") for spec in self.remote]
+        for name, equals, endpoint in pairs:
+            if not (name and equals):
+                raise ValueError(f"remote {name + equals + endpoint!r}: write name=http://…")
+        return [(name, endpoint) for name, _, endpoint in pairs]
 
     async def play(self, arena: ArenaHost, ours: Sequence[ArenaAgent], console: Console) -> None:
         """Play a game between our agents and those over HTTP."""
