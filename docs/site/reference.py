@@ -105,7 +105,8 @@ PAGES = {
     "live": Page(
         "Live play",
         "Agents that connect to a platform, and hosts that are one.",
-        _of("wrappers", "play_poker PokerHost PokerRules PokerTimes ArenaAgent ArenaHost"),
+        _of("wrappers", "play_poker SeatRequest PlayLength ClientSettings Monitoring")
+        + _of("wrappers", "PokerHost PokerRules PokerTimes PokerRoom ServerSettings ArenaAgent ArenaHost"),
     ),
     "logs": Page(
         "Logs and replays",
