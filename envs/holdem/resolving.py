@@ -116,7 +116,7 @@ class RiverResolving:
         if solved is None or solved.after > solved.before:
             return None
         tree = solved.tree
-        children = np.arange(1, 1 + int(tree.count[0]))
+        children = np.arange(1, 1 + int(tree.nodes.count[0]))
         solution = _Solution(tree.hands, tree.action[children], solved.found[children].astype(np.float32))
         self._remember(solved.key, solution)
         return solution.chances(self._game.num_actions)
@@ -235,15 +235,15 @@ class RiverResolving:
 
         An action that the tree does not have counts as the raise of the nearest amount; to fold to no bet, as a check.
         """
-        strategy = np.zeros((len(tree.kind), len(tree.hands)))
+        strategy = np.zeros((len(tree.action), len(tree.hands)))
         holdings = HOLDINGS[tree.hands]
-        for node in np.flatnonzero(tree.count).tolist():
+        for node in np.flatnonzero(tree.nodes.count).tolist():
             if late():
                 return None
             table = tree.tables[node]
             records = np.array([table], table.dtype).view(np.recarray)
             told = self._told(records, holdings)
-            children = range(int(tree.first[node]), int(tree.first[node] + tree.count[node]))
+            children = range(int(tree.nodes.first[node]), int(tree.nodes.first[node] + tree.nodes.count[node]))
             there = {int(tree.action[child]): child for child in children}
             for action in np.flatnonzero(self._game.mask(table, int(table.turn))).tolist():
                 strategy[there[_in_tree(self._game, table, action, list(there))]] += told[:, action]
@@ -271,4 +271,4 @@ def _in_tree(game: Game, table: Any, action: int, kept: list[int]) -> int:
 def exploited(tree: Betting, ranges: Floats, strategy: Floats) -> float:
     """Return what an exact best response of player 1 wins from a strategy of player 0, in chips on average."""
     won = hand_values(tree, 1, ranges[0], strategy, best=True)
-    return float(ranges[1] @ won / (ranges[1] @ opposed(tree.cards, ranges[0])))
+    return float(ranges[1] @ won / (ranges[1] @ opposed(tree.nodes.cards, ranges[0])))

@@ -10,7 +10,7 @@ CFR+: Tammelin, "Solving large imperfect information games using CFR+", 2014. Th
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,33 +32,43 @@ MOST_NODES = 2_000
 """Most nodes of a betting tree."""
 
 
-@dataclass(frozen=True)
-class Betting:
-    """The public nodes of a river, the parents before their children; children of a node stand together.
+class Nodes(NamedTuple):
+    """The public nodes of a river, the parents before their children; children of a node stand together. And the hands.
 
     Attributes:
-        tables: the record at each node, all of one board.
         kind: int64[N]: which of the two players decides, 0 or 1; or how the hand ended.
         amount: float64[N]: what the winner wins there; 0 where it has not ended.
         first: int64[N]: the first child.
         count: int64[N]: the number of children.
-        action: int64[N]: the action index that leads to the node; −1 at the root.
-        hands: int64[H]: the hands that the board leaves, indices of `HOLDINGS`.
-        cards: int64[H, 2].
+        cards: int64[H, 2], of the hands that the board leaves.
         strength: int64[H], as `set_strength`.
         order: int64[H], the hands from the weakest to the strongest.
     """
 
-    tables: list[Any]
     kind: Ints
     amount: Floats
     first: Ints
     count: Ints
-    action: Ints
-    hands: Ints
     cards: Ints
     strength: Ints
     order: Ints
+
+
+@dataclass(frozen=True)
+class Betting:
+    """The betting tree of a river.
+
+    Attributes:
+        tables: the record at each node, all of one board.
+        action: int64[N]: the action index that leads to the node; −1 at the root.
+        hands: int64[H]: the hands that the board leaves, indices of `HOLDINGS`.
+        nodes: what compiled code reads.
+    """
+
+    tables: list[Any]
+    action: Ints
+    hands: Ints
+    nodes: Nodes
 
 
 def betting(game: Game, table: Any, players: tuple[int, int]) -> Betting | None:
@@ -102,18 +112,9 @@ def betting(game: Game, table: Any, players: tuple[int, int]) -> Betting | None:
     hands = np.flatnonzero(free)
     cards = HOLDINGS[hands].astype(np.int64)
     strength = _strengths(cards, board)
-    return Betting(
-        tables,
-        np.array(kind),
-        np.array(amount),
-        np.array(first),
-        np.array(count),
-        np.array(actions),
-        hands,
-        cards,
-        strength,
-        np.argsort(strength, kind="stable"),
-    )
+    order = np.argsort(strength, kind="stable")
+    nodes = Nodes(*map(np.array, (kind, amount, first, count)), cards, strength, order)
+    return Betting(tables, np.array(actions), hands, nodes)
 
 
 def kept(game: Game, table: Any) -> list[int]:
@@ -175,59 +176,48 @@ def showdown(cards: Any, strength: Any, order: Any, weights: Any, amount: float,
 
 
 @compiled
-def reaches(kind: Any, first: Any, count: Any, player: int, weights: Any, strategy: Any, out: Any) -> None:
+def reaches(nodes: Any, player: int, weights: Any, strategy: Any, out: Any) -> None:
     """Write the weights of a player's hands at every node, float64[N, H], by its strategy on the way."""
     out[0] = weights
-    for node in range(len(kind)):
-        for child in range(first[node], first[node] + count[node]):
-            if kind[node] == player:
+    for node in range(len(nodes.kind)):
+        for child in range(nodes.first[node], nodes.first[node] + nodes.count[node]):
+            if nodes.kind[node] == player:
                 out[child] = out[node] * strategy[child]
             else:
                 out[child] = out[node]
 
 
 @partial(compiled, allocates=True)
-def values(
-    kind: Any,
-    amount: Any,
-    first: Any,
-    count: Any,
-    cards: Any,
-    strength: Any,
-    order: Any,
-    player: int,
-    weights: Any,
-    strategy: Any,
-    best: bool,
-    out: Any,
-) -> None:
+def values(nodes: Any, player: int, weights: Any, strategy: Any, best: bool, out: Any) -> None:
     """Write the values of a player's hands at every node, float64[N, H].
 
     Args:
-        kind, amount, first, count, cards, strength, order: see `Betting`.
+        nodes: see `Nodes`.
         player: 0 or 1.
         weights: float64[N, H], the weights of the other's hands at every node (`reaches`).
         strategy: float64[N, H], how likely each hand takes the action that leads to a node.
         best: whether the player takes the best action with every hand, in place of its strategy.
         out: float64[N, H].
     """
+    kind, amount = nodes.kind, nodes.amount
     for node in range(len(kind) - 1, -1, -1):
+        children = range(nodes.first[node], nodes.first[node] + nodes.count[node])
         if kind[node] == SHOWDOWN:
-            showdown(cards, strength, order, weights[node], amount[node], out[node])
+            showdown(nodes.cards, nodes.strength, nodes.order, weights[node], amount[node], out[node])
         elif kind[node] > SHOWDOWN:
             won = amount[node] if kind[node] - FOLDED != player else -amount[node]
-            out[node] = won * opposed(cards, weights[node])
+            out[node] = won * opposed(nodes.cards, weights[node])
         elif kind[node] != player:
             out[node] = 0.0
-            for child in range(first[node], first[node] + count[node]):
+            for child in children:
                 out[node] += out[child]
         elif best:
-            out[node] = out[first[node]]
-            for child in range(first[node] + 1, first[node] + count[node]):
+            out[node] = out[nodes.first[node]]
+            for child in children:
                 out[node] = np.maximum(out[node], out[child])
         else:
             out[node] = 0.0
-            for child in range(first[node], first[node] + count[node]):
+            for child in children:
                 out[node] += strategy[child] * out[child]
 
 
@@ -242,10 +232,29 @@ def hand_values(tree: Betting, player: int, others: Floats, strategy: Floats, be
         best: whether the player answers with its best response, in place of its strategy.
     """
     weights, out = np.empty(strategy.shape), np.empty(strategy.shape)
-    t = tree
-    reaches(t.kind, t.first, t.count, 1 - player, others, strategy, weights)
-    values(t.kind, t.amount, t.first, t.count, t.cards, t.strength, t.order, player, weights, strategy, best, out)
+    reaches(tree.nodes, 1 - player, others, strategy, weights)
+    values(tree.nodes, player, weights, strategy, best, out)
     return np.asarray(out[0])
+
+
+class Progress(NamedTuple):
+    """The arrays of a `Resolver`.
+
+    Attributes:
+        ranges: float64[2, H], the weights of both players' hands.
+        promised: float64[H], what the other player may take at the root in place of playing on.
+        follow: float64[3, H]: how likely it plays on; the regrets of playing on and of stopping.
+        strategy, regrets, sums: float64[N, H]; `sums` are of the weighed strategies.
+        work: float64[3, N, H], overwritten.
+    """
+
+    ranges: Floats
+    promised: Floats
+    follow: Floats
+    strategy: Floats
+    regrets: Floats
+    sums: Floats
+    work: Floats
 
 
 class Resolver:
@@ -260,111 +269,75 @@ class Resolver:
     """
 
     def __init__(self, tree: Betting, ranges: Floats, me: int, promised: Floats | None = None) -> None:
-        shape = len(tree.kind), len(tree.hands)
-        self.tree, self.iterations = tree, 0
-        self._ranges, self._me = np.array(ranges, np.float64), me
-        self._gadget = promised is not None
-        self._promised = np.zeros(shape[1]) if promised is None else promised
-        self._follow = np.ones((3, shape[1]))  # how likely it plays on; the regrets of playing on and of stopping
-        self._follow[1:] = 0.0
-        self._strategy, self._regrets, self._sums = uniform(tree), np.zeros(shape), np.zeros(shape)
-        self._work = np.zeros((3, *shape))
+        shape = len(tree.action), len(tree.hands)
+        self.tree, self.iterations, self._me, self._gadget = tree, 0, me, promised is not None
+        follow = np.zeros((3, shape[1]))
+        follow[0] = 1.0
+        self._progress = Progress(
+            np.array(ranges, np.float64),
+            np.zeros(shape[1]) if promised is None else promised,
+            follow,
+            uniform(tree),
+            np.zeros(shape),
+            np.zeros(shape),
+            np.zeros((3, *shape)),
+        )
 
     def run(self, iterations: int) -> None:
         """Go on for so many iterations; each updates both players."""
-        tree = self.tree
-        iterate(
-            tree.kind,
-            tree.amount,
-            tree.first,
-            tree.count,
-            tree.cards,
-            tree.strength,
-            tree.order,
-            self._ranges,
-            self._me,
-            self._gadget,
-            self._promised,
-            self._follow,
-            self._strategy,
-            self._regrets,
-            self._sums,
-            self._work,
-            self.iterations,
-            iterations,
-        )
+        iterate(self.tree.nodes, self._progress, self._me, self._gadget, self.iterations, iterations)
         self.iterations += iterations
 
     def average(self) -> Floats:
         """Return the average strategy: float64[N, H]; uniform with hands that never come to a node."""
-        strategy = uniform(self.tree)
-        for node in range(len(self.tree.kind)):
-            rows = slice(self.tree.first[node], self.tree.first[node] + self.tree.count[node])
-            total = self._sums[rows].sum(axis=0)
-            strategy[rows, total > 0] = self._sums[rows, total > 0] / total[total > 0]
+        strategy, sums, nodes = uniform(self.tree), self._progress.sums, self.tree.nodes
+        for first, count in zip(nodes.first, nodes.count, strict=True):
+            rows = slice(first, first + count)
+            total = sums[rows].sum(axis=0)
+            strategy[rows, total > 0] = sums[rows, total > 0] / total[total > 0]
         return strategy
 
 
 def uniform(tree: Betting) -> Floats:
     """Return the strategy that plays all actions with the same probability: float64[N, H]."""
-    strategy = np.ones((len(tree.kind), len(tree.hands)))
-    for node in range(len(tree.kind)):
-        strategy[tree.first[node] : tree.first[node] + tree.count[node]] /= max(1, tree.count[node])
+    strategy = np.ones((len(tree.action), len(tree.hands)))
+    for first, count in zip(tree.nodes.first, tree.nodes.count, strict=True):
+        strategy[first : first + count] /= max(1, count)
     return strategy
 
 
 @partial(compiled, allocates=True)
-def iterate(
-    kind: Any,
-    amount: Any,
-    first: Any,
-    count: Any,
-    cards: Any,
-    strength: Any,
-    order: Any,
-    ranges: Any,
-    me: int,
-    gadget: bool,
-    promised: Any,
-    follow: Any,
-    strategy: Any,
-    regrets: Any,
-    sums: Any,
-    work: Any,
-    done: int,
-    more: int,
-) -> None:
+def iterate(nodes: Any, progress: Any, me: int, gadget: bool, done: int, more: int) -> None:
     """Do `more` iterations of CFR+ after `done` ones; see `Resolver`."""
-    theirs, mine, won = work[0], work[1], work[2]
-    weights = ranges.copy()
+    theirs, mine, won = progress.work[0], progress.work[1], progress.work[2]
+    weights = progress.ranges.copy()
     for t in range(done + 1, done + more + 1):
         for player in range(2):
             other = 1 - player
-            weights[1 - me] = ranges[1 - me] * follow[0]
-            reaches(kind, first, count, other, weights[other], strategy, theirs)
-            reaches(kind, first, count, player, weights[player], strategy, mine)
-            values(kind, amount, first, count, cards, strength, order, player, theirs, strategy, False, won)
-            for node in range(len(kind)):
-                if kind[node] == player:
-                    match_regrets(first[node], count[node], t, won, node, mine, strategy, regrets, sums)
+            weights[1 - me] = progress.ranges[1 - me] * progress.follow[0]
+            reaches(nodes, other, weights[other], progress.strategy, theirs)
+            reaches(nodes, player, weights[player], progress.strategy, mine)
+            values(nodes, player, theirs, progress.strategy, False, won)
+            for node in range(len(nodes.kind)):
+                if nodes.kind[node] == player:
+                    match_regrets(nodes, node, t, won, mine, progress)
             if gadget and player != me:
-                choose_to_follow(won[0], promised, follow)
+                choose_to_follow(won[0], progress.promised, progress.follow)
 
 
 @compiled
-def match_regrets(
-    start: int, count: int, weight: int, won: Any, node: int, mine: Any, strategy: Any, regrets: Any, sums: Any
-) -> None:
+def match_regrets(nodes: Any, node: int, weight: int, won: Any, mine: Any, progress: Any) -> None:
     """Update one node: regrets, the sums of strategies, and the strategy by regret matching."""
-    stop = start + count
+    strategy, regrets = progress.strategy, progress.regrets
+    children = range(nodes.first[node], nodes.first[node] + nodes.count[node])
     for h in range(won.shape[1]):
         total = 0.0
-        for child in range(start, stop):
+        for child in children:
             regrets[child, h] = max(0.0, regrets[child, h] + won[child, h] - won[node, h])
             total += regrets[child, h]
-        for child in range(start, stop):
-            strategy[child, h] = regrets[child, h] / total if total > 0 else 1.0 / count
-            sums[child, h] += weight * mine[node, h] * strategy[child, h]
+        for child in children:
+            strategy[child, h] = regrets[child, h] / total if total > 0 else 1.0 / nodes.count[node]
+            progress.sums[child, h] += weight * mine[node, h] * strategy[child, h]
 
 
 @compiled

@@ -86,12 +86,12 @@ def on_the_river(game, policy, seed):
 def test_values_at_showdowns_are_those_of_all_pairs_of_hands():
     tree = betting(HEADS_UP, on_the_river(HEADS_UP, RaisesAces(HEADS_UP), 1), (0, 1))
     weights = np.random.default_rng(1).random(len(tree.hands))
-    shared = (tree.cards[:, None, :, None] == tree.cards[None, :, None, :]).any(axis=(2, 3))
-    wins = np.sign(tree.strength[:, None] - tree.strength[None, :]) * ~shared
+    shared = (tree.nodes.cards[:, None, :, None] == tree.nodes.cards[None, :, None, :]).any(axis=(2, 3))
+    wins = np.sign(tree.nodes.strength[:, None] - tree.nodes.strength[None, :]) * ~shared
     out = np.empty(len(weights))
-    showdown(tree.cards, tree.strength, tree.order, weights, 3.0, out)
+    showdown(tree.nodes.cards, tree.nodes.strength, tree.nodes.order, weights, 3.0, out)
     assert out == pytest.approx(3 * wins @ weights)
-    assert opposed(tree.cards, weights) == pytest.approx(~shared @ weights)
+    assert opposed(tree.nodes.cards, weights) == pytest.approx(~shared @ weights)
 
 
 @pytest.mark.slow
@@ -142,7 +142,7 @@ def test_a_best_response_wins_no_more_and_much_less_from_a_weak_policy(seed):
         resolving = RiverResolving(game, policy, iterations=100)
         solved = resolving.solve(table, never)
         assert solved.iterations == 100
-        assert len(solved.tree.kind) < MOST_NODES
+        assert len(solved.tree.nodes.kind) < MOST_NODES
         assert solved.after <= solved.before
         chances = resolving.strategy(table, never)
         assert chances.sum() == pytest.approx(1)

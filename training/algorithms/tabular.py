@@ -38,6 +38,16 @@ class Method(NamedTuple):
     power: float
 
 
+class Sequences(NamedTuple):
+    """The arrays of a tree in sequence form; see `parlour.training.evaluation.exact.Tree`."""
+
+    seat: Any
+    parent: Any
+    first: Any
+    ends: Any
+    payoffs: Any
+
+
 METHODS = {
     "cfr+": Method(True, False, False, 1.0),
     "dcfr": Method(False, True, False, 2.0),
@@ -80,27 +90,15 @@ class TabularSolver:
         self.tree = tree
         self.iterations = 0
         self._method = METHODS[named("method", method, METHODS)]
+        self._sequences = Sequences(tree.seat, tree.parent, tree.first, tree.ends, tree.payoffs)
         self._strategy = tree.uniform()
         self._regrets = np.zeros(len(tree.action))
         self._sums = np.zeros(len(tree.action))
 
     def run(self, iterations: int) -> None:
         """Go on for so many iterations."""
-        tree = self.tree
-        iterate(
-            tree.seat,
-            tree.parent,
-            tree.first,
-            tree.ends,
-            tree.payoffs,
-            self._method,
-            self._strategy,
-            self._regrets,
-            self._sums,
-            self.iterations,
-            iterations,
-        )
-        self.iterations += iterations
+        done, self.iterations = self.iterations, self.iterations + iterations
+        iterate(self._sequences, self._method, self._strategy, self._regrets, self._sums, done, iterations)
 
     def average(self) -> Floats:
         """Return the average strategy: float64[Q]; uniform where an information set was never reached."""
@@ -147,75 +145,44 @@ def solve(
 
 
 @partial(compiled, allocates=True)
-def iterate(
-    seats: Any,
-    parent: Any,
-    first: Any,
-    ends: Any,
-    payoffs: Any,
-    method: Any,
-    strategy: Any,
-    regrets: Any,
-    sums: Any,
-    done: int,
-    count: int,
-) -> None:
+def iterate(tree: Any, method: Any, strategy: Any, regrets: Any, sums: Any, done: int, count: int) -> None:
     """Update every seat's regrets, strategy and sums of strategies `count` times, after `done` iterations."""
-    plan, gains = np.ones(len(strategy)), np.zeros(len(strategy))
-    for i in range(len(parent)):
+    plan, gains, first = np.ones(len(strategy)), np.zeros(len(strategy)), tree.first
+    for i in range(len(tree.parent)):
         for s in range(first[i], first[i + 1]):
-            plan[s] = plan[parent[i]] * strategy[s]
+            plan[s] = plan[tree.parent[i]] * strategy[s]
     for t in range(done + 1, done + count + 1):
         weight = t**method.power
-        positive_discount = (t - 1.0) ** 1.5 / ((t - 1.0) ** 1.5 + 1.0) if method.discount else 1.0
-        negative_discount = 0.5 if method.discount else 1.0
-        for seat in range(ends.shape[1]):
+        past = (t - 1.0) ** 1.5
+        discounts = (past / (past + 1.0), 0.5) if method.discount else (1.0, 1.0)
+        for seat in range(tree.ends.shape[1]):
             gains[:] = 0.0
-            add_gains(ends, payoffs, plan, seat, gains)
-            for i in range(len(seats) - 1, -1, -1):
-                if seats[i] == seat:
-                    update(
-                        first[i],
-                        first[i + 1],
-                        parent[i],
-                        method,
-                        positive_discount,
-                        negative_discount,
-                        strategy,
-                        regrets,
-                        gains,
-                    )
-            for i in range(len(seats)):
-                if seats[i] == seat:
+            add_gains(tree.ends, tree.payoffs, plan, seat, gains)
+            for i in range(len(tree.seat) - 1, -1, -1):
+                if tree.seat[i] == seat:
+                    update(tree, i, method, discounts, strategy, regrets, gains)
+            for i in range(len(tree.seat)):
+                if tree.seat[i] == seat:
                     for s in range(first[i], first[i + 1]):
-                        plan[s] = plan[parent[i]] * strategy[s]
+                        plan[s] = plan[tree.parent[i]] * strategy[s]
                         sums[s] += weight * plan[s]
 
 
 @compiled
-def update(
-    start: int,
-    stop: int,
-    parent: int,
-    method: Any,
-    positive_discount: float,
-    negative_discount: float,
-    strategy: Any,
-    regrets: Any,
-    gains: Any,
-) -> None:
-    """Update one information set by the gains of its actions: its regrets, and its strategy by regret matching.
+def update(tree: Any, i: int, method: Any, discounts: Any, strategy: Any, regrets: Any, gains: Any) -> None:
+    """Update information set `i` by the gains of its actions: its regrets, and its strategy by regret matching.
 
-    Before the gains are added, regrets above 0 are multiplied by `positive_discount`, others by `negative_discount`.
+    Before the gains are added, regrets above 0 are multiplied by the first discount, others by the second.
     """
+    start, stop = tree.first[i], tree.first[i + 1]
     value = 0.0
     for s in range(start, stop):
         value += strategy[s] * gains[s]
-    gains[parent] += value
+    gains[tree.parent[i]] += value
     total = 0.0
     for s in range(start, stop):
         more = gains[s] - value
-        regret = regrets[s] * (positive_discount if regrets[s] > 0 else negative_discount) + more
+        regret = regrets[s] * (discounts[0] if regrets[s] > 0 else discounts[1]) + more
         if method.floor and regret < 0:
             regret = 0.0
         regrets[s] = regret
