@@ -34,21 +34,10 @@ def solve(vertices: Any, ends: Any, steps: int, solutions: Any) -> int:
         The number of solutions written. It is all of them if it is below N and `steps` was enough.
     """
     flat = np.empty((len(vertices), 2))
-    for i in range(ends[-1]):
-        flat[i, 0] = value(vertices[i, 0])
-        flat[i, 1] = value(vertices[i, 1])
     segments = np.empty((8, SEGMENTS, 5), np.int64)  # the border of what is empty, after each placement
     counts = np.zeros(8, np.int64)
     edges = np.empty((SEGMENTS + 4, 5), np.int64)
-    start = 0
-    for ring in range(len(ends)):
-        for i in range(start, ends[ring]):
-            j = i + 1 if i + 1 < ends[ring] else start
-            edges[i, 0], edges[i, 1] = vertices[i, 0], vertices[i, 1]
-            edges[i, 2], edges[i, 3] = vertices[j, 0], vertices[j, 1]
-            edges[i, 4] = direction(edges[i, 2] - edges[i, 0], edges[i, 3] - edges[i, 1])
-        start = ends[ring]
-    counts[0] = boundary(edges, start, segments[0])
+    counts[0] = boundary(edges, _write_edges(vertices, ends, flat, edges), segments[0])
     if counts[0] < 0:
         return 0
     shapes = np.empty((7, 4, 2))
@@ -104,3 +93,18 @@ def solve(vertices: Any, ends: Any, steps: int, solutions: Any) -> int:
             depth += 1
             tried[depth] = 0
     return found
+
+
+@compiled
+def _write_edges(vertices: Any, ends: Any, flat: Any, edges: Any) -> int:
+    """Write the vertices of an outline as numbers, and its edges: x, y, x, y, direction. Return how many there are."""
+    start = 0
+    for ring in range(len(ends)):
+        for i in range(start, ends[ring]):
+            j = i + 1 if i + 1 < ends[ring] else start
+            flat[i, 0], flat[i, 1] = value(vertices[i, 0]), value(vertices[i, 1])
+            edges[i, 0], edges[i, 1] = vertices[i, 0], vertices[i, 1]
+            edges[i, 2], edges[i, 3] = vertices[j, 0], vertices[j, 1]
+            edges[i, 4] = direction(edges[i, 2] - edges[i, 0], edges[i, 3] - edges[i, 1])
+        start = ends[ring]
+    return start

@@ -40,55 +40,6 @@ def slices(table: Any) -> list[Slice]:
     """Return the slices of the observation for the options of `table`."""
     seats, modality = int(table.seats), int(table.modality)
     lowest = lowest_utility(table)
-    numeric = [
-        Slice(
-            "game_state.on_board",
-            (7, 6),
-            -1,
-            1,
-            "by piece: on the board, x, y, cosine, sine, collides",
-            axes=(PIECES, ("on the board", "x", "y", "cosine", "sine", "collides")),
-        ),
-        shares(
-            "game_state.silhouette.outline",
-            (VERTICES, 4),
-            "by vertex: present, begins a ring, x, y",
-            axes=("vertex", ("present", "begins a ring", "x", "y")),
-        ),
-        shares(
-            "game_state.silhouette.occupancy",
-            (COARSE, COARSE),
-            "share of each cell of the board, from below",
-            axes=("row", "column"),
-        ),
-        shares(
-            "game_state.silhouette.uncovered",
-            (COARSE, COARSE),
-            "the same of what no piece covers",
-            axes=("row", "column"),
-        ),
-        shares("game_state.silhouette.remaining", (1,), "share of its area that is uncovered"),
-        shares(
-            "allowed_actions.focus.around",
-            (PATCH, PATCH),
-            f"which points around the focus are uncovered, every {CELL:g} u; rows along its right side, from below",
-            axes=("row", "column"),
-        ),
-    ]
-    pixels = [
-        shares(
-            "game_state.board_img",
-            (2, ROWS, ROWS),
-            "figure; pieces on the board; rows from below",
-            axes=(("figure", "pieces"), "row", "column"),
-        ),
-        shares(
-            "game_state.drawer_img",
-            (7, ROWS, ROWS),
-            "each piece, while it is in the drawer",
-            axes=(PIECES, "row", "column"),
-        ),
-    ]
     return [
         shares("phase", (2,), "one-hot: play, feedback", axes=(("play", "feedback"),)),
         shares("is_my_turn", (1,), "whether the observer decides next"),
@@ -124,10 +75,65 @@ def slices(table: Any) -> list[Slice]:
             "by open place: share of its border that would touch",
             axes=("place",),
         ),
-        *(numeric if modality != PIXELS else ()),
-        *(pixels if modality != NUMERIC else ()),
+        *(_numeric_slices() if modality != PIXELS else ()),
+        *(_pixel_slices() if modality != NUMERIC else ()),
         shares("game_over", (1,), "whether the game is over"),
         per_seat("outcome.payoffs", seats, "utilities by relative seat", lowest, 1 + BONUS),
+    ]
+
+
+def _numeric_slices() -> list[Slice]:
+    return [
+        Slice(
+            "game_state.on_board",
+            (7, 6),
+            -1,
+            1,
+            "by piece: on the board, x, y, cosine, sine, collides",
+            axes=(PIECES, ("on the board", "x", "y", "cosine", "sine", "collides")),
+        ),
+        shares(
+            "game_state.silhouette.outline",
+            (VERTICES, 4),
+            "by vertex: present, begins a ring, x, y",
+            axes=("vertex", ("present", "begins a ring", "x", "y")),
+        ),
+        shares(
+            "game_state.silhouette.occupancy",
+            (COARSE, COARSE),
+            "share of each cell of the board, from below",
+            axes=("row", "column"),
+        ),
+        shares(
+            "game_state.silhouette.uncovered",
+            (COARSE, COARSE),
+            "the same of what no piece covers",
+            axes=("row", "column"),
+        ),
+        shares("game_state.silhouette.remaining", (1,), "share of its area that is uncovered"),
+        shares(
+            "allowed_actions.focus.around",
+            (PATCH, PATCH),
+            f"which points around the focus are uncovered, every {CELL:g} u; rows along its right side, from below",
+            axes=("row", "column"),
+        ),
+    ]
+
+
+def _pixel_slices() -> list[Slice]:
+    return [
+        shares(
+            "game_state.board_img",
+            (2, ROWS, ROWS),
+            "figure; pieces on the board; rows from below",
+            axes=(("figure", "pieces"), "row", "column"),
+        ),
+        shares(
+            "game_state.drawer_img",
+            (7, ROWS, ROWS),
+            "each piece, while it is in the drawer",
+            axes=(PIECES, "row", "column"),
+        ),
     ]
 
 
