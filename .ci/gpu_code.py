@@ -105,7 +105,7 @@ def _kernels(games: list[Game]) -> Iterator[tuple[str, str, str]]:
         loops, batch, tables = game.loops(), game.batch(1), game.tables(1).view(np.ndarray)
         made = kernels(loops.reset, loops.step)
         yield game.name, "reset", ptx(made.reset, tables, *batch)
-        yield game.name, "step", ptx(made.step, tables, batch.turn, *batch)
+        yield game.name, "step", ptx(made.step, tables, batch.turn, *batch, batch.turn)
         for name, encoder in game.encoders.items():
             if encoder.full_information:
                 seen = np.zeros((1, encoder.layout.size), np.float32)

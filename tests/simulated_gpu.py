@@ -61,6 +61,34 @@ def report(game_id, device):
     }  # fmt: skip
 
 
+def steps_can_be_queued(game_id):
+    """Steps that nobody waits for are those of `step`, and after an illegal action no table plays."""
+    made = VectorGame(envs.game(game_id), TABLES, device="cuda")
+    assert error(made.enqueue) == "enqueue() before reset(): call reset(seed=…) first"
+    made.reset(seed=7)
+    queued = made.clone()
+    for _ in range(3):
+        made.step(made.sample())
+        queued.enqueue()
+        actions = made.sample()
+        made.step(actions)
+        queued._words.copy_to_device(made._words)  # as if it had drawn them too
+        queued.enqueue(actions)
+    queued.finish()
+    assert state(queued) == state(made)
+    bad = np.array([-1, 998, 999])
+    for actions in (bad, [997, -1, -1], made.sample()):  # the first illegal action is what is reported
+        queued.enqueue(actions)
+    assert state(queued) == state(made)
+    assert error(queued.finish) == error(lambda: made.step(bad))
+    queued.finish()
+    actions = made.sample()
+    made.step(actions)
+    queued.enqueue(actions)
+    assert state(queued) == state(made)
+
+
 if __name__ == "__main__":
     np.seterr(over="ignore")
+    steps_can_be_queued(sys.argv[1])
     print(json.dumps(report(sys.argv[1], "cuda")))

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from parlour import envs
 from parlour.envs import VectorGame
+from parlour.training.algorithms import selfplay
 from parlour.training.algorithms.selfplay import Learner
 from parlour.training.learning.advantages import seat_advantages
 from parlour.training.learning.league import League
@@ -39,6 +40,14 @@ def collected(learner):
     return batch, arrays
 
 
+def are_aligned_rows(found, observations):
+    """The rows end with zeros, so that their length is a multiple of 8."""
+    size = observations.shape[1]
+    assert found.shape[1] % 8 == 0 and found.shape[1] - size < 8
+    np.testing.assert_array_equal(found[:, :size], observations)
+    assert not found[:, size:].any()
+
+
 def is_what_the_cpu_plays(learner, batch, found):
     """The same actions at tables on the CPU give the same observations, masks and episodes, and so the advantages."""
     game, tables = learner.game, VectorGame(learner.game, TABLES)
@@ -48,9 +57,9 @@ def is_what_the_cpu_plays(learner, batch, found):
     rewards = np.zeros((STEPS, TABLES, game.seats), np.float32)
     rows = np.arange(TABLES)
     for step in range(STEPS):
-        np.testing.assert_array_equal(found["observations"][step], tables.observations)
+        are_aligned_rows(found["observations"][step], tables.observations)
         np.testing.assert_array_equal(found["masks"][step], tables.action_masks)
-        np.testing.assert_array_equal(found["critic_observations"][step], critic.observations(tables.tables, rows))
+        are_aligned_rows(found["critic_observations"][step], critic.observations(tables.tables, rows))
         turn[step] = tables.turn
         tables.step(found["actions"][step])
         rewards[step] = tables.rewards * (learner.config.reward_scale / game.payoffs.unit)
@@ -80,6 +89,28 @@ def goes_on_as_if_it_had_not_stopped(learner, folder):
     assert not np.array_equal(before["actor.0.weight"], ours["actor.0.weight"])
 
 
+def learns_the_same_when_recorded(config, game):
+    """In place of a CUDA graph: a record that calls the recorded function again."""
+    from parlour.training.learning import gpu_collector  # it can be imported where there is a simulator
+
+    plain, records = learner_of(config, game), []
+
+    def capture(work):
+        records.append(work)
+        return work
+
+    selfplay.capture_on = gpu_collector.capture_on = lambda *_: capture
+    recorded = learner_of(config, game)
+    for used in (0.1, 0.2, 0.3, 0.4):
+        plain.rollout(used), recorded.rollout(used)
+    assert len(records) == 2  # the rollout, and the gradient step of minibatches that have one size
+    assert recorded.engine.episodes == plain.engine.episodes > 0
+    assert recorded.engine.winnings == plain.engine.winnings
+    ours, theirs = recorded._weights(), plain._weights()
+    for name in ours:
+        np.testing.assert_allclose(ours[name], theirs[name], atol=1e-5)
+
+
 if __name__ == "__main__":
     np.seterr(over="ignore")
     config = settings("kuhn")
@@ -89,6 +120,7 @@ if __name__ == "__main__":
     assert set(found) == set(ARRAYS), asdict(config)
     is_what_the_cpu_plays(learner, batch, found)
     goes_on_as_if_it_had_not_stopped(learner_of(config, envs.game("kuhn")), Path(sys.argv[1]))
+    learns_the_same_when_recorded(replace(config, average_decay=0.9, kl_coef=0.1), envs.game("kuhn"))
     for setting, value in (("actors", 2), ("opponent_tables", 0.5)):
         try:
             learner_of(replace(config, **{setting: value}), envs.game("kuhn"))

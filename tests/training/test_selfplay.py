@@ -375,8 +375,8 @@ def test_averaged_weights_follow_slowly_and_forget_the_first_ones():
     steps, first = [], learner.policy().layers[0][0].copy()
     step = learner._step
 
-    def noted(loss):
-        step(loss)
+    def noted(*given):
+        step(*given)
         steps.append(learner._actor[0].weight.detach().numpy().T.copy())
 
     learner._step = noted

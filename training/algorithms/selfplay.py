@@ -7,7 +7,7 @@ about each of them, and averaged weights for the saved policy.
 """
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar, Self
 
@@ -29,6 +29,7 @@ from ..learning.engines.base import Engine
 from ..learning.league import League
 from ..learning.learner import Monitor
 from ..learning.networks import Forward, copy_of, move, numpy_network
+from ..learning.recorded import Recorded, capture_on
 from ..learning.relabelling import Relabelling
 from ..learning.run_folder import replacing
 from ..learning.schedules import scheduled
@@ -42,6 +43,8 @@ CLIP_RANGE = 0.1
 """Clipping range of PPO."""
 VF_COEF = 0.5
 """Weight of the value loss."""
+STATISTICS = "policy_loss", "value_loss", "entropy", "kl", "clip_fraction"
+"""The statistics of a gradient step."""
 MAX_GRAD_NORM = 0.5
 """Gradients are clipped to this norm."""
 CLONING_BATCH_SIZE = 1_024
@@ -66,6 +69,10 @@ class Learner:
         betas = (float(config.adam_beta1), 0.999)
         self._optimizer = torch.optim.Adam(self._parameters, config.learning_rate, betas, eps=1e-5, fused=True)
         self._forward = Forward(config.device)
+        device = torch.device(config.device)
+        # Only the engine gpu brings minibatches that have the same size in every rollout.
+        self._update = Recorded(self._gradient_step, device, capture_on(device) if config.engine == "gpu" else None)
+        self._rate = torch.zeros((), device=device) if device.type == "cuda" else None
         self._types = None if config.ent_prior == "actions" else _one_hot_types(game).to(config.device)
         self._random = np.random.default_rng(config.seed)
         self._mean_square = 0.0  # of the advantages, a running mean
@@ -130,19 +137,20 @@ class Learner:
         kl_coef = config.kl_coef
         if config.final_kl_coef is not None:
             kl_coef = scheduled(kl_coef, config.final_kl_coef, config.ent_schedule, used)
-        for group in self._optimizer.param_groups:
-            group["lr"] = rate
         square = float((batch["advantages"] ** 2).mean())
         self._mean_square = square if self._mean_square == 0 else 0.95 * self._mean_square + 0.05 * square
         scale = max(self._mean_square**0.5, 1e-8)
-        totals: dict[str, float] = {}
-        count = 0
-        for rows in self._minibatches(len(batch["actions"])):
+        totals = torch.zeros(len(STATISTICS), dtype=torch.float64, device=config.device)
+        minibatches = list(self._minibatches(len(batch["actions"])))
+        for rows in minibatches:
             part = {name: values[rows].to(config.device) for name, values in batch.items()}
-            for name, value in self._update(part, scale, ent_coef, kl_coef).items():
-                totals[name] = totals.get(name, 0.0) + value
-            count += 1
-        metrics = {f"train/{name}": value / count for name, value in totals.items()}
+            self._averaged += 1
+            # At first a mean in which the n-th step weighs n, so that the random first weights have no share.
+            pace = max(1 - config.average_decay, 2 / (1 + self._averaged))
+            totals += self._update(scale, ent_coef, kl_coef, rate, pace, **part)
+        means = (totals / len(minibatches)).tolist()
+        metrics = {f"train/{name}": value for name, value in zip(STATISTICS, means, strict=True)}
+        metrics["train/value_loss"] /= config.reward_scale**2
         return metrics | {
             "train/learning_rate": rate,
             "train/ent_coef": ent_coef,
@@ -159,10 +167,19 @@ class Learner:
             for part in self._random.permutation(parts):
                 yield slice(ends[part], ends[part + 1])
 
-    def _update(
-        self, part: Mapping[str, torch.Tensor], scale: float, ent_coef: float, kl_coef: float
-    ) -> dict[str, float]:
-        """Make one gradient step and return its metrics."""
+    def _gradient_step(
+        self, scale: float, ent_coef: float, kl_coef: float, rate: float, pace: float, **part: torch.Tensor
+    ) -> torch.Tensor:
+        """Make one gradient step and return its `STATISTICS`, float32[5].
+
+        Args:
+            scale: the standard deviation of the advantages.
+            ent_coef: the weight of the entropy bonus.
+            kl_coef: the weight of the divergence from the policy before.
+            rate: the learning rate.
+            pace: the share of the way by which the averaged weights move.
+            part: the minibatch; see `RolloutBatch.arrays`.
+        """
         config = self.config
         log_probs = self._forward.log_probs(self._actor, part["observations"], part["masks"])
         probabilities = log_probs.exp()
@@ -189,26 +206,23 @@ class Learner:
             bonus = bonus - _expected(probabilities, _log_sizes(legal, self._types), legal)
         loss = policy_loss - ent_coef * bonus + VF_COEF * value_loss / scale**2
         before = _expected(probabilities, log_probs - part["log_probs"], legal)
-        if kl_coef:
+        if config.kl_coef or config.final_kl_coef:
             loss = loss + kl_coef * before
-        self._step(loss)
-        return {
-            "policy_loss": float(policy_loss.detach()),
-            "value_loss": float(value_loss.detach()) / config.reward_scale**2,
-            "entropy": float(entropy.detach()),
-            "kl": float(before.detach()),
-            "clip_fraction": float(((ratio.detach() - 1).abs() > CLIP_RANGE).float().mean()),
-        }
+        self._step(loss, rate)
+        move(self._average, self._actor, pace)
+        clipped_share = ((ratio - 1).abs() > CLIP_RANGE).float().mean()
+        return torch.stack([policy_loss, value_loss, entropy, before, clipped_share]).detach()
 
-    def _step(self, loss: torch.Tensor) -> None:
+    def _step(self, loss: torch.Tensor, rate: float) -> None:
+        # A recorded step reads the rate from a tensor. It may be none of those of a loaded optimiser.
+        lr = rate if self._rate is None else self._rate.fill_(rate)
+        for group in self._optimizer.param_groups:
+            group.update(lr=lr, capturable=self._rate is not None)
         self._optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         nn.utils.clip_grad_norm_(self._actor.parameters(), MAX_GRAD_NORM)
         nn.utils.clip_grad_norm_(self._critic.parameters(), MAX_GRAD_NORM)
         self._optimizer.step()
-        self._averaged += 1
-        # At first a mean in which the n-th step weighs n, so that the random first weights have no share.
-        move(self._average, self._actor, max(1 - self.config.average_decay, 2 / (1 + self._averaged)))
 
     def clone(self, demonstrations: Demonstrations, rate: float, random: np.random.Generator) -> float:
         """Fit the policy to a teacher's decisions, each used once; see `base.Learner.clone`.
@@ -217,8 +231,6 @@ class Learner:
         """
         config, order = self.config, random.permutation(len(demonstrations.actions))
         names = Relabelling(self.game, config.encoder, 1, config.seed) if config.relabel else None
-        for group in self._optimizer.param_groups:
-            group["lr"] = rate * config.learning_rate
         with torch_threads():
             for start in range(0, len(order), CLONING_BATCH_SIZE):
                 rows = order[start : start + CLONING_BATCH_SIZE]
@@ -233,7 +245,7 @@ class Learner:
                 log_probs = self._forward.log_probs(self._actor, observations, masks)
                 taken = torch.as_tensor(actions).to(log_probs.device)[:, None]
                 mean = log_probs.gather(1, taken).mean()
-                self._step(-mean)
+                self._step(-mean, rate * config.learning_rate)
         move(self._average, self._actor, 1)
         self._averaged = 1
         return float(mean.detach().exp())

@@ -21,7 +21,8 @@ class RolloutBatch:
         actor: the number of the actor that played.
         arrays: by name, one row per decision: observations float32[K, D], critic_observations float32[K, C],
             masks int8[K, A], log_probs float32[K, A] of all actions, actions int64[K], advantages float32[K], and
-            returns float32[K]. NumPy arrays, or tensors on the GPU where the tables are there.
+            returns float32[K]. NumPy arrays; where the tables are on the GPU, tensors there, with the observations in
+            the type in which the networks compute and with columns of zeros at their end (see `networks.ALIGNED`).
         rows: int64[R], the rows of the learner's decisions; the others are the opponents'.
         episodes: the number of episodes that ended.
         winnings: the sum of the learner's returns in them, in `Payoffs.unit`.
@@ -80,5 +81,10 @@ def shuffled(batches: Sequence[RolloutBatch], random: np.random.Generator) -> di
         arrays = {name: np.concatenate([batch.arrays[name][batch.rows] for batch in whole]) for name in names}
         rows = np.arange(len(arrays["actions"]))
     tensors = {name: torch.as_tensor(array) for name, array in arrays.items()}
-    order = torch.from_numpy(random.permutation(rows)).to(tensors["actions"].device)
+    device = tensors["actions"].device
+    if device.type == "cpu":
+        order = torch.from_numpy(random.permutation(rows))
+    else:  # there every row is the learner's
+        generator = torch.Generator(device).manual_seed(int(random.integers(2**63)))
+        order = torch.randperm(len(rows), device=device, generator=generator)
     return {name: tensor.index_select(0, order) for name, tensor in tensors.items()}

@@ -15,7 +15,8 @@ from ...envs.core.cuda.vector import CudaVectorGame
 from .advantages import advantages_of_all_seats
 from .batch import RolloutBatch
 from .collector import GAE_LAMBDA, GAMMA, Weights, critic_encoder, load_weights, make_networks, only_two_compete
-from .networks import Forward
+from .networks import ALIGNED, Forward
+from .recorded import Recorded, capture_on, current_stream
 from .selfplay_settings import SelfPlayConfig
 
 logger = logging.getLogger(__name__)
@@ -25,7 +26,7 @@ class GpuCollector:
     """One actor whose tables are on the GPU. The current policy plays every seat.
 
     Its decisions and episodes differ from those of `Collector` with the same seed: actions are drawn on the GPU, by
-    PyTorch.
+    PyTorch. A rollout is recorded, and then started with one call (see `Recorded`).
 
     Args:
         config: the settings.
@@ -47,13 +48,22 @@ class GpuCollector:
         self._began = False
         shape = config.n_steps, config.n_envs
         sizes = [game.encoders[name].layout.size for name in (tables.encoder, self._critic_encoder)]
-        self._observations, self._critic_observations = (self._zeros(*shape, size) for size in sizes)
+        # Observations are written once, as the networks read them.
+        self._observations, self._critic_observations = (
+            self._zeros(*shape, -(-size // ALIGNED) * ALIGNED, dtype=self._forward.dtype) for size in sizes
+        )
+        self._critic_input = self._zeros(config.n_envs, sizes[1])
         self._masks = self._zeros(*shape, game.num_actions, dtype=torch.int8)
         self._log_probs = self._zeros(*shape, game.num_actions)
         self._turn, self._actions = (self._zeros(*shape, dtype=torch.int64) for _ in range(2))
         self._dones = self._zeros(*shape, dtype=torch.bool)
         self._rewards = self._zeros(*shape, game.seats)
         self._results = self._zeros(config.n_envs, game.seats)  # of the current episodes, so far
+        self._values, self._advantages = (self._zeros(*shape) for _ in range(2))
+        self._recorded = self._record()
+
+    def _record(self) -> Recorded:
+        return Recorded(self._play_and_estimate, self._device, capture_on(self._device, self._generator))
 
     def _zeros(self, *shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
         return torch.zeros(shape, dtype=dtype, device=self._device)
@@ -84,55 +94,51 @@ class GpuCollector:
         began = time.perf_counter()
         self.begin(version)
         load_weights(self._actor, self._critic, weights)
-        seconds, episodes, winnings = self._play()
-        advantages, values = self._estimate()
+        episodes, winnings = self._recorded().tolist()
+        self.tables.finish()
+        seconds = time.perf_counter() - began
         arrays = {
             "observations": self._observations,
             "critic_observations": self._critic_observations,
             "masks": self._masks,
             "log_probs": self._log_probs,
             "actions": self._actions,
-            "advantages": advantages,
-            "returns": values + advantages,
+            "advantages": self._advantages,
+            "returns": self._values + self._advantages,
         }
-        self._wait()
         return RolloutBatch(
             version=version,
             actor=0,
             arrays={name: array.flatten(0, 1) for name, array in arrays.items()},
             rows=np.arange(self._turn.numel()),
-            episodes=episodes,
-            winnings=winnings,
+            episodes=int(episodes),
+            winnings=winnings / self._game.payoffs.unit,
             seconds=seconds,
-            total_seconds=time.perf_counter() - began,
+            total_seconds=seconds,
         )
 
-    def _play(self) -> tuple[float, int, float]:
-        """Play the decisions. Return the duration of the tables' steps in seconds, the ended episodes, the winnings."""
-        seen = self._shared(self.tables.observations), self._shared(self.tables.action_masks)
+    def _play_and_estimate(self) -> torch.Tensor:
+        """Play the decisions and value them. Return the number of ended episodes and the winnings, float64[2]."""
+        stream = current_stream(self._device)
+        seen, masks = self._shared(self.tables.observations), self._shared(self.tables.action_masks)
         turn, rewards, dones = map(self._shared, (self.tables.turn, self.tables.rewards, self.tables.dones))
-        unit = self._game.payoffs.unit
-        spent, ended = 0.0, self._zeros(1, dtype=torch.int64)
-        won = self._zeros(1)
+        counts = self._zeros(2, dtype=torch.float64)
         for step in range(self._config.n_steps):
-            self._observations[step], self._masks[step] = seen
+            self._observations[step, :, : seen.shape[1]], self._masks[step] = seen, masks
             self._turn[step] = turn
-            self.tables.observe(self._critic_encoder, turn, self._critic_observations[step])
+            self.tables.observe(self._critic_encoder, turn, self._critic_input, stream)
+            self._critic_observations[step, :, : self._critic_input.shape[1]] = self._critic_input
             log_probs = self._forward.log_probs(self._actor, self._observations[step], self._masks[step])
             self._log_probs[step] = log_probs
             self._actions[step] = self._draw(log_probs)
-            self._wait()
-            began = time.perf_counter()
-            self.tables.step(self._actions[step])
-            self._wait()
-            spent += time.perf_counter() - began
+            self.tables.enqueue(self._actions[step], stream)
             self._dones[step] = dones
-            self._rewards[step] = rewards * (self._config.reward_scale / unit)
+            self._rewards[step] = rewards * (self._config.reward_scale / self._game.payoffs.unit)
             self._results += rewards
-            won += (self._results.mean(1) * dones).sum()
-            ended += dones.sum()
+            counts += torch.stack([dones.sum(), (self._results.mean(1) * dones).sum()])
             self._results *= ~dones[:, None]
-        return spent, int(ended), float(won) / unit
+        self._estimate(stream)
+        return counts
 
     def _shared(self, array: Any) -> torch.Tensor:
         """Return a tensor that shares the memory of a device array."""
@@ -143,30 +149,26 @@ class GpuCollector:
         probabilities = log_probs.exp()
         return (probabilities / torch.empty_like(probabilities).exponential_(generator=self._generator)).argmax(1)
 
-    def _estimate(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the advantages and the values of the rollout, float32[T, N] each."""
+    def _estimate(self, stream: int) -> None:
+        """Write the values and the advantages of the rollout."""
         config, seats = self._config, self._game.seats
-        values = torch.stack([self._value(seen) for seen in self._critic_observations])
+        for step in range(config.n_steps):
+            self._values[step] = self._value(self._critic_observations[step])
         last = self._zeros(config.n_envs, seats)
-        seen = torch.empty_like(self._critic_observations[0])
         for seat in range(seats):
             seat_of_all = torch.full((config.n_envs,), seat, dtype=torch.int64, device=self._device)
-            self.tables.observe(self._critic_encoder, seat_of_all, seen)
-            last[:, seat] = self._value(seen)
+            self.tables.observe(self._critic_encoder, seat_of_all, self._critic_input, stream)
+            last[:, seat] = self._value(self._critic_input)
         if only_two_compete(self._game):
             turn = self._shared(self.tables.turn).to(torch.int64)[:, None]
             own = last.gather(1, turn)
             last = (-own).expand_as(last).scatter(1, turn, own)
-        advantages = advantages_of_all_seats(self._turn, self._rewards, self._dones, values, last, GAMMA, GAE_LAMBDA)
-        return advantages, values
+        self._advantages.copy_(
+            advantages_of_all_seats(self._turn, self._rewards, self._dones, self._values, last, GAMMA, GAE_LAMBDA)
+        )
 
     def _value(self, observations: torch.Tensor) -> torch.Tensor:
         return self._forward(self._critic, observations)[:, 0]
-
-    def _wait(self) -> None:
-        """Wait for the GPU, so that a duration is that of its work."""
-        if self._device.type == "cuda":
-            torch.cuda.synchronize(self._device)
 
     def save(self, path: Path) -> dict[str, Any]:
         """Write the tables, and return the rest of the state."""
@@ -187,6 +189,7 @@ class GpuCollector:
             logger.warning("%s: its tables are of an earlier version, so their episodes begin again", path)
             return
         self.tables.__setstate__({**saved, "game": self._game})
+        self._recorded = self._record()
         self._generator.set_state(state["generator"].cpu())
         self._results.copy_(state["results"])
         self._began = state["began"]

@@ -15,6 +15,20 @@ from ...wrappers.policies.network import Network, SeatLayer
 _ILLEGAL = -1e9
 
 
+ALIGNED = 8
+"""A GPU multiplies rows of bfloat16 fast if their length is a multiple of this."""
+
+
+class Linear(nn.Linear):
+    """A linear layer whose input may have further columns, which are zeros (see `ALIGNED`)."""
+
+    def forward(self, values: torch.Tensor) -> torch.Tensor:
+        """Return float32[N, out]."""
+        further = values.shape[1] - self.in_features
+        weights = nn.functional.pad(self.weight, (0, further)) if further else self.weight
+        return nn.functional.linear(values, weights, self.bias)
+
+
 class Residual(nn.Module):
     """Layers whose input is added to their output."""
 
@@ -100,7 +114,7 @@ def build(kind: str, layout: Layout, seats: int, hidden: Sequence[int], outputs:
 
 
 def _linear(inputs: int, outputs: int, gain: float) -> nn.Linear:
-    linear = nn.Linear(inputs, outputs)
+    linear = Linear(inputs, outputs)
     nn.init.orthogonal_(linear.weight, gain)
     nn.init.zeros_(linear.bias)
     return linear
@@ -132,15 +146,19 @@ class Forward:
 
     Args:
         device: the device of the networks, such as ``"cpu"``.
+
+    Attributes:
+        dtype: the type in which they compute.
     """
 
     def __init__(self, device: str) -> None:
         self.device = device
+        self.dtype = torch.float32 if device == "cpu" else torch.bfloat16
 
     def __call__(self, net: nn.Module, observations: NDArray[np.float32] | torch.Tensor) -> torch.Tensor:
         """Return a network's outputs, float32[N, out]."""
         given = torch.as_tensor(observations).to(self.device, non_blocking=True)
-        with torch.autocast(given.device.type, torch.bfloat16, enabled=self.device != "cpu"):
+        with torch.autocast(given.device.type, self.dtype, enabled=self.device != "cpu"):
             return torch.as_tensor(net(given)).float()
 
     def log_probs(self, net: nn.Module, observations: Any, masks: Any) -> torch.Tensor:
@@ -161,4 +179,5 @@ def copy_of(net: nn.Module) -> nn.Module:
 @torch.no_grad()
 def move(net: nn.Module, target: nn.Module, rate: float) -> None:
     """Move the weights of `net` towards those of `target` by the share `rate` of the way, 0 to 1."""
-    torch._foreach_lerp_(list(net.parameters()), list(target.parameters()), rate)
+    for weights, goal in zip(net.parameters(), target.parameters(), strict=True):
+        weights.lerp_(goal, rate)

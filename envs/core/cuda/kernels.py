@@ -49,10 +49,16 @@ def step_tables(
     dones: Any,
     truncations: Any,
     offsets: Any,
+    bad: Any,
 ) -> None:
-    """Play one decision on every table whose action is not −1, and begin the next episode where one ends."""
+    """Play one decision on every table whose action is not −1, and begin the next episode where one ends.
+
+    After an illegal action no table plays (see `CHECK`).
+    """
     i = cuda.grid(1)
-    if i < len(tables):
+    if i == 0:
+        bad[1] = bad[0]
+    if i < len(tables) and bad[0] == len(tables):
         j = i + 1
         for seat in range(rewards.shape[1]):
             rewards[i, seat] = 0
@@ -76,7 +82,7 @@ def observe_tables(tables: Any, rows: Any, seats: Any, offsets: Any, out: Any) -
 
 def _check(masks: Any, given: Any, actions: Any, bad: Any) -> None:
     i = cuda.grid(1)
-    if i < len(actions):
+    if i < len(actions) and bad[1] == len(actions):
         actions[i] = given[i]
         j = i + 1
         if first_illegal(masks[i:j], actions[i:j]) == 0:
@@ -91,7 +97,9 @@ def _sample(masks: Any, words: Any, actions: Any) -> None:
 
 
 CHECK = Kernel(_check)
-"""``(masks, given, actions, bad)`` copies the `given` actions; ``bad[0]`` falls to the first illegal one's index."""
+"""``(masks, given, actions, bad)`` copies the `given` actions; ``bad[0]`` falls to the first illegal one's index.
+
+``bad[1]`` is what ``bad[0]`` was after the step before: after an illegal action nothing is copied."""
 SAMPLE = Kernel(_sample)
 """``(masks, words, actions)`` draws a legal action for every table."""
 

@@ -41,7 +41,10 @@ if SIMULATED:
     READERS[FakeWithinKernelCUDAArray] = lambda fake: wide(fake._item._ary)
 
 THREADS = 128
-"""The number of threads in a block."""
+"""The largest number of threads in a block."""
+BLOCKS = 1_024
+"""The number of blocks before a block has more threads: few tables are spread over the whole GPU, where the tables of
+one warp wait for each other's branches."""
 
 _OPTIONS: dict[str, Any] = {} if SIMULATED else {"lto": False}
 
@@ -70,16 +73,46 @@ class Kernel:
         self._function = function
         self._launch = cuda.jit(function, **_OPTIONS)
 
-    def __call__(self, count: int, *arguments: Any) -> None:
-        """Run the function in at least `count` threads."""
-        with _as_on_the_cpu():
-            self._launch[-(-count // THREADS), THREADS](*arguments)
+    def __call__(self, count: int, *arguments: Any, stream: int = 0) -> None:
+        """Run the function in at least `count` threads, on the CUDA stream of this handle."""
+        self.bound(count, *arguments)(stream)
+
+    def bound(self, count: int, *arguments: Any) -> Callable[[int], None]:
+        """Return a function of a stream's handle that does the same as a call with these arguments, in microseconds.
+
+        It holds the addresses of the arrays: they must not be freed before it.
+        """
+        threads = 1 << min(THREADS, max(1, count // BLOCKS)).bit_length() - 1
+        blocks = -(-count // threads)
+        if SIMULATED:
+            return lambda stream: self._launch[blocks, threads](*arguments)
+        from cuda.core import LaunchConfig, launch
+
+        types = tuple(map(self._launch.typeof_pyval, arguments))
+        kernel = self._launch.overloads.get(types)
+        if kernel is None:
+            with _as_on_the_cpu():
+                kernel = self._launch.compile(types)
+        values: list[Any] = []
+        for kind, argument in zip(kernel.argument_types, arguments, strict=True):
+            kernel._prepare_args(kind, argument, 0, [], values)
+        function = kernel._codelibrary.get_cufunc().kernel
+        config = LaunchConfig(grid=blocks, block=threads)
+        return lambda stream: launch(_stream(stream), config, function, *values)
 
     def ptx(self, types: tuple[Any, ...], capability: Capability) -> str:
         """Return the code for arguments of these Numba types, in NVIDIA's assembly language. It needs no GPU."""
         with _as_on_the_cpu(capability):
             code, _ = cuda.compile_ptx(self._function, types, cc=capability)
         return str(code)
+
+
+@cache
+def _stream(handle: int) -> Any:
+    """Return the object of a CUDA stream."""
+    from cuda.core import Stream
+
+    return Stream.from_handle(handle)
 
 
 @contextmanager

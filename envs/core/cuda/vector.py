@@ -1,6 +1,7 @@
 """CudaVectorGame: the tables of a `VectorGame` on an NVIDIA GPU."""
 
 import os
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from ..loops import Batch
 from ..processes import require_process
 from ..vector import SAMPLING, VectorGame, illegal
 from .kernels import CHECK, SAMPLE, kernels, observe_kernel
-from .toolchain import SIMULATED, cuda, require_gpu
+from .toolchain import SIMULATED, Kernel, cuda, require_gpu
 
 
 class CudaVectorGame(VectorGame):
@@ -23,8 +24,8 @@ class CudaVectorGame(VectorGame):
     ``array.copy_to_host()`` returns a NumPy array. `step` takes a device array of any library, or an array on the
     host. `sample` returns a device array.
 
-    Kernels run on the default stream of CUDA. They are compiled at the first `reset` and `step` of a process, for
-    seconds (mafia, hold'em) to a minute (tangram).
+    Kernels run on the default stream of CUDA; those of `enqueue` and `observe` on any stream. They are compiled at the
+    first `reset` and `step` of a process, for seconds (mafia, hold'em) to a minute (tangram).
 
     Raises:
         ValueError: if there is more than one thread, or the game's functions are not compiled.
@@ -45,8 +46,11 @@ class CudaVectorGame(VectorGame):
         self._batch = Batch._make(map(cuda.to_device, game.batch(count, self.encoder)))
         self._words: Any = cuda.device_array(count, np.uint64)
         self._actions = cuda.device_array(count, np.int64)
-        self._bad = cuda.to_device(np.array([count]))
+        self._drawn = cuda.device_array(count, np.int64)
+        self._bad = cuda.to_device(np.full(2, count))
         self._rows = cuda.to_device(np.arange(count))
+        self._offsets: dict[str, Any] = {}
+        self._bound: dict[Any, Callable[[int], None]] = {}
 
     def _prepare(self) -> None:
         loops = self.game.loops(self.encoder)
@@ -86,18 +90,57 @@ class CudaVectorGame(VectorGame):
         self._require_process()
         return [self.tables, self._words, *self._batch[:-1]]
 
-    def observe(self, encoder: str, seats: Any, out: Any) -> None:
+    def _start(self, kernel: Kernel, *arrays: Any, stream: int = 0) -> None:
+        """Run a kernel with arrays that stay."""
+        key = kernel, *map(id, arrays)
+        if key not in self._bound:
+            self._bound[key] = kernel.bound(self.num_envs, *arrays)
+        self._bound[key](stream)
+
+    def observe(self, encoder: str, seats: Any, out: Any, stream: int = 0) -> None:
         """Write the observation of one seat of every table, by any encoder of the game.
 
         Args:
             encoder: the name of the encoder.
             seats: int64[N], the seats: a device array of any library.
             out: float32[N, D] for the D numbers of the encoder: a device array of any library.
+            stream: the handle of the CUDA stream.
         """
         self._require_process()
         found = self.game.encoders[encoder]
-        arrays = self._rows, self._array(seats), cuda.to_device(found.layout.offsets), self._array(out)
-        observe_kernel(found.loop)(self.num_envs, self.tables, *arrays)
+        if encoder not in self._offsets:
+            self._offsets[encoder] = cuda.to_device(found.layout.offsets)
+        arrays = self._rows, self._array(seats), self._offsets[encoder], self._array(out)
+        observe_kernel(found.loop)(self.num_envs, self.tables, *arrays, stream=stream)
+
+    def enqueue(self, actions: Any = None, stream: int = 0) -> None:
+        """Put a step on a CUDA stream without waiting for it. A CUDA graph can record it, after one call before.
+
+        After an illegal action no table plays any more, until `finish` has raised the error.
+
+        Args:
+            actions: int[N], as in `step`: a device array of any library. None: random legal actions, those of `sample`.
+            stream: the handle of the CUDA stream, such as ``torch.cuda.current_stream().cuda_stream``.
+
+        Raises:
+            ValueError: before the first reset, or if the shape or the dtype is wrong.
+        """
+        if not self._seeded:
+            raise ValueError("enqueue() before reset(): call reset(seed=…) first")
+        self._put(None if actions is None else self._checked(actions), stream)
+
+    def finish(self) -> None:
+        """Wait for the steps of `enqueue`.
+
+        Raises:
+            ValueError: if an action was illegal. It and all later ones were not played.
+        """
+        self._require_process()
+        cuda.synchronize()
+        bad = int(self._bad.copy_to_host()[0])
+        if bad < self.num_envs:
+            self._bad.copy_to_device(np.full(2, self.num_envs))
+            raise illegal(self._actions[bad], bad, self.action_masks[bad].copy_to_host())
 
     def _seed(self, words: NDArray[np.uint64]) -> None:
         self._require_process()
@@ -108,7 +151,7 @@ class CudaVectorGame(VectorGame):
 
     def _begin(self) -> None:
         self._require_process()
-        self._kernels.reset(self.num_envs, self.tables, *self._batch)
+        self._start(self._kernels.reset, self.tables, *self._batch)
 
     def _array(self, actions: Any) -> Any:
         if hasattr(actions, "__cuda_array_interface__"):
@@ -116,14 +159,19 @@ class CudaVectorGame(VectorGame):
         return super()._array(actions)
 
     def _play(self, given: Any) -> None:
+        self._put(given)
+        self.finish()
+
+    def _put(self, given: Any | None, stream: int = 0) -> None:
         self._require_process()
-        device = given if hasattr(given, "__cuda_array_interface__") else cuda.to_device(given)
-        CHECK(self.num_envs, self.action_masks, device, self._actions, self._bad)
-        bad = int(self._bad.copy_to_host()[0])
-        if bad < self.num_envs:
-            self._bad.copy_to_device(np.array([self.num_envs]))
-            raise illegal(self._actions[bad], bad, self.action_masks[bad].copy_to_host())
-        self._kernels.step(self.num_envs, self.tables, self._actions, *self._batch)
+        if given is None:
+            actions = self._drawn
+            self._start(SAMPLE, self.action_masks, self._words, actions, stream=stream)
+        else:
+            actions = self._actions
+            device = given if hasattr(given, "__cuda_array_interface__") else cuda.to_device(given)
+            CHECK(self.num_envs, self.action_masks, device, actions, self._bad, stream=stream)
+        self._start(self._kernels.step, self.tables, actions, *self._batch, self._bad, stream=stream)
 
     def _draw(self) -> Any:
         self._require_process()
