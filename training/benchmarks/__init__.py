@@ -11,7 +11,8 @@ from .base import Measure
 MEASURES = {
     "vector": ("environments", "vector_tables"),
     "threads": ("environments", "threads"),
-    "cuda": ("cuda", "cuda_tables"),
+    "cuda": ("cuda", "cuda_holdem"),
+    "cuda-games": ("cuda", "cuda_games"),
     "aec": ("environments", "aec"),
     "learner": ("learner", "learner"),
     "selfplay": ("selfplay", "selfplay"),
