@@ -43,7 +43,7 @@ def results(game: str, folder: Path, seed: int) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(kept.read_text()) if kept.is_file() else {"game": game}
     if "minutes" not in found:
         began = time.monotonic()
-        command("train", game, "--runs", folder, "--name", run.name, "--seed", seed)
+        command("train", game, "--run", run, "--seed", seed)
         found["minutes"] = (time.monotonic() - began) / 60
         kept.write_text(json.dumps(found))
     if "evaluated" not in found:

@@ -177,10 +177,10 @@ def _seed_of(command: str) -> int:
 
 
 def _made_by(run: Path) -> str:
-    """Return the command that made a run, without its name and folder, which say nothing about the policy."""
+    """Return the command that made a run, without the options that name its folder, in this version or 0.2."""
     words = shlex.split((run / "command.txt").read_text("utf-8").splitlines()[0])
-    kept = [word for word in words if word != "--no-progress"]  # an option of version 0.2
-    for option in ("--name", "--runs"):
+    kept = [word for word in words if word != "--no-progress"]
+    for option in ("--run", "--name", "--runs"):
         if option in kept:
             at = kept.index(option)
             kept = kept[:at] + kept[at + 2 :]

@@ -12,7 +12,7 @@ from .terminal.streams import prepare_streams
 
 EXAMPLES = """\
   parlour demo
-  parlour train holdem --minutes 5 --name first
+  parlour train holdem --minutes 5 --run first
   parlour evaluate first --against call tight --best-response
   parlour play holdem --agents first tight
   parlour table holdem --agents first tight

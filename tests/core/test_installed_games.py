@@ -48,7 +48,7 @@ def test_an_installed_game_plays_in_every_command_by_its_name(installed, tmp_pat
         ["list", "games"],
         ["play", "rock_paper_scissors", "--agents", "random", "random", "--delay", "0"],
         ["check", "rock_paper_scissors", "--episodes", "2"],
-        ["train", "rock_paper_scissors", "--total-timesteps", "512", "--runs", str(tmp_path), "--name", "one"],
+        ["train", "rock_paper_scissors", "--total-timesteps", "512", "--run", str(tmp_path / "one")],
         ["evaluate", folder, "--against", "random", "--deals", "20"],
     ):
         done = run(installed, "-m", "parlour.training.cli", *command)

@@ -30,7 +30,7 @@ def test_demonstrations_are_the_teachers_decisions_with_what_they_brought():
 def test_a_copy_of_truthful_bids_about_its_valuation(tmp_path):
     tiny = {"total_timesteps": 64, "n_envs": 8, "n_steps": 8, "batch_size": 8}
     copy = {"teacher": "truthful", "demonstrations": 60_000, "learning_rate": 3e-3}
-    run = train(load_config("auction", runs=tmp_path, name="copy", **copy, **tiny))
+    run = train(load_config("auction", run=tmp_path / "copy", **copy, **tiny))
     auction, policy = load_run(run)
     shown = next(demonstrations(auction, make_policy("truthful", auction), "v0", seed=7))
     bids = policy.act(shown.observations, shown.masks)
@@ -43,7 +43,7 @@ def test_cloning_that_is_broken_off_is_saved(tmp_path, monkeypatch, capsys):
 
     monkeypatch.setattr("parlour.training.runs.run.clone", broken_off)
     tiny = {"total_timesteps": 64, "n_envs": 8, "n_steps": 8, "batch_size": 8, "net_arch": (4,)}
-    run = train(load_config("auction", runs=tmp_path, name="broken", teacher="truthful", **tiny))
+    run = train(load_config("auction", run=tmp_path / "broken", teacher="truthful", **tiny))
     load_run(run)
     assert "--resume" in capsys.readouterr().out
     resume(run)
@@ -60,7 +60,7 @@ def test_the_learning_rate_of_cloning_falls_in_its_second_half(tmp_path, monkeyp
     step = torch.optim.Adam.step
     monkeypatch.setattr(torch.optim.Adam, "step", watched)
     tiny = {"total_timesteps": 64, "n_envs": 8, "n_steps": 8, "batch_size": 64, "n_epochs": 1}
-    train(load_config("auction", runs=tmp_path, teacher="truthful", demonstrations=9_000,
+    train(load_config("auction", run=tmp_path / "copy", teacher="truthful", demonstrations=9_000,
                       cloning_batch_size=4_096, cloning_learning_rate=0.5, learning_rate=0.25, **tiny))  # fmt: skip
     *cloning, last = rates
     assert cloning[0] == 0.5
@@ -71,7 +71,7 @@ def test_the_learning_rate_of_cloning_falls_in_its_second_half(tmp_path, monkeyp
 
 def test_a_teacher_by_a_wrong_name(tmp_path):
     with pytest.raises(ValueError, match="truthful"):
-        train(load_config("auction", runs=tmp_path, teacher="truthfull"))
+        train(load_config("auction", run=tmp_path / "none", teacher="truthfull"))
     assert not list(tmp_path.iterdir())
 
 

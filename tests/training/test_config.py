@@ -26,8 +26,8 @@ torch.set_num_threads(1)
 
 @pytest.mark.parametrize("runs", ['quo"te', "back\\slash", "emoji 🃏", "new\nline", "ümläut/日本"])
 def test_config_round_trip(runs, tmp_path):
-    config = load_config("holdem", runs=runs, options={"seats": 2, "stacks": [20, 40]}, minutes=1.5)
-    assert tomllib.loads(to_toml(config))["runs"] == runs
+    config = load_config("holdem", run=f"{runs}/one", options={"seats": 2, "stacks": [20, 40]}, minutes=1.5)
+    assert tomllib.loads(to_toml(config))["run"] == f"{runs}/one"
     assert tomllib.loads(to_toml(config))["options"] == {"seats": 2, "stacks": [20, 40]}
     write_config(config, tmp_path)
     assert load_config(tmp_path / "config.toml") == config
@@ -43,9 +43,9 @@ def test_an_option_that_is_none_stays_none(tmp_path):
 
 
 def test_a_setting_is_converted_to_its_type():
-    config = load_config("holdem", minutes=1, gamma=1, net_arch=[8], runs="here", bots={"call": 1})
+    config = load_config("holdem", minutes=1, gamma=1, net_arch=[8], run="here", bots={"call": 1})
     assert [type(value) for value in (config.minutes, config.gamma, config.bots["call"])] == [float] * 3
-    assert (config.net_arch, config.runs) == ((8,), Path("here"))
+    assert (config.net_arch, config.run) == ((8,), Path("here"))
 
 
 def test_every_setting_has_a_help_text_and_the_config_files_are_valid(capsys):
@@ -59,7 +59,7 @@ def test_every_setting_has_a_help_text_and_the_config_files_are_valid(capsys):
 
 
 def test_command_line(tmp_path, capsys):
-    common = ["--runs", str(tmp_path), "--n-envs", "8", "--n-steps", "16", "--batch-size", "64"]
+    common = ["--n-envs", "8", "--n-steps", "16", "--batch-size", "64"]
     args = [
         "train",
         "holdem",
@@ -70,8 +70,8 @@ def test_command_line(tmp_path, capsys):
         "tight=2",
         "--total-timesteps",
         "128",
-        "--name",
-        "cli",
+        "--run",
+        str(tmp_path / "cli"),
         *common,
     ]
     assert cli.main(args) == 0
@@ -98,8 +98,8 @@ def test_a_switch_of_a_file_can_be_set_either_way(tmp_path, capsys):
         )
     )
     for switch, shown in (("--no-relabel", False), ("--relabel", True)):
-        args = ["train", "--config", str(tmp_path / "small.toml"), switch, "--name", switch.strip("-")]
-        assert cli.main([*args, "--runs", str(tmp_path)]) == 0, capsys.readouterr().err
+        args = ["train", "--config", str(tmp_path / "small.toml"), switch]
+        assert cli.main([*args, "--run", str(tmp_path / switch.strip("-"))]) == 0, capsys.readouterr().err
         assert load_config(tmp_path / switch.strip("-") / "config.toml").relabel is shown
 
 
@@ -120,11 +120,12 @@ def test_a_switch_of_a_file_can_be_set_either_way(tmp_path, capsys):
         ({"observation_slices": "phase"}, "observation_slices='phase': need a list"),
         ({"cloning_minutes": 0}, "cloning_minutes=0"),
         ({"cloning_learning_rate": -1}, "cloning_learning_rate=-1"),
-        ({"name": "../evil"}, "name='../evil': need letters"),
-        ({"name": "/tmp/evil"}, "name='/tmp/evil'"),
-        ({"name": ".."}, r"name='\.\.'"),
-        ({"name": " "}, "name=' '"),
-        ({"name": "-x"}, "name='-x'"),
+        ({"run": ""}, r"run='\.': need a name of letters"),
+        ({"run": ".."}, r"run='\.\.'"),
+        ({"run": "/"}, "run='/'"),
+        ({"run": " "}, "run=' '"),
+        ({"run": "-x"}, "run='-x'"),
+        ({"run": "runs/a b"}, "run='runs/a b'"),
     ],
 )
 def test_wrong_settings_are_named(settings, message):
@@ -170,7 +171,7 @@ def test_games_of_one_package_share_settings():
 @pytest.mark.parametrize("config", presets())
 def test_every_config_of_ours_trains(config, tmp_path):
     tiny = {"total_timesteps": 1, "demonstrations": 1, "n_envs": 8, "n_steps": 8, "batch_size": 32}
-    run = train(load_config(config, runs=tmp_path, name="own", **tiny))
+    run = train(load_config(config, run=tmp_path / "own", **tiny))
     trained, policy = load_run(run)
     assert settings_from(config)["game"].partition("-")[0] == trained.name
     assert policy.inputs == trained.encoders[policy.encoder].layout.size
@@ -204,28 +205,87 @@ GONE = {
 """Settings of self-play that version 0.2 wrote, with defaults, or with values that changed nothing in the learning."""
 
 
+def of_version_0_2(folder, algorithm="selfplay", **settings):
+    """Write a file of version 0.2 with these settings; return its path."""
+    file = folder / "config.toml"
+    file.write_text(tomli_w.dumps({"format": 2, "game": "kuhn", "algorithm": algorithm, **settings}))
+    return file
+
+
 def test_a_file_of_version_0_2_is_read(tmp_path, caplog):
-    now = load_config("kuhn", algorithm="selfplay")
+    now = dataclasses.replace(load_config("kuhn", algorithm="selfplay"), preset="")
     assert not set(GONE) & {part.name for part in dataclasses.fields(now)}
-    write_config(now, tmp_path)
-    file = tmp_path / "config.toml"
-    file.write_text(tomli_w.dumps({**GONE, **tomllib.loads(file.read_text())}))
+    file = of_version_0_2(tmp_path, **GONE)
     assert load_config(file) == now
     assert [record.message for record in caplog.records] == [
         f"{file} has track='wandb', which is gone: send the metrics by a callback",
         f"{file} has address='auto', which is gone: set RAY_ADDRESS",
     ]
     caplog.clear()
-    file.write_text(file.read_text().replace('"wandb"', '""').replace('address = "auto"', 'address = ""'))
-    assert load_config(file) == now and not caplog.records
+    assert load_config(of_version_0_2(tmp_path, **GONE | {"track": "", "address": ""})) == now and not caplog.records
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        ({}, {}),
+        ({"ent_coef": 0.1}, {"ent_coef": [0.1, 0.003]}),
+        ({"final_ent_coef": 0.02}, {"ent_coef": [0.05, 0.02]}),
+        ({"ent_schedule": "constant"}, {"ent_coef": 0.05}),
+        ({"ent_coef": 0.2, "final_ent_coef": 0.02, "ent_schedule": "linear"}, {"ent_coef": [0.2, 0.02, "linear"]}),
+        ({"learning_rate": 2e-3}, {"learning_rate": [2e-3, 1e-4]}),
+        ({"final_learning_rate": 1e-5}, {"learning_rate": [1e-3, 1e-5]}),
+        ({"ent_schedule": "linear"}, {"ent_coef": [0.05, 0.003, "linear"]}),
+        ({"kl_coef": 2.0}, {"kl_coef": 2.0}),
+        ({"kl_coef": 2.0, "final_kl_coef": 8.0}, {"kl_coef": [2.0, 8.0]}),
+        ({"kl_coef": 2.0, "final_kl_coef": 8.0, "ent_schedule": "constant"}, {"kl_coef": 2.0, "ent_coef": 0.05}),
+        ({"name": "first"}, {"run": "runs/first"}),
+        ({"name": "first", "runs": "/study"}, {"run": "/study/first"}),
+        ({"evaluate_every": 0, "evaluate_against": ["call"]}, {}),
+        ({"evaluate_against": ["call"]}, {}),
+        ({"evaluate_every": 9}, {"evaluate_against": ["random"]}),
+        ({"evaluate_every": 9, "evaluate_against": ["call"]}, {"evaluate_against": ["call"]}),
+    ],
+)  # fmt: skip
+def test_settings_of_version_0_2_have_their_values_under_the_names_of_today(tmp_path, before, now):
+    expected = dataclasses.replace(load_config("kuhn", algorithm="selfplay", **now), preset="")
+    assert load_config(of_version_0_2(tmp_path, **before)) == expected
+    mine = {"game": "kuhn", "by_algorithm": {"selfplay": before}}  # a preset of a user
+    file = of_version_0_2(tmp_path, "maskable_ppo", learning_rate=0.1, **mine)
+    assert load_config(file).learning_rate == 0.1
+    assert load_config(file, algorithm="selfplay") == expected
+
+
+def test_the_other_algorithm_keeps_its_single_values(tmp_path, caplog):
+    file = of_version_0_2(tmp_path, "maskable_ppo", learning_rate=0.1, ent_coef=0.2, runs="study", evaluate_every=5)
+    config = load_config(file)
+    assert (config.learning_rate, config.ent_coef, config.run, config.evaluate_against) == (0.1, 0.2, None, ("random",))
+    assert [record.message.partition(", ")[0] for record in caplog.records] == [
+        f"{file} has runs='study'",
+        f"{file} has evaluate_every=5",
+    ]
+
+
+def test_a_schedule_is_given_in_every_way(tmp_path, capsys):
+    file = tmp_path / "mine.toml"
+    mine = {"format": 3, "game": "kuhn", "algorithm": "selfplay", "ent_coef": [0.2, 0.02, "linear"], "kl_coef": 1}
+    file.write_text(tomli_w.dumps(mine))
+    config = load_config(file)
+    assert config.ent_coef.at(0.5) == pytest.approx(0.11) and config.kl_coef == (1.0, 1.0)
+    write_config(config, tmp_path)
+    assert load_config(tmp_path / "config.toml") == config
+    sizes = "--total-timesteps 64 --n-envs 8 --n-steps 8 --batch-size 32 --net-arch 8 --critic-net-arch 8"
+    words = f"train --config {file} --run {tmp_path / 'one'} {sizes} --kl-coef 0.1 2 --learning-rate 3e-4"
+    assert cli.main(words.split()) == 0, capsys.readouterr().err
+    config = load_config(tmp_path / "one" / "config.toml")
+    assert [config.kl_coef, config.learning_rate, config.ent_coef] == [(0.1, 2), (3e-4, 3e-4), (0.2, 0.02, "linear")]
+    assert cli.main([*words.split(), "--ent-coef", "high"]) == cli.MISTAKE
+    assert "ent-coef" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", sorted(set(GONE) - set(WITHOUT_EFFECT)))
 def test_a_setting_that_is_gone_and_mattered_is_refused_with_its_value(tmp_path, name):
-    value = {float: 0.25, int: 7, str: "other"}[type(GONE[name])]
-    write_config(load_config("kuhn", algorithm="selfplay"), tmp_path)
-    file = tmp_path / "config.toml"
-    file.write_text(tomli_w.dumps({name: value, **tomllib.loads(file.read_text())}))
+    file = of_version_0_2(tmp_path, **{name: {float: 0.25, int: 7, str: "other"}[type(GONE[name])]})
     with pytest.raises(ValueError, match=rf"config.toml has {name} = .*: this setting of version 0.2 is gone.* always"):
         load_config(file)
 

@@ -46,7 +46,7 @@ def test_demonstrations_are_the_same_from_the_same_seed():
 def test_a_small_learner_builds_more_than_chance(tmp_path):
     settings = {"demonstrations": 30_000, "total_timesteps": 64, "n_envs": 8, "n_steps": 8, "batch_size": 8}
     settings |= {"net_arch": (64,), "critic_net_arch": (16,), "learning_rate": 3e-3}
-    run = train(load_config("tangram", runs=tmp_path, **settings))
+    run = train(load_config("tangram", run=tmp_path / "corrected", **settings))
     game, policy = load_run(run)
     assert isinstance(policy, MlpPolicy)
     unseen = game.layout["game_state.silhouette.outline"]
@@ -58,11 +58,11 @@ def test_a_small_learner_builds_more_than_chance(tmp_path):
 
 def test_only_tangram_has_this_expert(tmp_path):
     with pytest.raises(ValueError, match="no bot or expert is called 'expert'"):
-        train(load_config("auction", runs=tmp_path, teacher="expert"))
+        train(load_config("auction", run=tmp_path / "none", teacher="expert"))
     assert not list(tmp_path.iterdir())
 
 
 def test_a_slice_of_the_observation_by_a_wrong_name(tmp_path):
     with pytest.raises(ValueError, match=r"did you mean 'allowed_actions\.dead'"):
-        train(load_config("tangram", runs=tmp_path, observation_slices=("allowed_actions.deed",)))
+        train(load_config("tangram", run=tmp_path / "none", observation_slices=("allowed_actions.deed",)))
     assert not list(tmp_path.iterdir())

@@ -15,6 +15,7 @@ from parlour.training.algorithms.selfplay import Learner
 from parlour.training.learning.batch import shuffled
 from parlour.training.learning.collector import Collector
 from parlour.training.learning.league import League
+from parlour.training.learning.schedules import Schedule
 from parlour.training.learning.selfplay_settings import SelfPlayConfig
 from parlour.training.runs.config import load_config
 from parlour.training.runs.run import resume, train
@@ -33,13 +34,13 @@ TINY = {
     "critic_net_arch": (16,),
     "opponent_tables": 0.5,
     "checkpoint_every": 1000,
-    "final_learning_rate": 1e-3,
-    "ent_schedule": "constant",
+    "learning_rate": Schedule(1e-3),
+    "ent_coef": Schedule(0.05),
 }
 
 
 def trained(folder, name, **settings):
-    return train(load_config("holdem", runs=folder, name=name, **{**TINY, **settings}))
+    return train(load_config("holdem", run=folder / name, **{**TINY, **settings}))
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +111,7 @@ def test_a_process_that_ends_is_named_and_the_run_resumes(tmp_path):
             os.kill(learner.engine._processes[1].pid, signal.SIGKILL)
 
     settings = {**TINY, "engine": "process", "actors": 2}
-    config = load_config("holdem", runs=tmp_path, name="killed", **settings)
+    config = load_config("holdem", run=tmp_path / "killed", **settings)
     with pytest.raises(ConnectionError, match="the process of actor 1 has ended: resume the run"):
         train(config, callbacks=[kill])
     resume(tmp_path / "killed")

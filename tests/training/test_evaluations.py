@@ -21,6 +21,7 @@ TINY = {
     "batch_size": 256,
     "net_arch": (16,),
     "critic_net_arch": (16,),
+    "checkpoint_every": 1000,
 }
 
 
@@ -31,11 +32,11 @@ def lines(run):
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     runs = tmp_path_factory.mktemp("runs")
-    settings = {**TINY, "evaluate_every": 1000, "evaluate_against": ("random",)}
-    return train(load_config("kuhn", runs=runs, name="one", **settings))
+    settings = {**TINY, "evaluate_against": ("random",)}
+    return train(load_config("kuhn", run=runs / "one", **settings))
 
 
-def test_evaluations_come_each_interval_and_at_the_end(run):
+def test_evaluations_come_with_each_checkpoint_and_at_the_end(run):
     assert [line["steps"] for line in lines(run) if "eval/random" in line] == [1024, 2048]
     last = lines(run)[-1]
     tree = flat_tree(game("kuhn"))
@@ -48,13 +49,13 @@ def test_evaluations_come_each_interval_and_at_the_end(run):
 
 
 def test_evaluations_change_nothing_in_what_is_learned(run, tmp_path):
-    plain = train(load_config("kuhn", runs=tmp_path, name="two", **TINY))
+    plain = train(load_config("kuhn", run=tmp_path / "two", **TINY))
     assert (plain / "policy.npz").read_bytes() == (run / "policy.npz").read_bytes()
 
 
 def test_choices_and_utilities_are_compared_with_theory(tmp_path):
-    settings = {**TINY, "evaluate_every": 1000, "evaluate_against": ("equilibrium",)}
-    last = lines(train(load_config("cournot", runs=tmp_path, **settings)))[-1]
+    settings = {**TINY, "evaluate_against": ("equilibrium",)}
+    last = lines(train(load_config("cournot", run=tmp_path / "firms", **settings)))[-1]
     assert last["theory/choice_production_theory"] == pytest.approx(27)
     assert 0 <= last["theory/choice_production"] <= 100
     assert last["theory/welfare_theory"] == pytest.approx(1404, abs=1)
@@ -66,11 +67,11 @@ def test_the_other_algorithm_is_evaluated_too(tmp_path, monkeypatch):
     monkeypatch.setattr(evaluations, "HANDS", 4)
     sizes = {"total_timesteps": 512, "n_envs": 16, "n_steps": 16, "batch_size": 64}
     options = {"seats": 2, "stacks": 20}
-    evaluated = {"evaluate_every": 256, "evaluate_against": ("call", "tight", "best_response")}
+    evaluated = {"checkpoint_every": 256, "evaluate_against": ("call", "tight", "best_response")}
     found = train(
         load_config(
             "holdem",
-            runs=tmp_path,
+            run=tmp_path / "evaluated",
             options=options,
             **sizes,
             **evaluated,
@@ -89,7 +90,7 @@ def test_the_other_algorithm_is_evaluated_too(tmp_path, monkeypatch):
 )
 def test_a_wrong_setting_is_named_before_the_run_begins(tmp_path, name, settings, message):
     with pytest.raises((ValueError, FileNotFoundError), match=message):
-        train(load_config(name, runs=tmp_path, **{**TINY, "evaluate_every": 1000, **settings}))
+        train(load_config(name, run=tmp_path / "wrong", **{**TINY, **settings}))
     assert not list(tmp_path.iterdir())
 
 
@@ -100,7 +101,7 @@ def test_callbacks_see_the_metrics_and_may_end_the_run(tmp_path):
         seen.append((learner.timesteps, metrics["rollout/return"]))
         return len(seen) < 2
 
-    kept = train(load_config("kuhn", runs=tmp_path, name="stopped", **TINY), callbacks=[stop])
+    kept = train(load_config("kuhn", run=tmp_path / "stopped", **TINY), callbacks=[stop])
     assert [timesteps for timesteps, _ in seen] == [512, 1024]
     resume(kept, callbacks=[lambda learner, metrics: seen.append((learner.timesteps, None))])
     assert [timesteps for timesteps, _ in seen] == [512, 1024, 1536, 2048]

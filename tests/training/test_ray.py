@@ -64,7 +64,7 @@ def lines(run):
 
 
 def trained(folder, name, callback, **settings):
-    return train(load_config("kuhn", runs=folder, name=name, **{**TINY, **settings}), callbacks=[callback])
+    return train(load_config("kuhn", run=folder / name, **{**TINY, **settings}), callbacks=[callback])
 
 
 def make(**settings):
@@ -147,8 +147,8 @@ def test_a_killed_learner_resumes(cluster, tmp_path, monkeypatch):
         "ray",
     ]
     command += ["--actors", "2", "--n-envs", "32", "--n-steps", "8", "--net-arch", "16"]
-    command += ["--batch-size", "256", "--checkpoint-every", "1000", "--name", "one"]
-    command += ["--runs", str(tmp_path), "--opponent-tables", "0.5"]
+    command += ["--batch-size", "256", "--checkpoint-every", "1000"]
+    command += ["--run", str(tmp_path / "one"), "--opponent-tables", "0.5"]
     monkeypatch.setenv("RAY_ADDRESS", cluster.address)
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -170,7 +170,7 @@ def test_a_killed_learner_resumes(cluster, tmp_path, monkeypatch):
 def test_a_cluster_that_is_not_there_is_one_sentence(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")
     args = ["train", "kuhn", "--algorithm", "selfplay", "--engine", "ray"]
-    assert cli.main([*args, "--runs", str(tmp_path)]) == 2
+    assert cli.main([*args, "--run", str(tmp_path / "none")]) == 2
     assert "no Ray cluster answers at 127.0.0.1:1" in capsys.readouterr().err
 
 

@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import threading
 import time
 import tomllib
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,7 +23,7 @@ from parlour.training.algorithms.maskable_ppo import Learner
 from parlour.training.evaluation.duplicate import evaluate
 from parlour.training.evaluation.theory import compare
 from parlour.training.learning.league import League
-from parlour.training.learning.run_folder import replacing
+from parlour.training.learning.run_folder import new_folder, replacing
 from parlour.training.runs.config import (
     load_config,
 )
@@ -45,7 +47,7 @@ TINY = {
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    return train(load_config("holdem", runs=tmp_path_factory.mktemp("runs"), name="tiny", **TINY), ["parlour", "train"])
+    return train(load_config("holdem", run=tmp_path_factory.mktemp("runs") / "tiny", **TINY), ["parlour", "train"])
 
 
 def metrics(run):
@@ -79,15 +81,15 @@ def test_the_saved_policy_is_the_models(run):
 
 
 def test_the_same_seed_gives_the_same_policy(run, tmp_path):
-    again = train(load_config("holdem", runs=tmp_path, name="tiny", **TINY))
-    other = train(load_config("holdem", runs=tmp_path, name="other", seed=1, **TINY))
+    again = train(load_config("holdem", run=tmp_path / "tiny", **TINY))
+    other = train(load_config("holdem", run=tmp_path / "other", seed=1, **TINY))
     first, second, third = (load_run(folder)[1].layers[-1][0] for folder in (run, again, other))
     np.testing.assert_array_equal(first, second)
     assert (first != third).any()
 
 
 def test_resume_goes_on_where_it_was(tmp_path):
-    run = train(load_config("holdem", runs=tmp_path, name="tiny", **TINY))
+    run = train(load_config("holdem", run=tmp_path / "tiny", **TINY))
     with pytest.raises(ValueError, match="has had 2,048 of 2,048 timesteps"):
         resume(run)
     with pytest.raises(ValueError, match="seed"):
@@ -105,8 +107,8 @@ def test_resume_goes_on_where_it_was(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_and_sigterm_save(sign, tmp_path):
-    command = [sys.executable, "-m", "parlour.training.cli", "train", "holdem", "--name", "long"]
-    command += ["--runs", str(tmp_path), "--n-envs", "16"]
+    command = [sys.executable, "-m", "parlour.training.cli", "train", "holdem", "--n-envs", "16"]
+    command += ["--run", str(tmp_path / "long")]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
     lines, deadline = tmp_path / "long" / "metrics.jsonl", time.monotonic() + 120
@@ -126,13 +128,13 @@ def test_ctrl_c_and_sigterm_save(sign, tmp_path):
 
 def test_sigterm_is_handled_only_while_a_run_learns(tmp_path):
     before = signal.getsignal(signal.SIGTERM)
-    train(load_config("holdem", runs=tmp_path, **TINY))
+    train(load_config("holdem", run=tmp_path / "one", **TINY))
     assert signal.getsignal(signal.SIGTERM) is before
 
 
 def test_a_run_in_a_thread_learns_without_signals(tmp_path):
     done = []
-    thread = threading.Thread(target=lambda: done.append(train(load_config("holdem", runs=tmp_path, **TINY))))
+    thread = threading.Thread(target=lambda: done.append(train(load_config("holdem", run=tmp_path / "one", **TINY))))
     thread.start()
     thread.join(120)
     assert (done[0] / "model.zip").is_file()
@@ -140,16 +142,26 @@ def test_a_run_in_a_thread_learns_without_signals(tmp_path):
 
 @pytest.mark.slow
 def test_minutes_end_a_run(tmp_path):
-    run = train(
-        load_config("holdem", runs=tmp_path, name="short", **{**TINY, "total_timesteps": 10**9, "minutes": 0.05})
-    )
+    run = train(load_config("holdem", run=tmp_path / "short", **{**TINY, "total_timesteps": 10**9, "minutes": 0.05}))
     assert metrics(run)[-1]["steps"] < 10**6
     assert metrics(run)[-1]["train/learning_rate"] < 2e-3
 
 
+def test_a_run_is_named_below_runs_or_by_its_path_or_by_the_time(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert new_folder(Path("first"), "kuhn-v0") == Path("runs/first")
+    assert new_folder(Path("study/first"), "kuhn-v0") == Path("study/first")
+    assert new_folder(tmp_path / "other", "kuhn-v0") == tmp_path / "other"
+    own = new_folder(None, "kuhn-v0")
+    assert re.fullmatch(r"runs/kuhn-\d{8}-\d{6}", own.as_posix()) and own.is_dir()
+    for again in (Path("first"), Path("runs/first")):
+        with pytest.raises(FileExistsError, match="the run runs/first exists"):
+            new_folder(again, "kuhn-v0")
+
+
 def test_a_run_in_a_folder_with_an_odd_name_can_be_read_back(tmp_path):
-    run = train(load_config("holdem", runs=tmp_path / "a 🃏 \\ folder", name="odd", **TINY))
-    assert load_config(run / "config.toml").runs == tmp_path / "a 🃏 \\ folder"
+    run = train(load_config("holdem", run=tmp_path / "a 🃏 \\ folder" / "odd", **TINY))
+    assert load_config(run / "config.toml").run == run
     resume(run, total_timesteps=3072)
     load_run(run)
 
@@ -173,7 +185,7 @@ class Learner(maskable_ppo.Learner):
     assert algorithms.names() == ["maskable_ppo", "patient", "selfplay"]
     settings = ["--options", "stacks=20", "--n-envs", "8", "--n-steps", "16", "--batch-size", "64"]
     args = ["train", "holdem", "--algorithm", "patient", "--patience", "5", "--total-timesteps", "128", *settings]
-    assert cli.main([*args, "--name", "slow", "--runs", str(tmp_path / "runs")]) == 0
+    assert cli.main([*args, "--run", str(tmp_path / "runs" / "slow")]) == 0
     config = load_config(tmp_path / "runs" / "slow" / "config.toml")
     assert (config.algorithm, config.patience) == ("patient", 5)
     assert cli.main(["train", "--resume", str(tmp_path / "runs" / "slow"), "--total-timesteps", "256"]) == 0
@@ -212,7 +224,7 @@ def test_a_run_that_another_process_writes_to_is_not_resumed(run):
 )
 def test_a_run_that_cannot_begin_leaves_no_folder(settings, message, tmp_path):
     with pytest.raises(ValueError, match=message):
-        train(load_config("holdem", runs=tmp_path, **settings))
+        train(load_config("holdem", run=tmp_path / "none", **settings))
     assert not any(tmp_path.iterdir())
 
 
@@ -256,16 +268,14 @@ def test_self_play_follows_every_rollout_and_random_starts_become_shorter(tmp_pa
         SingleAgentTables, "_begin", lambda self, rows: (starts.append(self.random_start_steps), begin(self, rows))
     )
     settings = {**TINY, "options": {"rounds": 5}, "bots": {}, "self_play": 1.0, "random_start_steps": 8}
-    train(load_config("bargaining", runs=tmp_path, name="latest", past_checkpoints=0.0, **settings))
+    train(load_config("bargaining", run=tmp_path / "latest", past_checkpoints=0.0, **settings))
     assert updated == [0, 512, 1024, 1536]
     assert list(dict.fromkeys(starts)) == [(8, 8), (4, 8), (0, 8)]
 
 
 @pytest.mark.slow
 def test_first_price_self_play_comes_near_the_equilibrium(tmp_path):
-    run = train(
-        load_config("auction", runs=tmp_path, name="short", total_timesteps=500_000, n_steps=16, batch_size=512)
-    )
+    run = train(load_config("auction", run=tmp_path / "short", total_timesteps=500_000, n_steps=16, batch_size=512))
     trained, policy = load_run(run, seed=1)
     found = {line.name: line.learned for line in compare(policy, trained).lines}
     assert found["bid_error"] < 4
@@ -288,7 +298,7 @@ def test_a_learner_of_an_older_encoder_plays_its_checkpoints_in_a_newer_game(tmp
     """Its run names the encoder; resumed, evaluated and loaded, it keeps it."""
     monkeypatch.setitem(GAMES, "auction-v1", both_versions)
     settings = {**TINY, "options": {}, "bots": {"shade": 1.0}, "self_play": 0.3, "past_checkpoints": 0.3}
-    run = train(load_config("auction", runs=tmp_path, encoder="v0", name="older", **settings))
+    run = train(load_config("auction", run=tmp_path / "older", encoder="v0", **settings))
     written = tomllib.loads((run / "config.toml").read_text())
     assert (written["game"], written["encoder"]) == ("auction-v1", "v0")
     resume(run, total_timesteps=3072)
@@ -296,7 +306,7 @@ def test_a_learner_of_an_older_encoder_plays_its_checkpoints_in_a_newer_game(tmp
     assert (newer.id, newer.layout.size, policy.inputs, policy.encoder) == (
         "auction-v1", newer.encoders["v0"].layout.size + 1, newer.encoders["v0"].layout.size, "v0"
     )  # fmt: skip
-    rival = train(load_config("auction", runs=tmp_path, name="newer", **settings))
+    rival = train(load_config("auction", run=tmp_path / "newer", **settings))
     assert load_run(rival)[1].encoder == "v1"
     evaluate(policy, newer, [load_run(rival)[1]], deals=10)
 
@@ -304,7 +314,7 @@ def test_a_learner_of_an_older_encoder_plays_its_checkpoints_in_a_newer_game(tmp
 @pytest.mark.parametrize(("encoder", "message"), [("v7", "no encoder 'v7'"), ("full", "hidden information")])
 def test_an_encoder_that_no_player_may_have_is_refused(encoder, message, tmp_path):
     with pytest.raises(ValueError, match=message):
-        train(load_config("holdem", runs=tmp_path, encoder=encoder))
+        train(load_config("holdem", run=tmp_path / "none", encoder=encoder))
     assert not any(tmp_path.iterdir())
 
 
@@ -326,7 +336,7 @@ def test_a_full_disk_leaves_no_unfinished_file(tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(MaskablePPO, "save", full)
-    config = load_config("kuhn", runs=tmp_path, name="full", **TINY | {"options": {}, "bots": {"random": 1.0}})
+    config = load_config("kuhn", run=tmp_path / "full", **TINY | {"options": {}, "bots": {"random": 1.0}})
     with pytest.raises(OSError, match="No space"):
         train(config, [])
     assert not list(tmp_path.rglob("*.tmp*"))
@@ -334,7 +344,9 @@ def test_a_full_disk_leaves_no_unfinished_file(tmp_path, monkeypatch):
 
 def test_more_timesteps_than_asked_for_are_told(tmp_path, capsys):
     train(
-        load_config("kuhn", runs=tmp_path, **TINY | {"options": {}, "bots": {"random": 1.0}, "total_timesteps": 100}),
+        load_config(
+            "kuhn", run=tmp_path / "one", **TINY | {"options": {}, "bots": {"random": 1.0}, "total_timesteps": 100}
+        ),
         [],
     )
     assert "412 timesteps more than total_timesteps=100: rollouts are not cut" in capsys.readouterr().out

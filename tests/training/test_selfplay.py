@@ -1,6 +1,7 @@
 """The self-play learner: credit per seat, schedules, opponents at some tables, exact resuming, what it learns."""
 
 import json
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +15,7 @@ from parlour.training.algorithms.selfplay import Learner
 from parlour.training.evaluation.exact import flat_tree, nash_conv
 from parlour.training.learning.advantages import seat_advantages
 from parlour.training.learning.collector import critic_encoder
-from parlour.training.learning.schedules import scheduled
+from parlour.training.learning.schedules import Schedule
 from parlour.training.learning.selfplay_settings import SelfPlayConfig
 from parlour.training.runs.config import load_config
 from parlour.training.runs.run import resume, train
@@ -151,9 +152,9 @@ def test_who_waits_for_the_only_opponent_may_expect_what_that_one_loses():
 
 def test_the_values_of_actions_are_learned():
     """The critic of Kuhn poker sees both cards: nothing but the opponent's answer is left to chance."""
-    settings = {"action_values": True, "kl_coef": 1.0, "reward_scale": 1.0, "batch_size": 128}
+    settings = {"action_values": True, "kl_coef": Schedule(1.0), "reward_scale": 1.0, "batch_size": 128}
     errors = []
-    for learning_rate in (1e-6, 1e-2):
+    for learning_rate in (Schedule(1e-6), Schedule((1e-2, 1e-4))):
         learner, _ = make("kuhn", learning_rate=learning_rate, **settings)
         for _ in range(120):
             learner.rollout(0.5)
@@ -165,24 +166,35 @@ def test_the_values_of_actions_are_learned():
 
 
 def test_the_weight_of_the_divergence_follows_its_schedule():
-    learner, _ = make(kl_coef=2.0, final_kl_coef=8.0)
-    constant, _ = make(kl_coef=2.0)
+    learner, _ = make(kl_coef=Schedule((2.0, 8.0)))
+    constant, _ = make(kl_coef=Schedule(2.0))
     for used, weight in ((0.0, 2.0), (0.5, 4.0), (1.0, 8.0)):
         for each, expected in ((learner, weight), (constant, 2.0)):
             assert each._iterate(used)["train/kl_coef"] == pytest.approx(expected)
 
 
 def test_schedules():
-    assert [scheduled(4.0, 1.0, kind, 0.5) for kind in ("constant", "linear", "power")] == [4.0, 2.5, 2.0]
-    assert [scheduled(4.0, 1.0, kind, 1.0) for kind in ("constant", "linear", "power")] == [4.0, 1.0, 1.0]
+    schedules = [Schedule(4), Schedule((4, 1, "linear")), Schedule((4, 1)), Schedule((4, 0)), Schedule((0, 4))]
+    assert [schedule.at(0.0) for schedule in schedules] == [4.0, 4.0, 4.0, 4.0, 0.0]
+    assert [schedule.at(0.5) for schedule in schedules] == [4.0, 2.5, 2.0, 2.0, 2.0]
+    assert [schedule.at(1.0) for schedule in schedules] == [4.0, 1.0, 1.0, 0.0, 4.0]
+    copies = [pickle.loads(pickle.dumps(schedule)) for schedule in schedules]
+    assert copies == schedules and copies[1].at(0.5) == 2.5
+    assert Schedule(["4", "1", "linear"]) == schedules[1]  # as on the command line
+
+
+@pytest.mark.parametrize("values", [[], [1, 2, 3], [1, "linear"], [1, 2, "power"], "cosine", None, [1, 2, "linear", 3]])
+def test_values_that_are_no_schedule_are_named(values):
+    with pytest.raises(ValueError, match=r"ent_coef=.*: need the start and the end, such as \[0.1, 0.003\], or one"):
+        load_config("kuhn", algorithm="selfplay", ent_coef=values)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("more", [{}, {"action_values": True, "kl_coef": 1.0, "final_kl_coef": 5.0}])
+@pytest.mark.parametrize("more", [{}, {"action_values": True, "kl_coef": Schedule((1.0, 5.0))}])
 def test_it_learns_kuhn_poker(more):
     """By the exact best response, after some seconds of self-play; uniform play has a NashConv of 0.92."""
     budget = {"total_timesteps": 1_000_000, "n_envs": 256, "n_steps": 16, "batch_size": 1024}
-    entropy = {"ent_coef": 0.1, "final_ent_coef": 0.02, "learning_rate": 2e-3, "average_decay": 0.998}
+    entropy = {"ent_coef": Schedule((0.1, 0.02)), "learning_rate": Schedule((2e-3, 1e-4)), "average_decay": 0.998}
     learner, _ = make(net_arch=(64,), critic_net_arch=(64,), **budget, **entropy, **more)
     tree = flat_tree(game("kuhn"))
     assert nash_conv(tree, tree.uniform()) > 0.9
@@ -250,9 +262,9 @@ def test_numbers_of_tables_are_checked():
     "settings", [{"chance_samples": 20}, {"opponent_tables": 0.5, "bots": {"call": 1.0, "tight": 1.0}}]
 )
 def test_a_resumed_run_goes_on_as_if_it_had_not_stopped(tmp_path, settings):
-    whole, _ = make("holdem", average_decay=0.9, kl_coef=0.1, **settings)
+    whole, _ = make("holdem", average_decay=0.9, kl_coef=Schedule(0.1), **settings)
     whole.fit(Monitor(whole, 4))
-    first, league = make("holdem", average_decay=0.9, kl_coef=0.1, **settings)
+    first, league = make("holdem", average_decay=0.9, kl_coef=Schedule(0.1), **settings)
     first.fit(Monitor(first, 2))
     first.save(tmp_path)
     second = Learner.load(tmp_path, first.config, first.game, league)
@@ -265,7 +277,7 @@ def test_a_resumed_run_goes_on_as_if_it_had_not_stopped(tmp_path, settings):
 
 def test_a_run_whose_records_are_of_an_earlier_version_resumes_with_new_episodes(tmp_path, monkeypatch, caplog):
     """The records of games in phases and of hold'em have changed since version 0.2."""
-    plan = {**TINY, "runs": tmp_path, "name": "earlier"}
+    plan = {**TINY, "run": tmp_path / "earlier"}
     save = SelfPlayTables.save
 
     def save_earlier(tables, path):
@@ -300,9 +312,9 @@ def test_a_relabelled_run_goes_on_as_if_it_had_not_stopped(tmp_path):
 
 
 def with_opponents(folder, name, **settings):
-    constant = {"final_learning_rate": 1e-3, "ent_schedule": "constant"}  # the budget changes nothing
+    constant = {"learning_rate": 1e-3, "ent_coef": 0.05}  # the budget changes nothing
     opponents = {"opponent_tables": 0.75, "past_checkpoints": 0.5}
-    plan = {**TINY, **constant, **opponents, "checkpoint_every": 700, "runs": folder, "name": name, **settings}
+    plan = {**TINY, **constant, **opponents, "checkpoint_every": 700, "run": folder / name, **settings}
     return load_config("holdem", algorithm="selfplay", **plan)
 
 
@@ -394,10 +406,8 @@ def test_averaged_weights_follow_slowly_and_forget_the_first_ones():
 @pytest.mark.parametrize("prior", ["actions", "action_types"])
 def test_the_entropy_bonus_pushes_towards_its_prior(prior):
     settings = {
-        "ent_coef": 100.0,
-        "final_ent_coef": 100.0,
-        "learning_rate": 1e-2,
-        "final_learning_rate": 1e-3,
+        "ent_coef": Schedule(100.0),
+        "learning_rate": Schedule((1e-2, 1e-3)),
         "average_decay": 0.95,
     }
     learner, _ = make("holdem", ent_prior=prior, total_timesteps=100 * 512, **settings)
@@ -439,15 +449,14 @@ def test_the_saved_policy_has_the_temperature_and_the_learner_has_none(network):
     [
         ({"temperature": 0.0}, "temperature"),
         ({"net_arch": (0,)}, "net_arch"),
-        ({"ent_schedule": "cosine"}, "ent_schedule"),
+        ({"learning_rate": Schedule((1e-3, 0.0))}, "learning_rate=0.0: need a number above 0"),
         ({"ent_prior": "kinds"}, "ent_prior"),
-        ({"final_ent_coef": 0.0}, "final_ent_coef=0.0: a power schedule needs both above 0, or both 0"),
+        ({"ent_coef": Schedule((0.1, float("nan")))}, "ent_coef=nan"),
         ({"average_decay": 1.0}, "average_decay=1"),
         ({"adam_beta1": 1.0}, "adam_beta1=1"),
         ({"adam_beta1": -0.1}, "adam_beta1=-0.1"),
         ({"action_values": True}, "action_values needs kl_coef above 0"),
-        ({"final_kl_coef": -1.0}, "final_kl_coef=-1.0"),
-        ({"kl_coef": 1.0, "final_kl_coef": 0.0}, "final_kl_coef=0.0: a power schedule needs both above 0, or both 0"),
+        ({"kl_coef": Schedule((0.0, -1.0))}, "kl_coef=-1.0"),
         ({"opponent_tables": 0.6, "mixed_tables": 0.5}, "together at most 1"),
         ({"opponent_tables": 1.5}, "opponent_tables"),
         ({"chance_samples": -1}, "chance_samples"),
@@ -464,7 +473,7 @@ def test_a_wrong_setting_is_named(settings, message):
 def test_the_command_trains_resumes_and_the_policy_plays(tmp_path, capsys):
     sizes = ["--n-envs", "32", "--n-steps", "8", "--batch-size", "128", "--net-arch", "16"]
     args = ["train", "holdem", "--algorithm", "selfplay", *sizes, "--options", "stacks=20"]
-    runs = ["--runs", str(tmp_path), "--name", "one"]
+    runs = ["--run", str(tmp_path / "one")]
     assert cli.main([*args, *runs, "--total-timesteps", "512", "--checkpoint-every", "256"]) == 0
     config = load_config(tmp_path / "one" / "config.toml")
     assert isinstance(config, SelfPlayConfig) and config.options["seats"] == 2
@@ -478,7 +487,7 @@ def test_the_command_trains_resumes_and_the_policy_plays(tmp_path, capsys):
 
 
 def test_it_can_copy_a_teacher_first():
-    learner, _ = make("holdem", learning_rate=1e-2)
+    learner, _ = make("holdem", learning_rate=Schedule(1e-2))
     from parlour.training.learning.demonstrations import demonstrations
     from parlour.wrappers.policies.loading import make_policy
 
@@ -507,10 +516,10 @@ def test_settings_of_another_algorithm_are_left_out():
 
 
 def test_settings_without_effect_are_named(tmp_path, capsys):
-    quiet = {"runs": tmp_path, "total_timesteps": 1, **TINY}
-    train(load_config("kuhn", algorithm="selfplay", bots={"honest": 1}, name="a", **quiet))
+    quiet = {"total_timesteps": 1, **TINY}
+    train(load_config("kuhn", algorithm="selfplay", bots={"honest": 1}, run=tmp_path / "a", **quiet))
     told = " ".join(capsys.readouterr().err.split())
     assert "without effect beside the other settings: bots" in told
     used = {"opponent_tables": 0.5}
-    train(load_config("kuhn", algorithm="selfplay", bots={"honest": 1}, name="b", **used, **quiet))
+    train(load_config("kuhn", algorithm="selfplay", bots={"honest": 1}, run=tmp_path / "b", **used, **quiet))
     assert "without effect" not in capsys.readouterr().err

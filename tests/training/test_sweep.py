@@ -33,7 +33,7 @@ def test_another_text_is_refused(text):
 def test_the_command_trains_every_trial_and_continues(tmp_path, capsys):
     folder = tmp_path / "sweep"
     args = ["sweep", "kuhn", "--algorithm", "selfplay", "--search", "learning_rate=1e-4:1e-2:log", "n_epochs=1:2"]
-    args += ["--settings", *FIXED, "evaluate_every=256", "--seeds", "0", "1", "--processes", "2"]
+    args += ["--settings", *FIXED, 'evaluate_against=["random"]', "--seeds", "0", "1", "--processes", "2"]
     args += ["--metric", "eval/nash_conv", "--minimize", "--folder", str(folder), "--json"]
     assert cli.main([*args, "--trials", "2"]) == 0
     trials = json.loads(capsys.readouterr().out)["trials"]

@@ -32,7 +32,6 @@ from ..learning.networks import Forward, copy_of, move, numpy_network
 from ..learning.recorded import Recorded, capture_on
 from ..learning.relabelling import Relabelling
 from ..learning.run_folder import replacing
-from ..learning.schedules import scheduled
 from ..learning.selfplay_settings import SelfPlayConfig
 from ..learning.settings import TrainConfig
 from ..learning.torch_threads import torch_threads
@@ -67,7 +66,7 @@ class Learner:
         self._averaged = 0  # gradient steps in the average
         self._parameters = [*self._actor.parameters(), *self._critic.parameters()]
         betas = (float(config.adam_beta1), 0.999)
-        self._optimizer = torch.optim.Adam(self._parameters, config.learning_rate, betas, eps=1e-5, fused=True)
+        self._optimizer = torch.optim.Adam(self._parameters, config.learning_rate.start, betas, eps=1e-5, fused=True)
         self._forward = Forward(config.device)
         device = torch.device(config.device)
         # Only the engine gpu brings minibatches that have the same size in every rollout.
@@ -132,11 +131,9 @@ class Learner:
     def _learn(self, batches: Sequence[RolloutBatch], used: float) -> dict[str, float]:
         """Update the networks with batches. `used` is the share of the budget that has been used, 0 to 1."""
         config, batch = self.config, shuffled(batches, self._random)
-        rate = scheduled(config.learning_rate, config.final_learning_rate, "power", used)
-        ent_coef = scheduled(config.ent_coef, config.final_ent_coef, config.ent_schedule, used)
-        kl_coef = config.kl_coef
-        if config.final_kl_coef is not None:
-            kl_coef = scheduled(kl_coef, config.final_kl_coef, config.ent_schedule, used)
+        rate, ent_coef, kl_coef = (
+            schedule.at(used) for schedule in (config.learning_rate, config.ent_coef, config.kl_coef)
+        )
         square = float((batch["advantages"] ** 2).mean())
         self._mean_square = square if self._mean_square == 0 else 0.95 * self._mean_square + 0.05 * square
         scale = max(self._mean_square**0.5, 1e-8)
@@ -206,7 +203,7 @@ class Learner:
             bonus = bonus - _expected(probabilities, _log_sizes(legal, self._types), legal)
         loss = policy_loss - ent_coef * bonus + VF_COEF * value_loss / scale**2
         before = _expected(probabilities, log_probs - part["log_probs"], legal)
-        if config.kl_coef or config.final_kl_coef:
+        if any(config.kl_coef[:2]):
             loss = loss + kl_coef * before
         self._step(loss, rate)
         move(self._average, self._actor, pace)
@@ -245,7 +242,7 @@ class Learner:
                 log_probs = self._forward.log_probs(self._actor, observations, masks)
                 taken = torch.as_tensor(actions).to(log_probs.device)[:, None]
                 mean = log_probs.gather(1, taken).mean()
-                self._step(-mean, rate * config.learning_rate)
+                self._step(-mean, rate * config.learning_rate.start)
         move(self._average, self._actor, 1)
         self._averaged = 1
         return float(mean.detach().exp())

@@ -70,10 +70,10 @@ def _train(console: Console, minutes: float, seed: int, runs: Path) -> Path:
         "Two players, 100 big blinds each. The learner plays 256 tables at once, against bots and its own past "
         f"checkpoints, on one core; minutes: {minutes:g}."
     )
-    name = f"demo-{time.strftime('%Y%m%d-%H%M%S')}"
+    run = runs / f"demo-{time.strftime('%Y%m%d-%H%M%S')}"
     # A minute is short: mostly against the bots of the evaluation, the strongest most often, and less against itself.
     pool = {"call": 1.0, "tight": 4.0, "random": 0.5}
-    config = load_config("holdem", minutes=minutes, seed=seed, runs=runs, name=name, past_checkpoints=0.2, bots=pool)
+    config = load_config("holdem", minutes=minutes, seed=seed, run=run, past_checkpoints=0.2, bots=pool)
     return train(config, ["parlour", "demo"])
 
 

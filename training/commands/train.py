@@ -20,10 +20,10 @@ FIRST = (
     "total-timesteps",
     "minutes",
     "seed",
-    "name",
+    "run",
     "bots",
     "teacher",
-    "evaluate-every",
+    "evaluate-against",
     "resume",
 )
 

@@ -19,7 +19,7 @@ from .scores import student_quantile
 Floats = NDArray[np.float64]
 POINTS = 200
 """The number of points of a curve that is pooled over seeds."""
-NOT_COMPARED = ("seed", "name", "runs", "progress", "track", "threads")
+NOT_COMPARED = ("seed", "run", "name", "runs", "progress", "track", "threads")
 """Settings that may differ between pooled runs."""
 
 

@@ -29,18 +29,18 @@ RUNS = Path("runs")
 """The default folder of run folders, below the current folder."""
 
 
-def new_folder(runs: Path, name: str, game: str) -> Path:
+def new_folder(run: Path | None, game: str) -> Path:
     """Make the folder of a new run and return it.
 
     Args:
-        runs: the folder of all run folders.
-        name: the run's name; empty: the game and the time.
+        run: the run's name below ``runs/``, or the path of its folder; None: the game and the time.
         game: the game's id.
 
     Raises:
-        FileExistsError: if a run of that name exists.
+        FileExistsError: if the folder exists.
     """
-    folder = runs / (name or f"{game.partition('-')[0]}-{time.strftime('%Y%m%d-%H%M%S')}")
+    run = run or Path(f"{game.partition('-')[0]}-{time.strftime('%Y%m%d-%H%M%S')}")
+    folder = run if len(run.parts) > 1 else RUNS / run
     if folder.exists():
         raise FileExistsError(f"the run {folder} exists: resume it, or give another name")
     (folder / CHECKPOINTS).mkdir(parents=True)

@@ -1,21 +1,61 @@
 """Schedules: settings that change with the used share of a run's budget."""
 
-from typing import Literal
+from collections.abc import Iterable
+from typing import Annotated, Any, Self
 
-Schedule = Literal["constant", "linear", "power"]
+import tyro
+
+LINEAR = "linear"
 
 
-def scheduled(first: float, last: float, schedule: Schedule, used: float) -> float:
-    """Return a setting's value after the share `used` (0 to 1) of the budget.
+class Schedule(tuple[Any, ...]):
+    """A setting's start and end, and ``"linear"`` as a third element if it changes linearly between two above 0.
 
-    ``constant``: always `first`; ``linear``: linear from `first` to `last`; ``power``: geometric from `first` to
-    `last`.
+    Without it, the setting changes geometrically between two values above 0, and linearly from or to 0.
 
-    >>> scheduled(0.1, 0.001, "power", 0.5), scheduled(0.1, 0.0, "linear", 0.5)
-    (0.01, 0.05)
+    Args:
+        values: the elements, as numbers or text; or one number, for a setting that does not change.
+
+    Raises:
+        ValueError: for other elements.
+
+    >>> Schedule([0.1, 0.001]).at(0.5), Schedule([0.1, 0]).at(0.5), Schedule([3, 1, "linear"]).at(0.5), Schedule(2)
+    (0.01, 0.05, 2.0, (2.0, 2.0))
     """
-    if schedule == "constant":
-        return first
-    if schedule == "linear":
-        return first + (last - first) * used
-    return float(round(first ** (1 - used) * last**used, 12))
+
+    def __new__(cls, values: Any) -> Self:
+        """Check the values and return them as a schedule."""
+        parts = [values] if isinstance(values, str) or not isinstance(values, Iterable) else list(values)
+        way = parts[2:]
+        try:
+            ends = [float(part) for part in parts[:2]]
+        except (TypeError, ValueError):
+            ends = []
+        if not ends or way not in ([], [LINEAR]):
+            raise ValueError(f"{values!r}: need the start and the end, such as [0.1, 0.003], or one number")
+        return super().__new__(cls, (ends[0], ends[-1], *way))
+
+    @property
+    def start(self) -> float:
+        """The value at the start."""
+        return float(self[0])
+
+    def at(self, used: float) -> float:
+        """Return the value after the share `used` (0 to 1) of the budget."""
+        start, end = self[:2]
+        if start == end or min(start, end) == 0 or LINEAR in self:
+            return float(start + (end - start) * used)
+        return float(round(start ** (1 - used) * end**used, 12))
+
+
+Scheduled = Annotated[
+    Schedule,
+    tyro.constructors.PrimitiveConstructorSpec(
+        nargs="*",
+        metavar="START [END]",
+        instance_from_str=Schedule,
+        is_instance=lambda instance: isinstance(instance, Schedule),
+        str_from_instance=lambda schedule: list(map(str, schedule)),
+    ),
+]
+"""A `Schedule` that is an option of a command."""

@@ -1,12 +1,12 @@
 """SelfPlayConfig: the settings of self-play PPO (see `parlour.training.algorithms.selfplay`)."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 import torch
 
 from ...envs.core.options import named, number, whole
-from .schedules import Schedule
+from .schedules import Schedule, Scheduled
 from .settings import TrainConfig
 
 EngineName = Literal["local", "process", "ray", "gpu"]
@@ -60,36 +60,29 @@ class SelfPlayConfig(TrainConfig):
     """The value function also values every action, and the policy learns from all of them in each decision, not only
     from the one taken (a Q-critic). It needs `kl_coef`, which limits the update. Change it where hidden information
     decides the result, as in auctions."""
-    learning_rate: float = 1e-3
-    """Learning rate at the start. Change it to less if `train/kl` is large."""
-    final_learning_rate: float = 1e-4
-    """Learning rate at the end. Change it to less in long runs."""
-    ent_coef: float = 0.05
-    """Weight of the entropy bonus at the start, where advantages have a standard deviation of 1. Change it to more if
-    the policy settles early on few actions."""
-    final_ent_coef: float = 0.003
-    """Weight of the entropy bonus at the end. Change it to less for play nearer to the best action, to more if the
-    policy can be exploited."""
+    learning_rate: Scheduled = Schedule((1e-3, 1e-4))
+    """Learning rate at the start and at the end. One number: constant. Between two above 0 it changes geometrically,
+    or linearly if the word linear follows. Change it to start lower if `train/kl` is large, and to end lower in
+    long runs."""
+    ent_coef: Scheduled = Schedule((0.05, 0.003))
+    """Weight of the entropy bonus at the start and at the end, like `learning_rate`, where advantages have a standard
+    deviation of 1. Change it to start higher if the policy settles early on few actions, to end lower for play nearer
+    to the best action, and to end higher if the policy can be exploited."""
     ent_prior: EntropyPrior = "actions"
     """The play towards which the entropy bonus pushes. actions: all legal actions equally likely. action_types: all
     types of legal actions (fold, call, raise) equally likely, and the actions of a type. Where a type has many
     actions, the first pays for choosing that type: in hold'em for raising. Change it where a type has many
     actions."""
-    ent_schedule: Schedule = "power"
-    """Schedule of the weight of the entropy bonus: constant, linear or power. Change it to linear where exploration
-    must last."""
     n_steps: int = 32
     """Decisions per table in each rollout. Change it to more for long episodes."""
     batch_size: int = 8_192
     """Decisions per gradient step. Change it to less for more updates with each decision; they take longer."""
     n_epochs: int = 2
     """Number of epochs per rollout. Change it to more where decisions are expensive."""
-    kl_coef: float = 0.0
-    """Weight of the divergence KL(new policy, policy before the update) at the start. Change it if policies cycle, and
+    kl_coef: Scheduled = Schedule(0)
+    """Weight of the divergence KL(new policy, policy before the update) at the start and at the end, like
+    `learning_rate`. Policies cycle less if it rises while the entropy bonus falls. Change it if policies cycle, and
     with `action_values`."""
-    final_kl_coef: float | None = None
-    """The same at the end; between them it changes like the entropy bonus. None: `kl_coef`. Policies cycle less if it
-    rises while the entropy bonus falls. Change it to more than `kl_coef` near an equilibrium."""
     average_decay: float = 0.0
     """Decay per gradient step of the averaged weights, which are saved and played. 0: the latest weights. Change it to
     0.999 or more where the latest policies differ much."""
@@ -105,14 +98,10 @@ class SelfPlayConfig(TrainConfig):
 
     def unused(self) -> list[str]:
         """Return the names of settings that were changed and have no effect beside the others."""
-        without = {
-            ("bots", "past_checkpoints"): not self.opponent_tables + self.mixed_tables,
-            ("final_ent_coef",): self.ent_schedule == "constant",
-        }
-        default = {field.name: field.default for field in fields(type(self))} | {"bots": {"random": 1.0}}
-        return [
-            name for names, off in without.items() for name in names if off and getattr(self, name) != default[name]
-        ]
+        if self.opponent_tables + self.mixed_tables:
+            return []
+        of_opponents = {"bots": {"random": 1.0}, "past_checkpoints": type(self).past_checkpoints}
+        return [name for name, default in of_opponents.items() if getattr(self, name) != default]
 
     def __post_init__(self) -> None:
         """Check settings that would fail late or without an error."""
@@ -123,41 +112,22 @@ class SelfPlayConfig(TrainConfig):
         for name in ("net_arch", "critic_net_arch"):
             for size in getattr(self, name):
                 whole(name, size, 1)
-        for name in ("learning_rate", "final_learning_rate", "temperature"):
-            number(name, getattr(self, name), 0, 1e9, above=True)
-        for name in ("ent_coef", "final_ent_coef", "kl_coef"):
-            number(name, getattr(self, name), 0, 1e9)
-        if self.final_kl_coef is not None:
-            number("final_kl_coef", self.final_kl_coef, 0, 1e9)
-        if self.action_values and not self.kl_coef:
+        number("temperature", self.temperature, 0, 1e9, above=True)
+        for name in ("learning_rate", "ent_coef", "kl_coef"):
+            for value in getattr(self, name)[:2]:
+                number(name, value, 0, 1e9, above=name == "learning_rate")
+        if self.action_values and not self.kl_coef.start:
             raise ValueError("action_values needs kl_coef above 0: nothing else limits what one update changes")
-        for name in (
-            "opponent_tables",
-            "mixed_tables",
-            "average_decay",
-            "adam_beta1",
-        ):
+        for name in ("opponent_tables", "mixed_tables", "average_decay", "adam_beta1"):
             number(name, getattr(self, name), 0, 1)
         if self.opponent_tables + self.mixed_tables > 1:
             raise ValueError(
                 f"opponent_tables={self.opponent_tables} and mixed_tables={self.mixed_tables}: together at most 1"
             )
-        if self.average_decay == 1:
-            raise ValueError("average_decay=1: the average would never move; need less than 1")
-        if self.adam_beta1 == 1:
-            raise ValueError("adam_beta1=1: the mean of the gradients would never move; need less than 1")
-        for name, known in (
-            ("ent_schedule", Schedule),
-            ("ent_prior", EntropyPrior),
-            ("network", NetworkKind),
-            ("engine", EngineName),
-        ):
+        for name in ("average_decay", "adam_beta1"):
+            if getattr(self, name) == 1:
+                raise ValueError(f"{name}=1: the mean would never move; need less than 1")
+        for name, known in (("ent_prior", EntropyPrior), ("network", NetworkKind), ("engine", EngineName)):
             named(name, getattr(self, name), get_args(known))
-        for first, last, schedule in (
-            ("ent_coef", "final_ent_coef", self.ent_schedule),
-            ("kl_coef", "final_kl_coef", self.ent_schedule if self.final_kl_coef is not None else "constant"),
-        ):
-            if schedule == "power" and (getattr(self, first) > 0) != (getattr(self, last) > 0):
-                raise ValueError(f"{last}={getattr(self, last)}: a power schedule needs both above 0, or both 0")
         if self.device != "cpu" and not (self.device.startswith("cuda") and torch.cuda.is_available()):
             raise ValueError(f"device={self.device!r}: need cpu, or cuda where PyTorch finds a GPU; it finds none here")

@@ -11,7 +11,6 @@ import tyro
 
 from ...envs.core.options import number, whole
 from .league import League
-from .run_folder import RUNS
 
 ALGORITHM = "maskable_ppo"
 """The default learning algorithm."""
@@ -104,18 +103,14 @@ class TrainConfig:
     """Time limit of cloning in minutes. `minutes` begin after it. Change it where time counts more than to get the
     same result again."""
 
-    evaluate_every: int = 0
-    """Timesteps between two evaluations during training; the last one is at the end. 0: none. Change it to see how
-    strength grows."""
-    evaluate_against: tuple[str, ...] = ("random",)
-    """Opponents of the evaluations: bots, runs or policy files. Each one plays all other seats. best_response: a best
-    response, for games that have one. In small games NashConv is computed too. Change it to those that you compare
-    with."""
+    evaluate_against: tuple[str, ...] = ()
+    """Opponents of the evaluations at each checkpoint and at the end: bots, runs or policy files. Each one plays all
+    other seats. best_response: a best response, for games that have one. In small games NashConv is computed too.
+    Empty: no evaluations. Change it to those that you compare with, to see how strength grows."""
 
-    name: str = ""
-    """Name of the run folder. Empty: the game and the time. Change it to find the run again."""
-    runs: Path = RUNS
-    """The folder of all run folders. Change it to keep runs of several studies apart."""
+    run: Path | None = None
+    """The run folder: its name below runs/, or its path. Default: the game and the time. Change it to find the
+    run again."""
 
     def league(self) -> League:
         """Return the league of a run with these settings.
@@ -133,10 +128,9 @@ class TrainConfig:
         """Check settings that would fail late or without an error."""
         for name in ("total_timesteps", "n_envs", "checkpoint_every", "demonstrations"):
             whole(name, getattr(self, name), 1)
-        for name in ("random_start_steps", "evaluate_every"):
-            whole(name, getattr(self, name), 0)
+        whole("random_start_steps", self.random_start_steps, 0)
         for name in ("minutes", "cloning_minutes"):
             if getattr(self, name) is not None:
                 number(name, getattr(self, name), 0, 1e9, above=True)
-        if self.name and not re.fullmatch(r"\w[\w.-]*", self.name):
-            raise ValueError(f"name={self.name!r}: need letters, digits, . - _, not beginning with . or -")
+        if self.run is not None and not re.fullmatch(r"\w[\w.-]*", self.run.name):
+            raise ValueError(f"run={str(self.run)!r}: need a name of letters, digits, . - _, not beginning with . or -")

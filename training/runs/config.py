@@ -1,6 +1,6 @@
 """Settings of training runs in files: Parlour's own presets, users' files, and the ``config.toml`` of a run.
 
-A file is TOML and begins with ``format = 2``. TOML has no None: options of the game that are None are named in
+A file is TOML and begins with ``format = 3``. TOML has no None: options of the game that are None are named in
 ``options_none``.
 """
 
@@ -18,10 +18,12 @@ from ...wrappers.policies.trained_for import read_settings
 from ..algorithms import find
 from ..learning.settings import ALGORITHM, TrainConfig
 from .conversion import convert
-from .version_0_2 import without_removed
+from .version_0_2 import current
 
-FORMAT = 2
+FORMAT = 3
 """The format of the files that this version writes."""
+FORMAT_OF_0_2 = 2
+"""The format of the files of version 0.2."""
 _OF_ANY_ALGORITHM = ("game", "options", "encoder", "preset", "format")
 PRESETS = Path(__file__).parents[1] / "configs"
 """Parlour's own settings, by game."""
@@ -69,6 +71,8 @@ def settings_from(source: str | Path, algorithm: str | None = None) -> dict[str,
     if algorithm not in (None, settings.get("algorithm", ALGORITHM)):
         settings = {name: settings[name] for name in _OF_ANY_ALGORITHM if name in settings}
         settings |= by_algorithm.get(algorithm, {})
+    if settings.pop("format", FORMAT) == FORMAT_OF_0_2:
+        return current(settings, algorithm or settings.get("algorithm", ALGORITHM), str(source))
     return settings
 
 
@@ -99,11 +103,11 @@ def _shared(game: str) -> dict[str, Any]:
 
 def _read(file: Path) -> dict[str, Any]:
     settings = read_settings(file)
-    version = settings.pop("format", None)
+    version = settings.get("format")
     if version is None:
         raise ValueError(f"{file} has no format: write format = {FORMAT}; a file of version 0.1 needs Parlour 0.2")
-    if version != FORMAT:
-        raise ValueError(f"{file} has format = {version!r}; this version of Parlour reads format {FORMAT}")
+    if version not in (FORMAT, FORMAT_OF_0_2):
+        raise ValueError(f"{file} has format = {version!r}; this version of Parlour reads format {FORMAT}, and 2")
     unset = settings.pop("options_none", [])
     return settings | {"options": {**settings.get("options", {}), **dict.fromkeys(unset)}} if unset else settings
 
@@ -179,11 +183,9 @@ def to_config(kind: type[Config], settings: Mapping[str, Any], source: str) -> C
         source: the source of the settings, for error messages.
 
     Raises:
-        ValueError: for an unknown setting, with the most similar one, or for a value of another type or out of range;
-            for a setting of version 0.2 that is gone, with another value than it always has now.
+        ValueError: for an unknown setting, with the most similar one, or for a value of another type or out of range.
     """
     names = [field.name for field in fields(kind)]
-    settings = without_removed(settings, names, source)
     for name in settings:
         named(f"setting of {source}", name, names)
     return convert(settings, kind)

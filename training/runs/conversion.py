@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from ..learning.schedules import Schedule
+
 Kind = TypeVar("Kind")
 
 NEEDED = {
@@ -38,17 +40,17 @@ def convert(settings: Mapping[str, Any], kind: type[Kind], strict: bool = True) 
 
 
 def _converted(kind: type, value: Any) -> Any:
-    if kind is Path and isinstance(value, str | Path):
-        return Path(value)
+    if kind is Schedule or (kind is Path and isinstance(value, str | Path)):
+        return kind(value)
     raise ValueError(f"{value!r}: need a {kind.__name__}")
 
 
 def _explained(error: msgspec.ValidationError, settings: Mapping[str, Any]) -> str:
     """Return a sentence about a value that does not convert: its name, and the type that is needed."""
-    if isinstance(error.__cause__, ValueError):  # raised by the dataclass itself
-        return str(error.__cause__)
     problem, _, place = str(error).partition(" - at ")
     match = re.fullmatch(r"`\$\.(\w+)(?:\[(\d+|\.\.\.)\])?`", place)
+    if isinstance(error.__cause__, ValueError):  # raised by `_converted`, or by the dataclass itself
+        return f"{match[1]}={error.__cause__}" if match else str(error.__cause__)
     if match is None:
         return str(error)
     name, index = match.groups()

@@ -23,7 +23,7 @@ class Evaluations:
     """Evaluates the policy of a run, always on the same deals.
 
     Args:
-        config: the settings ``evaluate_every`` and ``evaluate_against``.
+        config: the setting ``evaluate_against``.
         game: the game with its options.
 
     Attributes:
@@ -37,7 +37,7 @@ class Evaluations:
         self._config, self._game = config, game
         self.latest: dict[str, float] = {}
         self._tree = None
-        if not config.evaluate_every:
+        if not config.evaluate_against:
             return
         self._best_response = BEST_RESPONSE in config.evaluate_against
         self._opponents = [name for name in config.evaluate_against if name != BEST_RESPONSE]
@@ -50,11 +50,6 @@ class Evaluations:
                 self._tree = None
         if self._best_response:
             best_response(make_policy("random", game, seed=0), game, hands=4)  # raises if there is no method
-
-    def due(self, before: int, timesteps: int) -> bool:
-        """Return whether an evaluation is due, where the last check was at `before` timesteps."""
-        every = self._config.evaluate_every
-        return every > 0 and (before // every < timesteps // every or timesteps >= self._config.total_timesteps)
 
     def run(self, policy: MlpPolicy) -> dict[str, float]:
         """Evaluate a policy and return the results.

@@ -50,7 +50,7 @@ def train(config: TrainConfig, command: Sequence[str] = (), callbacks: Sequence[
         The run folder.
 
     Raises:
-        FileExistsError: if a run of that name exists.
+        FileExistsError: if the run exists.
         ValueError: for settings or options that do not fit the game.
     """
     config, game = _completed(config)
@@ -61,8 +61,8 @@ def train(config: TrainConfig, command: Sequence[str] = (), callbacks: Sequence[
     evaluations = Evaluations(config, game)
     league = config.league()
     learner = find(config.algorithm)(config, game, league)
-    folder = run_folder.new_folder(config.runs, config.name, game.id)
-    config = dataclasses.replace(config, name=folder.name)
+    folder = run_folder.new_folder(config.run, game.id)
+    config = dataclasses.replace(config, run=folder)
     write_config(config, folder)
     run_folder.add_command(folder, command)
     with run_folder.locked(folder), blas_threads(), _stopped_by_sigterm():
@@ -221,27 +221,25 @@ class _Run:
         self._stopped = False  # by a callback
         self._tables = learner.tables
         self._budget = Budget(config.total_timesteps, config.minutes)
-        self._next_checkpoint = next_checkpoint  # timesteps; None: after the interval
+        self._next_checkpoint = next_checkpoint or learner.timesteps + config.checkpoint_every  # timesteps
 
     def on_start(self) -> None:
         """Start the clock. The first reset has already compiled the game."""
         self._budget.start()
-        self._first = self._evaluated = self._learner.timesteps
+        self._first = self._learner.timesteps
         self._task = self._bar.add_task("training", total=self._config.total_timesteps, completed=self._first, note="")
         self._counted = (self._tables.episodes, self._tables.winnings)  # of the earlier rollouts
         if self._league.checkpoints:
             self._league.resume(self._tables.policies)
         else:
             self._checkpoint()
-        if self._next_checkpoint is None:
-            self._next_checkpoint = self._first + self._config.checkpoint_every
 
     def on_rollout_start(self) -> None:
         """Update the budget, the random start steps and the opponents; make a checkpoint if the interval has passed."""
         used, most = self._budget.used(self._learner.timesteps), self._config.random_start_steps
         self.remaining = 1 - used
         self._tables.random_start_steps = (round(most * max(0.0, 1 - 2 * used)), most)
-        if self._next_checkpoint is not None and self._learner.timesteps >= self._next_checkpoint:
+        if self._learner.timesteps >= self._next_checkpoint:
             self._checkpoint()
             self._next_checkpoint += self._config.checkpoint_every
             self.save()
@@ -252,16 +250,15 @@ class _Run:
         return not self._stopped and self._budget.has_time()
 
     def on_rollout_end(self) -> dict[str, float]:
-        """Evaluate if it is time to. Return the rollout's mean return, the speed and the results, and show them."""
+        """Return the rollout's mean return, the speed and the results of an evaluation, if one is due; show them."""
         steps, tables, unit = self._learner.timesteps, self._tables, self._tables.game.payoffs.unit_name
         episodes, winnings = tables.episodes - self._counted[0], tables.winnings - self._counted[1]
         self._counted = (tables.episodes, tables.winnings)
         per_second = (steps - self._first) / self._budget.seconds()
         mean = winnings / max(1, episodes)
         results = {}
-        if self._evaluations.due(self._evaluated, steps):
+        if self._config.evaluate_against and steps >= min(self._next_checkpoint, self._config.total_timesteps):
             results = self._evaluations.run(self._learner.policy(self._config.seed))
-        self._evaluated = steps
         note = f"{per_second:,.0f} timesteps/s, {mean:+.2f} {unit} an episode{self._evaluations.note}"
         used = self._budget.used(steps)  # 0 after random first steps alone
         self._bar.update(self._task, completed=steps, total=steps / used if used else None, note=note)

@@ -133,8 +133,9 @@ def sweep(
             if len(running) == workers.processes:
                 outcomes += _finished(study, running, done)
             trial = study.ask(dict(searched))
-            plans = [{**settings, **trial.params, "seed": seed, "name": f"{trial.number}-{seed}"} for seed in seeds]
-            running[pool.submit(_train_all, source, folder, plans, metric, last)] = trial
+            chosen = {**settings, **trial.params}
+            plans = [{**chosen, "seed": seed, "run": folder / f"{trial.number}-{seed}"} for seed in seeds]
+            running[pool.submit(_train_all, source, plans, metric, last)] = trial
         while running:
             outcomes += _finished(study, running, done)
     return sorted(outcomes, key=lambda outcome: outcome.mean if minimize else -outcome.mean)
@@ -154,11 +155,11 @@ def _finished(
     return outcomes
 
 
-def _train_all(source: str, folder: Path, plans: Sequence[dict[str, Any]], metric: str, last: float) -> list[float]:
+def _train_all(source: str, plans: Sequence[dict[str, Any]], metric: str, last: float) -> list[float]:
     """Train the runs of one trial, one after the other, and return the metric at their ends."""
     ends = []
     for plan in plans:
         with redirect_stdout(StringIO()):  # the sweep itself reports
-            run = train(load_config(source, **{**plan, "runs": folder}))
+            run = train(load_config(source, **plan))
         ends.append(float(Group("", [read_curve(run, metric)]).ends(last)[0]))
     return ends

@@ -1,8 +1,13 @@
-"""Settings of version 0.2 that are gone, so that its files can be read."""
+"""Settings of version 0.2 (files with ``format = 2``) as those of today."""
 
 import logging
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
 from typing import Any
+
+from ..algorithms import find
+from ..learning.schedules import LINEAR
 
 logger = logging.getLogger(__name__)
 
@@ -33,26 +38,49 @@ WITHOUT_EFFECT = (
     "magnet_rate",
     "track",
     "address",
+    "name",
+    "runs",
+    "evaluate_every",
 )
 """Settings that are gone and never changed what is learned; `magnet_rate` did nothing without `magnet_coef`."""
 
-INSTEAD = {"address": "set RAY_ADDRESS", "track": "send the metrics by a callback"}
+INSTEAD = {
+    "address": "set RAY_ADDRESS",
+    "track": "send the metrics by a callback",
+    "runs": "set run, the run's folder",
+    "evaluate_every": "evaluations are at each checkpoint; set checkpoint_every",
+}
 """What to do for settings that changed where a run was computed and shown; without it their values are lost."""
 
+ENDS = {"learning_rate": (1e-3, 1e-4), "ent_coef": (0.05, 0.003), "kl_coef": (0.0, None)}
+"""Settings of self-play whose end was a setting of its own, with the defaults of both; None: the start."""
 
-def without_removed(settings: Mapping[str, Any], known: Collection[str], source: str) -> dict[str, Any]:
-    """Return settings without those that are gone. A warning names those that need something else now.
+
+def current(settings: Mapping[str, Any], algorithm: str, source: str) -> dict[str, Any]:
+    """Return settings of version 0.2 by their names of today, without those that are gone.
+
+    A warning names those that need something else now.
 
     Args:
         settings: the settings by name.
-        known: the names of the settings that there are.
-        source: the source of the settings, for error messages.
+        algorithm: the learning algorithm, by name.
+        source: the source of the settings, for messages.
 
     Raises:
         ValueError: for a setting that is gone and had another value than it always has now.
     """
+    now = dict(settings)
+    if algorithm == "selfplay":
+        now |= _schedules(now)
+    if now.get("name"):
+        now["run"] = str(Path(now.pop("runs", "runs"), now["name"]))
+    if now.get("evaluate_every"):
+        now.setdefault("evaluate_against", ["random"])
+    else:
+        now.pop("evaluate_against", None)
+    known = [field.name for field in fields(find(algorithm).Config)]
     kept = {}
-    for name, value in settings.items():
+    for name, value in now.items():
         if name in known or name not in (*REMOVED, *WITHOUT_EFFECT):
             kept[name] = value
         elif name in REMOVED and value != REMOVED[name]:
@@ -63,3 +91,15 @@ def without_removed(settings: Mapping[str, Any], known: Collection[str], source:
         elif name in INSTEAD and value:
             logger.warning("%s has %s=%r, which is gone: %s", source, name, value, INSTEAD[name])
     return kept
+
+
+def _schedules(settings: dict[str, Any]) -> dict[str, list[Any]]:
+    """Remove the settings of schedules, and return each start with its end."""
+    schedule = settings.pop("ent_schedule", "power")
+    found = {}
+    for name, (start, end) in ENDS.items():
+        start, end = settings.pop(name, start), settings.pop(f"final_{name}", end)
+        way = "power" if name == "learning_rate" else schedule
+        constant = end is None or way == "constant"
+        found[name] = [start] if constant else [start, end, *([LINEAR] if way == LINEAR else [])]
+    return found
