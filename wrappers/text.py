@@ -23,7 +23,7 @@ import numpy as np
 from ..envs import Action, Game, Match, TurnState
 from ..envs.core.registry import as_game
 from ..envs.core.rng import streams
-from .agents.language_model import Fault
+from .agents.model_calls import Fault
 from .agents.policy import PolicyAgent
 from .agents.prompt import Chat, Prompting
 from .policies.loading import make_policy

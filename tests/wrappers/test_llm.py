@@ -11,8 +11,9 @@ from needs import library
 from parlour import envs
 from parlour.envs import Action, AgentResponse
 from parlour.wrappers.agents import language_model
-from parlour.wrappers.agents.language_model import Model, ModelError
+from parlour.wrappers.agents.language_model import Model
 from parlour.wrappers.agents.llm import LLMAgent
+from parlour.wrappers.agents.model_calls import ModelError
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.policies.loading import make_policy
 

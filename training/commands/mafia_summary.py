@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ...envs.core.counted import counted
-from ...wrappers.agents.language_model import ModelCall
+from ...wrappers.agents.model_calls import ModelCall
 from ...wrappers.live.mafia.agent_policy import AgentPolicy
 from ...wrappers.live.mafia.host_session import MafiaResult
 from ...wrappers.live.mafia.llm_agent import MafiaLLMAgent

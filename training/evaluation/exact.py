@@ -26,6 +26,7 @@ from ...envs.core.chance import required_chance
 from ...envs.core.compiled import compiled
 from ...envs.core.encoder import Encoder
 from ...envs.core.game import Game
+from ...envs.core.record import Tables
 from ...envs.core.rollout import played
 
 Floats = NDArray[np.float64]
@@ -70,6 +71,7 @@ class Tree:
         action: int64[Q], the action index of every sequence; −1: it is empty.
         observations: float32[I, D], what is observed there.
         masks: int8[I, A], what is legal there.
+        tables: a record of each set, one of those that its seat cannot tell apart.
         ends: int64[T, seats], the sequences that lead to each end.
         payoffs: float64[T, seats], what each seat wins there, times the probability of the random events.
     """
@@ -83,6 +85,7 @@ class Tree:
     action: Ints
     observations: NDArray[np.float32]
     masks: NDArray[np.int8]
+    tables: Tables
     ends: Ints
     payoffs: Floats
 
@@ -100,16 +103,16 @@ class Tree:
                 "the policy tells no probabilities of the legal actions: need numbers from 0 up, not all 0"
             )
         probabilities /= sums
-        strategy = np.ones(len(self.action))
-        sets = np.repeat(np.arange(len(self.seat)), np.diff(self.first))
-        strategy[self.first[0] :] = probabilities[sets, self.action[self.first[0] :]]
-        return strategy
+        return self.strategy(probabilities)
+
+    def strategy(self, probabilities: NDArray[Any]) -> Floats:
+        """Return probabilities by information set and action index, float[I, A], as a strategy: float64[Q]."""
+        return np.concatenate([np.ones(self.first[0]), probabilities[self.masks > 0]])
 
     def probabilities(self, strategy: Floats) -> NDArray[np.float32]:
         """Return a strategy by information set and action index: float32[I, A]."""
         table = np.zeros(self.masks.shape, np.float32)
-        sets = np.repeat(np.arange(len(self.seat)), np.diff(self.first))
-        table[sets, self.action[self.first[0] :]] = strategy[self.first[0] :]
+        table[self.masks > 0] = strategy[self.first[0] :]
         return table
 
     def uniform(self) -> Floats:
@@ -143,6 +146,12 @@ def best_response(tree: Tree, strategy: Floats, seat: int) -> tuple[float, Float
     add_gains(tree.ends, tree.payoffs, plan, seat, gains)
     respond(seat, tree.seat, tree.parent, tree.first, gains, reply)
     return float(gains[seat]), reply
+
+
+def seated(tree: Tree, seat: int, mine: Floats, theirs: Floats) -> Floats:
+    """Return the strategy in which `seat` plays by `mine` and all others by `theirs`: float64[Q]."""
+    own = np.append(np.arange(tree.game.seats), np.repeat(tree.seat, np.diff(tree.first))) == seat
+    return np.where(own, mine, theirs)
 
 
 def nash_conv(tree: Tree, strategy: Floats) -> float:
@@ -307,6 +316,7 @@ class _Builder:
         self._actions = [-1] * seats
         self._observations: list[NDArray[np.float32]] = []
         self._masks: list[NDArray[np.int8]] = []
+        self._tables: list[Any] = []
         self._ends: list[Ints] = []
         self._payoffs: list[Floats] = []
 
@@ -373,6 +383,7 @@ class _Builder:
             key = unique[k].tobytes()
             numbers[k] = self._sets.setdefault(key, len(self._seat))
             if numbers[k] == len(self._seat):
+                self._tables.append(level.tables[node].copy())
                 self._add(int(who[node]), level.sequences[node], seen[row], masks[node])
         sets = numbers[inverse]
         leads = level.sequences[rows, who[rows]] != np.array(self._parent)[sets]
@@ -406,6 +417,7 @@ class _Builder:
             action=np.array(self._actions, np.int64),
             observations=np.array(self._observations),
             masks=np.array(self._masks),
+            tables=np.array(self._tables, game.rules.blank.dtype).view(np.recarray),
             ends=np.ascontiguousarray(ends, np.int64),
             payoffs=payoffs,
         )

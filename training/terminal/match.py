@@ -15,8 +15,8 @@ from ...envs.core.counted import counted
 from ...envs.core.rng import streams
 from ...wrappers.agents.base import Agent, printable, sentence, thoughts
 from ...wrappers.agents.human import HumanAgent
-from ...wrappers.agents.language_model import ModelError
 from ...wrappers.agents.llm import LLMAgent
+from ...wrappers.agents.model_calls import ModelError
 from ...wrappers.logs.match_log import MatchLog
 from ...wrappers.logs.recorder import Recorder
 from ...wrappers.replay.moment import distinct

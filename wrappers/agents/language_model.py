@@ -8,15 +8,16 @@ import asyncio
 import contextlib
 import json
 import logging
+import math
 import os
-from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from ...envs.core.installed import install
+from .model_calls import Fault, ModelCall, ModelError
 from .prompt import Chat as Chat
 
 if TYPE_CHECKING:
@@ -26,105 +27,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-Fault = Literal["illegal", "unparsable", "late", "refused", "failed"]
-"""What is wrong with an answer: it is not legal; it is no JSON, or empty; there is none in time; the model refuses; the
-endpoint fails."""
-
-
-class ModelError(Exception):
-    """The model gave no usable answer: it was not reached, was late, refused, or did not write JSON.
-
-    Attributes:
-        fault: which of these it was.
-    """
-
-    def __init__(self, text: str, fault: Fault = "failed") -> None:
-        super().__init__(text)
-        self.fault: Fault = fault
-
-
-@dataclass
-class ModelCall:
-    """Statistics of one answer of a model, for logs.
-
-    Attributes:
-        prompt: the last conversation sent.
-        text: the last text of the model.
-        seconds: the time from the request to the end of the answer.
-        tries: number of answers requested.
-        retries: number of requests sent again after an error or a lost connection.
-        input_size, output_size: numbers of tokens, as the endpoint counts them; None if it does not. (Match logs leave
-            out fields with "token" in their names.)
-        problem: why the answer cannot be used; None if it can be used.
-        faults: what was wrong with answers, each with its fault, the corrected ones included.
-    """
-
-    prompt: Chat = ()
-    text: str = ""
-    seconds: float = 0.0
-    tries: int = 0
-    retries: int = 0
-    input_size: int | None = None
-    output_size: int | None = None
-    problem: str | None = None
-    faults: list[Fault] = field(default_factory=list)
-
-    def count(self, usage: Any) -> None:
-        """Add the endpoint's token counts, if there are any."""
-        if usage is not None:
-            self.input_size = (self.input_size or 0) + (getattr(usage, "prompt_tokens", None) or 0)
-            self.output_size = (self.output_size or 0) + (getattr(usage, "completion_tokens", None) or 0)
-
-
-@dataclass
-class ModelStatistics:
-    """What the calls of a model for one seat came to.
-
-    Attributes:
-        decisions: number of calls: of turns that were asked for.
-        replaced: number of turns without a usable answer.
-        faults: number of answers by fault, the corrected ones included.
-        input_size, output_size: tokens sent and received, as far as the endpoint counts them.
-        seconds: of all calls together.
-        cost: of all tokens, in the currency of the model's prices.
-    """
-
-    decisions: int = 0
-    replaced: int = 0
-    faults: Counter[Fault] = field(default_factory=Counter)
-    input_size: int = 0
-    output_size: int = 0
-    seconds: float = 0.0
-    cost: float = 0.0
-
-    def count(self, call: ModelCall, prices: tuple[float, float] = (0.0, 0.0)) -> None:
-        """Add a call; `prices`: of a million tokens sent and received."""
-        self.decisions += 1
-        self.replaced += call.problem is not None
-        self.faults.update(call.faults)
-        self.input_size += call.input_size or 0
-        self.output_size += call.output_size or 0
-        self.seconds += call.seconds
-        self.cost += ((call.input_size or 0) * prices[0] + (call.output_size or 0) * prices[1]) / 1e6
-
-    def illegal_here(self) -> None:
-        """Count the latest answer, which looked legal, as one that the game refuses."""
-        self.faults["illegal"] += 1
-        self.replaced += 1
-
-    def row(self) -> dict[str, float]:
-        """Return the numbers by name, for tables and files."""
-        faults = {name: self.faults[name] for name in get_args(Fault)}
-        latency = round(self.seconds / max(self.decisions, 1), 3)
-        sizes = {"tokens in": self.input_size, "tokens out": self.output_size}
-        return {
-            "decisions": self.decisions,
-            "replaced": self.replaced,
-            **faults,
-            **sizes,
-            "s/decision": latency,
-            "cost": round(self.cost, 6),
-        }
+MOST_TOKENS = 20
+"""Most tokens whose log-probabilities an endpoint gives."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -243,6 +147,25 @@ class Model:
                     chat = [*chat, {"role": "assistant", "content": text[:500]}, {"role": "user", "content": again}]
             raise ModelError(f"{self.name} gave no answer that fits: {problem}", call.faults.pop())
 
+    async def first_token(self, chat: Chat, call: ModelCall) -> tuple[str, list[tuple[str, float]] | None]:
+        """Return the first token of an answer, and the likeliest first tokens with their log-probabilities.
+
+        They are None if the endpoint gives none, or no logarithms of probabilities. `call` is filled in.
+
+        Raises:
+            ModelError: if there is no answer.
+        """
+        call.prompt, call.tries = chat, 1
+        settings = self._settings(chat) | {"max_tokens": 1}
+        async with _as_model_error(self, call), asyncio.timeout(self.timeout):
+            client = await self._client()
+            try:
+                reply = await _send(client, call, logprobs=True, top_logprobs=MOST_TOKENS, **settings)
+            except library().BadRequestError:
+                reply = await _send(client, call, **settings)
+            call.text = self._text(reply, call)
+            return call.text, _likely_tokens(reply)
+
     async def _ask(self, client: "AsyncOpenAI", call: ModelCall, schema: Mapping[str, Any], constrained: bool) -> str:
         settings = self._settings(call.prompt)
         if constrained:
@@ -257,6 +180,9 @@ class Model:
             if constrained:
                 raise _Unconstrained from None
             raise
+        return self._text(reply, call)
+
+    def _text(self, reply: Any, call: ModelCall) -> str:
         call.count(getattr(reply, "usage", None))
         choice = reply.choices[0].message if reply.choices else None
         if choice is not None and getattr(choice, "refusal", None):
@@ -371,6 +297,16 @@ async def _named(model: Model) -> AsyncIterator[None]:
         where = f" at {model.base_url}" if model.base_url else ""
         late = isinstance(error, library().APITimeoutError)
         raise ModelError(f"{model.name}{where}: {what}", "late" if late else "failed") from None
+
+
+def _likely_tokens(reply: Any) -> list[tuple[str, float]] | None:
+    try:
+        tokens = reply.choices[0].logprobs.content[0].top_logprobs
+        likely = [(str(one.token), float(one.logprob)) for one in tokens]
+        total = sum(math.exp(logarithm) for _, logarithm in likely)
+    except (AttributeError, LookupError, TypeError, ValueError, OverflowError):
+        return None
+    return likely if 0 < total < 1.001 else None
 
 
 def _json(text: str) -> Any:

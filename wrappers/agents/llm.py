@@ -8,8 +8,9 @@ from typing import Any
 
 from ...envs.core.turn_state import Action, AgentResponse, AllowedAction, MessageIntent, MessageScope, TurnState
 from .base import Agent
-from .language_model import Model, ModelCall, ModelError, ModelStatistics, library, logger
-from .prompt import Prompting
+from .language_model import Model, library, logger
+from .model_calls import ModelCall, ModelError, ModelStatistics
+from .prompt import Chat, Prompting
 
 
 def _finished(answer: Coroutine[Any, Any, AgentResponse]) -> AgentResponse:
@@ -89,6 +90,30 @@ class LLMAgent:
             ModelError: if the model fails.
         """
         state = self.prompting.shown(state)
+        if state.match_id != self._match:
+            self._match = state.match_id
+            self.begin()
+        chat, call = self.prompting.chat(state, self._past), ModelCall()
+        try:
+            response = await self.ask(state, chat, call)
+        finally:
+            self.statistics.count(call, self.model.prices)
+        if self.prompting.conversation:
+            self._past += [chat[-1], {"role": "assistant", "content": call.text}]
+            del self._past[: -2 * self.prompting.turns]
+        return response
+
+    async def ask(self, state: TurnState, chat: Chat, call: ModelCall) -> AgentResponse:
+        """Answer a conversation about a turn, and keep nothing of it.
+
+        Args:
+            state: the TurnState, as the model is shown it.
+            chat: the conversation.
+            call: the statistics, which are filled in.
+
+        Raises:
+            ModelError: if the model fails.
+        """
         offers = {offer.action_type: offer for offer in state.allowed_actions}
         if not offers:
             raise ModelError(f"{state.agent_id} has no legal action")
@@ -100,17 +125,7 @@ class LLMAgent:
             if not isinstance(answer.get("payload", {}), dict):
                 raise ValueError("payload must be an object")
 
-        if state.match_id != self._match:
-            self._match = state.match_id
-            self.begin()
-        chat, call = self.prompting.chat(state, self._past), ModelCall()
-        try:
-            answer = await self.model.choose(chat, self._schema(state.allowed_actions), fits, call)
-        finally:
-            self.statistics.count(call, self.model.prices)
-        if self.prompting.conversation:
-            self._past += [chat[-1], {"role": "assistant", "content": call.text}]
-            del self._past[: -2 * self.prompting.turns]
+        answer = await self.model.choose(chat, self._schema(state.allowed_actions), fits, call)
         said = answer.get("say") if self._talks else None
         messages = [MessageIntent(MessageScope.PUBLIC, said[:300])] if isinstance(said, str) and said.strip() else []
         action = self.prompting.action(Action(answer["action_type"], answer.get("payload", {})))

@@ -33,12 +33,14 @@ class Prompts(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
         system: the system prompt, with the rules.
         turn: what a turn asks.
         answer: how to answer.
+        letter: how to answer with the letter of a choice.
         refused: what follows a refused answer.
     """
 
     system: str
     turn: str
     answer: str
+    letter: str
     refused: str
 
 

@@ -11,7 +11,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from ...agents.language_model import Chat, Model, ModelCall, ModelError, library
+from ...agents.language_model import Chat, Model, library
+from ...agents.model_calls import ModelCall, ModelError
 from ...agents.prompt import fill, load_texts
 from ...logs.log_text import escaped as shown
 from .agent_policy import night_targets, vote_targets

@@ -1,0 +1,107 @@
+"""Calls of a language model: what was wrong with an answer, and what they cost."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+from .prompt import Chat
+
+Fault = Literal["illegal", "unparsable", "late", "refused", "failed"]
+"""What is wrong with an answer: it is not legal; it is no JSON, or empty; there is none in time; the model refuses; the
+endpoint fails."""
+
+
+class ModelError(Exception):
+    """The model gave no usable answer: it was not reached, was late, refused, or did not write JSON.
+
+    Attributes:
+        fault: which of these it was.
+    """
+
+    def __init__(self, text: str, fault: Fault = "failed") -> None:
+        super().__init__(text)
+        self.fault: Fault = fault
+
+
+@dataclass
+class ModelCall:
+    """Statistics of one answer of a model, for logs.
+
+    Attributes:
+        prompt: the last conversation sent.
+        text: the last text of the model.
+        seconds: the time from the request to the end of the answer.
+        tries: number of answers requested.
+        retries: number of requests sent again after an error or a lost connection.
+        input_size, output_size: numbers of tokens, as the endpoint counts them; None if it does not. (Match logs leave
+            out fields with "token" in their names.)
+        problem: why the answer cannot be used; None if it can be used.
+        faults: what was wrong with answers, each with its fault, the corrected ones included.
+    """
+
+    prompt: Chat = ()
+    text: str = ""
+    seconds: float = 0.0
+    tries: int = 0
+    retries: int = 0
+    input_size: int | None = None
+    output_size: int | None = None
+    problem: str | None = None
+    faults: list[Fault] = field(default_factory=list)
+
+    def count(self, usage: Any) -> None:
+        """Add the endpoint's token counts, if there are any."""
+        if usage is not None:
+            self.input_size = (self.input_size or 0) + (getattr(usage, "prompt_tokens", None) or 0)
+            self.output_size = (self.output_size or 0) + (getattr(usage, "completion_tokens", None) or 0)
+
+
+@dataclass
+class ModelStatistics:
+    """What the calls of a model for one seat came to.
+
+    Attributes:
+        decisions: number of calls: of turns that were asked for.
+        replaced: number of turns without a usable answer.
+        faults: number of answers by fault, the corrected ones included.
+        input_size, output_size: tokens sent and received, as far as the endpoint counts them.
+        seconds: of all calls together.
+        cost: of all tokens, in the currency of the model's prices.
+    """
+
+    decisions: int = 0
+    replaced: int = 0
+    faults: Counter[Fault] = field(default_factory=Counter)
+    input_size: int = 0
+    output_size: int = 0
+    seconds: float = 0.0
+    cost: float = 0.0
+
+    def count(self, call: ModelCall, prices: tuple[float, float] = (0.0, 0.0)) -> None:
+        """Add a call; `prices`: of a million tokens sent and received."""
+        self.decisions += 1
+        self.replaced += call.problem is not None
+        self.faults.update(call.faults)
+        self.input_size += call.input_size or 0
+        self.output_size += call.output_size or 0
+        self.seconds += call.seconds
+        self.cost += ((call.input_size or 0) * prices[0] + (call.output_size or 0) * prices[1]) / 1e6
+
+    def illegal_here(self) -> None:
+        """Count the latest answer, which looked legal, as one that the game refuses."""
+        self.faults["illegal"] += 1
+        self.replaced += 1
+
+    def row(self) -> dict[str, float]:
+        """Return the numbers by name, for tables and files."""
+        faults = {name: self.faults[name] for name in get_args(Fault)}
+        latency = round(self.seconds / max(self.decisions, 1), 3)
+        sizes = {"tokens in": self.input_size, "tokens out": self.output_size}
+        return {
+            "decisions": self.decisions,
+            "replaced": self.replaced,
+            **faults,
+            **sizes,
+            "s/decision": latency,
+            "cost": round(self.cost, 6),
+        }
