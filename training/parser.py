@@ -73,7 +73,7 @@ def _command(module: str, prog: str, args: Sequence[str], *, file: bool, live: b
         return _parsed(_load(module, HELP[1:]), prog, HELP, file=file)
     command = _load(module, args)
     if set(HELP) & set(args):  # help shows nothing of the environment, which may hold secrets
-        first = getattr(import_module(f"{commands.__name__}.{module}"), "FIRST", ())
+        first = getattr(import_module(command.__module__), "FIRST", ())
         return partial(print_page, prog, partial(_parsed, command, prog, HELP, file=file), first)
     if live:
         from .configured import configured  # loads msgspec and Numba
