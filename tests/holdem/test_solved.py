@@ -13,6 +13,7 @@ from parlour.envs.holdem.abstraction import place, pocket, texture
 from parlour.envs.holdem.hands import card_number
 from parlour.envs.holdem.ranges import HOLDINGS, equities, possible
 from parlour.training.algorithms.growing import grow
+from parlour.training.algorithms.sampled import Sampling
 from parlour.training.runs.solving import AbstractedProblem
 from parlour.wrappers.policies.loading import load_policy, make_policy
 from parlour.wrappers.policies.solved import SolvedPolicy
@@ -45,7 +46,7 @@ def quick_tables(monkeypatch, tmp_path):
 def small():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(public_game, "equity_tables", some_tables)
-        problem = AbstractedProblem(game(), seed=1, small=True)
+        problem = AbstractedProblem(game(), sampling=Sampling(seed=1), small=True)
     for solver in problem.solvers:
         solver.run(60)
     return problem
@@ -55,7 +56,7 @@ def small():
 def large():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(public_game, "equity_tables", some_tables)
-        return AbstractedProblem(game(), seed=1)
+        return AbstractedProblem(game(), sampling=Sampling(seed=1))
 
 
 def started(seed):

@@ -158,6 +158,7 @@ def test_help_is_a_page_and_help_all_describes_every_option(capsys, name, monkey
     options = re.findall(r"(?m)^  --([\w-]+)", described)
     lines = described[described.index(f"  --{options[0]}") :].rstrip().splitlines()
     assert len(lines) <= 24 and len(options) <= 10
+    assert not re.search(r"(?m)^  --[^.]* \.$", described), "an option without a description"
     assert max(map(len, page.splitlines())) <= 80
     code, whole, _ = run(capsys, *name.split(), *game, "--help-all")
     assert code == 0

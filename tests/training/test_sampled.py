@@ -8,7 +8,7 @@ import pytest
 from parlour import envs
 from parlour.envs.core.public_tree import END
 from parlour.training import cli
-from parlour.training.algorithms.sampled import WEIGHTS, SampledSolver
+from parlour.training.algorithms.sampled import WEIGHTS, SampledSolver, Sampling
 from parlour.training.evaluation.exact import flat_tree, nash_conv
 from parlour.training.runs.solving import SmallProblem
 from parlour.wrappers.policies.loading import load_policy
@@ -24,7 +24,7 @@ def deals(name, **options):
 
 
 def solved(name, weights, iterations, **options):
-    solver = SampledSolver(deals(name, **options), weights, seed=1)
+    solver = SampledSolver(deals(name, **options), weights, Sampling(seed=1))
     solver.run(iterations)
     return solver
 
@@ -54,7 +54,7 @@ def test_the_public_tree_of_leduc_has_each_history_of_moves_once():
 
 
 def test_a_seed_repeats_every_number_and_parts_do_not_matter():
-    one, two, other = (SampledSolver(deals("leduc"), seed=seed) for seed in (3, 3, 4))
+    one, two, other = (SampledSolver(deals("leduc"), sampling=Sampling(seed=seed)) for seed in (3, 3, 4))
     one.run(500)
     for part in (1, 199, 300):
         two.run(part)
@@ -64,7 +64,7 @@ def test_a_seed_repeats_every_number_and_parts_do_not_matter():
 
 
 def test_pruning_leaves_out_actions_and_still_solves():
-    solver = SampledSolver(deals("leduc"), prune=0.02, seed=1)
+    solver = SampledSolver(deals("leduc"), sampling=Sampling(prune=0.02, seed=1))
     solver.run(100_000)
     assert measured("leduc", solver) < 0.2
 
@@ -80,7 +80,7 @@ def test_the_command_goes_on_from_its_checkpoint(tmp_path, capsys):
     tree = flat_tree(game)
     found = nash_conv(tree, tree.strategy_of(load_policy(file)))
     assert found == pytest.approx(facts["nash_conv"], abs=1e-6)
-    whole = SampledSolver(deals("kuhn"), seed=2)
+    whole = SampledSolver(deals("kuhn"), sampling=Sampling(seed=2))
     whole.run(5_000)
     assert found == pytest.approx(measured("kuhn", whole), abs=1e-6)
 
@@ -102,3 +102,27 @@ def test_average_strategies_are_distributions():
     solver = solved("leduc", "linear", 300)
     for node in np.flatnonzero(solver.nodes.kind != END):
         assert solver.strategy(node, 0).sum() == pytest.approx(1)
+
+
+def test_threads_share_the_iterations_and_solve_as_well():
+    one, several = (SampledSolver(deals("leduc"), sampling=Sampling(seed=1, threads=count)) for count in (1, 3))
+    for solver in (one, several):
+        solver.run(50_000)
+    assert one.iterations == several.iterations == 50_000
+    assert one.sums.sum() == pytest.approx(several.sums.sum(), rel=0.05)  # no thread's part is missing
+    assert measured("leduc", several) < 0.2
+    assert not np.array_equal(one.sums, several.sums)
+
+
+def test_a_solution_with_several_threads_goes_on_with_one():
+    several, one = (SampledSolver(deals("kuhn"), sampling=Sampling(seed=1, threads=count)) for count in (2, 1))
+    several.run(1_000)
+    one.set_state(several.state())
+    one.run(1_000)
+    assert one.iterations == 2_000
+
+
+@pytest.mark.parametrize(("name", "value"), [("explore", 1.5), ("prune", -1.0), ("threads", 0)])
+def test_settings_out_of_range_are_refused(name, value):
+    with pytest.raises(ValueError, match=name):
+        Sampling(**{name: value})

@@ -82,27 +82,30 @@ class State(NamedTuple):
 
 
 def blank_state(deals: Deals, predict: bool, words: NDArray[np.uint64]) -> State:
-    """Return the state before the first iteration, with a random stream."""
+    """Return the state before the first iteration, with a random stream of its own."""
     tree = deals.tree
     sizes = np.where(tree.kind == END, 0, deals.rows[tree.street] * tree.count)
     total = int(sizes.sum())
     nodes = Nodes(tree.kind, tree.first, tree.count, tree.street, tree.amount, tree.matrix, np.cumsum(sizes) - sizes)
-    levels, actions = _depth(tree) + 1, int(tree.count.max())
+    none, some = np.zeros(0), np.zeros(total if predict else 0, np.float32)
+    numbers = np.zeros(total, np.float32), some, np.zeros(total, np.float32)
+    return beside(State(nodes, *numbers, words, None, *(none,) * 7), deals, words)
+
+
+def beside(state: State, deals: Deals, words: NDArray[np.uint64]) -> State:
+    """Return a state with the tree and the numbers of `state`, and a random stream, a deal and a stack of its own."""
+    levels, actions = _depth(deals.tree) + 1, int(deals.tree.count.max())
     vectors, many = (levels, deals.hands), (levels, actions, deals.hands)
-    return State(
-        nodes,
-        np.zeros(total, np.float32),
-        np.zeros(total if predict else 0, np.float32),
-        np.zeros(total, np.float32),
-        words,
-        deals.blank(),
-        np.zeros(levels, np.int64),
-        np.zeros(levels, np.int64),
-        np.zeros(vectors, np.float32),
-        np.zeros(vectors, np.float32),
-        np.zeros(many, np.float32),
-        np.zeros(many, np.float32),
-        np.zeros((levels, actions), np.bool_),
+    return state._replace(
+        words=words,
+        deal=deals.blank(),
+        node=np.zeros(levels, np.int64),
+        child=np.zeros(levels, np.int64),
+        reach=np.zeros(vectors, np.float32),
+        value=np.zeros(vectors, np.float32),
+        strategy=np.zeros(many, np.float32),
+        won=np.zeros(many, np.float32),
+        skipped=np.zeros((levels, actions), np.bool_),
     )
 
 

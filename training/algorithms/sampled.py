@@ -12,6 +12,8 @@ Sandholm, "Solving imperfect-information games via discounted regret minimizatio
 Kroer and Sandholm, "Faster game solving via predictive Blackwell approachability", AAAI 2021.
 """
 
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -20,10 +22,10 @@ from numpy.typing import NDArray
 
 from ...envs.core.compiled import compiled
 from ...envs.core.loops import compile_loop
-from ...envs.core.options import named
+from ...envs.core.options import named, number, whole
 from ...envs.core.public_tree import END, Deals
 from ...envs.core.rng import streams
-from .public_walk import Rule, blank_state, least_regret, walk, word
+from .public_walk import Rule, beside, blank_state, least_regret, walk, word
 
 write: Any = None  # bound by `compile_loop`
 
@@ -37,15 +39,40 @@ PERIOD = 1_000
 """Iterations between two discounts of DCFR."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Sampling:
+    """Settings of a solution from samples."""
+
+    seed: int = 0
+    """Of all draws. With one thread for each tree it gives the same numbers again."""
+    explore: float = 0.1
+    """Share of the uniform strategy when actions of the other seat are drawn, 0 to 1."""
+    prune: float = 0.0
+    """An action whose regret is below −`prune`, on average over the iterations, for all hands, is left out of 19 of 20
+    iterations; 0: none."""
+    threads: int = 1
+    """Number of threads. Two walk the trees of the two seats at the same time. With more, or in one tree, several walk
+    a tree together: where two update one number at once, one of the updates can be lost, and results differ from run
+    to run."""
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        number("explore", self.explore, 0, 1)
+        number("prune", self.prune, 0, 1e9)
+        whole("threads", self.threads, 1, 1_024)
+
+
+SAMPLING = Sampling()
+"""The settings by default."""
+
+
 class SampledSolver:
     """Regrets and sums of strategies at a public tree.
 
     Args:
         deals: the tree and its deals.
         weights: a name of `WEIGHTS`.
-        explore: see `Rule`.
-        prune: see `Rule`.
-        seed: of all draws.
+        sampling: the settings.
 
     Attributes:
         iterations: how many there were; each updates both seats.
@@ -56,13 +83,14 @@ class SampledSolver:
         ValueError: for unknown weights.
     """
 
-    def __init__(
-        self, deals: Deals, weights: str = "linear", *, explore: float = 0.1, prune: float = 0.0, seed: int = 0
-    ) -> None:
+    def __init__(self, deals: Deals, weights: str = "linear", sampling: Sampling = SAMPLING) -> None:
         rule = WEIGHTS[named("weights", weights, WEIGHTS)]
-        self.deals, self.rule = deals, rule._replace(explore=explore, prune=prune)
-        self.iterations = 0
-        self._state = blank_state(deals, rule.predict, streams(seed, 1))
+        self.deals, self.rule = deals, rule._replace(explore=sampling.explore, prune=sampling.prune)
+        self.iterations, threads = 0, sampling.threads
+        words = streams(sampling.seed, threads)
+        self._state = blank_state(deals, rule.predict, words[:1])
+        self._states = [self._state, *(beside(self._state, deals, words[k : k + 1]) for k in range(1, threads))]
+        self._pool = ThreadPoolExecutor(threads)
         self.nodes, self.regrets, self.sums = self._state.nodes, self._state.regrets, self._state.sums
         self._iterate = compile_loop(iterate, write=deals.write, word=word, least_regret=least_regret, walk=walk)
 
@@ -71,11 +99,15 @@ class SampledSolver:
         left = iterations
         while left > 0:
             some = min(left, PERIOD - self.iterations % PERIOD) if self.rule.discount else left
-            self._iterate(self._state, self.deals.data, self.rule, self.iterations, some)
+            ends = [self.iterations + some * k // len(self._states) for k in range(len(self._states) + 1)]
+            list(self._pool.map(self._iterate_from, self._states, ends, ends[1:]))
             self.iterations += some
             left -= some
             if self.rule.discount and self.iterations % PERIOD == 0:
                 discount(self.regrets, self.sums, self.iterations // PERIOD)
+
+    def _iterate_from(self, state: Any, done: int, until: int) -> None:
+        self._iterate(state, self.deals.data, self.rule, done, until - done)
 
     def strategies(self, node: int) -> NDArray[np.float64]:
         """Return the average strategy of a decision: float64[rows, children]; uniform where a row never came."""
@@ -120,6 +152,8 @@ class SampledSolver:
         self.iterations = int(state["iterations"])
         for name in ("words", "regrets", "latest", "sums"):
             own[name][:] = state[name]
+        for k, beside_it in enumerate(self._states[1:]):
+            beside_it.words[:] = streams([int(state["words"][0]) + 1 + k], 1)
 
 
 def iterate(state: Any, data: Any, rule: Any, done: int, count: int) -> None:

@@ -16,7 +16,7 @@ from ...envs.core.options import named
 from ...wrappers.policies.tabular import TabularPolicy
 from ...wrappers.policies.trained_for import TrainedFor, command_line, unshared
 from ..algorithms.growing import grow
-from ..algorithms.sampled import WEIGHTS
+from ..algorithms.sampled import SAMPLING, WEIGHTS, Sampling
 from ..algorithms.tabular import METHODS, Solution, solve
 from ..evaluation.exact import Tree, flat_tree
 from ..runs.solving import (
@@ -37,20 +37,21 @@ START = 0.2
 """Share of the time for a small tree, from which the larger one goes on."""
 SAMPLED = {f"sampled-{name}": name for name in WEIGHTS}
 """The methods from samples, with their weights."""
+FIRST = ("method", "seconds", "minutes", "iterations", "target", "threads", "seed", "checkpoint", "out", "options")
 Method = Annotated[
-    str, tyro.conf.arg(help=f"The algorithm: {', '.join(METHODS)}; or from samples {', '.join(SAMPLED)}.")
+    str | None, tyro.conf.arg(help=f"The algorithm: {', '.join(METHODS)}; or from samples {', '.join(SAMPLED)}.")
 ]
 
 
 def command(
     *,
     chosen: GameArguments,
-    method: Method | None = None,
+    method: Method = None,
     target: float = 1e-6,
     iterations: int = 10_000_000,
     seconds: float = 60.0,
     minutes: float | None = None,
-    seed: int = 0,
+    sampling: Annotated[Sampling, tyro.conf.OmitArgPrefixes] = SAMPLING,
     checkpoint: Path | None = None,
     out: Path | None = None,
     as_json: AsJson = False,
@@ -65,7 +66,6 @@ def command(
         iterations: Iterations at most; each updates all seats.
         seconds: Seconds at most, about.
         minutes: Minutes at most, in place of seconds.
-        seed: Of the samples.
         checkpoint: File to go on from, if it is there, and to write every five minutes and at the end (from samples).
         out: File for the policy. Default: the game's name with .npz.
     """
@@ -80,7 +80,7 @@ def command(
     file = Path(f"{game.name}.npz") if out is None else out
     file.parent.mkdir(parents=True, exist_ok=True)
     if method in SAMPLED:
-        facts = _Sampling(method, seed, checkpoint, target, iterations, seconds).run(game, file)
+        facts = _Samples(method, sampling, checkpoint, target, iterations, seconds).run(game, file)
         print(json.dumps(facts, indent=2) if as_json else _sentence(facts))
         return
     tree = flat_tree(game)
@@ -110,11 +110,11 @@ def command(
 
 
 @dataclass(frozen=True)
-class _Sampling:
-    """The settings of a solution from samples."""
+class _Samples:
+    """A solution from samples."""
 
     method: str
-    seed: int
+    sampling: Sampling
     checkpoint: Path | None
     target: float
     iterations: int
@@ -126,7 +126,7 @@ class _Sampling:
         if self.checkpoint is not None and self.checkpoint.exists():
             read_checkpoint(problem, self.checkpoint, self._about(game))
         elif isinstance(problem, AbstractedProblem):
-            start = AbstractedProblem(game, weights, self.seed, small=True)
+            start = AbstractedProblem(game, weights, self.sampling, small=True)
             reached = self._reach(start, seconds * START, lambda: None)
             for small, large in zip(start.solvers, problem.solvers, strict=True):
                 grow(small, large)
@@ -153,12 +153,12 @@ class _Sampling:
 
     def _problem(self, game: Game) -> SmallProblem | AbstractedProblem:
         if game.capabilities.abstracted is None:
-            return SmallProblem(game, SAMPLED[self.method], self.seed)
+            return SmallProblem(game, SAMPLED[self.method], self.sampling)
         text = "preparing the trees; the first time also the tables of the abstraction, which takes minutes"
         with STDERR.status(text):
             if not STDERR.is_terminal:
                 STDERR.print(text, soft_wrap=True)
-            return AbstractedProblem(game, SAMPLED[self.method], self.seed)
+            return AbstractedProblem(game, SAMPLED[self.method], self.sampling)
 
     def _about(self, game: Game) -> str:
         return json.dumps([game.id, dict(game.options), self.method], default=str)
@@ -172,7 +172,13 @@ class _Sampling:
                     STDERR.print(_line(progress))
 
             return solve_from_samples(
-                problem, seconds=seconds, iterations=self.iterations, target=self.target, tell=tell, save=save
+                problem,
+                seconds=seconds,
+                iterations=self.iterations,
+                threads=self.sampling.threads,
+                target=self.target,
+                tell=tell,
+                save=save,
             )
 
 

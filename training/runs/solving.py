@@ -1,6 +1,7 @@
 """Solving from samples: until time, iterations or a target are reached, with checkpoints; Ctrl-C saves."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
@@ -14,7 +15,7 @@ from ...wrappers.policies.npz_files import read_arrays
 from ...wrappers.policies.solved import SolvedPolicy
 from ...wrappers.policies.tabular import TabularPolicy
 from ...wrappers.policies.trained_for import TrainedFor
-from ..algorithms.sampled import SampledSolver
+from ..algorithms.sampled import SAMPLING, SampledSolver, Sampling
 from ..evaluation.exact import flat_tree, nash_conv
 from ..learning.run_folder import replacing
 from .signals import held_back
@@ -44,15 +45,15 @@ class SmallProblem:
 
     Args:
         game: the game.
-        weights, seed: see `SampledSolver`.
+        weights, sampling: see `SampledSolver`.
 
     Raises:
         ValueError: as `ListedDeals` does.
     """
 
-    def __init__(self, game: Game, weights: str = "linear", seed: int = 0) -> None:
+    def __init__(self, game: Game, weights: str = "linear", sampling: Sampling = SAMPLING) -> None:
         self._listed, self._tree, self._game = ListedDeals(game), flat_tree(game), game
-        self.solvers = [SampledSolver(self._listed.deals, weights, seed=seed)]
+        self.solvers = [SampledSolver(self._listed.deals, weights, sampling)]
 
     def policy(self) -> TabularPolicy:
         """Return the average strategy as a table."""
@@ -70,19 +71,23 @@ class AbstractedProblem:
 
     Args:
         game: the game.
-        weights, seed: see `SampledSolver`.
+        weights, sampling: see `SampledSolver`. The trees share the threads.
         small: whether the trees are the small ones.
 
     Raises:
         ValueError: for a game without it, or options that it does not take.
     """
 
-    def __init__(self, game: Game, weights: str = "linear", seed: int = 0, small: bool = False) -> None:
+    def __init__(self, game: Game, weights: str = "linear", sampling: Sampling = SAMPLING, small: bool = False) -> None:
         if game.capabilities.abstracted is None:
             raise ValueError(f"{game.id} with these options has no abstraction: it cannot be solved from samples")
         self._game, self._abstracted = game, game.capabilities.abstracted
         deals = self._abstracted.deals(game, small)
-        self.solvers = [SampledSolver(each, weights, seed=2 * seed + seat) for seat, each in enumerate(deals)]
+        threads = max(1, sampling.threads // len(deals))
+        self.solvers = [
+            SampledSolver(each, weights, replace(sampling, seed=2 * sampling.seed + seat, threads=threads))
+            for seat, each in enumerate(deals)
+        ]
 
     def policy(self) -> SolvedPolicy:
         """Return the average strategy of each seat in its tree."""
@@ -120,6 +125,7 @@ def solve_from_samples(
     *,
     seconds: float,
     iterations: int,
+    threads: int = 1,
     target: float = 0.0,
     tell: Callable[[Progress], None] = lambda progress: None,
     save: Callable[[], None] = lambda: None,
@@ -130,6 +136,7 @@ def solve_from_samples(
         problem: what is solved; its solvers go on from where they are.
         seconds: at most, about.
         iterations: at most, of each solver in all.
+        threads: how many solvers run at the same time.
         target: of NashConv, where it is known.
         tell: called about twice a second, and where NashConv is measured: whenever iterations have doubled.
         save: writes a checkpoint; also called every `SAVE_EVERY` seconds.
@@ -140,11 +147,12 @@ def solve_from_samples(
     begun = saved = perf_counter()
     before, some, measure_at = first.iterations, 64, 4 * max(256, first.iterations)
     stopped = False
+    pool = ThreadPoolExecutor(threads)
     try:
         while first.iterations < iterations and perf_counter() - begun < seconds:
             with held_back():  # all solvers have as many iterations
-                for solver in problem.solvers:
-                    solver.run(min(some, iterations - solver.iterations))
+                more = min(some, iterations - first.iterations)
+                list(pool.map(SampledSolver.run, problem.solvers, [more] * len(problem.solvers)))
             progress = _progress(problem, before, begun)
             some = max(1, min(4 * some, int(progress.rate * PART / len(problem.solvers))))
             if first.iterations >= measure_at:
@@ -159,6 +167,7 @@ def solve_from_samples(
     except KeyboardInterrupt:
         stopped = True  # what is reached is saved and returned
     finally:
+        pool.shutdown()
         save()
     return replace(_progress(problem, before, begun), nash_conv=problem.nash_conv(), stopped=stopped)
 
