@@ -63,6 +63,14 @@ def test_a_seed_repeats_every_number_and_parts_do_not_matter():
     assert one.sums.tobytes() != other.sums.tobytes()
 
 
+def test_no_iterations_only_compile():
+    solver = SampledSolver(deals("kuhn"), sampling=Sampling(seed=1))
+    before = {name: each.tobytes() for name, each in solver.state().items()}
+    solver.run(0)
+    assert {name: each.tobytes() for name, each in solver.state().items()} == before
+    assert solver._iterate.signatures  # so that a clock that starts now does not count the compiler
+
+
 def test_pruning_leaves_out_actions_and_still_solves():
     solver = SampledSolver(deals("leduc"), sampling=Sampling(prune=0.02, seed=1))
     solver.run(100_000)

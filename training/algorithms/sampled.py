@@ -95,16 +95,18 @@ class SampledSolver:
         self._iterate = compile_loop(iterate, write=deals.write, word=word, least_regret=least_regret, walk=walk)
 
     def run(self, iterations: int) -> None:
-        """Go on for so many iterations."""
+        """Go on for so many iterations; 0: only compile."""
         left = iterations
-        while left > 0:
+        while True:
             some = min(left, PERIOD - self.iterations % PERIOD) if self.rule.discount else left
             ends = [self.iterations + some * k // len(self._states) for k in range(len(self._states) + 1)]
             list(self._pool.map(self._iterate_from, self._states, ends, ends[1:]))
             self.iterations += some
             left -= some
-            if self.rule.discount and self.iterations % PERIOD == 0:
+            if self.rule.discount and some and self.iterations % PERIOD == 0:
                 discount(self.regrets, self.sums, self.iterations // PERIOD)
+            if not left:
+                return
 
     def _iterate_from(self, state: Any, done: int, until: int) -> None:
         self._iterate(state, self.deals.data, self.rule, done, until - done)
