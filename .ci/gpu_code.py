@@ -47,7 +47,8 @@ class KernelCode:
 
     Attributes:
         game: the game's name; ``"every game"`` for kernels that all games share.
-        kernel: ``"reset"``, ``"step"``, ``"observe"`` (by the encoder `full`; with the name of another one that shows
+        kernel: ``"reset"`` and ``"step"``, of one game also for XLA;
+            ``"observe"`` (by the encoder `full`; with the name of another one that shows
             hidden information), ``"check"`` (for illegal actions) or ``"sample"``.
         architecture: such as ``"sm_90"``; None: there is no `ptxas`, and so no machine code.
         ptx: bytes of PTX.
@@ -94,6 +95,8 @@ def machine_code(games: list[Game]) -> Iterator[KernelCode]:
 def _kernels(games: list[Game]) -> Iterator[tuple[str, str, str]]:
     """Yield every kernel: the game's name, the kernel's, and its PTX."""
     from parlour.envs.core.cuda.kernels import CHECK, SAMPLE, kernels, observe_kernel
+    from parlour.envs.core.cuda.xla import kernel_of
+    from parlour.envs.core.xla import loops_of
 
     def ptx(kernel: Any, *arguments: Any) -> str:
         return str(kernel.ptx(tuple(map(numba.typeof, arguments)), CAPABILITY))
@@ -101,6 +104,9 @@ def _kernels(games: list[Game]) -> Iterator[tuple[str, str, str]]:
     batch, words = games[0].batch(1), np.zeros(1, np.uint64)
     yield "every game", "check", ptx(CHECK, batch.masks, batch.turn, batch.turn, batch.turn)
     yield "every game", "sample", ptx(SAMPLE, batch.masks, words, batch.turn)
+    for loop in loops_of(games[0], games[0].encoder):  # of one game: they call the same functions as its other kernels
+        kernel = "reset (XLA)" if loop.begins else "step (XLA)"
+        yield games[0].name, kernel, ptx(kernel_of(loop), *[0] * 10)
     for game in games:
         loops, batch, tables = game.loops(), game.batch(1), game.tables(1).view(np.ndarray)
         made = kernels(loops.reset, loops.step)

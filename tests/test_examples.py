@@ -26,6 +26,7 @@ NEEDED = [
     ("parlour.wrappers.negmas", "negmas", "negmas"),
     ("parlour.wrappers.rllib", "tree", "rllib"),
     ("parlour.wrappers.torchrl", "torchrl", "torchrl"),
+    ("parlour.wrappers.jax", "jax", "jax"),
     ("parlour.envs.core.cuda.", "numba_cuda", "cuda"),
     ("parlour.training.learning.engines.gpu", "numba_cuda", "cuda"),
     ("parlour.training.learning.gpu_collector", "numba_cuda", "cuda"),

@@ -1,7 +1,7 @@
 """What stands between games and players: learners' tables, policies, agents, logs, text games, live bridges.
 
 The names below are the public ones; each is loaded at its first use. Adapters to other frameworks are modules of their
-own (`parlour.wrappers.rllib`, `torchrl`, `openspiel`, `negmas`, …), and protocols are in `parlour.wrappers.live`.
+own (`parlour.wrappers.jax`, `rllib`, `torchrl`, `openspiel`, …), and protocols are in `parlour.wrappers.live`.
 """
 
 from importlib import import_module

@@ -54,6 +54,7 @@ autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
 autodoc_mock_imports = [
     "ray",
+    "jax",
     "torchrl",
     "tensordict",
     "pyspiel",

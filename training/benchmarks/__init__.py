@@ -13,6 +13,7 @@ MEASURES = {
     "threads": ("environments", "threads"),
     "cuda": ("cuda", "cuda_holdem"),
     "cuda-games": ("cuda", "cuda_games"),
+    "jax": ("jax_tables", "jax_tables"),
     "aec": ("environments", "aec"),
     "learner": ("learner", "learner"),
     "selfplay": ("selfplay", "selfplay"),

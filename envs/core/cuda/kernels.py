@@ -107,15 +107,15 @@ SAMPLE = Kernel(_sample)
 @cache
 def kernels(reset: Callable[..., None], step: Callable[..., None]) -> Kernels:
     """Return the kernels that call a game's compiled loops (see `Game.loops`)."""
-    return Kernels(Kernel(_bound(reset_tables, reset_batch=reset)), Kernel(_bound(step_tables, step_batch=step)))
+    return Kernels(Kernel(bound(reset_tables, reset_batch=reset)), Kernel(bound(step_tables, step_batch=step)))
 
 
 @cache
 def observe_kernel(observe: Callable[..., None]) -> Kernel:
     """Return the kernel ``(tables, rows, seats, offsets, out)`` of an encoder's compiled loop `observe_rows`."""
-    return Kernel(_bound(observe_tables, observe_rows=observe))
+    return Kernel(bound(observe_tables, observe_rows=observe))
 
 
-def _bound(kernel: Callable[..., None], **loops: Callable[..., None]) -> Callable[..., None]:
-    """Return a kernel with a loop bound to its global name."""
-    return FunctionType(kernel.__code__, {**globals(), **loops}, kernel.__name__)
+def bound(kernel: Callable[..., None], **loops: Any) -> Callable[..., None]:
+    """Return a kernel with loops, or other values, bound to their global names."""
+    return FunctionType(kernel.__code__, {**kernel.__globals__, **loops}, kernel.__name__)

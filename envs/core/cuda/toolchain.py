@@ -62,6 +62,14 @@ def require_gpu() -> None:
         raise RuntimeError("device='cuda' needs an NVIDIA GPU with its driver and the extra cuda; there is none here")
 
 
+def threads_in_block(count: int) -> int:
+    """Return the number of threads in a block where `count` are needed: a power of two."""
+    threads = 1
+    while threads < THREADS and 2 * threads * BLOCKS <= count:
+        threads *= 2
+    return threads
+
+
 class Kernel:
     """A function of the GPU's threads, compiled at its first call for each list of types.
 
@@ -82,7 +90,7 @@ class Kernel:
 
         It holds the addresses of the arrays: they must not be freed before it.
         """
-        threads = 1 << min(THREADS, max(1, count // BLOCKS)).bit_length() - 1
+        threads = threads_in_block(count)
         blocks = -(-count // threads)
         if SIMULATED:
             return lambda stream: self._launch[blocks, threads](*arguments)
@@ -99,6 +107,15 @@ class Kernel:
         function = kernel._codelibrary.get_cufunc().kernel
         config = LaunchConfig(grid=blocks, block=threads)
         return lambda stream: launch(_stream(stream), config, function, *values)
+
+    def handle(self, *arguments: Any) -> int:
+        """Run the function in one block; return the handle of its machine code for arguments of these types.
+
+        The driver's `cuLaunchKernel` takes it, in any context of this process.
+        """
+        self(1, *arguments)
+        machine_code = self._launch.overloads[tuple(map(self._launch.typeof_pyval, arguments))]
+        return int(machine_code._codelibrary.get_cufunc().handle)
 
     def ptx(self, types: tuple[Any, ...], capability: Capability) -> str:
         """Return the code for arguments of these Numba types, in NVIDIA's assembly language. It needs no GPU."""

@@ -1,0 +1,130 @@
+"""Functions that XLA calls, called here as XLA does, without JAX (see tests/wrappers/test_jax.py)."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xla_frame
+from parlour.envs import VectorGame, game
+from parlour.envs.core import xla
+from parlour.envs.core.rng import streams
+from xla_frame import Frame
+
+
+def arrays_of(made, count, encoder="v0"):
+    """Return blank arrays as XLA gives them: records, observations, masks, turn, rewards, and the two ends."""
+    batch = made.batch(count, encoder)
+    ends = np.ones(count, np.bool_), np.ones(count, np.bool_)
+    masks, turn = batch.masks.view(np.bool_), np.zeros(count, np.int32)
+    return [made.tables(count).view(np.ndarray), batch.observations, masks, turn, batch.rewards + 9, *ends]
+
+
+def frame_of(made, arrays, actions):
+    return Frame([*arrays[:4], np.asarray(actions, np.int32), made.layout.offsets], arrays)
+
+
+@pytest.mark.parametrize("name", ["kuhn", "leduc"])
+def test_it_plays_as_the_tables_do(name):
+    made, count = game(name), xla.BLOCK + 30
+    begins, plays = map(xla.on_the_cpu, xla.loops_of(made, "v0"))
+    tables, arrays = VectorGame(made, count), arrays_of(made, count)
+    tables.reset(seed=3)
+    arrays[0]["stream"] = streams(3, count)
+    assert frame_of(made, arrays, np.full(count, -1)).call(begins.address) == 0
+    for step in range(40):
+        assert arrays[0].tobytes() == tables.tables.tobytes()
+        assert np.array_equal(arrays[1], tables.observations)
+        assert np.array_equal(arrays[2], tables.action_masks)
+        assert np.array_equal(arrays[3], tables.turn)
+        assert np.array_equal(arrays[4], tables.rewards)
+        assert np.array_equal(arrays[5], tables.dones & ~tables.truncations)
+        assert np.array_equal(arrays[6], tables.truncations)
+        actions = tables.sample()
+        actions[step % 5 :: 5] = -1
+        tables.step(actions)
+        assert frame_of(made, arrays, actions).call(plays.address) == 0
+    assert tables.rewards.any()
+
+
+def test_it_says_which_interface_it_knows():
+    for exported in map(xla.on_the_cpu, xla.loops_of(game("kuhn"), "v0")):
+        for frame, minor in ((Frame([], []), 3), (Frame([], []), 1)):
+            if minor == 1:
+                frame.frame.api = None  # as in the oldest version
+            asked = frame.ask(exported.address)
+            assert (asked.version.major_version, asked.version.minor_version, asked.traits) == (0, minor, 0)
+
+
+@pytest.mark.parametrize(("action", "table"), [(2, 0), (-2, 3), (-(2**31), 270), (1_000_003, 256)])
+def test_an_illegal_action_is_an_error_of_xla(action, table):
+    made, count = game("kuhn"), 280
+    begins, plays = map(xla.on_the_cpu, xla.loops_of(made, "v0"))
+    arrays = arrays_of(made, count)
+    frame_of(made, arrays, np.full(count, -1)).call(begins.address)
+    actions = np.full(count, -1)
+    actions[table] = action
+    frame = frame_of(made, arrays, actions)
+    assert frame.call(plays.address) == xla_frame.ERROR
+    assert frame.errors == [(3, f"action {action} is not legal at table {table}")]
+
+
+def test_names_are_those_of_another_process():
+    names = "print(*(xla.on_the_cpu(one).name for one in xla.loops_of(game('kuhn'), 'v0')))"
+    done = subprocess.run(
+        [sys.executable, "-c", f"from parlour.envs import game; from parlour.envs.core import xla; {names}"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    games = game("kuhn"), game("cournot"), game("cournot", seats=3), game("cournot", quantities=7)
+    ours = [xla.on_the_cpu(one).name for made in games for one in xla.loops_of(made, "v0")]
+    assert done.stdout.split() == ours[:2]
+    assert len(set(ours)) == 8
+
+
+def test_the_function_of_the_gpu_launches_the_kernel_on_the_stream_of_xla():
+    code = """
+import ctypes
+
+import numpy as np
+from parlour.envs import game
+from parlour.envs.core import xla
+from parlour.envs.core.cuda.toolchain import threads_in_block
+from parlour.envs.core.cuda.xla import launch
+from test_xla import arrays_of
+from xla_frame import ERROR, STREAM, Frame
+
+made, calls, answers = game("kuhn"), [], [0, 400]
+
+
+@ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, *[ctypes.c_uint] * 7, *[ctypes.c_void_p] * 3)
+def launcher(kernel, *given):
+    places = ctypes.cast(given[8], ctypes.POINTER(ctypes.POINTER(ctypes.c_int64)))
+    calls.append((kernel, given[:8], given[9], [places[number][0] for number in range(10)]))
+    return answers[len(calls) - 1]
+
+
+address = ctypes.cast(launcher, ctypes.c_void_p).value
+exported = xla.exported(xla.loops_of(made, "v0")[1], launch, 7**12, address)
+count = 5_000
+arrays, actions = arrays_of(made, count), np.zeros(count, np.int32)
+given = [*arrays[:4], actions, made.layout.offsets]
+assert Frame(given, arrays, stream_error=5).call(exported.address) == 5
+assert not calls
+frame = Frame(given, arrays)
+assert frame.call(exported.address) == 0
+threads = threads_in_block(count)
+assert 1 < threads < count
+values = [count, *(array.ctypes.data for array in (*arrays, actions, made.layout.offsets))]
+assert calls == [(7**12, (-(-count // threads), 1, 1, threads, 1, 1, 0, STREAM), None, values)], calls
+assert frame.call(exported.address) == ERROR
+assert frame.errors == [(13, "the GPU's driver answers cuLaunchKernel with error 400, tables: 5000")]
+assert frame.ask(exported.address).traits == 1
+"""
+    environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=environment, cwd=Path(__file__).parent, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]

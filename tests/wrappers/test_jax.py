@@ -1,0 +1,162 @@
+"""Games as pure functions of JAX: the bytes of `VectorGame`, compiled, in loops, and mapped."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("jax", reason="it is missing: make frameworks")
+
+import jax
+import jax.numpy as jnp
+from cases import CASES
+from parlour.envs import VectorGame, game
+from parlour.envs.core.rng import streams
+from parlour.wrappers.jax import JaxGame, _first_words
+
+STEPS = 300
+TABLES = 3
+
+
+def recorded(tables, steps):
+    """Return the actions of random play, int32[T, N], and what they bring: rewards and ends of every step."""
+    actions, outcomes = [], []
+    for step in range(steps):
+        chosen = tables.sample()
+        if step % 7 == 3:
+            chosen[step % tables.num_envs] = -1
+        tables.step(chosen)
+        actions.append(chosen.astype(np.int32))
+        outcomes.append((tables.rewards.copy(), tables.dones & ~tables.truncations, tables.truncations.copy()))
+    return np.array(actions), [np.array(part) for part in zip(*outcomes, strict=True)]
+
+
+def same_tables(env, state, tables):
+    assert env.records(state).tobytes() == tables.tables.tobytes()
+    assert np.asarray(state.observation).tobytes() == tables.observations.tobytes()
+    assert np.asarray(state.legal_action_mask).tobytes() == tables.action_masks.tobytes()
+    assert np.array_equal(state.current_player, tables.turn)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_it_gives_the_bytes_of_the_tables(case):
+    game_id, options = case
+    if game_id == "nim-v0":
+        pytest.skip("its functions are not compiled")
+    made = game(game_id, **options)
+    env, tables, key = JaxGame(made), VectorGame(made, TABLES), jax.random.key(7)
+    tables.reset(seed=env.seeds(key, TABLES).tolist())
+    state = jax.jit(env.init, static_argnums=1)(key, TABLES)
+    same_tables(env, state, tables)
+    assert not np.asarray(state.rewards).any()
+    actions, outcomes = recorded(tables, STEPS)
+
+    @jax.jit
+    def play(state, actions):
+        def step(state, action):
+            state = env.step(state, action)
+            return state, (state.rewards, state.terminated, state.truncated)
+
+        return jax.lax.scan(step, state, actions)
+
+    after, played = play(state, actions)
+    same_tables(env, after, tables)
+    for ours, theirs in zip(played, outcomes, strict=True):
+        assert np.asarray(ours).tobytes() == theirs.tobytes()
+
+
+def test_a_seed_begins_the_stream_that_it_begins_at_the_tables():
+    seeds = [
+        0,
+        1,
+        7,
+        2**32 - 1,
+        2**32,
+        2**64 - 1,
+        *np.random.default_rng(1).integers(0, 2**64, 200, np.uint64).tolist(),
+    ]
+    halves = np.array(seeds, np.uint64).view(np.uint32).reshape(-1, 2)
+    words = np.asarray(_first_words(jnp.asarray(halves)))
+    assert words.tobytes() == streams(seeds, len(seeds)).tobytes()
+
+
+def test_seeds_differ_by_key_and_table():
+    env = JaxGame("kuhn")
+    drawn = np.stack([env.seeds(jax.random.key(seed), 500) for seed in range(3)])
+    assert len(np.unique(drawn)) == drawn.size
+    assert drawn.max() > 2**60
+    with pytest.raises(ValueError, match="num_envs is 0"):
+        env.init(jax.random.key(0), 0)
+
+
+def test_any_encoder_can_observe():
+    env, tables, key = JaxGame("leduc", "full"), VectorGame(game("leduc"), 5, "full"), jax.random.key(3)
+    tables.reset(seed=env.seeds(key, 5).tolist())
+    state = env.init(key, 5)
+    same_tables(env, state, tables)
+    actions = tables.sample()
+    tables.step(actions)
+    same_tables(env, env.step(state, actions), tables)
+
+
+def test_a_state_stays_as_it_is():
+    env = JaxGame("kuhn")
+    state = env.init(jax.random.key(1), 300)  # more than a block of the loop
+    before = jax.tree.map(lambda array: np.asarray(array).copy(), state)
+    after = env.step(state, jnp.argmax(state.legal_action_mask, -1))
+    for old, new in zip(jax.tree.leaves(before), jax.tree.leaves(state), strict=True):
+        assert np.array_equal(old, new)
+    assert (np.asarray(after.records) != before.records).any(-1).all()
+    stands = env.step(state, jnp.full(300, -1))
+    assert all(map(np.array_equal, jax.tree.leaves(before), jax.tree.leaves(stands)))
+
+
+def test_an_axis_of_vmap_is_one_of_tables():
+    env, keys = JaxGame("leduc"), jax.random.split(jax.random.key(2), 4)
+
+    def play(key, num_envs, steps):
+        state = env.init(key, num_envs)
+
+        def step(state, _):
+            state = env.step(state, jnp.argmax(state.legal_action_mask, -1))
+            return state, state.rewards
+
+        return jax.lax.scan(step, state, length=steps)
+
+    one, gains = play(keys[1], None, 20)
+    assert one.current_player.shape == ()
+    assert one.legal_action_mask.shape == (env.game.num_actions,)
+    all_, all_gains = jax.jit(jax.vmap(lambda key: play(key, None, 20)))(keys)
+    assert all_gains.shape == (4, 20, 2)
+    assert np.array_equal(all_gains[1], gains)
+    assert all(map(np.array_equal, jax.tree.leaves(one), [array[1] for array in jax.tree.leaves(all_)]))
+    several, _ = jax.vmap(lambda key: play(key, 3, 5))(keys)
+    alone, _ = play(keys[2], 3, 5)
+    assert all(map(np.array_equal, jax.tree.leaves(alone), [array[2] for array in jax.tree.leaves(several)]))
+    same = env.init(keys[0])
+    tried = jax.vmap(env.step, in_axes=(None, 0))(same, jnp.flatnonzero(same.legal_action_mask))
+    for action, records in zip(jnp.flatnonzero(same.legal_action_mask), tried.records, strict=True):
+        assert np.array_equal(env.step(same, action).records, records)
+
+
+@pytest.mark.parametrize(("action", "table"), [(2**31 - 1, 299), (-7, 0), (3, 20), (2, 256)])
+def test_an_illegal_action_is_an_error_that_names_it(action, table):
+    env = JaxGame("leduc")
+    state = env.init(jax.random.key(4), 300)
+    legal = np.asarray(state.legal_action_mask)
+    actions = np.argmax(legal, -1)
+    actions[table] = action if action != 2 else np.flatnonzero(~legal[table])[0]
+    with pytest.raises(Exception, match=f"action {actions[table]} is not legal at table {table}"):
+        jax.block_until_ready(env.step(state, actions))
+
+
+def test_actions_are_whole_numbers_for_each_table():
+    env = JaxGame("kuhn")
+    state = env.init(jax.random.key(0), 2)
+    with pytest.raises(ValueError, match="actions are float32"):
+        env.step(state, jnp.zeros(2))
+    with pytest.raises(ValueError, match=r"shape \(3,\)"):
+        env.step(state, jnp.zeros(3, jnp.int32))
+
+
+def test_a_game_that_is_not_compiled_is_refused():
+    with pytest.raises(ValueError, match="nim are not compiled"):
+        JaxGame("nim")
