@@ -29,9 +29,9 @@ def command(
     """Measure speed and memory on one core and print them with their targets; in a checkout, beside other libraries.
 
     Args:
-    names: The measurements: vector threads cuda cuda-games jax aec learner selfplay protocol tangram start
-        first-use first-decision memory; in a checkout also openspiel openspiel-auction pettingzoo sibling actors
-        godot arena mafia-host replay. Default: all.
+        names: The measurements: vector threads cuda cuda-games jax aec learner selfplay protocol tangram start
+            first-use first-decision memory; in a checkout also openspiel openspiel-auction pettingzoo sibling actors
+            godot arena mafia-host replay. Default: all.
         quick: Shorter rounds, with less precise results.
 
     Raises:
