@@ -175,7 +175,9 @@ class Survey:
     def _question(self, number: int, past: Chat) -> Question:
         tree, skin = self.tree, self.prompting.disguise
         table, game = tree.tables[number], tree.game
-        state = self.prompting.shown(game.turn_state(table, int(tree.seat[number])))
+        state = game.turn_state(table, int(tree.seat[number]))
+        state.allowed_actions = [one for one in state.allowed_actions if one.action_type != "message_only"]
+        state = self.prompting.shown(state)
         chat, legal = self._asking.chat(state, past), np.flatnonzero(tree.masks[number]).tolist()
         actions = [game.view.encode(table, index).action for index in legal]
         shown = actions if skin is None else [skin.disguised(action) for action in actions]
