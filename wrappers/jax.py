@@ -64,7 +64,7 @@ class JaxGame:
 
     Both can be compiled, be the body of a loop, and be mapped: each axis that `vmap` adds is one of tables. They have
     no derivative. Inside a compiled loop `step` writes the arrays of the state in place. On the CPU one thread of XLA
-    steps all tables.
+    steps all tables of a device.
 
     Args:
         game: the game with its options, or its name.

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
 import xla_frame
@@ -69,6 +70,19 @@ def test_an_illegal_action_is_an_error_of_xla(action, table):
     frame = frame_of(made, arrays, actions)
     assert frame.call(plays.address) == xla_frame.ERROR
     assert frame.errors == [(3, f"action {action} is not legal at table {table}")]
+
+
+def test_a_function_that_raises_is_an_error_of_xla():
+    made = game("kuhn")
+
+    @numba.njit
+    def raises(tables, batch, ended):
+        raise ValueError("an error of a game")
+
+    function = xla.on_the_cpu(xla.loops_of(made, "v0")[0]._replace(function=raises))
+    frame = frame_of(made, arrays_of(made, 40), np.full(40, -1))
+    assert frame.call(function.address) == xla_frame.ERROR
+    assert frame.errors == [(13, "a function of the game raised an error at a table from 0 to 39")]
 
 
 def test_names_are_those_of_another_process():

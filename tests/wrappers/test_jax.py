@@ -1,5 +1,9 @@
 """Games as pure functions of JAX: the bytes of `VectorGame`, compiled, in loops, and mapped."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -160,3 +164,35 @@ def test_actions_are_whole_numbers_for_each_table():
 def test_a_game_that_is_not_compiled_is_refused():
     with pytest.raises(ValueError, match="nim are not compiled"):
         JaxGame("nim")
+
+
+SHARDED = """
+import jax
+import numpy as np
+from jax.sharding import Mesh, PartitionSpec
+from parlour.wrappers.jax import JaxGame
+
+env, along = JaxGame("leduc"), PartitionSpec("tables")
+mesh = Mesh(np.array(jax.devices()), ("tables",))
+
+
+def play(state):
+    def step(state, _):
+        return env.step(state, jax.numpy.argmax(state.legal_action_mask, -1)), state.rewards
+
+    return jax.lax.scan(step, state, length=30)[0]
+
+
+state = env.init(jax.random.key(0), 8)
+shared = jax.jit(jax.shard_map(play, mesh=mesh, in_specs=along, out_specs=along, check_vma=False))(state)
+assert len(shared.records.sharding.device_set) == 2
+assert all(map(np.array_equal, jax.tree.leaves(play(state)), jax.tree.leaves(shared)))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(jax, "shard_map"), reason="an older JAX has shard_map elsewhere")
+def test_tables_can_be_shared_among_devices():
+    environment = {**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=2", "JAX_PLATFORMS": "cpu"}
+    done = subprocess.run([sys.executable, "-c", SHARDED], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
