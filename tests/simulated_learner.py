@@ -15,6 +15,7 @@ from parlour.training.algorithms import selfplay
 from parlour.training.algorithms.selfplay import Learner
 from parlour.training.learning.advantages import seat_advantages
 from parlour.training.learning.league import League
+from parlour.training.learning.schedules import Schedule
 from parlour.training.runs.config import load_config
 
 TABLES, STEPS = 3, 10
@@ -120,7 +121,7 @@ if __name__ == "__main__":
     assert set(found) == set(ARRAYS), asdict(config)
     is_what_the_cpu_plays(learner, batch, found)
     goes_on_as_if_it_had_not_stopped(learner_of(config, envs.game("kuhn")), Path(sys.argv[1]))
-    learns_the_same_when_recorded(replace(config, average_decay=0.9, kl_coef=0.1), envs.game("kuhn"))
+    learns_the_same_when_recorded(replace(config, average_decay=0.9, kl_coef=Schedule(0.1)), envs.game("kuhn"))
     for setting, value in (("actors", 2), ("opponent_tables", 0.5)):
         try:
             learner_of(replace(config, **{setting: value}), envs.game("kuhn"))

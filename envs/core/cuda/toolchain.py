@@ -45,8 +45,8 @@ THREADS = 128
 BLOCKS = 4_096
 """The number of blocks before a block has more threads, so that few tables are spread over the whole GPU.
 
-The threads of a warp wait for each other's branches: on an H100, 16,384 tables of hold'em with 4 threads in a block play
-1.3 times as fast as with 32."""
+The threads of a warp wait for each other: on an H100, 16,384 tables of hold'em with 4 threads in a block play 1.3 times
+as fast as with 32."""
 
 _OPTIONS: dict[str, Any] = {} if SIMULATED else {"lto": False}
 
