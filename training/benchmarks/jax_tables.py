@@ -1,6 +1,7 @@
 """Decisions per second of tables in a compiled loop of JAX, beside `VectorGame`."""
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -35,8 +36,7 @@ def jax_tables(seconds: Seconds) -> list[Row]:
 
 def _replays(env: Any, tables: VectorGame) -> tuple[Callable[[], int], Callable[[], int]]:
     """Return functions that play `STEPS` decisions on every table, by JAX and without, each time the same ones."""
-    import jax
-
+    jax: Any = import_module("jax")  # not all of it has types
     count, key = tables.num_envs, jax.random.key(0)
     state = env.init(key, count)
     tables.reset(seed=env.seeds(key, count).tolist())
