@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from .evaluation.exact import flat_tree as flat_tree
     from .evaluation.exact import nash_conv as nash_conv
     from .evaluation.exact import values as values
-    from .evaluation.teams import finished as finished
-    from .evaluation.teams import play_teams as play_teams
+    from .evaluation.team_matches import finished as finished
+    from .evaluation.team_matches import play_teams as play_teams
     from .evaluation.theory import compare as compare
     from .runs.config import load_config as load_config
     from .runs.config import preset_for as preset_for
@@ -27,12 +27,12 @@ _SOURCES = {
     "compare": "evaluation.theory",
     "cross_play": "evaluation.cross_play",
     "evaluate": "evaluation.duplicate",
-    "finished": "evaluation.teams",
+    "finished": "evaluation.team_matches",
     "flat_tree": "evaluation.exact",
     "load_config": "runs.config",
     "nash_conv": "evaluation.exact",
     "play": "evaluation.comparison",
-    "play_teams": "evaluation.teams",
+    "play_teams": "evaluation.team_matches",
     "preset_for": "runs.config",
     "resume": "runs.run",
     "train": "runs.run",

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .live.poker.host import PokerRoom as PokerRoom
     from .live.poker.hosted_table import PokerTimes as PokerTimes
     from .live.poker.rest_client import SeatRequest as SeatRequest
-    from .live.poker.seats import PokerRules as PokerRules
+    from .live.poker.table_data import PokerRules as PokerRules
     from .logs import match_log as _logs
     from .logs.match_log import MatchLog as MatchLog
     from .policies.loading import load_policy as load_policy
@@ -53,7 +53,7 @@ _SOURCES = {
     "PlayLength": "live.poker.agent.PlayLength",
     "PokerHost": "live.poker.host.PokerHost",
     "PokerRoom": "live.poker.host.PokerRoom",
-    "PokerRules": "live.poker.seats.PokerRules",
+    "PokerRules": "live.poker.table_data.PokerRules",
     "PokerTimes": "live.poker.hosted_table.PokerTimes",
     "PolicyAgent": "agents.policy.PolicyAgent",
     "Pool": "rl.opponents.Pool",

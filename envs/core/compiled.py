@@ -21,7 +21,7 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaError, NumbaExperimentalFeatureWarning
 from numba.extending import is_jitted
 
-from .interpreted import in_python, interpreted, names_in
+from .plain_python import in_python, interpreted, names_in
 from .plain_start import PLAIN_START
 
 # An encoder that extends another one passes it a record of offsets with more fields at the end. That is intended.

@@ -13,7 +13,7 @@ from numba.core.typing import npydecl
 from numba.np import arrayobj
 from numpy.typing import NDArray
 
-from .interpreted import wide
+from .plain_python import wide
 
 _extending: Any = extending  # these have no types
 _cgutils: Any = cgutils

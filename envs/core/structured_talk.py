@@ -17,7 +17,7 @@ from typing import Any
 from .capabilities import Talk
 from .compiled import compiled
 from .layout import Slice, per_seat, shares
-from .loading import amount
+from .state_loading import amount
 from .turn_state import MESSAGES_PER_TURN, Message, MessageIntent, MessageScope
 from .view import ActionRange
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.compiled import compiled
-from ..core.interpreted import constant
+from ..core.plain_python import constant
 from .hands import card_set, set_strength
 from .ranges import HOLDINGS
 

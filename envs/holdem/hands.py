@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..core.compiled import compiled
-from ..core.interpreted import constant
+from ..core.plain_python import constant
 from ..core.rng import GOLDEN, mix
 
 RANKS = "23456789TJQKA"

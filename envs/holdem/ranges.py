@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from ..core.compiled import compiled
 from ..core.encoder import Encoder
-from ..core.interpreted import constant
 from ..core.loops import compile_loop
+from ..core.plain_python import constant
 from ..core.record import Tables
 from .hands import _bit, _deal, card_set, set_strength
 

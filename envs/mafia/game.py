@@ -17,7 +17,7 @@ from ..core.view import View
 from ..render.renderer import Renderer
 from . import actions, bots, moves, picture, render, rules, view
 from .habits import facts, habits
-from .load import load
+from .load_state import load
 from .resample import resample
 from .state import MafiaState
 from .symmetry import relabelling

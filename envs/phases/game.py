@@ -15,7 +15,7 @@ from .binding import functions
 from .definition import Named, Number, Open, Phase, PhaseGame
 from .encoders import encoders
 from .fields import name_of
-from .load import allowed, load
+from .load_state import allowed, load
 from .picture import picture
 from .state import state_type
 from .table import DIVIDED, FACTS, KINDS, PARAMETERS, PHASES, SEATS, TABLE

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.compiled import compiled
-from ..core.interpreted import constant
+from ..core.plain_python import constant
 from .lattice import VERTICES, exact, value
 from .pieces import BLUE, BROWN, CORNERS, CREAM, GREEN, PERIODS, PURPLE, RED, SHAPES, YELLOW
 from .table import CELLS, PLACES, ROWS

@@ -16,9 +16,9 @@ from numba.extending import is_jitted
 
 from ..core.aec import GameEnv
 from ..core.game import Game, Loops
-from ..core.interpreted import in_python
 from ..core.loops import Batch
 from ..core.options import with_options
+from ..core.plain_python import in_python
 from ..core.rng import streams
 from ..core.vector import VectorGame, sample_actions
 from .trial import NotTried, Trial, for_every_version

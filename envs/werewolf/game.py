@@ -9,7 +9,7 @@ from ..mafia import rules
 from ..mafia.game import Skin, assemble, blank_table
 from ..render.renderer import Renderer
 from . import actions, bots, picture, render, view
-from .load import load
+from .load_state import load
 from .mafia_terms import TEAMS
 from .state import WerewolfState
 

@@ -9,7 +9,7 @@ from ..core.turn_state import TurnState
 from ..mafia import picture as mafia
 from ..mafia.state import Statement as MafiaStatement
 from ..mafia.statements import from_wire, sentence
-from .load import as_mafia
+from .load_state import as_mafia
 from .mafia_terms import labelled
 from .state import Statement, WerewolfState
 

@@ -17,7 +17,7 @@ import three_cards
 from forking import in_another_process
 from parlour import envs
 from parlour.envs import Encoder, VectorGame
-from parlour.envs.core import ahead, compiled, interpreted, loops, plain_start
+from parlour.envs.core import ahead, compiled, loops, plain_python, plain_start
 
 CALLEE = "from tiny.compiled import compiled\n\n\n@compiled\ndef callee(x):\n    return x + {}\n"
 CALLER = (
@@ -46,7 +46,7 @@ def package(tmp_path):
     (tmp_path / "tiny").mkdir()
     (tmp_path / "tiny" / "__init__.py").touch()
     copy(compiled.__file__, tmp_path / "tiny")
-    copy(interpreted.__file__, tmp_path / "tiny")
+    copy(plain_python.__file__, tmp_path / "tiny")
     copy(plain_start.__file__, tmp_path / "tiny")
     copy(loops.__file__, tmp_path / "tiny")
     copy(ahead.__file__, tmp_path / "tiny")

@@ -15,7 +15,7 @@ from parlour.envs.phases.binding import nothing
 from parlour.envs.phases.bots import PhaseBot
 from parlour.training import flat_tree
 from parlour.wrappers.live.arena.platform_games import hosted_games, platform_game, supported_games
-from parlour.wrappers.rl.self_play import SelfPlayTables
+from parlour.wrappers.rl.self_play_tables import SelfPlayTables
 
 GAMES = sorted(game_id for game_id in envs.GAMES if envs.find(game_id).__module__.startswith("parlour.envs.economics."))
 

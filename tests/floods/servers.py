@@ -58,7 +58,7 @@ async def control():
 async def poker():
     from parlour.wrappers.live.poker.host import PokerHost, PokerRoom
     from parlour.wrappers.live.poker.hosted_table import PokerTimes
-    from parlour.wrappers.live.poker.seats import PokerRules
+    from parlour.wrappers.live.poker.table_data import PokerRules
 
     names, lost = {}, 0
 

@@ -11,7 +11,7 @@ from parlour.envs.holdem.hands import card_number
 from parlour.envs.holdem.luck import AllInEquity
 from parlour.envs.holdem.moves import decode
 from parlour.envs.holdem.rules import step
-from parlour.wrappers.rl.self_play import SelfPlayTables
+from parlour.wrappers.rl.self_play_tables import SelfPlayTables
 
 
 def played(holdem, actions, cards, board, seed=5):

@@ -12,7 +12,7 @@ from parlour.envs.core import chance
 from parlour.envs.core.rollout import tables_with_seed
 from parlour.envs.small import kuhn
 from parlour.envs.small.kuhn import RANKS, equilibrium_chances
-from parlour.wrappers.rl.self_play import SelfPlayTables
+from parlour.wrappers.rl.self_play_tables import SelfPlayTables
 
 GAME = envs.game("kuhn")
 

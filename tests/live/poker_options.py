@@ -8,7 +8,7 @@ from parlour.wrappers.live.poker.agent import ClientSettings, Monitoring, PlayLe
 from parlour.wrappers.live.poker.host import LIMITS, PokerRoom
 from parlour.wrappers.live.poker.hosted_table import PokerTimes
 from parlour.wrappers.live.poker.rest_client import SeatRequest
-from parlour.wrappers.live.poker.seats import PokerRules
+from parlour.wrappers.live.poker.table_data import PokerRules
 
 TIMES = {"timeout": "act", "hand_delay": "hand", "abandoned_after": "abandoned", "away_after": "away"}
 TIMES |= {"session_lifetime": "session"}

@@ -20,7 +20,7 @@ from parlour.wrappers.live.lobby.tables import Offer, Opponent
 from parlour.wrappers.live.poker.agent import PlayLength, play
 from parlour.wrappers.live.poker.hosted_table import PokerTimes
 from parlour.wrappers.live.poker.rest_client import SeatRequest
-from parlour.wrappers.live.poker.seats import PokerRules
+from parlour.wrappers.live.poker.table_data import PokerRules
 from parlour.wrappers.live.table.host import TableHost
 from parlour.wrappers.live.table.poker import PokerTable
 from parlour.wrappers.live.table.table_result import PlayerResult, TableResult

@@ -31,8 +31,8 @@ from parlour.envs import game
 from parlour.wrappers.live.mafia import messages as wire
 from parlour.wrappers.live.mafia.host import MafiaHost
 from parlour.wrappers.live.mafia.hosted_match import HostedMatch
-from parlour.wrappers.live.mafia.isolated_agent import IsolatedAgent
 from parlour.wrappers.live.mafia.match_report import EventFeed
+from parlour.wrappers.live.mafia.threaded_agent import ThreadedAgent
 from parlour.wrappers.logs import match_log, recorder
 
 pytestmark = pytest.mark.usefixtures("compiled_mafia")  # before any clock runs
@@ -259,9 +259,9 @@ def test_a_match_goes_on_whatever_an_agent_does(kind, caplog):
     assert len(warnings(caplog)) == len(result.faults)
 
 
-def test_an_isolated_agent_gives_up_an_agent_that_is_still_busy():
+def test_a_threaded_agent_gives_up_an_agent_that_is_still_busy():
     async def main():
-        agent = IsolatedAgent(Stubborn())
+        agent = ThreadedAgent(Stubborn())
         state, private, public = context("NIGHT_ACTIONS", role="mafia")
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.05):

@@ -20,7 +20,7 @@ from parlour.wrappers.live.poker.agent_session import PokerAgentSession
 from parlour.wrappers.live.poker.host import PokerHost
 from parlour.wrappers.live.poker.host_session import PokerHostSession
 from parlour.wrappers.live.poker.hosted_table import PokerTimes
-from parlour.wrappers.live.poker.seats import PokerRules
+from parlour.wrappers.live.poker.table_data import PokerRules
 
 
 def same_observation(table, seat, turn_state):

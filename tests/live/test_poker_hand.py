@@ -5,7 +5,7 @@ from itertools import count
 import pytest
 from parlour import envs
 from parlour.wrappers.live.poker.hand import LiveHand
-from parlour.wrappers.live.poker.seats import PokerSeat
+from parlour.wrappers.live.poker.table_data import PokerSeat
 
 
 def dealt(stacks):

@@ -12,7 +12,7 @@ from parlour.wrappers.live.common.connection import ConnectionLimits
 from parlour.wrappers.live.poker import hosted_table
 from parlour.wrappers.live.poker import messages as m
 from parlour.wrappers.live.poker.host import PokerHost
-from parlour.wrappers.live.poker.seats import Account
+from parlour.wrappers.live.poker.table_data import Account
 from parlour.wrappers.logs.match_log import MatchLog, read
 
 # Time.

@@ -10,7 +10,7 @@ from parlour.envs.holdem import rules
 from parlour.wrappers.live.poker import messages as m
 from parlour.wrappers.live.poker.host_messages import OBSERVERS
 from parlour.wrappers.live.poker.host_session import PokerDue, PokerHostSession
-from parlour.wrappers.live.poker.seats import Refusal
+from parlour.wrappers.live.poker.table_data import Refusal
 
 # The end of hands and tables.
 

@@ -8,7 +8,7 @@ from live.poker_options import rules
 from live.poker_room import Room, error_code, kinds
 from parlour.wrappers.live.poker import messages as m
 from parlour.wrappers.live.poker.host_session import PokerHostSession
-from parlour.wrappers.live.poker.seats import Refusal
+from parlour.wrappers.live.poker.table_data import Refusal
 
 # Joining and starting.
 

@@ -22,8 +22,8 @@ from parlour.wrappers.live.mafia.local_agents import MafiaScriptedAgent
 from parlour.wrappers.live.poker import accounts, messages
 from parlour.wrappers.live.poker.accounts import Accounts
 from parlour.wrappers.live.poker.host import PokerHost
-from parlour.wrappers.live.poker.seats import PokerRules, Refusal
 from parlour.wrappers.live.poker.store import IN_MEMORY, PokerStore
+from parlour.wrappers.live.poker.table_data import PokerRules, Refusal
 from parlour.wrappers.live.table.host import TableHost
 from parlour.wrappers.live.tangram.agent import TangramAgentServer, _warm_up
 from parlour.wrappers.live.tangram.agent_session import TangramAgentSession

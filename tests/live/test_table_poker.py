@@ -15,7 +15,7 @@ from parlour.training.commands.browser_tables import browser_table
 from parlour.wrappers.live.common.server import ServerSettings, server_tls
 from parlour.wrappers.live.poker.host import PokerHost
 from parlour.wrappers.live.poker.hosted_table import PokerTimes
-from parlour.wrappers.live.poker.seats import PokerRules
+from parlour.wrappers.live.poker.table_data import PokerRules
 from parlour.wrappers.live.table.poker import PokerTable, turn_state
 
 

@@ -20,7 +20,7 @@ from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.common.origins import Origins
 from parlour.wrappers.live.common.page import HEADERS
 from parlour.wrappers.live.poker.host import PokerHost as PokerHost
-from parlour.wrappers.live.poker.seats import PokerRules
+from parlour.wrappers.live.poker.table_data import PokerRules
 from parlour.wrappers.live.table import messages as m
 from parlour.wrappers.live.table.host import MESSAGE_LIMIT, TableHost
 from parlour.wrappers.live.table.poker import PokerTable

@@ -18,7 +18,7 @@ from parlour.envs.core import chance
 from parlour.envs.mafia.bots import BOTS
 from parlour.envs.mafia.rules import Choice
 from parlour.envs.mafia.table import MAFIA, MAFIA_WINS, TARGET, VOTE, VOTING
-from parlour.training.evaluation.teams import play_teams
+from parlour.training.evaluation.team_matches import play_teams
 
 KNOWN = {(10, 3): 0.888, (10, 2): 0.711, (7, 2): 0.870}
 

@@ -8,7 +8,7 @@ from parlour.envs import Action
 from parlour.envs.core.rng import streams
 from parlour.envs.mafia.bots import BOTS, PERSONALITIES, Loyal, Scripted
 from parlour.envs.mafia.habits import habits
-from parlour.training.evaluation import teams
+from parlour.training.evaluation import team_matches
 
 
 def chosen(env, bot):
@@ -23,11 +23,11 @@ def chosen(env, bot):
 
 def finished(game, mafia, town, seeds):
     """Matches as they ended, one policy in each team."""
-    return teams.finished(game, {"mafia": mafia, "town": town}, seeds)[0]
+    return team_matches.finished(game, {"mafia": mafia, "town": town}, seeds)[0]
 
 
 def play_teams(game, mafia, town, **settings):
-    return teams.play_teams(game, {"mafia": mafia, "town": town}, **settings)
+    return team_matches.play_teams(game, {"mafia": mafia, "town": town}, **settings)
 
 
 def targets(env, bot):

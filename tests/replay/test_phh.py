@@ -7,7 +7,7 @@ import pytest
 from parlour.training import cli
 from parlour.wrappers.replay.moment import picture
 from parlour.wrappers.replay.phh import HandFile
-from parlour.wrappers.replay.phh_hand import Refused, hand_of
+from parlour.wrappers.replay.phh_reader import Refused, hand_of
 from parlour.wrappers.replay.poker_hands import replay_hand
 from pokerkit import Automation, HandHistory, NoLimitTexasHoldem
 

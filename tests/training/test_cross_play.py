@@ -9,7 +9,7 @@ from parlour.envs import game
 from parlour.envs.core.rng import streams
 from parlour.training import cli
 from parlour.training.evaluation.cross_play import Matrix, count_of_matches, cross_play
-from parlour.training.evaluation.teams import Mixed, finished
+from parlour.training.evaluation.team_matches import Mixed, finished
 from parlour.wrappers.policies.loading import make_policy
 
 

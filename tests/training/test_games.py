@@ -16,7 +16,7 @@ from parlour.training.commands.searching import SEARCHES
 from parlour.training.evaluation.best_response import best_response
 from parlour.training.evaluation.games import games_with, measures
 from parlour.training.evaluation.games.base import Measures
-from parlour.training.evaluation.teams import play_teams
+from parlour.training.evaluation.team_matches import play_teams
 from parlour.training.evaluation.theory import compare
 from parlour.wrappers.policies.loading import make_policy
 

@@ -22,7 +22,7 @@ from parlour.training.runs.run import resume, train
 from parlour.wrappers.policies.loading import load_run
 from parlour.wrappers.policies.mlp import MlpPolicy
 from parlour.wrappers.rl.opponents import Pool
-from parlour.wrappers.rl.self_play import SelfPlayTables
+from parlour.wrappers.rl.self_play_tables import SelfPlayTables
 
 torch.set_num_threads(1)
 

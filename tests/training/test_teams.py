@@ -12,7 +12,7 @@ from parlour.envs.mafia.bots import BOTS
 from parlour.envs.mafia.habits import HABITS, habits
 from parlour.training import cli
 from parlour.training.commands.teams import TeamsRow, tables
-from parlour.training.evaluation.teams import Ratio, Share, TeamResult, finished, play_teams
+from parlour.training.evaluation.team_matches import Ratio, Share, TeamResult, finished, play_teams
 from rich.console import Console
 
 

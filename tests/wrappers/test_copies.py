@@ -12,7 +12,7 @@ from parlour.wrappers.rl.gymnasium_env import SingleAgentEnv
 from parlour.wrappers.rl.gymnasium_tables import TablesVectorEnv
 from parlour.wrappers.rl.gymnasium_vector import SingleAgentVectorEnv
 from parlour.wrappers.rl.sb3 import SB3VecEnv
-from parlour.wrappers.rl.self_play import SelfPlayTables
+from parlour.wrappers.rl.self_play_tables import SelfPlayTables
 from parlour.wrappers.rl.single_agent import SingleAgentTables
 from parlour.wrappers.text import TextGame
 

@@ -10,7 +10,7 @@ from ...wrappers.live.common.agent_turn import Turn
 from ...wrappers.live.poker import messages
 from ...wrappers.live.poker.agent_session import PokerAgentSession
 from ...wrappers.live.poker.host_session import PokerHostSession
-from ...wrappers.live.poker.seats import PokerRules
+from ...wrappers.live.poker.table_data import PokerRules
 from .base import Row, Seconds
 
 

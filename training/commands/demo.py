@@ -17,8 +17,8 @@ from ...wrappers.live.poker.agent import play
 from ...wrappers.live.poker.host import LIMITS, PokerHost
 from ...wrappers.live.poker.hosted_table import PokerTimes
 from ...wrappers.live.poker.rest_client import SeatRequest
-from ...wrappers.live.poker.seats import PokerRules
 from ...wrappers.live.poker.table_connection import PokerResult
+from ...wrappers.live.poker.table_data import PokerRules
 from ...wrappers.logs.match_log import MatchLog
 from ..evaluation.duplicate import evaluate
 from ..evaluation.scores import score_table

@@ -11,7 +11,7 @@ from rich.table import Table
 from ...envs import Game
 from ...envs.core.options import named
 from ...wrappers.policies.base import Policy
-from ..evaluation.teams import Mixed, Ratio, Share, TeamResult, play_teams, team_sizes, teams_of
+from ..evaluation.team_matches import Mixed, Ratio, Share, TeamResult, play_teams, team_sizes, teams_of
 from ..runs.config import settings_from
 from ..terminal.console import Console
 from ..terminal.progress import counting_bar

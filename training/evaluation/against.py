@@ -12,7 +12,7 @@ from .cross_play import mirrored
 from .duplicate import evaluate
 from .exploit import LOST, share_score, wins_of
 from .scores import Score, in_two_lines
-from .teams import Mixed, against_team, play_teams, teams_of
+from .team_matches import Mixed, against_team, play_teams, teams_of
 
 WON = "share of the matches won"
 """The unit of a team's result."""

@@ -13,7 +13,7 @@ from ...envs.core.rollout import Policy
 from ..parallel.tasks import HERE, Task, Tick, Workers
 from .duplicate import results_of_deals, unit_per_game
 from .scores import Score
-from .teams import Mixed, Share, team_sizes, teams_of, winners
+from .team_matches import Mixed, Share, team_sizes, teams_of, winners
 
 Floats = NDArray[np.float64]
 

@@ -18,7 +18,7 @@ from ...envs.core.rng import streams
 from ...wrappers.policies.base import draw
 from ...wrappers.policies.mlp import MlpPolicy
 from ...wrappers.rl.opponents import Pool
-from ...wrappers.rl.self_play import SelfPlayTables
+from ...wrappers.rl.self_play_tables import SelfPlayTables
 from .advantages import seat_advantages
 from .batch import RolloutBatch
 from .networks import Forward, build

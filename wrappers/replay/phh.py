@@ -1,7 +1,7 @@
 """Files of hand histories, read through PokerKit, as hands that replay. Needs ``pokerkit``.
 
 A file is PHH (https://phh.readthedocs.io; ``.phh`` has one hand, ``.phhs`` many), or the text of a site that PokerKit
-has a parser for: PokerStars, Full Tilt, PartyPoker, iPoker, Ongame, Absolute Poker. `phh_hand` says what is read of a
+has a parser for: PokerStars, Full Tilt, PartyPoker, iPoker, Ongame, Absolute Poker. `phh_reader` says what is read of a
 hand. A hand that cannot be read does not keep the others of its file from being read.
 """
 
@@ -28,7 +28,7 @@ from pokerkit.notation import REParser
 
 from ...envs.core.files import opened
 from .moment import Moment
-from .phh_hand import Refused, hand_of
+from .phh_reader import Refused, hand_of
 from .poker_hands import replay_hand
 
 

@@ -21,7 +21,7 @@ from numba.extending import is_jitted
 
 from ..compiled import widened
 from ..installed import install
-from ..interpreted import READERS, wide
+from ..plain_python import READERS, wide
 
 SIMULATED: bool = vars(config)["ENABLE_CUDASIM"]
 """Whether Numba's simulator takes the place of a GPU (``NUMBA_ENABLE_CUDASIM=1``)."""

@@ -9,7 +9,7 @@ from ....envs.core.counted import counted
 from ....wrappers.live.common.activity import Activity
 from ....wrappers.live.poker.host import PokerHost, PokerRoom
 from ....wrappers.live.poker.hosted_table import PokerTimes
-from ....wrappers.live.poker.seats import PokerRules
+from ....wrappers.live.poker.table_data import PokerRules
 from ....wrappers.logs.safe_match_log import SafeMatchLog
 from ...terminal.console import Console
 from ..arguments import LiveArguments, SessionArguments, TlsServerArguments

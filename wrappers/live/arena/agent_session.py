@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from ....envs.core.game import Game
-from ....envs.core.loading import named_order
+from ....envs.core.state_loading import named_order
 from ....envs.core.turn_state import Action, AgentResponse, AllowedAction, MessageIntent, TurnState
 from ...agents.offers import acceptable, narrowed, offered_mask, quiet_action, safe_action
 from ...logs.log_text import describe_error

@@ -25,14 +25,14 @@ from .agent_policy import AgentPolicy
 from .base_agent import BaseMafiaAgent
 from .host_session import MafiaResult
 from .hosted_match import HostedMatch
-from .isolated_agent import IsolatedAgent
 from .limits import MafiaLimits
 from .llm_agent import MafiaLLMAgent
 from .match_report import EventFeed, LogPart, LogQueue, View
 from .messages import Event
 from .service_client import RemoteAgent
+from .threaded_agent import ThreadedAgent
 
-OURS = (BaseMafiaAgent, RemoteAgent, MafiaLLMAgent, IsolatedAgent)
+OURS = (BaseMafiaAgent, RemoteAgent, MafiaLLMAgent, ThreadedAgent)
 """Agents that never block the event loop."""
 REMEMBERED = 32
 """Matches whose events can be observed, the running ones included; and results that are kept."""
@@ -129,7 +129,7 @@ class MafiaHost(Server):
         if seed is None:
             (own,) = self._seeds.spawn(1)
             seed = int(own.generate_state(1, np.uint64)[0] >> np.uint64(1))
-        players = [agent if isinstance(agent, OURS) else IsolatedAgent(agent) for agent in agents]
+        players = [agent if isinstance(agent, OURS) else ThreadedAgent(agent) for agent in agents]
         self._count += 1
         part = None if self._logs is None else self._logs.begin()
         feed = EventFeed(f"{self._name}-{self._count}", partial(self._tell, part))
@@ -143,7 +143,7 @@ class MafiaHost(Server):
             if part is not None:
                 part.end()
             for player, agent in zip(players, agents, strict=True):
-                if player is not agent and isinstance(player, IsolatedAgent):
+                if player is not agent and isinstance(player, ThreadedAgent):
                     player.stop()
         self.results.append(result)
         self.over += 1

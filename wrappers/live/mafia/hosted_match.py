@@ -31,7 +31,7 @@ class HostedMatch:
 
     Args:
         game: mafia, with as many seats as there are agents.
-        agents: the players, seat by seat. Agents that may block the event loop belong into `IsolatedAgent`.
+        agents: the players, seat by seat. Agents that may block the event loop belong into `ThreadedAgent`.
         seed: the seed of the roles and of random targets; None: fresh entropy.
         feed: the feed of the events.
         limits: the limits of the agents' answers.

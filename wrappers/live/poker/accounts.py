@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from ..common.tokens import hashed
 from . import messages
 from .hosted_table import HostedTable
-from .seats import Account, Refusal
 from .store import PokerStore
+from .table_data import Account, Refusal
 
 MOST_AGENTS = 10_000
 """Agents that are remembered; beyond, the oldest without a seat is forgotten."""

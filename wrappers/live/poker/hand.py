@@ -10,7 +10,7 @@ from ....envs.core.turn_state import Action, ActionResult
 from ....envs.holdem import rules
 from ....envs.holdem.hands import card_name
 from ....envs.holdem.table import FOLD, KINDS, PHASES
-from .seats import PokerSeat
+from .table_data import PokerSeat
 
 
 class LiveHand:

@@ -27,8 +27,8 @@ from .host_session import PokerHostSession
 from .hosted_table import HostedTable, PokerTimes, TableCounts
 from .messages import Error
 from .rest import PokerRest, answer_refusals, skill_url
-from .seats import PokerRules, Refusal
 from .store import PokerStore
+from .table_data import PokerRules, Refusal
 from .table_pool import TablePool
 
 FRAME_LIMIT = 2**20

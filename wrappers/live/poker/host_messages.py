@@ -35,7 +35,7 @@ from .messages import (
     TableStatus,
     Welcome,
 )
-from .seats import PokerSeat
+from .table_data import PokerSeat
 
 PROTOCOL_VERSION = "0.1"
 MIN_PROTOCOL_VERSION = "0.1"

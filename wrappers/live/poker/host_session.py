@@ -24,7 +24,7 @@ from . import messages
 from .hand import LiveHand
 from .host_messages import OBSERVERS, FullTableForm, HostMessage, HostMessages
 from .messages import Ack, Action, Error, Ping, PlayerJoined, PlayerLeft, Pong, Unknown
-from .seats import PokerRules, PokerSeat, Refusal, SavedSeat, TableSnapshot
+from .table_data import PokerRules, PokerSeat, Refusal, SavedSeat, TableSnapshot
 
 SAVED_OPTIONS = ("seats", "small_blind", "big_blind", "stacks", "raise_cap")
 """Options of the rules with which a saved table goes on."""

@@ -17,8 +17,8 @@ from ..common.database import SaveError
 from .host_messages import FULL_OBSERVERS, OBSERVERS, Envelope, FullTableForm, encode
 from .host_session import PokerDue, PokerHostSession, Reason, Sends
 from .messages import Error
-from .seats import Account, TableSnapshot
 from .store import PokerStore
+from .table_data import Account, TableSnapshot
 
 logger = logging.getLogger(__name__)
 

@@ -21,7 +21,7 @@ from . import messages
 from .accounts import Accounts, SeatTokens
 from .host_messages import MIN_PROTOCOL_VERSION, PROTOCOL_VERSION
 from .hosted_table import HostedTable
-from .seats import Account, Refusal
+from .table_data import Account, Refusal
 from .table_pool import TablePool
 
 MOST_CHARACTERS = 64

@@ -9,7 +9,7 @@ from os import PathLike
 import msgspec
 
 from ..common.database import IN_MEMORY, Database
-from .seats import TableSnapshot
+from .table_data import TableSnapshot
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS agents (key_hash TEXT PRIMARY KEY, agent_id TEXT NOT NULL, name TEXT);

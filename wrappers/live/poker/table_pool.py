@@ -9,8 +9,8 @@ from ..common.database import SaveError
 from . import messages
 from .host_session import PokerHostSession
 from .hosted_table import HostedTable, PokerTimes, TableCounts
-from .seats import Account, PokerRules, Refusal, TableSnapshot
 from .store import PokerStore
+from .table_data import Account, PokerRules, Refusal, TableSnapshot
 
 MOST_ENDED = 300
 """Tables that ended and are remembered; beyond, the oldest are forgotten."""

@@ -28,7 +28,7 @@ from ..poker.host import PokerHost, PokerPage, PokerRoom
 from ..poker.host_session import PokerHostSession
 from ..poker.hosted_table import HostedTable, PokerTimes
 from ..poker.rest_client import SeatRequest
-from ..poker.seats import PokerRules, Refusal
+from ..poker.table_data import PokerRules, Refusal
 from .host import MOST_CLIENTS, page
 from .table_result import LobbyCallbacks, PlayerResult, SeatTaken, TableResult
 

@@ -1,4 +1,4 @@
-"""Who sits at a hosted table, why a request is refused, and what survives a restart."""
+"""The data of a hosted table: its rules, its seats, accounts, why a request is refused, and what survives a restart."""
 
 from dataclasses import dataclass
 

@@ -8,7 +8,7 @@ import msgspec
 from ..core.game_state import or_else
 from ..core.record import Tables
 from ..core.turn_state import Message, TurnState
-from ..mafia import load as mafia
+from ..mafia import load_state as mafia
 from ..mafia.state import Investigation, Knowledge, MafiaState, NightResult, Player, VotingRound
 from ..mafia.statements import READY, code_of, from_wire, read
 from ..mafia.table import DISCUSSION

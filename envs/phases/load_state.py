@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from ..core.game_state import GameState, as_dict
-from ..core.loading import amount, moves_in, named_order, own_turns_left, payoffs_in
 from ..core.record import Tables
+from ..core.state_loading import amount, moves_in, named_order, own_turns_left, payoffs_in
 from ..core.turn_state import AllowedAction, TurnState
 from .actions import PASS, legal_actions
 from .definition import Named, Number, PhaseGame

@@ -14,7 +14,7 @@ from .messages import AgentConfig, GameState, NightAction, PrivateInfo, PublicIn
 logger = logging.getLogger(__name__)
 
 
-class IsolatedAgent:
+class ThreadedAgent:
     """An `AgentPolicy` that runs another one in its own thread and event loop, with copies of the arguments.
 
     A cancelled call may run there forever; until it ends, further calls of the agent fail at once.
