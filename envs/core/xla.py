@@ -30,9 +30,9 @@ from numba.np import arrayobj
 
 from .compiled import compiled
 from .game import Game
-from .interpreted import constant
 from .local_array import local_array
 from .loops import Batch
+from .plain_python import constant
 from .vector import NO_ACTION
 
 _extending: Any = extending  # these have no types

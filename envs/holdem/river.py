@@ -48,7 +48,7 @@ class Nodes(NamedTuple):
     kind: Ints
     amount: Floats
     first: Ints
-    count: Ints
+    count: Ints  # type: ignore[assignment]  # not the method of a tuple
     cards: Ints
     strength: Ints
     order: Ints
@@ -113,7 +113,7 @@ def betting(game: Game, table: Any, players: tuple[int, int]) -> Betting | None:
     cards = HOLDINGS[hands].astype(np.int64)
     strength = _strengths(cards, board)
     order = np.argsort(strength, kind="stable")
-    nodes = Nodes(*map(np.array, (kind, amount, first, count)), cards, strength, order)
+    nodes = Nodes(np.array(kind), np.array(amount), np.array(first), np.array(count), cards, strength, order)
     return Betting(tables, np.array(actions), hands, nodes)
 
 
