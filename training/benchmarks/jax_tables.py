@@ -48,9 +48,7 @@ def _replays(env: Any, tables: VectorGame) -> tuple[Callable[[], int], Callable[
         tables.step(actions[step])
     given = jax.numpy.asarray(actions.astype(np.int32))
 
-    @jax.jit
-    def replayed(state: Any, actions: Any) -> Any:
-        return jax.lax.scan(lambda now, action: (env.step(now, action), None), state, actions)[0]
+    replayed = jax.jit(lambda start, actions: jax.lax.scan(lambda now, a: (env.step(now, a), None), start, actions)[0])
 
     def by_jax() -> int:
         jax.block_until_ready(replayed(state, given))
