@@ -1,7 +1,6 @@
 """Decisions per second of tables in a compiled loop of JAX, beside `VectorGame`."""
 
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -36,18 +35,19 @@ def jax_tables(seconds: Seconds) -> list[Row]:
 
 def _replays(env: Any, tables: VectorGame) -> tuple[Callable[[], int], Callable[[], int]]:
     """Return functions that play `STEPS` decisions on every table, by JAX and without, each time the same ones."""
-    jax: Any = import_module("jax")  # not all of it has types
+    import jax as library
+
+    jax: Any = library  # not all of it has types
     count, key = tables.num_envs, jax.random.key(0)
     state = env.init(key, count)
     tables.reset(seed=env.seeds(key, count).tolist())
-    changed = tables.tables.view(np.ndarray), tables.action_masks, tables.turn
+    changed: tuple[Any, ...] = tables.tables.view(np.ndarray), tables.action_masks, tables.turn
     first = [array.copy() for array in changed]
     actions = np.empty((STEPS, count), np.int64)
     for step in range(STEPS):
         actions[step] = tables.sample()
         tables.step(actions[step])
     given = jax.numpy.asarray(actions.astype(np.int32))
-
     replayed = jax.jit(lambda start, actions: jax.lax.scan(lambda now, a: (env.step(now, a), None), start, actions)[0])
 
     def by_jax() -> int:
