@@ -54,11 +54,11 @@ class Skin:
     def names(self) -> dict[str, str]:
         """The invented name of every name of the game; no two are the same."""
         rng = Random(self.seed)
-        invent, known = STYLES[self.seed % len(STYLES)], sorted(set(_vocabulary(self.game)))
-        numbers = rng.sample(range(10, 10 + 9 * len(known)), len(known))
+        invent, vocabulary = STYLES[self.seed % len(STYLES)], sorted(set(_vocabulary(self.game)))
+        numbers = rng.sample(range(10, 10 + 9 * len(vocabulary)), len(vocabulary))
         names: dict[str, str] = {}
-        taken = set(known)
-        for word, number in zip(known, numbers, strict=True):
+        taken = set(vocabulary)
+        for word, number in zip(vocabulary, numbers, strict=True):
             name = invent(rng, number)
             while name in taken:
                 name = invent(rng, number)
@@ -75,13 +75,15 @@ class Skin:
     def state(self, state: TurnState) -> TurnState:
         """Return a TurnState in disguise."""
         shown: dict[str, Any] = msgspec.to_builtins(state)
-        for one in shown["allowed_actions"]:
-            one["action_type"] = self.names.get(one["action_type"], one["action_type"])
-            one["description"] = self.text(one["description"])
-            one["payload_schema"] = self._schema(one["payload_schema"])
-        for one in shown["messages"]:
-            one["content"] = self.text(one["content"])
-            one["sender_id"], one["to_agent_ids"] = self._renamed([one["sender_id"], one["to_agent_ids"]])
+        for action in shown["allowed_actions"]:
+            action["action_type"] = self.names.get(action["action_type"], action["action_type"])
+            action["description"] = self.text(action["description"])
+            action["payload_schema"] = self._schema(action["payload_schema"])
+        for message in shown["messages"]:
+            message["content"] = self.text(message["content"])
+            message["sender_id"], message["to_agent_ids"] = self._renamed(
+                [message["sender_id"], message["to_agent_ids"]]
+            )
         for name in ("agent_id", "phase", "current_turn_agent_id", "game_state", "outcome"):
             shown[name] = self._renamed(shown[name])
         shown["game_id"] = self.names[self.game.id]
@@ -141,8 +143,8 @@ class Skin:
                 return [self._schema(one) for one in schema]
         return schema
 
-    def _card(self, found: re.Match[str]) -> str:
-        return f"{self.cards[found[1]]}{self.cards[found[2]]}"
+    def _card(self, card: re.Match[str]) -> str:
+        return f"{self.cards[card[1]]}{self.cards[card[2]]}"
 
 
 def _mapped(value: Any, names: Mapping[str, str], words: Mapping[str, str]) -> Any:

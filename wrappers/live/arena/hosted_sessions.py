@@ -211,8 +211,8 @@ class HostedSessions:
     def listed(self, status: str | None, game_id: str | None, now: float) -> list[dict[str, Any]]:
         """Return the sessions with a status and a game (None: any), the oldest first."""
         self.expire(now)
-        found: Iterable[HostedSession] = self._sessions.values()
-        return [one.listed() for one in found if status in (None, one.status) and game_id in (None, one.game_id)]
+        sessions: Iterable[HostedSession] = self._sessions.values()
+        return [one.listed() for one in sessions if status in (None, one.status) and game_id in (None, one.game_id)]
 
     def ended(self, session: HostedSession, outcome: dict[str, Any] | None, error: str | None) -> None:
         """Record the end of a session's match."""

@@ -142,15 +142,15 @@ class ArenaRest:
         games = body.supported_games
         if games and not set(games).intersection(self._game_ids):
             raise SessionRefused(f"this arena plays {', '.join(self._game_ids)}", 409)
-        known = self._arena.players.get(body.agent_id)
-        if body.endpoint is not None and not (isinstance(known, RemotePlayer) and known.endpoint == body.endpoint):
+        player = self._arena.players.get(body.agent_id)
+        if body.endpoint is not None and not (isinstance(player, RemotePlayer) and player.endpoint == body.endpoint):
             if len(self._arena.players) >= MOST_AGENTS:
                 raise SessionRefused(f"{MOST_AGENTS} agents are here", 409)
             try:
                 self._arena.add_remote(body.agent_id, body.endpoint)
             except ValueError as error:
                 raise SessionRefused(str(error), 409) from None
-        if body.endpoint is not None or (known is None and len(self._told) < MOST_AGENTS):
+        if body.endpoint is not None or (player is None and len(self._told) < MOST_AGENTS):
             self._told[body.agent_id] = {"agent_type": body.agent_type, "supported_games": games or []}
         return web.json_response({"ok": True, **body.to_dict(), "display_name": body.display_name or body.agent_id})
 
@@ -160,8 +160,8 @@ class ArenaRest:
             removed = self._arena.remove_remote(name)
         except ValueError as error:
             raise SessionRefused(str(error), 409) from None
-        told = self._told.pop(name, None)
-        return web.json_response({"ok": removed or told is not None})
+        registration = self._told.pop(name, None)
+        return web.json_response({"ok": removed or registration is not None})
 
     async def _agents(self, request: web.Request) -> web.Response:
         ours = {"agent_type": "local", "supported_games": self._game_ids}
@@ -179,25 +179,25 @@ class ArenaRest:
         if sum(one["status"] == "running" for one in self._asked.values()) >= MOST_ASKED:
             raise SessionRefused(f"{MOST_ASKED} calls are being played", 409)
         key = secrets.token_hex(6)
-        told = {"status": "running", "game_id": body.game_id or self._game_ids[0], "agent_ids": body.agent_ids}
-        self._asked[key] = {**told, "results": []}
+        call = {"status": "running", "game_id": body.game_id or self._game_ids[0], "agent_ids": body.agent_ids}
+        self._asked[key] = {**call, "results": []}
         self._order.append(key)
         while len(self._order) > MOST_ASKED:
             del self._asked[self._order.popleft()]
         self._arena.play_when_asked(self._play(self._asked[key], body))
         return web.json_response({"ok": True, "session_id": key, "status": "running"})
 
-    async def _play(self, told: dict[str, Any], body: StartMatch) -> None:
+    async def _play(self, call: dict[str, Any], body: StartMatch) -> None:
         try:
             for _ in range(body.num_matches):
-                told["results"].append(asdict(await self._arena.play(body.agent_ids)))
-            told["status"] = "finished"
+                call["results"].append(asdict(await self._arena.play(body.agent_ids)))
+            call["status"] = "finished"
         except ValueError as error:  # an agent has left
-            told["status"], told["error"] = "error", str(error)
+            call["status"], call["error"] = "error", str(error)
 
     async def _started(self, request: web.Request) -> web.Response:
-        told = self._asked.get(request.match_info["session_id"])
-        return refuse(404, ts.MATCH_NOT_FOUND, "there is no such call") if told is None else web.json_response(told)
+        call = self._asked.get(request.match_info["session_id"])
+        return refuse(404, ts.MATCH_NOT_FOUND, "there is no such call") if call is None else web.json_response(call)
 
     # Sessions.
 
@@ -269,8 +269,8 @@ class ArenaRest:
 
     async def _results(self, request: web.Request) -> web.Response:
         lines = [asdict(line) for line in self._arena.standings.lines()]
-        told = {"game_id": self._arena.game.id, "matches": self._arena.standings.matches, "standings": lines}
-        return web.json_response(told)
+        results = {"game_id": self._arena.game.id, "matches": self._arena.standings.matches, "standings": lines}
+        return web.json_response(results)
 
     async def _leaderboard(self, request: web.Request) -> web.Response:
         rows = [
@@ -314,8 +314,8 @@ class ArenaRest:
         return web.json_response({"match_id": match_id, "reason": None})
 
     async def _health(self, request: web.Request) -> web.Response:
-        told = {"ok": True, "game_id": self._arena.game.id, "matches": self._arena.standings.matches}
-        return web.json_response(told)
+        health = {"ok": True, "game_id": self._arena.game.id, "matches": self._arena.standings.matches}
+        return web.json_response(health)
 
 
 def refuse(status: int, error: str, detail: str) -> web.Response:

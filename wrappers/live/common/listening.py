@@ -208,7 +208,7 @@ class Sockets:
 
     def arrived(self, transport: asyncio.Transport, tls: ssl.SSLContext | None) -> None:
         """Give a new socket its protocol, or close it if all places are taken."""
-        for closed in [socket for socket, known in self._transports.items() if known.is_closing()]:
+        for closed in [socket for socket, other in self._transports.items() if other.is_closing()]:
             self._free(closed)
         socket, peer = transport.get_extra_info("socket"), transport.get_extra_info("peername")
         admitted, victim = self._places.take(socket, str(peer[0]) if peer else "")

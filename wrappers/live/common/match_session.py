@@ -338,5 +338,5 @@ class MatchSession:
 
 def _messages_in(answer: Any) -> int:
     """Return the number of messages of an answer of any type, without reading them."""
-    found = answer.get("messages") if isinstance(answer, Mapping) else getattr(answer, "messages", None)
-    return len(found) if isinstance(found, (list, tuple)) else 0
+    messages = answer.get("messages") if isinstance(answer, Mapping) else getattr(answer, "messages", None)
+    return len(messages) if isinstance(messages, (list, tuple)) else 0

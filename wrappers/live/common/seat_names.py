@@ -139,27 +139,27 @@ class _Translation:
 
 def reserved_words(game: Game) -> frozenset[str]:
     """Return the texts that occur in the game's TurnStates. None of them may be an agent's id."""
-    found = {"pass", "message_only", *game.view.action_spaces}
+    texts = {"pass", "message_only", *game.view.action_spaces}
     generator, table = np.random.default_rng(0), game.tables(1)[0]
     for _ in range(20):
         table.stream = generator.integers(0, 2**63)
         game.rules.reset(table)
         while not table.done:
-            _collect(game.turn_state(table, int(table.turn)), found)
+            _collect(game.turn_state(table, int(table.turn)), texts)
             game.rules.play(table, int(generator.choice(game.mask(table, int(table.turn)).nonzero()[0])))
         for seat in range(game.seats):
-            _collect(game.turn_state(table, seat), found)
-    return frozenset(found - set(game.agents))
+            _collect(game.turn_state(table, seat), texts)
+    return frozenset(texts - set(game.agents))
 
 
-def _collect(state: TurnState, found: set[str]) -> None:
+def _collect(state: TurnState, texts: set[str]) -> None:
     stack: list[Any] = [state.game_state, state.outcome, [allowed.payload_schema for allowed in state.allowed_actions]]
     while stack:
         part = stack.pop()
         if isinstance(part, str):
-            found.add(part)
+            texts.add(part)
         elif isinstance(part, dict):
-            found.update(part)
+            texts.update(part)
             stack.extend(part.values())
         elif isinstance(part, list):
             stack.extend(part)

@@ -85,8 +85,8 @@ class LobbyStore(Database):
         """Rate the players. A program that played in several seats counts once, with its mean payoff."""
         assert self._model is not None
         payoffs: dict[tuple[str, bool], list[float]] = {}
-        for one in players:
-            payoffs.setdefault((one.name, one.program), []).append(one.payoff)
+        for player in players:
+            payoffs.setdefault((player.name, player.program), []).append(player.payoff)
         if len(payoffs) < 2:
             return
         teams, matches = [], []
@@ -94,8 +94,8 @@ class LobbyStore(Database):
             row = self.read(
                 "SELECT mean, deviation, matches FROM ratings WHERE game = ? AND name = ? AND program = ?", (game, *who)
             ).fetchone()
-            known: dict[str, Any] = {} if row is None else {"mu": row[0], "sigma": row[1]}
-            teams.append([self._model.rating(**known)])
+            prior: dict[str, Any] = {} if row is None else {"mu": row[0], "sigma": row[1]}
+            teams.append([self._model.rating(**prior)])
             matches.append(1 if row is None else row[2] + 1)
         means = [sum(all_of) / len(all_of) for all_of in payoffs.values()]
         rated = self._model.rate(teams, ranks=places(means))

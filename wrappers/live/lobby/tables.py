@@ -255,9 +255,9 @@ class LobbyTables:
                 detail = f"you have opened {MOST_OF_ONE} tables: a table ends when nobody has its page open"
                 raise LobbyRefusal(messages.LIMIT_REACHED, detail)
             on_result = partial(self._on_result, wish.game) if wish.listed else _ignored
-            made = partial(self._make, lobby=LobbyCallbacks(self._admit, on_result))
+            make_table = partial(self._make, lobby=LobbyCallbacks(self._admit, on_result))
             try:
-                table = await asyncio.to_thread(made, wish.game, wish.seats, wish.opponents)
+                table = await asyncio.to_thread(make_table, wish.game, wish.seats, wish.opponents)
             except ValueError as error:
                 raise LobbyRefusal(messages.VALIDATION_ERROR, str(error)) from None
             except Exception:  # such as a policy's file that is gone
@@ -297,12 +297,12 @@ class LobbyTables:
         while True:
             await asyncio.sleep(min(CHECK, self._empty_after))
             now = asyncio.get_running_loop().time()
-            for table_id, one in list(self._open.items()):
-                if one.table.visitors:
-                    one.empty_since = None
-                elif one.empty_since is None:
-                    one.empty_since = now
-                elif now - one.empty_since >= self._empty_after:
+            for table_id, open_table in list(self._open.items()):
+                if open_table.table.visitors:
+                    open_table.empty_since = None
+                elif open_table.empty_since is None:
+                    open_table.empty_since = now
+                elif now - open_table.empty_since >= self._empty_after:
                     await self._end(table_id)
 
     async def end_all(self) -> None:
@@ -312,11 +312,11 @@ class LobbyTables:
 
     async def _end(self, table_id: str) -> None:
         del self.mounts.applications[table_id]
-        one = self._open.pop(table_id)
+        open_table = self._open.pop(table_id)
         try:
-            await one.table.stop()
+            await open_table.table.stop()
         except Exception:  # one table must not stop the others
-            logger.exception("table %s of %s did not end in order", table_id, one.game)
+            logger.exception("table %s of %s did not end in order", table_id, open_table.game)
 
 
 def _failed(game: str) -> LobbyRefusal:

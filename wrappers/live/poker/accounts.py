@@ -105,12 +105,12 @@ class SeatTokens:
         """
         if not token:
             raise Refusal(messages.UNAUTHORIZED, "connect to …/v1/ws?token=<session_token>&format=agent")
-        found = self._tokens.get(hashed(token))
-        if found is None:
+        seat_token = self._tokens.get(hashed(token))
+        if seat_token is None:
             raise Refusal(messages.INVALID_SESSION, "no seat has this session token; join a table to get one")
-        if found.expires < now:
+        if seat_token.expires < now:
             raise Refusal(messages.SESSION_EXPIRED, "this session token has expired; join a table to get a new one")
-        return found
+        return seat_token
 
     def hold(self, token: SeatToken) -> None:
         """Let a token live while it is in use."""

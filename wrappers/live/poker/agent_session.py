@@ -198,8 +198,8 @@ class PokerAgentSession:
 
     def _receive_unread(self, turn: UnreadTurn) -> list[PokerEvent]:
         """Play the safe action where nothing can be read but that it is our turn; the clock would take longer."""
-        known = self._state is not None and not self._new_connection and turn.hand == self._state.hand
-        old = known and turn.seq is not None and turn.seq < self.seq
+        same_hand = self._state is not None and not self._new_connection and turn.hand == self._state.hand
+        old = same_hand and turn.seq is not None and turn.seq < self.seq
         elsewhere = None not in (turn.turn, self.seat) and turn.turn != self.seat
         if old or elsewhere or not turn.turn_token or not turn.actions:
             return [_ignored("game_state", turn.reason)]
@@ -396,8 +396,8 @@ class PokerAgentSession:
             kind, amount = "raiseTo", options["raiseTo"].max
         choice = Choice(turn_token=token or "", kind=cast(Any, kind), amount=amount)
         # Once the server has called our newest seq stale, the turn's token alone says which turn we mean.
-        known = None if token and self.seq == self._stale else self.seq
-        return messages.Action(action=choice, expected_seq=known)
+        expected_seq = None if token and self.seq == self._stale else self.seq
+        return messages.Action(action=choice, expected_seq=expected_seq)
 
 
 def _real_money(message: msgspec.Struct) -> list[PokerEvent]:

@@ -209,11 +209,11 @@ class PokerHost(Server):
         Raises:
             Refusal: UNAUTHORIZED, INVALID_SESSION, SESSION_EXPIRED.
         """
-        found = self._tokens.find(token, asyncio.get_running_loop().time())
-        seated = found.table.session.seats.get(found.seat)
-        if seated is None or seated.leaving or seated.agent_id != found.agent_id:
+        seat_token = self._tokens.find(token, asyncio.get_running_loop().time())
+        seated = seat_token.table.session.seats.get(seat_token.seat)
+        if seated is None or seated.leaving or seated.agent_id != seat_token.agent_id:
             raise Refusal(messages.INVALID_SESSION, "the seat was given up in the meantime; join a table to get one")
-        return found
+        return seat_token
 
     async def _serve_seat(self, connection: Connection, token: SeatToken, form: FullTableForm | None) -> None:
         table, seat = token.table, token.seat

@@ -206,16 +206,16 @@ def pots(table: Any, betting: Any) -> list[dict[str, Any]]:
     for player in betting:
         inside[player.seat] -= player.bet
     live = [seat for seat in range(int(table.seats)) if table.seated[seat] and not table.folded[seat]]
-    found: list[dict[str, Any]] = []
+    all_pots: list[dict[str, Any]] = []
     floor = 0
     for level in sorted({inside[seat] for seat in live if inside[seat] > 0}):
         amount = sum(min(chips, level) - min(chips, floor) for chips in inside)
-        found.append({"amount": amount, "eligibleSeats": [seat for seat in live if inside[seat] >= level]})
+        all_pots.append({"amount": amount, "eligibleSeats": [seat for seat in live if inside[seat] >= level]})
         floor = level
-    rest = sum(inside) - sum(pot["amount"] for pot in found)
-    if rest and found:  # of those who have folded
-        found[-1]["amount"] += rest
-    return found or ([{"amount": rest, "eligibleSeats": live}] if rest else [])
+    rest = sum(inside) - sum(pot["amount"] for pot in all_pots)
+    if rest and all_pots:  # of those who have folded
+        all_pots[-1]["amount"] += rest
+    return all_pots or ([{"amount": rest, "eligibleSeats": live}] if rest else [])
 
 
 OBSERVERS, FULL_OBSERVERS = -1, -2

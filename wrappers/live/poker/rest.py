@@ -190,9 +190,9 @@ class PokerRest:
         """List the tables: the running ones, or those with ``?status=``; ``limit`` and ``offset`` choose a page."""
         status = request.query.get("status")
         tables = self._pool.running() if status is None else self._pool.tables.values()
-        found = [table.summary() for table in tables if status in (None, table.session.status)]
-        first, most = (_count(request.query.get(name), start) for name, start in (("offset", 0), ("limit", len(found))))
-        page = {"tables": found[first : first + most], "hasMore": len(found) > first + most}
+        rows = [table.summary() for table in tables if status in (None, table.session.status)]
+        first, most = (_count(request.query.get(name), start) for name, start in (("offset", 0), ("limit", len(rows))))
+        page = {"tables": rows[first : first + most], "hasMore": len(rows) > first + most}
         return web.json_response({**page, "protocol_version": PROTOCOL_VERSION})
 
     async def _show(self, request: web.Request) -> web.Response:

@@ -149,8 +149,10 @@ class PokerRestClient:
     def _check_money(self, shown: Mapping[str, Any]) -> None:
         """Raise LiveError if a table plays for real money, as its own page or the answer to a join says."""
         config = shown.get("config")
-        told = {**(config if isinstance(config, dict) else {}), **shown}
-        sign = next((name for name in ("realMoney", "real_money", "deposit", "deposit_status") if told.get(name)), None)
+        fields = {**(config if isinstance(config, dict) else {}), **shown}
+        sign = next(
+            (name for name in ("realMoney", "real_money", "deposit", "deposit_status") if fields.get(name)), None
+        )
         if sign is not None and not self.request.real_money:
             raise no_real_money(f"the server says {sign}")
 

@@ -218,8 +218,8 @@ class TableTracker:
         for seat, name in ((big, "big_blind"), (small, "small_blind")):
             if seat is not None:
                 posted = now.bets[seat]
-                known: int = getattr(self, name)
-                setattr(self, name, posted if now.stacks[seat] else max(posted, known))
+                blind: int = getattr(self, name)
+                setattr(self, name, posted if now.stacks[seat] else max(posted, blind))
         self.big_blind = max(self.big_blind, self.small_blind, 1)
 
     def _blind_seats(self, now: ComparedState, dealt: list[int]) -> tuple[int | None, int | None]:

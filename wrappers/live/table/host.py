@@ -241,8 +241,8 @@ def page(game: Game, **facts: Any) -> list[web.RouteDef]:
     options = {
         name: value for name, value in game.options.items() if name != "figure"
     }  # the text of a figure contains its solution
-    known = {"game": game.name, "page": game.name if own else "any", "seats": game.seats, "options": options}
-    return page_routes(PAGE, known | facts)
+    game_facts = {"game": game.name, "page": game.name if own else "any", "seats": game.seats, "options": options}
+    return page_routes(PAGE, game_facts | facts)
 
 
 def _warm_up(game: Game) -> None:

@@ -233,11 +233,11 @@ class PokerTable:
         Without a token they are what somebody who watches sees. The query ``narrow`` asks for the picture for phones.
         """
         table_id, token = request.match_info["table_id"], bearer_token(request)
-        found = self.host.admit(token) if token else None
+        seat_token = self.host.admit(token) if token else None
         table = self.host.tables.get(table_id)
-        if table is None or (found is not None and found.table is not table):
+        if table is None or (seat_token is not None and seat_token.table is not table):
             raise Refusal(messages.TABLE_NOT_FOUND, f"there is no table {table_id[:40]!a} for this seat")
-        state = turn_state(table.session, None if found is None else found.seat)
+        state = turn_state(table.session, None if seat_token is None else seat_token.seat)
         game = state.game_state
         own: dict[str, Any] = next((row for row in game["players"] if row["seat"] == game["seat"]), {})
         facts = {name: game[name] for name in ("hand", "history", "smallBlind", "bigBlind")}
