@@ -40,25 +40,25 @@ def results(game: str, folder: Path, seed: int) -> dict[str, Any]:
     """Train and measure one game, unless the folder has its results."""
     run = folder / f"{game}-{seed}"
     kept = run / "results.json"
-    found: dict[str, Any] = json.loads(kept.read_text()) if kept.is_file() else {"game": game}
-    if "minutes" not in found:
+    figures: dict[str, Any] = json.loads(kept.read_text()) if kept.is_file() else {"game": game}
+    if "minutes" not in figures:
         began = time.monotonic()
         command("train", game, "--run", run, "--seed", seed)
-        found["minutes"] = (time.monotonic() - began) / 60
-        kept.write_text(json.dumps(found))
-    if "evaluated" not in found:
-        found["evaluated"] = json.loads(command("evaluate", run, "--deals", MATCHES, "--seed", seed + 100, "--json"))
-        kept.write_text(json.dumps(found))
-    if "exploited" not in found:
+        figures["minutes"] = (time.monotonic() - began) / 60
+        kept.write_text(json.dumps(figures))
+    if "evaluated" not in figures:
+        figures["evaluated"] = json.loads(command("evaluate", run, "--deals", MATCHES, "--seed", seed + 100, "--json"))
+        kept.write_text(json.dumps(figures))
+    if "exploited" not in figures:
         learner = ("--algorithm", "selfplay", "--seed", seed + 200)
-        found["exploited"] = json.loads(command("exploit", run, "--deals", MATCHES, *learner, "--json"))
-        kept.write_text(json.dumps(found))
-    return found
+        figures["exploited"] = json.loads(command("exploit", run, "--deals", MATCHES, *learner, "--json"))
+        kept.write_text(json.dumps(figures))
+    return figures
 
 
-def row(found: dict[str, Any]) -> str:
+def row(figures: dict[str, Any]) -> str:
     """Return one row of the table."""
-    lines: dict[str, Any] = found["evaluated"]["theory"] or {}
+    lines: dict[str, Any] = figures["evaluated"]["theory"] or {}
     reached, theory = (
         ", ".join(_short(one[side]) for name, one in lines.items() if name.startswith("utility_"))
         for side in ("learned", "theory")
@@ -68,11 +68,11 @@ def row(found: dict[str, Any]) -> str:
         for name, one in lines.items()
         if name.startswith("choice_")
     )
-    [worst] = found["exploited"]["worst"]
-    learned = next(one for one in found["exploited"]["opponents"] if one["kind"] == "learned")
+    [worst] = figures["exploited"]["worst"]
+    learned = next(one for one in figures["exploited"]["opponents"] if one["kind"] == "learned")
     cells = (
-        f"`{found['game']}`",
-        f"{found['minutes']:.1f}",
+        f"`{figures['game']}`",
+        f"{figures['minutes']:.1f}",
         theory or "—",
         reached or "—",
         choices or "—",

@@ -88,8 +88,8 @@ def machine_code(games: list[Game]) -> Iterator[KernelCode]:
             file.write_text(ptx, encoding="ascii")
             for architecture in ARCHITECTURES:
                 waiting.append(pool.submit(_assembled, ptxas, file, name, kernel, architecture))
-        for one in waiting:
-            yield one.result()
+        for future in waiting:
+            yield future.result()
 
 
 def _kernels(games: list[Game]) -> Iterator[tuple[str, str, str]]:
@@ -109,9 +109,9 @@ def _kernels(games: list[Game]) -> Iterator[tuple[str, str, str]]:
         yield games[0].name, kernel, ptx(kernel_of(loop), *[0] * 10)
     for game in games:
         loops, batch, tables = game.loops(), game.batch(1), game.tables(1).view(np.ndarray)
-        made = kernels(loops.reset, loops.step)
-        yield game.name, "reset", ptx(made.reset, tables, *batch)
-        yield game.name, "step", ptx(made.step, tables, batch.turn, *batch, batch.turn)
+        game_kernels = kernels(loops.reset, loops.step)
+        yield game.name, "reset", ptx(game_kernels.reset, tables, *batch)
+        yield game.name, "step", ptx(game_kernels.step, tables, batch.turn, *batch, batch.turn)
         for name, encoder in game.encoders.items():
             if encoder.full_information:
                 seen = np.zeros((1, encoder.layout.size), np.float32)
@@ -124,8 +124,8 @@ def _ptxas(folder: Path) -> Path | None:
     """Return NVIDIA's assembler: a copy in `folder` of the one in the wheels, which is not executable there."""
     packages = find_spec("nvidia")
     for place in packages.submodule_search_locations or () if packages else ():
-        for found in Path(place).rglob("ptxas"):
-            copy = Path(shutil.copy(found, folder))
+        for assembler in Path(place).rglob("ptxas"):
+            copy = Path(shutil.copy(assembler, folder))
             copy.chmod(0o755)
             return copy
     installed = shutil.which("ptxas")

@@ -13,8 +13,8 @@ EXTRAS = ["arena", "live", "llm", "render", "train", "plot", "test"]
 project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 extras = project["optional-dependencies"]
 for requirement in [*project["dependencies"], *(one for extra in EXTRAS for one in extras[extra])]:
-    found = re.fullmatch(r"([\w.-]+)>=([\w.]+)(,<[\w.]+)?", requirement)
-    if found is None:
+    parts = re.fullmatch(r"([\w.-]+)>=([\w.]+)(,<[\w.]+)?", requirement)
+    if parts is None:
         raise SystemExit(f"{requirement!r}: write name>=lowest or name>=lowest,<highest")
-    if found[1] not in LEFT_OUT:
-        print(f"{found[1]}=={found[2]}")
+    if parts[1] not in LEFT_OUT:
+        print(f"{parts[1]}=={parts[2]}")

@@ -144,8 +144,8 @@ def game_of(file: str) -> str | None:
 def tests_of(file: str) -> tuple[str, ...]:
     """Return pytest's arguments for a file."""
     words = shlex.split(next(tests for pattern, tests in TESTS.items() if fnmatch(file, pattern)))
-    found = (sorted(ROOT.glob(word)) if word.endswith(".py") else [word] for word in words)
-    arguments = [str(one.relative_to(ROOT)) if isinstance(one, Path) else one for words in found for one in words]
+    expansions = (sorted(ROOT.glob(word)) if word.endswith(".py") else [word] for word in words)
+    arguments = [str(one.relative_to(ROOT)) if isinstance(one, Path) else one for words in expansions for one in words]
     game = game_of(file)
     golden = [f"{test}[{game}-v0]" for test in GOLDEN] if game else []
     return (*golden[:1], *arguments, *golden[1:])  # what is slow comes last
@@ -247,8 +247,8 @@ def main() -> None:
     arguments = parser.parse_args()
     for name in WARM.split():
         import_module(name)
-    found = {str(path.relative_to(ROOT)) for pattern in FILES for path in ROOT.glob(pattern)}
-    tested = {file for file in found if any(fnmatch(file, pattern) for pattern in TESTS)}
+    sources = {str(path.relative_to(ROOT)) for pattern in FILES for path in ROOT.glob(pattern)}
+    tested = {file for file in sources if any(fnmatch(file, pattern) for pattern in TESTS)}
     chosen = sorted(file for file in tested if any(fnmatch(file, pattern) for pattern in arguments.only))
     totals = {"killed": 0, "timeout": 0, "survived": 0}
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(arguments.jobs) as pool:
@@ -257,7 +257,7 @@ def main() -> None:
             mutants = drawn(list(files), arguments.sample, arguments.seed)
             one_each = {tests_of(mutant.file): mutant.file for mutant in mutants}
             limits = dict(zip(one_each, pool.map(lambda file: limit_of(file, copies), one_each.values()), strict=True))
-            tries = pool.map(lambda one, known=limits: verdict_on(one, known[tests_of(one.file)], copies), mutants)
+            tries = pool.map(lambda one, limits=limits: verdict_on(one, limits[tests_of(one.file)], copies), mutants)
             counts = dict.fromkeys(totals, 0)
             for mutant, (verdict, changed) in zip(mutants, tries, strict=True):
                 counts[verdict] += 1
@@ -270,8 +270,8 @@ def main() -> None:
 def summary(group: str, counts: dict[str, int]) -> str:
     """Return the counts of a group and the share that the tests notice, in one line."""
     tries = sum(counts.values())
-    told = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
-    return f"{group}: {tries} mutants: {told}; the tests notice {(tries - counts['survived']) / max(1, tries):.0%}"
+    verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+    return f"{group}: {tries} mutants: {verdicts}; the tests notice {(tries - counts['survived']) / max(1, tries):.0%}"
 
 
 if __name__ == "__main__":

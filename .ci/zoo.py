@@ -224,16 +224,16 @@ def _measures(
     """Return the command that measures a policy, and what was measured, the worst first."""
     held_out = measures(game.name).held_out
     if held_out is not None:
-        found: list[Measure] = []
+        results: list[Measure] = []
         for name, settings in held_out.sets(game).items():
             this = game_with(game.id, (), **{**game.options, **settings})
             scores = held_out.score(this, policy(spec, this, 1), games=deals, seed=0)
-            found += [
+            results += [
                 _measure(f"{name}: {what}", HELD_OUT, score)
                 for what, score in scores.items()
                 if isinstance(score, Score)
             ]
-        return f"parlour evaluate {spec} --held-out --deals {deals}", sorted(found, key=lambda one: one.mean)
+        return f"parlour evaluate {spec} --held-out --deals {deals}", sorted(results, key=lambda one: one.mean)
     opponents = BatteryArguments(against=against, deals=deals, hands=hands)
     measured = _measured(battery(spec, game, opponents, learned, zoo=False))
     words = f"parlour exploit {spec} --deals {deals} --hands {hands} --decisions {learned.decisions}"
@@ -243,12 +243,12 @@ def _measures(
 
 def _measured(wins: Sequence[Win]) -> list[Measure]:
     """Return wins as measures, the greatest first. A run has the name of the command that made it."""
-    found = []
+    results = []
     for win in sorted(wins, key=lambda win: -win.score.mean):
         run = run_folder.existing(win.opponent) if win.kind == "run" else None
         name = "itself" if win.kind == "itself" else win.opponent if run is None else _made_by(run)
-        found.append(_measure(name, win.kind, win.score, win.team))
-    return found
+        results.append(_measure(name, win.kind, win.score, win.team))
+    return results
 
 
 def _measure(name: str, kind: str, score: Score, team: str | None = None) -> Measure:

@@ -18,13 +18,13 @@ def main(argv=None):
     parser.add_argument("--iterations", type=int, default=200)
     settings = parser.parse_args(argv)
     game = load(settings.game)
-    solver, found, begin = cfr.CFRPlusSolver(game), [], time.perf_counter()
+    solver, curve, begin = cfr.CFRPlusSolver(game), [], time.perf_counter()
     for number in range(1, settings.iterations + 1):
         solver.evaluate_and_update_policy()
         if number in (1, settings.iterations // 10, settings.iterations):
-            found.append(exploitability.nash_conv(game, solver.average_policy()))
-            print(f"{number:>4} iterations  NashConv {found[-1]:.4f}  {time.perf_counter() - begin:.1f} s", flush=True)
-    return found
+            curve.append(exploitability.nash_conv(game, solver.average_policy()))
+            print(f"{number:>4} iterations  NashConv {curve[-1]:.4f}  {time.perf_counter() - begin:.1f} s", flush=True)
+    return curve
 
 
 if __name__ == "__main__":

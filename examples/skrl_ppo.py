@@ -98,8 +98,8 @@ def main(argv=None):
     settings = parser.parse_args(argv)
     set_seed(settings.seed)
     tables, rollouts = 128, 32
-    made = gymnasium.make_vec(f"parlour/{settings.game.capitalize()}-v0", num_envs=tables, opponents=settings.against)
-    env = wrap_env(MaskBesideObservation(made), wrapper="gymnasium", verbose=False)
+    envs = gymnasium.make_vec(f"parlour/{settings.game.capitalize()}-v0", num_envs=tables, opponents=settings.against)
+    env = wrap_env(MaskBesideObservation(envs), wrapper="gymnasium", verbose=False)
     models = {"policy": Actor(env), "value": Critic(env)}
     configuration = PPO_CFG(
         rollouts=rollouts,

@@ -29,20 +29,20 @@ TEMPLATE = "{% for message in messages %}{{ message['content'] }}" + END + "\n{%
 
 def moments(game: TextGame, count: int, seed: int) -> list[dict]:
     """Play at random; return decisions of the learner: prompt, legal answer, deal, and the answers before."""
-    rng, found, deal = random.Random(seed), [], seed
-    while len(found) < count:
+    rng, rows, deal = random.Random(seed), [], seed
+    while len(rows) < count:
         deal += 1
         turn, answers = game.reset(seed=deal), []
-        while not turn.done and len(found) < count:
+        while not turn.done and len(rows) < count:
             answer = rng.choice(turn.answers)
             if turn.agent == LEARNER:
                 completion = [{"role": "assistant", "content": answer}]
-                found.append(
+                rows.append(
                     {"prompt": turn.prompt, "completion": completion, "deal": deal, "before": json.dumps(answers)}
                 )
             answers.append(answer)
             turn = game.step(answer)
-    return found
+    return rows
 
 
 class Chips:
@@ -73,13 +73,13 @@ class Chips:
 
 def tokenizer_of(texts: list[str]) -> PreTrainedTokenizerFast:
     """Return a tokenizer that is trained on these texts."""
-    made = Tokenizer(models.BPE())
+    bpe = Tokenizer(models.BPE())
     # Texts are not split at spaces, so that what never changes becomes few tokens.
-    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
-    made.decoder = decoders.ByteLevel()
+    bpe.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    bpe.decoder = decoders.ByteLevel()
     special = ["<pad>", "<eos>"]
-    made.train_from_iterator(texts, trainers.BpeTrainer(vocab_size=400, special_tokens=special, show_progress=False))
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=made, pad_token="<pad>", eos_token="<eos>")
+    bpe.train_from_iterator(texts, trainers.BpeTrainer(vocab_size=400, special_tokens=special, show_progress=False))
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=bpe, pad_token="<pad>", eos_token="<eos>")
     tokenizer.chat_template = TEMPLATE
     return tokenizer
 
@@ -91,14 +91,14 @@ def player(model: GPT2LMHeadModel, tokenizer: PreTrainedTokenizerFast):
     def answer(turn) -> str:
         text = tokenizer.apply_chat_template(turn.prompt, tokenize=False)
         tokens = tokenizer(text, return_tensors="pt", add_special_tokens=False).input_ids
-        made = model.generate(
+        output = model.generate(
             tokens,
             attention_mask=torch.ones_like(tokens),
             max_new_tokens=24,
             do_sample=True,
             pad_token_id=tokenizer.pad_token_id,
         )
-        return tokenizer.decode(made[0, tokens.shape[1] :], skip_special_tokens=True)
+        return tokenizer.decode(output[0, tokens.shape[1] :], skip_special_tokens=True)
 
     return answer
 

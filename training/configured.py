@@ -101,8 +101,8 @@ def _read(file: Path, kinds: Mapping[str, Any]) -> dict[str, Any]:
         raise ValueError(f"{file}: {error}") from None
 
 
-def _typed(told: Mapping[str, str], kinds: Mapping[str, Any]) -> dict[str, Any]:
-    split = {name: shlex.split(value) if _is_list(kinds[name]) else value for name, value in told.items()}
+def _typed(texts: Mapping[str, str], kinds: Mapping[str, Any]) -> dict[str, Any]:
+    split = {name: shlex.split(value) if _is_list(kinds[name]) else value for name, value in texts.items()}
     try:
         return _convert(split, kinds, strict=False)
     except ValueError as error:
@@ -124,13 +124,13 @@ def _is_list(kind: Any) -> bool:
 
 def _kinds(command: Callable[..., object]) -> dict[str, Any]:
     """Return the types of the options by name."""
-    found: dict[str, Any] = {}
+    kinds: dict[str, Any] = {}
     for name, kind in get_type_hints(command, include_extras=True).items():
         if is_dataclass(kind):
-            found |= dict(_fields(kind))
+            kinds |= dict(_fields(kind))
         elif name != "return":
-            found[_option(name, kind)] = _plain(kind)
-    return found
+            kinds[_option(name, kind)] = _plain(kind)
+    return kinds
 
 
 def _fields(kind: Any) -> Iterator[tuple[str, Any]]:

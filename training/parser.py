@@ -82,21 +82,21 @@ def _command(module: str, prog: str, args: Sequence[str], *, file: bool, live: b
     return _parsed(command, prog, args, file=file)
 
 
-def _check(kind: str, name: str, known: Iterable[str]) -> None:
-    if name not in known:
+def _check(kind: str, name: str, names: Iterable[str]) -> None:
+    if name not in names:
         from ..envs.core.options import did_you_mean  # loads Numba, which takes half a second
 
-        hint = _game_hint(name, known) if kind == "command" else None
-        raise ValueError(f"no {kind} is called {name!r}; {hint or did_you_mean(name, known)}")
+        hint = _game_hint(name, names) if kind == "command" else None
+        raise ValueError(f"no {kind} is called {name!r}; {hint or did_you_mean(name, names)}")
 
 
-def _game_hint(name: str, known: Iterable[str]) -> str | None:
+def _game_hint(name: str, names: Iterable[str]) -> str | None:
     """Return the command that plays the game of this name, or of a similar one if no command has a similar name."""
     from ..envs.core.options import nearest
     from ..envs.core.registry import GAMES, game_meant
 
     game = game_meant(name)
-    if game is None and not nearest(name, list(known)):
+    if game is None and not nearest(name, list(names)):
         game = nearest(name, [game_id.partition("-")[0] for game_id in GAMES])
     return None if game is None else f"did you mean `parlour play {game}`?"
 

@@ -25,20 +25,20 @@ def actors(seconds: Seconds) -> list[Row]:
     except ImportError:
         return [Row("actors", what, None, "decisions/s", note=f"not installed: {install('ray')}")]
     most = max(2, os.cpu_count() or 1)
-    found: dict[int, list[float]] = {}
+    rates: dict[int, list[float]] = {}
     for _ in range(ROUNDS):
         for count in (1, most):
             config: Any = load_config("holdem", algorithm="selfplay", engine="ray", actors=count)
             learner: Any = Learner(config, make_game("holdem", **config.options), League(1, 1.0, {}, 0))
             learner.engine.begin()
-            found.setdefault(count, []).append(_rate(learner, count, seconds))
+            rates.setdefault(count, []).append(_rate(learner, count, seconds))
             learner.close()
             ray.shutdown()
-    one, together = max(found[1]), max(found[most])
-    note = f"{most} actors; one alone: {one:,.0f} decisions/s, in the same run"
+    alone, together = max(rates[1]), max(rates[most])
+    note = f"{most} actors; one alone: {alone:,.0f} decisions/s, in the same run"
     return [
-        Row.of("actors", what, found[most], "decisions/s", note=note),
-        Row("actors-ratio", "the same, as a share of so many times one actor", together / one / most, "times", 0.95),
+        Row.of("actors", what, rates[most], "decisions/s", note=note),
+        Row("actors-ratio", "the same, as a share of so many times one actor", together / alone / most, "times", 0.95),
     ]
 
 

@@ -33,10 +33,10 @@ def openspiel_auction(seconds: Seconds) -> list[Row]:
     peer = _random_play(pyspiel.load_game("first_sealed_auction(players=2,max_value=101)"))
     theirs, *ours = rates(peer, *(vector(name, 4_096) for name in games), seconds=seconds)
     rows = [Row.of("openspiel-auction", what, theirs, "decisions/s")]
-    for (name, told), found in zip(games.items(), ours, strict=True):
-        note = f"{max(found):,.0f} decisions/s here in the same run"
-        beside = f"{told}, 4,096 tables, beside it"
-        rows.append(Row.of(f"openspiel-{name}-ratio", beside, ratios(found, theirs), "times", 40, note=note))
+    for (name, title), own in zip(games.items(), ours, strict=True):
+        note = f"{max(own):,.0f} decisions/s here in the same run"
+        beside = f"{title}, 4,096 tables, beside it"
+        rows.append(Row.of(f"openspiel-{name}-ratio", beside, ratios(own, theirs), "times", 40, note=note))
     return rows
 
 

@@ -27,9 +27,9 @@ def replay(seconds: Seconds) -> list[Row]:
             ("tangram", "tangram", {}),
             ("mafia, 10 seats", "mafia", {"seats": 10}),
         ):
-            made = _logged(match, live, name, **options)
+            decisions = _logged(match, live, name, **options)
             for log, whose in ((match, "a match, every view"), (live, "one agent's live log")):
-                value = rate(partial(_paged, log, made), seconds, 4)
+                value = rate(partial(_paged, log, decisions), seconds, 4)
                 rows.append(Row("replay", f"{what}: {whose}", value, "decisions/s", 5e3))
     return rows
 
@@ -44,14 +44,14 @@ def _paged(log: Path, decisions: int) -> int:
 def _logged(match: Path, live: Path, name: str, decisions: int = 500, **options: Any) -> int:
     """Write the log of random legal matches, and what its agents' live logs would hold; return how many decisions."""
     game = make_game(name, **options)
-    env, generator, made = GameEnv(game, "flat"), np.random.default_rng(0), 0
+    env, generator, count = GameEnv(game, "flat"), np.random.default_rng(0), 0
     with MatchLog(match, append=False) as log, MatchLog(live, append=False) as heard:
-        while made < decisions:
-            recorder = Recorder(log, env, made)
+        while count < decisions:
+            recorder = Recorder(log, env, count)
             while not env.table.done:
                 state = env.turn_state(env.agent_selection)
                 action = int(generator.choice(np.flatnonzero(game.mask(env.table, int(env.table.turn)))))
                 heard.write("turn", turn_state=state, response=game.view.encode(env.table, action))
                 recorder.play(action)
-                made += 1
-    return made
+                count += 1
+    return count

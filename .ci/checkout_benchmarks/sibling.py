@@ -26,13 +26,13 @@ def sibling(seconds: Seconds) -> list[Row]:
             rows.append(Row(f"sibling-{name}", what, None, "times", note="needs a POSIX system"))
             continue
         tables = _reset(name, options)
-        found: dict[bool, list[float]] = {False: [], True: []}
+        rates: dict[bool, list[float]] = {False: [], True: []}
         with _other(name, options) as play:
             for _ in range(ROUNDS):
-                for busy in found:
+                for busy in rates:
                     play(busy)
-                    found[busy].append(_rate(tables, seconds / 2 / ROUNDS))
-        alone, beside = max(found[False]), max(found[True])
+                    rates[busy].append(_rate(tables, seconds / 2 / ROUNDS))
+        alone, beside = max(rates[False]), max(rates[True])
         note = f"{alone:,.0f} decisions/s alone, in the same run; {os.cpu_count()} cores"
         rows.append(Row(f"sibling-{name}", what, beside / alone, "times", 0.6, note=note))
     return rows

@@ -36,8 +36,8 @@ def games_named(name: str) -> list[str]:
         ValueError: for a game that is unknown, or named twice.
     """
     names = list(dict.fromkeys(one.rpartition("-v")[0] for one in GAMES)) if name == ALL else name.split(",")
-    for one in names:
-        find(one)
+    for game in names:
+        find(game)
     if twice := [one for one in names if names.count(one) > 1]:
         raise ValueError(f"{twice[0]}: named twice")
     return names

@@ -210,14 +210,14 @@ def _opponents(names: Sequence[str], game: Game) -> dict[str, list[str]]:
     return opponents
 
 
-def _parts(name: str, known: Mapping[str, Any]) -> list[str]:
+def _parts(name: str, bots: Mapping[str, Any]) -> list[str]:
     """Return the policies of ``one+two``; a name that exists as it is counts as one."""
     try:
-        return [located(name, known)]
+        return [located(name, bots)]
     except ValueError:
         if "+" not in name:
             raise
-        return [located(part, known) for part in name.split("+")]
+        return [located(part, bots) for part in name.split("+")]
 
 
 def _save(beside: Comparison, picture: Path | None, folder: Path | None) -> None:

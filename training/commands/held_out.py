@@ -48,11 +48,11 @@ def evaluate_held_out(
     results: Results = []
     for name, settings in held_out.sets(trained).items():
         game = game_with(trained.id, (), **{**trained.options, **settings})
-        for number, one in enumerate(dict.fromkeys((run, *(trained.bots if against is None else against))), 1):
-            player = policy(one, game, report.seed + number, deterministic)
-            shown = one
-            if search and one == run:
-                player, shown = searching(one, player, game, report.seed), f"{one} with search"
+        for number, spec in enumerate(dict.fromkeys((run, *(trained.bots if against is None else against))), 1):
+            player = policy(spec, game, report.seed + number, deterministic)
+            shown = spec
+            if search and spec == run:
+                player, shown = searching(spec, player, game, report.seed), f"{spec} with search"
             with counting_bar(f"{shown}, {name}", games) as done:
                 scores = held_out.score(game, player, games=games, seed=report.seed, progress=done)
             results.append((name, shown, scores))
@@ -62,17 +62,17 @@ def evaluate_held_out(
         Console().print(_table(results))
 
 
-def _plain(found: dict[str, Score | float]) -> dict[str, Any]:
-    return {name: asdict(value) if isinstance(value, Score) else value for name, value in found.items()}
+def _plain(scores: dict[str, Score | float]) -> dict[str, Any]:
+    return {name: asdict(value) if isinstance(value, Score) else value for name, value in scores.items()}
 
 
 def _table(results: Results) -> Table:
     names = list(results[0][2])
     table = Table("held-out set", "policy", *names, title="held-out sets (95 % intervals)")
-    for name, one, found in results:
-        games = next((value.deals for value in found.values() if isinstance(value, Score)), None)
-        cells = (escape(_cell(found[column])) for column in names)
-        table.add_row(name if games is None else f"{name} ({games:,})", one, *cells)
+    for name, shown, scores in results:
+        games = next((value.deals for value in scores.values() if isinstance(value, Score)), None)
+        cells = (escape(_cell(scores[column])) for column in names)
+        table.add_row(name if games is None else f"{name} ({games:,})", shown, *cells)
     return table
 
 

@@ -66,11 +66,11 @@ def remedy_for(game: str, found: Mapping[str, Any], compare: Callable[[Mapping[s
         found: the options that differ, with the table's values.
         compare: returns which of the options given to it differ.
     """
-    for one in platform_presets():
-        if one.game == game:
-            options = make_game(game, **preset_options(one.preset)).options
+    for platform in platform_presets():
+        if platform.game == game:
+            options = make_game(game, **preset_options(platform.preset)).options
             if not compare(options):
-                return one.command
+                return platform.command
     return f"parlour train {game} --options {_as_options(found, ' ')}"
 
 

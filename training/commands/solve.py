@@ -183,10 +183,8 @@ class _Samples:
 
 
 def _line(progress: Progress) -> str:
-    known = "" if progress.nash_conv is None else f", NashConv {progress.nash_conv:.4g}"
-    return (
-        f"{progress.iterations:,} iterations, {progress.rate:,.0f} a second, regret bound {progress.bound:.4g}{known}"
-    )
+    nash = "" if progress.nash_conv is None else f", NashConv {progress.nash_conv:.4g}"
+    return f"{progress.iterations:,} iterations, {progress.rate:,.0f} a second, regret bound {progress.bound:.4g}{nash}"
 
 
 def _sentence(facts: dict[str, Any]) -> str:

@@ -74,9 +74,9 @@ def command(
         )
         return
     table = Table("trial", "settings", metric, "by seed")
-    for one in outcomes[:10]:
+    for trial in outcomes[:10]:
         table.add_row(
-            str(one.number), _text(one), f"{one.mean:+.4f}", " ".join(f"{value:+.4f}" for value in one.values)
+            str(trial.number), _text(trial), f"{trial.mean:+.4f}", " ".join(f"{value:+.4f}" for value in trial.values)
         )
     console.print(table)
 

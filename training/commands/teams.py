@@ -139,10 +139,10 @@ def _combinations(game: Game, policies: Sequence[str]) -> Iterator[dict[str, str
     """Yield the policy of each team, for every combination of the given ones."""
     names = teams_of(game).names
     chosen: dict[str, list[str]] = {team: [] for team in names}
-    for one in policies:
-        team, equals, name = one.partition("=")
+    for text in policies:
+        team, equals, name = text.partition("=")
         if not equals:
-            raise ValueError(f"{one!r}: write team=policy; the teams of {game.name} are {', '.join(names)}")
+            raise ValueError(f"{text!r}: write team=policy; the teams of {game.name} are {', '.join(names)}")
         chosen[named("team", team, names)].append(name)
     default = next(iter(settings_from(game.name).get("bots", {"random": 1})))
     for combination in product(*(chosen[team] or [default] for team in names)):

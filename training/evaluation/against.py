@@ -107,8 +107,8 @@ def team_table(results: Sequence[Result], title: str) -> Table:
     for column in table.columns[2:]:
         column.justify = "right"
     for team in dict.fromkeys(one.team for one in results):
-        for one in (one for one in results if one.team == team):
-            shown = [one.score, one.in_its_place, one.wins]
+        for result in (result for result in results if result.team == team):
+            shown = [result.score, result.in_its_place, result.wins]
             cells = [in_two_lines(score.mean, score.low, score.high, "") for score in shown if score is not None]
-            table.add_row(team, one.against, *cells, f"{one.score.deals:,}")
+            table.add_row(team, result.against, *cells, f"{result.score.deals:,}")
     return table

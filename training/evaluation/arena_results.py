@@ -90,12 +90,12 @@ def write_pages(folder: Path, results: Sequence[GameResults], together: Standing
     """
     folder.mkdir(parents=True, exist_ok=True)
     parts = [_html("All games", over_all(results, together))] if len(results) > 1 else []
-    for one in results:
-        parts.append(_html(one.title, by_agent(one.standings.lines())))
-        if one.samples is not None:
-            file = f"{one.game.name}.html"
-            (folder / file).write_text(page(moments(one.samples), f"{one.game.id}: first matches"), "utf-8")
-            parts.append(f'<p><a href="{file}">The first matches of {escape(one.game.name)}, move by move</a></p>')
+    for result in results:
+        parts.append(_html(result.title, by_agent(result.standings.lines())))
+        if result.samples is not None:
+            file = f"{result.game.name}.html"
+            (folder / file).write_text(page(moments(result.samples), f"{result.game.id}: first matches"), "utf-8")
+            parts.append(f'<p><a href="{file}">The first matches of {escape(result.game.name)}, move by move</a></p>')
     index = folder / "index.html"
     index.write_text(document("Results of the arena", "".join(parts)), "utf-8")
     return index

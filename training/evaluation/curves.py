@@ -140,8 +140,8 @@ def grouped(runs: Sequence[Path], metric: str) -> list[Group]:
     names = {name for one in settings for name in one if any(one[name] != other.get(name) for other in settings)}
     names |= {name for one in settings for other in settings for name in other if name not in one}
     groups: dict[str, list[Path]] = {}
-    for run, one in zip(runs, settings, strict=True):
-        label = " ".join(f"{name}={one[name]}" for name in sorted(names) if name in one) or str(one["game"])
+    for run, values in zip(runs, settings, strict=True):
+        label = " ".join(f"{name}={values[name]}" for name in sorted(names) if name in values) or str(values["game"])
         groups.setdefault(label, []).append(run)
     return [
         Group(

@@ -60,21 +60,21 @@ def columns_of(places: Sequence[PolicyStanding], unit: str) -> tuple[list[str], 
     heads = ["policy", f"Nash average ({unit})", "share", "mean"]
     rows = [
         [
-            one.name,
-            in_two_lines(one.nash_average, *one.nash_interval),
-            f"{one.share:.3f}",
-            in_two_lines(one.mean, *one.mean_interval),
+            place.name,
+            in_two_lines(place.nash_average, *place.nash_interval),
+            f"{place.share:.3f}",
+            in_two_lines(place.mean, *place.mean_interval),
         ]
-        for one in places
+        for place in places
     ]
     if places[0].openskill is not None:
         heads.append("openskill")
-        for row, one in zip(rows, places, strict=True):
-            row.append(f"{one.openskill:.1f} ± {one.deviation:.1f}")
+        for row, place in zip(rows, places, strict=True):
+            row.append(f"{place.openskill:.1f} ± {place.deviation:.1f}")
     if places[0].alpha_rank is not None:
         heads.append("α-rank")
-        for row, one in zip(rows, places, strict=True):
-            row.append(f"{one.alpha_rank:.3f}")
+        for row, place in zip(rows, places, strict=True):
+            row.append(f"{place.alpha_rank:.3f}")
     return heads, rows
 
 

@@ -151,17 +151,17 @@ def finished(
     tables.stream = seeds
     playing: list[Policy] = []
     for name in teams.names:
-        one = policies[name]
-        playing += [one.policy, one.newcomer] if isinstance(one, Mixed) else [one, one]
+        player = policies[name]
+        playing += [player.policy, player.newcomer] if isinstance(player, Mixed) else [player, player]
     random = np.random.default_rng(seeds[:1])
 
     def who(tables: Tables) -> NDArray[np.int64]:
         of = np.asarray(teams.of(tables), np.int64)
         seated = 2 * of
         for team, name in enumerate(teams.names):
-            one = policies[name]
-            if isinstance(one, Mixed):
-                seated += _newcomers(of == team, one.count, random)
+            player = policies[name]
+            if isinstance(player, Mixed):
+                seated += _newcomers(of == team, player.count, random)
         return seated
 
     return tables, play_until_done(game, playing, tables, who=who)

@@ -127,7 +127,7 @@ class SelfPlayConfig(TrainConfig):
         for name in ("average_decay", "adam_beta1"):
             if getattr(self, name) == 1:
                 raise ValueError(f"{name}=1: the mean would never move; need less than 1")
-        for name, known in (("ent_prior", EntropyPrior), ("network", NetworkKind), ("engine", EngineName)):
-            named(name, getattr(self, name), get_args(known))
+        for name, kind in (("ent_prior", EntropyPrior), ("network", NetworkKind), ("engine", EngineName)):
+            named(name, getattr(self, name), get_args(kind))
         if self.device != "cpu" and not (self.device.startswith("cuda") and torch.cuda.is_available()):
             raise ValueError(f"device={self.device!r}: need cpu, or cuda where PyTorch finds a GPU; it finds none here")

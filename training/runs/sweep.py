@@ -58,20 +58,20 @@ def space(texts: Sequence[str]) -> dict[str, "BaseDistribution"]:
     """
     from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
-    found: dict[str, BaseDistribution] = {}
+    distributions: dict[str, BaseDistribution] = {}
     for text in texts:
         name, _, given = text.partition("=")
         parts = given.split(":")
         if len(parts) == 1 and given:
-            found[name] = CategoricalDistribution([pair(f"{name}={choice}")[1] for choice in given.split(",")])
+            distributions[name] = CategoricalDistribution([pair(f"{name}={choice}")[1] for choice in given.split(",")])
             continue
         bounds = [pair(f"{name}={part}")[1] for part in parts[:2]]
         numbers = all(isinstance(bound, int | float) for bound in bounds)
         if not numbers or parts[2:] not in ([], ["log"]) or len(bounds) < 2 or not bounds[0] < bounds[1]:
             raise ValueError(f"{text!r}: write name=low:high, name=low:high:log, or name=a,b,c")
         kind = IntDistribution if all(isinstance(bound, int) for bound in bounds) else FloatDistribution
-        found[name] = kind(bounds[0], bounds[1], log=parts[2:] == ["log"])
-    return found
+        distributions[name] = kind(bounds[0], bounds[1], log=parts[2:] == ["log"])
+    return distributions
 
 
 def sweep(

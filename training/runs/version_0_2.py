@@ -78,10 +78,10 @@ def current(settings: Mapping[str, Any], algorithm: str, source: str) -> dict[st
         now.setdefault("evaluate_against", ["random"])
     else:
         now.pop("evaluate_against", None)
-    known = [field.name for field in fields(find(algorithm).Config)]
+    field_names = [field.name for field in fields(find(algorithm).Config)]
     kept = {}
     for name, value in now.items():
-        if name in known or name not in (*REMOVED, *WITHOUT_EFFECT):
+        if name in field_names or name not in (*REMOVED, *WITHOUT_EFFECT):
             kept[name] = value
         elif name in REMOVED and value != REMOVED[name]:
             raise ValueError(
@@ -96,10 +96,10 @@ def current(settings: Mapping[str, Any], algorithm: str, source: str) -> dict[st
 def _schedules(settings: dict[str, Any]) -> dict[str, list[Any]]:
     """Remove the settings of schedules, and return each start with its end."""
     schedule = settings.pop("ent_schedule", "power")
-    found = {}
+    schedules = {}
     for name, (start, end) in ENDS.items():
         start, end = settings.pop(name, start), settings.pop(f"final_{name}", end)
         way = "power" if name == "learning_rate" else schedule
         constant = end is None or way == "constant"
-        found[name] = [start] if constant else [start, end, *([LINEAR] if way == LINEAR else [])]
-    return found
+        schedules[name] = [start] if constant else [start, end, *([LINEAR] if way == LINEAR else [])]
+    return schedules

@@ -59,23 +59,23 @@ class TerminalMatch:
         if len(people) > 1:
             raise ValueError("two people cannot share one terminal: they would see each other's cards")
         self.eyes = people[0] if people else None
-        for one in self.agents:
-            if isinstance(one, HumanAgent):
-                one.compact = True  # the table is on the screen already
+        for agent in self.agents:
+            if isinstance(agent, HumanAgent):
+                agent.compact = True  # the table is on the screen already
         self.totals = [0.0] * self.game.seats
 
     def play(self, episodes: int, seed: int | None) -> None:
         """Play `episodes` episodes and add up the rewards. Without a seed the match is random."""
         env = GameEnv(self.game)
-        for number, one in enumerate(streams(seed, episodes).tolist(), 1):
+        for number, stream in enumerate(streams(seed, episodes).tolist(), 1):
             for who in self.agents:
                 if isinstance(who, LLMAgent):
                     who.begin()
             recorder = None
             if self.log is None:
-                env.reset(seed=one)
+                env.reset(seed=stream)
             else:
-                recorder = Recorder(self.log, env, one, distinct(self.names))
+                recorder = Recorder(self.log, env, stream, distinct(self.names))
             self._show(env, f"{number} of {episodes}")
             self._episode(env, recorder)
 

@@ -268,8 +268,8 @@ def _report(games: _Games, several: bool, as_json: bool, console: Console) -> No
         together = list(map(asdict, games.together.lines()))
         print(json.dumps({"games": rows, "over_all": together} if several else rows[0]))
         return
-    for one in games.played:
-        console.print(_table(by_agent(one.standings.lines()), one.title))
+    for result in games.played:
+        console.print(_table(by_agent(result.standings.lines()), result.title))
     if several:
         heads, lines = over_all(games.played, games.together)
         shown = heads[:SHOWN], [line[:SHOWN] for line in lines]

@@ -62,11 +62,11 @@ def command(
             played = supervisor.run(table.play(matches, session.seed), activity)
         except EOFError:
             raise ValueError("the input ended before the match") from None
-    for one in played:
-        end = one.outcome or {}
+    for result in played:
+        end = result.outcome or {}
         console.print(
-            f"{one.objective}: {one.turns} turns, {one.lost} lost by the agent, {one.refused} of its messages refused; "
-            f"{end.get('reason')}, IoU {end.get('iou'):.2f}",
+            f"{result.objective}: {result.turns} turns, {result.lost} lost by the agent, "
+            f"{result.refused} of its messages refused; {end.get('reason')}, IoU {end.get('iou'):.2f}",
             markup=False,
             soft_wrap=True,
         )

@@ -59,10 +59,10 @@ class _Visited:
         self._bot = bot
         self.rows: list[tuple[Any, Any, Any]] = []
 
-    def add(self, made: Decisions) -> None:
+    def add(self, decisions: Decisions) -> None:
         """Add the decisions of one step."""
-        wanted = self._bot.act(made.observations, made.masks)
-        self.rows.append((self._bot.phases(made.observations), made.actions, wanted))
+        wanted = self._bot.act(decisions.observations, decisions.masks)
+        self.rows.append((self._bot.phases(decisions.observations), decisions.actions, wanted))
 
     def of(self, phase: int, waiting: bool) -> tuple[Floats, Floats]:
         """Return the choices of a phase: the policy's, and the equilibrium's.

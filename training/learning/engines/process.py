@@ -40,10 +40,10 @@ class ProcessEngine(Engine):
         self._ask_all("begin")
 
     def _collect(self, version: int, weights: Weights) -> list[RolloutBatch]:
-        found: list[RolloutBatch] = self._ask_all(
+        batches: list[RolloutBatch] = self._ask_all(
             "rollout", version, weights, self._opponents(), self.random_start_steps
         )
-        return found
+        return batches
 
     def _save_actors(self, folder: Path) -> list[dict[str, Any]]:
         with ExitStack() as stack:
