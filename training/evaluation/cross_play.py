@@ -101,7 +101,7 @@ class Matrix:
 
 
 def count_of_matches(game: Game, policies: int, mixed: bool = True) -> int:
-    """Return how many lots of deals `cross_play` plays with that many policies."""
+    """Return how many times `cross_play` plays all deals with that many policies."""
     if game.capabilities.teams is None:
         return policies * (policies + 1) // 2 if mirrored(game) else policies**2
     teams = len(game.capabilities.teams.names)

@@ -174,7 +174,7 @@ def _check(tree: Tree, strategy: Floats) -> None:
 
 @partial(compiled, allocates=True)
 def realised(strategy: Any, parent: Any, first: Any) -> Any:
-    """Return the probability that a seat plays all of a sequence, if the others let it: float64[Q]."""
+    """Return the realization plan: the product of the probabilities along each sequence, float64[Q]."""
     plan = np.ones(len(strategy))
     for i in range(len(parent)):
         for s in range(first[i], first[i + 1]):
@@ -215,7 +215,7 @@ def respond(seat: int, seats: Any, parent: Any, first: Any, gains: Any, reply: A
 
 
 def look_at(tables: Any, who: Any, counts: Any, masks: Any) -> None:
-    """Write who decides at each record (`CHANCE`, `END`), how many ways go on from it, and what is legal."""
+    """Write who decides at each record (`CHANCE`, `END`), the number of its branches, and the action masks."""
     for i in range(len(tables)):
         table = tables[i]
         counts[i] = outcomes(table)
@@ -250,7 +250,7 @@ def go_on(children: Any, who: Any, counts: Any, masks: Any, actions: Any, chance
 
 @compiled
 def equally(table: Any, outcome: int) -> float:
-    """Say that all outcomes are equally likely."""
+    """Return −1, which stands for outcomes of the same probability."""
     return -1.0
 
 

@@ -56,7 +56,7 @@ def document(title: str, body: str) -> str:
 
 
 def columns_of(places: Sequence[PolicyStanding], unit: str) -> tuple[list[str], list[list[str]]]:
-    """Return the headings and the rows of the table of ratings; what is not known of all is left out."""
+    """Return the headings and the rows of the table of ratings; ratings that were not computed are left out."""
     heads = ["policy", f"Nash average ({unit})", "share", "mean"]
     rows = [
         [

@@ -313,7 +313,7 @@ class Survey:
 
 @dataclass
 class _Asked:
-    """Requests to be sent: the information sets, and what came of those before."""
+    """Requests to be sent: the information sets, and the results of earlier requests."""
 
     survey: Survey
     answers: AnswerFile

@@ -75,7 +75,7 @@ def nash_average(payoffs: Floats) -> tuple[Floats, Floats]:
     """Return Nash averages and the equilibrium of a symmetric zero-sum game (Balduzzi et al., NeurIPS 2018).
 
     The equilibrium is the one of greatest entropy, up to `TEMPERATURE`: the logit equilibrium is followed from great
-    entropy to little. A policy that is there twice changes no rating.
+    entropy to little. A duplicate of a policy changes no rating.
 
     Args:
         payoffs: float64[N, N], antisymmetric: what the row's policy wins from the column's.

@@ -42,7 +42,7 @@ class Score:
         return replace(self, mean=factor * self.mean, low=factor * self.low, high=factor * self.high, unit=unit)
 
     def reversed(self) -> "Score":
-        """Return the score of the other one of two seats that play for each other's loss."""
+        """Return the score of the opponent in a zero-sum game of two seats."""
         return replace(self, mean=-self.mean, low=-self.high, high=-self.low)
 
     def to_dict(self) -> dict[str, Any]:

@@ -280,7 +280,7 @@ BESIDE = ("reason", "metadata")
 
 
 def _without_reasons(answer: AgentResponse | None) -> tuple[AgentResponse | None, list[str]]:
-    """Return an answer without what explains its action, and that in words."""
+    """Return an answer without the fields that explain its action, and these fields as text."""
     if answer is None:
         return None, []
     action = answer.action

@@ -25,7 +25,7 @@ def page(moments: Iterable[Moment], title: str, note: Callable[[], str] = str) -
     Args:
         moments: the moments, match by match.
         title: the title of the page.
-        note: returns what else the overview says, when all moments have been read.
+        note: returns more text for the overview; called when all moments have been read.
 
     Raises:
         ValueError: if there are no moments, or one cannot be drawn.
