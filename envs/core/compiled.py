@@ -1,20 +1,20 @@
 """Decorators that compile a function with Numba and cache the machine code on disk, without stale caches."""
 
-import marshal
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import partial
+from functools import cached_property, partial
 from inspect import signature
 from os import scandir
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any, TypeVar, cast
 from zlib import crc32
 
 import numba
 import numpy as np
 from numba.core import types
+from numba.core.caching import IndexDataCacheFile
 from numba.core.compiler import Flags
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import Dispatcher
@@ -40,11 +40,10 @@ def compiled(function: Function, inline: str = "never", nogil: bool = False, all
     """Compile `function` with Numba at its first call and cache the machine code on disk.
 
     Numba's own cache checks only the file of the function itself. It goes stale when the function calls another one
-    in another file, and that file changes. Here the cache key holds every source file in the function's folder, in
-    `core`, and in the folders of the compiled functions that it calls, as they were when it was defined. Constants
-    imported from other folders are not part of the key. A function is compiled again in every process if no cache
-    folder can be written (package and home both read-only), or if it was defined in a notebook, where no file shows
-    that another cell has changed.
+    in another file, and that file changes. Here the cache key holds the content of the function, of all functions that
+    it calls, and of the constants that these name; and the source files of `core`, which say how they are compiled. So
+    an edit compiles again what depends on it. A function is compiled again in every process if no cache folder can be
+    written (package and home both read-only), or if it was defined in a notebook.
 
     Numba also compiles a function again for every constant and every integer width that it is called with. Here all
     signed integers that compiled functions pass to each other have 64 bits, which halves the compile time. The
@@ -68,8 +67,7 @@ def compiled(function: Function, inline: str = "never", nogil: bool = False, all
     """
     if _config.DISABLE_JIT:
         return interpreted(function)
-    stamp = _stamp(function)
-    if stamp is None:
+    if not Path(function.__code__.co_filename).is_file():
         return cast(Function, numba.njit(function))
     counts = allocates or any(one.targetoptions.get("_nrt", True) for one in _called(function))
     try:
@@ -79,13 +77,12 @@ def compiled(function: Function, inline: str = "never", nogil: bool = False, all
     else:
         cache_file = _inside(dispatcher, "_cache", "_cache_file")
         _inside(cache_file, "_source_stamp")
-        cache_file._source_stamp = tuple(sorted(stamp))
-        _forget_older(Path(_inside(cache_file, "_index_path")), max(time for _, time, _ in stamp))
         _inside(cache_file, "_load_index")
+        cache_file.__class__, cache_file.dispatcher = _Index, dispatcher
         _inside(dispatcher, "_cache", "_index_key")
         dispatcher.missed = -1  # the latest `PLAIN_START.ended` at which it was not on the disk
         dispatcher.compile = partial(_compile_when_ready, dispatcher, _inside(dispatcher, "compile"))
-    dispatcher.stamp = stamp
+    dispatcher.options = repr((inline, nogil, allocates))
     call = _inside(dispatcher, "get_call_template")
     dispatcher.get_call_template = partial(widened, call)
     if not counts:
@@ -123,47 +120,105 @@ for _flag in ("no_cfunc_wrapper", "nrt"):
         raise ImportError(_unknown_numba(f"Flags.{_flag}"))
 
 
-Stamp = frozenset[tuple[str, int, int]]
-"""Name, time and size of every source file that machine code depends on; and name, 0 and checksum of every function."""
+def _core_files() -> tuple[tuple[str, int, int], ...]:
+    """Return name, time and size of the source files of `core`."""
+    files = []
+    with scandir(Path(__file__).parent) as entries:
+        for entry in entries:
+            if entry.name.endswith(".py"):
+                with suppress(OSError):  # an editor's lock file may be a broken link
+                    files.append((entry.name, entry.stat().st_mtime_ns, entry.stat().st_size))
+    return tuple(sorted(files))
 
 
-def _stamp(function: Callable[..., Any], within: tuple[Callable[..., Any], ...] = ()) -> Stamp | None:
-    """Return what the machine code of a function depends on; None if it has no source file."""
-    code = function.__code__
-    file = Path(code.co_filename)
-    if not file.is_file():
-        return None
-    stamp = {(function.__qualname__, 0, crc32(marshal.dumps(code, 2)))}
-    for folder in {file.parent, Path(__file__).parent}:
-        with scandir(folder) as entries:
-            for entry in entries:
-                if entry.name.endswith(".py"):
-                    with suppress(OSError):  # an editor's lock file may be a broken link
-                        stamp.add((entry.path, entry.stat().st_mtime_ns, entry.stat().st_size))
-    for one in _called(function):
-        if one.py_func in within:  # it calls itself
-            continue
-        theirs = one.stamp if hasattr(one, "stamp") else _stamp(one.py_func, (*within, function))
-        if theirs is None:
-            return None
-        stamp |= theirs
-    return frozenset(stamp)
+_CORE_FILES = _core_files()
+
+
+class _Index(IndexDataCacheFile):
+    """The index of a function's cache, with the content that its machine code depends on as its stamp."""
+
+    dispatcher: Any
+
+    @cached_property
+    def _stamp(self) -> tuple[Any, ...]:
+        return _CORE_FILES, content_of(self.dispatcher)
+
+    @property
+    def _source_stamp(self) -> tuple[Any, ...]:
+        """The stamp: by the first call all that a function names is there, also what stands below it in its file."""
+        return self._stamp
+
+    def _load_index(self) -> Any:
+        """Read the index; empty if it is older. It is unpickled before its stamp is seen, and may name a lost type."""
+        try:
+            return super()._load_index()  # type: ignore[no-untyped-call]
+        except (AttributeError, ImportError):
+            return {}
+
+
+def content_of(dispatcher: Any) -> tuple[tuple[str, int], ...]:
+    """Return names and checksums of a compiled function and of all that it calls, with the constants that they name."""
+    parts: dict[int, tuple[str, int]] = {}
+    waiting = [dispatcher]
+    while waiting:
+        each = waiting.pop()
+        if id(each) not in parts:
+            if not hasattr(each, "content"):
+                each.content = _own_content(each)
+            checksum, called = each.content
+            parts[id(each)] = f"{each.py_func.__module__}.{each.py_func.__qualname__}", checksum
+            waiting += called
+    return tuple(sorted(set(parts.values())))
+
+
+def _own_content(dispatcher: Any) -> tuple[int, list[Any]]:
+    """Return a checksum of a compiled function with the constants that it names, and the functions that it calls."""
+    function, called = dispatcher.py_func, []
+    values: list[Any] = [getattr(dispatcher, "options", ""), function.__defaults__]
+    values += [cell.cell_contents for cell in function.__closure__ or ()]
+    for name, value in _named(function):
+        if is_jitted(value):
+            called.append(value)
+        else:
+            values += [name, value]
+    return crc32(repr((_code(function.__code__, function.__doc__), _content(values))).encode()), called
+
+
+def _code(code: CodeType, doc: str | None = None) -> Any:
+    """Return what a function does, wherever it stands in its file and whatever its docstring says."""
+    consts = [_code(part) if isinstance(part, CodeType) else None if part == doc else part for part in code.co_consts]
+    return code.co_code, consts, code.co_names, code.co_varnames, code.co_cellvars, code.co_freevars, code.co_argcount
+
+
+def _content(value: Any) -> Any:
+    """Return what a value is: of it the text is the same in every process."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.dtype.descr, value.shape, crc32(value.tobytes())
+    if isinstance(value, list | tuple):
+        return type(value).__name__, [_content(part) for part in value]
+    if isinstance(value, type):
+        return value.__module__, value.__qualname__, getattr(value, "_fields", "")
+    text = repr(value)
+    return type(value).__qualname__ if " at 0x" in text else text
+
+
+def _named(function: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the globals that a function names, by themselves or as parts of modules that it names."""
+    names = names_in(function.__code__)
+    spaces, modules = [function.__globals__], set[str]()
+    for space in spaces:
+        for name in sorted(names & space.keys()):
+            value = space[name]
+            if not isinstance(value, ModuleType):
+                yield name, value
+            elif value.__name__ not in modules:
+                modules.add(value.__name__)
+                spaces.append(vars(value))
 
 
 def _called(function: Callable[..., Any]) -> list[Any]:
-    """Return the compiled functions that a function names, by themselves or as parts of modules."""
-    names = names_in(function.__code__)
-    modules: list[ModuleType] = []
-    spaces = [function.__globals__]
-    found: list[Any] = []
-    for space in spaces:
-        named: list[Any] = [space[name] for name in names if name in space]
-        found += filter(is_jitted, named)
-        for one in named:
-            if isinstance(one, ModuleType) and one not in modules:
-                modules.append(one)
-                spaces.append(vars(one))
-    return found
+    """Return the compiled functions that a function names."""
+    return [value for _, value in _named(function) if is_jitted(value)]
 
 
 def _compile_as_needed(dispatcher: Any, compile_: Callable[..., Any], signature: Any) -> Any:
@@ -246,10 +301,3 @@ def widened(template: Callable[..., Any], args: Any, kws: Any) -> Any:
 
 def _whole(kind: Any) -> bool:
     return isinstance(kind, types.IntegerLiteral) or kind in types.signed_domain
-
-
-def _forget_older(index: Path, time: int) -> None:
-    """Delete a cache older than its sources: Numba would read it first, and fails on a type that has been renamed."""
-    with suppress(OSError):
-        if index.stat().st_mtime_ns < time:
-            index.unlink()

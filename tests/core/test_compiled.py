@@ -30,6 +30,8 @@ NUMBERS = (
 )
 CALL = "from tiny.caller import caller; r = caller(1); s = caller.stats; print(r, sum(s.cache_hits.values()))"
 
+OWN = CALL.replace("tiny", "own")
+
 
 def python(code, folder, *args, **environment):
     run = subprocess.run(
@@ -72,6 +74,59 @@ def test_a_change_in_a_file_that_is_called_compiles_the_caller_anew(package):
     (package / "tiny" / "callee.py").write_text(CALLEE.format(100))
     assert python(CALL, package) == "101 0"
     assert python(CALL, package) == "101 1"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+def test_only_what_depends_on_an_edit_is_compiled_anew(package):
+    (package / "own").mkdir()
+    (package / "own" / "caller.py").write_text(CALLER)
+    callee, other = package / "own" / "callee.py", package / "lib.py"
+    other.write_text("NUMBER = 10\n")
+    callee.write_text("from lib import NUMBER\n" + CALLEE.format("NUMBER"))
+    assert (python(OWN, package), python(OWN, package)) == ("11 0", "11 1")
+    (package / "own" / "beside.py").write_text(CALLEE.format(7))
+    callee.write_text(callee.read_text() + "\n\n@compiled\ndef further(x):\n    return 2 * x\n")
+    assert python(OWN, package) == "11 1"  # files beside it, and another function in its file
+    other.write_text("NUMBER = 100\n")
+    assert (python(OWN, package), python(OWN, package)) == ("101 0", "101 1")  # a constant of another folder
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("return x + a[1]", "return x - a[1]"),
+        ("a = np.arange(3)", "a = np.arange(3) * 2"),
+        ("b = (1, (2, 3))", "b = (1, (2, 4))"),
+        ("y=1", "y=2"),
+        ("named.z", "named.w"),
+        ("    z: int\n    w: int\n", "    w: int\n    z: int\n"),
+        ("    return x * BELOW\n", "    return x * BELOW + 1\n"),
+        ("BELOW = 3", "BELOW = 4"),
+    ],
+)
+def test_whatever_a_function_depends_on_is_in_its_stamp(package, before, after):
+    """Also what stands below it in its file, and what a module that it names has."""
+    source = (
+        "import sys\nimport numpy as np\nfrom typing import NamedTuple\nfrom tiny.compiled import compiled\n\n"
+        "me = sys.modules[__name__]\na = np.arange(3)\nb = (1, (2, 3))\n\n\n"
+        "class Named(NamedTuple):\n    z: int\n    w: int\n\n\n"
+        "@compiled\ndef added(x, y=1):\n    return x + a[1] + y + b[1][1]\n\n\n"
+        "@compiled\ndef caller(x):\n    named = Named(5, 7)\n    return added(x) + lower(x) + named.z\n\n\n"
+        "@compiled\ndef lower(x):\n    return x * BELOW\n\n\nBELOW = 3\n"
+    )
+    (package / "own").mkdir()
+    file = package / "own" / "caller.py"
+    file.write_text(source)
+    assert before in source
+    first = python(OWN, package)
+    assert first.endswith(" 0") and python(OWN, package) == first.replace(" 0", " 1")
+    file.write_text(source.replace(before, after))
+    second = python(OWN, package)
+    expected = python(OWN, package, NUMBA_CACHE_DIR=str(package / "elsewhere"))
+    assert second == expected and second.split()[0] != first.split()[0]
 
 
 @pytest.mark.slow
@@ -317,7 +372,8 @@ def test_every_game_has_its_own_loop_on_disk_and_none_is_stale(playable):
         package = playable(factor)
         for hits in (0, 1):  # then from the cache
             told = python(LOOP, package, "rules.play", "rules.other", *MADE).split("\n")
-            own = [f"[1, 2] {hits}", f"[{factor}, {2 * factor}] {hits}"]
+            # `play` is as it was when the factor of `other` changes
+            own = [f"[1, 2] {1 if factor == 100 else hits}", f"[{factor}, {2 * factor}] {hits}"]
             assert told == [*own, *["[3, 6] 0", "[4, 8] 0"] * 2]  # what is made by a function is not kept
 
 
@@ -432,9 +488,6 @@ RENAMED = {
     "def init(self, *a): b(self, *a); self.files = self.__dict__.pop('_cache_file')\nc.Cache.__init__ = init",
     "IndexDataCacheFile._source_stamp": "import numba.core.caching as c; b = c.IndexDataCacheFile.__init__\n"
     "def init(self, **k): b(self, **k); self.stamp = self.__dict__.pop('_source_stamp')\n"
-    "c.IndexDataCacheFile.__init__ = init",
-    "IndexDataCacheFile._index_path": "import numba.core.caching as c; b = c.IndexDataCacheFile.__init__\n"
-    "def init(self, **k): b(self, **k); self.path = self.__dict__.pop('_index_path')\n"
     "c.IndexDataCacheFile.__init__ = init",
     "Dispatcher.get_call_template(args, kws)": "import numba.core.dispatcher as d\n"
     "d.Dispatcher.get_call_template = lambda self, args: None",
