@@ -122,14 +122,14 @@ def _quantiles(valuations: Any, seats: int) -> list[tuple[float, ...]]:
         f"tables, of {POINTS} numbers together at most; the highest valuation must be at least 0.01"
     )
     try:
-        one = all(np.ndim(entry) == 0 for entry in valuations)
-        each = [valuations] * seats if one else valuations
+        shared = all(np.ndim(entry) == 0 for entry in valuations)
+        each = [valuations] * seats if shared else valuations
         tables = [tuple(number("valuations", value, 0, 1e6) for value in table) for table in each]
     except (TypeError, ValueError):
         raise ValueError(message) from None
     if any(len(table) < 2 or list(table) != sorted(table) for table in tables):
         raise ValueError(message)
-    numbers = len(tables[0]) if one else sum(map(len, tables))
+    numbers = len(tables[0]) if shared else sum(map(len, tables))
     if len(tables) != seats or numbers > POINTS or max(map(max, tables)) < 0.01:
         raise ValueError(message)
     return tables

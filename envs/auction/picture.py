@@ -67,15 +67,15 @@ def picture(states: Sequence[TurnState]) -> str:
 
 
 def _bidders(states: Sequence[TurnState]) -> list[str]:
-    known = agents(states)
-    known += [name for state in states for name in state.game_state.get("opponents_with_bid", ()) if name not in known]
+    names = agents(states)
+    names += [name for state in states for name in state.game_state.get("opponents_with_bid", ()) if name not in names]
     count = drawn(states[0].game_state["num_bidders"], "num_bidders")
     ours = [f"player_{seat}" for seat in range(count)]
-    if set(known) <= set(ours):
+    if set(names) <= set(ours):
         return ours
     if len(states) == 1:  # the observer first: then no row moves when another bidder becomes known
-        known.sort(key=lambda name: name != states[0].agent_id)
-    return [*known, *(f"bidder {place + 1}" for place in range(len(known), count))]
+        names.sort(key=lambda name: name != states[0].agent_id)
+    return [*names, *(f"bidder {place + 1}" for place in range(len(names), count))]
 
 
 def _status(deed: str | None) -> str:

@@ -60,20 +60,20 @@ def public(table: Any) -> AuctionState:
 
 def unusual(table: Any) -> dict[str, Any]:
     """Return the options that the platforms do not have, where they are not as usual."""
-    told: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     if table.reserve > 0:
-        told["reserve_price"] = float(table.reserve)
+        options["reserve_price"] = float(table.reserve)
     if table.entry_fee > 0:
-        told["entry_fee"] = float(table.entry_fee)
+        options["entry_fee"] = float(table.entry_fee)
     if table.units > 1:
-        told["units"] = int(table.units)
+        options["units"] = int(table.units)
     if table.values != PRIVATE:
-        told["values"] = VALUES[int(table.values)]
+        options["values"] = VALUES[int(table.values)]
     if table.noise > 0:
-        told["noise"] = float(table.noise)
+        options["noise"] = float(table.noise)
     if table.risk_aversion > 0:
-        told["risk_aversion"] = float(table.risk_aversion)
-    return told
+        options["risk_aversion"] = float(table.risk_aversion)
+    return options
 
 
 def game_state(table: Any, seat: int) -> AuctionState:
@@ -114,14 +114,14 @@ def outcome(table: Any, seat: int) -> dict[str, Any]:
     winners' too."""
     bidders, resolved = int(table.num_bidders), bool(table.winner >= 0)
     unsold = "no_sale" if table.num_bids_submitted == bidders else "max_rounds_exceeded"
-    told: dict[str, Any] = {
+    result: dict[str, Any] = {
         "payoffs": [{"agent_id": _name(i), "utility": float(table.rewards[i])} for i in range(bidders)],
         "reason": "auction_resolved" if resolved else unsold,
         "winner": _name(int(table.winner)) if resolved else None,
     }
     if table.units > 1:
-        told["winners"] = [_name(i) for i in range(bidders) if table.won[i]]
-    return told
+        result["winners"] = [_name(i) for i in range(bidders) if table.won[i]]
+    return result
 
 
 def resample(table: Any, seat: int, generator: np.random.Generator) -> None:
@@ -205,8 +205,8 @@ def load(blank: Tables, talk: StructuredTalk, state: TurnState) -> tuple[Tables,
 
 
 def _others_with_bid(state: TurnState) -> list[str]:
-    found = state.game_state.get("opponents_with_bid")
-    return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
+    opponents = state.game_state.get("opponents_with_bid")
+    return [name for name in opponents if isinstance(name, str)] if isinstance(opponents, list) else []
 
 
 def _load_end(table: Any, state: TurnState, seats: dict[str, int]) -> None:

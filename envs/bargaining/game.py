@@ -68,8 +68,8 @@ def _ranges(reservations: Any, total: float) -> list[tuple[float, float]]:
     """Return one checked range per seat."""
     message = f"reservations={reservations!r}: give (low, high) with 0 ≤ low ≤ high ≤ {total:g}, or {SEATS} such pairs"
     try:
-        one = all(np.ndim(entry) == 0 for entry in reservations)
-        pairs = [reservations] * SEATS if one else reservations
+        shared = all(np.ndim(entry) == 0 for entry in reservations)
+        pairs = [reservations] * SEATS if shared else reservations
         highs = [number("reservations", high, 0, total) for _low, high in pairs]
         ranges = [(number("reservations", low, 0, high), high) for (low, _), high in zip(pairs, highs, strict=True)]
     except (TypeError, ValueError):

@@ -59,11 +59,11 @@ def _parties(states: Sequence[TurnState]) -> list[str]:
     """Return the name of the agent that acts first, and of the other one."""
     first = states[0]
     history = first.game_state["action_history"]
-    known = [entry["agent_id"] for entry in history[:2]] or [first.current_turn_agent_id or first.agent_id]
-    known = list(dict.fromkeys([*known, *agents(states)]))
-    if len(known) == 1:
-        known.append({"player_0": "player_1"}.get(known[0], "the other agent"))
-    return known[:2]
+    names = [entry["agent_id"] for entry in history[:2]] or [first.current_turn_agent_id or first.agent_id]
+    names = list(dict.fromkeys([*names, *agents(states)]))
+    if len(names) == 1:
+        names.append({"player_0": "player_1"}.get(names[0], "the other agent"))
+    return names[:2]
 
 
 def _reserved(states: Sequence[TurnState], names: Sequence[str]) -> dict[str, float]:

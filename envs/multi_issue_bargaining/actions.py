@@ -110,11 +110,11 @@ def nearest(table: Any, move: Step) -> int:
 def worth(table: Any) -> NDArray[np.float64]:
     """Return `OutsideOption.worth`: the utility of an offer less the reservation value, float64[outcomes + 3]."""
     outcomes = int(table.outcomes)
-    found = np.full(outcomes + 3, np.inf)
-    found[:outcomes] = gains(table)[int(table.turn)]
+    surplus = np.full(outcomes + 3, np.inf)
+    surplus[:outcomes] = gains(table)[int(table.turn)]
     if table.current_offer != NONE:
-        found[outcomes] = found[table.current_offer]
-    return found
+        surplus[outcomes] = surplus[table.current_offer]
+    return surplus
 
 
 def safe(table: Any) -> int:

@@ -77,14 +77,14 @@ def _issues(issues: Any) -> dict[str, int]:
         f"their product is at most {OUTCOMES:,}"
     )
     try:
-        named = dict(issues) if isinstance(issues, Mapping) else {f"issue_{k}": one for k, one in enumerate(issues)}
-        found = {name: whole("issues", count, 2, VALUES) for name, count in named.items()}
+        named = dict(issues) if isinstance(issues, Mapping) else {f"issue_{k}": count for k, count in enumerate(issues)}
+        counts = {name: whole("issues", count, 2, VALUES) for name, count in named.items()}
     except (TypeError, ValueError):
         raise ValueError(message) from None
-    names = all(isinstance(name, str) and 0 < len(name) <= 40 for name in found)
-    if not 1 <= len(found) <= ISSUES or prod(found.values()) > OUTCOMES or not names:
+    names = all(isinstance(name, str) and 0 < len(name) <= 40 for name in counts)
+    if not 1 <= len(counts) <= ISSUES or prod(counts.values()) > OUTCOMES or not names:
         raise ValueError(message)
-    return found
+    return counts
 
 
 def _worth(preferences: Any, seats: int, issues: Issues) -> list[list[list[float]]]:
@@ -94,13 +94,13 @@ def _worth(preferences: Any, seats: int, issues: Issues) -> list[list[list[float
         f"({seats} × {list(issues.values())}); the best ones of a seat sum to at most 1"
     )
     try:
-        found = [[[number("", one, 0, 1) for one in issue] for issue in seat] for seat in preferences]
+        worth = [[[number("", value, 0, 1) for value in issue] for issue in seat] for seat in preferences]
     except (TypeError, ValueError):
         raise ValueError(message) from None
-    sizes = [list(map(len, seat)) for seat in found]
-    if sizes != [list(issues.values())] * seats or any(sum(map(max, seat)) > 1 + 1e-9 for seat in found):
+    sizes = [list(map(len, seat)) for seat in worth]
+    if sizes != [list(issues.values())] * seats or any(sum(map(max, seat)) > 1 + 1e-9 for seat in worth):
         raise ValueError(message)
-    return found
+    return worth
 
 
 def _blank(options: dict[str, Any], issues: Issues, reservations: Any, worth: Any) -> Tables:

@@ -33,10 +33,10 @@ def utilities(table: Any) -> Floats:
     """Return what every outcome is worth to every seat, reservation values not subtracted: float64[seats, outcomes]."""
     seats, issues = int(table.seats), int(table.issues)
     worth = np.asarray(table.worth)
-    found = np.zeros((seats, 1))
+    totals = np.zeros((seats, 1))
     for issue in range(issues):
-        found = (found[:, :, None] + worth[:seats, issue, None, : int(table.values[issue])]).reshape(seats, -1)
-    return found
+        totals = (totals[:, :, None] + worth[:seats, issue, None, : int(table.values[issue])]).reshape(seats, -1)
+    return totals
 
 
 def gains(table: Any) -> Floats:

@@ -175,11 +175,11 @@ def _seating(table: Any, state: TurnState, history: Sequence[Row]) -> dict[str, 
     With more agents than the game has seats, the last ones are not seen; the agent itself always is.
     """
     count = int(table.seats)
-    told = state.game_state.get("agent_ids")
+    agent_ids = state.game_state.get("agent_ids")
     ours = [f"player_{seat}" for seat in range(count)]
     order = named_order(state)
     if not state.agent_id:  # an observer
-        order = told if isinstance(told, list) and all(isinstance(one, str) for one in told) else ours
+        order = agent_ids if isinstance(agent_ids, list) and all(isinstance(name, str) for name in agent_ids) else ours
     elif not order and state.agent_id in ours:
         order = ours
     elif not order:

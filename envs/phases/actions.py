@@ -136,30 +136,30 @@ def legal_actions(rules: PhaseGame, table: Any) -> list[AllowedAction]:
         if kind == len(rules.actions):
             offers.append(AllowedAction(PASS, meaning_of_pass(rules), NOTHING))
             continue
-        one = rules.actions[kind]
-        if not offers or offers[-1].action_type != one.name:
-            offers.append(AllowedAction(one.name, one.meaning, _schema(rules, table, kind)))
+        action = rules.actions[kind]
+        if not offers or offers[-1].action_type != action.name:
+            offers.append(AllowedAction(action.name, action.meaning, _schema(rules, table, kind)))
     return [*offers, AllowedAction("message_only", "send messages and decide later in this turn", NOTHING)]
 
 
 def _schema(rules: PhaseGame, table: Any, kind: int) -> dict[str, Any]:
-    one = rules.actions[kind]
-    if isinstance(one, Named) and one.says:
+    action = rules.actions[kind]
+    if isinstance(action, Named) and action.says:
         legal = [rules.actions[other] for other in offered(table) if other < len(rules.actions)]
-        same = [other for other in legal if isinstance(other, Named) and other.name == one.name]
-        return _object({key: {"type": "string", "enum": [each.says[key] for each in same]} for key in one.says})
-    if not isinstance(one, Number):
-        texts = {key: {"type": "string", "minLength": 1, "maxLength": MESSAGE_LENGTH} for key in one.texts}
-        return _object(texts, one.words) if texts or one.words else NOTHING
+        same = [other for other in legal if isinstance(other, Named) and other.name == action.name]
+        return _object({key: {"type": "string", "enum": [each.says[key] for each in same]} for key in action.says})
+    if not isinstance(action, Number):
+        texts = {key: {"type": "string", "minLength": 1, "maxLength": MESSAGE_LENGTH} for key in action.texts}
+        return _object(texts, action.words) if texts or action.words else NOTHING
     least, most = bounds(table, kind)
-    properties: dict[str, Any] = {one.key: {"type": "number", "minimum": least, "maximum": most}}
-    if one.shares:
-        properties = {one.key: _object({name_of(seat): properties[one.key] for seat in range(rules.seats)})}
-    if one.rest is not None:
-        properties[one.rest] = {"type": "number", "minimum": 0.0, "maximum": most - least}
-    for more in one.further:
+    properties: dict[str, Any] = {action.key: {"type": "number", "minimum": least, "maximum": most}}
+    if action.shares:
+        properties = {action.key: _object({name_of(seat): properties[action.key] for seat in range(rules.seats)})}
+    if action.rest is not None:
+        properties[action.rest] = {"type": "number", "minimum": 0.0, "maximum": most - least}
+    for more in action.further:
         properties[more.key] = {"type": "number", "minimum": 0.0, "maximum": more.highest}
-    return _object(properties, one.words)
+    return _object(properties, action.words)
 
 
 def _object(properties: dict[str, Any], words: Sequence[str] = ()) -> dict[str, Any]:
@@ -181,38 +181,38 @@ def encode(rules: PhaseGame, table: Any, action: int) -> AgentResponse:
 
 def parse(rules: PhaseGame, table: Any, action: Action) -> Move | ActionResult:
     """Return the exact move of a payload, or a refusal that names the right values."""
-    names = [*(one.name for one in rules.actions), PASS]
+    names = [*(each.name for each in rules.actions), PASS]
     name = action.action_type
     if name not in names:
         return ts.unknown_action(action, names)
     kind, legal = names.index(name), offered(table)
-    one = rules.actions[kind] if kind < len(rules.actions) else None
+    action_type = rules.actions[kind] if kind < len(rules.actions) else None
     number, further = 0.0, list[float]()
-    if isinstance(one, Number):
-        found = (_share if one.shares else _numbers)(one, action.payload, table, kind)
-        if isinstance(found, ActionResult):
-            return found
-        number, further = found[0], found[1:]
-    elif one is not None and one.says:
+    if isinstance(action_type, Number):
+        numbers = (_share if action_type.shares else _numbers)(action_type, action.payload, table, kind)
+        if isinstance(numbers, ActionResult):
+            return numbers
+        number, further = numbers[0], numbers[1:]
+    elif action_type is not None and action_type.says:
         said = [other for other, each in enumerate(rules.actions) if names[other] == name and _says(each, action)]
         if not said:
             words = "; ".join(f"{key}: {' or '.join(each)}" for key, each in _words(rules, name).items())
             return ts.refused(ts.INVALID_PAYLOAD, f"{name} needs {words}; got {repr(dict(action.payload))}")
         kind = said[0]
-    elif not _only_texts(one, action.payload):
-        wanted = _wanted_texts(one)
+    elif not _only_texts(action_type, action.payload):
+        wanted = _wanted_texts(action_type)
         return ts.refused(ts.INVALID_PAYLOAD, f"{name} {wanted}, got {repr(action.payload)}")
     if kind not in legal:
         open_now = ", ".join(names[other] for other in legal)
         return ts.refused(ts.GAME_RULE_VIOLATION, f"cannot {name} now; legal: {open_now}")
-    if not isinstance(one, Number):
+    if not isinstance(action_type, Number):
         return Move(kind, float(table.origin[kind]))
-    for more, value in zip(one.further, further, strict=False):  # shares have no bounds of their own
+    for more, value in zip(action_type.further, further, strict=False):  # shares have no bounds of their own
         if not 0 <= value <= more.highest:
             return ts.refused(ts.INVALID_PAYLOAD, f"{more.key} is {value:g}: the bounds are 0 to {more.highest:g}")
     least, most = bounds(table, kind)
     if not least <= number <= most:
-        return ts.refused(ts.INVALID_PAYLOAD, f"{one.key} is {number:g}: the bounds are {least:g} to {most:g}")
+        return ts.refused(ts.INVALID_PAYLOAD, f"{action_type.key} is {number:g}: the bounds are {least:g} to {most:g}")
     return Move(kind, *(value + 0.0 for value in (number, *further)))  # no −0
 
 

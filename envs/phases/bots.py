@@ -118,13 +118,13 @@ class PhaseBot:
         paths = {part.path for part in layout}
 
         def part(path: str) -> Any:
-            one = layout[path]
-            return observations[:, one.start : one.stop].reshape(-1, *one.shape).astype(np.float64)
+            entry = layout[path]
+            return observations[:, entry.start : entry.stop].reshape(-1, *entry.shape).astype(np.float64)
 
         standing = "game_state.standing"
         open_phase = standing in paths
         chosen = part("game_state.chosen") > 0
-        past, made = "game_state.history.choices", "game_state.history.chosen"
+        past, past_chosen = "game_state.history.choices", "game_state.history.chosen"
         return Seen(
             self._game,
             part("agent_id").argmax(axis=1),
@@ -134,7 +134,7 @@ class PhaseBot:
             np.round(part("game_state.choices") * self._numbers, 5),
             part("game_state.turns_left")[:, 0],
             np.round(part(past)[:, 0] * self._numbers, 5)[:, 0] if past in paths else part("agent_id") * 0,
-            part(made)[:, 0].any(axis=(1, 2)) if made in paths else np.zeros(len(observations), np.bool_),
+            part(past_chosen)[:, 0].any(axis=(1, 2)) if past_chosen in paths else np.zeros(len(observations), np.bool_),
             self._random,
             np.round(part(standing)[:, 0] * self._numbers[0, -1, 0], 5) if open_phase else chosen.sum((1, 2)) * 0.0,
             part("game_state.owner") > 0 if open_phase else chosen[:, 0],

@@ -88,9 +88,9 @@ def _open_slices(opened: Open, seats: int) -> list[Slice]:
 
 
 def _fact_slices(facts: Sequence[Fact], repeated: bool) -> list[Slice]:
-    told = [f"{one.name} ({', '.join(one.words)})" if one.words else one.name for one in facts]
-    names = "of the round, as shares of the highest: " + ", ".join(told)
-    size, each = len(facts), tuple(one.name for one in facts)
+    labels = [f"{fact.name} ({', '.join(fact.words)})" if fact.words else fact.name for fact in facts]
+    names = "of the round, as shares of the highest: " + ", ".join(labels)
+    size, each = len(facts), tuple(fact.name for fact in facts)
     past = shares("game_state.history.facts", (MEMORY, size), "of the last rounds, latest first", axes=(AGO, each))
     return [shares("game_state.facts", (size,), names, axes=(each,)), *([past] if repeated else ())]
 

@@ -149,9 +149,9 @@ def seating(rules: PhaseGame, state: TurnState) -> dict[str, int]:
     last ones are not seen; the agent itself always is.
     """
     game, seats = state.game_state, rules.seats
-    told = [agent for key in dict.fromkeys(rules.role_keys) for agent in _holders(rules, state, key)]
-    if told and (state.agent_id in told or not state.agent_id):
-        return {agent: seat for seat, agent in enumerate(told) if isinstance(agent, str)}
+    holders = [agent for key in dict.fromkeys(rules.role_keys) for agent in _holders(rules, state, key)]
+    if holders and (state.agent_id in holders or not state.agent_id):
+        return {agent: seat for seat, agent in enumerate(holders) if isinstance(agent, str)}
     order = named_order(state)
     ours = [name_of(seat) for seat in range(seats)]
     if not state.agent_id:  # an observer

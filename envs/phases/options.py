@@ -18,15 +18,15 @@ def ranges(option: str, value: Any, seats: int, highest: float = 1e6) -> tuple[t
         ValueError: unless it is a pair of numbers from 0 to `highest`, low first, or a pair for each seat.
     """
     try:
-        pairs = [value] * seats if all(np.ndim(one) == 0 for one in value) else list(value)
-        found = tuple((number(option, low, 0, highest), number(option, high, 0, highest)) for low, high in pairs)
+        pairs = [value] * seats if all(np.ndim(entry) == 0 for entry in value) else list(value)
+        intervals = tuple((number(option, low, 0, highest), number(option, high, 0, highest)) for low, high in pairs)
     except (TypeError, ValueError):
-        found = ()
-    if len(found) != seats or any(low > high for low, high in found):
+        intervals = ()
+    if len(intervals) != seats or any(low > high for low, high in intervals):
         raise ValueError(
             f"{option}={value!r}: give a lowest and a highest value from 0 to {highest:,g}, or {seats} such pairs"
         )
-    return found
+    return intervals
 
 
 def shown(checked: tuple[tuple[float, float], ...]) -> list[Any]:

@@ -109,18 +109,18 @@ def _choice(rules: PhaseGame, known: Sequence[_Known], k: int, seat: int) -> tup
         return "", None
     if rules.phases[k].open is not None and not (int(table.within) >> seat) & 1:
         return "out", None
-    made = [one for one in known if one.table.chosen[k, seat] > 0]
-    if not made:
+    views = [view for view in known if view.table.chosen[k, seat] > 0]
+    if not views:
         return "–", None
-    seen: Any = next((one.table for one in made if is_visible(one.table, k, seat, one.seat)), None)
+    seen: Any = next((view.table for view in views if is_visible(view.table, k, seat, view.seat)), None)
     if seen is None:
         return "sealed", None
     kind = int(seen.chosen[k, seat]) - 1
     if kind == len(rules.actions):
         return "pass", None
-    one, value = rules.actions[kind], float(seen.number[k, seat])
-    if isinstance(one, Named):
-        return one.label, None
+    action_type, value = rules.actions[kind], float(seen.number[k, seat])
+    if isinstance(action_type, Named):
+        return action_type.label, None
     return number(value), value * float(seen.per_number[k])
 
 

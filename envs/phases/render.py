@@ -16,8 +16,8 @@ def shown(rules: PhaseGame, table: Any, phase: int, other: int, seat: int | None
         return "pass"
     if seat is not None and not is_visible(table, phase, other, seat):
         return "sealed"
-    one = rules.actions[kind]
-    return one.label if isinstance(one, Named) else f"{float(table.number[phase][other]):g}"
+    action_type = rules.actions[kind]
+    return action_type.label if isinstance(action_type, Named) else f"{float(table.number[phase][other]):g}"
 
 
 def facts(rules: PhaseGame, table: Any) -> str:
@@ -31,10 +31,10 @@ def render(rules: PhaseGame, table: Any, seat: int | None) -> str:
     rounds = f" · round {min(int(table.round_number) + 1, rules.rounds)} of {rules.rounds}" if rules.rounds > 1 else ""
     lines = [f"{rules.title} · {phase}{rounds}"]
     for other in range(rules.seats):
-        known = seat is None or other == seat
+        visible = seat is None or other == seat
         words = [rules.roles[other]] if rules.roles else []
         if rules.private is not None:
-            value = f"{float(table.private[other]):.2f}" if known else "?"
+            value = f"{float(table.private[other]):.2f}" if visible else "?"
             words.append(f"{rules.private.name.removeprefix('my_').replace('_', ' ')} {value}")
         for k, one in enumerate(rules.phases):
             if (int(table.actors[k]) >> other) & 1:

@@ -65,8 +65,8 @@ def _made(rules: PhaseGame, base: Any, types: Mapping[str, Any], hidden: Collect
     name = rules.name.title().replace("_", "") + base.__name__.removeprefix("Phase")
     space = {"__module__": __name__, "__doc__": f"{rules.title} as a seat sees it.", "rules": rules}
     space["__annotations__"] = {key: kind | UnsetType if key in hidden else kind for key, kind in types.items()}
-    made: Any = _Generated(name, (base,), {**space, **dict.fromkeys(hidden, UNSET)}, kw_only=True)
-    return cast(type[GameState], made)
+    new_type: Any = _Generated(name, (base,), {**space, **dict.fromkeys(hidden, UNSET)}, kw_only=True)
+    return cast(type[GameState], new_type)
 
 
 def _reduced(kind: Any) -> Any:

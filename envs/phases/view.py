@@ -41,12 +41,12 @@ def _seen(rules: PhaseGame, table: Any, seat: int) -> dict[str, Any]:
     seats = range(rules.seats)
     roles = {key: _holders(rules, key) for key in rules.role_keys}
     written = {field.name: field.write(table, seat) for field in rules.fields if seat >= 0 or not field.private}
-    told = {name: value for name, value in written.items() if value is not LEFT_OUT}
+    fields = {name: value for name, value in written.items() if value is not LEFT_OUT}
     limit = int(table.limit[int(table.phase)])
     seen = {
         "agent_ids": [name_of(i) for i in seats],
         **roles,
-        **told,
+        **fields,
         "turns_left": limit - min(int(table.cycle), limit),
         "action_history": history(rules, table),
     }
@@ -131,11 +131,11 @@ def _log(rules: PhaseGame, table: Any) -> list[dict[str, Any]]:
 def _row(
     rules: PhaseGame, table: Any, phase: int, seat: int, kind: int, cycle: int, number: float, shown: bool
 ) -> dict[str, Any]:
-    one = rules.actions[kind] if kind < len(rules.actions) else None
+    action = rules.actions[kind] if kind < len(rules.actions) else None
     numbers: dict[str, Any] = {}
-    if shown and isinstance(one, Number) and not one.further and not (one.shares and rules.seats > 2):
-        numbers = payload(one, Move(kind, number), seat, float(table.most[kind]))
-    name = PASS if one is None else one.name
+    if shown and isinstance(action, Number) and not action.further and not (action.shares and rules.seats > 2):
+        numbers = payload(action, Move(kind, number), seat, float(table.most[kind]))
+    name = PASS if action is None else action.name
     return {"agent_id": name_of(seat), "action": name, **numbers, "phase": rules.phases[phase].name, "round": cycle}
 
 

@@ -148,11 +148,11 @@ def document(title: str, things: Iterable[str]) -> str:
 
 def latest(states: Sequence[TurnState]) -> list[Message]:
     """Return the messages that any of `states` holds, in order, each once."""
-    known = {(message.message_id, message.sender_id): message for state in states for message in state.messages}
+    messages = {(message.message_id, message.sender_id): message for state in states for message in state.messages}
     whole = max((state.messages for state in states), key=len, default=[])
-    if len(whole) == len(known):
+    if len(whole) == len(messages):
         return whole
-    return sorted(known.values(), key=_place)
+    return sorted(messages.values(), key=_place)
 
 
 def _place(message: Message) -> tuple[int, bool, int, str, str]:

@@ -117,9 +117,9 @@ def _picture(
             text(x, 292, "".join(latest), 13, fill=ON_FELT, anchor="middle"),
             _gain(gains.get(name), x),
         ]
-    told = ", ".join(f"{short(agent, 12)} {move}" for agent, move in zip(by, moves, strict=True))
+    history = ", ".join(f"{short(agent, 12)} {move}" for agent, move in zip(by, moves, strict=True))
     news = _news(first)
-    things += [text(24, 380, short(told, 96), 12, fill=FAINT)]
+    things += [text(24, 380, short(history, 96), 12, fill=FAINT)]
     things += [text(24, 424, news, 14, bold=True), *speech(states, 444, 2)]
     return document(f"{title}: {news}", things)
 
@@ -129,8 +129,8 @@ def _players(states: Sequence[TurnState]) -> list[str]:
     first = states[0]
     history = first.game_state["action_history"]
     opens = history[0]["agent_id"] if history else first.current_turn_agent_id or first.agent_id
-    known = list(dict.fromkeys([opens, *agents(states)]))
-    return known[:2] if len(known) > 1 else [*known, {"player_0": "player_1"}.get(known[0], "the other")]
+    names = list(dict.fromkeys([opens, *agents(states)]))
+    return names[:2] if len(names) > 1 else [*names, {"player_0": "player_1"}.get(names[0], "the other")]
 
 
 def _news(state: TurnState) -> str:
