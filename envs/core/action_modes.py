@@ -186,5 +186,5 @@ def action_mode(name: str, game: Game) -> ActionMode:
         return PayloadActions(game)
     if name == "grid" and grid is not None:
         return GridActions(grid)
-    known = "'discrete', 'payload'" + (", 'grid'" if grid is not None else "")
-    raise ValueError(f"action={name!r} is unknown; choose from {known}")
+    choices = "'discrete', 'payload'" + (", 'grid'" if grid is not None else "")
+    raise ValueError(f"action={name!r} is unknown; choose from {choices}")

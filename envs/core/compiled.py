@@ -264,13 +264,13 @@ def _returns_no_array(dispatcher: Any, template: Callable[..., Any], args: Any, 
     Raises:
         TypeError: if the function returns an array; it would be freed too early or never.
     """
-    found = widened(template, args, kws)
+    call_signature = widened(template, args, kws)
     if any(_holds_array(one.return_type) for one in dispatcher.nopython_signatures):
         raise TypeError(
             f"{dispatcher.py_func.__qualname__} returns an array to a compiled function: let it write into an array "
             "that it is given, or decorate it with partial(compiled, allocates=True)"
         )
-    return found
+    return call_signature
 
 
 def _holds_array(kind: Any) -> bool:
@@ -281,8 +281,8 @@ def _holds_array(kind: Any) -> bool:
 
 def _reduced(states: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """Return what is pickled of a function. It counts references there, as what is done here to it is not pickled."""
-    found = states()
-    return {**found, "targetoptions": {**found["targetoptions"], "_nrt": True}}
+    state = states()
+    return {**state, "targetoptions": {**state["targetoptions"], "_nrt": True}}
 
 
 def inlined(function: Function) -> Function:

@@ -53,29 +53,29 @@ def default_view(
     Raises:
         ValueError: if the record has no field of a hidden name, or it is one of `record.REQUIRED_FIELDS`.
     """
-    made = _DefaultView(rules, tuple(agents), hidden)
-    known = meanings or {}
-    ranges = [ActionRange(i, i + 1, (PLAY,), known.get(i, f"action {i}")) for i in range(rules.num_actions)]
+    parts = _DefaultView(rules, tuple(agents), hidden)
+    descriptions = meanings or {}
+    ranges = [ActionRange(i, i + 1, (PLAY,), descriptions.get(i, f"action {i}")) for i in range(rules.num_actions)]
     return View(
         action_spaces={PLAY: spaces.Dict({"action": spaces.Box(0, rules.num_actions - 1, (), np.int64)})},
         action_ranges=tuple(ranges),
-        encode=made.encode,
-        parse=made.parse,
-        nearest=made.nearest,
-        safe=made.safe,
-        allowed=made.allowed,
-        phase=made.phase,
-        game_state=made.game_state,
-        outcome=made.outcome,
-        load=made.load,
-        resample=made.resample,
+        encode=parts.encode,
+        parse=parts.parse,
+        nearest=parts.nearest,
+        safe=parts.safe,
+        allowed=parts.allowed,
+        phase=parts.phase,
+        game_state=parts.game_state,
+        outcome=parts.outcome,
+        load=parts.load,
+        resample=parts.resample,
     )
 
 
 def default_parts(view: View) -> "_DefaultView | None":
     """Return what a default view is made of: its `fields`, `hidden` and `hides`; None for any other view."""
-    made = getattr(view.game_state, "__self__", None)
-    return made if isinstance(made, _DefaultView) else None
+    parts = getattr(view.game_state, "__self__", None)
+    return parts if isinstance(parts, _DefaultView) else None
 
 
 @dataclass(frozen=True)
@@ -199,8 +199,8 @@ class _DefaultView:
         tables = self.rules.tables(1)
         for name in self.fields:
             shown: Any = np.array(game_state[name], object)
-            known = shown != np.array(None)
-            tables[name][0, ...][known] = shown[known]
+            visible = shown != np.array(None)
+            tables[name][0, ...][visible] = shown[visible]
         return tables
 
     def resample(self, table: Any, seat: int, generator: np.random.Generator) -> None:

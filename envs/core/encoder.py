@@ -119,9 +119,9 @@ class Encoders(Mapping[str, Encoder]):
                 raise KeyError(name)
             module = import_module(f"{self._package}.{name}")
             require_functions(module.__name__, {"encoder": getattr(module, "encoder", None)})
-            made = module.encoder(self._blank[0])
-            require_type(module.__name__, "encoder(table)", made, Encoder)
-            self._made[name] = made
+            encoder = module.encoder(self._blank[0])
+            require_type(module.__name__, "encoder(table)", encoder, Encoder)
+            self._made[name] = encoder
         return self._made[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -66,8 +66,8 @@ def _values(game: "Game") -> dict[str, Any]:
 
 def telltale_words(game: "Game") -> list[str]:
     """Return the words by which players recognise a game, from the first line of its template; see `skins`."""
-    found = re.match(r"\{# disguise: (.*?) #\}", game.how_to_play or _source(game.name) or "")
-    return found[1].split() if found else []
+    match = re.match(r"\{# disguise: (.*?) #\}", game.how_to_play or _source(game.name) or "")
+    return match[1].split() if match else []
 
 
 @cache
@@ -129,8 +129,8 @@ def fields_of(kind: type[Struct]) -> Iterator[tuple[str, str, list[type[Struct]]
     """Return the fields of a type: their names in JSON, their meanings, and the types with fields in them."""
     for field in msgspec.structs.fields(kind):
         info = msgspec.inspect.type_info(field.type)
-        told: Mapping[str, Any] = (info.extra_json_schema or {}) if isinstance(info, msgspec.inspect.Metadata) else {}
-        yield field.encode_name, str(told.get("description", "")), list(structs_in(info))
+        schema: Mapping[str, Any] = (info.extra_json_schema or {}) if isinstance(info, msgspec.inspect.Metadata) else {}
+        yield field.encode_name, str(schema.get("description", "")), list(structs_in(info))
 
 
 def structs_in(info: Any) -> Iterator[type[Struct]]:

@@ -145,18 +145,18 @@ class ListedDeals:
         waiting = [(-1, [(branch.probability, branch.table) for branch in starts(game)])]
         for action, records in waiting:  # it grows
             table = records[0][1]
-            known = self._private.event(table) >= 0 and self._private.events > 1
-            if known and not self._events.any():
+            has_event = self._private.event(table) >= 0 and self._private.events > 1
+            if has_event and not self._events.any():
                 for probability, one in records:
                     self._events[self._private.event(one)] += probability
             if table.done:
-                self._nodes.append([END, 0, 0, action, int(known), len(self._ends)])
-                self._ends.append((self._payoffs(records, known), known))
+                self._nodes.append([END, 0, 0, action, int(has_event), len(self._ends)])
+                self._ends.append((self._payoffs(records, has_event), has_event))
                 continue
             mask = game.mask(table, int(table.turn))
             legal = np.flatnonzero(mask).tolist()
-            self._nodes.append([int(table.turn), len(waiting), len(legal), action, int(known), 0])
-            self._look(len(self._nodes) - 1, records, known, mask)
+            self._nodes.append([int(table.turn), len(waiting), len(legal), action, int(has_event), 0])
+            self._look(len(self._nodes) - 1, records, has_event, mask)
             for each in legal:
                 below = [(p * b.probability, b.table) for p, one in records for b in after(game, one, each)]
                 waiting.append((each, below))
@@ -198,8 +198,8 @@ class ListedDeals:
         Args:
             strategy: ``strategy(node, row)``: how likely each child is.
         """
-        tree, found = self.deals.tree, np.zeros((len(self.places), self._game.num_actions), np.float32)
+        tree, strategies = self.deals.tree, np.zeros((len(self.places), self._game.num_actions), np.float32)
         for i, (node, row) in enumerate(self.places.tolist()):
             children = slice(int(tree.first[node]), int(tree.first[node] + tree.count[node]))
-            found[i, tree.action[children]] = strategy(node, row)
-        return found
+            strategies[i, tree.action[children]] = strategy(node, row)
+        return strategies

@@ -220,16 +220,16 @@ def id_of(name: str) -> str:
         ValueError: for an unknown name, with the most similar known one.
     """
     newest = {game_id.partition("-")[0]: game_id for game_id in sorted(GAMES, key=_version)}
-    known = {**newest, **{game_id: game_id for game_id in GAMES}}
-    written = name if name in known else with_underscores(name)
+    ids = {**newest, **{game_id: game_id for game_id in GAMES}}
+    written = name if name in ids else with_underscores(name)
     if written in PLATFORM_IDS:
         written = PLATFORM_IDS[written].game
-    if written not in known:
+    if written not in ids:
         similar = WORDS.get(written.lower()) or name
         names = [*newest, *(one.replace("_", "-") for one in PLATFORM_IDS)]
         hint = f"did you mean {similar!r}?" if similar != name else did_you_mean(name, names)
         raise ValueError(f"no game is called {name!r}; {hint}")
-    return known[written]
+    return ids[written]
 
 
 def packages() -> dict[str, str]:

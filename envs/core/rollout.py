@@ -65,10 +65,10 @@ def played(policy: Any) -> Callable[[Any, Any], NDArray[Any]] | None:
 
     That is its ``probabilities``, or 1 for the most likely action if the policy is deterministic.
     """
-    told: Callable[[Any, Any], NDArray[Any]] | None = getattr(policy, "probabilities", None)
-    if told is None or not getattr(policy, "deterministic", False):
-        return told
-    distribution = told
+    probabilities: Callable[[Any, Any], NDArray[Any]] | None = getattr(policy, "probabilities", None)
+    if probabilities is None or not getattr(policy, "deterministic", False):
+        return probabilities
+    distribution = probabilities
 
     def most_likely(observations: Any, masks: Any) -> NDArray[Any]:
         return np.asarray(np.eye(masks.shape[1])[distribution(observations, masks).argmax(axis=1)], np.float64)
@@ -175,8 +175,8 @@ def play_until_done(
     seated = first_only if who is None else np.asarray(who(tables), np.int64)
     total = np.zeros((len(tables), game.seats))
     actions = np.empty(len(tables), np.int64)
-    made = 0
-    while (live := np.flatnonzero(~batch.dones)).size and made != steps:
+    step = 0
+    while (live := np.flatnonzero(~batch.dones)).size and step != steps:
         seats = batch.turn[live]
         actions[:] = NO_ACTION
         choose_actions(
@@ -191,7 +191,7 @@ def play_until_done(
         total[live] += batch.rewards[live]
         if on_decisions is not None and decisions is not None:
             on_decisions(decisions)
-        made += 1
+        step += 1
     return total
 
 

@@ -150,15 +150,15 @@ class StructuredTalk:
         Case and the text before and after do not matter, and there may be any white space between words. A value is a
         plain decimal number. It is returned in thousandths of the highest value, at most 1000.
         """
-        found = None
+        last = None
         for act, template in enumerate(self._templates(), start=CLAIM):
             words = r"\s+".join(map(re.escape, template.split()))
             words = words.replace(re.escape("{}"), r"([0-9]{1,12}(?:\.[0-9]{1,12})?)")
             for match in re.finditer(rf"\b{words}\b", text, re.IGNORECASE | re.ASCII):
-                if found is None or match.start() > found[0]:
+                if last is None or match.start() > last[0]:
                     value = round(1000 * float(match[1]) / self.highest) if match.groups() else 0
-                    found = match.start(), act, min(value, 1000)
-        return found and found[1:]
+                    last = match.start(), act, min(value, 1000)
+        return last and last[1:]
 
     def record_message(self, table: Any, seat: int, intent: MessageIntent) -> None:
         """Write a message of `seat` into the record, for every seat that may read it."""

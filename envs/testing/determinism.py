@@ -61,8 +61,8 @@ def fingerprints_elsewhere(sources: Sequence[Source]) -> list[str]:
 
 def main() -> None:
     """Read sources as JSON, print their fingerprints as JSON."""
-    made = [(with_options(load(source), options), encoder) for source, options, encoder in json.load(sys.stdin)]
-    print(json.dumps([fingerprint(replace(game, encoder=encoder)) for game, encoder in made]))
+    games = [(with_options(load(source), options), encoder) for source, options, encoder in json.load(sys.stdin)]
+    print(json.dumps([fingerprint(replace(game, encoder=encoder)) for game, encoder in games]))
 
 
 def load(source: str) -> Any:

@@ -46,8 +46,8 @@ def in_turn_state(one: TurnState, other: TurnState) -> str | None:
     """Compare two TurnStates byte for byte, as JSON."""
     if one.to_json() == other.to_json():
         return None
-    found = next(_paths("", msgspec.to_builtins(one), msgspec.to_builtins(other)), None)
-    return f"TurnState differs in {found}" if found else "TurnState differs in the order of its fields"
+    difference = next(_paths("", msgspec.to_builtins(one), msgspec.to_builtins(other)), None)
+    return f"TurnState differs in {difference}" if difference else "TurnState differs in the order of its fields"
 
 
 def in_record(one: Any, other: Any, ignore: tuple[str, ...] = ()) -> str | None:

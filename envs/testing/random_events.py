@@ -23,10 +23,10 @@ DEVIATIONS = 5
 
 
 def _chance(trial: Trial) -> Chance:
-    found = trial.game.capabilities.chance
-    if found is None:
+    capability = trial.game.capabilities.chance
+    if capability is None:
         raise NotTried("the game has no random events that can be enumerated (no capability chance)")
-    return found
+    return capability
 
 
 def probabilities(trial: Trial) -> None:
@@ -81,22 +81,22 @@ def _compare(trial: Trial, stopped: Any, before: Any, play: Callable[[Any], None
     except ValueError:
         return  # too many
     samples = max(SAMPLES_PER_RECORD * len(branches), LEAST_SAMPLES) if due else 1
-    found: Counter[bytes] = Counter()
+    counts: Counter[bytes] = Counter()
     for stream in streams(7, samples):
         table = before.copy()
         table.stream = stream
         play(table)
         table.stream = 0
-        found[table.tobytes()] += 1
+        counts[table.tobytes()] += 1
     expected = {branch.table.tobytes(): branch.probability for branch in branches}
     trial.require(
-        found.keys() <= expected.keys(), "the rules lead to a record that none of the enumerated outcomes leads to"
+        counts.keys() <= expected.keys(), "the rules lead to a record that none of the enumerated outcomes leads to"
     )
     for record, probability in expected.items():
-        off = abs(found[record] - samples * probability)
+        off = abs(counts[record] - samples * probability)
         trial.require(
             off <= DEVIATIONS * sqrt(samples * probability * (1 - probability)) + 1e-9,
-            f"an outcome of probability {probability:.4g} was drawn {found[record]} times of {samples}",
+            f"an outcome of probability {probability:.4g} was drawn {counts[record]} times of {samples}",
         )
 
 

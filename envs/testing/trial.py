@@ -38,8 +38,8 @@ class LawBroken(AssertionError):
         seat: int | None = None,
         encoder: str | None = None,
     ) -> None:
-        known = (("encoder", encoder), ("seed", seed), ("decision", decision), ("seat", seat))
-        place = ", ".join(f"{name} {value}" for name, value in known if value is not None)
+        places = (("encoder", encoder), ("seed", seed), ("decision", decision), ("seat", seat))
+        place = ", ".join(f"{name} {value}" for name, value in places if value is not None)
         super().__init__(f"{law}{f' ({place})' if place else ''}: {difference}")
         self.law = law
         self.difference = difference

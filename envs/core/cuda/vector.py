@@ -107,11 +107,11 @@ class CudaVectorGame(VectorGame):
             stream: the handle of the CUDA stream.
         """
         self._require_process()
-        found = self.game.encoders[encoder]
+        encoding = self.game.encoders[encoder]
         if encoder not in self._offsets:
-            self._offsets[encoder] = cuda.to_device(found.layout.offsets)
+            self._offsets[encoder] = cuda.to_device(encoding.layout.offsets)
         arrays = self._rows, self._array(seats), self._offsets[encoder], self._array(out)
-        observe_kernel(found.loop)(self.num_envs, self.tables, *arrays, stream=stream)
+        observe_kernel(encoding.loop)(self.num_envs, self.tables, *arrays, stream=stream)
 
     def enqueue(self, actions: Any = None, stream: int = 0) -> None:
         """Put a step on a CUDA stream without waiting for it. A CUDA graph can record it, after one call before.

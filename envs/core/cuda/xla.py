@@ -89,9 +89,9 @@ def launch(frame: int, kernel: int, launcher: int) -> Any:
         places[i] = values.ctypes.data + i * 8
     threads = block(count)
     blocks = (count + threads - 1) // threads
-    found = xla.call_c(launcher, (kernel, blocks, 1, 1, threads, 1, 1, 0, request[3], places.ctypes.data, 0))
-    if found & 0xFFFFFFFF != 0:  # a CUresult has 32 bits
-        return xla.error(frame, xla.INTERNAL, NOT_LAUNCHED, found & 0xFFFFFFFF, TABLES, count)
+    status = xla.call_c(launcher, (kernel, blocks, 1, 1, threads, 1, 1, 0, request[3], places.ctypes.data, 0))
+    if status & 0xFFFFFFFF != 0:  # a CUresult has 32 bits
+        return xla.error(frame, xla.INTERNAL, NOT_LAUNCHED, status & 0xFFFFFFFF, TABLES, count)
     return 0
 
 
