@@ -224,10 +224,10 @@ def equity_tables() -> EquityTables:
     files = cached()
     shapes = [(len(each), len(HOLDINGS), 2) for each in (flops, turns)]
     if all(file.is_file() for file in files):
-        found = [np.load(file, mmap_mode="r", allow_pickle=False) for file in files]
-        if all(one.shape == shape and one.dtype == np.uint8 for one, shape in zip(found, shapes, strict=True)):
-            one, other = (np.array(each) for each in found)
-            return EquityTables(flop_of, flop_suiting, one, turn_of, turn_suiting, other)
+        arrays = [np.load(file, mmap_mode="r", allow_pickle=False) for file in files]
+        if all(array.shape == shape and array.dtype == np.uint8 for array, shape in zip(arrays, shapes, strict=True)):
+            of_flops, of_turns = (np.array(each) for each in arrays)
+            return EquityTables(flop_of, flop_suiting, of_flops, turn_of, turn_suiting, of_turns)
     moments, flop_moments = np.empty(shapes[1], np.float32), np.empty(shapes[0], np.float32)
     for first in range(0, len(turns), 64):  # in parts, so that Ctrl-C is heard
         all_turns(turns, first, moments[first : first + 64])

@@ -90,7 +90,7 @@ def run_outs(taken: int, shown: int, count: int, samples: int, seed: Any) -> Any
     if count == 5:
         return np.full(1, shown, np.int64)
     boards = np.empty(max(samples, 52 * 51 // 2), np.int64)
-    found = 0
+    size = 0
     if count < 3:
         stream = np.uint64(seed)
         for i in range(samples):
@@ -100,11 +100,11 @@ def run_outs(taken: int, shown: int, count: int, samples: int, seed: Any) -> Any
     for first in range(52):
         if taken & _bit(first) == 0:
             if count == 4:
-                boards[found] = shown | _bit(first)
-                found += 1
+                boards[size] = shown | _bit(first)
+                size += 1
             else:
                 for second in range(first):
                     if taken & _bit(second) == 0:
-                        boards[found] = shown | _bit(first) | _bit(second)
-                        found += 1
-    return boards[:found]
+                        boards[size] = shown | _bit(first) | _bit(second)
+                        size += 1
+    return boards[:size]

@@ -86,12 +86,12 @@ class RiverResolving:
     """
 
     def __init__(self, game: Game, policy: Any, *, iterations: int = 200, uniform_share: float = 0.1) -> None:
-        told = played(policy)
-        if told is None:
+        probabilities = played(policy)
+        if probabilities is None:
             raise ValueError(f"{type(policy).__name__} does not tell its probabilities: no ranges follow from its play")
         self._game, self._iterations, self._uniform_share = game, iterations, uniform_share
         self._encoder = game.encoders[encoder_of(policy, game)]
-        self._probabilities: Probabilities = told
+        self._probabilities: Probabilities = probabilities
         self._last: tuple[bytes, Solved] | None = None
         self._solutions: dict[bytes, _Solution] = {}  # that were played, by the hand until then
 
@@ -147,9 +147,9 @@ class RiverResolving:
             resolver.run(min(PART, self._iterations - resolver.iterations))
         if resolver.iterations < min(LEAST_ITERATIONS, self._iterations):
             return None
-        found = resolver.average()
-        before, after = (exploited(tree, ranges, one) for one in (policy, found))
-        solved = Solved(tree, ranges, policy, found, before, after, resolver.iterations, _key(past[0]))
+        average = resolver.average()
+        before, after = (exploited(tree, ranges, strategy) for strategy in (policy, average))
+        solved = Solved(tree, ranges, policy, average, before, after, resolver.iterations, _key(past[0]))
         if resolver.iterations == self._iterations:
             self._last = table.tobytes(), solved
         return solved
@@ -190,11 +190,11 @@ class RiverResolving:
                     alive = np.flatnonzero(ranges[players.index(seat)])
                     solution = self._solutions.get(_key(tables)) if seat == players[0] else None
                     if solution is None:
-                        told = self._told(tables, HOLDINGS[alive])[:, action]
+                        chances = self._told(tables, HOLDINGS[alive])[:, action]
                     else:
-                        told = solution.chances(self._game.num_actions)[alive, action]
-                    if told.max() > 0:
-                        ranges[players.index(seat), alive] *= told
+                        chances = solution.chances(self._game.num_actions)[alive, action]
+                    if chances.max() > 0:
+                        ranges[players.index(seat), alive] *= chances
                 self._game.rules.step(past, move)
         same = all(np.array_equal(past[name], table[name]) for name in ("committed", "bet", "stack", "folded", "board"))
         return (tables, ranges) if same and int(past.turn) == players[0] else None
@@ -242,11 +242,11 @@ class RiverResolving:
                 return None
             table = tree.tables[node]
             records = np.array([table], table.dtype).view(np.recarray)
-            told = self._told(records, holdings)
+            chances = self._told(records, holdings)
             children = range(int(tree.nodes.first[node]), int(tree.nodes.first[node] + tree.nodes.count[node]))
             there = {int(tree.action[child]): child for child in children}
             for action in np.flatnonzero(self._game.mask(table, int(table.turn))).tolist():
-                strategy[there[_in_tree(self._game, table, action, list(there))]] += told[:, action]
+                strategy[there[_in_tree(self._game, table, action, list(there))]] += chances[:, action]
         return strategy
 
 

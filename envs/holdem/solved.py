@@ -220,11 +220,11 @@ class SolvedHoldem:
                 if now > max(other, self._blinds[1] if street == 0 else 0):
                     size = (now - other) / (put.sum() + 2 * other)
                     all_in = now + put[actor] >= min(chips)
-                found: dict[int, float] = {}
+                weights: dict[int, float] = {}
                 for node, weight in nodes.items():
                     for child, chance in own.below(node, actor, size, all_in, actor == seat).items():
-                        found[child] = found.get(child, 0.0) + weight * chance
-                nodes = dict(sorted(found.items(), key=lambda one: -one[1])[:MOST_NODES])
+                        weights[child] = weights.get(child, 0.0) + weight * chance
+                nodes = dict(sorted(weights.items(), key=lambda item: -item[1])[:MOST_NODES])
                 bets[actor] = now
             if street < 3 and not (history[street + 1 :, :, 0] > 0).any() and not self._street_over(seen, street):
                 break

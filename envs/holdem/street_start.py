@@ -134,10 +134,10 @@ def reset_from(start: Start) -> Callable[[Any], None]:
 @lru_cache(MOST_STARTS)
 def chance_of(start: Start) -> Chance | None:
     """Return the capability `Chance`: one random event that deals all cards; None if there are too many deals."""
-    found = start.deals()
-    if found is None:
+    all_deals = start.deals()
+    if all_deals is None:
         return None
-    deals, likely = found
+    deals, likely = all_deals
     phase = start.phase
 
     def begin(table: Any) -> None:

@@ -271,11 +271,11 @@ def resample(table: Any, seat: int, generator: np.random.Generator) -> None:
         if table.seated[other] and other != seat and not (table.done and table.strength[other] >= 0)
     ]
     hidden = 5 - int(table.board_count)
-    known = {int(card) for card in table.board[: table.board_count]}
+    seen = {int(card) for card in table.board[: table.board_count]}
     for other in range(int(table.seats)):
         if table.seated[other] and other not in holders:
-            known.update(int(card) for card in table.cards[other])
-    unseen = generator.permutation([card for card in range(52) if card not in known])
+            seen.update(int(card) for card in table.cards[other])
+    unseen = generator.permutation([card for card in range(52) if card not in seen])
     for other in holders:
         table.cards[other], unseen = unseen[:2], unseen[2:]
     table.board[5 - hidden :], unseen = unseen[:hidden], unseen[hidden:]

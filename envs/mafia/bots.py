@@ -241,7 +241,7 @@ def _town_says(
 def _sheriff_says(seen: Any, at: Any, game: Any, traits: Any, threatened: bool, scores: Any) -> int:
     """Return the sheriff's claim with its most important result; 0 if it does not reveal its role."""
     seats = game[0]
-    found = 0
+    guilty = 0
     cleared = 0
     checks = 0
     rival = False
@@ -253,15 +253,15 @@ def _sheriff_says(seen: Any, at: Any, game: Any, traits: Any, threatened: bool, 
         checks += result != 0
         rival |= alive and game[1] == 1 and _claims(seen, at, r, SHERIFF)
         if alive and result > 0:
-            found = r
+            guilty = r
         elif alive and result < 0 and (cleared == 0 or seen[at.statements_stance + r] == 0):
             cleared = r  # preferably one that has not been revealed yet
     soon = 2 * round(seen[at.mafiaCount] * seats) + 2 >= living
-    reveals = _claims(seen, at, 0, SHERIFF) or checks >= traits[CHECKS] or (found > 0 and soon)
+    reveals = _claims(seen, at, 0, SHERIFF) or checks >= traits[CHECKS] or (guilty > 0 and soon)
     if not (reveals or threatened or (rival and checks > 0)):
         return 0
-    if found > 0:
-        return 5 * seats + found
+    if guilty > 0:
+        return 5 * seats + guilty
     if cleared > 0:
         return 4 * seats + cleared
     return 4 * seats
@@ -321,8 +321,8 @@ class Scripted:
         lie_frequency: float = 0.7,
         suspicion_threshold: float = 75.0,
     ) -> None:
-        known = (*PERSONALITIES, "mixed")
-        self._who = known.index(named("personality", personality, known)) if personality != "mixed" else -1
+        choices = (*PERSONALITIES, "mixed")
+        self._who = choices.index(named("personality", personality, choices)) if personality != "mixed" else -1
         lies = number("lie_frequency", lie_frequency, 0, 1)
         self._lies = lies, number("suspicion_threshold", suspicion_threshold, 0, 100) / 100
         self._words = streams(seed, 1)

@@ -60,8 +60,8 @@ def _acted(world: Any) -> set[int]:
 def _resample_roles(world: Any, seat: int, own: set[int], generator: np.random.Generator) -> None:
     """Deal the unknown roles of the living again; players that `seat` investigated stay mafia or not mafia."""
     checked = set(log(world, "night")[: world.round_number, seat].tolist()) if world.role[seat] == SHERIFF else set()
-    found = {other for other in checked if world.role[other] == MAFIA}
-    hidden = [other for other in _living(world) if other not in own | found]
+    guilty = {other for other in checked if world.role[other] == MAFIA}
+    hidden = [other for other in _living(world) if other not in own | guilty]
     while True:
         roles = generator.permutation(world.role[hidden])
         if not any(role == MAFIA for other, role in zip(hidden, roles, strict=True) if other in checked):

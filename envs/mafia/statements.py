@@ -255,11 +255,11 @@ def _sentences(text: str) -> list[str]:
 
 def _named(match: re.Match[str], named: Mapping[str, int]) -> int:
     """Return the seat of the name in a match."""
-    found = next(name for key, name in match.groupdict().items() if key.startswith("name") and name)
-    if found.lower() in named:
-        return named[found.lower()]
+    written = next(name for key, name in match.groupdict().items() if key.startswith("name") and name)
+    if written.lower() in named:
+        return named[written.lower()]
     # Text that matches without case may differ in lower case: "ſ" and "s".
-    return next(seat for name, seat in named.items() if re.fullmatch(re.escape(name), found, re.IGNORECASE))
+    return next(seat for name, seat in named.items() if re.fullmatch(re.escape(name), written, re.IGNORECASE))
 
 
 def _judged(part: str, match: re.Match[str]) -> int:

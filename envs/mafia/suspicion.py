@@ -34,7 +34,7 @@ def suspicion(table: Any, seat: int, out: Any) -> None:
     for other in range(seats):
         total += table.accused[other] * table.alive[other]
     average = total / table.living
-    found, cleared = _results(table, seat, rows)
+    mafia, cleared = _results(table, seat, rows)
     defended = 0  # a set of bits, as the results are
     for row in range(max(rows - table.discussion_rounds, 0), rows):
         for other in range(seats):
@@ -45,7 +45,7 @@ def suspicion(table: Any, seat: int, out: Any) -> None:
         points = 50.0 + 5.0 * max(table.accused[other] - average, 0.0) + table.conduct[other]
         gone = table.eliminated_round[other]
         points += 3.0 * latest if gone == 0 else 3.0 * (gone - 1 + table.voted_out[other]) - 20.0
-        points += 8.0 * (defended >> other & 1) + 30.0 * (found >> other & 1) - 25.0 * ((cleared & ~found) >> other & 1)
+        points += 8.0 * (defended >> other & 1) + 30.0 * (mafia >> other & 1) - 25.0 * ((cleared & ~mafia) >> other & 1)
         out[other - seat if other >= seat else other - seat + seats] = min(max(0.01 * points, 0.0), 1.0)
 
 
@@ -94,7 +94,7 @@ def _results(table: Any, seat: int, rows: int) -> tuple[int, int]:
     They are found by `seat`'s own investigations and by credible claims: of players who turned out to be sheriff, and
     of living ones, if no more of them claim to be sheriff than there are living sheriffs.
     """
-    found = 0
+    mafia = 0
     cleared = 0
     seats = table.seats
     claimants = 0
@@ -113,7 +113,7 @@ def _results(table: Any, seat: int, rows: int) -> tuple[int, int]:
             for row in range(rows):
                 code = int(table.said[row * seats + speaker])
                 if FINDS <= code < FINDS + KIND:
-                    found |= 1 << (code - FINDS)
+                    mafia |= 1 << (code - FINDS)
                 elif CLEARS <= code < CLEARS + KIND:
                     cleared |= 1 << (code - CLEARS)
         speaker += 1
@@ -122,10 +122,10 @@ def _results(table: Any, seat: int, rows: int) -> tuple[int, int]:
             target = int(table.night[row * seats + seat])
             if target >= 0:
                 if table.role[target] == MAFIA:
-                    found |= 1 << target
+                    mafia |= 1 << target
                 else:
                     cleared |= 1 << target
-    return found, cleared
+    return mafia, cleared
 
 
 def suspicions(table: Any, seat: int) -> NDArray[np.float64]:

@@ -123,9 +123,9 @@ def _known(table: Any, seat: int) -> list[bool]:
     """
     count, done, roles, alive = int(table.players), bool(table.done), table.role.tolist(), table.alive.tolist()
     own = roles[seat] if seat >= 0 else UNKNOWN
-    found = log(table, "night")[: table.round_number, seat].tolist() if own == SHERIFF else ()
+    checked = log(table, "night")[: table.round_number, seat].tolist() if own == SHERIFF else ()
     return [
-        other == seat or done or not alive[other] or (roles[other] == MAFIA and (own == MAFIA or other in found))
+        other == seat or done or not alive[other] or (roles[other] == MAFIA and (own == MAFIA or other in checked))
         for other in range(count)
     ]
 

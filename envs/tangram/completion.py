@@ -70,9 +70,9 @@ def useful_moves(game: Game, table: Any) -> Iterator[Placement]:
     First come pieces that lie wrong and can go to their places, then pieces of the drawer. Pieces that lie wrong and
     whose places are covered go out of the figure, last.
     """
-    found = None if table.iou >= SOLVED else completion(game, table)
-    if found is not None:
-        yield from moves_towards(table, found)
+    solution = None if table.iou >= SOLVED else completion(game, table)
+    if solution is not None:
+        yield from moves_towards(table, solution)
 
 
 def moves_towards(table: Any, found: Completion) -> Iterator[Placement]:

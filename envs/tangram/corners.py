@@ -169,18 +169,18 @@ def survey(table: Any) -> None:
     """Write the focus and the legal places of a new turn."""
     clear_places(table)
     lines = local_array((LINES, 5), np.float64)
-    found = local_array(POINTS, np.int64)
+    corners = local_array(POINTS, np.int64)
     free = local_array(ROWS, np.uint64)
     for row in range(ROWS):
         free[row] = table.target[row] & ~table.filled[row]
     forms = _drawer(table)
-    count = _find(table, CONVEX, found)
+    count = _find(table, CONVEX, corners)
     if count == 0:
-        count = _find(table, 7, found)
+        count = _find(table, 7, corners)
         if count == 0:
             return
-    _rank(table, found, count, forms, free, lines)
-    corner = _least(found, count, table.passes % count)
+    _rank(table, corners, count, forms, free, lines)
+    corner = _least(corners, count, table.passes % count)
     table.ray = corner & 7
     table.width = corner >> 9 & 7
     x, y = _point(table, corner >> 3 & 63)

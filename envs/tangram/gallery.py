@@ -52,8 +52,8 @@ def _cell(figure: Silhouette) -> str:
         drawn = _CELL / 2 + (shape[: CORNERS[piece]] - 50) * (1, -1) * unit / ASPECTS["square"][0]
         points = " ".join(f"{x:.1f},{y:.1f}" for x, y in drawn)
         polygons.append(f'<polygon points="{points}" fill="{COLOURS[PIECES[piece]]}"/>')
-    found = len(figure.solutions)
-    note = f"{figure.split}, {found} solution{'s' * (found > 1)}"
+    count = len(figure.solutions)
+    note = f"{figure.split}, {count} solution{'s' * (count > 1)}"
     return (
         f'<g stroke="#fff" stroke-width="0.7" stroke-linejoin="round">{"".join(polygons)}</g>'
         f'<text x="{_CELL / 2:g}" y="{_CELL + 8}" font-size="12">{escape(figure.name)}</text>'

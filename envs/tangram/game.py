@@ -64,9 +64,9 @@ def game(
     """
     if isinstance(figure, str):
         figure = set_text(figure) or figure
-    source, known, own = _figure(figure, switch("flip", flip))
+    source, silhouette, own = _figure(figure, switch("flip", flip))
     options = {
-        "figure": known.name if source == LIBRARY and known is not None else figure,
+        "figure": silhouette.name if source == LIBRARY and silhouette is not None else figure,
         "split": None if split is None else named("split", split, SPLITS),
         "flip": flip,
         "hidden": _hidden(hidden),
@@ -78,7 +78,7 @@ def game(
         "aspect": named("aspect", aspect, ASPECTS),
         "images": switch("images", images),
     }
-    return _made(options, source, known, own)
+    return _made(options, source, silhouette, own)
 
 
 def _figure(figure: Any, flip: bool) -> tuple[int, Silhouette | None, tuple[Silhouette, ...]]:
@@ -96,8 +96,8 @@ def _figure(figure: Any, flip: bool) -> tuple[int, Silhouette | None, tuple[Silh
         if not own:
             raise ValueError("the text holds no figure: give one, or several")
         return (OWN, own[0], own) if len(own) == 1 else (SET, None, own)
-    known = silhouettes.objective(figure)
-    if known is None:
+    silhouette = silhouettes.objective(figure)
+    if silhouette is None:
         near = get_close_matches(figure, ["random", "library"], 1) + silhouettes.resembling(figure)
         guess = f"did you mean {' or '.join(map(repr, near))}? There" if near else "there"
         count = len(silhouettes.library())
@@ -106,7 +106,7 @@ def _figure(figure: Any, flip: bool) -> tuple[int, Silhouette | None, tuple[Silh
             "parlour.envs.tangram.silhouettes.library() has them, docs/tangram.svg shows them; "
             "a file with figures of one's own ends in .txt, .json or .svg"
         )
-    return LIBRARY, known, ()
+    return LIBRARY, silhouette, ()
 
 
 def _hidden(hidden: Any) -> list[float]:

@@ -128,7 +128,7 @@ def boundary(edges: Any, count: int, segments: Any) -> int:
     Returns:
         How many segments were written; −1 if there was no room.
     """
-    found = 0
+    segment_count = 0
     for i in range(count):
         way = edges[i, 4]
         long_x = edges[i, 2] - edges[i, 0]
@@ -141,7 +141,7 @@ def boundary(edges: Any, count: int, segments: Any) -> int:
                 if here + 1e-6 < along < nearest - 1e-6:
                     next_x, next_y, nearest = edges[j, 0], edges[j, 1], along
             back = -1
-            for k in range(found):
+            for k in range(segment_count):
                 if (
                     segments[k, 0] == next_x
                     and segments[k, 1] == next_y
@@ -150,19 +150,19 @@ def boundary(edges: Any, count: int, segments: Any) -> int:
                 ):
                     back = k
             if back >= 0:
-                found -= 1
-                copy(segments, found, segments, back)
-            elif found == len(segments):
+                segment_count -= 1
+                copy(segments, segment_count, segments, back)
+            elif segment_count == len(segments):
                 return -1
             else:
-                segments[found, 0] = here_x
-                segments[found, 1] = here_y
-                segments[found, 2] = next_x
-                segments[found, 3] = next_y
-                segments[found, 4] = way
-                found += 1
+                segments[segment_count, 0] = here_x
+                segments[segment_count, 1] = here_y
+                segments[segment_count, 2] = next_x
+                segments[segment_count, 3] = next_y
+                segments[segment_count, 4] = way
+                segment_count += 1
             here_x, here_y, here = next_x, next_y, nearest
-    return found
+    return segment_count
 
 
 @compiled
@@ -258,7 +258,7 @@ def rings(segments: Any, count: int, vertices: Any, ends: Any) -> int:
     path = local_array((SEGMENTS, 5), np.int64)
     loose = local_array((VERTICES, 2), np.int64)[: len(vertices)]
     loose_ends = local_array(RINGS, np.int64)
-    made = begin = 0
+    ring_count = begin = 0
     while count:
         length = 0
         follow = leftmost(segments, count)
@@ -272,13 +272,13 @@ def rings(segments: Any, count: int, vertices: Any, ends: Any) -> int:
             while start >= 0 and not (path[start, 0] == x and path[start, 1] == y):
                 start -= 1
             if start >= 0:
-                if made == len(ends):
+                if ring_count == len(ends):
                     return -1
                 begin = _emit(path, start, length, loose, begin)
                 if begin < 0:
                     return -1
-                loose_ends[made] = begin
-                made += 1
+                loose_ends[ring_count] = begin
+                ring_count += 1
                 length = start
                 if length == 0:
                     break
@@ -291,8 +291,8 @@ def rings(segments: Any, count: int, vertices: Any, ends: Any) -> int:
                 if segments[i, 0] == x and segments[i, 1] == y and turn > sharpest:
                     follow = i
                     sharpest = turn
-    _arrange(loose, loose_ends, made, vertices, ends)
-    return made
+    _arrange(loose, loose_ends, ring_count, vertices, ends)
+    return ring_count
 
 
 @compiled
@@ -325,9 +325,9 @@ def outline(pieces: Any, steps: Any, at: Any, count: int, vertices: Any, ends: A
             edges[total, 4] = EDGE_TO[pieces[i], steps[i], j]
             total += 1
     segments = local_array((SEGMENTS, 5), np.int64)
-    found = boundary(edges, total, segments)
-    made = -1 if found < 0 else rings(segments, found, vertices, ends)
-    if made > 0:
+    segment_count = boundary(edges, total, segments)
+    ring_count = -1 if segment_count < 0 else rings(segments, segment_count, vertices, ends)
+    if ring_count > 0:
         low_x = vertices[0, 0]  # of all, the first vertex lies farthest left
         low_y = vertices[0, 1]
         for i in range(1, ends[-1]):
@@ -336,7 +336,7 @@ def outline(pieces: Any, steps: Any, at: Any, count: int, vertices: Any, ends: A
         for i in range(ends[-1]):
             vertices[i, 0] -= low_x
             vertices[i, 1] -= low_y
-    return made
+    return ring_count
 
 
 @compiled

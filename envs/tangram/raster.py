@@ -63,11 +63,11 @@ def _fill_piece(vertices: Any, corners: int, rows: Any) -> None:
 @compiled
 def fill_piece(table: Any, piece: int) -> None:
     """Add a piece on the board to ``table.filled``."""
-    one = local_array(ROWS, np.uint64)
-    one[:] = 0
-    _fill_piece(table.vertices[piece], CORNERS[piece], one)
+    cells = local_array(ROWS, np.uint64)
+    cells[:] = 0
+    _fill_piece(table.vertices[piece], CORNERS[piece], cells)
     for row in range(ROWS):
-        table.filled[row] |= one[row]
+        table.filled[row] |= cells[row]
 
 
 @compiled

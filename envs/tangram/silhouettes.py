@@ -208,14 +208,14 @@ def outlined(name: str, outer: Iterable[tuple[int, int]], *holes: Iterable[tuple
             edges.append((x, y, to_x, to_y, direction(right, up)))
     segments = np.zeros((SEGMENTS, 5), np.int64)
     vertices, ends = np.zeros((VERTICES, 2), np.int64), np.zeros(RINGS, np.int64)
-    found = boundary(np.array(edges), len(edges), segments) if len(edges) <= SEGMENTS else -1
-    if found < 0 or rings(segments, found, vertices, ends) < 0:
+    segment_count = boundary(np.array(edges), len(edges), segments) if len(edges) <= SEGMENTS else -1
+    if segment_count < 0 or rings(segments, segment_count, vertices, ends) < 0:
         raise ValueError(f"{name}: the outline has more than {VERTICES} vertices or {RINGS} rings")
-    found_all = np.zeros((64, 7, 3), np.int64)
-    count = solve(vertices, ends, STEPS, found_all)
+    all_solutions = np.zeros((64, 7, 3), np.int64)
+    count = solve(vertices, ends, STEPS, all_solutions)
     if not count:
         raise ValueError(f"{name}: the seven pieces do not fill this outline (the parallelogram is not turned over)")
-    unlike = {_likeness(solution): solution for solution in found_all[:count][::-1]}
+    unlike = {_likeness(solution): solution for solution in all_solutions[:count][::-1]}
     return built(name, list(unlike.values())[:SOLUTIONS])
 
 
@@ -363,9 +363,9 @@ def objective(text: str, own: Mapping[str, Silhouette] | None = None) -> Silhoue
     Figures of one's own, by name, go before those of the library.
     """
     for figures in (own or {}, library()):
-        found = {_plain(name): figure for name, figure in figures.items()}.get(_plain(text))
-        if found is not None:
-            return found
+        match = {_plain(name): figure for name, figure in figures.items()}.get(_plain(text))
+        if match is not None:
+            return match
     return None
 
 

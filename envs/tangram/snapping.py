@@ -56,15 +56,15 @@ def snapped(points: Points) -> Iterator[list[tuple[int, int]]]:
                 f"within {TOLERANCE:g} u"
             )
     middle = len(ways) // 2
-    found = 0
+    count = 0
     for moves in _closing(_sums(ways[:middle]), _sums(ways[middle:])):
         vertices = np.cumsum(moves, axis=0) - moves
         if abs(abs(_area(values(vertices))) - AREAS.sum()) < 1e-6:
             yield [(x, y) for x, y in vertices.tolist()]
-            found += 1
-            if found == OUTLINES:
+            count += 1
+            if count == OUTLINES:
                 return
-    if not found:
+    if not count:
         raise ValueError(
             f"its edges, each within {TOLERANCE:g} u, close to no outline with the area of the seven pieces"
         )

@@ -130,12 +130,12 @@ def load(blank: Tables, figures: Sequence[Silhouette], state: TurnState) -> tupl
     game = TangramState.of(state)
     tables = blank.copy().view(np.recarray)
     table = tables[0]
-    known = objective(game.objective, {figure.name: figure for figure in figures})
-    table.figure = figures.index(known) if known in figures else -1
+    figure = objective(game.objective, {figure.name: figure for figure in figures})
+    table.figure = figures.index(figure) if figure in figures else -1
     if game.silhouette is not UNSET:
         _load_outline(table, game.silhouette)
-    elif known is not None:
-        table.outline, table.ends = known.outline(list(ASPECTS)[table.aspect]), known.ends
+    elif figure is not None:
+        table.outline, table.ends = figure.outline(list(ASPECTS)[table.aspect]), figure.ends
     elif table.source != OWN:
         raise ValueError(f"the state has no silhouette, and no known figure has the objective {game.objective!r}")
     begin(table)

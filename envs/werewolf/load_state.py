@@ -121,13 +121,13 @@ def _roles(state: TurnState, game: WerewolfState, dead: Mapping[str, Any]) -> di
 
 def _votings(game: WerewolfState) -> list[VotingRound]:
     """Return the votes of past days; the platform tells only how many each player got."""
-    known = game.voting_history
+    history = game.voting_history
     over = [row for row in game.event_log if row.type in ("lynched", "no_lynch")]
     return [
         VotingRound(
             round=row.day,
             eliminated=or_else(row.agent_id, None),
-            votes={**known[place]} if place < len(known) else {},
+            votes={**history[place]} if place < len(history) else {},
         )
         for place, row in enumerate(over)
     ]

@@ -131,17 +131,17 @@ def _observe_others(mine: int, shown: int, others: int, categories: int, out: An
     for high in range(13):
         for low in range(high + 1):
             for split in range(4 if flush else 1):
-                one = _suits_left(mine | shown, high) & (flush if split & 1 else ~flush)
-                two = _suits_left(mine | shown, low) & (flush if split & 2 else ~flush)
-                count = _COUNT[one] * _COUNT[two]
+                high_suits = _suits_left(mine | shown, high) & (flush if split & 1 else ~flush)
+                low_suits = _suits_left(mine | shown, low) & (flush if split & 2 else ~flush)
+                count = _COUNT[high_suits] * _COUNT[low_suits]
                 if high == low:
                     if split == 0:
-                        count = _COUNT[one] * (_COUNT[one] - 1) // 2
-                        two ^= one & -one
+                        count = _COUNT[high_suits] * (_COUNT[high_suits] - 1) // 2
+                        low_suits ^= high_suits & -high_suits
                     elif split != 1:  # the same pairs as split 1; the suit has only one card of a rank
                         count = 0
                 if count > 0:
-                    theirs = set_strength(shown | _lowest(one, high) | _lowest(two, low))
+                    theirs = set_strength(shown | _lowest(high_suits, high) | _lowest(low_suits, low))
                     out[others + (theirs >= ours) + (theirs > ours)] += count
                     out[categories + (theirs >> 26)] += count
                     total += count

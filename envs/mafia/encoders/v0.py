@@ -138,8 +138,8 @@ def _observe_players(table: Any, seat: int, at: Any, out: Any) -> None:
         out[alive_at + r] = alive
         out[round_at + r] = table.eliminated_round[other] * table.per_day
         out[eliminated_at + r] = table.voted_out[other]
-        known = (role > 0) & ((alive == 0) | (other == seat) | table.done | (mafia & (role == MAFIA)))
-        out[role_at + 4 * r + (role - 1 if known else 0)] = known
+        visible = (role > 0) & ((alive == 0) | (other == seat) | table.done | (mafia & (role == MAFIA)))
+        out[role_at + 4 * r + (role - 1 if visible else 0)] = visible
         claimed = table.claimed[other]
         out[claimed_at + 4 * r + max(claimed - 1, 0)] = claimed > 0
 
@@ -158,8 +158,8 @@ def _observe_own(table: Any, seat: int, at: Any, out: Any) -> None:
         for row in range(table.round_number):
             target = table.night[row * seats + seat]
             if target >= 0:
-                found = at.privateKnowledge_investigationResults + relative(target, seat, seats)
-                out[found] = 1 if table.role[target] == MAFIA else -1
+                index = at.privateKnowledge_investigationResults + relative(target, seat, seats)
+                out[index] = 1 if table.role[target] == MAFIA else -1
     elif role == MAFIA and table.phase == NIGHT and table.alive[seat]:
         row = (table.round_number - 1) * seats
         for other in range(seats):

@@ -243,14 +243,14 @@ def _observe_around(table: Any, out: Any, k: int) -> None:
         if end > start:
             _toggle_ring(table, table.outline, start, end, inside)
         start = end
-    one = local_array(PATCH, np.uint64)
-    one[:] = 0
+    cells = local_array(PATCH, np.uint64)
+    cells[:] = 0
     for piece in range(7):
         if table.on_board[piece]:
-            _toggle_ring(table, table.vertices[piece], 0, CORNERS[piece], one)
+            _toggle_ring(table, table.vertices[piece], 0, CORNERS[piece], cells)
             for row in range(PATCH):
-                inside[row] &= ~one[row]
-                one[row] = 0
+                inside[row] &= ~cells[row]
+                cells[row] = 0
     unpack(inside, out, k)
 
 
