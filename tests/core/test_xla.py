@@ -121,7 +121,7 @@ def launcher(kernel, *given):
 
 address = ctypes.cast(launcher, ctypes.c_void_p).value
 exported = xla.exported(xla.loops_of(made, "v0")[1], launch, 7**12, address)
-count = 5_000
+count = 20_000
 arrays, actions = arrays_of(made, count), np.zeros(count, np.int32)
 given = [*arrays[:4], actions, made.layout.offsets]
 assert Frame(given, arrays, stream_error=5).call(exported.address) == 5
@@ -133,7 +133,7 @@ assert 1 < threads < count
 values = [count, *(array.ctypes.data for array in (*arrays, actions, made.layout.offsets))]
 assert calls == [(7**12, (-(-count // threads), 1, 1, threads, 1, 1, 0, STREAM), None, values)], calls
 assert frame.call(exported.address) == ERROR
-assert frame.errors == [(13, "the GPU's driver answers cuLaunchKernel with error 400, tables: 5000")]
+assert frame.errors == [(13, "the GPU's driver answers cuLaunchKernel with error 400, tables: 20000")]
 assert frame.ask(exported.address).traits == 1
 """
     environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
