@@ -368,7 +368,7 @@ def exported(loop: Loop, function: Any, *constants: int) -> Exported:
         return function(frame, *constants)
 
     source = loop.function.py_func
-    only_here = "" if hasattr(loop.function, "stamp") else str(id(loop.function))  # of a notebook, or with a closure
+    only_here = "" if hasattr(loop.function, "options") else str(id(loop.function))  # of a notebook, or with a closure
     digest = crc32(f"{source.__qualname__} {loop.kinds} {loop.sizes} {only_here}".encode())
     cfunc: Any = numba.cfunc(types.int64(types.int64))(called)
     return Exported(f"parlour_{source.__name__}_{digest:08x}", cfunc.address, cfunc)
