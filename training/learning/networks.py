@@ -23,8 +23,8 @@ class Linear(nn.Linear):
     """A linear layer whose input may have further columns, which are zeros (see `ALIGNED`)."""
 
     def forward(self, values: torch.Tensor) -> torch.Tensor:
-        """Return float32[N, out]."""
-        further = values.shape[1] - self.in_features
+        """Return float32[…, out]."""
+        further = values.shape[-1] - self.in_features
         weights = nn.functional.pad(self.weight, (0, further)) if further else self.weight
         return nn.functional.linear(values, weights, self.bias)
 
