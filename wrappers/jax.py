@@ -25,6 +25,9 @@ from ..envs.core import xla
 from ..envs.core.plain_start import PLAIN_START
 from ..envs.core.registry import as_game
 
+LARGEST = 2**31 - 1
+"""The largest number of an action's dtype, int32."""
+
 
 @partial(
     jax.tree_util.register_dataclass,
@@ -139,6 +142,8 @@ class JaxGame:
         if given.shape != state.current_player.shape:
             tables = state.current_player.shape
             raise ValueError(f"actions have shape {given.shape}; they need one index per table: {tables}")
+        if jnp.iinfo(given.dtype).max > LARGEST:  # an illegal one stays illegal in fewer bits
+            given = jnp.clip(given, max(-2, jnp.iinfo(given.dtype).min), LARGEST)
         return self._call(self._plays, state, given.astype(jnp.int32))
 
     def records(self, state: State) -> Any:

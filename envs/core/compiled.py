@@ -1,13 +1,14 @@
 """Decorators that compile a function with Numba and cache the machine code on disk, without stale caches."""
 
+import marshal
+import sys
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from enum import EnumType
 from functools import cached_property, partial
 from inspect import signature
-from os import scandir
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import ModuleType
 from typing import Any, TypeVar, cast
 from zlib import crc32
 
@@ -40,10 +41,11 @@ def compiled(function: Function, inline: str = "never", nogil: bool = False, all
     """Compile `function` with Numba at its first call and cache the machine code on disk.
 
     Numba's own cache checks only the file of the function itself. It goes stale when the function calls another one
-    in another file, and that file changes. Here the cache key holds the content of the function, of all functions that
-    it calls, and of the constants that these name; and the source files of `core`, which say how they are compiled. So
-    an edit compiles again what depends on it. A function is compiled again in every process if no cache folder can be
-    written (package and home both read-only), or if it was defined in a notebook.
+    in another file, and that file changes. Here the cache key holds the source files of the function, of all functions
+    that it calls, and of the types that these name; the values of the constants that they name; and the source files of
+    `core`, which say how they are compiled. So an edit compiles again what depends on it. A function is compiled again
+    in every process if no cache folder can be written (package and home both read-only), or if it was defined in a
+    notebook.
 
     Numba also compiles a function again for every constant and every integer width that it is called with. Here all
     signed integers that compiled functions pass to each other have 64 bits, which halves the compile time. The
@@ -82,7 +84,7 @@ def compiled(function: Function, inline: str = "never", nogil: bool = False, all
         _inside(dispatcher, "_cache", "_index_key")
         dispatcher.missed = -1  # the latest `PLAIN_START.ended` at which it was not on the disk
         dispatcher.compile = partial(_compile_when_ready, dispatcher, _inside(dispatcher, "compile"))
-    dispatcher.options = repr((inline, nogil, allocates))
+    dispatcher.sources = sources_of(function)  # now: its file may change before it is called
     call = _inside(dispatcher, "get_call_template")
     dispatcher.get_call_template = partial(widened, call)
     if not counts:
@@ -120,33 +122,42 @@ for _flag in ("no_cfunc_wrapper", "nrt"):
         raise ImportError(_unknown_numba(f"Flags.{_flag}"))
 
 
-def _core_files() -> tuple[tuple[str, int, int], ...]:
-    """Return name, time and size of the source files of `core`."""
-    files = []
-    with scandir(Path(__file__).parent) as entries:
-        for entry in entries:
-            if entry.name.endswith(".py"):
-                with suppress(OSError):  # an editor's lock file may be a broken link
-                    files.append((entry.name, entry.stat().st_mtime_ns, entry.stat().st_size))
-    return tuple(sorted(files))
+Source = tuple[str, int, int]
+"""Name, time and size of a source file."""
 
 
-_CORE_FILES = _core_files()
+def _stat(file: Any) -> set[Source]:
+    """Return name, time and size of a source file; nothing if there is none."""
+    try:
+        stat = Path(file).stat()
+    except (OSError, TypeError):  # of an editor's lock file, or of a module without a file
+        return set()
+    return {(str(file), stat.st_mtime_ns, stat.st_size)}
+
+
+_CORE: set[Source] = set().union(*map(_stat, Path(__file__).parent.glob("*.py")))
 
 
 class _Index(IndexDataCacheFile):
-    """The index of a function's cache, with the content that its machine code depends on as its stamp."""
+    """The index of a function's cache, with what its machine code depends on as its stamp.
+
+    By the first call all that a function names is there, also what stands below it in its file.
+    """
 
     dispatcher: Any
 
     @cached_property
     def _stamp(self) -> tuple[Any, ...]:
-        return _CORE_FILES, content_of(self.dispatcher)
+        return stamp_of(self.dispatcher)
 
     @property
     def _source_stamp(self) -> tuple[Any, ...]:
-        """The stamp: by the first call all that a function names is there, also what stands below it in its file."""
         return self._stamp
+
+    def save(self, key: Any, data: Any) -> None:
+        """Keep machine code, unless a constant has changed since the first call: another process would not see that."""
+        if stamp_of(self.dispatcher) == self._stamp:
+            super().save(key, data)  # type: ignore[no-untyped-call]
 
     def _load_index(self) -> Any:
         """Read the index; empty if it is older. It is unpickled before its stamp is seen, and may name a lost type."""
@@ -156,56 +167,67 @@ class _Index(IndexDataCacheFile):
             return {}
 
 
-def content_of(dispatcher: Any) -> tuple[tuple[str, int], ...]:
-    """Return names and checksums of a compiled function and of all that it calls, with the constants that they name."""
-    parts: dict[int, tuple[str, int]] = {}
-    waiting = [dispatcher]
+def stamp_of(dispatcher: Any) -> tuple[Any, ...]:
+    """Return what the machine code of a function depends on: source files, and checksums of constants by function."""
+    sources, values = set(_CORE), set()
+    seen, waiting = [], [dispatcher]
     while waiting:
         each = waiting.pop()
-        if id(each) not in parts:
-            if not hasattr(each, "content"):
-                each.content = _own_content(each)
-            checksum, called = each.content
-            parts[id(each)] = f"{each.py_func.__module__}.{each.py_func.__qualname__}", checksum
-            waiting += called
-    return tuple(sorted(set(parts.values())))
+        if not any(each is other for other in seen):
+            seen.append(each)
+            function, constants = each.py_func, []
+            for name, value in _named(function):
+                constants.append((name, _content(value)))
+                waiting += filter(is_jitted, _parts(value))
+            sources |= getattr(each, "sources", set()) | sources_of(function)
+            values.add((function.__module__, function.__qualname__, _own(function), crc32(repr(constants).encode())))
+    return tuple(sorted(sources)), tuple(sorted(values))
 
 
-def _own_content(dispatcher: Any) -> tuple[int, list[Any]]:
-    """Return a checksum of a compiled function with the constants that it names, and the functions that it calls."""
-    function, called = dispatcher.py_func, []
-    values: list[Any] = [getattr(dispatcher, "options", ""), function.__defaults__]
-    values += [cell.cell_contents for cell in function.__closure__ or ()]
-    for name, value in _named(function):
-        if is_jitted(value):
-            called.append(value)
-        else:
-            values += [name, value]
-    return crc32(repr((_code(function.__code__, function.__doc__), _content(values))).encode()), called
+def sources_of(function: Callable[..., Any]) -> set[Source]:
+    """Return the source files of a function, and of the types and functions that it names."""
+    modules = set()
+    for _, value in _named(function):
+        for part in _parts(value):
+            owner = getattr(part, "_dispatcher", part)
+            modules.update({getattr(getattr(owner, "py_func", owner), "__module__", None), type(part).__module__})
+    files = {getattr(sys.modules.get(module), "__file__", None) for module in modules if module is not None}
+    return _stat(function.__code__.co_filename).union(*map(_stat, files))
 
 
-def _code(code: CodeType, doc: str | None = None) -> Any:
-    """Return what a function does, wherever it stands in its file and whatever its docstring says."""
-    consts = [_code(part) if isinstance(part, CodeType) else None if part == doc else part for part in code.co_consts]
-    return code.co_code, consts, code.co_names, code.co_varnames, code.co_cellvars, code.co_freevars, code.co_argcount
+def _own(function: Callable[..., Any]) -> int:
+    """Return a checksum of a function's own code, and of values that are bound to it."""
+    cells = [_content(cell.cell_contents) for cell in function.__closure__ or ()]
+    return crc32(repr((marshal.dumps(function.__code__, 2), _content(function.__defaults__), cells)).encode())
 
 
 def _content(value: Any) -> Any:
     """Return what a value is: of it the text is the same in every process."""
+    if is_jitted(value):
+        return value.py_func.__module__, value.py_func.__qualname__, _own(value.py_func)
     if isinstance(value, np.ndarray | np.generic):
-        return value.dtype.descr, value.shape, crc32(value.tobytes())
+        return repr(value.dtype), value.shape, crc32(value.tobytes())
     if isinstance(value, list | tuple):
-        return type(value).__name__, [_content(part) for part in value]
+        return type(value).__qualname__, getattr(value, "_fields", ""), [_content(part) for part in value]
+    if isinstance(value, EnumType):
+        return value.__qualname__, [(member.name, _content(member.value)) for member in value]
     if isinstance(value, type):
         return value.__module__, value.__qualname__, getattr(value, "_fields", "")
     text = repr(value)
-    return type(value).__qualname__ if " at 0x" in text else text
+    return type(value).__qualname__ if " at 0x" in text and not isinstance(value, str) else text
+
+
+def _parts(value: Any) -> list[Any]:
+    """Return a value, and what stands in it."""
+    return [value, *(part for each in value for part in _parts(each))] if isinstance(value, list | tuple) else [value]
 
 
 def _named(function: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the globals that a function names, by themselves or as parts of modules that it names."""
+    """Yield the globals that a function names, by themselves or as parts of modules that it names, and its cells."""
     names = names_in(function.__code__)
     spaces, modules = [function.__globals__], set[str]()
+    for cell in function.__closure__ or ():
+        yield "", cell.cell_contents
     for space in spaces:
         for name in sorted(names & space.keys()):
             value = space[name]

@@ -28,7 +28,7 @@ from numba.core.typing import npydecl
 from numba.extending import is_jitted
 from numba.np import arrayobj
 
-from .compiled import compiled
+from .compiled import compiled, stamp_of
 from .game import Game
 from .local_array import local_array
 from .loops import Batch
@@ -368,8 +368,9 @@ def exported(loop: Loop, function: Any, *constants: int) -> Exported:
         return function(frame, *constants)
 
     source = loop.function.py_func
-    only_here = "" if hasattr(loop.function, "options") else str(id(loop.function))  # of a notebook, or with a closure
-    digest = crc32(f"{source.__qualname__} {loop.kinds} {loop.sizes} {only_here}".encode())
+    kept = hasattr(loop.function, "sources")  # else of a notebook, or with a closure
+    depends = stamp_of(loop.function) if kept else id(loop.function)
+    digest = crc32(f"{source.__qualname__} {loop.kinds} {loop.sizes} {depends}".encode())
     cfunc: Any = numba.cfunc(types.int64(types.int64))(called)
     return Exported(f"parlour_{source.__name__}_{digest:08x}", cfunc.address, cfunc)
 

@@ -343,3 +343,9 @@ def test_addresses():
     assert local_url(url_of("::", 80)) == "http://[::1]:80"
     assert local_url(url_of("0.0.0.0", 80)) == "http://127.0.0.1:80"
     assert local_url(url_of("10.0.0.1", 80)) == "http://10.0.0.1:80"
+
+
+def test_settings_keep_their_token_to_themselves_and_refuse_one_text_as_names():
+    assert "secret" not in repr(ServerSettings(access_token="secret"))
+    with pytest.raises(ValueError, match="need a list of names"):
+        ServerSettings(names="proxy.example")

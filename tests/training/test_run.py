@@ -142,9 +142,11 @@ def test_a_run_in_a_thread_learns_without_signals(tmp_path):
 
 @pytest.mark.slow
 def test_minutes_end_a_run(tmp_path):
-    run = train(load_config("holdem", run=tmp_path / "short", **{**TINY, "total_timesteps": 10**9, "minutes": 0.05}))
+    limits = {"total_timesteps": 10**9, "minutes": 0.05, "evaluate_against": ["random"], "checkpoint_every": 10**9}
+    run = train(load_config("holdem", run=tmp_path / "short", **{**TINY, **limits}))
     assert metrics(run)[-1]["steps"] < 10**6
-    assert metrics(run)[-1]["train/learning_rate"] < 2e-3
+    assert metrics(run)[-2]["train/learning_rate"] < 2e-3
+    assert [any(name.startswith("eval/") for name in row) for row in metrics(run)[-2:]] == [False, True]
 
 
 def test_a_run_is_named_below_runs_or_by_its_path_or_by_the_time(tmp_path, monkeypatch):

@@ -185,6 +185,8 @@ def test_schedules():
 
 @pytest.mark.parametrize("values", [[], [1, 2, 3], [1, "linear"], [1, 2, "power"], "cosine", None, [1, 2, "linear", 3]])
 def test_values_that_are_no_schedule_are_named(values):
+    with pytest.raises(ValueError, match="True: need the start and the end"):
+        Schedule(True)
     with pytest.raises(ValueError, match=r"ent_coef=.*: need the start and the end, such as \[0.1, 0.003\], or one"):
         load_config("kuhn", algorithm="selfplay", ent_coef=values)
 

@@ -37,6 +37,15 @@ def utilities(outcome):
     return [payoff["utility"] for payoff in outcome["payoffs"]]
 
 
+@pytest.mark.parametrize(("name", "value"), [("ent_schedule", "sqrt"), ("evaluate_every", -3), ("evaluate_every", "x")])
+def test_a_value_that_version_0_2_refused_is_refused(name, value, tmp_path):
+    text = (DATA / "runs" / "kuhn" / "config.toml").read_text()
+    lines = [line for line in text.splitlines() if not line.startswith(name)]
+    (tmp_path / "config.toml").write_text("\n".join([f"{name} = {json.dumps(value)}", *lines]))
+    with pytest.raises(ValueError, match=name):
+        load_config(tmp_path / "config.toml")
+
+
 @pytest.mark.parametrize("name", RUNS)
 def test_a_policy_plays_what_it_played_in_0_2(name):
     expected = np.load(DATA / "runs" / name / "played.npz")

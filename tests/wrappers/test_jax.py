@@ -196,3 +196,20 @@ def test_tables_can_be_shared_among_devices():
     environment = {**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=2", "JAX_PLATFORMS": "cpu"}
     done = subprocess.run([sys.executable, "-c", SHARDED], env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
+
+
+@pytest.mark.parametrize("action", [np.uint32(2**32 - 1), np.int32(2**31 - 1), np.int32(-2), np.int8(5)])
+def test_an_illegal_action_of_any_dtype_is_an_error(action):
+    env = JaxGame("kuhn")
+    with pytest.raises(Exception, match="is not legal at table"):
+        jax.block_until_ready(env.step(env.init(jax.random.key(0), 2), jnp.full(2, action)))
+
+
+def test_an_action_of_64_bits_does_not_become_a_legal_one():
+    code = (
+        "import jax, jax.numpy as jnp; from parlour.wrappers.jax import JaxGame\n"
+        "jax.config.update('jax_enable_x64', True)\n"
+        "env = JaxGame('kuhn'); jax.block_until_ready(env.step(env.init(jax.random.key(0), 2), jnp.full(2, 2**32)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode and "is not legal at table" in done.stderr

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+from types import SimpleNamespace
 
 import endpoint
 import pytest
@@ -13,7 +14,7 @@ from parlour.envs import Action, AgentResponse
 from parlour.wrappers.agents import language_model
 from parlour.wrappers.agents.language_model import Model
 from parlour.wrappers.agents.llm import LLMAgent
-from parlour.wrappers.agents.model_calls import ModelError
+from parlour.wrappers.agents.model_calls import ModelCall, ModelError
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.policies.loading import make_policy
 
@@ -238,3 +239,13 @@ def test_a_real_model_plays_games_by_schema():
         assert not isinstance(BARGAINING.view.parse(table, answer.action), envs.ActionResult)
     finally:
         del server
+
+
+def test_an_answer_that_is_no_text_is_a_fault():
+    for content in ([{"text": "a"}], 7):
+        reply = SimpleNamespace(usage=SimpleNamespace(prompt_tokens=5.5, completion_tokens=None))
+        reply.choices = [SimpleNamespace(message=SimpleNamespace(content=content, refusal=None))]
+        call = ModelCall()
+        with pytest.raises(ModelError, match="in place of text"):
+            Model(name="stub", base_url="http://127.0.0.1:9")._text(reply, call)
+        assert call.input_size == 5 and isinstance(call.input_size, int)

@@ -96,17 +96,17 @@ class SampledSolver:
 
     def run(self, iterations: int) -> None:
         """Go on for so many iterations; 0: only compile."""
+        if not iterations:  # in this thread, which Ctrl-C reaches
+            self._iterate_from(self._state, 0, 0)
         left = iterations
-        while True:
+        while left > 0:
             some = min(left, PERIOD - self.iterations % PERIOD) if self.rule.discount else left
             ends = [self.iterations + some * k // len(self._states) for k in range(len(self._states) + 1)]
             list(self._pool.map(self._iterate_from, self._states, ends, ends[1:]))
             self.iterations += some
             left -= some
-            if self.rule.discount and some and self.iterations % PERIOD == 0:
+            if self.rule.discount and self.iterations % PERIOD == 0:
                 discount(self.regrets, self.sums, self.iterations // PERIOD)
-            if not left:
-                return
 
     def _iterate_from(self, state: Any, done: int, until: int) -> None:
         self._iterate(state, self.deals.data, self.rule, done, until - done)

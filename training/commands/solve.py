@@ -161,7 +161,8 @@ class _Samples:
             return AbstractedProblem(game, SAMPLED[self.method], self.sampling)
 
     def _about(self, game: Game) -> str:
-        return json.dumps([game.id, dict(game.options), self.method], default=str)
+        rule = [self.method, self.sampling.explore, self.sampling.prune]
+        return json.dumps([game.id, dict(game.options), *rule], default=str)
 
     def _reach(self, problem: Problem, seconds: float, save: Callable[[], None]) -> Progress:
         with STDERR.status("") as line:

@@ -106,9 +106,8 @@ class AnswerFile:
         self._file.close()
 
     def __getitem__(self, question: str) -> Sequence[Answer]:
-        """Return the answers to a question: its probabilities, if a model gave them, else the samples."""
-        answers = self._answers.get(question, [])
-        return next(([one] for one in answers if one.certain), answers)
+        """Return all answers to a question."""
+        return self._answers.get(question, [])
 
     def add(self, answer: Answer) -> None:
         """Keep an answer, and write it to the file."""
@@ -231,7 +230,7 @@ class Survey:
         """Return the information sets to ask next, each as often as it is to be asked."""
         todo = []
         for number in {question.id: number for number, question in enumerate(self.questions)}.values():
-            given = answers[self.questions[number].id]
+            given = self._given_at(number, answers)
             if not self.is_answered(number, answers):
                 # Where log-probabilities may come, one answer can be all that is needed.
                 todo += [number] * (1 if self.lettered and not given else self.samples - len(given))
@@ -239,7 +238,7 @@ class Survey:
 
     def is_answered(self, number: int, answers: AnswerFile) -> bool:
         """Tell whether nothing is missing at an information set."""
-        given = answers[self.questions[number].id]
+        given = self._given_at(number, answers)
         return bool(given) and (given[0].certain or len(given) >= self.samples)
 
     async def answer(self, number: int) -> Answer:
@@ -290,7 +289,20 @@ class Survey:
 
     def given(self, answers: AnswerFile) -> list[Sequence[Answer]]:
         """Return the answers that count, by information set."""
-        return [answers[question.id][: self.samples] for question in self.questions]
+        return [self._given_at(number, answers)[: self.samples] for number in range(len(self.questions))]
+
+    def _given_at(self, number: int, answers: AnswerFile) -> Sequence[Answer]:
+        """Return the answers at an information set: its probabilities, if a model gave them, else the samples.
+
+        One with an action that is not legal, as in a damaged file, does not count.
+        """
+        mask = self.tree.masks[number]
+        fitting = [
+            each
+            for each in answers[self.questions[number].id]
+            if all(0 <= action < len(mask) and mask[action] for action in each.likely)
+        ]
+        return next(([each] for each in fitting if each.certain), fitting)
 
     def chances(self, answers: AnswerFile, half: int | None = None) -> Floats:
         """Return the model's probabilities: float64[I, A]. At sets that are not asked all legal actions are equal.

@@ -28,7 +28,7 @@ class Schedule(tuple[Any, ...]):
         parts = [values] if isinstance(values, str) or not isinstance(values, Iterable) else list(values)
         way = parts[2:]
         try:
-            ends = [float(part) for part in parts[:2]]
+            ends = [] if any(isinstance(part, bool) for part in parts) else [float(part) for part in parts[:2]]
         except (TypeError, ValueError):
             ends = []
         if not ends or way not in ([], [LINEAR]):

@@ -188,6 +188,7 @@ def _learn(
         run = _Run(learner, config, folder, parts, metrics, bar, next_checkpoint)
         try:
             learner.fit(run)
+            run.evaluate_at_the_end()
         except KeyboardInterrupt:
             console.print(
                 f"stopped at {learner.timesteps:,} timesteps; continue with: parlour train --resume {folder}",
@@ -219,6 +220,7 @@ class _Run:
         self._league, self._evaluations, self._callbacks = parts.league, parts.evaluations, parts.callbacks
         self._metrics, self._bar = metrics, bar
         self._stopped = False  # by a callback
+        self._evaluated = -1  # the timesteps of the last evaluation
         self._tables = learner.tables
         self._budget = Budget(config.total_timesteps, config.minutes)
         self._next_checkpoint = next_checkpoint or learner.timesteps + config.checkpoint_every  # timesteps
@@ -258,11 +260,20 @@ class _Run:
         mean = winnings / max(1, episodes)
         results = {}
         if self._config.evaluate_against and steps >= min(self._next_checkpoint, self._config.total_timesteps):
-            results = self._evaluations.run(self._learner.policy(self._config.seed))
+            results = self._evaluate()
         note = f"{per_second:,.0f} timesteps/s, {mean:+.2f} {unit} an episode{self._evaluations.note}"
         used = self._budget.used(steps)  # 0 after random first steps alone
         self._bar.update(self._task, completed=steps, total=steps / used if used else None, note=note)
         return {"rollout/return": mean, "time/steps_per_second": per_second, **results}
+
+    def evaluate_at_the_end(self) -> None:
+        """Evaluate the policy where minutes or a callback ended the run after its last evaluation."""
+        if self._config.evaluate_against and self._evaluated != self._learner.timesteps:
+            self.write(self._evaluate())
+
+    def _evaluate(self) -> dict[str, float]:
+        self._evaluated = self._learner.timesteps
+        return self._evaluations.run(self._learner.policy(self._config.seed))
 
     def write(self, metrics: Mapping[str, Any]) -> None:
         """Write metrics into the run folder, and hand them to the callbacks."""

@@ -83,11 +83,12 @@ class AbstractedProblem:
             raise ValueError(f"{game.id} with these options has no abstraction: it cannot be solved from samples")
         self._game, self._abstracted = game, game.capabilities.abstracted
         deals = self._abstracted.deals(game, small)
-        threads = max(1, sampling.threads // len(deals))
-        self.solvers = [
-            SampledSolver(each, weights, replace(sampling, seed=2 * sampling.seed + seat, threads=threads))
-            for seat, each in enumerate(deals)
-        ]
+        self.solvers = []
+        for seat, each in enumerate(deals):
+            threads = max(1, (sampling.threads + seat) // len(deals))
+            self.solvers.append(
+                SampledSolver(each, weights, replace(sampling, seed=2 * sampling.seed + seat, threads=threads))
+            )
 
     def policy(self) -> SolvedPolicy:
         """Return the average strategy of each seat in its tree."""
@@ -154,7 +155,7 @@ def solve_from_samples(
                 more = min(some, iterations - first.iterations)
                 list(pool.map(SampledSolver.run, problem.solvers, [more] * len(problem.solvers)))
             progress = _progress(problem, before, begun)
-            some = max(1, min(4 * some, int(progress.rate * PART / len(problem.solvers))))
+            some = max(threads, min(4 * some, int(progress.rate * PART / len(problem.solvers))))
             if first.iterations >= measure_at:
                 progress = replace(progress, nash_conv=problem.nash_conv())
                 measure_at = 2 * first.iterations

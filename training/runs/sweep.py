@@ -134,7 +134,7 @@ def sweep(
                 outcomes += _finished(study, running, done)
             trial = study.ask(dict(searched))
             chosen = {**settings, **trial.params}
-            plans = [{**chosen, "seed": seed, "run": folder / f"{trial.number}-{seed}"} for seed in seeds]
+            plans = [{**chosen, "seed": seed, "run": folder.absolute() / f"{trial.number}-{seed}"} for seed in seeds]
             running[pool.submit(_train_all, source, plans, metric, last)] = trial
         while running:
             outcomes += _finished(study, running, done)

@@ -6,6 +6,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from ...envs.core.options import named, whole
 from ..algorithms import find
 from ..learning.schedules import LINEAR
 
@@ -73,8 +74,9 @@ def current(settings: Mapping[str, Any], algorithm: str, source: str) -> dict[st
     if algorithm == "selfplay":
         now |= _schedules(now)
     if now.get("name"):
-        now["run"] = str(Path(now.pop("runs", "runs"), now["name"]))
-    if now.get("evaluate_every"):
+        run = Path(str(now.pop("runs", "runs")), str(now["name"]))
+        now["run"] = str(run if len(run.parts) > 1 else run.absolute())  # a name alone lies below runs/
+    if whole("evaluate_every", now.get("evaluate_every", 0), 0):
         now.setdefault("evaluate_against", ["random"])
     else:
         now.pop("evaluate_against", None)
@@ -95,7 +97,7 @@ def current(settings: Mapping[str, Any], algorithm: str, source: str) -> dict[st
 
 def _schedules(settings: dict[str, Any]) -> dict[str, list[Any]]:
     """Remove the settings of schedules, and return each start with its end."""
-    schedule = settings.pop("ent_schedule", "power")
+    schedule = named("ent_schedule", settings.pop("ent_schedule", "power"), ("constant", "linear", "power"))
     schedules = {}
     for name, (start, end) in ENDS.items():
         start, end = settings.pop(name, start), settings.pop(f"final_{name}", end)

@@ -187,7 +187,10 @@ class Model:
         choice = reply.choices[0].message if reply.choices else None
         if choice is not None and getattr(choice, "refusal", None):
             raise ModelError(f"{self.name} refuses: {str(choice.refusal)[:200]}", "refused")
-        return (choice.content if choice is not None else None) or ""
+        content = None if choice is None else choice.content
+        if not isinstance(content, str | None):
+            raise ModelError(f"{self.name} answers with a {type(content).__name__} in place of text", "unparsable")
+        return content or ""
 
     def _settings(self, chat: Chat) -> dict[str, Any]:
         return {

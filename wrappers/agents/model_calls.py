@@ -52,8 +52,8 @@ class ModelCall:
     def count(self, usage: Any) -> None:
         """Add the endpoint's token counts, if there are any."""
         if usage is not None:
-            self.input_size = (self.input_size or 0) + (getattr(usage, "prompt_tokens", None) or 0)
-            self.output_size = (self.output_size or 0) + (getattr(usage, "completion_tokens", None) or 0)
+            self.input_size = (self.input_size or 0) + int(getattr(usage, "prompt_tokens", None) or 0)
+            self.output_size = (self.output_size or 0) + int(getattr(usage, "completion_tokens", None) or 0)
 
 
 @dataclass

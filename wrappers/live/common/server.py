@@ -9,7 +9,7 @@ import ssl
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from os import PathLike
 from typing import Any, Self, TypeVar
@@ -58,12 +58,14 @@ class ServerSettings:
     address: str = "127.0.0.1"
     port: int = 0
     names: Sequence[str] = ()
-    access_token: str | None = None
+    access_token: str | None = field(default=None, repr=False)
     tls: ssl.SSLContext | None = None
     limits: ConnectionLimits | None = None
 
     def __post_init__(self) -> None:
         """Check the access token."""
+        if isinstance(self.names, str):
+            raise ValueError(f"names={self.names!r}: need a list of names, such as [{self.names!r}]")
         if self.access_token == "":
             raise ValueError("access_token is empty: everybody would have it; None means that none is needed")
 

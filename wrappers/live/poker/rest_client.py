@@ -40,8 +40,8 @@ class SeatRequest:
     name: str | None = None
     table: str | None = None
     seat: int | None = None
-    api_key: str | None = None
-    access_token: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+    access_token: str | None = field(default=None, repr=False)
     real_money: bool = False
 
 
