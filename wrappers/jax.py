@@ -161,6 +161,10 @@ class JaxGame:
         return State(player, observation, mask, rewards, terminated, truncated, records)
 
 
+_KNOWN: set[str] = set()
+"""The names that XLA knows."""
+
+
 @cache
 def _target(loop: xla.Loop) -> str:
     """Let XLA know what plays with a loop, on the CPU, and on a GPU if JAX calculates there; return its name.
@@ -170,6 +174,9 @@ def _target(loop: xla.Loop) -> str:
         RuntimeError: if this GPU is not NVIDIA's.
     """
     here = xla.on_the_cpu(loop)
+    if here.name in _KNOWN:  # the same function of a module that was loaded again
+        return here.name
+    _KNOWN.add(here.name)
     jax.ffi.register_ffi_target(here.name, jax.ffi.pycapsule(here.address), platform="cpu")
     if jax.default_backend() == "gpu":
         from ..envs.core.cuda.xla import on_the_gpu

@@ -170,7 +170,8 @@ class _Index(IndexDataCacheFile):
 def stamp_of(dispatcher: Any) -> tuple[Any, ...]:
     """Return what the machine code of a function depends on: source files, and checksums of constants by function."""
     sources, values = set(_CORE), set()
-    seen, waiting = [], [dispatcher]
+    seen: list[Any] = []
+    waiting = [dispatcher]
     while waiting:
         each = waiting.pop()
         if not any(each is other for other in seen):
@@ -210,7 +211,8 @@ def _content(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return type(value).__qualname__, getattr(value, "_fields", ""), [_content(part) for part in value]
     if isinstance(value, EnumType):
-        return value.__qualname__, [(member.name, _content(member.value)) for member in value]
+        members: list[Any] = list(value)
+        return value.__qualname__, [(member.name, _content(member.value)) for member in members]
     if isinstance(value, type):
         return value.__module__, value.__qualname__, getattr(value, "_fields", "")
     text = repr(value)

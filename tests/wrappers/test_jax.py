@@ -1,11 +1,13 @@
 """Games as pure functions of JAX: the bytes of `VectorGame`, compiled, in loops, and mapped."""
 
+import importlib
 import os
 import subprocess
 import sys
 
 import numpy as np
 import pytest
+import three_cards
 
 pytest.importorskip("jax", reason="it is missing: make frameworks")
 
@@ -213,3 +215,12 @@ def test_an_action_of_64_bits_does_not_become_a_legal_one():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode and "is not legal at table" in done.stderr
+
+
+def test_a_game_whose_module_is_loaded_again_plays():
+    for reloaded in (False, True):
+        module = importlib.reload(three_cards) if reloaded else three_cards
+        env = JaxGame(module.game())
+        state = env.init(jax.random.key(0), 2)
+        after = env.step(state, jnp.argmax(state.legal_action_mask, 1))
+        assert after.observation.shape == state.observation.shape
