@@ -47,6 +47,15 @@ def number(option: str, value: Any, low: float, high: float, *, above: bool = Fa
     return float(value)
 
 
+def seconds(option: str, value: Any, *, above: bool = True) -> float:
+    """Return `value` as a float: seconds, above 0 (or, without `above`, 0 too), at most 2³⁰.
+
+    Raises:
+        ValueError: if it is something else.
+    """
+    return number(option, value, 0, 2**30, above=above)
+
+
 def listed(value: Any) -> bool:
     """Return whether `value` is a list of values: a sequence or an array, but no text."""
     return isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, str)

@@ -8,13 +8,14 @@ import asyncio
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import aiohttp
 import msgspec
 from yarl import URL
 
+from ....envs.core.options import seconds
 from ....envs.core.turn_state import AgentResponse, Message
 from ...logs.log_text import describe_error
 from ...logs.match_log import MatchLog
@@ -55,8 +56,8 @@ class PollingTimes:
         Raises:
             ValueError: if one is not above 0.
         """
-        if min(self.decision, self.running, self.waiting, self.retry) <= 0:
-            raise ValueError(f"{self}: all are seconds above 0")
+        for name, value in asdict(self).items():
+            seconds(name, value)
 
 
 class ArenaPollingAgent:

@@ -10,6 +10,7 @@ from typing import Self
 
 from aiohttp import WSCloseCode, WSMsgType, web
 
+from ....envs.core.options import number, seconds, whole
 from .budgets import RateLimit
 from .pings import receive
 
@@ -37,6 +38,18 @@ class ConnectionLimits:
     controls: float = 10.0
     queue: int = 256
     closing: float = 2.0
+
+    def __post_init__(self) -> None:
+        """Check the values.
+
+        Raises:
+            ValueError: if one is out of its range.
+        """
+        for name in ("frame", "queue") if self.message is None else ("frame", "queue", "message"):
+            whole(name, getattr(self, name), 1)
+        for name in ("controls",) if self.rate is None else ("controls", "rate"):
+            number(name, getattr(self, name), 0, 2**30, above=True)
+        seconds("closing", self.closing, above=False)
 
 
 class Excess(Enum):

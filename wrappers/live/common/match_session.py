@@ -11,6 +11,7 @@ from typing import Any, Literal
 from ....envs.core import turn_state as ts
 from ....envs.core.game import Game
 from ....envs.core.match import WAITS_PER_TURN, Match
+from ....envs.core.options import whole
 from ....envs.core.turn_state import MESSAGES_PER_TURN, Action, ActionResult, AgentResponse, MessageIntent, TurnState
 from .agent_turn import plain, read_response
 from .seat_names import SeatNames
@@ -55,14 +56,12 @@ class MatchLimits:
         Raises:
             ValueError: naming one that is out of its range.
         """
-        if self.actions is not None and self.actions != -1 and self.actions < 1:
-            raise ValueError(f"actions={self.actions}: a match has at least 1; None for no limit")
-        if not 0 <= self.messages <= MESSAGES_PER_TURN or not 0 <= self.waits <= WAITS_PER_TURN:
-            raise ValueError(f"messages={self.messages}, waits={self.waits}: 0 to {MESSAGES_PER_TURN} of each a turn")
-        if self.stale < 0:
-            raise ValueError(f"stale={self.stale}: turns, at least 0")
-        if self.attempts < 1:
-            raise ValueError(f"attempts={self.attempts}: need at least 1")
+        if self.actions not in (None, -1):
+            whole("actions", self.actions, 1, otherwise="None (no limit)")
+        whole("messages", self.messages, 0, MESSAGES_PER_TURN)
+        whole("waits", self.waits, 0, WAITS_PER_TURN)
+        whole("stale", self.stale, 0)
+        whole("attempts", self.attempts, 1)
         for name in ("rejected", "failed"):
             if getattr(self, name) not in ("keep", "pass", "end"):
                 raise ValueError(f"{name}={getattr(self, name)!r}: choose from keep, pass, end")

@@ -18,6 +18,7 @@ import msgspec
 from aiohttp import WSCloseCode, web
 from aiohttp.typedefs import Middleware
 
+from ....envs.core.options import whole
 from .budgets import Pace, Places
 from .connection import Connection, ConnectionLimits
 from .listening import IDLE_SECONDS, HttpProtocol, Sockets, http_log, stranger
@@ -52,7 +53,7 @@ class ServerSettings:
         limits: the limits of a WebSocket; None: the server's own.
 
     Raises:
-        ValueError: if the access token is empty.
+        ValueError: if the port is none, the names are one string or the access token is empty.
     """
 
     address: str = "127.0.0.1"
@@ -63,7 +64,8 @@ class ServerSettings:
     limits: ConnectionLimits | None = None
 
     def __post_init__(self) -> None:
-        """Check the access token."""
+        """Check the values."""
+        whole("port", self.port, 0, 2**16 - 1)
         if isinstance(self.names, str):
             raise ValueError(f"names={self.names!r}: need a list of names, such as [{self.names!r}]")
         if self.access_token == "":

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
+from ....envs.core.options import seconds, whole
+
 """Sentences of a statement.
 
 A sentence ends with a full stop, a question mark or an exclamation mark, and white space after it. Abbreviations,
@@ -90,13 +92,9 @@ class MafiaLimits:
             ValueError: if one is out of its range.
         """
         for name in ("think", "say", "act"):
-            if not 0 < getattr(self, name) < 2**30:
-                raise ValueError(f"{name}={getattr(self, name)}: seconds, above 0")
-        if self.thought < 1 or not 1 <= self.statement <= 4_000 or self.tries < 1:
-            raise ValueError(
-                f"thought={self.thought}, statement={self.statement}, tries={self.tries}: at least 1 each, and at most "
-                "4,000 characters of a statement"
-            )
+            seconds(name, getattr(self, name))
+        for name, most in (("thought", None), ("statement", 4_000), ("tries", None)):
+            whole(name, getattr(self, name), 1, most)
 
 
 class ChunkLimit:

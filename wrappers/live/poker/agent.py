@@ -16,6 +16,7 @@ from os import PathLike
 import aiohttp
 from yarl import URL
 
+from ....envs.core.options import seconds, whole
 from ...agents.base import Agent
 from ...logs.match_log import MatchLog, opened
 from ...logs.safe_match_log import SafeMatchLog
@@ -57,6 +58,15 @@ class PlayLength:
     until: datetime | None = None
     keep_playing: bool = False
 
+    def __post_init__(self) -> None:
+        """Check the number of hands.
+
+        Raises:
+            ValueError: if it is below 1.
+        """
+        if self.hands is not None:
+            whole("hands", self.hands, 1, otherwise="None (no limit)")
+
 
 @dataclass(frozen=True, kw_only=True)
 class ClientSettings:
@@ -74,6 +84,17 @@ class ClientSettings:
     retry_after: float = 3.0
     retries: int = 10
     ca_file: str | PathLike[str] | None = None
+
+    def __post_init__(self) -> None:
+        """Check the numbers.
+
+        Raises:
+            ValueError: if one is out of its range.
+        """
+        if self.deadline is not None:
+            seconds("deadline", self.deadline)
+        seconds("retry_after", self.retry_after, above=False)
+        whole("retries", self.retries, 0)
 
 
 @dataclass(frozen=True, kw_only=True)

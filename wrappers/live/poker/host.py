@@ -14,6 +14,7 @@ from os import PathLike
 from aiohttp import WSCloseCode, web
 from aiohttp.typedefs import Middleware
 
+from ....envs.core.options import whole
 from ....envs.core.plain_start import PLAIN_START
 from ..common.budgets import Places
 from ..common.connection import Connection, ConnectionLimits, Excess
@@ -52,7 +53,7 @@ class PokerRoom:
             interrupts is void, and its stakes are returned. None: all ends with the server.
 
     Raises:
-        ValueError: if there is no table.
+        ValueError: if there is no table, or a number is none.
     """
 
     tables: int = 1
@@ -60,9 +61,9 @@ class PokerRoom:
     state: str | PathLike[str] | None = None
 
     def __post_init__(self) -> None:
-        """Check the number of tables."""
-        if self.tables < 1:
-            raise ValueError(f"tables={self.tables}: a server has at least 1")
+        """Check the numbers."""
+        whole("tables", self.tables, 1)
+        whole("observers", self.observers, 0)
 
 
 @dataclass(frozen=True)

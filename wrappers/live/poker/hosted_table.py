@@ -4,13 +4,14 @@ import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
 
+from ....envs.core.options import seconds
 from ..common.clock import SessionTimer
 from ..common.connection import Connection
 from ..common.database import SaveError
@@ -52,8 +53,9 @@ class PokerTimes:
         Raises:
             ValueError: if one is below 0, or there is no time to act.
         """
-        if not 0 < self.act < 2**40 or min(self.hand, self.abandoned, self.away or 0) < 0:
-            raise ValueError(f"{self}: these are seconds, and there must be some time to act")
+        for name, value in asdict(self).items():
+            if (name, value) != ("away", None):
+                seconds(name, value, above=name == "act")
 
 
 @dataclass

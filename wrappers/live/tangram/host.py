@@ -11,13 +11,14 @@ import logging
 import secrets
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import aiohttp
 from yarl import URL
 
 from ....envs.core.game import Game
 from ....envs.core.match import Match
+from ....envs.core.options import seconds
 from ....envs.core.rng import streams
 from ....envs.core.turn_state import Action, AgentResponse
 from ...agents.base import Agent
@@ -59,6 +60,15 @@ class TangramTimes:
     answer: float = 30.0
     feedback: float = 0.0
     retry: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Check the values.
+
+        Raises:
+            ValueError: if one is below 0, or there is no time to answer.
+        """
+        for name, value in asdict(self).items():
+            seconds(name, value, above=name == "answer")
 
 
 @dataclass
