@@ -3,17 +3,22 @@
 
     .ci/zoo.py --take RUN [--deals 2000] [--hands 500] [--decisions 200000]
     .ci/zoo.py NAME --against RUN …
+    .ci/zoo.py NAME --pool VERSION
 
 With --take, a run or a policy file replaces the policy of its game; with another number of seats than that one, it
 becomes NAME-SEATS, which plays in its place where it cannot. The weights are written in half precision and without the
-critic, they are measured, and a new card is written. With a name and --against, runs of other seeds are measured and
-added to its card.
+critic, they are measured, and a new card is written. Old weights that a reference pool names move to the folder kept.
+With a name and --against, runs of other seeds are measured and added to its card. With --pool the reference pool of a
+game is written: its bots, its policy of the zoo, the same policy with half of its decisions at random, and the marks of
+the scale. A released pool is never written again.
 """
 
 import json
 import shlex
+import shutil
 import sys
 from collections.abc import Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,20 +26,24 @@ import msgspec
 import tomli_w
 import tyro
 from parlour.envs import Game
+from parlour.envs.core.rng import streams
 from parlour.training.commands.cards import HELD_OUT
 from parlour.training.commands.exploit import BatteryArguments, LearnerArguments, battery
 from parlour.training.commands.lookup import (
     game_of,
     game_with,
+    of_the_zoo,
     policies_of,
     policy,
     reason_against,
     require_opponents,
+    rivals,
     tables_of,
     warn_about_differences,
 )
 from parlour.training.evaluation.exploit import Win, wins_of
 from parlour.training.evaluation.games import measures
+from parlour.training.evaluation.reference import POOLS, Member, Pool, digest_of, play, pools
 from parlour.training.evaluation.scores import Score
 from parlour.training.learning import run_folder
 from parlour.training.learning.settings import TrainConfig
@@ -58,6 +67,7 @@ def command(
     decisions: int = 200_000,
     learner: tuple[str, ...] = (),
     against: tuple[str, ...] = (),
+    pool: int | None = None,
     folder: Path = FOLDER,
 ) -> None:
     """Replace a policy of the zoo, or add runs of other seeds to its card.
@@ -73,10 +83,14 @@ def command(
         learner: Settings of that learner as name=value, such as net_arch=[256,256].
         against: Runs and policy files that are opponents too, such as runs of other seeds (cross-play). The card
             names a run by the command that made it.
+        pool: The version of a reference pool, which is written for the game that is named.
         folder: The folder of the zoo.
     """
     if take is not None and which is not None:
         raise ValueError(f"{which} and --take {take}: the run says which game's policy is replaced; leave {which} out")
+    if pool is not None and which is not None:
+        print(f"written: {_pool(which, pool, deals)}")
+        return
     if take is not None:
         learned = LearnerArguments(decisions=decisions, learner=learner)
         which = _take(take, made_by, budget, deals, hands, learned, against, folder)
@@ -116,6 +130,7 @@ def _take(
     folder.mkdir(parents=True, exist_ok=True)
     game = trained_for.make_game()
     file = folder / f"{_name(game, folder)}.npz"
+    _keep(file)
     _write(loaded, file)
     measured_by, measures = _measures(str(file), game, deals, hands, learned, against)
     about = Card(
@@ -155,6 +170,45 @@ def _add(which: str, against: tuple[str, ...], deals: int, folder: Path) -> None
     measured_by = "; ".join(dict.fromkeys([*about.measured_by.split("; "), words]))
     measures = sorted([*kept, *new], key=lambda one: -one.mean)
     _write_card(msgspec.structs.replace(about, measured_by=measured_by, measures=measures), file)
+
+
+def _pool(name: str, version: int, deals: int) -> Path:
+    """Write a new reference pool and return its file; the marks are measured in so many deals.
+
+    Raises:
+        FileExistsError: if there is one of this version.
+    """
+    game = game_of("random", name)
+    members = [
+        Member(name=bot, plays=bot, digest=digest_of(policy(bot, game, 0), game))
+        for bot in dict.fromkeys(["random", *rivals(game)])
+    ]
+    for spec in of_the_zoo(game):
+        digest = sha256(policy_file(spec, game.seats).read_bytes()).hexdigest()
+        members += [
+            Member(name=spec, plays=spec, digest=digest),
+            Member(name=f"{spec}, half random", plays=spec, digest=digest, random=0.5),
+        ]
+    options = msgspec.to_builtins({key: value for key, value in game.options.items() if value is not None})
+    made = Pool(game=game.id, version=version, options=options, members=members, best="", low=[], high=[])
+    seeds = streams(2**31, deals).tolist()  # no deals of a rating
+    players = made.players(game)
+    means = [play(one, game, players, seeds)[0].mean(axis=(0, 1)) for one in made.players(game, 1)]
+    best = max(range(len(members)), key=lambda number: float(means[number].mean()))
+    low, high = ([float(f"{value:.6g}") for value in means[number]] for number in (0, best))
+    made = msgspec.structs.replace(made, best=members[best].name, low=low, high=high)
+    file = Path(str(POOLS)) / f"{name}-{version}.toml"
+    with file.open("x", encoding="utf-8") as new:
+        new.write(tomli_w.dumps(msgspec.to_builtins(made)))
+    return file
+
+
+def _keep(file: Path) -> None:
+    """Keep weights that a reference pool names, before they are replaced."""
+    digest = sha256(file.read_bytes()).hexdigest() if file.exists() else None
+    if any(digest == member.digest for one in pools() for member in one.members):
+        (file.parent / "kept").mkdir(exist_ok=True)
+        shutil.copy(file, file.parent / "kept" / f"{file.stem}-{digest[:16]}.npz")
 
 
 def _write_card(about: Card, file: Path) -> None:

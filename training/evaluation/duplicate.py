@@ -75,16 +75,27 @@ def results_of_deals(
         raise ValueError(f"{given}: give {game.seats - 1}, or one for all")
     if deals < 2:
         raise ValueError(f"deals={deals}: an interval needs at least 2")
-    around = [policy, *(opponents if len(opponents) > 1 else list(opponents) * (game.seats - 1))]
     seeds = streams(seed, deals).tolist()
     size = max(1, TABLES // game.seats)
     results = []
     for start in range(0, deals, size):
         chunk = seeds[start : start + size]
-        results.append(_play(game, around, chunk, adjusted))
+        results.append(results_of_seeds(policy, game, opponents, chunk, adjusted))
         if progress is not None:
             progress(len(chunk))
-    return np.concatenate(results) / game.payoffs.unit
+    return np.concatenate(results)
+
+
+def results_of_seeds(
+    policy: Policy, game: Game, opponents: Sequence[Policy], seeds: Sequence[int], adjusted: bool = True
+) -> NDArray[np.float64]:
+    """Return what `policy` won of the deals of these seeds in each seat, all played at once.
+
+    It is float64[deals, seats] in `game.payoffs.unit`. The table of deal `d` with the policy in seat `s` has row
+    ``d * seats + s``. The other arguments are those of `evaluate`.
+    """
+    around = [policy, *(opponents if len(opponents) > 1 else list(opponents) * (game.seats - 1))]
+    return _play(game, around, seeds, adjusted) / game.payoffs.unit
 
 
 def _play(game: Game, around: Sequence[Policy], seeds: Sequence[int], adjusted: bool) -> NDArray[np.float64]:

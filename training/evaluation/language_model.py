@@ -94,7 +94,6 @@ class AnswerFile:
                 self.unread += 1
         if self.unread and not self._answers:
             raise ValueError(f"{path} holds no answers of a model: name another file")
-        path.parent.mkdir(parents=True, exist_ok=True)
         self._file = path.open("ab")
         if data and not data.endswith(b"\n"):
             self._file.write(b"\n")

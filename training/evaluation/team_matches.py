@@ -233,13 +233,13 @@ def winners(
     for start in range(0, matches, TABLES):
         tables, total = finished(game, policies, seeds[start : start + TABLES])
         done.append(tables)
-        won.append(_winner(game, tables, total))
+        won.append(winning_team(game, tables, total))
         if progress is not None:
             progress(len(tables))
     return np.concatenate(won), np.concatenate(done).view(np.recarray)
 
 
-def _winner(game: Game, tables: Tables, total: NDArray[np.float64]) -> NDArray[np.int64]:
+def winning_team(game: Game, tables: Tables, total: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return the team of each match whose mean reward was higher than that of every other team; −1: none."""
     teams = teams_of(game)
     of = teams.of(tables)

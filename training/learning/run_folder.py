@@ -150,17 +150,17 @@ def add_command(folder: Path, command: Sequence[str]) -> None:
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Lock a run against other processes. The lock of a process that has died is ignored.
+def locked(where: Path) -> Iterator[None]:
+    """Lock a folder, or a file, against other processes. The lock of a process that has died is ignored.
 
     Raises:
-        ValueError: if another process is writing to the run.
+        ValueError: if another process is writing to it.
     """
-    lock = folder / "lock"
+    lock = where / "lock" if where.is_dir() else where.with_name(f"{where.name}.lock")
     writer = _running(lock.read_text()) if lock.is_file() else None
     if writer is not None:
         raise ValueError(
-            f"process {writer} is writing to {folder}: wait for it or stop it; if it does not exist, delete {lock}"
+            f"process {writer} is writing to {where}: wait for it or stop it; if it does not exist, delete {lock}"
         )
     lock.write_text(str(os.getpid()))
     try:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from ...envs.core.turn_state import Action, AgentResponse, AllowedAction, MessageIntent, MessageScope, TurnState
 from .base import Agent
@@ -12,15 +12,17 @@ from .language_model import Model, library, logger
 from .model_calls import ModelCall, ModelError, ModelStatistics
 from .prompt import Chat, Prompting
 
+Finished = TypeVar("Finished")
 
-def _finished(answer: Coroutine[Any, Any, AgentResponse]) -> AgentResponse:
-    """Run `answer` to its end; in another thread if this one has a running event loop."""
+
+def finished(work: Coroutine[Any, Any, Finished]) -> Finished:
+    """Run `work` to its end; in another thread if this one has a running event loop."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(answer)
+        return asyncio.run(work)
     with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, answer).result()
+        return thread.submit(asyncio.run, work).result()
 
 
 class LLMAgent:
@@ -75,7 +77,7 @@ class LLMAgent:
             ModelError: if the model fails, and there is no fallback.
         """
         try:
-            return _finished(self.answer(state))
+            return finished(self.answer(state))
         except ModelError as error:
             if self.fallback is None:
                 raise

@@ -1,8 +1,9 @@
 """Calls of a language model: what was wrong with an answer, and what they cost."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Self, get_args
 
 from .prompt import Chat
 
@@ -91,6 +92,14 @@ class ModelStatistics:
         """Count the latest answer, which looked legal, as one that the game refuses."""
         self.faults["illegal"] += 1
         self.replaced += 1
+
+    @classmethod
+    def of(cls, row: Mapping[str, float]) -> Self:
+        """Return the numbers that `row` returned."""
+        faults = Counter[Fault]({name: int(row[name]) for name in get_args(Fault)})
+        whole = {name: int(row[name]) for name in ("decisions", "replaced")}
+        sizes = {"input_size": int(row["tokens in"]), "output_size": int(row["tokens out"])}
+        return cls(**whole, **sizes, faults=faults, seconds=row["s/decision"] * row["decisions"], cost=row["cost"])
 
     def row(self) -> dict[str, float]:
         """Return the numbers by name, for tables and files."""

@@ -1,0 +1,180 @@
+"""Pages of reference results: one for each result, and the leaderboard of all results in a folder."""
+
+import html
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from ...envs.core.counted import counted
+from ...envs.render.svg import escape
+from ...wrappers.replay.log_reader import moments
+from ...wrappers.replay.page import page
+from .ladder_page import document, table
+from .reference import paired
+from .scores import in_two_lines
+
+Result = Mapping[str, Any]
+
+MEANING = """
+<h2>What the numbers mean</h2>
+<p><b>Rating.</b> The player played the same deals in every role against every member of a frozen pool of opponents.
+Its rating is its mean return on a scale with two marks: 0 is random play, 100 is the member of the pool with the
+greatest mean. A player may be below 0 or above 100. The brackets hold a 95 % interval over the deals; the marks are
+fixed numbers of the pool. Ratings are comparable where game, pool version and pool digest are the same.</p>
+<p><b>What it is not.</b> It tells how much a player wins from these opponents, weak ones among them. It does not tell
+how much a new opponent wins from the player: that is the exploitability, which is exact in small games (an
+exact best response wins so much more than the player itself, on average over the seats; an equilibrium has 0).</p>
+<p><b>Skill and rule errors.</b> Where a language model's answer is illegal, unparsable, late, refused or
+missing, the game's safe action is played, and the rating is with it. The skill is the rating of the games without such
+an error. These are not a random part of the games: long games have more errors.</p>
+"""
+
+
+def read_results(folder: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the results of `parlour reference` in a folder, and those of `parlour exploit llm --json`.
+
+    Other JSON files are left out.
+
+    Raises:
+        ValueError: if a file of the folder is not JSON.
+    """
+    rated, exploited = [], []
+    for file in sorted(folder.glob("*.json")):
+        try:
+            read = json.loads(file.read_bytes())
+        except (ValueError, UnicodeDecodeError) as error:
+            raise ValueError(f"{file} is not JSON: {error}") from None
+        if isinstance(read, dict) and {"player", "pool", "rating", "results"} <= read.keys():
+            rated.append({**read, "file": file.stem})
+        elif isinstance(read, dict) and {"nash_conv", "model", "game"} <= read.keys():
+            exploited.append(read)
+    return rated, exploited
+
+
+def write_pages(folder: Path) -> Path:
+    """Write a page for every result in a folder, and ``index.html``, the leaderboard; return its path."""
+    results, exploited = read_results(folder)
+    exact = {(one["game"], one["model"]): one["wins"] for one in exploited}
+    for one in results:
+        one["exploitability"] = exact.get((one["game"], one["player"]), one["exploitability"])
+        text = document(f"{one['player']} in {one['game']}", result_page(one))
+        (folder / f"{one['file']}.html").write_text(text, "utf-8")
+    pools = sorted({(one["game"], one["pool"]["version"], one["pool"]["digest"]) for one in results})
+    body = "".join(board([one for one in results if _pool(one) == pool]) for pool in pools)
+    index = folder / "index.html"
+    index.write_text(document("Leaderboard", (body or "<p>There are no results.</p>") + MEANING), "utf-8")
+    return index
+
+
+def _pool(one: Result) -> tuple[str, int, str]:
+    return one["game"], one["pool"]["version"], one["pool"]["digest"]
+
+
+def result_page(one: Result) -> str:
+    """Return the HTML of one result, without the document around it."""
+    pool = one["pool"]
+    of = f"pool {pool['version']} of {one['game']} ({pool['digest']})"
+    deals = f"{counted(one['deals'], 'deals')}, seed {one['seed']}"
+    parts = [f"<p>{escape(of)}, {deals}. 0: random play; 100: {escape(pool['best'])}.</p>"]
+    unit = one["return"]["unit"]
+    rows = [["all", _interval(one["rating"], ".1f"), _interval(one["return"], "+.3f")]]
+    rows += [[escape(role), *_both(each)] for role, each in one["roles"].items()]
+    parts.append(table("By role", ["role", "rating", unit], rows))
+    rows = [[escape(name), _interval(each, "+.3f")] for name, each in one["members"].items()]
+    parts.append(table(f"Against each member; the worst is {one['worst']}", ["member", unit], rows))
+    if one["exploitability"] is not None:
+        parts.append(f"<p>Exploitability: {one['exploitability']:.4f} {escape(unit)}</p>")
+    if one["skill"] is not None:
+        parts.append(f"<p>Skill, the rating of games without a rule error: {_interval(one['skill'], '.1f')}</p>")
+    if one["counts"]:
+        heads = list(next(iter(one["counts"].values())))
+        rows = [[escape(agent), *(f"{row[head]:,.10g}" for head in heads)] for agent, row in one["counts"].items()]
+        parts.append(table("Answers of the model, by seat", ["seat", *heads], rows))
+    return "".join([*parts, _replay(one), MEANING])
+
+
+def _both(each: Mapping[str, Any]) -> list[str]:
+    return [_interval(each["rating"], ".1f"), _interval(each["return"], "+.3f")]
+
+
+def _interval(score: Mapping[str, float] | None, form: str) -> str:
+    if score is None:
+        return "—"
+    return f"{score['mean']:{form}} [{score['low']:{form}}, {score['high']:{form}}]"
+
+
+def board(results: Sequence[Result]) -> str:
+    """Return the leaderboard of one pool as HTML: ratings, results by member, and differences on the same deals."""
+    order = sorted(results, key=lambda one: -one["return"]["mean"])
+    first = order[0]
+    pool, roles = first["pool"], list(first["roles"])
+    heads = [
+        "player",
+        "rating",
+        *roles,
+        "skill",
+        "exploitability",
+        "errors / 100 answers",
+        "tokens in, out",
+        "s",
+        "deals",
+    ]
+    title = f"{first['game']}, pool {pool['version']} ({pool['digest']})"
+    rows = [_row(one, roles) for one in order]
+    members = list(first["members"])
+    against = [[escape(one["player"]), *(f"{one['members'][name]['mean']:+.3f}" for name in members)] for one in order]
+    unit = first["return"]["unit"]
+    parts = [
+        table(title, heads, rows),
+        table(f"Mean against each member of the pool ({unit})", ["player", *members], against),
+    ]
+    if len(order) > 1:
+        more = [[escape(one["player"]), *(_difference(one, other) for other in order)] for one in order]
+        caption = f"What the row has more than the column, from the same opponents on the same deals ({unit})"
+        parts.append(table(caption, ["", *(one["player"] for one in order)], more))
+    games = "".join(f"<details><summary>{escape(one['player'])}</summary>{_replay(one)}</details>" for one in order)
+    return f"<h2>{escape(first['game'])}</h2>{''.join(parts)}{games}"
+
+
+def _row(one: Result, roles: Sequence[str]) -> list[str]:
+    link = f'<a href="{html.escape(one["file"])}.html">{escape(one["player"])}</a>'
+    worth = "—" if one["exploitability"] is None else f"{one['exploitability']:.4f}"
+    by_role = [_interval(one["roles"][role]["rating"], ".1f") for role in roles]
+    return [
+        link, _interval(one["rating"], ".1f"), *by_role, _interval(one["skill"], ".1f"), worth, *_costs(one),
+        f"{one['deals']:,}",
+    ]  # fmt: skip
+
+
+def _costs(one: Result) -> list[str]:
+    """Return rule errors by kind, tokens, and seconds per decision of a language model, of all seats together."""
+    counts = one["counts"].values()
+    asked = sum(row["decisions"] for row in counts)
+    if not asked:
+        return ["—"] * 3
+
+    def total(name: str) -> float:
+        return sum(float(row[name]) for row in counts)
+
+    kinds = ("illegal", "unparsable", "late", "refused", "failed")
+    faults = ", ".join(f"{100 * total(kind) / asked:.1f} {kind}" for kind in kinds if total(kind)) or "0"
+    seconds = sum(row["decisions"] * row["s/decision"] for row in counts) / asked
+    return [faults, f"{total('tokens in'):,.0f}, {total('tokens out'):,.0f}", f"{seconds:.2f}"]
+
+
+def _difference(one: Result, other: Result) -> str:
+    score = None if one is other else paired(one, other)
+    return "–" if score is None else escape(in_two_lines(score.mean, score.low, score.high))
+
+
+def _replay(one: Result) -> str:
+    """Return the sample games of a result as a frame with their replay; empty: there are none."""
+    if not one["samples"]:
+        return ""
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "samples.jsonl"
+        file.write_text("".join(f"{json.dumps(line)}\n" for line in one["samples"]), "utf-8")
+        shown = page(moments(file), f"{one['game']}: sample games")
+    return f'<iframe title="sample games" loading="lazy" srcdoc="{html.escape(shown)}"></iframe>'
