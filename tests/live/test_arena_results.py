@@ -4,7 +4,10 @@ import json
 import sys
 import threading
 
+import endpoint
 import pytest
+from aiohttp import web
+from needs import library
 from parlour.envs import TurnState
 from parlour.training import cli
 from parlour.wrappers.live.arena import results
@@ -102,6 +105,25 @@ def test_the_host_command(capsys, tmp_path):
     out = capsys.readouterr().out
     assert "holdem-v0: 3 matches" in out
     assert "call-2" in out  # "call" is a word of hold'em
+
+
+def test_the_host_command_counts_the_answers_of_a_language_model(capsys, tmp_path):
+    library("openai")
+    texts = iter(["I would rather talk.", '{"action_type": "bid", "payload": {"quantity": 1, "face": 9}}'])
+
+    async def answer(request, body):
+        text = next(texts, '{"action_type": "challenge", "payload": {}}')
+        return web.json_response({**endpoint.said(text), "usage": endpoint.USAGE})
+
+    with endpoint.answering(answer) as url:
+        where = ["--model", "stub", "--llm-url", url, "--port", "0", "--seed", "1", "--out", str(tmp_path)]
+        args = ["host", "arena", "liars_dice", "--agents", "llm", "careful", "--rounds", "2", "--json", *where]
+        assert cli.main(args) == 0
+    row = json.loads(capsys.readouterr().out)["models"]["llm"]
+    assert row["unparsable"] == 1 and row["illegal"] >= 1  # the second answer is out of the bounds of its schema
+    assert row["decisions"] >= 2 and row["tokens in"] >= 11 * (row["decisions"] + 1)
+    page = (tmp_path / "index.html").read_text("utf-8")
+    assert "Language models" in page and "<th>unparsable</th>" in page
 
 
 @pytest.mark.parametrize(

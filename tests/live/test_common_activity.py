@@ -7,6 +7,7 @@ from contextlib import contextmanager
 import aiohttp
 import pytest
 from live.event_loops import in_virtual_time, on_loop
+from parlour.wrappers.agents.model_calls import ModelStatistics
 from parlour.wrappers.live.common.activity import REPLACED_IN_A_ROW, Activity, Link
 from parlour.wrappers.live.common.agent_turn import AgentStatistics
 from parlour.wrappers.live.common.client import Backoff, LiveError, retry
@@ -118,6 +119,26 @@ async def test_metrics_are_those_of_prometheus():
     assert buckets == [1, 2, 2, 3, 4] and found["parlour_decision_seconds_count", None] == 4
     assert found["parlour_decision_seconds_sum", None] == pytest.approx(99.2035)
     assert found["process_resident_memory_bytes", None] > 10**7
+
+
+@on_loop
+async def test_metrics_of_language_models_have_a_label_for_the_seat():
+    model = ModelStatistics(decisions=5, replaced=1, input_size=70, output_size=9, seconds=2.5, cost=0.25)
+    model.faults.update(["illegal", "illegal", "late"])
+    with served(Activity(models=lambda: {"player_0": model})) as url, served(Activity()) as other:
+        _, text = await get(f"{url}/metrics")
+        _, bare = await get(f"{other}/metrics")
+    assert "parlour_model" not in bare
+    found = {
+        (sample.name.removeprefix("parlour_model_"), sample.labels.get("fault")): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+        if sample.labels.get("seat") == "player_0"
+    }
+    assert found["decisions_total", None] == 5 and found["tokens_in_total", None] == 70
+    assert found["seconds_total", None] == 2.5 and found["cost_total", None] == 0.25
+    faults = {fault: count for (name, fault), count in found.items() if name == "faults_total"}
+    assert faults == {"illegal": 2, "unparsable": 0, "late": 1, "refused": 0, "failed": 0}
 
 
 @on_loop

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import logging
-import re
 
 import endpoint
 import pytest
@@ -304,11 +303,13 @@ def test_the_summary_tells_what_was_replaced_and_what_the_model_took(kind):
             summary.watch(agents)
             async with MafiaHost(FIVE, seed=5) as host:
                 result = await host.play(agents)
-            return result, summary.add(result, agents), list(summary.lines())
+            return result, summary.add(result), summary
 
-    result, line, lines = run(main())
+    result, line, summary = run(main())
     assert f"{len(result.faults)} faults" in line
-    usage = re.fullmatch(r"stub \(p1\): (\d+) calls, (\d+) answers replaced, (\d+) tokens in, .*", lines[-1])
-    calls, replaced, tokens = map(int, usage.groups())
-    assert replaced == len(result.faults) and calls >= replaced and (tokens > 0) == (kind is None)
+    assert list(summary.models) == ["p1 (stub)"]
+    model = summary.models["p1 (stub)"]
+    assert model.replaced == len(result.faults) and model.decisions >= model.replaced
+    assert (model.input_size > 0) == (kind is None) == (not model.faults["failed"])
+    lines = list(summary.lines())
     assert (kind is None) or any("in place of its answer: a scripted agent" in one for one in lines)

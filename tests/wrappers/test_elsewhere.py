@@ -99,7 +99,7 @@ def test_a_policy_elsewhere_is_evaluated_beside_theory_and_has_no_exact_best_res
 def test_an_arena_of_several_games_leaves_out_who_cannot_play_and_says_why(tmp_path, capsys):
     blank(envs.game("mafia", seats=7)).save(tmp_path / "seven.npz")
     console = Console(width=500)
-    seated = several_games(["kuhn", "mafia"], ["zoo", str(tmp_path / "seven.npz"), "random"], 7, 1, console)
+    seated = several_games(["kuhn", "mafia"], ["zoo", str(tmp_path / "seven.npz"), "random"], 7, agent, console)
     assert [(game.name, len(agents)) for game, agents in seated] == [("kuhn", 2), ("mafia", 2)]
     assert "mafia: " in (said := capsys.readouterr().out) and "10 players; this game was made for 7 at most" in said
 

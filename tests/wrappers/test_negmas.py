@@ -215,7 +215,9 @@ def test_the_commands_name_negotiators_of_negmas():
         agent("negmas:Aspiration", game)
     with pytest.raises(ValueError, match="no bot, run or policy file"):
         agent("negmas:AspirationNegotiator", envs.game("bargaining"))
-    (found,) = several_games(["bargaining", game.name], ["random", "negmas:NiceNegotiator"], 0, 0, Console(quiet=True))
+    (found,) = several_games(
+        ["bargaining", game.name], ["random", "negmas:NiceNegotiator"], 0, agent, Console(quiet=True)
+    )
     assert [one.agent_id for one in found[1]] == ["random", "negmas:NiceNegotiator"]
 
 

@@ -1,16 +1,17 @@
 """Which games an arena plays, and which agents play each of them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ... import zoo
 from ...envs import GAMES, Game, find
 from ...envs.core.counted import counted
+from ...wrappers.agents.base import Agent
 from ...wrappers.live.arena.agent import ArenaAgent
 from ...wrappers.live.common.seat_names import reserved_words
 from ..terminal.console import Console
 from .lookup import (
-    agent,
+    LLM,
     bots_of,
     foreign,
     game_with,
@@ -27,6 +28,8 @@ ZOO = "zoo"
 """The name of the agent that plays each game with its policy of `parlour.zoo`."""
 
 Seated = tuple[Game, list[ArenaAgent]]
+Make = Callable[[str, Game, int], Agent]
+"""Makes the agent that a name stands for in a game, by its number among the agents."""
 
 
 def games_named(name: str) -> list[str]:
@@ -44,7 +47,7 @@ def games_named(name: str) -> list[str]:
 
 
 def one_game(
-    name: str, options: Sequence[str], seats: int | None, specs: Sequence[str], others: int, seed: int | None
+    name: str, options: Sequence[str], seats: int | None, specs: Sequence[str], others: int, make: Make
 ) -> Seated:
     """Return a game with the agents that play it.
 
@@ -54,17 +57,17 @@ def one_game(
         seats: the number of seats; None: the game's default, or one per agent if there are fewer.
         specs: our agents (see `located`).
         others: number of agents over HTTP.
-        seed: of the agents.
+        make: makes an agent.
 
     Raises:
         ValueError: for an unknown game, option or agent.
     """
     game = _game(name, options, seats, len(specs) + others)
-    return game, _seated([(one, _own_spec(one, game) or one) for one in specs], game, reserved_words(game), seed)
+    return game, _seated([(one, _own_spec(one, game) or one) for one in specs], game, reserved_words(game), make)
 
 
 def several_games(
-    names: Sequence[str], specs: Sequence[str], others: int, seed: int | None, console: Console
+    names: Sequence[str], specs: Sequence[str], others: int, make: Make, console: Console
 ) -> list[Seated]:
     """Return the games that enough agents know, each with these agents; name the games that are left out, and why.
 
@@ -75,7 +78,7 @@ def several_games(
     """
     bots = {"random", *(bot for name in names for bot in bots_of(name))}
     for spec in specs:
-        if spec != ZOO and not any(foreign(spec, game_with(name)) for name in names):
+        if spec not in (ZOO, LLM) and not any(foreign(spec, game_with(name)) for name in names):
             located(spec, bots)
     tables: list[tuple[Game, list[tuple[str, str]]]] = []
     for name in names:
@@ -94,7 +97,7 @@ def several_games(
     if not tables:
         raise ValueError(f"no game has enough agents; name more --agents or --remote (there are {len(specs) + others})")
     reserved = frozenset[str]().union(*(reserved_words(game) for game, _ in tables))
-    return [(game, _seated(able, game, reserved, seed)) for game, able in tables]
+    return [(game, _seated(able, game, reserved, make)) for game, able in tables]
 
 
 def _able(name: str, able: list[tuple[str, str]], others: int, console: Console) -> tuple[Game, list[tuple[str, str]]]:
@@ -119,7 +122,7 @@ def _own_spec(spec: str, game: Game) -> str | None:
     """Return what `spec` is in this game; None if it does not play it."""
     if spec == ZOO:
         return zoo.PREFIX + game.name if game.name in zoo.names() else None
-    if spec == "random" or spec in game.bots or foreign(spec, game):
+    if spec in ("random", LLM) or spec in game.bots or foreign(spec, game):
         return spec
     trained = trained_for(spec) if spec not in bots_of(game.name) else None
     return spec if trained is not None and trained.name == game.name else None
@@ -135,16 +138,14 @@ def _game(name: str, options: Sequence[str], seats: int | None, coming: int) -> 
     return game
 
 
-def _seated(
-    specs: Sequence[tuple[str, str]], game: Game, reserved: frozenset[str], seed: int | None
-) -> list[ArenaAgent]:
+def _seated(specs: Sequence[tuple[str, str]], game: Game, reserved: frozenset[str], make: Make) -> list[ArenaAgent]:
     """Return the agents, with different names that are not words of the game.
 
     Args:
         specs: of each agent what the user wrote, and what it is in this game.
         game: the game.
         reserved: texts that no agent may be called.
-        seed: of the agents.
+        make: makes an agent.
     """
     taken = set(reserved)
     seated = []
@@ -155,6 +156,6 @@ def _seated(
             count += 1
             name = f"{label}-{count}"
         taken.add(name)
-        seated.append(ArenaAgent(name, agent(own, game, None if seed is None else seed + 1 + number)))
+        seated.append(ArenaAgent(name, make(own, game, number)))
     warn_about_differences([(one.agent_id, one.agent) for one in seated], game)
     return seated

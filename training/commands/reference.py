@@ -30,7 +30,7 @@ from ..evaluation.reference import Pool, load_pool, play, rate, roles
 from ..evaluation.reference_page import write_pages
 from ..learning.run_folder import locked
 from ..terminal.console import Console
-from ..terminal.match import TerminalMatch
+from ..terminal.match import TerminalMatch, model_table
 from ..terminal.progress import counting_bar
 from .arguments import PromptArguments, ReportArguments
 from .lookup import LLM, agent, foreign, policy
@@ -254,11 +254,7 @@ def _show(facts: dict[str, Any]) -> None:
         table.add_row("exploitability", "", f"{facts['exploitability']:.4f}")
     console.print(table)
     if facts["counts"]:
-        rows = facts["counts"]
-        model = Table("seat", *next(iter(rows.values())))
-        for seat, row in rows.items():
-            model.add_row(seat, *(f"{value:,.10g}" for value in row.values()))
-        console.print(model)
+        console.print(model_table(facts["counts"]))
     best = facts["pool"]["best"]
     console.print(f"rating: 0 is random play, 100 is {best} against the same opponents", markup=False, soft_wrap=True)
 

@@ -1,12 +1,14 @@
 """The results of an arena by game and over all games: tables, and pages with replays."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from ...envs import Game
 from ...envs.core.counted import counted
 from ...envs.render.svg import escape
+from ...wrappers.agents.model_calls import ModelStatistics, columns
 from ...wrappers.live.arena.results import ArenaStanding, Standings
 from ...wrappers.replay.log_reader import moments
 from ...wrappers.replay.page import page
@@ -82,8 +84,19 @@ def _rating(line: ArenaStanding) -> str:
     return "—" if line.rating is None else f"{line.rating:.1f} ± {line.deviation:.1f}"
 
 
-def write_pages(folder: Path, results: Sequence[GameResults], together: Standings) -> Path:
+def write_pages(
+    folder: Path,
+    results: Sequence[GameResults],
+    together: Standings,
+    models: Mapping[str, ModelStatistics] = MappingProxyType({}),
+) -> Path:
     """Write ``index.html`` with the tables, and a page with the replay of the sample matches of each game.
+
+    Args:
+        folder: the folder.
+        results: game by game.
+        together: the standings over all matches.
+        models: what the answers of language models came to, by name.
 
     Returns:
         the path of ``index.html``.
@@ -96,6 +109,8 @@ def write_pages(folder: Path, results: Sequence[GameResults], together: Standing
             file = f"{result.game.name}.html"
             (folder / file).write_text(page(moments(result.samples), f"{result.game.id}: first matches"), "utf-8")
             parts.append(f'<p><a href="{file}">The first matches of {escape(result.game.name)}, move by move</a></p>')
+    if models:
+        parts.append(_html("Language models", columns({name: each.row() for name, each in models.items()})))
     index = folder / "index.html"
     index.write_text(document("Results of the arena", "".join(parts)), "utf-8")
     return index

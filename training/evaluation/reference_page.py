@@ -9,6 +9,7 @@ from typing import Any
 
 from ...envs.core.counted import counted
 from ...envs.render.svg import escape
+from ...wrappers.agents.model_calls import columns
 from ...wrappers.replay.log_reader import moments
 from ...wrappers.replay.page import page
 from .ladder_page import document, table
@@ -89,9 +90,8 @@ def result_page(one: Result) -> str:
     if one["skill"] is not None:
         parts.append(f"<p>Skill, the rating of games without a rule error: {_interval(one['skill'], '.1f')}</p>")
     if one["counts"]:
-        heads = list(next(iter(one["counts"].values())))
-        rows = [[escape(agent), *(f"{row[head]:,.10g}" for head in heads)] for agent, row in one["counts"].items()]
-        parts.append(table("Answers of the model, by seat", ["seat", *heads], rows))
+        heads, lines = columns(one["counts"])
+        parts.append(table("Answers of the model, by seat", heads, [list(map(escape, line)) for line in lines]))
     return "".join([*parts, _replay(one), MEANING])
 
 

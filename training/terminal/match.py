@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +16,7 @@ from ...envs.core.rng import streams
 from ...wrappers.agents.base import Agent, printable, sentence, thoughts
 from ...wrappers.agents.human import HumanAgent
 from ...wrappers.agents.llm import LLMAgent
-from ...wrappers.agents.model_calls import ModelError
+from ...wrappers.agents.model_calls import ModelError, columns
 from ...wrappers.logs.match_log import MatchLog
 from ...wrappers.logs.recorder import Recorder
 from ...wrappers.replay.moment import distinct
@@ -155,10 +155,7 @@ class TerminalMatch:
         }
         if not rows:
             return None
-        table = Table("model", *next(iter(rows.values())))
-        for seat, row in rows.items():
-            table.add_row(seat, *(f"{value:,.10g}" for value in row.values()))
-        return table
+        return model_table(rows)
 
     def line(self) -> Text:
         """Return the results in one line, for small screens."""
@@ -168,6 +165,15 @@ class TerminalMatch:
     def _total(self, seat: int) -> str:
         # + 0.0 turns −0 into 0.
         return f"{round(self.totals[seat] / self.game.payoffs.unit, 1) + 0.0:+,.1f}"
+
+
+def model_table(rows: Mapping[str, Mapping[str, float]]) -> Table:
+    """Return the statistics of language models as a table, from their rows by seat or name."""
+    heads, lines = columns(rows)
+    table = Table(*heads)
+    for line in lines:
+        table.add_row(*line)
+    return table
 
 
 def _submitted(env: GameEnv, recorder: Recorder | None, response: AgentResponse, notes: dict[str, Any]) -> ActionResult:

@@ -11,6 +11,7 @@ from .base import Agent
 from .language_model import Model, library, logger
 from .model_calls import ModelCall, ModelError, ModelStatistics
 from .prompt import Chat, Prompting
+from .schemas import violation
 
 Finished = TypeVar("Finished")
 
@@ -124,8 +125,11 @@ class LLMAgent:
             if not isinstance(answer, dict) or answer.get("action_type") not in offers:
                 listed = f"one of {', '.join(offers)}" if self.prompting.legal else "legal now"
                 raise ValueError(f"action_type must be {listed}")
-            if not isinstance(answer.get("payload", {}), dict):
+            payload = answer.get("payload", {})
+            if not isinstance(payload, dict):
                 raise ValueError("payload must be an object")
+            if problem := violation(payload, offers[answer["action_type"]].payload_schema):
+                raise ValueError(problem if self.prompting.legal else "the payload is not legal now")
 
         answer = await self.model.choose(chat, self._schema(state.allowed_actions), fits, call)
         said = answer.get("say") if self._talks else None

@@ -65,6 +65,7 @@ class ModelStatistics:
         decisions: number of calls: of turns that were asked for.
         replaced: number of turns without a usable answer.
         faults: number of answers by fault, the corrected ones included.
+        retries: number of requests sent again after an error or a lost connection.
         input_size, output_size: tokens sent and received, as far as the endpoint counts them.
         seconds: of all calls together.
         cost: of all tokens, in the currency of the model's prices.
@@ -73,6 +74,7 @@ class ModelStatistics:
     decisions: int = 0
     replaced: int = 0
     faults: Counter[Fault] = field(default_factory=Counter)
+    retries: int = 0
     input_size: int = 0
     output_size: int = 0
     seconds: float = 0.0
@@ -83,6 +85,7 @@ class ModelStatistics:
         self.decisions += 1
         self.replaced += call.problem is not None
         self.faults.update(call.faults)
+        self.retries += call.retries
         self.input_size += call.input_size or 0
         self.output_size += call.output_size or 0
         self.seconds += call.seconds
@@ -97,7 +100,7 @@ class ModelStatistics:
     def of(cls, row: Mapping[str, float]) -> Self:
         """Return the numbers that `row` returned."""
         faults = Counter[Fault]({name: int(row[name]) for name in get_args(Fault)})
-        whole = {name: int(row[name]) for name in ("decisions", "replaced")}
+        whole = {name: int(row[name]) for name in ("decisions", "replaced", "retries")}
         sizes = {"input_size": int(row["tokens in"]), "output_size": int(row["tokens out"])}
         return cls(**whole, **sizes, faults=faults, seconds=row["s/decision"] * row["decisions"], cost=row["cost"])
 
@@ -110,7 +113,14 @@ class ModelStatistics:
             "decisions": self.decisions,
             "replaced": self.replaced,
             **faults,
+            "retries": self.retries,
             **sizes,
             "s/decision": latency,
             "cost": round(self.cost, 6),
         }
+
+
+def columns(rows: Mapping[str, Mapping[str, float]]) -> tuple[list[str], list[list[str]]]:
+    """Return headings and rows of a table of language models, from the rows of their statistics by seat or name."""
+    heads = list(next(iter(rows.values()), {}))
+    return ["model", *heads], [[name, *(f"{row[head]:,.10g}" for head in heads)] for name, row in rows.items()]

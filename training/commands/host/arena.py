@@ -8,13 +8,16 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import tyro
 from rich.table import Table
 
 from ....envs import Game
 from ....envs.core.counted import counted
+from ....wrappers.agents.base import Agent
+from ....wrappers.agents.llm import LLMAgent
+from ....wrappers.agents.model_calls import ModelStatistics
 from ....wrappers.live.arena.agent import ArenaAgent
 from ....wrappers.live.arena.host import ArenaHost
 from ....wrappers.live.arena.results import ArenaResult, Standings
@@ -24,8 +27,10 @@ from ....wrappers.logs.first_matches import FirstMatches
 from ....wrappers.logs.match_log import MatchLog, opened
 from ...evaluation.arena_results import Columns, GameResults, by_agent, over_all, write_pages
 from ...terminal.console import Console
-from ..arena_tables import Seated, games_named, one_game, several_games
-from ..arguments import AsJson, LiveArguments, SessionArguments, TlsServerArguments
+from ...terminal.match import model_table
+from ..arena_tables import Make, Seated, games_named, one_game, several_games
+from ..arguments import AsJson, LiveArguments, PromptArguments, SessionArguments, TlsServerArguments
+from ..lookup import agent
 from ..supervisor import Supervisor
 
 FIRST = ("agents", "options", "remote", "wait", "rounds", "seats", "timeout", "out", "port", "log")
@@ -74,8 +79,8 @@ class TournamentArguments:
     async def play(self, arena: ArenaHost, ours: Sequence[ArenaAgent], console: Console) -> None:
         """Play a game between our agents and those over HTTP."""
         console.print(f"arena for {arena.game.id} at {arena.url}")
-        for agent in ours:
-            arena.add(agent)
+        for one in ours:
+            arena.add(one)
         for name, endpoint in self.endpoints:
             arena.add_remote(name, endpoint)
         if self.serve:
@@ -141,6 +146,7 @@ def command(
     limits: LimitArguments,
     page: PageArguments,
     listening: TlsServerArguments = PORT,
+    asked: PromptArguments,
     session: SessionArguments,
     live: LiveArguments,
     as_json: AsJson = False,
@@ -153,7 +159,8 @@ def command(
 
     Args:
         options: The game's options as name=value, such as seats=6. Needs a single game.
-        agents: Runs, policy files, bots. The agent zoo plays each game with its policy of the zoo.
+        agents: Runs, policy files, bots, or llm (the language model of --model). The agent zoo plays each game with its
+            policy of the zoo.
         seats: Seats of the game. Default: the game's default, or the number of agents if there are fewer. Needs a
             single game.
     """
@@ -163,10 +170,11 @@ def command(
         raise ValueError(f"{game} names {len(names)} games: --wait, --serve, --seats and --options need a single one")
     console = Console(stderr=as_json)
     others = len(tournament.endpoints) + tournament.wait
+    make = _maker(asked, limits.timeout, session.seed)
     if several:
-        tables = several_games(names, agents, others, session.seed, console)
+        tables = several_games(names, agents, others, make, console)
     else:
-        tables = [one_game(names[0], options, seats, agents, others, session.seed)]
+        tables = [one_game(names[0], options, seats, agents, others, make)]
         coming, needed = len(agents) + others, tables[0][0].seats
         if coming < needed and not tournament.serve:
             missing = f"{counted(coming, 'agents')} for {counted(needed, 'seats')}"
@@ -188,13 +196,24 @@ def command(
             )
 
         try:
-            supervisor.run(games.play(host, tournament, logs, console), Activity(counts=games.counts))
+            activity = Activity(counts=games.counts, models=games.models)
+            supervisor.run(games.play(host, tournament, logs, console), activity)
         finally:
             if games.played:
                 _report(games, several, as_json, console)
                 if page.out is not None:
-                    index = write_pages(page.out, games.played, games.together)
+                    index = write_pages(page.out, games.played, games.together, games.models())
                     console.print(f"written: {index}", markup=False, soft_wrap=True)
+
+
+def _maker(asked: PromptArguments, timeout: float, seed: int | None) -> Make:
+    """Return what makes our agents."""
+    model, prompting = asked.language_model(timeout), asked.prompting()
+
+    def make(spec: str, game: Game, number: int) -> Agent:
+        return agent(spec, game, None if seed is None else seed + 1 + number, model, prompting)
+
+    return make
 
 
 @dataclass(frozen=True)
@@ -224,6 +243,15 @@ class _Games:
     def counts(self) -> dict[str, int]:
         """Return what has been played, for the status line."""
         return {**self._counts, "tables": len(self._arena.matches) if self._arena is not None else 0}
+
+    def models(self) -> dict[str, ModelStatistics]:
+        """Return what the answers of language models came to, by agent and, of several games, by game."""
+        return {
+            one.agent_id if len(self._tables) == 1 else f"{one.agent_id} in {game.name}": one.agent.statistics
+            for game, ours in self._tables
+            for one in ours
+            if isinstance(one.agent, LLMAgent)
+        }
 
     def count(self, result: ArenaResult) -> None:
         """Count a match."""
@@ -256,6 +284,7 @@ class _Games:
 
 def _report(games: _Games, several: bool, as_json: bool, console: Console) -> None:
     """Print the standings of each game, and those over all games."""
+    models = {name: each.row() for name, each in games.models().items()}
     if as_json:
         rows = [
             {
@@ -266,10 +295,13 @@ def _report(games: _Games, several: bool, as_json: bool, console: Console) -> No
             for one in games.played
         ]
         together = list(map(asdict, games.together.lines()))
-        print(json.dumps({"games": rows, "over_all": together} if several else rows[0]))
+        about: dict[str, Any] = {"games": rows, "over_all": together} if several else rows[0]
+        print(json.dumps({**about, "models": models} if models else about))
         return
     for result in games.played:
         console.print(_table(by_agent(result.standings.lines()), result.title))
+    if models:
+        console.print(model_table(models))
     if several:
         heads, lines = over_all(games.played, games.together)
         shown = heads[:SHOWN], [line[:SHOWN] for line in lines]

@@ -16,6 +16,7 @@ from ....wrappers.live.mafia.llm_agent import load_prompts
 from ....wrappers.live.mafia.messages import Event
 from ....wrappers.live.mafia.service_client import RemoteAgent, ServiceConnection
 from ...terminal.console import Console
+from ...terminal.match import model_table
 from ..arguments import AccessArguments, AddressArguments, LiveArguments, ModelArguments, SessionArguments
 from ..lookup import game_with
 from ..mafia_agents import MakeAgent, maker
@@ -119,7 +120,7 @@ def command(
             on_event=None if quiet or schedule.parallel > 1 else _EventPrinter(console),
         )
         connections = [ServiceConnection(url, access.token) for url in remote]
-        activity = Activity(counts=lambda: _counts(server, summary))
+        activity = Activity(counts=lambda: _counts(server, summary), models=lambda: summary.models)
         playing = _play(server, makes, connections, schedule, console, summary, not admin_token)
         supervisor.run(playing, activity)
 
@@ -145,7 +146,7 @@ async def _play(
             agents = _seated(makes, connections, server.game.seats)
             summary.watch(agents)
             result = await server.play(agents)
-            console.print(summary.add(result, agents), markup=False, soft_wrap=True)
+            console.print(summary.add(result), markup=False, soft_wrap=True)
 
     async with server:
         where = server.url.replace("http", "ws", 1)
@@ -161,6 +162,8 @@ async def _play(
             await asyncio.gather(*(connection.close() for connection in connections))
             for line in summary.lines():
                 console.print(line, markup=False, soft_wrap=True)
+            if summary.models:
+                console.print(model_table({name: each.row() for name, each in sorted(summary.models.items())}))
 
 
 def _seated(makes: Sequence[MakeAgent], connections: Sequence[ServiceConnection], seats: int) -> list[AgentPolicy]:

@@ -12,6 +12,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from ....envs.core.counted import counted
+from ...agents.model_calls import ModelStatistics
 from .agent_turn import AgentStatistics
 
 
@@ -103,6 +104,7 @@ class Activity:
     Attributes:
         counts: returns numbers by the names in `COUNTERS` and `GAUGES`; those of the agent and the link are added.
         statistics: the agent's counters; None: there is no agent, or many.
+        models: returns what the answers of language models came to, by seat or name.
         link: the agent's connection to the platform; None: the platform connects to us.
         patience: seconds without a connection after which the agent is not healthy.
         failing: returns why a host is not healthy, such as what it cannot save; None: it is.
@@ -111,6 +113,7 @@ class Activity:
 
     counts: Callable[[], Mapping[str, float]] = dict
     statistics: AgentStatistics | None = None
+    models: Callable[[], Mapping[str, ModelStatistics]] = dict
     link: Link | None = None
     patience: float = 300.0
     failing: Callable[[], str | None] = lambda: None

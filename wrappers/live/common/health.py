@@ -6,8 +6,9 @@ The server has a thread and an event loop of its own, so that it answers even if
 import asyncio
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import get_args
 
 from aiohttp import web
 from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector, ProcessCollector
@@ -16,6 +17,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
+from ...agents.model_calls import Fault, ModelStatistics
 from .activity import COUNTERS, GAUGES, Activity
 from .agent_turn import BOUNDS, AgentStatistics
 from .server import Server, ServerSettings
@@ -40,6 +42,7 @@ class ActivityCollector(Collector):
                 yield GaugeMetricFamily(f"parlour_{name}", GAUGES[name], value=value)
         if self._activity.statistics is not None:
             yield _latencies(self._activity.statistics)
+        yield from _models(self._activity.models())
         if self._activity.link is not None:
             about = "Whether there is a connection to the platform."
             yield GaugeMetricFamily("parlour_connected", about, value=self._activity.link.connected)
@@ -53,6 +56,36 @@ def _latencies(statistics: AgentStatistics) -> Metric:
         buckets.append((bound, float(count)))
     about = "Seconds of the agent's decisions."
     return HistogramMetricFamily("parlour_decision_seconds", about, buckets=buckets, sum_value=statistics.seconds)
+
+
+ATTRIBUTES = {"tokens_in": "input_size", "tokens_out": "output_size"}
+"""Attributes of `ModelStatistics` that the metrics name otherwise."""
+
+
+def _models(models: Mapping[str, ModelStatistics]) -> Iterator[Metric]:
+    """Return the statistics of language models, with the label `seat`; none without models."""
+    if not models:
+        return
+    counters = {
+        "decisions": "Turns for which a language model was asked.",
+        "replaced": "Turns without a usable answer of a language model.",
+        "retries": "Requests sent again after an error or a lost connection.",
+        "tokens_in": "Tokens sent.",
+        "tokens_out": "Tokens received.",
+        "seconds": "Seconds of all calls together.",
+        "cost": "Cost of all tokens, in the currency of the prices.",
+    }
+    for name, about in counters.items():
+        family = CounterMetricFamily(f"parlour_model_{name}", about, labels=["seat"])
+        for seat, statistics in models.items():
+            family.add_metric([seat], getattr(statistics, ATTRIBUTES.get(name, name)))
+        yield family
+    about = "Answers by what is wrong with them."
+    faults = CounterMetricFamily("parlour_model_faults", about, labels=["seat", "fault"])
+    for seat, statistics in models.items():
+        for fault in get_args(Fault):
+            faults.add_metric([seat, fault], statistics.faults[fault])
+    yield faults
 
 
 def registry_of(activity: Activity) -> CollectorRegistry:

@@ -5,14 +5,14 @@ If the model fails to think, there is no thought: one of the scripted agent woul
 
 import logging
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from os import PathLike
 from typing import Any
 
 from msgspec import Struct
 
 from ...agents.language_model import Chat, Model, library
-from ...agents.model_calls import ModelCall, ModelError
+from ...agents.model_calls import ModelCall, ModelError, ModelStatistics
 from ...agents.prompt import fill, load_texts
 from ...logs.log_text import escaped as shown
 from .agent_policy import night_targets, vote_targets
@@ -85,7 +85,7 @@ class MafiaLLMAgent:
         replaced: number of answers that are not the model's.
         replacement: why the latest answer is not the model's; None: it is.
         calls: the calls of the model since the last `take_calls`.
-        on_call: called with every call that is taken; None: no call.
+        statistics: what the calls that were taken came to; agents of one seat may share it.
 
     Raises:
         ImportError: if the extra `llm` is not installed.
@@ -107,7 +107,7 @@ class MafiaLLMAgent:
         self.prompts = prompts or load_prompts()
         self.replacement: str | None = None
         self.calls: list[ModelCall] = []
-        self.on_call: Callable[[ModelCall], None] | None = None
+        self.statistics = ModelStatistics()
         self._persona = self.prompts.persona(persona) if persona else ""
         self.id = id
         self.name = name
@@ -183,9 +183,8 @@ class MafiaLLMAgent:
     def take_calls(self) -> list[ModelCall]:
         """Return the model's calls since the last time, for logs."""
         calls, self.calls = self.calls, []
-        if self.on_call is not None:
-            for call in calls:
-                self.on_call(call)
+        for call in calls:
+            self.statistics.count(call, self.model.prices)
         return calls
 
     async def _choose(self, context: GameState, ask: str, targets: Sequence[str | None], **values: str) -> Any:
