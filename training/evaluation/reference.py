@@ -36,6 +36,8 @@ Floats = NDArray[np.float64]
 
 POOLS = files(__package__).joinpath("pools")
 """The folder of the pools, ``GAME-VERSION.toml``."""
+LEAST = 0.02
+"""The least distance of a role's marks, as a share of the greatest one, for a rating: some roles decide nothing."""
 TRIED = 8
 """Matches of a bot with itself that its digest covers."""
 
@@ -260,6 +262,7 @@ def rate(pool: Pool, game: Game, results: Floats, faulty: NDArray[np.bool_] | No
     games = results.size
     unit = unit_per_game(game) if game.capabilities.teams is None else "share of the matches won"
     low, high = np.array(pool.low), np.array(pool.high)
+    least = LEAST * float(np.abs(high - low).max())
 
     def score(of: Floats) -> Score:
         return Score.of(of, unit, games)
@@ -271,7 +274,7 @@ def rate(pool: Pool, game: Game, results: Floats, faulty: NDArray[np.bool_] | No
         "rating": on_scale(whole, float(low.mean()), float(high.mean())),
         "return": whole.to_dict(),
         "roles": {
-            name: {"rating": on_scale(one, low[role], high[role]), "return": one.to_dict()}
+            name: {"rating": on_scale(one, low[role], high[role], least), "return": one.to_dict()}
             for role, (name, one) in enumerate(by_role.items())
         },
         "members": {name: one.to_dict() for name, one in members.items()},
@@ -280,9 +283,9 @@ def rate(pool: Pool, game: Game, results: Floats, faulty: NDArray[np.bool_] | No
     }
 
 
-def on_scale(score: Score, low: float, high: float) -> dict[str, float] | None:
-    """Return a score as a rating: 0 at `low`, 100 at `high`; None if the two marks are the same."""
-    if abs(high - low) < 1e-6:
+def on_scale(score: Score, low: float, high: float, least: float = 1e-6) -> dict[str, float] | None:
+    """Return a score as a rating: 0 at `low`, 100 at `high`; None if these are no further apart than `least`."""
+    if abs(high - low) <= least:
         return None
     ends = sorted(100 * (value - low) / (high - low) for value in (score.low, score.high))
     return {"mean": 100 * (score.mean - low) / (high - low), "low": ends[0], "high": ends[1]}
