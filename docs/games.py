@@ -8,14 +8,16 @@ these.
 
 import inspect
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import docstring_parser
 import numpy as np
+from moving import moving
 from parlour import zoo
 from parlour.envs import GAMES, Game, GameState, find, how_to_play
 from parlour.envs.render.svg import HEIGHT, WIDTH
@@ -66,6 +68,8 @@ SCENES = {
     "leduc-v0": Scene(seed=2, play=(1, 2, 1, 2)),
     "liars_dice-v0": Scene({"dice": 3}, 3, "careful", 4),
     "werewolf-v0": Scene(seed=3, play="mixed", decisions=9, front=False),
+    "dutch_auction-v0": Scene(seed=3, play="truthful", decisions=9, variants=[{"rounds": 3}], front=False),
+    "centipede-v0": Scene(seed=3, play="patient", decisions=5, variants=[{"rounds": 3}], front=False),
 }
 """The moments that were chosen. Of the other games, the page shows some decisions
 of random play, and of games in phases also what repeated play adds."""
@@ -73,6 +77,8 @@ of random play, and of games in phases also what repeated play adds."""
 RELEASED = [game_id for game_id, source in GAMES.items() if isinstance(source, str)]
 GAME_IDS = list(dict.fromkeys([*SCENES, *RELEASED]))
 """The ids of all games of the suite."""
+LONGEST, FRAMES = 80, 14
+"""Most decisions of the match of a picture that moves; about how many moments it shows."""
 
 
 def main() -> None:
@@ -87,7 +93,7 @@ def files() -> dict[Path, str]:
     written = {DOCS / "parlour.svg": front_picture(), DOCS / "settings.md": settings_page()}
     for game_id in GAME_IDS:
         name = game_id.partition("-")[0]
-        written[DOCS / "games" / f"{name}.svg"] = picture(game_id)
+        written[DOCS / "games" / f"{name}.svg"] = film(game_id)
         written[DOCS / "games" / f"{name}.md"] = page(game_id)
     return written
 
@@ -104,23 +110,44 @@ def scene_of(game_id: str) -> Scene:
     return Scene(play="random", decisions=2)
 
 
-def moment(game_id: str) -> tuple[Game, Any]:
-    """Return the game of a scene, and the table at its moment."""
+@cache
+def match(game_id: str) -> tuple[Game, list[Any], int]:
+    """Return the game of a scene, the tables of its match before and after every decision, and which is its moment.
+
+    After the moment the bot of the scene plays on, or the bot `random`.
+    """
     scene = scene_of(game_id)
     game = find(game_id)(**scene.options)
     table = game.tables(1)[0]
     table.stream = scene.seed
     game.rules.reset(table)
-    if not isinstance(scene.play, str):
-        for number in scene.play:
-            game.rules.play(table, number)
-        return game, table
-    bot = game.bots[scene.play](game, seed=scene.seed)
-    for _ in range(scene.decisions):
+    chosen, name = ([], scene.play) if isinstance(scene.play, str) else (list(scene.play), "random")
+    bot = game.bots[name](game, seed=scene.seed)
+    tables = [table.copy()]
+    while not table.done and len(tables) <= LONGEST:
         seat = int(table.turn)
         (number,) = bot.act(game.observation(table, seat)[None], game.mask(table, seat)[None])
-        game.rules.play(table, int(number))
-    return game, table
+        game.rules.play(table, chosen.pop(0) if chosen else int(number))
+        tables.append(table.copy())
+    at = scene.decisions if isinstance(scene.play, str) else len(scene.play)
+    return game, tables, min(at, len(tables) - 1)
+
+
+def moment(game_id: str) -> tuple[Game, Any]:
+    """Return the game of a scene, and the table at its moment."""
+    game, tables, at = match(game_id)
+    return game, tables[at]
+
+
+def film(game_id: str) -> str:
+    """Return the picture of a match that moves, with everything shown."""
+    game, tables, at = match(game_id)
+    last = len(tables) - 1
+    numbers = sorted({at, *(round(last * part / (FRAMES - 1)) for part in range(FRAMES))})
+    pictures = [
+        game.renderer.picture([game.turn_state(tables[i], seat) for seat in range(game.seats)]) for i in numbers
+    ]
+    return moving(pictures, numbers.index(at))
 
 
 def picture(game_id: str, seat: int | None = None) -> str:
@@ -152,10 +179,10 @@ def page(game_id: str) -> str:
     parts = [
         f"<!-- Written by docs/games.py from intro/{name}.md and the code: change those, then `make docs`. -->",
         heading,
-        f"![{heading.removeprefix('# ')}, with all hidden information]({name}.svg)",
+        f"![A match of {heading.removeprefix('# ')}, with all hidden information]({name}.svg)",
+        glance(game_id),
         intro.strip(),
         rules(game),
-        f"## At a glance\n\n{glance(game)}",
         f"## Options\n\n`{name}_{game.encoder}.env(**options)`. A value out of its range is an error."
         f"\n\n{options(game_id)}",
         f"## Actions\n\n{actions(game)}",
@@ -174,8 +201,10 @@ def rules(game: Game) -> str:
     return f"<details>\n<summary>{summary}</summary>\n\n```text\n{how_to_play(game)}\n```\n\n</details>"
 
 
-def glance(game: Game) -> str:
-    """Return the facts of a game with its default options."""
+def glance(game_id: str) -> str:
+    """Return the facts of a game with its default options: the same rows for every game."""
+    make = find(game_id)
+    game = make()
     low, high = game.payoffs.low, game.payoffs.high
     sums = "; the rewards of all seats sum to zero" if game.payoffs.zero_sum else ""
     unit = (
@@ -190,17 +219,34 @@ def glance(game: Game) -> str:
         "seats form teams": game.capabilities.teams is not None,
     }
     rows = {
-        "environment": f"`parlour.envs.{game.name}_{game.encoder}`, `parlour/{game.id}` (PettingZoo), "
-        f"`parlour/{game.name.capitalize()}-{game.encoder}` (Gymnasium)",
-        "agents": f"{game.seats}: `{game.agents[0]}` to `{game.agents[-1]}`",
-        "action": f'`Discrete({game.num_actions})` with a mask; `action="payload"`: `Dict` of the payloads below{grid}',
+        "players": f"{game.seats}: `{game.agents[0]}` to `{game.agents[-1]}`{other_seats(make)}",
+        "actions": f'`Discrete({game.num_actions})` with a mask; `action="payload"`: `Dict` of payloads{grid}',
         "observation": f'float32[{game.layout.size}] (`observation="flat"`), or a `Dict` structured as TurnState',
         "reward": f"{low:g} to {high:g} per episode and seat{sums}{unit}",
+        "versions": ", ".join(f"`{name}`" for name in modules(game.name))
+        + f"; `parlour/{game.id}` (PettingZoo), `parlour/{game.name.capitalize()}-{game.encoder}` (Gymnasium)",
         "policy of the zoo": policy_of_the_zoo(game),
         "safe action": f"{first_sentence(game.view.safe).partition(': ')[2]}; played for an agent that gives no answer",
     }
     besides = "; ".join(what for what, so in extras.items() if so)
     return table(["with default options", ""], [*rows.items(), *([("besides", besides)] if besides else [])])
+
+
+def other_seats(make: Callable[..., Game]) -> str:
+    """Return the numbers of seats that the option `seats` takes, as its docstring says them; empty without one."""
+    found = re.search(r"\d+ (?:to|or) \d+", described(make).get("seats", ""))
+    return f"; the option `seats` takes {found[0]}" if found else ""
+
+
+def described(make: Callable[..., Game]) -> dict[str, str]:
+    """Return the options of a game with the words of its docstring."""
+    params = docstring_parser.parse(make.__doc__ or "").params
+    return {param.arg_name: param.description or "" for param in params}
+
+
+def modules(name: str) -> list[str]:
+    """Return the version modules of a game."""
+    return [game_id.replace("-", "_") for game_id in GAMES if game_id.partition("-")[0] == name]
 
 
 def policy_of_the_zoo(game: Game) -> str:
@@ -213,11 +259,11 @@ def policy_of_the_zoo(game: Game) -> str:
 def options(game_id: str) -> str:
     """Return the options as a table, from the signature and its docstring."""
     make = find(game_id)
-    told = {param.arg_name: param.description or "" for param in docstring_parser.parse(make.__doc__ or "").params}
+    words = described(make)
     rows = []
     for name, parameter in inspect.signature(make, eval_str=False).parameters.items():
         kind = inspect.formatannotation(parameter.annotation).replace("collections.abc.", "")
-        rows.append([f"`{name}`", f"`{kind}`", f"`{rounded(parameter.default)!r}`", plain(told[name])])
+        rows.append([f"`{name}`", f"`{kind}`", f"`{rounded(parameter.default)!r}`", plain(words[name])])
     return table(["option", "type", "default", ""], rows)
 
 
@@ -296,7 +342,7 @@ def turn_state(game_id: str) -> str:
     if game.view.state_type is not None:
         words += f"\n\n{fields_of(game.view.state_type)}"
     return (
-        f"{words}\n\n<details>\n<summary>An example: what {state['agent_id']} sees in the picture above</summary>\n\n"
+        f"{words}\n\n<details>\n<summary>An example: what {state['agent_id']} sees in this match</summary>\n\n"
         f"```json\n{shown}\n```\n\n</details>"
     )
 
@@ -312,8 +358,7 @@ def versions(name: str) -> str:
     """Return every version with its entries in the changelog."""
     entries = re.findall(r"^- (.*?)(?=^- |^## |\Z)", CHANGELOG.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     rows = []
-    for game_id in (one for one in GAMES if one.partition("-")[0] == name):
-        module = game_id.replace("-", "_")
+    for module in modules(name):
         rows += [[f"`{module}`", plain(entry)] for entry in entries if f"`{module}`" in entry]
     return (
         "The observations, masks and rewards of a version never change. A change is a new version with an entry in the "

@@ -9,6 +9,7 @@ import sys
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from cases import SMALL
@@ -40,12 +41,46 @@ def generator():
     return module
 
 
-@pytest.mark.parametrize("part", ["page", "picture"])
+@pytest.mark.parametrize("part", ["page", "film"])
 @pytest.mark.parametrize("game_id", generator().GAME_IDS)
 def test_a_games_page_is_generated_from_the_code(game_id, part):
     name = game_id.partition("-")[0]
     kept = (DOCS / "games" / f"{name}.{'md' if part == 'page' else 'svg'}").read_text(encoding="utf-8")
     assert kept == getattr(generator(), part)(game_id), "the code has changed: make docs"
+
+
+FACTS = ("players", "actions", "observation", "reward", "versions")
+
+
+@pytest.mark.parametrize("game_id", generator().GAME_IDS)
+def test_a_games_page_opens_with_a_match_that_moves_and_the_same_facts(game_id):
+    name = game_id.partition("-")[0]
+    page = (DOCS / "games" / f"{name}.md").read_text(encoding="utf-8")
+    top = page.split("\n\n")
+    assert re.fullmatch(rf"!\[.+\]\({name}\.svg\)", top[2])
+    assert tuple(re.findall(r"^\| (\w+) \|", top[3], re.MULTILINE))[: len(FACTS)] == FACTS
+    film = ElementTree.parse(DOCS / "games" / f"{name}.svg").getroot()
+    (style,) = film.findall("{http://www.w3.org/2000/svg}style")
+    assert "prefers-reduced-motion:no-preference" in style.text and style.text.count("@keyframes") >= 2
+    still = [one for one in film if one.get("visibility") == "visible" or not one.get("class")]
+    assert len(still) > 5  # what is shown where nothing may move
+
+
+def test_all_pictures_of_the_pages_together_are_small():
+    assert sum(path.stat().st_size for path in DOCS.rglob("*") if path.suffix in (".svg", ".gif", ".png")) < 3_000_000
+
+
+def test_a_picture_that_moves_shows_each_moment_and_shares_what_stays():
+    svg = '<svg a="1">\n<title>{0}</title>\n<rect/>\n<text>{0}</text>\n{1}\n</svg>\n'
+    frames = [svg.format("one", ""), svg.format("two", "<g/>"), svg.format("three", "<g/>")]
+    generator()
+    lines = sys.modules["moving"].moving(frames, 1).splitlines()
+    assert lines[:2] == ['<svg a="1">', "<title>two</title>"] and lines.count("<rect/>") == 1
+    assert '<g class="m m0-1" visibility="hidden"><text>one</text></g>' in lines
+    assert '<g class="m m1-2" visibility="visible"><text>two</text></g>' in lines
+    assert '<g class="m m1-3" visibility="visible"><g/></g>' in lines
+    (rule,) = (line for line in lines if line.startswith(".m1-3"))
+    assert "0%{visibility:hidden}20%{visibility:visible}100%{visibility:visible}" in rule  # two moments and a long one
 
 
 def test_every_page_is_in_the_menu_of_the_site():

@@ -7,7 +7,16 @@ import numpy as np
 import pytest
 import tomli_w
 from parlour.training import cli
-from parlour.training.evaluation.curves import Curve, Group, comparison, difference, grouped, half_width, plot
+from parlour.training.evaluation.curves import (
+    Curve,
+    Group,
+    comparison,
+    difference,
+    grouped,
+    half_width,
+    interquartile,
+    plot,
+)
 
 
 def write(runs, name, seed, rate, values, game="kuhn-v0", **settings):
@@ -131,3 +140,31 @@ def test_runs_of_different_games_are_refused(runs, capsys):
 def test_mistakes_are_explained(runs, capsys, args, message):
     assert cli.main([*args, "--runs", str(runs)]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_curve_is_the_interquartile_mean_and_its_interval_covers_the_truth(tmp_path):
+    values = np.array([[5.0], [1.0], [2.0], [3.0], [100.0]])
+    mean, half = interquartile(values)
+    assert mean == [10 / 3]  # without 1 and 100
+    assert half == pytest.approx(4.303 * np.std([5, 2, 2, 3, 5], ddof=1) / (3 / 5 * np.sqrt(5)), rel=1e-3)
+    assert interquartile(values[:4])[0] == values[:4].mean() and np.isnan(interquartile(values[:1])[1])
+    drawn = np.random.default_rng(0).normal(0, 1, (7, 2_000))
+    mean, half = interquartile(drawn)
+    assert 0.92 < np.mean(np.abs(mean) < half) <= 0.985
+    runs = [write(tmp_path, f"a{seed}", seed, 0.1, [0, value]) for seed, value in enumerate([1, 2, 3, 50, -9])]
+    assert grouped(runs, "rollout/return")[0].pooled()[1][-1] == 2
+
+
+def test_baselines_are_what_the_runs_own_evaluations_find(runs, tmp_path, capsys):
+    write(runs, "c0", 0, 0.3, [1, 2], seats=2)
+    folder = runs / "c0"
+    plan = 'format = 3\ngame = "kuhn-v0"\nalgorithm = "selfplay"\nevaluate_against = ["random"]\n'
+    (folder / "config.toml").write_text(plan)
+    words = ["compare", "c0", "--runs", str(runs), "--metric", "eval/nash_conv", "--picture", str(tmp_path / "c.svg")]
+    assert cli.main([*words, "--baselines", "random", "zoo:kuhn"]) == 0
+    text = (tmp_path / "c.svg").read_text()
+    assert "zoo:kuhn" in text and "<!-- random -->" not in text  # a bot tells no probabilities, so it has no NashConv
+    assert cli.main([*words, "--baselines", "random"]) == cli.MISTAKE
+    assert "no policy has eval/nash_conv; c0 evaluates eval/random" in capsys.readouterr().err
+    assert cli.main([*words[:4], "--baselines", "random"]) == cli.MISTAKE
+    assert "name it with --picture" in capsys.readouterr().err

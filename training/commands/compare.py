@@ -1,14 +1,19 @@
 """`parlour compare`: runs beside each other, pooled over their seeds, as a table and as learning curves."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import tyro
 
+from ...envs import game as make_game
 from ...envs.core.options import number
+from ...wrappers.policies.loading import make_policy
 from ..evaluation.curves import comparison, comparison_table, grouped, plot
 from ..learning.run_folder import RUNS, find_folders
+from ..runs.config import load_config
+from ..runs.evaluations import Evaluations
 from ..terminal.console import Console
 from .arguments import AsJson
 
@@ -20,6 +25,7 @@ def command(
     which: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="RUN")],
     metric: tuple[str, ...] = ("rollout/return",),
     picture: Path | None = None,
+    baselines: tuple[str, ...] = (),
     last: float = 0.1,
     runs: Path = RUNS,
     as_json: AsJson = False,
@@ -33,7 +39,9 @@ def command(
         which: Run folders, or their names below runs/.
         metric: Metrics of metrics.jsonl, such as eval/nash_conv or theory/efficiency.
         picture: File for a picture of the learning curves: .png, .svg or .pdf. Each metric has a panel with the mean of
-            pooled runs and its 95 % interval; the value in theory is a dashed line.
+            pooled runs (of five and more the interquartile mean) and its 95 % interval; the value in theory is a
+            dashed line.
+        baselines: Bots, runs or policies of the zoo whose evaluations (eval/..., theory/...) are drawn as dotted lines.
         last: The share of a run, at its end, over which the metric is averaged.
         runs: The folder of all run folders.
     """
@@ -41,6 +49,8 @@ def command(
         raise ValueError("name at least one run and one metric")
     if picture is not None and picture.suffix not in FORMATS:
         raise ValueError(f"picture={str(picture)!r}: need a file that ends in {', '.join(FORMATS)}")
+    if baselines and picture is None:
+        raise ValueError("--baselines are lines of a picture: name it with --picture")
     share, folders = number("last", last, 0, 1, above=True), find_folders(which, runs)
     groups = {name: grouped(folders, name) for name in metric}
     rows = {name: comparison(group, share) for name, group in groups.items()}
@@ -54,5 +64,19 @@ def command(
         for name, of_metric in rows.items():
             Console().print(comparison_table(of_metric, name))
     if picture is not None:
-        plot(groups, picture)
+        plot(groups, picture, _evaluated(baselines, folders[0], metric))
         Console(stderr=True).print(f"picture: {picture}", markup=False, soft_wrap=True)
+
+
+def _evaluated(names: Sequence[str], run: Path, metrics: Sequence[str]) -> dict[str, dict[str, float]]:
+    """Return what the evaluations of a run find for other policies, by their names and then by metric."""
+    if not names:
+        return {}
+    config = load_config(run / "config.toml")
+    game = make_game(config.game, **config.options)
+    evaluations = Evaluations(config, game)
+    results = {name: evaluations.run(make_policy(name, game, seed=config.seed)) for name in names}
+    if not {name for each in results.values() for name in each} & set(metrics):
+        known = ", ".join(sorted({name for each in results.values() for name in each})) or "none"
+        raise ValueError(f"--baselines: no policy has {', '.join(metrics)}; {run.name} evaluates {known}")
+    return results

@@ -1,6 +1,6 @@
 """Evaluations during training: against fixed opponents, and exploitability where it can be computed."""
 
-from ...envs import Game
+from ...envs import Game, Policy
 from ...wrappers.policies.loading import make_policy
 from ...wrappers.policies.mlp import MlpPolicy
 from ..evaluation.best_response import best_response
@@ -51,7 +51,7 @@ class Evaluations:
         if self._best_response:
             best_response(make_policy("random", game, seed=0), game, hands=4)  # raises if there is no method
 
-    def run(self, policy: MlpPolicy) -> dict[str, float]:
+    def run(self, policy: Policy) -> dict[str, float]:
         """Evaluate a policy and return the results.
 
         Returns:
@@ -63,23 +63,27 @@ class Evaluations:
         config, game = self._config, self._game
         results: dict[str, float] = {}
         for number, name in enumerate(self._opponents):
-            policy.stream = config.seed
+            self._same_draws(policy)
             rival = make_policy(name, game, seed=config.seed + number)
             score = evaluate(policy, game, [rival], deals=DEALS, seed=config.seed)
             results |= {f"eval/{name}": score.mean, f"eval/{name}_interval": (score.high - score.low) / 2}
-        if self._tree is not None:
+        if self._tree is not None and hasattr(policy, "probabilities"):  # a bot tells none
             strategy = self._tree.strategy_of(policy)
             results["eval/nash_conv"] = nash_conv(self._tree, strategy) / game.payoffs.unit
         if self._best_response:
-            policy.stream = config.seed
+            self._same_draws(policy)
             results["eval/best_response"] = 1_000 * best_response(policy, game, hands=HANDS).mean
-        policy.stream = config.seed
+        self._same_draws(policy)
         beside = compare(policy, game, matches=DEALS, seed=config.seed)
         for line in beside.lines if beside else ():
             both = {f"theory/{line.name}": line.learned, f"theory/{line.name}_theory": line.theory}
             results |= {name: value for name, value in both.items() if value is not None}
         self.latest = results
         return results
+
+    def _same_draws(self, policy: Policy) -> None:
+        if isinstance(policy, MlpPolicy):
+            policy.stream = self._config.seed
 
     @property
     def note(self) -> str:
