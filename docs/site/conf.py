@@ -64,31 +64,27 @@ autodoc_mock_imports = [
 napoleon_use_ivar = True
 napoleon_preprocess_types = True
 
+TUTORIALS = re.findall(r"notebooks/(\w+)\.ipynb", (ROOT / "docs" / "notebooks.md").read_text("utf-8"))
+"""The notebooks in the order of learning, which is that of the page of notebooks."""
 CONTENTS = {
-    "Start": [
-        "docs/install",
-        "docs/environments",
-        "docs/observations",
-        "docs/training",
-        "docs/settings",
-        "docs/notebooks",
-        "docs/coming_from",
-        "docs/trust",
-        "docs/glossary",
-    ],
-    "Tutorials": ["notebooks/*"],
+    "Start": ["docs/install", "docs/environments", "docs/training", "docs/coming_from", "docs/trust", "docs/glossary"],
+    "Tutorials": ["docs/notebooks", *(f"notebooks/{name}" for name in TUTORIALS)],
     "How to": [
-        "docs/change_a_game",
+        "docs/rewards",
+        "docs/observations",
         "docs/opponents",
-        "docs/platforms",
+        "docs/settings",
         "docs/compare_runs",
-        "docs/reproduce",
-        "docs/frameworks",
-        "docs/replays",
-        "docs/solving",
-        "docs/distributed",
+        "docs/platforms",
+        "docs/tokens",
         "docs/leave_it_running",
         "docs/security",
+        "docs/replays",
+        "docs/change_a_game",
+        "docs/frameworks",
+        "docs/reproduce",
+        "docs/solving",
+        "docs/distributed",
     ],
     "Games": ["docs/games", "docs/games/*"],
     "Live platforms": ["docs/bridges/*", "wrappers/live/mafia/client/README"],
