@@ -7,14 +7,16 @@
     turn.returns  # of every seat
 
 A training library brings the model and its update. This module brings the prompt, the legal answers, the parser, and
-the rewards of every seat. One model can play all seats, or a model one seat and another one the others.
+the rewards of every seat and decision. Models play some or all seats; bots, policies and other models play the rest.
+The adapters `parlour.wrappers.openenv`, `verifiers` and `trl` stand on it.
 """
 
 import json
+import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -23,10 +25,23 @@ import numpy as np
 from ..envs import Action, Game, Match, TurnState
 from ..envs.core.registry import as_game
 from ..envs.core.rng import streams
-from .agents.model_calls import Fault
+from .agents.base import Agent
+from .agents.llm import LLMAgent
+from .agents.model_calls import Fault, ModelError
 from .agents.policy import PolicyAgent
 from .agents.prompt import Chat, Prompting
+from .policies.base import Policy
 from .policies.loading import make_policy
+
+Opponent = str | Policy | Agent
+"""Who plays a seat: the name of a bot, a run, a policy file or ``zoo:…``; a policy; an agent, such as an `LLMAgent`;
+or ``"self"``: a model, by the answers that `TextGame.step` takes."""
+MOST_READ = 400_000
+"""The number of characters at the end of an answer that are read."""
+MOST_OBJECTS, LONGEST_OBJECT = 1_000, 20_000
+"""The number of JSON objects at the end of an answer that are read, and of characters of each: an error costs time."""
+MOST_REPEATED = 2_000
+"""The number of characters at the end of a refused answer that the next prompt repeats."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +50,7 @@ class TextTurn:
 
     Attributes:
         agent: the agent that has the turn; after the end, the agent that acted last.
+        role: the role that the game gives this agent in the episode; None: the game has no roles.
         prompt: the conversation to answer: a list of ``{"role": …, "content": …}``. Empty after the end.
         answers: the text of every legal action that has an action index; other payloads may be legal too.
         rewards: the rewards of the last answer by agent, in `Payoffs.unit`, with the penalties of refused answers.
@@ -45,6 +61,7 @@ class TextTurn:
     """
 
     agent: str
+    role: str | None
     prompt: Chat
     answers: tuple[str, ...]
     rewards: Mapping[str, float]
@@ -52,180 +69,6 @@ class TextTurn:
     done: bool
     refused: str | None
     info: Mapping[str, Any]
-
-
-def parse(text: str) -> Action:
-    """Return the action in a model's answer.
-
-    It is the last JSON object in the text that has an ``action_type``, so a model may think aloud before it. A text
-    that is one word is an action type without a payload.
-
-    Raises:
-        ValueError: if there is no action in the text.
-    """
-    decoder, answer = json.JSONDecoder(), None
-    start = text.find("{")
-    while start >= 0:
-        try:
-            value, end = decoder.raw_decode(text, start)
-        except (ValueError, RecursionError):
-            start = text.find("{", start + 1)
-            continue
-        if isinstance(value, dict) and isinstance(value.get("action_type"), str):
-            answer = value
-        start = text.find("{", end)
-    words = text.split()
-    if answer is None and len(words) == 1 and words[0].isidentifier():
-        answer = {"action_type": words[0]}
-    if answer is None:
-        raise ValueError("there is no JSON object with an action_type in the answer")
-    payload = answer.get("payload") or {}
-    if not isinstance(payload, dict):
-        raise ValueError("payload is not a JSON object")
-    return Action(answer["action_type"], payload)
-
-
-class TextGame:
-    """One table for language models: `reset` and `step` return a `TextTurn`.
-
-    A refused answer (no action in it, or an illegal one) costs its agent the penalty. The agent is asked again with the
-    reason, `retries` times in a turn; then the game's safe action is played for it.
-
-    Args:
-        game: the game with its options, or its name.
-        retries: number of further requests to an agent in a turn.
-        penalty: the reward of a refused answer, in `Payoffs.unit`.
-        prompting: how a model is asked: rules, prompts, the form of the state. None: with the rules in words.
-        opponents: who plays the seats that no model plays, by agent: a bot, a run, a policy file, or ``zoo:…``. They
-            are seeded with the episode. The rewards of their actions are in the next turn that is returned.
-        options: the game's, where it is named.
-
-    Attributes:
-        match: the `Match`.
-        faults: the refused answers of every agent by fault, ``"unparsable"`` or ``"illegal"``, over all episodes.
-
-    Raises:
-        UnexpectedOption: for an unknown option. It is a TypeError and a ValueError.
-        ValueError: for an unknown game or opponent, no seat for a model, or negative retries.
-    """
-
-    def __init__(
-        self,
-        game: str | Game,
-        *,
-        retries: int = 1,
-        penalty: float = -0.1,
-        prompting: Prompting | None = None,
-        opponents: Mapping[str, str] = MappingProxyType({}),
-        **options: Any,
-    ) -> None:
-        if retries < 0:
-            raise ValueError(f"retries={retries}: it must be 0 or more")
-        self.game = as_game(game, options)
-        self.match = Match(self.game)
-        self.retries, self.penalty = retries, penalty
-        self.prompting = prompting or Prompting(game=self.game)
-        if not set(opponents) < set(self.game.agents):
-            raise ValueError(f"opponents={dict(opponents)}: name some of {', '.join(self.game.agents)}, not all")
-        self.faults: dict[str, Counter[Fault]] = {agent: Counter() for agent in self.game.agents}
-        self._opponents = dict(opponents)
-        self._players = self._seated(None)
-        self._past: dict[str, list[Mapping[str, str]]] = {}  # the turns of every agent in the episode, and its answers
-        self._asked: Mapping[str, str] = {}
-        self._returns = dict.fromkeys(self.game.agents, 0.0)
-        self._refusals: list[tuple[str, str]] = []  # of the current turn: the answer, and why it was refused
-
-    def reset(self, seed: int | None = None) -> TextTurn:
-        """Begin an episode; see `Match.reset`."""
-        self.match.reset(seed)
-        self._players = self._seated(seed)
-        self._past = {agent: [] for agent in self.game.agents}
-        self._returns = dict.fromkeys(self.game.agents, 0.0)
-        self._refusals = []
-        agent, rewards = self._acting(), dict.fromkeys(self.game.agents, 0.0)
-        self._play_opponents(rewards)
-        return self._turn(agent if self.match.done else self._acting(), rewards, None, replaced=False)
-
-    def _seated(self, seed: int | None) -> dict[str, PolicyAgent]:
-        """Return the opponents, each with a random stream of its own."""
-        seeds = [None] * len(self._opponents) if seed is None else streams(seed, len(self._opponents)).tolist()
-        return {
-            agent: PolicyAgent(self.game, make_policy(spec, self.game, seed=one))
-            for (agent, spec), one in zip(self._opponents.items(), seeds, strict=True)
-        }
-
-    def _play_opponents(self, rewards: dict[str, float]) -> None:
-        """Play until a model has the turn, or to the end; add what all seats gain to the rewards and the returns."""
-        match = self.match
-        while not match.done and self._acting() in self._players:
-            agent = self._acting()
-            result = match.submit(agent, self._players[agent].respond(match.turn_state(agent)))
-            if not result.ok:
-                raise RuntimeError(f"{self._opponents[agent]} plays an illegal action: {result.error_detail}")
-            self._gain(rewards)
-        for name, gain in rewards.items():
-            self._returns[name] += gain
-
-    def _gain(self, rewards: dict[str, float]) -> None:
-        for name, gain in zip(self.game.agents, self.match.rewards, strict=True):
-            rewards[name] += gain / self.game.payoffs.unit
-
-    def step(self, text: str) -> TextTurn:
-        """Play a model's answer for the agent that has the turn.
-
-        Raises:
-            ValueError: if no episode runs: call `reset`.
-        """
-        match = self.match
-        if match.done is not False:
-            raise ValueError("no episode runs: call reset() first")
-        agent, before, refused = self._acting(), match.decisions, None
-        fault: Fault = "unparsable"
-        rewards = dict.fromkeys(self.game.agents, 0.0)
-        try:
-            action = parse(text)
-            fault = "illegal"
-            result = match.submit(agent, self.prompting.action(action))
-            refused = None if result.ok else f"{result.error}: {result.error_detail}"
-        except ValueError as error:
-            refused = str(error)
-        replaced = False
-        if refused is not None:
-            rewards[agent] += self.penalty
-            self.faults[agent][fault] += 1
-            self._refusals.append((text, refused))
-            replaced = len(self._refusals) > self.retries
-            if replaced:
-                match.play(self.game.view.safe(match.table))
-        if match.decisions != before:
-            self._past[agent] += [self._asked, {"role": "assistant", "content": text}]
-            self._refusals = []
-            self._gain(rewards)
-        self._play_opponents(rewards)
-        return self._turn(agent if match.done else self._acting(), rewards, refused, replaced=replaced)
-
-    def _acting(self) -> str:
-        return self.game.agents[self.match.turn]
-
-    def _turn(self, agent: str, rewards: Mapping[str, float], refused: str | None, *, replaced: bool) -> TextTurn:
-        match, done = self.match, bool(self.match.done)
-        state = match.turn_state(agent)
-        prompt: list[Mapping[str, str]] = []
-        if not done:
-            prompt += self.prompting.chat(self.prompting.shown(state), self._past[agent])
-            self._asked = prompt[-1]
-        for text, why in self._refusals:
-            prompt += self.prompting.again(text, why)
-        answers = () if done else self._answers()
-        info = {"turn_state": state, "replaced": replaced}
-        return TextTurn(agent, prompt, answers, rewards, dict(self._returns), done, refused, info)
-
-    def _answers(self) -> tuple[str, ...]:
-        match, encode = self.match, self.game.view.encode
-        actions = [encode(match.table, int(index)).action for index in np.flatnonzero(match.batch.masks[0])]
-        if (skin := self.prompting.disguise) is not None:
-            actions = [skin.disguised(action) for action in actions]
-        return tuple(dict.fromkeys(msgspec.json.encode(action).decode() for action in actions))
 
 
 @dataclass
@@ -253,6 +96,236 @@ class Transcript:
     total: float = 0.0
 
 
+def seated(game: Game, opponents: Opponent | Mapping[str, Opponent], seat: str | None = None) -> dict[str, Opponent]:
+    """Return who plays the seats that no model plays, by agent.
+
+    Args:
+        game: the game.
+        opponents: who plays every seat but `seat`, or who plays which seat. Seats of ``"self"``, and those that a
+            mapping leaves out, are a model's.
+        seat: the agent that a model plays; None: the first one, unless `opponents` names it.
+
+    Raises:
+        ValueError: for an unknown agent, or if no seat is left for a model.
+    """
+    if seat is not None and seat not in game.agents:
+        raise ValueError(f"seat={seat!r}: the agents are {', '.join(game.agents)}")
+    if not isinstance(opponents, Mapping):
+        opponents = {agent: opponents for agent in game.agents if agent != (seat or game.agents[0])}
+    others = {agent: one for agent, one in opponents.items() if not (isinstance(one, str) and one == "self")}
+    if not set(others) < set(game.agents):
+        raise ValueError(f"opponents={opponents!r}: name some of {', '.join(game.agents)}, not all")
+    if seat in others:
+        raise ValueError(f"opponents={opponents!r}: {seat} is the model's seat")
+    return others
+
+
+def role_of(state: TurnState) -> str | None:
+    """Return the role that a state tells its agent; None: the game has no roles."""
+    seen = state.game_state
+    players = [one for one in seen.get("players") or () if isinstance(one, Mapping) and one.get("id") == state.agent_id]
+    role = seen.get("my_role") or next((one.get("role") for one in players), None)
+    return role if isinstance(role, str) else None
+
+
+def parse(text: str) -> Action:
+    """Return the action in a model's answer.
+
+    It is the last JSON object in the text that has an ``action_type``, so a model may think aloud before it. A text
+    that is one word is an action type without a payload.
+
+    Raises:
+        ValueError: if there is no action in the text.
+    """
+    text = text[-MOST_READ:]
+    decoder, answer, end = json.JSONDecoder(), None, 0
+    for begin in [found.start() for found in re.finditer(r'\{\s*"', text)][-MOST_OBJECTS:]:
+        if begin < end:
+            continue  # inside the object before
+        try:
+            value, length = decoder.raw_decode(text[begin : begin + LONGEST_OBJECT])
+        except (ValueError, RecursionError):
+            continue
+        end = begin + length
+        if isinstance(value.get("action_type"), str):
+            answer = value
+    words = text.split(maxsplit=1)
+    if answer is None and len(words) == 1 and words[0].isidentifier():
+        answer = {"action_type": words[0]}
+    if answer is None:
+        raise ValueError("there is no JSON object with an action_type in the answer")
+    payload = answer.get("payload") or {}
+    if not isinstance(payload, dict):
+        raise ValueError("payload is not a JSON object")
+    return Action(answer["action_type"], payload)
+
+
+class TextGame:
+    """One table for language models: `reset` and `step` return a `TextTurn`.
+
+    A refused answer (no action in it, or an illegal one) costs its agent the penalty. The agent is asked again with the
+    reason, `retries` times in a turn; then the game's safe action is played for it.
+
+    Args:
+        game: the game with its options, or its name.
+        retries: number of further requests to an agent in a turn.
+        penalty: the reward of a refused answer, in `Payoffs.unit`.
+        prompting: how a model is asked: rules, prompts, the form of the state. None: with the rules in words.
+        opponents: who plays the seats that no model plays; see `seated`. Policies by name are seeded with the episode.
+            The rewards of their actions are in the next turn that is returned. For an agent that fails, or answers
+            what is illegal, the safe action is played.
+        seat: see `seated`.
+        options: the game's, where it is named.
+
+    Attributes:
+        match: the `Match`.
+        opponents: who plays the seats that no model plays, by agent.
+        transcripts: the prompts, answers and rewards of every agent in the episode, by agent.
+        faults: the refused answers of every agent by fault, such as ``"unparsable"``, over all episodes.
+
+    Raises:
+        UnexpectedOption: for an unknown option. It is a TypeError and a ValueError.
+        ValueError: for an unknown game or opponent, no seat for a model, or negative retries.
+    """
+
+    def __init__(
+        self,
+        game: str | Game,
+        *,
+        retries: int = 1,
+        penalty: float = -0.1,
+        prompting: Prompting | None = None,
+        opponents: Opponent | Mapping[str, Opponent] = "self",
+        seat: str | None = None,
+        **options: Any,
+    ) -> None:
+        if retries < 0:
+            raise ValueError(f"retries={retries}: it must be 0 or more")
+        self.game = as_game(game, options)
+        self.match = Match(self.game)
+        self.retries, self.penalty = retries, penalty
+        self.prompting = prompting or Prompting(game=self.game)
+        self.faults: dict[str, Counter[Fault]] = {agent: Counter() for agent in self.game.agents}
+        self.opponents = seated(self.game, opponents, seat)
+        self.transcripts: dict[str, Transcript] = {}
+        self._players = self._opponents_at(None)
+        self._past: dict[str, list[Mapping[str, str]]] = {}  # the turns of every agent in the episode, and its answers
+        self._prompt: Chat = ()
+        self._state: TurnState  # of the latest turn
+        self._asked: Mapping[str, str] = {}
+        self._refusals: list[tuple[str, str]] = []  # of the current turn: the answer, and why it was refused
+
+    def reset(self, seed: int | None = None) -> TextTurn:
+        """Begin an episode; see `Match.reset`."""
+        self.match.reset(seed)
+        self._players = self._opponents_at(seed)
+        self._past = {agent: [] for agent in self.game.agents}
+        self.transcripts = {agent: Transcript(agent) for agent in self.game.agents}
+        self._refusals = []
+        return self._turn(self._acting(), dict.fromkeys(self.game.agents, 0.0), None, replaced=False)
+
+    def _opponents_at(self, seed: int | None) -> dict[str, Agent]:
+        """Return the opponents, each policy by name with a random stream of its own."""
+        for one in self.opponents.values():
+            if isinstance(one, LLMAgent):
+                one.begin()
+        seeds = [None] * len(self.opponents) if seed is None else streams(seed, len(self.opponents)).tolist()
+        return {
+            agent: one if isinstance(one, Agent) else PolicyAgent(self.game, make_policy(one, self.game, seed=stream))
+            for (agent, one), stream in zip(self.opponents.items(), seeds, strict=True)
+        }
+
+    def _play_opponents(self, rewards: dict[str, float]) -> None:
+        """Play until a model has the turn, or to the end; add what all seats gain to the rewards."""
+        match = self.match
+        while not match.done and (agent := self._acting()) in self._players:
+            fault: Fault | None = "illegal"
+            before = match.decisions
+            try:
+                if match.submit(agent, self._players[agent].respond(match.turn_state(agent))).ok:
+                    fault = None
+            except ModelError as error:
+                fault = error.fault
+            if fault is not None:
+                self.faults[agent][fault] += 1
+                match.play(self.game.view.safe(match.table))
+            if match.decisions != before:
+                self._gain(rewards)
+
+    def _gain(self, rewards: dict[str, float]) -> None:
+        for name, gain in zip(self.game.agents, self.match.rewards, strict=True):
+            rewards[name] += gain / self.game.payoffs.unit
+
+    def step(self, text: str) -> TextTurn:
+        """Play a model's answer for the agent that has the turn.
+
+        Raises:
+            ValueError: if no episode runs: call `reset`.
+        """
+        match = self.match
+        if match.done is not False:
+            raise ValueError("no episode runs: call reset() first")
+        text = text[-MOST_READ:].encode(errors="replace").decode()  # JSON cannot hold lone surrogates
+        agent, before, refused = self._acting(), match.decisions, None
+        fault: Fault = "unparsable"
+        rewards = dict.fromkeys(self.game.agents, 0.0)
+        try:
+            action = parse(text)
+            fault = "illegal"
+            result = match.submit(agent, self.prompting.action(action))
+            refused = None if result.ok else f"{result.error}: {result.error_detail}"
+        except ValueError as error:
+            refused = str(error)
+        replaced = False
+        self.transcripts[agent].exchanges.append(Exchange(self._prompt, text, 0.0, self._state))
+        if refused is not None:
+            rewards[agent] += self.penalty
+            self.faults[agent][fault] += 1
+            self._refusals.append((text[-MOST_REPEATED:], refused))
+            replaced = len(self._refusals) > self.retries
+            if replaced:
+                match.play(self.game.view.safe(match.table))
+        if match.decisions != before:
+            self._past[agent] += [self._asked, {"role": "assistant", "content": text}]
+            self._refusals = []
+            self._gain(rewards)
+        return self._turn(agent, rewards, refused, replaced=replaced)
+
+    def _acting(self) -> str:
+        return self.game.agents[self.match.turn]
+
+    def _turn(self, agent: str, rewards: dict[str, float], refused: str | None, *, replaced: bool) -> TextTurn:
+        """Play opponents, credit the rewards, and return the next turn; `agent` acted last."""
+        match = self.match
+        self._play_opponents(rewards)
+        for name, gain in rewards.items():
+            seat = self.transcripts[name]
+            seat.total += gain
+            if seat.exchanges:
+                seat.exchanges[-1].reward += gain
+        done = bool(match.done)
+        agent = agent if done else self._acting()
+        self._state = state = match.turn_state(agent)
+        prompt: list[Mapping[str, str]] = []
+        if not done:
+            prompt += self.prompting.chat(self.prompting.shown(state), self._past[agent])
+            self._asked = prompt[-1]
+        for text, why in self._refusals:
+            prompt += self.prompting.again(text, why)
+        self._prompt = prompt
+        answers = () if done else self._answers()
+        returns = {name: seat.total for name, seat in self.transcripts.items()}
+        info = {"turn_state": state, "replaced": replaced}
+        return TextTurn(agent, role_of(state), prompt, answers, rewards, returns, done, refused, info)
+
+    def _answers(self) -> tuple[str, ...]:
+        match, encode = self.match, self.game.view.encode
+        actions = [encode(match.table, int(index)).action for index in np.flatnonzero(match.batch.masks[0])]
+        if (skin := self.prompting.disguise) is not None:
+            actions = [skin.disguised(action) for action in actions]
+        return tuple(dict.fromkeys(msgspec.json.encode(action).decode() for action in actions))
+
+
 def play_text(
     game: TextGame, models: Callable[[TextTurn], str] | Sequence[Callable[[TextTurn], str]], seed: int | None = None
 ) -> dict[str, Transcript]:
@@ -270,17 +343,39 @@ def play_text(
     each = [models] * len(agents) if callable(models) else list(models)
     if len(each) != len(agents):
         raise ValueError(f"there are {len(each)} models; give one, or {len(agents)}: one per seat")
-    seats = {agent: Transcript(agent) for agent in agents}
     playing = dict(zip(agents, each, strict=True))
-    turn = game.reset(seed)
-    for agent, gain in turn.rewards.items():
-        seats[agent].total += gain
-    while not turn.done:
-        answer = playing[turn.agent](turn)
-        seats[turn.agent].exchanges.append(Exchange(turn.prompt, answer, 0.0, turn.info["turn_state"]))
-        turn = game.step(answer)
-        for agent, gain in turn.rewards.items():
-            seats[agent].total += gain
-            if seats[agent].exchanges:
-                seats[agent].exchanges[-1].reward += gain
-    return seats
+    return play_texts([game], lambda turns: [playing[turn.agent](turn) for turn in turns], [seed])[0]
+
+
+def play_texts(
+    tables: Sequence[TextGame], model: Callable[[Sequence[TextTurn]], Sequence[str]], seeds: Iterable[int | None]
+) -> list[dict[str, Transcript]]:
+    """Play an episode of every seed, as many at the same time as there are tables.
+
+    Args:
+        tables: the tables; they may be of different games.
+        model: called with one turn of every running episode, of whatever seat has it; returns an answer to each.
+        seeds: of the episodes; see `TextGame.reset`.
+
+    Returns:
+        The transcripts of all agents of every episode, in the order of the seeds.
+
+    Raises:
+        ValueError: if there is no table, or the model returns another number of answers.
+    """
+    if not tables:
+        raise ValueError("there is no table to play at")
+    waiting, free = iter(seeds), list(tables)
+    episodes: list[dict[str, Transcript]] = []
+    running: list[tuple[TextGame, TextTurn]] = []
+    while True:
+        begun = [(free.pop(), seed) for seed in islice(waiting, len(free))]
+        turns = [(table, table.reset(seed)) for table, seed in begun]
+        episodes += [table.transcripts for table, _ in turns]
+        if running:
+            answers = model([turn for _, turn in running])
+            turns += [(table, table.step(text)) for (table, _), text in zip(running, answers, strict=True)]
+        if not turns:
+            return episodes
+        free += [table for table, turn in turns if turn.done]
+        running = [(table, turn) for table, turn in turns if not turn.done]

@@ -8,7 +8,8 @@ import pytest
 from cases import CASES
 from parlour import envs
 from parlour.envs import Action
-from parlour.wrappers.text import TextGame, parse, play_text
+from parlour.wrappers.agents.model_calls import ModelError
+from parlour.wrappers.text import MOST_READ, TextGame, parse, play_text, play_texts, role_of
 
 
 def first(turn):
@@ -138,3 +139,104 @@ def test_the_pot_comes_to_the_model_when_an_opponent_folds_and_faults_are_counte
     for wrong in ({"player_2": "random"}, {"player_0": "random", "player_1": "random"}, {"player_0": "nobody"}):
         with pytest.raises(ValueError, match=r"player_|nobody"):
             TextGame("kuhn", opponents=wrong)
+
+
+def test_many_episodes_at_once_are_those_played_one_by_one():
+    seeds, asked = list(range(12)), []
+
+    def model(turns):
+        asked.append(len(turns))
+        return [turn.answers[len(turn.prompt[-1]["content"]) % len(turn.answers)] for turn in turns]
+
+    tables = [TextGame("leduc", opponents="random") for _ in range(4)]
+    many = play_texts(tables, model, seeds)
+    one_by_one = [play_text(tables[0], lambda turn: model([turn])[0], seed) for seed in seeds]
+    assert many == one_by_one
+    assert max(asked) == 4
+    with pytest.raises(ValueError, match="no table"):
+        play_texts([], model, seeds)
+    with pytest.raises(ValueError, match="shorter"):
+        play_texts(tables, lambda turns: [], seeds)
+
+
+def test_every_decision_gets_what_its_seat_gains_until_the_next():
+    table = TextGame("holdem", seats=3, button=0, penalty=-0.25)
+    turn = table.reset(seed=1)
+    for answer in ("nothing", "call", "fold", "check", "check", "fold"):
+        assert not turn.done
+        turn = table.step(answer)
+    seats = table.transcripts
+    assert turn.done and turn.returns == {agent: seat.total for agent, seat in seats.items()}
+    decisions = {agent: [(one.answer, one.reward) for one in seat.exchanges] for agent, seat in seats.items()}
+    assert decisions == {
+        "player_0": [("nothing", -0.25), ("call", 0), ("fold", -1.0)],
+        "player_1": [("fold", -0.5)],
+        "player_2": [("check", 0), ("check", 1.5)],  # the pot, because another seat folds
+    }
+
+
+def test_seats_are_given_to_models_policies_and_agents():
+    class Agent:
+        answers = 0
+
+        def respond(self, state):
+            self.answers += 1
+            if self.answers == 1:
+                raise ModelError("it is late", "late")
+            return Action("fly")
+
+    game = envs.game("kuhn")
+    assert TextGame(game, opponents="self").opponents == {}
+    assert TextGame(game, opponents="random", seat="player_1").opponents == {"player_0": "random"}
+    assert TextGame(game, opponents={"player_0": "self", "player_1": "zoo:kuhn"}).opponents == {"player_1": "zoo:kuhn"}
+    with pytest.raises(ValueError, match="seat='dealer'"):
+        TextGame(game, opponents="random", seat="dealer")
+    with pytest.raises(ValueError, match="player_1 is the model's seat"):
+        TextGame(game, opponents={"player_1": "random"}, seat="player_1")
+    table = TextGame(game, opponents=Agent())
+    for _ in range(2):  # the safe action, a pass, is played for an agent that fails
+        table.reset(seed=1)
+        assert table.step("pass").done
+    assert table.faults["player_1"] == {"late": 1, "illegal": 1}
+
+
+def test_roles_are_those_that_the_states_tell():
+    turn = TextGame("trust").reset(seed=1)
+    assert turn.role == "trustor"
+    assert TextGame("kuhn").reset(seed=1).role is None
+    match = envs.Match(envs.game("mafia"))
+    match.reset(seed=1)
+    roles = Counter(role_of(match.turn_state(agent)) for agent in match.game.agents)
+    assert set(roles) == {"mafia", "doctor", "sheriff", "villager"} and roles["mafia"] >= 2
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "",
+        "Ich gehe mit, denn meine Karte ist gut.",
+        "我跟注，因为我的牌很好。",
+        "\ud800 pass",
+        "{" * 10_000_000,
+        '{"name": "play", "arguments": {"action_type": "bet"}}',
+        '{"tool_calls": [{"function": {"name": "bet", "arguments": "{}"}}]}',
+    ],
+    ids=["nothing", "German", "Chinese", "half a character", "10 MB", "a call", "tool calls"],
+)
+def test_what_is_no_action_is_refused_with_a_sentence_and_costs_nothing_else(answer):
+    table = TextGame("kuhn", retries=1)
+    before = table.reset(seed=1)
+    turn = table.step(answer)
+    assert "there is no JSON object with an action_type" in turn.refused
+    assert (turn.agent, turn.done, turn.answers) == (before.agent, False, before.answers)
+    json.dumps(turn.prompt).encode()
+    assert sum(len(message["content"]) for message in turn.prompt) < 10_000
+    assert len(table.transcripts[turn.agent].exchanges[0].answer) <= MOST_READ
+    assert table.step("bet").refused is None
+
+
+def test_of_two_actions_the_last_is_played():
+    table = TextGame("kuhn")
+    table.reset(seed=1)
+    table.step('[{"action_type": "pass"}, {"action_type": "bet"}]')
+    assert table.step("bet").returns in ({"player_0": 2, "player_1": -2}, {"player_0": -2, "player_1": 2})
