@@ -1,14 +1,16 @@
-"""River decisions between two players, solved again: ranges from the policy's probabilities, then CFR+ with a gadget.
+"""Turn and river decisions between two players, solved again: ranges from the policy's probabilities, then CFR+.
 
 The policy's own probabilities tell how likely each hand would have played as it did. From these ranges the rest of the
-hand is solved. The other player may stop at the root with each hand for what it wins there if both play as the policy
-does; so the solution does not give away hands that the ranges take for unlikely. The solution is played only if an
-exact best response to it wins no more than one to the policy.
+hand is solved, from the chips that are really in the pot. The other player may stop at the root with each hand for what
+it wins there if both play as the policy does (the gadget); so the solution does not give away hands that the ranges
+take for unlikely. The solution is played only if an exact best response to it wins no more than one to the policy.
 
-After a solution was played, the player's own range follows from the solution, not from the policy.
+A solution is played on to the end of its street, as long as the other player's amounts are in its tree. The player's
+own range follows from what it played. The river is solved with any policy that tells its probabilities, the turn with
+one that tells those of all hands on all rivers at once (`hand_probabilities`).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,48 +20,49 @@ from ..core.game import Game
 from ..core.record import Tables
 from ..core.rollout import encoder_of, played
 from . import rules
+from .betting import Betting, Floats, betting
 from .range_text import weights_of
 from .ranges import HOLDINGS, observe_holdings
-from .river import Betting, Floats, Resolver, betting, hand_values, opposed
 from .rules import Move
-from .table import CALL, CALL_ACTION, FOLD, FOLD_ACTION, LEAST_RAISE, PREFLOP, RAISE, RIVER
+from .subgame import Resolver, Rows, hand_values, opposed
+from .table import CALL, CALL_ACTION, FOLD, FOLD_ACTION, LEAST_RAISE, PREFLOP, RAISE, RIVER, TURN
 
 Probabilities = Callable[[NDArray[np.float32], NDArray[np.int8]], NDArray[np.floating[Any]]]
 
 PART = 5
-"""Iterations between two looks at the clock."""
+"""Iterations on the river between two looks at the clock; on the turn it is looked at after each."""
 LEAST_ITERATIONS = 50
 """Iterations below which a solution is not played."""
+ITERATIONS = 300
+"""Most iterations."""
 REMEMBERED = 4_096
-"""Solutions that are remembered for the player's next decisions in the same hands; about 30 kB each."""
+"""Decisions whose solution is remembered, for the rest of the hand; about 17 kB each."""
 
 
 class Solved(NamedTuple):
-    """A river that was solved again.
+    """The end of a hand that was solved again.
 
     Attributes:
         tree: its betting tree. The player who decides at the root is player 0.
         ranges: float64[2, H], the weights of both players' hands.
-        policy: float64[N, H], the policy's strategy.
-        found: float64[N, H], the solution.
+        policy: float32[rows, H], the policy's strategy.
+        found: float32[rows, H], the solution.
         before: what an exact best response to the policy wins, in chips.
         after: what one to the solution wins, both for player 1.
         iterations: how many there were.
-        key: the hand until then, without the cards of the players.
     """
 
     tree: Betting
     ranges: Floats
-    policy: Floats
-    found: Floats
+    policy: Rows
+    found: Rows
     before: float
     after: float
     iterations: int
-    key: bytes
 
 
 class _Solution(NamedTuple):
-    """What a solution plays at its root: float32[actions, H] for the actions (int64) and hands (int64[H])."""
+    """What is played at a decision: float32[actions, H] for the actions (int64) and hands (int64[H])."""
 
     hands: NDArray[np.int64]
     actions: NDArray[np.int64]
@@ -68,32 +71,38 @@ class _Solution(NamedTuple):
     def chances(self, num_actions: int) -> Floats:
         """Return how likely each action index is with each pair of hole cards, float64[1326, A]."""
         chances = np.zeros((len(HOLDINGS), num_actions))
-        chances[np.ix_(self.hands, self.actions)] = self.strategy.T
+        chances[np.ix_(self.hands, self.actions)] = (
+            self.strategy.T / self.strategy.sum(axis=0, dtype=np.float64)[:, None]
+        )
         return chances
 
 
-class RiverResolving:
-    """Solves the river again at each decision there; see `parlour.wrappers.agents.resolving`.
+class HoldemResolving:
+    """Solves the end of a hand again at decisions on turn and river; see `parlour.wrappers.agents.resolving`.
 
     Args:
         game: hold'em with its options. At a table of one hand per episode or of many.
         policy: a policy of the game that tells its probabilities.
         iterations: of CFR+, at most.
         uniform_share: the share of both ranges that is spread over all hands, from 0 to 1.
+        turn: whether turns are solved too.
 
     Raises:
         ValueError: for a policy that does not tell its probabilities.
     """
 
-    def __init__(self, game: Game, policy: Any, *, iterations: int = 200, uniform_share: float = 0.1) -> None:
+    def __init__(
+        self, game: Game, policy: Any, *, iterations: int = ITERATIONS, uniform_share: float = 0.1, turn: bool = True
+    ) -> None:
         probabilities = played(policy)
         if probabilities is None:
             raise ValueError(f"{type(policy).__name__} does not tell its probabilities: no ranges follow from its play")
         self._game, self._iterations, self._uniform_share = game, iterations, uniform_share
         self._encoder = game.encoders[encoder_of(policy, game)]
         self._probabilities: Probabilities = probabilities
-        self._last: tuple[bytes, Solved] | None = None
-        self._solutions: dict[bytes, _Solution] = {}  # that were played, by the hand until then
+        self._of_all_hands = getattr(policy, "hand_probabilities", None)
+        self._first_phase = TURN if turn and self._of_all_hands is not None else RIVER
+        self._solutions: dict[bytes, _Solution | None] = {}  # by the hand until then; None: as the policy plays
 
     def strategy(self, table: Any, late: Callable[[], bool]) -> NDArray[np.float64] | None:
         """Return how likely each action index of the acting seat is in the solution, float64[A].
@@ -103,7 +112,7 @@ class RiverResolving:
             late: tells whether time is over. It is called every few milliseconds.
 
         Returns:
-            None where the policy's own action is to be played: before the river, among more than two players, where
+            None where the policy's own action is to be played: before the turn, among more than two players, where
             time is over, and where the solution is no better than the policy.
         """
         chances = self.strategies(table, late)
@@ -112,66 +121,79 @@ class RiverResolving:
 
     def strategies(self, table: Any, late: Callable[[], bool]) -> Floats | None:
         """Return the same for each pair of hole cards, float64[1326, A]; all 0 where the board has one of the cards."""
-        solved = self.solve(table, late)
-        if solved is None or solved.after > solved.before:
+        past = self._past(table, late)
+        if past is None:
             return None
-        tree = solved.tree
-        children = np.arange(1, 1 + int(tree.nodes.count[0]))
-        solution = _Solution(tree.hands, tree.action[children], solved.found[children].astype(np.float32))
-        self._remember(solved.key, solution)
-        return solution.chances(self._game.num_actions)
+        key = _key(past[0][0])
+        if key not in self._solutions:
+            solved = self._solve(past, late)
+            if solved is not None and solved.after <= solved.before:
+                self._remember(solved)
+            elif solved is not None and solved.iterations == self._iterations:
+                self._solutions[key] = None
+        solution = self._solutions.get(key)
+        return None if solution is None else solution.chances(self._game.num_actions)
 
     def solve(self, table: Any, late: Callable[[], bool]) -> Solved | None:
-        """Return the river from a decision, solved again; None where that cannot be, or time is over before.
+        """Return the hand from a decision on, solved again; None where that cannot be, or time is over before."""
+        past = self._past(table, late)
+        return None if past is None else self._solve(past, late)
 
-        The last river is remembered: who measures asks for an action and then for the probabilities.
-        """
-        if self._last is not None and self._last[0] == table.tobytes():
-            return self._last[1]
-        seats = [seat for seat in range(int(table.seats)) if table.seated[seat] and not table.folded[seat]]
-        if int(table.phase) != RIVER or len(seats) != 2 or table.turn not in seats or table.cards[table.turn, 0] < 0:
+    def _solve(self, past: tuple[Tables, Floats, tuple[int, int]], late: Callable[[], bool]) -> Solved | None:
+        tables, weights, players = past
+        tree = None if late() else betting(self._game, tables[0], players)
+        if tree is None:
             return None
-        players = int(table.turn), sum(seats) - int(table.turn)
-        past = self._replayed(table, players, late)
-        tree = None if past is None or late() else betting(self._game, past[0][0], players)
-        if tree is None or past is None:
-            return None
-        ranges = past[1][:, tree.hands]
+        ranges = weights[:, tree.hands]
         ranges /= ranges.sum(axis=1, keepdims=True)
         ranges = (1 - self._uniform_share) * ranges + self._uniform_share / len(tree.hands)
         policy = self._as_the_policy(tree, late)
         if policy is None:
             return None
-        resolver = Resolver(tree, ranges, 0, hand_values(tree, 1, ranges[0], policy, best=False))
+        promised = hand_values(tree, 1, ranges[0], policy, best=False)
+        resolver = Resolver(tree, ranges, 0, promised, start=policy if len(tree.boards) > 1 else None)
+        part = PART if len(tree.boards) == 1 else 1
         while resolver.iterations < self._iterations and not late():
-            resolver.run(min(PART, self._iterations - resolver.iterations))
+            resolver.run(min(part, self._iterations - resolver.iterations))
         if resolver.iterations < min(LEAST_ITERATIONS, self._iterations):
             return None
         average = resolver.average()
         before, after = (exploited(tree, ranges, strategy) for strategy in (policy, average))
-        solved = Solved(tree, ranges, policy, average, before, after, resolver.iterations, _key(past[0]))
-        if resolver.iterations == self._iterations:
-            self._last = table.tobytes(), solved
-        return solved
+        return Solved(tree, ranges, policy, average, before, after, resolver.iterations)
 
     def warm_up(self) -> None:
-        """Solve a river once, so that all code is compiled before a deadline runs."""
-        tables = self._game.tables(1)
-        table = tables[0]
-        self._game.rules.reset(table)
-        while not table.done and int(table.phase) != RIVER:
-            left = int(table.seated.sum() - table.folded.sum())
-            self._game.rules.play(table, FOLD_ACTION if left > 2 else CALL_ACTION)
-        if not table.done:
-            self.solve(table, lambda: False)
+        """Solve a turn and a river once, so that all code is compiled before a deadline runs."""
+        for phase in (TURN, RIVER):
+            tables = self._game.tables(1)
+            table = tables[0]
+            self._game.rules.reset(table)
+            while not table.done and int(table.phase) != phase:
+                left = int(table.seated.sum() - table.folded.sum())
+                self._game.rules.play(table, FOLD_ACTION if left > 2 else CALL_ACTION)
+            if not table.done:
+                self.solve(table, lambda: False)
 
     # The past.
 
-    def _remember(self, key: bytes, solution: _Solution) -> None:
-        self._solutions.pop(key, None)
-        self._solutions[key] = solution
-        if len(self._solutions) > REMEMBERED:
+    def _remember(self, solved: Solved) -> None:
+        """Keep what the player does at all of its decisions of the street."""
+        tree, nodes = solved.tree, solved.tree.nodes
+        for node in np.flatnonzero(nodes.kind[: nodes.near] == 0).tolist():
+            children = slice(int(nodes.first[node]), int(nodes.first[node] + nodes.count[node]))
+            key = _key(tree.tables[node])
+            self._solutions.pop(key, None)
+            self._solutions[key] = _Solution(tree.hands, tree.action[children], solved.found[children])
+        while len(self._solutions) > REMEMBERED:
             del self._solutions[next(iter(self._solutions))]
+
+    def _past(self, table: Any, late: Callable[[], bool]) -> tuple[Tables, Floats, tuple[int, int]] | None:
+        """Return the replayed record, the ranges and both players; None where nothing is solved."""
+        seats = [seat for seat in range(int(table.seats)) if table.seated[seat] and not table.folded[seat]]
+        if not self._first_phase <= int(table.phase) <= RIVER or len(seats) != 2 or table.turn not in seats:
+            return None
+        players = int(table.turn), sum(seats) - int(table.turn)
+        replayed = None if table.cards[table.turn, 0] < 0 else self._replayed(table, players, late)
+        return None if replayed is None else (*replayed, players)
 
     def _replayed(self, table: Any, players: tuple[int, int], late: Callable[[], bool]) -> tuple[Tables, Floats] | None:
         """Return the record with the hand replayed, and both ranges float64[2, 1326]; None if they do not fit."""
@@ -188,9 +210,9 @@ class RiverResolving:
                 if seat in players:
                     action = self._game.view.nearest(past, move)
                     alive = np.flatnonzero(ranges[players.index(seat)])
-                    solution = self._solutions.get(_key(tables)) if seat == players[0] else None
+                    solution = self._solutions.get(_key(past)) if seat == players[0] else None
                     if solution is None:
-                        chances = self._told(tables, HOLDINGS[alive])[:, action]
+                        chances = self._told(tables, alive)[:, action]
                     else:
                         chances = solution.chances(self._game.num_actions)[alive, action]
                     if chances.max() > 0:
@@ -223,38 +245,55 @@ class RiverResolving:
 
     # The policy.
 
-    def _told(self, tables: Tables, holdings: NDArray[np.int8]) -> Floats:
+    def _told(self, tables: Tables, hands: NDArray[np.int64]) -> Floats:
         """Return the policy's probabilities of the acting seat's actions with each of these hands: float64[H, A]."""
         table = tables[0]
-        seen = observe_holdings(self._encoder, tables.copy().view(np.recarray), int(table.turn), holdings)
-        masks = np.repeat(self._game.mask(table, int(table.turn))[None], len(holdings), axis=0)
+        if self._of_all_hands is not None:
+            board = tuple(table.board[: int(table.board_count)].tolist())
+            return np.asarray(self._on_boards(table, [board])[0][hands], np.float64)
+        seen = observe_holdings(self._encoder, tables.copy().view(np.recarray), int(table.turn), HOLDINGS[hands])
+        masks = np.repeat(self._game.mask(table, int(table.turn))[None], len(hands), axis=0)
         return np.asarray(self._probabilities(seen, masks), np.float64)
 
-    def _as_the_policy(self, tree: Betting, late: Callable[[], bool]) -> Floats | None:
-        """Return the policy's strategy in a tree, float64[N, H]; None if time is over.
+    def _on_boards(self, table: Any, boards: Sequence[tuple[int, ...]]) -> Rows:
+        """Return the policy's probabilities with all hands, on each of these boards: float32[B, 1326, A]."""
+        seat = int(table.turn)
+        assert self._of_all_hands is not None
+        return np.asarray(
+            self._of_all_hands(self._encoder.observation(table, seat), self._game.mask(table, seat), boards)
+        )
+
+    def _as_the_policy(self, tree: Betting, late: Callable[[], bool]) -> Rows | None:
+        """Return the policy's strategy in a tree, float32[rows, H]; None if time is over.
 
         An action that the tree does not have counts as the raise of the nearest amount; to fold to no bet, as a check.
         """
-        strategy = np.zeros((len(tree.action), len(tree.hands)))
-        holdings = HOLDINGS[tree.hands]
+        strategy = np.zeros((tree.rows, len(tree.hands)), np.float32)
+        boards = [tuple(board.tolist()) for board in tree.boards]
         for node in np.flatnonzero(tree.nodes.count).tolist():
             if late():
                 return None
-            table = tree.tables[node]
-            records = np.array([table], table.dtype).view(np.recarray)
-            chances = self._told(records, holdings)
-            children = range(int(tree.nodes.first[node]), int(tree.nodes.first[node] + tree.nodes.count[node]))
-            there = {int(tree.action[child]): child for child in children}
+            table, first = tree.tables[node], int(tree.nodes.first[node])
+            if tree.nodes.kind[node] > 1:
+                continue
+            if len(boards) > 1 and node >= tree.nodes.near:
+                chances = self._on_boards(table, boards)[:, tree.hands]
+            else:
+                chances = self._told(np.array([table], table.dtype).view(np.recarray), tree.hands)[None]
+            actions = tree.action[first : first + int(tree.nodes.count[node])].tolist()
             for action in np.flatnonzero(self._game.mask(table, int(table.turn))).tolist():
-                strategy[there[_in_tree(self._game, table, action, list(there))]] += chances[:, action]
+                child = first + actions.index(_in_tree(self._game, table, action, actions))
+                for river, each in enumerate(chances):
+                    strategy[tree.row(child, river)] += each[:, action]
         return strategy
 
 
-def _key(tables: Tables) -> bytes:
-    """Return what tells a replayed hand from others, without the cards of the players."""
-    public = tables.copy()
-    public["cards"] = -1
-    return public.tobytes()
+def _key(table: Any) -> bytes:
+    """Return what tells a replayed hand from others: all but the cards that are not open."""
+    public = table.copy()
+    public.cards[:] = -1
+    public.board[int(table.board_count) :] = -1
+    return bytes(public.tobytes())
 
 
 def _in_tree(game: Game, table: Any, action: int, kept: list[int]) -> int:
@@ -268,7 +307,7 @@ def _in_tree(game: Game, table: Any, action: int, kept: list[int]) -> int:
     return min(raises, key=lambda one: abs(int(game.rules.decode(table, one).amount) - amount))
 
 
-def exploited(tree: Betting, ranges: Floats, strategy: Floats) -> float:
+def exploited(tree: Betting, ranges: Floats, strategy: Rows) -> float:
     """Return what an exact best response of player 1 wins from a strategy of player 0, in chips on average."""
     won = hand_values(tree, 1, ranges[0], strategy, best=True)
     return float(ranges[1] @ won / (ranges[1] @ opposed(tree.nodes.cards, ranges[0])))

@@ -170,6 +170,17 @@ class SolvedHoldem:
             out[rows] = strategy[np.maximum(0, self._of_board(board)[hands])]
         return out
 
+    def on_boards(
+        self, observation: NDArray[np.float32], mask: NDArray[np.int8], boards: Sequence[tuple[int, ...]]
+    ) -> NDArray[np.float32]:
+        """Return the probabilities with every hand of `HOLDINGS`, had these been the open cards: float32[B, 1326, A].
+
+        With a hand that shares a card with the board they mean nothing.
+        """
+        _, strategy = self._public(observation, mask)
+        buckets = np.stack([np.maximum(0, self._of_board(board)) for board in boards])
+        return strategy.astype(np.float32)[buckets]
+
     def _board_buckets(self, board: tuple[int, ...]) -> NDArray[np.int64]:
         out, cards = np.empty(len(HOLDINGS), np.int64), np.array([*board, *[0] * (5 - len(board))])
         worth = np.zeros((len(HOLDINGS), 2), np.uint8)

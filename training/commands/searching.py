@@ -18,10 +18,10 @@ def searching(spec: str, player: Policy, game: Game, seed: int | None = None) ->
 
 
 def _resolving(player: Policy, game: Game, seed: int | None) -> Policy:
-    from ...envs.holdem.resolving import RiverResolving
+    from ...envs.holdem.resolving import HoldemResolving
     from ...wrappers.agents.resolving import ResolvingPolicy
 
-    return ResolvingPolicy(player, RiverResolving(game, player), seed=seed)
+    return ResolvingPolicy(player, HoldemResolving(game, player), seed=seed)
 
 
 def _planning(player: Policy, game: Game, seed: int | None) -> Policy:

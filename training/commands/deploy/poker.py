@@ -11,7 +11,7 @@ import tyro
 from yarl import URL
 
 from ....envs.core.options import named
-from ....envs.holdem.resolving import RiverResolving
+from ....envs.holdem.resolving import HoldemResolving
 from ....wrappers.agents.base import Agent
 from ....wrappers.agents.policy import PolicyAgent
 from ....wrappers.agents.resolving import ResolvingPolicy
@@ -31,7 +31,7 @@ from ..supervisor import Supervisor
 
 FIRST = ("url", "api", "bot", "name", "table", "api-key-file", "keep-playing", "hands", "until", "log")
 
-SEARCH_SECONDS = 1.0
+SEARCH_SECONDS = 5.0
 """Most time for a search."""
 MOST_SEATS = 10
 """The number of seats of the game that bots play; live tables do not have more."""
@@ -145,7 +145,8 @@ def command(
         ca_file: File with certificates (PEM) of further trusted authorities.
         deadline: Seconds for a decision; then the safe action is played. Default: four fifths of the platform's time.
         seats: Number of seats that a policy file was trained for, if the file does not have it. Default: 2.
-        search: Solve rivers between two players again before acting there, within a second and half of the time.
+        search: Solve turns and rivers between two players again before acting there, within five seconds and half of the
+            time.
     """
     spec = run or bot
     if spec is None or (run and bot):
@@ -208,7 +209,7 @@ def player(spec: str, is_bot: bool, seats: int | None, seed: int | None, search:
         return chosen
     if not isinstance(chosen, PolicyAgent):
         raise ValueError(f"--search needs a policy, and {spec} is none")
-    resolving = RiverResolving(chosen.game, chosen.policy)
+    resolving = HoldemResolving(chosen.game, chosen.policy)
     resolving.warm_up()
     return PolicyAgent(chosen.game, ResolvingPolicy(chosen.policy, resolving, seconds=SEARCH_SECONDS, seed=seed))
 

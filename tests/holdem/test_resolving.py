@@ -1,13 +1,15 @@
-"""The river solved again: values of all hands at once, the ranges of the past, the gadget, and the time limit."""
+"""Turn and river solved again: values of all hands at once, the ranges of the past, the gadget, and the time limit."""
 
 import numpy as np
 import pytest
 from parlour import envs
 from parlour.envs.core.rng import streams
+from parlour.envs.holdem.betting import MOST_ROWS, betting
+from parlour.envs.holdem.range_text import weights_of
 from parlour.envs.holdem.ranges import HOLDINGS
-from parlour.envs.holdem.resolving import RiverResolving, exploited
-from parlour.envs.holdem.river import MOST_NODES, Resolver, betting, hand_values, opposed, showdown, uniform
-from parlour.envs.holdem.table import CALL_ACTION, LEAST_RAISE, RIVER
+from parlour.envs.holdem.resolving import HoldemResolving, exploited
+from parlour.envs.holdem.subgame import Resolver, hand_values, opposed, showdown, uniform
+from parlour.envs.holdem.table import CALL_ACTION, LEAST_RAISE, RIVER, TURN
 from parlour.training.algorithms.tabular import solve
 from parlour.training.commands.deploy import poker
 from parlour.training.evaluation.exact import best_response, flat_tree
@@ -87,9 +89,10 @@ def test_values_at_showdowns_are_those_of_all_pairs_of_hands():
     tree = betting(HEADS_UP, on_the_river(HEADS_UP, RaisesAces(HEADS_UP), 1), (0, 1))
     weights = np.random.default_rng(1).random(len(tree.hands))
     shared = (tree.nodes.cards[:, None, :, None] == tree.nodes.cards[None, :, None, :]).any(axis=(2, 3))
-    wins = np.sign(tree.nodes.strength[:, None] - tree.nodes.strength[None, :]) * ~shared
-    out = np.empty(len(weights))
-    showdown(tree.nodes.cards, tree.nodes.strength, tree.nodes.order, weights, 3.0, out)
+    strength = tree.nodes.strength[0]
+    wins = np.sign(strength[:, None] - strength[None, :]) * ~shared
+    out = np.zeros(len(weights))
+    showdown(tree.nodes, 0, weights, 3.0, out)
     assert out == pytest.approx(3 * wins @ weights)
     assert opposed(tree.nodes.cards, weights) == pytest.approx(~shared @ weights)
 
@@ -98,7 +101,7 @@ def test_values_at_showdowns_are_those_of_all_pairs_of_hands():
 def test_an_exact_best_response_is_that_of_the_game_tree():
     game = envs.game("holdem", **SMALL)
     policy, table, tree = Mixing(game), begun(game), flat_tree(game)
-    solved = RiverResolving(game, policy, iterations=1, uniform_share=0).solve(table, never)
+    solved = HoldemResolving(game, policy, iterations=1, uniform_share=0).solve(table, never)
     assert int(table.turn) == 1
     assert solved.before == pytest.approx(best_response(tree, tree.strategy_of(policy), 0)[0])
 
@@ -108,7 +111,7 @@ def test_the_solution_is_that_of_the_game_tree():
     table = begun(game)
     exact = solve(flat_tree(game), "cfr+", target=1e-5)
     river = betting(game, table, (1, 0))
-    ranges = RiverResolving(game, Mixing(game), iterations=1, uniform_share=0).solve(table, never).ranges
+    ranges = HoldemResolving(game, Mixing(game), iterations=1, uniform_share=0).solve(table, never).ranges
     resolver = Resolver(river, ranges, 0)
     resolver.run(2_000)
     assert exploited(river, ranges, resolver.average()) == pytest.approx(exact.values[0], abs=1e-2)
@@ -124,12 +127,12 @@ def test_ranges_follow_from_what_the_policy_would_have_done():
         aces = [bool((table.cards[seat] >= 48).any()) for seat in range(2)]
         if aces == [True, False] and table.dealer == 0:
             break
-    solved = RiverResolving(game, policy, iterations=1, uniform_share=0).solve(table, never)
+    solved = HoldemResolving(game, policy, iterations=1, uniform_share=0).solve(table, never)
     has_ace = (HOLDINGS[solved.tree.hands] >= 48).any(axis=1)
     players = int(table.turn), 1 - int(table.turn)
     assert (solved.ranges[players.index(0)] > 0).tolist() == has_ace.tolist()
     assert (solved.ranges[players.index(1)] > 0).tolist() == (~has_ace).tolist()
-    mixed = RiverResolving(game, policy, iterations=1, uniform_share=0.1).solve(table, never)
+    mixed = HoldemResolving(game, policy, iterations=1, uniform_share=0.1).solve(table, never)
     assert mixed.ranges.min() == pytest.approx(0.1 / len(has_ace))
 
 
@@ -139,10 +142,10 @@ def test_a_best_response_wins_no_more_and_much_less_from_a_weak_policy(seed):
     game = HEADS_UP
     table = on_the_river(game, RaisesAces(game), seed)
     for policy in (RaisesAces(game), make_policy("zoo:holdem", game, seed=1)):
-        resolving = RiverResolving(game, policy, iterations=100)
+        resolving = HoldemResolving(game, policy, iterations=100)
         solved = resolving.solve(table, never)
         assert solved.iterations == 100
-        assert len(solved.tree.nodes.kind) < MOST_NODES
+        assert solved.tree.rows < MOST_ROWS
         assert solved.after <= solved.before
         chances = resolving.strategy(table, never)
         assert chances.sum() == pytest.approx(1)
@@ -152,12 +155,90 @@ def test_a_best_response_wins_no_more_and_much_less_from_a_weak_policy(seed):
     assert exploited(solved.tree, solved.ranges, again.average()) < 0.5 * solved.before
 
 
+class Uniform:
+    """Plays all legal actions with the same probability, and says so for all hands on any boards."""
+
+    def probabilities(self, observations, masks):
+        return masks / masks.sum(axis=1, keepdims=True)
+
+    def act(self, observations, masks):
+        return masks.argmax(axis=1)
+
+    def hand_probabilities(self, observation, mask, boards):
+        return np.broadcast_to(mask / mask.sum(), (len(boards), len(HOLDINGS), len(mask)))
+
+
+def on_the_turn(game, seed=1):
+    table = begun(game, seed)
+    while int(table.phase) != TURN:
+        game.rules.play(table, CALL_ACTION)
+    return table
+
+
+@pytest.mark.slow
+def test_a_turn_with_all_its_rivers_is_solved_as_the_game_tree_is():
+    game = envs.game("holdem", **{**SMALL, "start": "turn", "board": "2c7dKhTs", "ranges": ["AA,T9o", "KJs:2,QQ"]})
+    table = begun(game)
+    exact = solve(flat_tree(game), "cfr+", target=1e-3)
+    tree = betting(game, table, (1, 0))
+    assert tree.boards.shape == (48, 5)
+    assert tree.rows == tree.nodes.near + 48 * (len(tree.action) - tree.nodes.near)
+    ranges = np.array([weights_of(text)[tree.hands] for text in ("KJs:2,QQ", "AA,T9o")])
+    ranges /= ranges.sum(axis=1, keepdims=True)
+    resolver = Resolver(tree, ranges, 0, rivers=48)
+    resolver.run(300)
+    assert exploited(tree, ranges, resolver.average()) == pytest.approx(exact.values[0], abs=2e-2)
+    assert exploited(tree, ranges, uniform(tree)) > exact.values[0] + 0.1
+    some = Resolver(tree, ranges, 0, rivers=6)
+    some.run(600)
+    assert exploited(tree, ranges, some.average()) == pytest.approx(exact.values[0], abs=0.1)
+
+
+@pytest.mark.parametrize(("seconds", "resolved"), [(None, 1), (1e-4, 0)])
+def test_turns_are_solved_too_and_no_deadline_is_missed(seconds, resolved):
+    table = on_the_turn(HEADS_UP)
+    policy = Uniform()
+    resolving = HoldemResolving(HEADS_UP, policy, iterations=20)
+    search = ResolvingPolicy(policy, resolving, seconds=seconds, seed=1)
+    state = HEADS_UP.turn_state(table, int(table.turn))
+    PolicyAgent(HEADS_UP, search).respond(state)
+    assert search.resolved == resolved
+    if resolved:
+        solved = resolving.solve(table, never)
+        assert solved.after < 0.8 * solved.before
+        assert HoldemResolving(HEADS_UP, RaisesAces(HEADS_UP), iterations=20).strategy(table, never) is None
+
+
+def test_a_river_card_that_is_not_open_changes_nothing():
+    table, other = on_the_turn(HEADS_UP), on_the_turn(HEADS_UP)
+    other.board[4] = other.cards[1 - int(other.turn), 0]
+    strategies = [
+        HoldemResolving(HEADS_UP, Uniform(), iterations=10).strategies(each, never) for each in (table, other)
+    ]
+    np.testing.assert_array_equal(*strategies)
+
+
+def test_a_solution_is_played_on_while_the_others_amounts_are_in_its_tree(monkeypatch):
+    game, policy = HEADS_UP, Uniform()
+    table = on_the_river(game, RaisesAces(game), 1)
+    resolving = HoldemResolving(game, policy, iterations=60)
+    first = resolving.solve(table, never)
+    assert resolving.strategies(table, never) is not None
+    tree = first.tree
+    check = int(tree.nodes.first[0])  # then the other one goes all-in
+    bet = int(tree.nodes.first[check] + tree.nodes.count[check] - 1)
+    monkeypatch.setattr(HoldemResolving, "_solve", lambda *_: pytest.fail("it was solved again"))
+    again = resolving.strategies(tree.tables[bet], never)
+    children = slice(int(tree.nodes.first[bet]), int(tree.nodes.first[bet] + tree.nodes.count[bet]))
+    np.testing.assert_allclose(again[tree.hands][:, tree.action[children]], first.found[children].T, atol=1e-6)
+
+
 @pytest.mark.slow
 def test_what_is_promised_is_kept_with_hands_that_the_range_takes_for_unlikely():
     """Without the gadget the hands that hardly count win more than the policy gives them; with it they win less."""
     game = HEADS_UP
     table = on_the_river(game, RaisesAces(game), 1)
-    solved = RiverResolving(game, make_policy("zoo:holdem", game, seed=1), iterations=1).solve(table, never)
+    solved = HoldemResolving(game, make_policy("zoo:holdem", game, seed=1), iterations=1).solve(table, never)
     tree, ranges = solved.tree, solved.ranges.copy()
     rare = np.random.default_rng(1).random(len(tree.hands)) < 0.5
     ranges[1, rare] *= 1e-2
@@ -174,7 +255,7 @@ def test_what_is_promised_is_kept_with_hands_that_the_range_takes_for_unlikely()
 def test_nothing_is_solved_before_the_river_or_among_three():
     game = envs.game("holdem", seats=3)
     policy = RaisesAces(game)
-    resolving = RiverResolving(game, policy, iterations=60)
+    resolving = HoldemResolving(game, policy, iterations=60)
     assert resolving.strategy(begun(game), never) is None
     table = on_the_river(game, policy, 1)
     assert resolving.strategy(table, never) is None
@@ -199,7 +280,7 @@ def test_the_policys_action_is_played_when_time_is_over(step, resolved):
     game = HEADS_UP
     policy = RaisesAces(game)
     table, clock = on_the_river(game, policy, 1), Clock(step)
-    search = ResolvingPolicy(policy, RiverResolving(game, policy, iterations=60), seconds=1.0, seed=1, clock=clock)
+    search = ResolvingPolicy(policy, HoldemResolving(game, policy, iterations=60), seconds=1.0, seed=1, clock=clock)
     agent = PolicyAgent(game, search)
     answer = agent.respond(game.turn_state(table, int(table.turn)))
     assert search.resolved == resolved
@@ -212,7 +293,7 @@ def test_it_plays_whole_hands_in_evaluations():
     game = envs.game("holdem", seats=2, stacks=20, hands=2)
     policy = make_policy("call", game, seed=1)
     policy.probabilities = lambda seen, masks: np.eye(masks.shape[1])[np.full(len(masks), CALL_ACTION)]
-    search = ResolvingPolicy(policy, RiverResolving(game, policy, iterations=50), seed=1)
+    search = ResolvingPolicy(policy, HoldemResolving(game, policy, iterations=50), seed=1)
     tables = game.tables(3)
     tables.stream = streams(1, 3)
     envs.play_until_done(game, [search], tables)
@@ -224,7 +305,7 @@ def test_the_probabilities_of_all_hands_are_those_that_each_hand_plays_by():
     game = HEADS_UP
     policy = RaisesAces(game)
     table = on_the_river(game, policy, 1)
-    resolving = RiverResolving(game, policy, iterations=60)
+    resolving = HoldemResolving(game, policy, iterations=60)
     whole = resolving.strategies(table, never)
     possible = whole.sum(axis=1) > 0
     board = set(table.board.tolist())
@@ -232,7 +313,7 @@ def test_the_probabilities_of_all_hands_are_those_that_each_hand_plays_by():
     np.testing.assert_allclose(whole[possible].sum(axis=1), 1)
     for index in (np.flatnonzero(possible)[0], np.flatnonzero(possible)[500]):
         table.cards[int(table.turn)] = HOLDINGS[index]
-        np.testing.assert_array_equal(RiverResolving(game, policy, iterations=60).strategy(table, never), whole[index])
+        np.testing.assert_array_equal(HoldemResolving(game, policy, iterations=60).strategy(table, never), whole[index])
     search = ResolvingPolicy(policy, resolving, seed=1)
     hands = np.flatnonzero(possible)[:3]
     told = search.probabilities_on(table, hands, np.zeros((3, 1), "f4"), np.ones((3, game.num_actions), "i1"))
@@ -241,9 +322,9 @@ def test_the_probabilities_of_all_hands_are_those_that_each_hand_plays_by():
 
 def test_a_policy_that_tells_no_probabilities_is_refused():
     with pytest.raises(ValueError, match="does not tell its probabilities"):
-        RiverResolving(HEADS_UP, make_policy("call", HEADS_UP, seed=1))
+        HoldemResolving(HEADS_UP, make_policy("call", HEADS_UP, seed=1))
     with pytest.raises(ValueError, match="seconds=0"):
-        ResolvingPolicy(RaisesAces(HEADS_UP), RiverResolving(HEADS_UP, RaisesAces(HEADS_UP)), seconds=0)
+        ResolvingPolicy(RaisesAces(HEADS_UP), HoldemResolving(HEADS_UP, RaisesAces(HEADS_UP)), seconds=0)
 
 
 def test_the_deployed_player_searches():
@@ -256,7 +337,7 @@ def test_the_deployed_player_searches():
 def test_after_a_solution_was_played_the_own_range_follows_from_it():
     game = HEADS_UP
     policy = make_policy("zoo:holdem", game, seed=1)
-    resolving = RiverResolving(game, policy, iterations=60, uniform_share=0)
+    resolving = HoldemResolving(game, policy, iterations=60, uniform_share=0)
     for seed in range(1, 40):
         table = on_the_river(game, RaisesAces(game), seed)
         chances = resolving.strategies(table, never)
@@ -274,7 +355,7 @@ def test_after_a_solution_was_played_the_own_range_follows_from_it():
     expected = before.ranges[0] * chances[before.tree.hands, CALL_ACTION]
     np.testing.assert_allclose(then.ranges[0], expected / expected.sum(), atol=1e-6)
     # Who did not play it takes the policy's own play.
-    other = RiverResolving(game, policy, iterations=60, uniform_share=0).solve(after, never)
+    other = HoldemResolving(game, policy, iterations=60, uniform_share=0).solve(after, never)
     assert np.abs(other.ranges[0] - then.ranges[0]).sum() > 0.01
 
 
@@ -283,7 +364,7 @@ def test_the_ranges_of_a_policy_that_plays_its_most_likely_action_follow_from_th
     drawn, likely = (make_policy("zoo:holdem", game, deterministic=one, seed=1) for one in (False, True))
     table = on_the_river(game, RaisesAces(game), 3)
     left = [
-        (RiverResolving(game, one, iterations=1, uniform_share=0).solve(table, never).ranges > 0).sum()
+        (HoldemResolving(game, one, iterations=1, uniform_share=0).solve(table, never).ranges > 0).sum()
         for one in (drawn, likely)
     ]
     assert left[1] < left[0]
