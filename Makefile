@@ -57,6 +57,7 @@ gallery: $(VENV)/.dev  ## write pictures and texts of all games into build/galle
 site: $(VENV)/.site  ## the documentation as a site in build/site, with the API reference; a warning is an error
 	rm -rf docs/api
 	$(BIN)/sphinx-build -W --keep-going -j 2 -c docs/site -d build/site-cache . build/site
+	if command -v node > /dev/null; then node docs/site/look_up.mjs build/site; fi  # words that people look for
 
 frameworks:  ## test the adapters and examples of other frameworks with newest and oldest releases, in venvs of their own
 	.ci/frameworks $(ARGS)

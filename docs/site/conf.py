@@ -39,6 +39,7 @@ html_theme = "furo"
 html_title = f"Parlour {release}"
 html_static_path = [str(HERE / "static")]
 html_css_files = ["site.css"]
+html_search_scorer = str(HERE / "scorer.js")
 html_show_copyright = html_copy_source = False
 default_role = "py:obj"  # `name` in a docstring is a link where it can be one
 
