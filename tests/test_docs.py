@@ -237,3 +237,12 @@ def test_make_knows_its_targets(page):
     for line in (*"\n".join(blocks(page, "bash")).splitlines(), *written_as_code(page)):
         if line.startswith("make "):
             assert set(shlex.split(line, comments=True)[1:]) <= set(known), line
+
+
+def test_the_changelog_has_one_line_for_each_entry_and_none_twice():
+    lines = (HERE / "CHANGELOG.md").read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if line.startswith(" ")] == []  # an entry is one line
+    entries = [line for line in lines if line.startswith("- ")]
+    assert len(entries) == len(set(entries)) > 50
+    assert [line for line in entries if len(line.split()) > 80] == []
+    assert lines.count("## Unreleased") == 1
