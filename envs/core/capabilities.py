@@ -173,11 +173,14 @@ class Abstracted:
             ``strategy(node)``, float64[rows, children].
         lookup: ``lookup(game, arrays)``: the function from observations float32[N, D] and masks int8[N, A] to
             probabilities float32[N, A]. It raises ValueError for damaged arrays.
+        response: ``response(game, arrays, sizes)``: for each seat of a policy file the `Deals` of its tree, in which
+            the other seat has an abstraction of its own (`sizes`; empty: the same), and ``strategy(node)``.
     """
 
     deals: Callable[[Any, bool], Sequence[Any]]
     packed: Callable[[Any, Sequence[tuple[Any, Any]]], dict[str, NDArray[Any]]]
     lookup: Callable[[Any, Mapping[str, NDArray[Any]]], Callable[[Any, Any], NDArray[np.float32]]]
+    response: Callable[[Any, Mapping[str, NDArray[Any]], Sequence[int]], Sequence[tuple[Any, Any]]]
 
     def __post_init__(self) -> None:
         """Check the parts."""

@@ -47,7 +47,8 @@ class Deal(NamedTuple):
 
     Attributes:
         weights: float32[2, H]: the weights of both seats' hands.
-        rows: int64[streets, 2, H]: what each hand counts as on each street, a number below `Deals.rows`.
+        rows: int64[streets, 2, H]: what each hand counts as on each street, a number below
+            `Deals.rows`.
         payoffs: float32[1 or 2, K, H, H]: for each seat (or both alike) and each matrix, what its hand (last axis) wins
             from each hand of the other seat, times the probability of the pair.
     """
@@ -63,7 +64,7 @@ class Deals:
 
     Attributes:
         tree: the tree.
-        rows: int64[streets]: how many rows the strategy has at a decision of each street.
+        rows: int64[streets, 2]: how many rows the strategy of each seat has at a decision of each street.
         hands: hands of a deal, H.
         matrices: matrices of a deal: their number for each seat, and whether each seat has its own (else 1).
         write: ``write(word, data, deal)``, compiled: writes a deal, drawn by a random uint64.
@@ -188,7 +189,7 @@ class ListedDeals:
         columns = [np.ascontiguousarray(nodes[:, k]) for k in range(5)]
         tree = PublicTree._make([*columns, np.ones((len(nodes), 2)), which.ravel()[nodes[:, 5]]])
         streets = 1 if self._private.events == 1 else 2
-        rows = np.array([self.hands, self._private.events * self.hands][:streets])
+        rows = np.array([[self.hands] * 2, [self._private.events * self.hands] * 2][:streets])
         data = _Listed(np.cumsum(chances), np.ascontiguousarray(payoffs.transpose(2, 0, 1, 3, 4)))
         return Deals(tree=tree, rows=rows, hands=self.hands, matrices=(len(unique), 2), write=write_listed, data=data)
 

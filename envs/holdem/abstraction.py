@@ -16,7 +16,8 @@ from .hands import card_set
 from .ranges import HOLDINGS
 
 TEXTURES = 6
-"""Textures of a board: no three cards of a suit, three, or four and more; each without or with a pair."""
+"""Textures of a board: one, two or three cards of a suit on the flop, later up to two, three, or four and more; each
+without or with a pair."""
 POCKETS = 169
 
 
@@ -50,7 +51,7 @@ def texture(board: Any, count: int) -> int:
             paired = paired or int(board[i]) >> 2 == int(board[j]) >> 2
             same += board[i] & 3 == board[j] & 3
         most = max(most, same)
-    suits = 0 if most < 3 else 1 if most == 3 else 2
+    suits = min(2, max(0, most - (1 if count == 3 else 2)))
     return 2 * suits + (1 if paired else 0)
 
 

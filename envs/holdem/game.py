@@ -246,7 +246,9 @@ def _made(options: dict[str, Any], start: Start | None) -> Game:
                 expected_rewards=partial(AllInEquity, options["seats"]), without_luck=partial(without_luck, options)
             ),
             shown_options=ShownOptions(view.differences),
-            abstracted=Abstracted(deals=public_game.deals, packed=solved.packed, lookup=solved.SolvedHoldem)
+            abstracted=Abstracted(
+                deals=public_game.deals, packed=solved.packed, lookup=solved.SolvedHoldem, response=solved.response
+            )
             if options["seats"] == 2
             else None,
             chance=None if start is None or not isinstance(options["button"], int) else chance_of(start),

@@ -4,7 +4,7 @@ In the tree one seat, the *owner*, has few raises of its own, and the other has 
 a tree of its own.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -76,17 +76,14 @@ def betting_tree(game: Game, owner: int, menu: Menu) -> PublicTree:
     tables = game.tables(1)
     tables[0].button, tables[0].hands = 0, 1
     game.rules.reset(tables[0])
-    unit = float(options["big_blind"])
     records: list[Any] = [tables[0]]
     actions, nodes, amounts = [-1], [], []
     for n, table in enumerate(records):  # it grows
         records[n] = None  # each is looked at once
         if table.done:
-            folded = [seat for seat in range(2) if table.folded[seat]]
-            put = float(min(table.committed[0], table.committed[1])) / unit
-            lost = [-1.0 if seat in folded else 1.0 for seat in range(2)]
-            nodes.append((END, 0, 0, 3, FOLDED if folded else SHOWN))
-            amounts.append([put * sign for sign in lost])
+            amount, matrix = _end(game, table)
+            nodes.append((END, 0, 0, 3, matrix))
+            amounts.append(amount)
             continue
         legal = _in_menu(game, table, menu.raises(table, owner))
         nodes.append((int(table.turn), len(records), len(legal), int(table.phase) - PREFLOP, 0))
@@ -103,20 +100,54 @@ def betting_tree(game: Game, owner: int, menu: Menu) -> PublicTree:
 
 def raise_sizes(game: Game, tree: PublicTree) -> NDArray[np.float32]:
     """Return of every node the raise that leads to it, as a fraction of the pot after the call; 0: no raise does."""
-    tables = game.tables(1)
-    tables[0].button, tables[0].hands = 0, 1
-    game.rules.reset(tables[0])
-    sizes, records = np.zeros(len(tree.kind), np.float32), {0: tables[0]}
-    for node in range(len(tree.kind)):
-        table = records.pop(node)
+    sizes = np.zeros(len(tree.kind), np.float32)
+    for node, table in _tables(game, tree):
         for child in range(int(tree.first[node]), int(tree.first[node] + tree.count[node])):
             action = int(tree.action[child])
             if action >= LEAST_RAISE:
                 raised = int(game.rules.decode(table, action).amount) - int(table.current_bet)
                 sizes[child] = raised / (int(table.pot) + int(table.to_call))
+    return sizes
+
+
+def with_amounts(game: Game, nodes: NDArray[np.int64]) -> PublicTree:
+    """Return a tree with the amounts of its ends, from what a policy file has: int64[5, N].
+
+    Raises:
+        ValueError: if it is not a tree of the game.
+    """
+    kind, first, count, action, street = (np.ascontiguousarray(each) for each in nodes)
+    blank = PublicTree(kind, first, count, action, street, np.zeros((len(kind), 2)), np.zeros_like(kind))
+    for node, table in _tables(game, blank):
+        if kind[node] == END:
+            blank.amount[node], blank.matrix[node] = _end(game, table)
+    return blank
+
+
+def _tables(game: Game, tree: PublicTree) -> Iterator[tuple[int, Any]]:
+    """Yield every node with its table."""
+    tables = game.tables(1)
+    tables[0].button, tables[0].hands = 0, 1
+    game.rules.reset(tables[0])
+    records = {0: tables[0]}
+    for node in range(len(tree.kind)):
+        table = records.pop(node)
+        yield node, table
+        children = range(int(tree.first[node]), int(tree.first[node] + tree.count[node]))
+        legal = game.mask(table, int(table.turn)) if children else []
+        for child in children:
+            action = int(tree.action[child])
+            if not legal[action]:
+                raise ValueError(f"action {action} is not legal at node {node}: the tree is of another game")
             records[child] = table.copy()
             game.rules.play(records[child], action)
-    return sizes
+
+
+def _end(game: Game, table: Any) -> tuple[list[float], int]:
+    """Return the amounts of both seats at an end, and its matrix."""
+    put = float(min(table.committed[0], table.committed[1])) / float(game.options["big_blind"])
+    folded = [bool(table.folded[seat]) for seat in range(2)]
+    return [-put if lost else put for lost in folded], FOLDED if any(folded) else SHOWN
 
 
 def _in_menu(game: Game, table: Any, raises: Sequence[float]) -> list[int]:
@@ -135,9 +166,12 @@ def _in_menu(game: Game, table: Any, raises: Sequence[float]) -> list[int]:
     return [FOLD_ACTION] * int(table.to_call > 0) + [CALL_ACTION, *sorted(set(own))]
 
 
-class _Data(NamedTuple):
+class Data(NamedTuple):
+    """What a deal needs: the tables, the buckets of both seats, and whether these are the same."""
+
     tables: EquityTables
-    buckets: Buckets
+    buckets: tuple[Buckets, Buckets]
+    alike: bool
 
 
 @partial(compiled, allocates=True)
@@ -175,24 +209,23 @@ def write_deal(word: Any, data: Any, deal: Any) -> None:
     for street in range(4):
         if street == 1 or street == 2:
             write_worth(data.tables, deck, 2 + street, worth)
-        board_buckets(data.buckets, deck, 0 if street == 0 else 2 + street, worth, bucket)
-        for i in range(size):
-            deal.rows[street, 0, i] = bucket[hands[i]]
-            deal.rows[street, 1, i] = bucket[hands[i]]
+        for seat in range(2):
+            if seat == 0 or not data.alike:
+                board_buckets(data.buckets[seat], deck, 0 if street == 0 else 2 + street, worth, bucket)
+            for i in range(size):
+                deal.rows[street, seat, i] = bucket[hands[i]]
 
 
 def deals(game: Game, small: bool) -> list[Deals]:
     """Return the deals of the trees of both seats; see `parlour.envs.core.capabilities.Abstracted`."""
-    tables = equity_tables()
-    buckets = buckets_of(tables, SIZES)
+    buckets = buckets_of(equity_tables(), SIZES)
     return [
-        Deals(
-            tree=betting_tree(game, owner, SMALL if small else Menu()),
-            rows=rows_of(buckets),
-            hands=HANDS,
-            matrices=(2, 1),
-            write=write_deal,
-            data=_Data(tables, buckets),
-        )
-        for owner in range(2)
+        deals_on(betting_tree(game, owner, SMALL if small else Menu()), (buckets, buckets), True) for owner in range(2)
     ]
+
+
+def deals_on(tree: PublicTree, buckets: tuple[Buckets, Buckets], alike: bool = False) -> Deals:
+    """Return the deals of a betting tree, with the buckets of each seat; `alike`: they are the same."""
+    rows = np.stack([rows_of(each) for each in buckets], axis=1)
+    data = Data(equity_tables(), buckets, alike)
+    return Deals(tree=tree, rows=rows, hands=HANDS, matrices=(2, 1), write=write_deal, data=data)

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from ..core.game import Game
 from ..core.public_tree import END, Deals
-from .abstraction import Buckets, board_buckets, rows_of
+from .abstraction import Buckets, board_buckets, buckets_of, rows_of
 from .equity_tables import PLACE, cached, computed_worth, equity_tables, write_worth
-from .public_game import raise_sizes
+from .public_game import deals_on, raise_sizes, with_amounts
 from .ranges import HOLDINGS
 from .table import CALL_ACTION, FOLD_ACTION, LEAST_RAISE
 
@@ -46,7 +46,7 @@ def packed(game: Game, solved: Sequence[tuple[Deals, Any]]) -> dict[str, NDArray
         solved: for each seat (0: the button) its deals, and ``strategy(node)``: float64[rows, children].
     """
     arrays: dict[str, NDArray[Any]] = {}
-    buckets = solved[0][0].data.buckets
+    buckets = solved[0][0].data.buckets[0]
     for seat, (deals, strategy) in enumerate(solved):
         tree = deals.tree
         nodes = np.stack([tree.kind, tree.first, tree.count, tree.action, tree.street]).astype(np.int32)
@@ -61,6 +61,27 @@ def packed(game: Game, solved: Sequence[tuple[Deals, Any]]) -> dict[str, NDArray
     for k, edges in enumerate(buckets.spreads):
         arrays[f"spreads_{k}"] = edges
     return arrays
+
+
+def response(
+    game: Game, arrays: Mapping[str, NDArray[Any]], sizes: Sequence[int]
+) -> list[tuple[Deals, Callable[[int], NDArray[np.float64]]]]:
+    """Return where each seat of a policy file is answered; see `parlour.envs.core.capabilities.Abstracted`.
+
+    Args:
+        game: hold'em with two seats.
+        arrays: those of the file.
+        sizes: places by equity of the other seat, on flop, turn and river; none: it has the buckets of the file.
+    """
+    if sizes and (len(sizes) != 3 or min(sizes) < 1):
+        raise ValueError(f"buckets={list(sizes)}: give three numbers from 1 on, for flop, turn and river")
+    policy, places = SolvedHoldem(game, arrays), []
+    finer = buckets_of(equity_tables(), tuple(sizes)) if sizes else policy.buckets
+    for seat, strategy in enumerate(policy.seats):
+        tree = with_amounts(game, np.asarray(arrays[f"nodes_{seat}"], np.int64))
+        buckets = (policy.buckets, finer) if seat == 0 else (finer, policy.buckets)
+        places.append((deals_on(tree, buckets, alike=not sizes), strategy.at))
+    return places
 
 
 class _Strategy:
@@ -148,9 +169,9 @@ class SolvedHoldem:
         spreads = tuple(np.ascontiguousarray(arrays[f"spreads_{k}"], np.float64) for k in range(2))
         if any(len(one) != len(other) + 1 for one, other in zip(spreads, equities, strict=False)):
             raise ValueError("its spreads do not fit its equities")
-        self._buckets = Buckets(equities, spreads)
-        rows = rows_of(self._buckets)
-        self._seats = [_Strategy(arrays, seat, rows) for seat in range(2)]
+        self.buckets = Buckets(equities, spreads)
+        rows = rows_of(self.buckets)
+        self.seats = [_Strategy(arrays, seat, rows) for seat in range(2)]
         self._of_board = lru_cache(4_096)(self._board_buckets)
 
     def __call__(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.float32]:
@@ -189,7 +210,7 @@ class SolvedHoldem:
                 write_worth(equity_tables(), cards, len(board), worth)
             else:
                 worth = computed_worth(board)
-        board_buckets(self._buckets, cards, len(board), worth, out)
+        board_buckets(self.buckets, cards, len(board), worth, out)
         return out
 
     def _public(self, seen: NDArray[np.float32], mask: NDArray[np.int8]) -> tuple[tuple[int, ...], NDArray[np.float64]]:
@@ -199,8 +220,8 @@ class SolvedHoldem:
         board = tuple(card for each in cards for card in each)
         seat = 0 if seen[self._slice["dealer"]] > 0 else 1
         nodes, owed, pot = self._followed(seen, seat)
-        own = self._seats[seat]
-        rows = int(rows_of(self._buckets)[max(0, len(board) - 2)])
+        own = self.seats[seat]
+        rows = int(rows_of(self.buckets)[max(0, len(board) - 2)])
         strategy, total = np.zeros((rows, len(mask))), 0.0
         for node, weight in nodes.items():
             if own.kind[node] == seat and own._rows[node] == rows:
@@ -215,7 +236,7 @@ class SolvedHoldem:
 
     def _followed(self, seen: NDArray[np.float32], seat: int) -> tuple[dict[int, float], float, float]:
         """Return the nodes that the betting leads to, with weights; what is owed; and the pot."""
-        own, nodes = self._seats[seat], {0: 1.0}
+        own, nodes = self.seats[seat], {0: 1.0}
         chips = np.rint(seen[self._stack : self._stack + 2].astype(np.float64) ** 2 / self._unit)
         chips += np.rint(seen[self._committed : self._committed + 2].astype(np.float64) ** 2 / self._unit)
         chips = chips if seat == 0 else chips[::-1]  # from the button

@@ -1,6 +1,7 @@
 """Hold'em solved from samples: equities, buckets, betting trees, and the policy that plays a solved strategy."""
 
 from functools import cache
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -14,9 +15,12 @@ from parlour.envs.holdem.hands import card_number
 from parlour.envs.holdem.ranges import HOLDINGS, equities, possible
 from parlour.training.algorithms.growing import grow
 from parlour.training.algorithms.sampled import Sampling
+from parlour.training.commands.exploit import BatteryArguments, LearnerArguments, battery
+from parlour.training.runs.sampled_response import sampled_response
 from parlour.training.runs.solving import AbstractedProblem
 from parlour.wrappers.policies.loading import load_policy, make_policy
 from parlour.wrappers.policies.solved import SolvedPolicy
+from parlour.wrappers.policies.trained_for import TrainedFor
 
 RANDOM = np.random.default_rng(5)
 
@@ -110,7 +114,9 @@ def test_flops_that_differ_only_in_their_suits_have_one_row():
 
 def test_textures_places_and_kinds_of_hands():
     cards = [card_number(name) for name in ("2c", "2d", "9c", "Kc", "Ac")]
-    assert [texture(np.array(cards), count) for count in (3, 4, 5)] == [1, 3, 5]
+    assert [texture(np.array(cards), count) for count in (3, 4, 5)] == [3, 3, 5]
+    flops = {texture(np.array(board), 3) for board in combinations(range(52), 3)}
+    assert flops == {0, 1, 2, 3, 4}  # three cards of a suit have no pair; no other rows are wasted
     assert len({pocket(int(one), int(two)) for one, two in HOLDINGS}) == 169
     assert [place(np.array([0.2, 0.5]), equity) for equity in (0.1, 0.2, 0.6)] == [0, 1, 2]
 
@@ -157,7 +163,7 @@ def test_a_hand_inside_the_tree_is_followed_to_its_node():
 
 
 def test_an_amount_between_two_sizes_counts_as_both():
-    own = solved.SolvedHoldem(game(), small().policy().arrays)._seats[1]
+    own = solved.SolvedHoldem(game(), small().policy().arrays).seats[1]
     raises = [child for child in own.children(0) if own.action[child] >= 2]
     a, b = own.sizes[raises[:2]].tolist()
     half = (a + b + 2 * a * b) / (a + b + 2)  # where the mapping is indifferent
@@ -246,6 +252,40 @@ def test_a_new_raise_begins_as_the_nearest_raise_not_as_a_check():
             node = next(child for child in children if tree.action[child] == action)
         answers.append(solver.strategies(node)[:, :3])
     assert answers[1] == pytest.approx(answers[0]) and answers[0].std() > 0.02
+
+
+def folding():
+    """Return a policy that folds whenever somebody has bet."""
+
+    def folds(node, deals):
+        rows, count = deals.rows[deals.tree.street[node], deals.tree.kind[node]], deals.tree.count[node]
+        return np.tile(np.eye(int(count))[0], (int(rows), 1))
+
+    solved_seats = [(solver.deals, lambda node, deals=solver.deals: folds(node, deals)) for solver in small().solvers]
+    return SolvedPolicy(solved.packed(game(), solved_seats), TrainedFor.of(game(), "v0"))
+
+
+@pytest.mark.parametrize("buckets", [(), (3, 2, 4)])
+def test_a_sampled_best_response_finds_what_a_policy_that_folds_loses(buckets):
+    found = sampled_response(folding(), game(), buckets=buckets, iterations=300, deals=40)
+    assert found.score.mean == pytest.approx(0.75, abs=0.01)  # the blinds
+    assert found.opponent.startswith(f"sampled best response, {'3/2/4' if buckets else 'the policy'}")
+    assert "600 iterations" in found.opponent
+
+
+def test_the_battery_has_the_sampled_best_response(tmp_path):
+    folding().save(tmp_path / "folds.npz")
+    spent = BatteryArguments(deals=8, hands=4, solver_seconds=0.1, buckets=())
+    wins = battery(str(tmp_path / "folds.npz"), game(), spent, LearnerArguments(decisions=0), zoo=False)
+    found = [win for win in wins if win.kind == "sampled"]
+    assert len(found) == 1 and found[0].score.mean > 0.5
+
+
+def test_a_sampled_best_response_refuses_another_game_and_buckets_that_do_not_fit():
+    with pytest.raises(ValueError, match="another game"):
+        sampled_response(folding(), envs.game("holdem", seats=2, stacks=100))
+    with pytest.raises(ValueError, match="three numbers"):
+        sampled_response(folding(), game(), buckets=(3, 4))
 
 
 def test_options_that_have_no_trees_are_refused():

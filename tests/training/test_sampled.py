@@ -9,7 +9,7 @@ from parlour import envs
 from parlour.envs.core.public_tree import END
 from parlour.training import cli
 from parlour.training.algorithms.sampled import WEIGHTS, SampledSolver, Sampling
-from parlour.training.evaluation.exact import flat_tree, nash_conv
+from parlour.training.evaluation.exact import best_response, flat_tree, nash_conv
 from parlour.training.runs.solving import SmallProblem
 from parlour.wrappers.policies.loading import load_policy
 
@@ -104,6 +104,23 @@ def test_a_checkpoint_of_something_else_is_refused(tmp_path, capsys):
 def test_a_game_without_private_hands_is_refused():
     with pytest.raises(ValueError, match="does not say what is private"):
         SmallProblem(envs.game("centipede"))
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_a_seat_that_is_updated_alone_finds_the_best_response(seat):
+    one, tree = problem("leduc"), flat_tree(envs.game("leduc"))
+    solver = SampledSolver(deals("leduc"), sampling=Sampling(seed=1, explore=0), seats=(seat,))
+    for node in np.flatnonzero(solver.nodes.kind == 1 - seat).tolist():  # the other seat plays at random
+        solver.fix(node, np.ones_like(solver.strategies(node)))
+    fixed = solver.regrets.copy()
+    solver.run(30_000)
+    won = solver.greedy_values(seat, 20_000)
+    exact = best_response(tree, tree.uniform(), seat)[0]
+    assert won.mean() == pytest.approx(exact, abs=4 * won.std() / 20_000**0.5)
+    assert won.mean() > exact - 0.1 and len(one.solvers)
+    for node in np.flatnonzero(solver.nodes.kind == 1 - seat).tolist():
+        at = slice(int(solver.nodes.base[node]), int(solver.nodes.base[node]) + solver.strategies(node).size)
+        assert np.array_equal(solver.regrets[at], fixed[at])
 
 
 def test_average_strategies_are_distributions():

@@ -240,5 +240,8 @@ def test_solve_says_what_it_cannot_do(capsys, tmp_path, monkeypatch):
     assert "does not list all that chance may deal" in capsys.readouterr().err
     assert cli.main(["solve", "kuhn", "--out", "kuhn.txt"]) == 2
     assert "a policy file ends in .npz" in capsys.readouterr().err
+    for option in ("--threads 2", "--prune 5", "--explore 0.2", "--checkpoint state.npz"):
+        assert cli.main(["solve", "kuhn", "--method", "cfr+", *option.split()]) == 2
+        assert f"{option.split()[0][2:]}=" in (words := capsys.readouterr().err) and "not cfr+" in words
     assert cli.main(["solve", "kuhn"]) == 0
     assert "-0.0555" in capsys.readouterr().out

@@ -24,7 +24,7 @@ def grow(small: SampledSolver, large: SampledSolver) -> None:
         if old < 0 or before.kind[old] != tree.kind[node] or before.street[old] != tree.street[node]:
             continue
         olds = np.arange(before.first[old], before.first[old] + before.count[old])
-        rows, count = int(large.deals.rows[tree.street[node]]), int(tree.count[node])
+        rows, count = int(large.deals.rows[tree.street[node], tree.kind[node]]), int(tree.count[node])
         into = slice(int(large.nodes.base[node]), int(large.nodes.base[node]) + rows * count)
         out_of = slice(int(small.nodes.base[old]), int(small.nodes.base[old]) + rows * len(olds))
         for k in range(count):

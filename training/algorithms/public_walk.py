@@ -84,7 +84,7 @@ class State(NamedTuple):
 def blank_state(deals: Deals, predict: bool, words: NDArray[np.uint64]) -> State:
     """Return the state before the first iteration, with a random stream of its own."""
     tree = deals.tree
-    sizes = np.where(tree.kind == END, 0, deals.rows[tree.street] * tree.count)
+    sizes = np.where(tree.kind == END, 0, deals.rows[tree.street, tree.kind % END] * tree.count)
     total = int(sizes.sum())
     nodes = Nodes(tree.kind, tree.first, tree.count, tree.street, tree.amount, tree.matrix, np.cumsum(sizes) - sizes)
     none, some = np.zeros(0), np.zeros(total if predict else 0, np.float32)

@@ -73,9 +73,10 @@ class SampledSolver:
         deals: the tree and its deals.
         weights: a name of `WEIGHTS`.
         sampling: the settings.
+        seats: those that are updated.
 
     Attributes:
-        iterations: how many there were; each updates both seats.
+        iterations: how many there were; each updates all `seats`.
         regrets: float32[Q], one number for each row and child of each decision.
         sums: float32[Q], the weighed sums of the strategies.
 
@@ -83,16 +84,23 @@ class SampledSolver:
         ValueError: for unknown weights.
     """
 
-    def __init__(self, deals: Deals, weights: str = "linear", sampling: Sampling = SAMPLING) -> None:
+    def __init__(
+        self,
+        deals: Deals,
+        weights: str = "linear",
+        sampling: Sampling = SAMPLING,
+        seats: tuple[int, ...] = (0, 1),
+    ) -> None:
         rule = WEIGHTS[named("weights", weights, WEIGHTS)]
         self.deals, self.rule = deals, rule._replace(explore=sampling.explore, prune=sampling.prune)
-        self.iterations, threads = 0, sampling.threads
+        self.iterations, self._seats, threads = 0, np.array(seats), sampling.threads
         words = streams(sampling.seed, threads)
         self._state = blank_state(deals, rule.predict, words[:1])
         self._states = [self._state, *(beside(self._state, deals, words[k : k + 1]) for k in range(1, threads))]
         self._pool = ThreadPoolExecutor(threads)
         self.nodes, self.regrets, self.sums = self._state.nodes, self._state.regrets, self._state.sums
         self._iterate = compile_loop(iterate, write=deals.write, word=word, least_regret=least_regret, walk=walk)
+        self._measure = compile_loop(measure, write=deals.write, word=word, least_regret=least_regret, walk=walk)
 
     def run(self, iterations: int) -> None:
         """Go on for so many iterations; 0: only compile."""
@@ -109,12 +117,36 @@ class SampledSolver:
                 discount(self.regrets, self.sums, self.iterations // PERIOD)
 
     def _iterate_from(self, state: Any, done: int, until: int) -> None:
-        self._iterate(state, self.deals.data, self.rule, done, until - done)
+        self._iterate(state, self.deals.data, self.rule, self._seats, done, until - done)
+
+    def fix(self, node: int, strategies: NDArray[Any]) -> None:
+        """Let a decision have these strategies, float[rows, children], until it is updated."""
+        start = int(self.nodes.base[node])
+        self.regrets[start : start + strategies.size] = strategies.ravel()
+
+    def greedy_values(self, seat: int, deals: int) -> NDArray[np.float64]:
+        """Return what a seat wins in new deals, in the unit of the payoffs: float64[deals].
+
+        It takes the action with the greatest regret, or a random one where none came; the other seat has its present
+        strategy. A deal has all its hands, so that its value is a mean over many pairs of hands.
+        """
+        kept, values = self.regrets.copy(), np.empty(deals)
+        for node in np.flatnonzero(self.nodes.kind == seat).tolist():
+            rows, count, start = self._shape(node)
+            regrets = self.regrets[start : start + rows * count].reshape(rows, count)
+            self.fix(node, regrets == regrets.max(axis=1, keepdims=True))
+        self._measure(self._state, self.deals.data, self.rule, seat, values)
+        self.regrets[:] = kept
+        return values
+
+    def _shape(self, node: int) -> tuple[int, int, int]:
+        """Return the rows and children of a decision, and where its numbers begin."""
+        rows = self.deals.rows[self.nodes.street[node], self.nodes.kind[node]]
+        return int(rows), int(self.nodes.count[node]), int(self.nodes.base[node])
 
     def strategies(self, node: int) -> NDArray[np.float64]:
         """Return the average strategy of a decision: float64[rows, children]; uniform where a row never came."""
-        rows, count = int(self.deals.rows[self.nodes.street[node]]), int(self.nodes.count[node])
-        start = int(self.nodes.base[node])
+        rows, count, start = self._shape(node)
         sums = self.sums[start : start + rows * count].astype(np.float64).reshape(rows, count)
         total = sums.sum(axis=1, keepdims=True)
         return np.where(total > 0, sums / np.where(total > 0, total, 1), 1 / count)
@@ -158,13 +190,21 @@ class SampledSolver:
             beside_it.words[:] = streams([int(state["words"][0]) + 1 + k], 1)
 
 
-def iterate(state: Any, data: Any, rule: Any, done: int, count: int) -> None:
+def iterate(state: Any, data: Any, rule: Any, seats: Any, done: int, count: int) -> None:
     """Do `count` iterations after `done` ones."""
     for t in range(done + 1, done + count + 1):
         write(word(state.words), data, state.deal)
         least = least_regret(rule, t, state.words)
-        for seat in range(2):
+        for seat in seats:
             walk(state, rule, seat, t, least)
+
+
+def measure(state: Any, data: Any, rule: Any, seat: int, values: Any) -> None:
+    """Write what a seat wins in each of ``len(values)`` deals: float64[N]. Iteration 0 weighs nothing."""
+    for k in range(len(values)):
+        write(word(state.words), data, state.deal)
+        walk(state, rule, seat, 0, least_regret(rule, 0, state.words))
+        values[k] = state.value[0].sum()
 
 
 @compiled
@@ -183,7 +223,7 @@ def regret_sum(nodes: Any, rows: Any, regrets: Any) -> float:
     total = 0.0
     for node in range(len(nodes.kind)):
         if nodes.kind[node] != END:
-            for row in range(rows[nodes.street[node]]):
+            for row in range(rows[nodes.street[node], nodes.kind[node]]):
                 at, best = nodes.base[node] + row * nodes.count[node], 0.0
                 for a in range(nodes.count[node]):
                     best = max(best, regrets[at + a])

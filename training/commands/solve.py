@@ -3,7 +3,7 @@
 import json
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -76,6 +76,10 @@ def command(
         sampled = game.capabilities.chance is None and game.capabilities.abstracted is not None
         method = "sampled-linear" if sampled else "pcfr+"
     named("method", method, [*METHODS, *SAMPLED])
+    settings = {**asdict(replace(sampling, seed=SAMPLING.seed)), "checkpoint": checkpoint}  # a seed changes nothing
+    given = [f"{name}={value}" for name, value in settings.items() if value != getattr(SAMPLING, name, None)]
+    if method not in SAMPLED and given:
+        raise ValueError(f"{', '.join(given)}: only methods from samples take it ({', '.join(SAMPLED)}), not {method}")
     seconds = seconds if minutes is None else 60 * minutes
     file = Path(f"{game.name}.npz") if out is None else out
     file.parent.mkdir(parents=True, exist_ok=True)
