@@ -110,6 +110,9 @@ class Table(PlatformTable):
         return seat
 
     def start(self, waiting):
+        if self.platform.together and len(self.sockets) < len(self.players):
+            asyncio.get_running_loop().call_later(0.01, self.start, list(self.sockets))
+            return
         self.next_hand()
         for seat in waiting:
             self.greet(seat)
@@ -202,7 +205,8 @@ class Platform:
     """The server. `async with platform.serve() as url`.
 
     Attributes that tests change or read: `blinds`, `stack`, `min_players`, `timeout`, `hand_delay` and `start_delay` in
-    seconds; `one_seat`: the next to join gets the seat of who joined before; `real_money`: where it says so;
+    seconds; `together`: a table starts when all its players are connected; `one_seat`: the next to join gets the seat
+    of who joined before; `real_money`: where it says so;
     `hands` played, `timeouts` of seats, `refused` codes of actions, `registered` names, `tables` by id.
     """
 
@@ -210,6 +214,7 @@ class Platform:
         self.rng = np.random.default_rng(seed)
         self.stack, self.min_players, self.timeout, self.hand_delay = stack, min_players, timeout, hand_delay
         self.blinds, self.start_delay, self.one_seat, self.real_money = blinds, 0.0, False, ()
+        self.together = False
         self.hands = self.timeouts = 0
         self.refused, self.registered = [], []
         self.tables, self.keys, self.sessions = {}, {}, {}

@@ -29,6 +29,7 @@ async def stays(platform, *agents, **options):
 @on_loop
 async def test_bots_play_a_table_to_its_end(seats):
     platform = Platform(seed=seats, min_players=seats, stack=1000)
+    platform.together = True  # who comes late does not know what the hands before cost
     results = await stays(platform, *[bot("maniac" if i % 2 else "tight", i) for i in range(seats)])
     assert {result.reason for result in results} == {"insufficient_players"}
     assert platform.hands >= 1
