@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from parlour.wrappers.live.common.names import folded, problem_of
+from parlour.wrappers.live.common.names import folded, problem_of, short_name
 
 
 @pytest.mark.parametrize("name", ["Ann", "Ann Lee", "王伟", "Zoë", "O'Neill-Śmith 2", "❤️", "x" * 32])
@@ -39,3 +39,18 @@ def test_names_that_look_the_same_are_the_same(other):
 def test_every_text_is_answered_and_folding_twice_changes_nothing(name):
     assert (problem_of(name) is None) <= bool(folded(name))
     assert folded(folded(name)) == folded(name)
+
+
+@pytest.mark.parametrize(
+    ("spec", "name"),
+    [
+        ("zoo:mafia-20", "Zoo"),
+        ("best_response", "Best response"),
+        ("llm", "LLM"),
+        ("runs/first", "first"),
+        ("runs/p.zip", "p"),
+        ("negmas:Conceder", "negmas:Conceder"),
+    ],
+)
+def test_programs_have_short_names(spec, name):
+    assert short_name(spec) == name

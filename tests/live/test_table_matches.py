@@ -182,7 +182,7 @@ def take_turn(page):
         page.fill(".statement input", "I do not like how quiet Cy is.")
         page.press(".statement input", "Enter")
     else:
-        page.click(".targets label >> nth=0")
+        page.click("main label:has([name=target]) >> nth=0")
         page.keyboard.press("Enter")
     passed(page, turn)
 
@@ -241,17 +241,23 @@ def test_a_click_on_a_seat_chooses_it(table):
         page = visit()
         sit(page, "Ann")
         page.wait_for_selector(MINE)
-        page.wait_for_selector("#board > svg [data-agent]")
-        ids = page.locator(".targets input").evaluate_all("all => all.map(one => one.value)")
-        for where in ("#board > svg", ".village"):
-            for wanted in ids[:2]:
-                page.click(f"{where} [data-agent='{wanted}']")
-                assert page.locator(".targets input:checked").get_attribute("value") == wanted
+        ids = page.locator(".village input").evaluate_all("all => all.map(one => one.value)")
+        assert len(ids) == page.locator("input[name=target]").count() >= 5
+        for wanted in ids[:2]:
+            page.click(f".village [data-agent='{wanted}']")
+            assert page.locator("input:checked").get_attribute("value") == wanted
         page.click(".village [data-agent='p1']")  # oneself cannot be killed
-        assert page.locator(".targets input:checked").get_attribute("value") == ids[1]
+        assert page.locator("input:checked").get_attribute("value") == ids[1]
+        names = page.locator(".village .name").all_inner_texts()
+        assert len(names) == len(set(names)) == 7  # every player once, and in no other list
+        assert page.is_hidden("#seats")
+        assert "Loyal 6" in names
+        assert page.locator(".village .face[aria-label=program]").count() == 6
+        colours = page.locator(".village .face").evaluate_all("all => all.map(one => one.getAttribute('fill'))")
+        assert len(set(colours)) == 7
         page.keyboard.press("Enter")
         page.wait_for_selector("[data-action=say]")
-        page.click(".village li:not(.dead)[data-agent]:has-text('loyal')")
+        page.click(".village li:not(.dead)[data-agent]:has-text('Loyal')")
         assert page.locator("select[name=what]").input_value() == "accusation"
         assert page.locator("select[name=whom]").input_value() in ids
 

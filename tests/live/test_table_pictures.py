@@ -31,10 +31,9 @@ def test_the_server_draws_the_table_with_peoples_names(table, name):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", [*TABLES, "leduc", "holdem", "mafia"])
+@pytest.mark.parametrize("name", [*TABLES, "leduc", "holdem"])
 def test_words_in_the_picture_stand_out(table, name, scheme):
-    bots = ["human", *["loyal"] * 6] if name == "mafia" else ["call"]
-    args = TABLES.get(name, [name, "--agents", *bots, "--seed", "2"])
+    args = TABLES.get(name, [name, "--agents", "call", "--seed", "2"])
     with table(*args) as visit:
         page = visit(color_scheme=scheme, reduced_motion="reduce", viewport={"width": 1280, "height": 1200})
         sit(page, "Ann")

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from pathlib import Path
 from socket import AF_INET, SOCK_DGRAM, gethostname, socket
 from typing import Any
 from urllib.parse import quote
@@ -10,6 +9,7 @@ from urllib.parse import quote
 from ...envs import Game
 from ...wrappers.agents.base import Agent
 from ...wrappers.agents.delayed import DelayedAgent
+from ...wrappers.live.common.names import short_name
 from ...wrappers.live.table.host import TableHost
 from ...wrappers.logs.match_log import MatchLog
 from ..learning.settings import pair
@@ -70,7 +70,7 @@ def _named(specs: Sequence[str], players: Sequence[Agent | None]) -> list[tuple[
     taken: set[str] = set()
     named: list[tuple[str, Agent] | None] = []
     for spec, player in zip(specs, players, strict=True):
-        name = label = Path(spec).stem[:28] or spec[:28]
+        name = label = short_name(spec)
         count = 1
         while name in taken:
             count += 1

@@ -1,6 +1,7 @@
 """Names of people and agents: which are allowed, in every host, and which two look the same."""
 
 import unicodedata
+from pathlib import Path
 
 MOST_CHARACTERS = 32
 _HIDDEN_CATEGORIES = ("Cc", "Cf", "Cs", "Zl", "Zp")
@@ -20,6 +21,18 @@ def problem_of(name: str, most: int = MOST_CHARACTERS) -> str | None:
     if name != name.strip() or not name.translate(_VARIANTS):
         return "a name begins and ends with a character that is seen"
     return None
+
+
+def short_name(spec: str) -> str:
+    """Return how people read the name of a program: ``zoo:mafia`` is "Zoo", ``best_response`` is "Best response".
+
+    A policy's file or run keeps its name without folder and ending, up to 28 characters.
+    """
+    if spec.startswith("zoo:"):
+        return "Zoo"
+    if not spec.isidentifier():
+        return Path(spec).stem[:28] or spec[:28]
+    return "LLM" if spec == "llm" else spec.replace("_", " ").capitalize()[:28]
 
 
 def folded(name: str) -> str:

@@ -16,7 +16,7 @@ from aiohttp.typedefs import Middleware
 
 from ..common.budgets import RateLimit
 from ..common.database import IN_MEMORY, SaveError
-from ..common.names import folded, problem_of
+from ..common.names import folded, problem_of, short_name
 from ..common.page import HEADERS, page_routes
 from ..common.server import Body, Server, ServerSettings, read_struct
 from ..common.tokens import TOO_MANY, bearer_token
@@ -69,8 +69,11 @@ class LobbyHost(Server):
         super().__init__(server, check_host=True, body_limit=BODY_LIMIT)
         self.store = LobbyStore(IN_MEMORY if state is None else state)
         self._offers = offers
-        self._programs = {one.name for offer in offers for one in offer.opponents}
-        self._reserved = {folded(name) for name in self._programs}
+        self._programs = {
+            offer.game: {name: one.name for one in offer.opponents for name in (one.name, short_name(one.name))}
+            for offer in offers
+        }
+        self._reserved = {folded(name) for named in self._programs.values() for name in named}
         self._tables = LobbyTables(
             {offer.game: offer for offer in offers},
             make,
@@ -95,7 +98,8 @@ class LobbyHost(Server):
 
     def routes(self) -> list[web.RouteDef]:
         """See `Server`."""
-        facts = {"offers": self._offers, "locked": self.settings.access_token is not None}
+        names = {one.name: short_name(one.name) for offer in self._offers for one in offer.opponents}
+        facts = {"offers": self._offers, "names": names, "locked": self.settings.access_token is not None}
         return [
             web.post("/people", self._new_person),
             web.get("/lobby", self._lobby),
@@ -175,8 +179,9 @@ class LobbyHost(Server):
         return None if name == person else f"you are called {person} in this lobby"
 
     def _keep(self, game: str, result: TableResult) -> None:
+        programs = self._programs[game]
         players = [
-            replace(one, name=_without_number(one.name, self._programs)) if one.program else one
+            replace(one, name=programs.get(kind := _without_number(one.name, programs), kind)) if one.program else one
             for one in result.players
         ]
         with suppress(SaveError):  # a full disk must not stop the game; the database has warned
@@ -185,7 +190,7 @@ class LobbyHost(Server):
 
 
 def _without_number(name: str, programs: Collection[str]) -> str:
-    """Return the name of a program without its number among those of its kind at a table, as in "tight 2"."""
+    """Return the name of a program without its number among those of its kind at a table, as in "Tight 2"."""
     kind, _, number = name.rpartition(" ")
     return kind if kind in programs and number.isdecimal() else name
 

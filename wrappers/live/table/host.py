@@ -33,8 +33,8 @@ from .table_result import LobbyCallbacks, PlayerResult, SeatTaken, TableResult
 
 PAGE = files(__package__) / "page"
 """The page's files."""
-DRAWN_BY_PAGE = ("tangram",)
-"""The games whose page draws the table, because people move things in it. Of the others the server sends pictures."""
+DRAWN_BY_PAGE = ("tangram", "mafia")
+"""The games whose page draws the table: people move or choose things in it. Of the others the server sends pictures."""
 MESSAGE_LIMIT = 2**17
 """The most bytes of a message; a longer one is refused. Ten messages of 4,000 characters fit."""
 RATE = 20.0

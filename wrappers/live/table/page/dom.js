@@ -40,8 +40,12 @@ export function svg(tag, attributes = {}, ...children) {
  * @param {Node[]} children
  */
 export function fill(node, children) {
-  const same = children.length === node.childNodes.length && children.every((one, i) => one === node.childNodes[i]);
-  if (!same) node.replaceChildren(...children);
+  children.forEach((one, i) => {
+    const there = node.childNodes[i];
+    if (there === undefined) node.append(one);
+    else if (there !== one) there.replaceWith(one);
+  });
+  while (node.childNodes.length > children.length) node.lastChild?.remove();
 }
 
 /**

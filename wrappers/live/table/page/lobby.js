@@ -1,6 +1,7 @@
 /** The lobby's page: tables to join, a form for a new one, ratings and results. */
 
 import { byId, el, number } from "./dom.js";
+import { face } from "./names.js";
 import { keepPerson, keyPart, lobbyKey, person } from "./person.js";
 
 /**
@@ -27,7 +28,7 @@ const count = byId("count", HTMLInputElement);
 const opponents = byId("opponents", HTMLFieldSetElement);
 const submit = /** @type {HTMLButtonElement} */ (wish.querySelector("[type=submit]"));
 
-/** @type {{ offers: Offer[], locked: boolean }} */
+/** @type {{ offers: Offer[], names: Record<string, string>, locked: boolean }} */
 const facts = await (await fetch("facts.json")).json();
 let latest = ""; // what is shown
 let opening = false;
@@ -79,6 +80,15 @@ function showPerson() {
   submit.textContent = opening ? "The table opens…" : "Open the table";
 }
 
+/**
+ * A player's name with its face; the server knows a program by what `parlour list` calls it.
+ * @param {string} name
+ * @param {boolean} program
+ */
+function player(name, program) {
+  return el("bdi", { class: "name" }, face({ seat: 14, program }), program ? (facts.names[name] ?? name) : name);
+}
+
 /** @param {Table[]} tables */
 function showTables(tables) {
   const rows = tables.map((table) => {
@@ -87,7 +97,7 @@ function showTables(tables) {
     link.setAttribute("aria-label", `${free ? "Join" : "Watch"}: ${table.game}`);
     const names = table.seats.flatMap((seat, i) => [
       i ? ", " : "",
-      seat.name === null ? el("i", {}, "free") : el("bdi", {}, seat.name),
+      seat.name === null ? el("i", {}, "free") : player(seat.name, seat.program),
     ]);
     const words = STATUS[/** @type {keyof typeof STATUS} */ (table.status)] ?? table.status;
     const unlisted = table.listed ? "" : ", only with the link";
@@ -108,7 +118,7 @@ function showRatings(ratings) {
         el(
           "tr",
           {},
-          el("th", { scope: "row" }, el("bdi", {}, one.name), one.program ? " (program)" : ""),
+          el("th", { scope: "row" }, player(one.name, one.program)),
           el("td", {}, `${one.rating.toFixed(1)} ± ${one.deviation.toFixed(1)}`),
           el("td", {}, String(one.matches)),
         ),
@@ -123,10 +133,10 @@ function showRatings(ratings) {
 function showResults(results) {
   const rows = results.map((one) => {
     const when = new Date(one.ended_at);
-    const players = one.players.flatMap((player, i) => [
+    const players = one.players.flatMap(({ name, program, payoff }, i) => [
       i ? ", " : "",
-      el("bdi", {}, player.name),
-      ` ${player.payoff > 0 ? "+" : ""}${number(player.payoff)}`,
+      player(name, program),
+      ` ${payoff > 0 ? "+" : ""}${number(payoff)}`,
     ]);
     const time = el("time", { datetime: one.ended_at }, when.toLocaleString());
     return el("li", {}, el("b", {}, one.game), el("span", { class: "who" }, ...players), time);
@@ -154,7 +164,7 @@ function showOpponents() {
   const seats = Math.max(2, Math.min(16, Math.trunc(Number(count.value)) || offer.seats));
   const able = offer.opponents.filter((one) => one.seats.includes(seats));
   const programs = able.map(
-    ({ name, trained }) => /** @type {const} */ ([name, trained ? `${name} (trained)` : name]),
+    ({ name, trained }) => /** @type {const} */ ([name, trained ? `${facts.names[name]} (trained)` : facts.names[name]]),
   );
   const usual = able.find((one) => one.trained) ?? able.find((one) => one.name !== "random");
   const rows = Array.from({ length: seats - 1 }, (_, i) => {

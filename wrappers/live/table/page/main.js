@@ -2,7 +2,7 @@
 
 import { control } from "./controls.js";
 import { byId, el, fill, isWriting } from "./dom.js";
-import { nameOf, nameTag } from "./names.js";
+import { face, nameOf, nameTag } from "./names.js";
 import { keyPart, person } from "./person.js";
 import { picture } from "./picture.js";
 import { PokerClient } from "./poker.js";
@@ -59,6 +59,7 @@ function show() {
   const back = view.elsewhere || view.back;
   again.hidden = !(back || (view.you !== null && view.status === "over" && !waits(view)));
   again.textContent = view.elsewhere ? "Play in this window" : view.back ? "Back to my seat" : "Play again";
+  seats.hidden = game.players === true && view.state !== null && !view.seats.some(open);
   seats.replaceChildren(...view.seats.map((place) => seat(view, place)));
   fill(board, view.state === null ? invitation(view) : [...drawn(view), ...game.draw(view, act, facts.options)]);
   document.title = mine(view) ? `● Your turn: ${title}` : title;
@@ -122,7 +123,7 @@ function showAhead(view) {
  * @param {View} view
  */
 function invitation(view) {
-  const wanted = view.you === null && view.seats.some(open) ? "Write your name under Seats and sit down." : "";
+  const wanted = view.you === null && view.seats.some(open) ? "Write your name and sit down." : "";
   return [
     el("p", { class: "big" }, ["Nothing is dealt yet.", wanted].join(" ")),
     ...about.map((line) => el("p", { class: "empty" }, line)),
@@ -187,13 +188,13 @@ function seat(view, place) {
   const name = place.name === null ? el("i", {}, "free") : el("bdi", {}, place.name);
   const note = [
     place.seat === view.you ? "you" : "",
-    place.program ? "program" : "",
     place.name !== null && !place.connected ? "away" : "",
     view.status === "over" && place.name !== null && place.ready && !place.program ? "ready" : "",
   ]
     .filter(Boolean)
     .join(", ");
-  return el("li", { class: turn ? "turn" : null, "aria-current": turn ? "true" : null }, name, note && ` (${note})`);
+  const attributes = { class: turn ? "turn" : null, "aria-current": turn ? "true" : null };
+  return el("li", attributes, ...(place.name === null ? [] : [face(place)]), name, note && ` (${note})`);
 }
 
 /** @param {View} view */
@@ -335,7 +336,7 @@ say.addEventListener("submit", (event) => {
 document.addEventListener("scroll", () => !latest.hidden && inSight() && show(), { passive: true });
 document.addEventListener("keydown", (event) => {
   if (isWriting(event) || event.ctrlKey || event.metaKey || event.altKey || !/^[a-z1-9]$/.test(event.key)) return;
-  const target = document.querySelector(`#move [data-key="${event.key}"]:not(:disabled, [hidden])`);
+  const target = document.querySelector(`main [data-key="${event.key}"]:not(:disabled, [hidden])`);
   if (target instanceof HTMLElement && target.checkVisibility()) {
     event.preventDefault();
     target.click();

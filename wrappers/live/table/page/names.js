@@ -1,8 +1,27 @@
-/** Who is who: the names of people and programs for the agents of a TurnState. */
+/** Who is who: the names, colours and faces of people and programs for the agents of a TurnState. */
 
-import { el } from "./dom.js";
+import { el, svg } from "./dom.js";
 
-/** @import { View } from "./types.d.ts" */
+/** @import { Place, View } from "./types.d.ts" */
+
+/** The colours of the seats, as in the server's pictures (envs/render/svg.py). */
+const COLOURS = [
+  ["#3b76b5", "#d1602f", "#2f8f6b", "#a05195", "#8a6d1f", "#4a4e9e", "#c23b4e", "#3a8fa3"],
+  ["#6f7d2c", "#7a5c4f", "#5b8def", "#b8860b", "#1f7a4d", "#c471b5", "#50606f", "#93405a"],
+].flat();
+const PERSON = "M8 8.2a3.6 3.6 0 1 0 0-7.2 3.6 3.6 0 0 0 0 7.2ZM1 15.5c0-4 3-6 7-6s7 2 7 6Z";
+const PROGRAM = "M7.3 3V.5h1.4V3H14v10.5H2V3ZM4.5 6v3H7V6ZM9 6v3h2.5V6Z";
+
+/**
+ * A small picture in the seat's colour: a person, or a program.
+ * @param {Pick<Place, "seat" | "program">} place
+ */
+export function face(place) {
+  const name = place.program ? { role: "img", "aria-label": "program" } : { "aria-hidden": "true" };
+  const path = svg("path", { d: place.program ? PROGRAM : PERSON, "fill-rule": "evenodd" });
+  const fill = COLOURS[place.seat % COLOURS.length] ?? "";
+  return svg("svg", { class: "face", viewBox: "0 0 16 16", fill, ...name }, path);
+}
 
 /**
  * @param {View} view
@@ -21,7 +40,8 @@ export function nameOf(view, agent) {
  * @param {string | null} agent
  */
 export function nameTag(view, agent) {
-  return el("bdi", { class: "name" }, nameOf(view, agent));
+  const place = view.seats.find((one) => one.agent_id === agent);
+  return el("bdi", { class: "name" }, ...(place === undefined ? [] : [face(place)]), nameOf(view, agent));
 }
 
 /**

@@ -158,6 +158,8 @@ export interface Talk {
 /** A game's own file: games/<game>.js has it as its default export; games/any.js is for games without. */
 export interface GamePage {
   title: string;
+  /** Whether its drawing lists the players, so that the page does not. */
+  players?: boolean;
   /** How it is played, for somebody who has never heard of it: a sentence each. */
   about(options: Record<string, any>): string[];
   /** The table as `view.state` has it. Nodes that it returns again stay as they are. */

@@ -10,6 +10,7 @@ const SUITS = { s: "♠", h: "♥", d: "♦", c: "♣" };
 /** @type {import("../types.d.ts").GamePage} */
 export default {
   title: "Hold'em",
+  players: true,
   about: () => [
     "Everybody has two cards of their own; up to five more are laid open for all. The best five of the seven win the pot.",
     "When it is your turn, fold, check or call, or bet or raise: the slider and the field say to how much in all.",

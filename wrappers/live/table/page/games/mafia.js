@@ -3,7 +3,7 @@
 import { el } from "../dom.js";
 import { nameTag, outcome } from "../names.js";
 import { days } from "./mafia_days.js";
-import { choice, pick, statement } from "./mafia_moves.js";
+import { choice, pick, statement, target, targets } from "./mafia_moves.js";
 import { named } from "./mafia_words.js";
 
 /** @import { View } from "../types.d.ts" */
@@ -26,6 +26,7 @@ const DOES = { NIGHT_ACTIONS: "chooses", DAY_DISCUSSION: "speaks", DAY_VOTING: "
 /** @type {import("../types.d.ts").GamePage} */
 export default {
   title: "Mafia",
+  players: true,
   about: ({ seats, talk }) => [
     `Among ${seats} players some are mafia and know each other; nobody else knows who is what.`,
     "Every night the mafia kills one. The doctor may save that one, and the sheriff finds out about somebody.",
@@ -46,17 +47,12 @@ export default {
           "div",
           { class: `sky ${game.phase === "NIGHT_ACTIONS" ? "night" : "day"}` },
           el("h2", {}, `${title}${round}`),
-          el("p", {}, text),
+          el("p", { class: "explained" }, text),
         ),
         ...card(view, game),
-        el(
-          "ul",
-          { class: "village", "aria-label": "The village" },
-          ...game.players.map((/** @type {any} */ one) => villager(view, game, one)),
-        ),
       ),
-      ...outcome(view),
-      ...story(view, game),
+      el("div", { class: "told" }, ...outcome(view), ...story(view, game)),
+      village(view, game),
     ];
   },
 
@@ -122,19 +118,42 @@ function card(view, game) {
         "You are ",
         el("b", {}, self.role === "mafia" ? "mafia" : `the ${self.role}`.replace("the v", "a v")),
       ),
-      el("p", {}, explained),
+      el("p", { class: "explained" }, explained),
       ...rows,
     ),
   ];
+}
+
+let drawn = "";
+let list = el("ul");
+
+/**
+ * All players, once: what is known of each, and in a vote or at night the choice. It stays the same node while
+ * nothing in it changes, with what is chosen.
+ * @param {View} view
+ * @param {any} game
+ */
+function village(view, game) {
+  const open = targets(view);
+  const { players, statements, votingHistory } = game;
+  const wanted = JSON.stringify([players, statements, votingHistory, view.seats, view.you, open, view.state?.current_turn_agent_id]);
+  if (wanted !== drawn) {
+    const rows = players.map((/** @type {any} */ one) => villager(view, game, one, open));
+    list = el("ul", { class: "village", "aria-label": "The village" }, ...rows);
+    drawn = wanted;
+  }
+  return list;
 }
 
 /**
  * @param {View} view
  * @param {any} game
  * @param {any} one a player
+ * @param {string[]} open who can be chosen
  */
-function villager(view, game, one) {
+function villager(view, game, one, open) {
   const turn = view.status === "running" && view.state?.current_turn_agent_id === one.id;
+  const place = view.seats.find(({ agent_id }) => agent_id === one.id);
   const today = game.statements.filter((/** @type {any} */ said) => said.round === game.dayNumber);
   const against = today.filter((/** @type {any} */ said) => said.targetId === one.id && hostile(said)).length;
   const role = one.role === "unknown" ? "" : one.role;
@@ -142,13 +161,19 @@ function villager(view, game, one) {
     one.alive ? "" : fate(game, one),
     against && game.phase.startsWith("DAY") ? `accused by ${against}` : "",
     turn ? (DOES[/** @type {keyof typeof DOES} */ (game.phase)] ?? "") : "",
+    place?.name === null ? "free" : place?.connected ? "" : "away",
+    view.status === "over" && place?.ready && !place.program ? "ready" : "",
   ].filter(Boolean);
-  return el(
-    "li",
-    { class: [one.alive ? "" : "dead", turn ? "turn" : "", role].filter(Boolean).join(" "), "data-agent": one.id },
+  const known = [
     nameTag(view, one.id),
     role ? el("span", { class: "role" }, role) : "",
     el("small", {}, notes.join(", ")),
+  ];
+  const number = open.indexOf(one.id);
+  return el(
+    "li",
+    { class: [one.alive ? "" : "dead", turn ? "turn" : "", role].filter(Boolean).join(" "), "data-agent": one.id },
+    ...(number < 0 ? [el("div", {}, ...known)] : [target(one.id, number, ...known)]),
   );
 }
 
@@ -191,7 +216,7 @@ function story(view, game) {
     if (lines.length) rounds.push(el("li", {}, el("h3", {}, `Round ${round}`), el("ul", {}, ...lines)));
   }
   return rounds.length
-    ? [el("ol", { class: "story", tabindex: 0, "aria-label": "What has happened, the latest first" }, ...rounds)]
+    ? [el("ol", { class: "story", "aria-label": "What has happened, the latest first" }, ...rounds)]
     : [];
 }
 
@@ -222,7 +247,8 @@ function speech(view, one) {
     defense: ["defends", ...target],
     claim: [`claims ${one.role}`, ...target, verdict],
   };
-  const act = acts[/** @type {keyof typeof acts} */ (one.type)];
+  const plain = /^I (accuse|defend) p\d+\.$/.test(one.words); // says it already
+  const act = plain ? undefined : acts[/** @type {keyof typeof acts} */ (one.type)];
   return el(
     "li",
     { class: hostile(one) ? "bad" : one.type === "general" ? "" : "good" },

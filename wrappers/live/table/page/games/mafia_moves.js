@@ -1,62 +1,72 @@
 /** Mafia: what the person does: a target at night, a statement by day, a vote. */
 
 import { el } from "../dom.js";
-import { nameOf, nameTag } from "../names.js";
+import { nameOf } from "../names.js";
 import { identified } from "./mafia_words.js";
 
 /** @import { Act, AllowedAction, View } from "../types.d.ts" */
 
 const DEEDS = { KILL: "Kill", PROTECT: "Protect", INVESTIGATE: "Investigate" };
 
+const CHOICE = "choice"; // the form of a vote or of a choice at night; the players on the board belong to it
+
 /**
- * Choose a player that was clicked: as the target, or as whom the statement is about.
+ * Choose a player that was clicked as whom the statement is about.
  * @param {string} agent
  * @param {HTMLElement} controls
  */
 export function pick(agent, controls) {
-  const value = CSS.escape(agent);
-  const radio = controls.querySelector(`input[name="target"][value="${value}"]`);
-  if (radio instanceof HTMLInputElement) {
-    radio.checked = true;
-    radio.focus();
-  }
   const [kind, whom] = ["what", "whom"].map((name) => controls.querySelector(`select[name="${name}"]`));
   if (!(kind instanceof HTMLSelectElement) || !(whom instanceof HTMLSelectElement)) return;
   if (whom.hidden) {
     kind.value = "accusation";
     kind.dispatchEvent(new Event("change"));
   }
-  if (whom.querySelector(`option[value="${value}"]`) !== null) whom.value = agent;
+  if (whom.querySelector(`option[value="${CSS.escape(agent)}"]`) !== null) whom.value = agent;
   whom.focus();
 }
 
 /**
- * One of the players: whom to vote for, kill, protect, investigate.
+ * Whom the person can vote for, kill, protect or investigate now; "" for nobody.
+ * @param {View} view
+ * @returns {string[]}
+ */
+export function targets(view) {
+  const state = view.state;
+  const allowed = view.you !== null && state?.is_my_turn ? state.allowed_actions[0] : undefined;
+  if (allowed === undefined || allowed.action_type === "say") return [];
+  const ids = allowed.payload_schema.properties?.["targetId"]?.enum ?? [];
+  return [...ids.filter((one) => one !== null).map(String), ...(ids.includes(null) ? [""] : [])];
+}
+
+/**
+ * One of those who can be chosen.
+ * @param {string} id
+ * @param {number} number from 0
+ * @param {(Node | string)[]} known what is shown of it
+ */
+export function target(id, number, ...known) {
+  const key = number < 9 ? String(number + 1) : null;
+  const input = el("input", { type: "radio", name: "target", value: id, required: true, form: CHOICE, "data-key": key });
+  return el("label", {}, input, el("span", {}, ...known), key === null ? "" : el("kbd", { "aria-hidden": "true" }, key));
+}
+
+/**
+ * The question and its button. The players are chosen on the board.
  * @param {View} view
  * @param {AllowedAction} allowed
  * @param {Act} act
  */
 export function choice(view, allowed, act) {
-  const { actionType, targetId } = allowed.payload_schema.properties ?? {};
-  const kind = actionType?.enum?.[0];
-  const ids = (targetId?.enum ?? []).filter((one) => one !== null).map(String);
-  const open = (targetId?.enum ?? []).includes(null) ? [...ids, ""] : ids;
+  const kind = allowed.payload_schema.properties?.["actionType"]?.enum?.[0];
   const question = kind === undefined ? "Whom do you vote out?" : `Whom do you ${String(kind).toLowerCase()} tonight?`;
   const deed = kind === undefined ? "Vote" : (DEEDS[/** @type {keyof typeof DEEDS} */ (kind)] ?? String(kind));
+  const open = targets(view);
   const form = el(
     "form",
-    { class: "move wide" },
-    el(
-      "fieldset",
-      { class: "targets" },
-      el("legend", {}, question),
-      ...open.map((id, i) => {
-        const key = i < 9 ? String(i + 1) : null;
-        const input = el("input", { type: "radio", name: "target", value: id, required: true, "data-key": key });
-        const hint = key === null ? "" : el("kbd", { "aria-hidden": "true" }, key);
-        return el("label", {}, input, id ? nameTag(view, id) : "Nobody", hint);
-      }),
-    ),
+    { class: "move targets", id: CHOICE },
+    el("b", {}, question),
+    ...(open.at(-1) === "" ? [target("", open.length - 1, "Nobody")] : []),
     el(
       "button",
       { type: "submit", "data-key": "d", "data-action": allowed.action_type },
@@ -67,9 +77,8 @@ export function choice(view, allowed, act) {
   );
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    const target = String(new FormData(form).get("target") ?? "") || null;
-    const payload = kind === undefined ? { targetId: target } : { actionType: kind, targetId: target };
-    act({ action_type: allowed.action_type, payload });
+    const targetId = String(new FormData(form).get("target") ?? "") || null;
+    act({ action_type: allowed.action_type, payload: kind === undefined ? { targetId } : { actionType: kind, targetId } });
   });
   return form;
 }
