@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .checks import require_functions, require_names, require_type
+from .forecast import Forecast
 from .game_state import GameState
 from .layout import Layout
 from .record import Tables
@@ -332,6 +333,7 @@ class Capabilities:
     Attributes:
         expert: ``expert(game, encoder, count)`` makes an `Expert` for `count` tables, for a learner with the
             observations of `encoder`.
+        forecasts: ``forecasts(state) -> list``: a `Forecast` of each action type that the receiver may choose now.
     """
 
     talk: Talk | None = None
@@ -347,6 +349,7 @@ class Capabilities:
     variance_reduction: VarianceReduction | None = None
     shown_options: ShownOptions | None = None
     expert: Callable[[Any, str, int], Expert] | None = None
+    forecasts: Callable[[TurnState], list[Forecast]] | None = None
 
     def __post_init__(self) -> None:
         """Check the parts."""

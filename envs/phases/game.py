@@ -15,6 +15,7 @@ from .binding import functions
 from .definition import Named, Number, Open, Phase, PhaseGame
 from .encoders import encoders
 from .fields import name_of
+from .forecast import forecasts
 from .load_state import allowed, load
 from .picture import picture
 from .state import state_type
@@ -64,6 +65,7 @@ def make(own: PhaseGame) -> Game:
             public_view=PublicView(partial(view.public, own, kind)),
             chance=chance,
             outside_option=OutsideOption(partial(actions.worth, own)) if own.worth is not None else None,
+            forecasts=partial(forecasts, own, chance, read),
             talk=Talk(action_messages=partial(actions.messages, own)) if _has_texts(own) else None,
         ),
     )

@@ -15,6 +15,7 @@ from typing import Any
 from aiohttp import web
 
 from ....envs.core.game import Game
+from ....envs.core.how_to_play import how_to_play
 from ....envs.core.match import Match
 from ...agents.base import Agent
 from ...logs.match_log import MatchLog
@@ -34,7 +35,8 @@ from .table_result import LobbyCallbacks, PlayerResult, SeatTaken, TableResult
 PAGE = files(__package__) / "page"
 """The page's files."""
 DRAWN_BY_PAGE = ("tangram", "mafia")
-"""The games whose page draws the table: people move or choose things in it. Of the others the server sends pictures."""
+"""The games whose page draws the table: people move or choose things in it. Nor does the
+server send pictures of games with forecasts, which the page shows as curves and tables."""
 MESSAGE_LIMIT = 2**17
 """The most bytes of a message; a longer one is refused. Ten messages of 4,000 characters fit."""
 RATE = 20.0
@@ -92,7 +94,7 @@ class TableHost(Server):
             timeout=round(1000 * timeout),
             seed=seed,
             admit=partial(self._admit, admit),
-            pictures=game.name not in DRAWN_BY_PAGE,
+            pictures=game.name not in DRAWN_BY_PAGE and game.capabilities.forecasts is None,
         )
         self._agents = {seat: player[1] for seat, player in enumerate(players) if player is not None}
         self._drivers: dict[int, AgentDriver] = {}
@@ -241,7 +243,8 @@ def page(game: Game, **facts: Any) -> list[web.RouteDef]:
     options = {
         name: value for name, value in game.options.items() if name != "figure"
     }  # the text of a figure contains its solution
-    game_facts = {"game": game.name, "page": game.name if own else "any", "seats": game.seats, "options": options}
+    game_facts = {"game": game.name, "page": game.name if own else "any", "seats": game.seats}
+    game_facts |= {"options": options, "rules": how_to_play(game)}
     return page_routes(PAGE, game_facts | facts)
 
 
@@ -250,7 +253,9 @@ def _warm_up(game: Game) -> None:
     match = Match(game)
     match.reset(seed=0)
     while not match.done:
-        match.turn_state(game.agents[match.turn])
+        state = match.turn_state(game.agents[match.turn])
+        if game.capabilities.forecasts is not None:
+            game.capabilities.forecasts(state)
         match.submit(game.agents[match.turn], game.view.encode(match.table, game.view.safe(match.table)).action)
     if game.capabilities.public_view is not None:
         match.public_turn_state()

@@ -353,7 +353,11 @@ class TableHostSession:
             if self._latest.get(client) != shown:
                 self._latest[client] = shown
                 drawn = self.game.renderer.picture([state]) if self._pictures else None
-                sends.append(Outgoing(client, State(turn=shown[1].turn, turn_state=state, picture=drawn)))
+                forecasts = self.game.capabilities.forecasts
+                pays = forecasts(state) if forecasts is not None and state.is_my_turn else None
+                sends.append(
+                    Outgoing(client, State(turn=shown[1].turn, turn_state=state, picture=drawn, forecasts=pays))
+                )
         return sends
 
     def _seatings(self) -> Sends:

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 from msgspec import Struct
 
+from ....envs.core.forecast import Forecast
 from ....envs.core.turn_state import ActionResult, AgentResponse, MessageIntent, TurnState
 
 INVALID_TOKEN = "INVALID_TOKEN"
@@ -104,13 +105,14 @@ class State(Struct, kw_only=True, tag_field="type", tag="state"):
     """The receiver's state, and the number of the current turn; `left` is the turn's time left, in milliseconds.
 
     If the receiver may not know whose turn it is, the number is −1, and `left` is null. `picture` is the state as SVG;
-    null for a game whose page draws the table.
+    null for a game whose page draws the table. `forecasts`: what the receiver's actions pay, in its turn.
     """
 
     turn: int
     turn_state: TurnState
     left: int | None = None
     picture: str | None = None
+    forecasts: list[Forecast] | None = None
 
 
 class Result(Struct, kw_only=True, tag_field="type", tag="result"):

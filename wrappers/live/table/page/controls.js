@@ -1,6 +1,7 @@
 /** Buttons, sliders and fields made of the JSON schemas of what is allowed: every TurnState game can be played. */
 
-import { el, number } from "./dom.js";
+import { el, number, words } from "./dom.js";
+import { outlook } from "./forecast.js";
 import { nameOf } from "./names.js";
 
 /** @import { Action, AllowedAction, GamePage, Range, Schema, View } from "./types.d.ts" */
@@ -22,7 +23,7 @@ export function control(allowed, key, view, game, act) {
       const range = game.range?.(allowed, name, view) ?? null;
       return { name, ...field(name, schema, required.includes(name), range, view) };
     });
-  const label = game.label?.(allowed, view) ?? allowed.action_type.replaceAll("_", " ");
+  const label = game.label?.(allowed, view) ?? words(allowed.action_type);
   const button = el("button", { type: "submit", "data-key": key, "data-action": allowed.action_type }, label);
   if (key <= 9) button.append(" ", el("kbd", { "aria-hidden": "true" }, String(key)));
   const form = el(
@@ -33,6 +34,13 @@ export function control(allowed, key, view, game, act) {
   );
   const hint = game.hint?.(allowed, view) ?? allowed.description;
   if (fields.length && hint) form.append(el("small", {}, hint));
+  const forecast = view.forecasts?.find((one) => one.action_type === allowed.action_type);
+  if (forecast !== undefined) {
+    const numbers = [...form.querySelectorAll("input")].filter((one) => one.type === "number");
+    const own = numbers.find((one) => one.labels?.[0]?.firstChild?.textContent === "You") ?? numbers[0] ?? null;
+    button.before(outlook(forecast, own));
+    if (own === null) form.classList.add("wide");
+  }
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     /** @type {Record<string, unknown>} */

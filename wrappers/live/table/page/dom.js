@@ -69,6 +69,15 @@ export function number(value) {
 }
 
 /**
+ * A name of the protocol as people write it: "submit_quantity" is "Submit quantity".
+ * @param {string} name
+ */
+export function words(name) {
+  const plain = name.replaceAll("_", " ");
+  return plain.charAt(0).toUpperCase() + plain.slice(1);
+}
+
+/**
  * Whether a key goes into a field.
  * @param {KeyboardEvent} event
  */

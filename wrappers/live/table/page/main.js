@@ -1,11 +1,12 @@
 /** The page: what a client's view has, shown; what a person does, handed to the client. */
 
 import { control } from "./controls.js";
-import { byId, el, fill, isWriting } from "./dom.js";
+import { byId, el, fill, isWriting, words } from "./dom.js";
 import { face, nameOf, nameTag } from "./names.js";
 import { keyPart, person } from "./person.js";
 import { picture } from "./picture.js";
 import { PokerClient } from "./poker.js";
+import { heading, payoffs, written } from "./rules.js";
 import { soundFor, soundLate } from "./sound.js";
 import { TurnStateClient } from "./turnstate.js";
 import { accessToken } from "./wire.js";
@@ -39,7 +40,8 @@ const facts = await (await fetch("facts.json")).json();
 /** @type {GamePage} */
 const game = (await import(`./games/${facts.page}.js`)).default;
 const about = game.about(facts.options);
-const title = game.title || facts.game;
+const title = game.title || heading(facts.rules) || words(facts.game);
+const aim = about.length ? [] : payoffs(facts.rules); // stands on the board
 /** @type {Client} */
 const client = facts.protocol === "poker" ? new PokerClient(show, facts) : new TurnStateClient(show);
 
@@ -61,7 +63,7 @@ function show() {
   again.textContent = view.elsewhere ? "Play in this window" : view.back ? "Back to my seat" : "Play again";
   seats.hidden = game.players === true && view.state !== null && !view.seats.some(open);
   seats.replaceChildren(...view.seats.map((place) => seat(view, place)));
-  fill(board, view.state === null ? invitation(view) : [...drawn(view), ...game.draw(view, act, facts.options)]);
+  fill(board, view.state === null ? invitation(view) : [...drawn(view), ...aim, ...game.draw(view, act, facts.options)]);
   document.title = mine(view) ? `● Your turn: ${title}` : title;
   document.body.classList.toggle("mine", mine(view));
   document.body.classList.toggle("empty", view.state === null);
@@ -118,6 +120,11 @@ function showAhead(view) {
   ahead.replaceChildren(`${offer.label} `, el("kbd", { "aria-hidden": "true" }, offer.key.toUpperCase()));
 }
 
+/** How it is played: for somebody who has never heard of it, or else the rules. */
+function explained() {
+  return about.length ? about.map((line) => el("p", {}, line)) : written(facts.rules);
+}
+
 /**
  * What stands on an empty table.
  * @param {View} view
@@ -126,7 +133,7 @@ function invitation(view) {
   const wanted = view.you === null && view.seats.some(open) ? "Write your name and sit down." : "";
   return [
     el("p", { class: "big" }, ["Nothing is dealt yet.", wanted].join(" ")),
-    ...about.map((line) => el("p", { class: "empty" }, line)),
+    ...explained(),
   ];
 }
 
@@ -344,7 +351,7 @@ document.addEventListener("keydown", (event) => {
 });
 window.setInterval(tick, 250);
 
-byId("about", HTMLElement).append(...about.map((line) => el("p", {}, line)));
+byId("about", HTMLElement).append(...explained());
 byId("title", HTMLElement).textContent = title;
 byId("name", HTMLInputElement).value = localStorage.getItem(NAME) ?? "";
 if (facts.lobby) showLobby();

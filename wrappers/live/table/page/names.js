@@ -1,6 +1,6 @@
 /** Who is who: the names, colours and faces of people and programs for the agents of a TurnState. */
 
-import { el, svg } from "./dom.js";
+import { el, number, svg, words } from "./dom.js";
 
 /** @import { Place, View } from "./types.d.ts" */
 
@@ -48,17 +48,23 @@ export function nameTag(view, agent) {
  * The end of a match: why, and what everybody has of it.
  * @param {View} view
  * @param {string} [unit]
+ * @param {boolean} [whole] whether to show all that the outcome says
  * @returns {Node[]}
  */
-export function outcome(view, unit = "points") {
+export function outcome(view, unit = "points", whole = false) {
   const end = view.state?.outcome;
   if (!end) return [];
+  const numbers = (/** @type {object} */ one) =>
+    whole ? Object.entries(one).filter(([name, value]) => typeof value === "number" && name !== "utility") : [];
+  const facts = numbers(end).map(([name, value]) => `${words(name)} ${number(value)}`);
+  const more = numbers(end.payoffs?.[0] ?? {}).map(([name]) => name);
   const rows = (end.payoffs ?? []).map((row) =>
     el(
       "tr",
       { class: row.utility > 0 ? "plus" : row.utility < 0 ? "minus" : "" },
       el("th", { scope: "row" }, nameTag(view, row.agent_id)),
-      el("td", {}, `${row.utility > 0 ? "+" : ""}${row.utility.toLocaleString("en", { maximumFractionDigits: 2 })}`),
+      ...more.map((name) => el("td", { class: "plain" }, number(/** @type {any} */ (row)[name]))),
+      el("td", {}, `${row.utility > 0 ? "+" : ""}${number(row.utility)}`),
     ),
   );
   return [
@@ -66,7 +72,8 @@ export function outcome(view, unit = "points") {
       "section",
       { class: "outcome", "aria-label": "Outcome" },
       el("h2", {}, (end.reason ?? "over").replaceAll("_", " ")),
-      el("table", {}, el("thead", {}, el("tr", {}, el("th", {}, "who"), el("th", {}, unit))), el("tbody", {}, ...rows)),
+      el("table", {}, el("thead", {}, el("tr", {}, ...["player", ...more, unit].map((name) => el("th", {}, words(name))))), el("tbody", {}, ...rows)),
+      ...(facts.length ? [el("p", {}, facts.join(", "))] : []),
     ),
   ];
 }

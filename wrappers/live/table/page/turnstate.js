@@ -74,6 +74,7 @@ export class TurnStateClient {
         }
         view.state = message.turn_state;
         view.picture = message.picture ?? "";
+        view.forecasts = message.forecasts;
         view.busy = view.busy && this.number === message.turn;
         this.number = message.turn;
         view.turn = `${message.turn} ${message.turn_state.agent_id}`;

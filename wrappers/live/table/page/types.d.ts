@@ -44,6 +44,13 @@ export interface Outcome {
   [more: string]: unknown;
 }
 
+/** What an action pays (envs/core/forecast.py). */
+export interface Forecast {
+  action_type: string;
+  numbers: number[];
+  payoffs: Record<string, (number | null)[]>;
+}
+
 export interface TurnState {
   match_id: string;
   game_id: string;
@@ -74,6 +81,8 @@ export interface View {
   seats: Place[];
   you: number | null;
   state: TurnState | null;
+  /** What the actions of the turn pay; null where nobody can say. */
+  forecasts: Forecast[] | null;
   /** Names the turn under way; controls stay as they are while it does. */
   turn: string;
   /** When the turn ends, on the clock of `performance.now()`. */
@@ -116,6 +125,8 @@ export interface Facts {
   game: string;
   protocol: "turnstate" | "poker";
   seats: number;
+  /** How it is played, as Markdown. */
+  rules: string;
   /** The game's. */
   options: Record<string, any>;
   people?: number[];

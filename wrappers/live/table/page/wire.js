@@ -154,6 +154,7 @@ export function blankView() {
     seats: [],
     you: null,
     state: null,
+    forecasts: null,
     turn: "",
     deadline: null,
     timeout: 0,

@@ -1,9 +1,12 @@
-/** A game without a page of its own: what TurnState holds, as it stands there. */
+/** A game without a page of its own: what it is about, in words of its fields, and what was done, as tables. */
 
-import { el } from "../dom.js";
+import { el, number, words } from "../dom.js";
 import { nameTag, outcome } from "../names.js";
 
 /** @import { View } from "../types.d.ts" */
+
+/** Fields that have another place on the page, or repeat one. */
+const ELSEWHERE = /^(agent_ids|action_history|past_.*|totals|rounds?|round_number|turns_left|num_.*|resolved|.)$/;
 
 /** @type {import("../types.d.ts").GamePage} */
 export default {
@@ -11,28 +14,114 @@ export default {
   about: () => [],
 
   draw(view) {
+    const { phase = "", game_state: game = {}, game_over: over } = view.state ?? {};
+    const round = game.rounds > 1 ? `, round ${Math.min(game.round_number + 1, game.rounds)} of ${game.rounds}` : "";
+    const facts = Object.entries(game).filter(([name, value]) => !ELSEWHERE.test(name) && !blank(value));
     return [
-      el("p", { class: "big" }, (view.state?.phase ?? "").replaceAll("_", " ")),
-      part(view, view.state?.game_state ?? {}),
-      ...outcome(view),
+      ...(over ? [] : [el("p", { class: "big" }, words(phase) + round)]),
+      ...outcome(view, "utility", true),
+      ...(over ? [] : [el("dl", { class: "facts" }, ...facts.flatMap(([name, value]) => fact(view, name, value)))]),
+      ...rounds(view, game),
+      ...(over ? [] : actions(view, game.action_history ?? [])),
     ];
   },
 };
 
 /**
  * @param {View} view
+ * @param {string} name
  * @param {unknown} value
- * @returns {Node}
  */
-function part(view, value) {
-  if (Array.isArray(value)) return el("ol", { class: "history", tabindex: 0 }, ...value.map((one) => el("li", {}, part(view, one))));
+function fact(view, name, value) {
+  return [el("dt", {}, label(name)), el("dd", {}, ...shown(view, value))];
+}
+
+/** @param {unknown} value */
+function blank(value) {
+  return value === null || (typeof value === "object" && Object.keys(value).length === 0);
+}
+
+/** @param {string} name */
+function label(name) {
+  return words(name.replace(/^my_/, "your_").replace(/^opponents_/, "others_"));
+}
+
+/**
+ * A value: a number, a word, a player, or several of them.
+ * @param {View} view
+ * @param {unknown} value
+ * @returns {(Node | string)[]}
+ */
+function shown(view, value) {
+  if (Array.isArray(value)) return value.flatMap((one, i) => [i ? ", " : "", ...shown(view, one)]);
   if (value !== null && typeof value === "object") {
-    const rows = Object.entries(value).map(([name, one]) => [
-      el("dt", {}, name.replaceAll("_", " ")),
-      el("dd", {}, part(view, one)),
+    return Object.entries(value).flatMap(([name, one], i) => [
+      i ? ", " : "",
+      ...(isAgent(view, name) ? [nameTag(view, name)] : [label(name)]),
+      ": ",
+      ...shown(view, one),
     ]);
-    return el("dl", { class: "facts" }, ...rows.flat());
   }
-  const agent = view.seats.some((place) => place.agent_id === value);
-  return agent ? nameTag(view, String(value)) : document.createTextNode(value === null ? "—" : String(value));
+  if (typeof value === "boolean") return [value ? "yes" : "no"];
+  if (typeof value === "number") return [number(value)];
+  if (isAgent(view, String(value))) return [nameTag(view, String(value))];
+  return [value === null ? "—" : String(value).replaceAll("_", " ")];
+}
+
+/**
+ * @param {View} view
+ * @param {string} name
+ */
+function isAgent(view, name) {
+  return view.seats.some((place) => place.agent_id === name);
+}
+
+/**
+ * The rounds before in a table, the latest first, with what each player has won so far.
+ * @param {View} view
+ * @param {any} game
+ * @returns {Node[]}
+ */
+function rounds(view, game) {
+  const past = game.past_rounds ?? [];
+  if (!past.length) return [];
+  const agents = view.seats.map((place) => place.agent_id);
+  const heads = [el("td"), ...agents.map((one) => el("th", { scope: "col" }, nameTag(view, one)))];
+  const row = (/** @type {string} */ name, /** @type {(agent: string) => string} */ cell) =>
+    el("tr", {}, el("th", { scope: "row" }, name), ...agents.map((one) => el("td", {}, cell(one))));
+  const chosen = (/** @type {Record<string, Record<string, number>>} */ phases, /** @type {string} */ agent) =>
+    Object.values(phases).flatMap((choices) => (agent in choices ? [number(choices[agent] ?? 0)] : []));
+  const rows = past.map((/** @type {any} */ one, /** @type {number} */ age) =>
+    row(`Round ${game.round_number - age}`, (agent) => chosen(one, agent).join(", ") || "—"),
+  );
+  const totals = row("Utility so far", (agent) => number(game.totals?.[agent] ?? 0));
+  return [
+    el(
+      "table",
+      { class: "rounds" },
+      el("caption", {}, "Rounds before"),
+      el("thead", {}, el("tr", {}, ...heads)),
+      el("tbody", {}, totals, ...rows),
+    ),
+  ];
+}
+
+/**
+ * What was done in this round.
+ * @param {View} view
+ * @param {any[]} history
+ * @returns {Node[]}
+ */
+function actions(view, history) {
+  if (!history.length) return [];
+  const rows = history.map(({ agent_id: agent, action, phase, round, ...more }) =>
+    el(
+      "tr",
+      {},
+      el("th", { scope: "row" }, nameTag(view, agent)),
+      el("td", {}, words(action)),
+      el("td", {}, ...Object.values(more).flatMap((one, i) => [i ? ", " : "", ...shown(view, one)])),
+    ),
+  );
+  return [el("table", { class: "rounds" }, el("caption", {}, "This round"), el("tbody", {}, ...rows.reverse()))];
 }

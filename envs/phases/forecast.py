@@ -1,0 +1,193 @@
+"""What an action of a game in phases will pay: it is played by the rules, on the record of what the seat knows.
+
+What the others will do is assumed: the same as in the last round, the same as the seat, the least, half or the most
+that they may, or one of their actions without a number. No hidden value of another seat is read.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.capabilities import Chance
+from ..core.forecast import Forecast
+from ..core.record import Tables
+from ..core.turn_state import TurnState
+from .definition import Named, PhaseGame
+from .rules import decode, legal
+from .table import NOTHING
+
+POINTS = 101
+"""The most numbers of an action whose utilities are calculated."""
+MOST_STEPS = 64
+"""The most decisions of others after the action."""
+
+Others: TypeAlias = Callable[[Any, int], int | None]
+"""``others(table, seat)``: the action index of another seat that has the turn; None: none can be assumed."""
+
+
+def forecasts(
+    own: PhaseGame, chance: Chance, load: Callable[[TurnState], tuple[Tables, int]], state: TurnState
+) -> list[Forecast]:
+    """Return what each action type pays that the receiver of a state may choose now; nothing out of its turn.
+
+    Left out are `pass`, actions with several numbers, and those whose utility always depends on a later decision of
+    the seat.
+    """
+    if not state.is_my_turn:
+        return []
+    tables, seat = load(state)
+    indices = _legal(own, tables[0])
+    found = []
+    for kind, action in enumerate(own.actions):
+        of_kind = indices[(tables[0].first[kind] <= indices) & (indices < tables[0].first[kind + 1])]
+        if not len(of_kind) or tables[0].block[kind] > 1 or (tables[0].divides and own.seats > 2):
+            continue
+        tried = of_kind[np.unique(np.linspace(0, len(of_kind) - 1, POINTS).round().astype(int))]
+        numbers = _numbers(tables[0], tried).tolist()
+        payoffs = {
+            words: [
+                _utility(own, chance, tables, seat, int(one), partial(others, number))
+                for one, number in zip(tried, numbers, strict=True)
+            ]
+            for words, others in _assumptions(own, chance, tables, seat, int(tried[len(tried) // 2])).items()
+        }
+        known = {words: paid for words, paid in payoffs.items() if any(one is not None for one in paid)}
+        if known:
+            found.append(Forecast(action.name, numbers, known))
+    return found
+
+
+def _legal(own: PhaseGame, table: Any) -> NDArray[np.intp]:
+    """Return the legal action indices of the acting seat, without `pass`."""
+    mask = np.zeros(int(table.first[len(own.actions) + 1]), np.int8)
+    legal(table, mask)
+    return np.flatnonzero(mask[: int(table.first[len(own.actions)])])
+
+
+def _numbers(table: Any, indices: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return the numbers of action indices: float64[N]."""
+    kinds = np.searchsorted(table.first[1 : int(table.kinds)], indices, side="right")
+    inside = (indices - table.first[kinds]) // table.block[kinds]
+    numbers: NDArray[np.float64] = table.origin[kinds] + table.gap[kinds] * inside
+    return numbers
+
+
+def _assumptions(
+    own: PhaseGame, chance: Chance, tables: Tables, seat: int, index: int
+) -> Mapping[str, Callable[[float, Any, int], int | None]]:
+    """Return what may be assumed of the others after an action, by its words."""
+    after, other = _until_others(chance, tables, seat, index)
+    if after is None:
+        return {"": _nothing}
+    two = own.seats == 2
+    others = "the other does chooses answers" if two else "the others do choose answer"
+    who, does, chooses, answers = others.rsplit(maxsplit=3)
+    table = after[0]
+    same_phase = int(table.phase) == int(tables[0].phase) and int(table.round_number) == int(tables[0].round_number)
+    named = [
+        (kind, f"{answers} {one.label.replace('_', ' ')}")
+        for kind, one in enumerate(own.actions)
+        if isinstance(one, Named) and (table.offers[table.phase] >> kind) & 1
+    ]
+    if named:
+        return {f"if {who} {words}": partial(_named, own, kind) for kind, words in named}
+    assumed: dict[str, Callable[[float, Any, int], int | None]] = {}
+    if own.rounds > 1 and int(table.round_number) > 0 and table.past[0][table.phase][other] != NOTHING:
+        assumed[f"if {who} {does} as in the last round"] = partial(_as_before, own)
+    if same_phase:
+        assumed[f"if {who} {does} the same"] = partial(_same, own)
+    if len(assumed) < 2:
+        parts = {"the least": 0.0, "half of the most": 0.5} | ({} if same_phase else {"the most": 1.0})
+        assumed |= {f"if {who} {chooses} {words}": partial(_part, own, part) for words, part in parts.items()}
+    return assumed
+
+
+def _until_others(chance: Chance, tables: Tables, seat: int, index: int) -> tuple[Tables | None, int]:
+    """Return the table where another seat chooses in the same round, or has chosen in secret, and that seat."""
+    after = tables.copy()
+    table = after[0]
+    secret = _chosen_in_secret(table, seat)
+    if secret:
+        return after, secret[0]
+    before = int(table.round_number)
+    chance.step(table, decode(table, index))
+    goes_on = int(table.round_number) == before and table.turn >= 0 and int(table.turn) != seat
+    return (after, int(table.turn)) if goes_on else (None, -1)
+
+
+def _chosen_in_secret(table: Any, seat: int) -> list[int]:
+    """Return the other seats whose choice in this phase is sealed."""
+    phase = int(table.phase)
+    others = [other for other in range(int(table.seats)) if other != seat and table.chosen[phase][other] > 0]
+    return others if table.sealed[phase] else []
+
+
+def _utility(own: PhaseGame, chance: Chance, tables: Tables, seat: int, index: int, others: Others) -> float | None:
+    """Return what an action pays a seat in this round; None: it depends on a later decision of the seat."""
+    after = tables.copy()
+    table = after[0]
+    before, won = int(table.round_number), float(table.total[seat])
+    for other in _chosen_in_secret(table, seat):
+        table.turn = other
+        answer = others(table, other)
+        table.number[int(table.phase), other] = 0.0 if answer is None else decode(table, answer).value
+    table.turn = seat
+    chance.step(table, decode(table, index))
+    for _ in range(MOST_STEPS):
+        if int(table.round_number) > before or table.turn < 0:
+            return _expected(chance, after, seat) - won
+        if int(table.turn) == seat:
+            return None
+        answer = others(table, int(table.turn))
+        if answer is None:
+            return None
+        chance.step(table, decode(table, answer))
+    return None
+
+
+def _expected(chance: Chance, tables: Tables, seat: int) -> float:
+    """Return a seat's total, expected over the event that decides it, if there is one."""
+    count = 0 if tables[0].turn >= 0 or tables[0].done else int(chance.outcomes(tables[0]))
+    if not count:
+        return float(tables[0].total[seat])
+    assert chance.probability is not None
+    total = 0.0
+    for event in range(count):
+        after = tables.copy()
+        chance.play(after[0], event)
+        total += chance.probability(tables[0], event) * float(after[0].total[seat])
+    return total
+
+
+# What others do: the seat's own number, the table, and the other seat, to an action index.
+
+
+def _nothing(number: float, table: Any, other: int) -> int | None:
+    return None
+
+
+def _named(own: PhaseGame, kind: int, number: float, table: Any, other: int) -> int | None:
+    first = int(table.first[kind])
+    return first if first in _legal(own, table) else None
+
+
+def _same(own: PhaseGame, number: float, table: Any, other: int) -> int | None:
+    return _nearest(own, table, number)
+
+
+def _as_before(own: PhaseGame, number: float, table: Any, other: int) -> int | None:
+    past = float(table.past[0][int(table.phase)][other])
+    return None if past == NOTHING else _nearest(own, table, past)
+
+
+def _part(own: PhaseGame, part: float, number: float, table: Any, other: int) -> int | None:
+    indices = _legal(own, table)
+    return int(indices[round(part * (len(indices) - 1))]) if len(indices) else None
+
+
+def _nearest(own: PhaseGame, table: Any, number: float) -> int | None:
+    indices = _legal(own, table)
+    return int(indices[np.abs(_numbers(table, indices) - number).argmin()]) if len(indices) else None

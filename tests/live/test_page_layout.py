@@ -1,0 +1,70 @@
+"""Pages on a desk and on a phone, by their DOM: nothing is too wide, too small, cut, or on top of something else."""
+
+import pytest
+from layout import flaws
+from tables import MINE, OVER, move, sit
+
+pytestmark = pytest.mark.slow
+
+SIZES = {
+    "desk": {"viewport": {"width": 1280, "height": 800}},
+    "phone": {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True},
+}
+LONG = "Bartholomew Featherstonehaugh III"[:32]
+
+
+def sum_of(page, words):
+    """Return what the forecast says an action pays under an assumption."""
+    line = page.locator(f".forecast li:has-text('{words}')").inner_text()
+    return float(line.split(words)[0].strip().replace(",", ""))
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_game_of_economics_says_what_one_decides_and_what_it_pays(table, size):
+    with table("cournot", "--agents", "human", "equilibrium", "--seed", "2", "--options", "rounds=2") as visit:
+        page = visit(**SIZES[size])
+        page.wait_for_selector("#sit:visible")
+        assert page.inner_text("#title") == "Cournot competition"
+        assert "Choose your quantity to make the most profit." in page.inner_text("#board")
+        assert flaws(page) == []
+        sit(page, LONG)
+        page.wait_for_selector(MINE)
+        assert page.inner_text("[data-action=submit_quantity]").startswith("Submit quantity")
+        assert "the price is max(0, 100 - 1" in page.inner_text("#board")
+        page.fill("input[type=number]", "30")
+        assert page.inner_text(".forecast div b >> nth=0") == "30 pays you"
+        assert sum_of(page, "if the other does the same") == (100 - 60 - 20) * 30
+        assert sum_of(page, "if the other chooses the least") == (100 - 30 - 20) * 30
+        assert flaws(page) == []
+        move(page, "submit_quantity", quantity=30)
+        page.wait_for_selector(f"{MINE}")
+        page.wait_for_selector(".rounds:has-text('Round 1')")
+        first = page.locator(".rounds tr:has-text('Round 1') td").all_inner_texts()
+        assert first[0] == "30"
+        page.fill("input[type=number]", "20")
+        expected = sum_of(page, "if the other does as in the last round")
+        won = float(page.locator(".rounds tr:has-text('Utility so far') td >> nth=0").inner_text())
+        move(page, "submit_quantity", quantity=20)  # the other does the same as before
+        page.wait_for_selector(OVER)
+        assert page.locator(".outcome tr:has-text('You') td >> nth=-1").inner_text() == f"+{won + expected:,.0f}"
+        assert flaws(page) == []
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_mafia_fits_and_the_phone_shows_role_phase_and_discussion_above_the_choice(table, size):
+    with table("mafia", "--agents", "human", *["loyal"] * 6, "--seed", "93", "--timeout", "5") as visit:
+        page = visit(**SIZES[size])
+        sit(page, LONG)
+        page.wait_for_selector(MINE)
+        assert flaws(page) == []
+        page.locator("main label:has([name=target])").first.click()
+        page.keyboard.press("d")
+        page.wait_for_selector("[data-action=say]")
+        assert flaws(page) == []
+        page.click("[data-action=say]")
+        page.wait_for_selector("[data-action=vote]")
+        assert flaws(page) == []
+        height = SIZES[size]["viewport"]["height"]
+        for part in (".sky h2", ".card-of h3", ".story li li", "[data-action=vote]"):
+            box = page.locator(part).first.bounding_box()
+            assert 0 <= box["y"] <= height - box["height"], part
