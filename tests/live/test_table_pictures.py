@@ -10,7 +10,6 @@ TABLES = {
     "liars_dice": ["liars_dice", "--agents", "human", "careful", "--seed", "2"],
     "bargaining": ["bargaining", "--agents", "human", "fair", "--seed", "4"],
     "auction": ["auction", "--agents", "human", "shade", "--seed", "2"],
-    "cournot": ["cournot", "--agents", "human", "equilibrium", "--seed", "2"],
 }
 
 
