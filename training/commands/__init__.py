@@ -14,6 +14,7 @@ COMMANDS = {
     "sweep": "train with many settings and seeds, and show the best",
     "crossplay": "let several policies play with each other: matrix, self-play and cross-play, ratings",
     "reference": "rate a policy or a language model against frozen opponents; a leaderboard of such results",
+    "export": "write a data set for language models: conversations with the values of all legal actions",
     "solve": "solve a small game exactly and write the policy",
     "play": "watch a match in the terminal, or play in it; write it as a film or a page",
     "table": "play in the browser, alone or with others, beside policies and bots; also a lobby with many tables",

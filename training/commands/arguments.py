@@ -114,9 +114,11 @@ class ModelArguments:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PromptArguments(ModelArguments):
-    """The language model of the agent llm, and how it is asked."""
+class ViewArguments:
+    """How a language model is asked."""
 
+    prompts: Path | None = None
+    """TOML file with the prompts of language models. Default: Parlour's own (docs/bridges/llm.md)."""
     state_view: StateView = "json"
     """How the model is shown the state: as JSON, as compact lines, or in words."""
     legal_actions: bool = True
@@ -141,6 +143,11 @@ class PromptArguments(ModelArguments):
             legal=self.legal_actions,
             conversation=self.conversation,
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PromptArguments(ModelArguments, ViewArguments):
+    """The language model of the agent llm, and how it is asked."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -74,6 +74,7 @@ class Tree:
         tables: a record of each set, one of those that its seat cannot tell apart.
         ends: int64[T, seats], the sequences that lead to each end.
         payoffs: float64[T, seats], what each seat wins there, times the probability of the random events.
+        chances: float64[T], the probability of the random events on the way there.
     """
 
     game: Game
@@ -88,6 +89,7 @@ class Tree:
     tables: Tables
     ends: Ints
     payoffs: Floats
+    chances: Floats
 
     def strategy_of(self, policy: Probable) -> Floats:
         """Return how a policy plays in all seats: float64[Q]. A deterministic one plays its most likely actions.
@@ -319,6 +321,7 @@ class _Builder:
         self._tables: list[Any] = []
         self._ends: list[Ints] = []
         self._payoffs: list[Floats] = []
+        self._chances: list[Floats] = []
 
     def expand(self, level: _Level, look: Any, go: Any, num_actions: int) -> _Level:
         """Note the ends and information sets of a level, and return the next one."""
@@ -331,6 +334,7 @@ class _Builder:
         ends = who == END
         self._ends.append(level.sequences[ends])
         self._payoffs.append(level.won[ends] * level.chances[ends, None])
+        self._chances.append(level.chances[ends])
         first = np.zeros(count, np.int64)
         rows = np.flatnonzero(who >= 0)
         if len(rows):
@@ -407,6 +411,8 @@ class _Builder:
         ends, inverse = np.unique(np.concatenate(self._ends), axis=0, return_inverse=True)
         payoffs = np.zeros((len(ends), game.seats))
         np.add.at(payoffs, inverse.ravel(), np.concatenate(self._payoffs))
+        chances = np.zeros(len(ends))
+        np.add.at(chances, inverse.ravel(), np.concatenate(self._chances))
         return Tree(
             game=game,
             encoder=encoder,
@@ -420,4 +426,5 @@ class _Builder:
             tables=np.array(self._tables, game.rules.blank.dtype).view(np.recarray),
             ends=np.ascontiguousarray(ends, np.int64),
             payoffs=payoffs,
+            chances=chances,
         )

@@ -1,0 +1,154 @@
+"""Values of all legal actions at decisions of a policy's play: exact where the tree can be walked, else by rollouts.
+
+The value of an action is the return from there on of the seat that takes it, on average, if all seats, its own
+included, play by the policy afterwards.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...envs import Game, play_until_done
+from ...envs.core.rng import streams
+from ...envs.core.rollout import Policy, act_of, played, tables_with_seed
+from .exact import Floats, Tree, realised
+
+EPISODES = 256
+"""Episodes that are played at the same time."""
+LEAST = 1e-9
+"""The least probability with which chance and the others reach an information set whose values are known."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A decision.
+
+    Attributes:
+        episode: the number of its episode.
+        seat: who decides.
+        table: the record.
+        observation: float32[D], of the policy's encoder.
+        mask: int8[A].
+    """
+
+    episode: int
+    seat: int
+    table: Any
+    observation: NDArray[np.float32]
+    mask: NDArray[np.int8]
+
+
+class _Recorder:
+    """A policy whose decisions are kept, each with the record as it is before."""
+
+    def __init__(self, player: Policy, first: int) -> None:
+        self.encoder = getattr(player, "encoder", None)
+        self.found: list[Decision] = []
+        self._player, self._first = player, first
+
+    def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
+        return self._player.act(observations, masks)
+
+    def act_on(
+        self, tables: Any, rows: NDArray[np.int64], observations: NDArray[np.float32], masks: NDArray[np.int8]
+    ) -> NDArray[np.int64]:
+        for row, seen, mask in zip(rows.tolist(), observations, masks, strict=True):
+            table = tables[row]
+            self.found.append(Decision(self._first + row, int(table.turn), table.copy(), seen.copy(), mask.copy()))
+        return np.asarray(act_of(self._player, tables, rows, observations, masks))
+
+
+def decisions_of(player: Policy, game: Game, seed: int) -> Iterator[Decision]:
+    """Yield the decisions of all seats, episode after episode without end, in which a policy plays all seats.
+
+    Args:
+        player: the policy.
+        game: the game.
+        seed: of the episodes.
+    """
+    for number in count(0, EPISODES):
+        recorder = _Recorder(player, number)
+        tables = tables_with_seed(game, EPISODES, streams(seed, number + EPISODES)[number:].tolist())
+        play_until_done(game, [recorder], tables)
+        yield from sorted(recorder.found, key=lambda decision: decision.episode)
+
+
+def probabilities(policy: Policy, game: Game, decision: Decision) -> Floats:
+    """Return how likely a policy takes each action index at a decision, float64[A]; 1 for one, if it does not tell."""
+    likely = None if hasattr(policy, "act_on") else played(policy)
+    seen, masks = decision.observation[None], decision.mask[None]
+    if likely is not None:
+        return np.asarray(likely(seen, masks)[0], np.float64)
+    table = game.tables(1)
+    table[0] = decision.table
+    action = int(np.asarray(act_of(policy, table, np.zeros(1, np.int64), seen, masks)).reshape(-1)[0])
+    return np.asarray(np.eye(len(decision.mask))[action])
+
+
+class ExactValues:
+    """The exact values at the information sets of a tree.
+
+    Args:
+        tree: the tree.
+        strategy: float64[Q], how all seats play.
+    """
+
+    def __init__(self, tree: Tree, strategy: Floats) -> None:
+        self._tree = tree
+        plan, self._values = realised(strategy, tree.parent, tree.first), np.zeros(len(strategy))
+        self._reached = np.zeros(len(strategy))
+        for seat in range(tree.game.seats):
+            others = np.delete(plan[tree.ends], seat, axis=1).prod(axis=1)
+            np.add.at(self._values, tree.ends[:, seat], others * tree.payoffs[:, seat])
+            np.add.at(self._reached, tree.ends[:, seat], others * tree.chances)
+        for number in range(len(tree.seat) - 1, -1, -1):  # a set stands after those that lead to it
+            mine = slice(tree.first[number], tree.first[number + 1])
+            self._values[tree.parent[number]] += strategy[mine] @ self._values[mine]
+            self._reached[tree.parent[number]] += strategy[mine] @ self._reached[mine]
+        self._sets = {self._key(*each): i for i, each in enumerate(zip(tree.seat, tree.observations, strict=True))}
+
+    def at(self, decision: Decision) -> Floats | None:
+        """Return the value of each legal action in their order, in `Payoffs.unit`; None where nobody gets to."""
+        number = self._sets[self._key(decision.seat, decision.observation)]
+        mine = slice(self._tree.first[number], self._tree.first[number + 1])
+        reached = self._reached[mine]
+        if reached.min() < LEAST:
+            return None
+        return np.asarray(self._values[mine] / reached / self._tree.game.payoffs.unit)
+
+    @staticmethod
+    def _key(seat: int, observation: NDArray[np.float32]) -> tuple[int, bytes]:
+        return int(seat), (np.asarray(observation, np.float32) + np.float32(0)).tobytes()
+
+
+def rolled_out(policy: Policy, game: Game, decision: Decision, episodes: int, seed: int) -> Floats:
+    """Return the value of each legal action in their order, by playing on from the record, in `Payoffs.unit`.
+
+    The record has what the seat does not see. So one value is that of the true state; over many decisions of the
+    policy's own play they are on average those of what the seat sees.
+
+    Args:
+        policy: plays all seats.
+        game: the game.
+        decision: the decision.
+        episodes: number of episodes for each action.
+        seed: of what chance draws from there on.
+    """
+    legal = np.flatnonzero(decision.mask).tolist()
+    tables = game.tables(len(legal) * episodes)
+    tables[:] = decision.table
+    tables.stream = np.tile(streams(seed, episodes), len(legal))
+    returns = np.zeros(len(tables))
+    for row, table in enumerate(tables):
+        game.rules.step(table, game.rules.decode(table, legal[row // episodes]))
+        returns[row] = table.rewards[decision.seat]
+    going = np.flatnonzero(tables.done == 0)
+    if len(going):
+        rest = tables[going].copy().view(np.recarray)
+        returns[going] += play_until_done(game, [policy], rest, begin=False)[:, decision.seat]
+    means: Floats = returns.reshape(len(legal), episodes).mean(axis=1) / game.payoffs.unit
+    return means
