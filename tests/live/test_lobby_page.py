@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from layout import flaws
 from live.test_table_access import DESK, PHONE, complaints
 from tables import MINE, move
 
@@ -27,11 +28,12 @@ def opened(page, game, *opponents, seats=None, hidden=False):
     page.select_option("#game", game)
     if seats is not None:
         page.fill("#count", str(seats))
+    page.locator("details").evaluate("one => (one.open = true)")
     for select, name in zip(page.locator("#opponents select").all(), opponents, strict=True):
         select.select_option(name)
     page.set_checked("#hidden", hidden)
     page.click("#new [type=submit]")
-    page.wait_for_selector("#sit:visible")
+    page.wait_for_selector("#stand:visible")  # who opens a table sits there
 
 
 def named_by_chromium(page, status):
@@ -48,9 +50,8 @@ def test_a_person_takes_a_name_plays_a_trained_policy_and_is_rated(lobby):
         enter(page, "<b>Ann</b>")
         page.wait_for_selector("#you:has-text('<b>Ann</b>')")
         opened(page, "kuhn", "zoo:kuhn")
-        assert page.inner_text("#sit button") == "Sit down as <b>Ann</b>"
+        page.wait_for_selector("#seats li:has-text('<b>Ann</b> (you)')")
         assert complaints(page) == ""
-        page.click("#sit button")
         while True:
             page.wait_for_selector(f"{MINE}, #status:text('over')")
             if "over" in page.inner_text("#status"):
@@ -62,6 +63,9 @@ def test_a_person_takes_a_name_plays_a_trained_policy_and_is_rated(lobby):
         assert {row.split("\t")[0].strip() for row in rated} == {"<b>Ann</b>", "Zoo"}
         assert re.search(r"Zoo [+-]\d, <b>Ann</b> [+-]\d", page.inner_text("#results"))
         assert complaints(page) == ""
+        page.click("[data-order=player]")
+        names = page.locator("#ratings tbody th").all_inner_texts()
+        assert names == sorted(names)
         page.reload()
         page.wait_for_selector("#you:has-text('<b>Ann</b>')")
 
@@ -74,7 +78,6 @@ def test_two_people_meet_at_a_table_by_its_link(lobby):
         enter(ann, "Ann")
         opened(ann, "bargaining", "", hidden=True)
         link = ann.input_value("#invite input")
-        ann.click("#sit button")
         bob.reload()
         bob.wait_for_selector("#tables:has-text('No table is open')")  # it is not listed
         bob.goto(link)
@@ -97,14 +100,14 @@ def test_two_people_meet_at_a_table_by_its_link(lobby):
 def test_a_person_plays_holdem_by_way_of_the_lobby(lobby):
     with lobby("holdem", "--hands", "1") as visit:
         page = visit(**PHONE)
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        page.wait_for_selector("#presets button:has-text('Heads-up')")
+        assert flaws(page) == []
         assert complaints(page) == ""
         enter(page, "Ann")
         opened(page, "holdem", "call", seats=2)
-        page.tap("#sit button")
         move(page, "fold")
         page.tap("#lobby")
-        page.wait_for_selector("#results li:has-text('holdem')")
+        page.wait_for_selector("#results li:has-text('Texas')")
         assert re.search(r"Call \+\d.*Ann -\d|Ann -\d.*Call \+\d", page.inner_text("#results"))
 
 
@@ -113,6 +116,10 @@ def test_what_the_server_refuses_is_said(lobby):
         page = visit(**DESK)
         enter(page, "Ann")
         page.wait_for_selector("#new [type=submit]:enabled")
+        page.select_option("#all", "tight")
+        page.locator("details").evaluate("one => (one.open = true)")
+        assert {select.input_value() for select in page.locator("#opponents select").all()} == {"tight"}
+        assert "Win chips" in page.inner_text("#what")
         page.fill("#count", "16")
         page.click("#new [type=submit]")
         page.wait_for_selector("#notice:has-text('seats')")

@@ -7,11 +7,11 @@ from math import isfinite
 from pathlib import Path
 
 from ... import zoo
-from ...envs import GAMES, Game
+from ...envs import GAMES, Game, how_to_play
 from ...wrappers.live.common.activity import Activity
 from ...wrappers.live.common.server import ServerSettings
 from ...wrappers.live.lobby.host import LobbyHost
-from ...wrappers.live.lobby.tables import LobbyTable, Offer, Opponent
+from ...wrappers.live.lobby.tables import LobbyTable, Offer, Opponent, Preset
 from ...wrappers.live.table.table_result import LobbyCallbacks
 from ..terminal.console import Console
 from .arguments import LiveArguments, SessionArguments, TableArguments
@@ -23,6 +23,22 @@ HANDS = 30
 """Number of hands after which a poker table of a lobby ends and counts, if none is given."""
 SEATS = range(2, 17)
 """The numbers of seats that a table of the lobby may have."""
+
+
+KINDS = {
+    "Cards and dice": ("holdem", "kuhn", "leduc", "liars_dice"),
+    "Social deduction": ("mafia", "werewolf"),
+    "Puzzles": ("tangram",),
+}
+"""The games by kind, as the lobby groups them."""
+ECONOMICS = "Markets, auctions and bargains"
+"""The kind of all other games."""
+PRESETS = (
+    Preset("Heads-up hold'em against the zoo", "holdem", 2, ("zoo:holdem",)),
+    Preset("Mafia with six policies of the zoo", "mafia", 7, ("zoo:mafia",) * 6),
+    Preset("Split a pie with the zoo", "bargaining", None, ("zoo:bargaining",)),
+)
+"""The tables that the lobby opens with one click, where it offers their games."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,9 +88,12 @@ def serve_lobby(
                 f"{spec} plays {trained_as.name}, which this lobby does not offer: name it among the games"
             )
         trained.setdefault(trained_as.name, []).append(spec)
+    offers = [_offer(game, trained.get(game.name, ())) for game in offered]
+    able = {(offer.game, one.name) for offer in offers for one in offer.opponents}
     host = LobbyHost(
-        [_offer(game, trained.get(game.name, ())) for game in offered],
+        offers,
         partial(_table, tables=replace(tables, hands=hands)),
+        presets=[one for one in PRESETS if {(one.game, name) for name in one.opponents} <= able],
         state=lobby.state,
         empty_after=empty_after,
         server=server,
@@ -111,7 +130,15 @@ def _offer(game: Game, policies: Sequence[str]) -> Offer:
             programs.append(Opponent(spec, spec in trained, seats))
         elif spec in policies:
             raise ValueError(reasons[game.seats])
-    return Offer(game.name, game.seats, has_seats(game.name), tuple(programs))
+    title, sentence = _in_words(game)
+    kind = next((kind for kind, names in KINDS.items() if game.name in names), ECONOMICS)
+    return Offer(game.name, game.seats, has_seats(game.name), tuple(programs), title, kind, sentence)
+
+
+def _in_words(game: Game) -> tuple[str, str]:
+    """Return the heading and the first paragraph of the rules in words."""
+    heading, _, rest = how_to_play(game).strip().partition("\n")
+    return heading.removeprefix("# "), rest.strip().partition("\n")[0]
 
 
 def _table(

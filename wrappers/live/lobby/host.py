@@ -25,7 +25,7 @@ from ..table.table_result import TableResult
 from . import messages
 from .messages import ListedRating, ListedResult, Lobby, NewPerson, NewTable, Opened, Person, Refused
 from .store import LobbyStore
-from .tables import LobbyRefusal, LobbyTables, MakeTable, Offer
+from .tables import LobbyRefusal, LobbyTables, MakeTable, Offer, Preset
 
 BODY_LIMIT = 2**14
 """The most bytes of a request's body."""
@@ -46,6 +46,7 @@ class LobbyHost(Server):
     Args:
         offers: the games, with their opponents.
         make: makes a table.
+        presets: tables that people open with one click.
         state: the file (SQLite) of names, results and ratings; None: they end with the server.
         empty_after: seconds without an open page after which a table ends.
         server: where it listens; people need its access token to choose a name.
@@ -62,13 +63,14 @@ class LobbyHost(Server):
         offers: Sequence[Offer],
         make: MakeTable,
         *,
+        presets: Sequence[Preset] = (),
         state: str | PathLike[str] | None = None,
         empty_after: float = 300.0,
         server: ServerSettings | None = None,
     ) -> None:
         super().__init__(server, check_host=True, body_limit=BODY_LIMIT)
         self.store = LobbyStore(IN_MEMORY if state is None else state)
-        self._offers = offers
+        self._offers, self._presets = offers, presets
         self._programs = {
             offer.game: {name: one.name for one in offer.opponents for name in (one.name, short_name(one.name))}
             for offer in offers
@@ -99,7 +101,8 @@ class LobbyHost(Server):
     def routes(self) -> list[web.RouteDef]:
         """See `Server`."""
         names = {one.name: short_name(one.name) for offer in self._offers for one in offer.opponents}
-        facts = {"offers": self._offers, "names": names, "locked": self.settings.access_token is not None}
+        locked = self.settings.access_token is not None
+        facts = {"offers": self._offers, "presets": self._presets, "names": names, "locked": locked}
         return [
             web.post("/people", self._new_person),
             web.get("/lobby", self._lobby),

@@ -103,12 +103,35 @@ class Offer:
         seats: the usual number of seats.
         any_seats: whether a table may have another number.
         opponents: the programs that play it.
+        title: the game's name in words; "": `game`.
+        kind: the kind of game under which people look for it.
+        sentence: what one does in it.
     """
 
     game: str
     seats: int
     any_seats: bool
     opponents: tuple[Opponent, ...]
+    title: str = ""
+    kind: str = "Games"
+    sentence: str = ""
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A table that people open with one click.
+
+    Attributes:
+        title: what it is, in a few words.
+        game: the game's name.
+        seats: the number of seats; None: the usual one.
+        opponents: the programs by name.
+    """
+
+    title: str
+    game: str
+    seats: int | None
+    opponents: tuple[str, ...]
 
 
 class LobbyTable(Protocol):

@@ -1,12 +1,13 @@
 /** The lobby's page: tables to join, a form for a new one, ratings and results. */
 
-import { byId, el, number } from "./dom.js";
+import { byId, el, number, words } from "./dom.js";
 import { face } from "./names.js";
 import { keepPerson, keyPart, lobbyKey, person } from "./person.js";
 
 /**
  * @typedef {{ name: string, trained: boolean, seats: number[] }} Opponent
- * @typedef {{ game: string, seats: number, any_seats: boolean, opponents: Opponent[] }} Offer
+ * @typedef {{ game: string, seats: number, any_seats: boolean, opponents: Opponent[], title: string, kind: string, sentence: string }} Offer
+ * @typedef {{ title: string, game: string, seats: number | null, opponents: string[] }} Preset
  * @typedef {{ name: string | null, program: boolean, here: boolean }} Seat
  * @typedef {{ table_id: string, game: string, status: string, seats: Seat[], listed: boolean, yours: boolean }} Table
  * @typedef {{ name: string, program: boolean, payoff: number }} Player
@@ -25,13 +26,19 @@ const enter = byId("enter", HTMLFormElement);
 const wish = byId("new", HTMLFormElement);
 const game = byId("game", HTMLSelectElement);
 const count = byId("count", HTMLInputElement);
+const presets = byId("presets", HTMLElement);
+const all = byId("all", HTMLSelectElement);
 const opponents = byId("opponents", HTMLFieldSetElement);
 const submit = /** @type {HTMLButtonElement} */ (wish.querySelector("[type=submit]"));
 
-/** @type {{ offers: Offer[], names: Record<string, string>, locked: boolean }} */
+/** @type {{ offers: Offer[], presets: Preset[], names: Record<string, string>, locked: boolean }} */
 const facts = await (await fetch("facts.json")).json();
 let latest = ""; // what is shown
-let opening = false;
+/** @type {AbortController | null} */
+let opening = null; // stops the opening of a table
+/** @type {Rating[]} */
+let ratings = [];
+let order = "rating"; // the column by which ratings are sorted
 
 /**
  * A call. A refusal is shown to the person, and gives null.
@@ -39,17 +46,19 @@ let opening = false;
  * @param {string} path
  * @param {string | null} token
  * @param {object | null} [body]
+ * @param {AbortSignal | null} [signal]
  * @returns {Promise<any>}
  */
-async function call(method, path, token, body = null) {
+async function call(method, path, token, body = null, signal = null) {
   /** @type {Record<string, string>} */
   const headers = token === null ? {} : { Authorization: `Bearer ${token}` };
   try {
-    const reply = await fetch(path, { method, headers, body: body === null ? null : JSON.stringify(body) });
+    const reply = await fetch(path, { method, headers, signal, body: body === null ? null : JSON.stringify(body) });
     const answer = await reply.json();
     if (method !== "GET") notice.textContent = reply.ok ? "" : answer.message;
     return reply.ok ? answer : null;
   } catch {
+    if (signal?.aborted) return null;
     status.textContent = "The server cannot be reached.";
     latest = "";
     return null;
@@ -65,7 +74,8 @@ async function look() {
   if (lobby.you === null && person() !== null) keepPerson(null); // of another lobby
   showPerson();
   showTables(lobby.tables);
-  showRatings(lobby.ratings);
+  ratings = lobby.ratings;
+  showRatings();
   showResults(lobby.results);
 }
 
@@ -76,8 +86,14 @@ function showPerson() {
   you.hidden = found === null;
   enter.hidden = found !== null || locked;
   you.replaceChildren("You are ", el("bdi", { class: "name" }, found?.name ?? ""), ".");
-  submit.disabled = found === null || opening;
-  submit.textContent = opening ? "The table opens…" : "Open the table";
+  for (const button of [submit, ...presets.querySelectorAll("button")]) {
+    button.disabled = found === null || opening !== null;
+  }
+}
+
+/** @param {string} name */
+function titleOf(name) {
+  return facts.offers.find((offer) => offer.game === name)?.title ?? name;
 }
 
 /**
@@ -94,52 +110,60 @@ function showTables(tables) {
   const rows = tables.map((table) => {
     const free = table.seats.some((seat) => !seat.program && (seat.name === null || !seat.here));
     const link = el("a", { href: `tables/${table.table_id}/`, class: "button" }, free ? "Join" : "Watch");
-    link.setAttribute("aria-label", `${free ? "Join" : "Watch"}: ${table.game}`);
+    link.setAttribute("aria-label", `${free ? "Join" : "Watch"}: ${titleOf(table.game)}`);
     const names = table.seats.flatMap((seat, i) => [
       i ? ", " : "",
       seat.name === null ? el("i", {}, "free") : player(seat.name, seat.program),
     ]);
     const words = STATUS[/** @type {keyof typeof STATUS} */ (table.status)] ?? table.status;
     const unlisted = table.listed ? "" : ", only with the link";
-    return el("li", {}, el("b", {}, table.game), el("span", { class: "who" }, ...names), words + unlisted, link);
+    return el("li", {}, el("b", {}, titleOf(table.game)), el("span", { class: "who" }, ...names), words + unlisted, link);
   });
   byId("tables", HTMLElement).replaceChildren(
     ...(rows.length ? rows : [el("li", {}, "No table is open. Open one.")]),
   );
 }
 
-/** @param {Rating[]} ratings */
-function showRatings(ratings) {
-  const games = [...new Set(ratings.map((one) => one.game))];
-  const tables = games.map((name) => {
-    const rows = ratings
-      .filter((one) => one.game === name)
-      .map((one) =>
-        el(
-          "tr",
-          {},
-          el("th", { scope: "row" }, player(one.name, one.program)),
-          el("td", {}, `${one.rating.toFixed(1)} ± ${one.deviation.toFixed(1)}`),
-          el("td", {}, String(one.matches)),
-        ),
-      );
-    const heads = ["Player", "Rating", "Matches"].map((head) => el("th", { scope: "col" }, head));
-    return el("table", {}, el("caption", {}, name), el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...rows));
+/** One table of all ratings; a column's heading sorts by it. */
+function showRatings() {
+  const compare = {
+    player: (/** @type {Rating} */ a, /** @type {Rating} */ b) => a.name.localeCompare(b.name),
+    game: (/** @type {Rating} */ a, /** @type {Rating} */ b) => a.game.localeCompare(b.game) || b.rating - a.rating,
+    rating: (/** @type {Rating} */ a, /** @type {Rating} */ b) => b.rating - a.rating,
+    matches: (/** @type {Rating} */ a, /** @type {Rating} */ b) => b.matches - a.matches,
+  };
+  const rows = [...ratings].sort(compare[/** @type {keyof typeof compare} */ (order)]).map((one) =>
+    el(
+      "tr",
+      {},
+      el("th", { scope: "row" }, player(one.name, one.program)),
+      el("td", {}, titleOf(one.game)),
+      el("td", {}, `${one.rating.toFixed(1)} ± ${one.deviation.toFixed(1)}`),
+      el("td", {}, String(one.matches)),
+    ),
+  );
+  const heads = Object.keys(compare).map((name) => {
+    const button = el("button", { type: "button", "data-order": name }, words(name));
+    return el("th", { scope: "col", "aria-sort": name === order ? "other" : null }, button);
   });
-  byId("ratings", HTMLElement).replaceChildren(...(tables.length ? tables : ["No match is rated yet."]));
+  const table = el("table", {}, el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...rows));
+  byId("ratings", HTMLElement).replaceChildren(rows.length ? table : "No match is rated yet.");
 }
 
 /** @param {Result[]} results */
 function showResults(results) {
   const rows = results.map((one) => {
     const when = new Date(one.ended_at);
+    /** @type {Record<string, number>} */
+    const before = {};
     const players = one.players.flatMap(({ name, program, payoff }, i) => [
       i ? ", " : "",
       player(name, program),
+      (before[name] = (before[name] ?? 0) + 1) > 1 ? ` ${before[name]}` : "",
       ` ${payoff > 0 ? "+" : ""}${number(payoff)}`,
     ]);
     const time = el("time", { datetime: one.ended_at }, when.toLocaleString());
-    return el("li", {}, el("b", {}, one.game), el("span", { class: "who" }, ...players), time);
+    return el("li", {}, el("b", {}, titleOf(one.game)), el("span", { class: "who" }, ...players), time);
   });
   byId("results", HTMLElement).replaceChildren(...(rows.length ? rows : [el("li", {}, "No match is over yet.")]));
 }
@@ -154,7 +178,8 @@ function chosen() {
 function showSeats() {
   const offer = chosen();
   count.value = String(offer.seats);
-  byId("players", HTMLElement).hidden = !offer.any_seats;
+  byId("seating", HTMLElement).hidden = !offer.any_seats;
+  byId("what", HTMLElement).textContent = offer.sentence;
   showOpponents();
 }
 
@@ -174,7 +199,10 @@ function showOpponents() {
     select.value = programs.some(([name]) => name === before) ? before : "";
     return el("label", { class: "opponent" }, `Seat ${i + 1}`, select);
   });
-  opponents.replaceChildren(el("legend", {}, "Who plays with you"), ...rows);
+  opponents.replaceChildren(el("legend", { class: "unseen" }, "Who plays with you"), ...rows);
+  const first = rows[0]?.querySelector("select");
+  all.replaceChildren(...[...(first?.options ?? [])].map((one) => one.cloneNode(true)));
+  all.value = first?.value ?? "";
 }
 
 /** @returns {string[]} the chosen programs, "" for a person */
@@ -193,21 +221,55 @@ enter.addEventListener("submit", async (event) => {
   latest = "";
   await look();
 });
-wish.addEventListener("submit", async (event) => {
-  event.preventDefault();
-  opening = true;
+/**
+ * Open a table and sit down there; say meanwhile what is done, and for how long.
+ * @param {{ game: string, seats: number | null, opponents: string[], listed: boolean }} body
+ */
+async function open(body) {
+  const stop = new AbortController();
+  opening = stop;
   showPerson();
+  const since = performance.now();
+  const panel = byId("opening", HTMLElement);
+  const line = /** @type {HTMLElement} */ (panel.querySelector("span"));
+  const say = () => {
+    const seconds = Math.round((performance.now() - since) / 1000);
+    const programs = body.opponents.length ? "the rules and the other players" : "the rules";
+    line.textContent = `The table of ${titleOf(body.game)} opens: ${programs} are being prepared, ${seconds} s.`;
+  };
+  say();
+  panel.hidden = false;
+  const ticking = window.setInterval(say, 1000);
+  const table = await call("POST", "tables", person()?.token ?? null, body, stop.signal);
+  window.clearInterval(ticking);
+  panel.hidden = true;
+  opening = null;
+  showPerson();
+  if (table !== null && !stop.signal.aborted) location.assign(`tables/${table.table_id}/?sit${keyPart()}`);
+}
+
+byId("opening", HTMLElement).addEventListener("click", (event) => {
+  if (event.target instanceof HTMLButtonElement) opening?.abort();
+});
+byId("ratings", HTMLElement).addEventListener("click", (event) => {
+  const name = event.target instanceof HTMLElement ? event.target.dataset["order"] : undefined;
+  if (name === undefined) return;
+  order = name;
+  showRatings();
+  /** @type {HTMLElement | null} */ (document.querySelector(`[data-order="${name}"]`))?.focus();
+});
+wish.addEventListener("submit", (event) => {
+  event.preventDefault();
   const programs = wanted();
-  const body = {
+  open({
     game: game.value,
     seats: chosen().any_seats ? programs.length + 1 : null,
     opponents: programs.filter((name) => name !== ""),
     listed: !byId("hidden", HTMLInputElement).checked,
-  };
-  const opened = await call("POST", "tables", person()?.token ?? null, body);
-  opening = false;
-  showPerson();
-  if (opened !== null) location.assign(`tables/${opened.table_id}/${keyPart()}`);
+  });
+});
+all.addEventListener("change", () => {
+  for (const select of opponents.querySelectorAll("select")) select.value = all.value;
 });
 game.addEventListener("change", () => {
   opponents.replaceChildren();
@@ -215,7 +277,20 @@ game.addEventListener("change", () => {
 });
 count.addEventListener("input", showOpponents);
 
-game.replaceChildren(...facts.offers.map((offer) => el("option", { value: offer.game }, offer.game)));
+const kinds = [...new Set(facts.offers.map((offer) => offer.kind))];
+game.replaceChildren(
+  ...kinds.map((kind) => {
+    const offers = facts.offers.filter((offer) => offer.kind === kind);
+    return el("optgroup", { label: kind }, ...offers.map((one) => el("option", { value: one.game }, one.title)));
+  }),
+);
+presets.replaceChildren(
+  ...facts.presets.map(({ title, ...body }) => {
+    const button = el("button", { type: "submit" }, title);
+    button.addEventListener("click", () => open({ ...body, listed: true }));
+    return button;
+  }),
+);
 showSeats();
 showPerson();
 await look();

@@ -52,8 +52,17 @@ let seen = 0; // messages that have been in sight
 /** @type {Act} */
 const act = (action) => client.act(action);
 
+/** Sit down at the table that this person has just opened. */
+function sitAtOnce() {
+  const found = person();
+  if (!new URLSearchParams(location.search).has("sit") || client.view.status === "connecting" || found === null) return;
+  history.replaceState(null, "", `${location.pathname}${keyPart()}`);
+  if (client.view.you === null) client.sit(found.name, found.token);
+}
+
 function show() {
   const view = client.view;
+  if (facts.lobby) sitAtOnce();
   status.textContent = sentence(view);
   notice.textContent = view.notice;
   stand.hidden = view.you === null;
