@@ -329,7 +329,7 @@ def test_a_policy_that_tells_no_probabilities_is_refused():
 
 def test_the_deployed_player_searches():
     player = poker.player("zoo:holdem", False, None, 1, search=True)
-    assert isinstance(player.policy, ResolvingPolicy)
+    assert isinstance(player.search.policy, ResolvingPolicy)
     with pytest.raises(ValueError, match="does not tell its probabilities"):
         poker.player("call", True, None, 1, search=True)
 

@@ -156,6 +156,9 @@ class AgentsArguments(PromptArguments):
 
     agents: tuple[str, ...]
     """The players, seat by seat: runs, policy files, zoo:GAME, bots, human, or llm."""
+    search: bool = False
+    """The policies among them search before they act, in five seconds and half of the time for an answer. Hold'em and
+    tangram have a search."""
 
 
 @dataclass(frozen=True, kw_only=True)

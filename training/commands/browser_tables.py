@@ -16,6 +16,7 @@ from ..learning.settings import pair
 from ..terminal.console import Console
 from .arguments import PromptArguments, TableArguments
 from .lookup import HUMAN, agent, warn_about_differences
+from .searching import searching_agents
 
 POKER = "holdem"
 """The game that is played at a table of the poker host, where stacks carry over from hand to hand."""
@@ -30,6 +31,7 @@ def browser_table(
     options: Sequence[str] = (),
     seed: int | None = None,
     language_models: PromptArguments = NO_MODEL,
+    search: bool = False,
     log: MatchLog | None = None,
     **common: Any,
 ) -> Any:
@@ -42,6 +44,7 @@ def browser_table(
         options: the game's options that the user gave, as ``name=value``.
         seed: the seed of the deals and the programs; None: random.
         language_models: the model of the language models, and how it is asked.
+        search: whether the policies search before they act.
         log: the match log.
         common: arguments of every table: server and lobby.
 
@@ -55,6 +58,7 @@ def browser_table(
         for spec, one in zip(specs, seeds, strict=True)
     ]
     warn_about_differences(zip(specs, agents, strict=True), game)
+    agents = searching_agents(specs, agents, seed) if search else agents
     players = _named(specs, [None if one is None else DelayedAgent(one, tables.delay) for one in agents])
     if game.name == POKER:
         from ...wrappers.live.table.poker import poker_table  # imported here: it loads the poker host

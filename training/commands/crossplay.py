@@ -13,6 +13,7 @@ from ..terminal.progress import counting_bar
 from .arguments import PolicyNames, ReportArguments, WorkerArguments
 from .ladder import rated
 from .lookup import game_of, policies_of, require_opponents, silenced, warn_about_differences
+from .searching import searching_policies
 
 FIRST = ("game", "options", "seats", "deals", "ladder", "processes", "by-seat", "deterministic", "seed", "json")
 
@@ -31,6 +32,7 @@ def command(
     mute: bool = False,
     scramble: bool = False,
     deterministic: bool = False,
+    search: bool = False,
     work: WorkerArguments,
     report: ReportArguments,
 ) -> None:
@@ -55,6 +57,7 @@ def command(
         mute: Nobody can say anything. What this changes is what talk is worth.
         scramble: Every statement is replaced by a random one.
         deterministic: Play the most likely actions instead of random draws.
+        search: The policies that can search do so before they act, without a time limit.
     """
     if len(runs) < 2:
         raise ValueError("name at least two policies")
@@ -67,6 +70,8 @@ def command(
         require_opponents(table)
     players = policies_of(runs, table, report.seed, deterministic)
     warn_about_differences(players.items(), table)
+    if search:
+        players = searching_policies(players, table, report.seed)
     heard = {
         name: silenced(player, table, mute, scramble, report.seed + number)
         for number, (name, player) in enumerate(players.items())
@@ -80,7 +85,7 @@ def command(
     rating = None if ladder is None else rated(table, runs, matrices, ladder, samples, report.seed)
     if report.as_json:
         about = {"game": table.id, "options": dict(table.options), "seed": report.seed, "deals": deals}
-        about |= {"mute": mute, "scramble": scramble}
+        about |= {"mute": mute, "scramble": scramble, "search": search}
         ladders = {} if rating is None else {"ladder": rating.to_dict()}
         print(json.dumps({**about, "matrices": [matrix.to_dict() for matrix in matrices], **ladders}, indent=2))
         return

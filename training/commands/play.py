@@ -19,8 +19,9 @@ from ..terminal.screen import Screen
 from .arguments import AgentsArguments, FilmArguments, GameArguments, PlayersArguments, SessionArguments
 from .lookup import HUMAN, agent, game_with, has_seats, names_seats, of_the_zoo, rivals, warn_about_differences
 from .replay import check_out, write
+from .searching import searching_agents
 
-FIRST = ("agents", "options", "matches", "screen", "out", "delay", "seed", "log", "view", "model")
+FIRST = ("agents", "options", "matches", "screen", "out", "delay", "search", "seed", "log", "view", "model")
 YOU = PlayersArguments()
 
 
@@ -106,7 +107,7 @@ def _seated(game: GameArguments, players: AgentsArguments, seed: int | None) -> 
     seeds = [None] * len(specs) if seed is None else range(seed + 1, seed + 1 + len(specs))
     agents = [agent(spec, chosen, one, model, prompting) for spec, one in zip(specs, seeds, strict=True)]
     warn_about_differences(zip(specs, agents, strict=True), chosen)
-    return chosen, agents
+    return chosen, searching_agents(specs, agents, seed) if players.search else agents
 
 
 def _finish(match: TerminalMatch, matches: int, seed: int | None) -> None:

@@ -75,6 +75,7 @@ def command(
             options=game.options,
             seed=session.seed,
             language_models=players,
+            search=players.search,
             log=supervisor.log,
             server=settings,
         )
@@ -87,7 +88,14 @@ def _check_lobby(
     options: Sequence[str], seats: int | None, players: AgentsArguments, session: SessionArguments
 ) -> None:
     """Raise ValueError for options of one table, which a lobby does not have."""
-    given = {"options": options, "seats": seats, "model": players.model, "seed": session.seed, "log": session.log}
+    given = {
+        "options": options,
+        "seats": seats,
+        "model": players.model,
+        "search": players.search or None,
+        "seed": session.seed,
+        "log": session.log,
+    }
     for name, value in given.items():
         if value not in (None, ()):
             raise ValueError(f"--{name} is for one table; in a lobby, who opens a table chooses")

@@ -18,6 +18,12 @@ class DelayedAgent:
         self._agent = agent
         self._seconds = seconds
 
+    def set_seconds_left(self, seconds: float | None) -> None:
+        """Tell the agent the time left after the wait; None: no limit."""
+        set_seconds_left = getattr(self._agent, "set_seconds_left", None)
+        if callable(set_seconds_left):
+            set_seconds_left(None if seconds is None else max(0.0, seconds - self._seconds))
+
     def respond(self, state: TurnState) -> AgentResponse:
         """Wait, then answer the turn."""
         time.sleep(self._seconds)

@@ -11,10 +11,7 @@ import tyro
 from yarl import URL
 
 from ....envs.core.options import named
-from ....envs.holdem.resolving import HoldemResolving
 from ....wrappers.agents.base import Agent
-from ....wrappers.agents.policy import PolicyAgent
-from ....wrappers.agents.resolving import ResolvingPolicy
 from ....wrappers.live.common.activity import Activity, Link
 from ....wrappers.live.common.agent_turn import AgentStatistics
 from ....wrappers.live.common.client import UNREACHABLE, UNTRUSTED_CERTIFICATE, LiveError
@@ -26,13 +23,12 @@ from ...terminal.console import Console
 from ..arguments import AccessArguments, LiveArguments, SessionArguments, secret
 from ..live_table import watch_table
 from ..lookup import HUMAN, agent, game_with
+from ..searching import searching_agent
 from ..stopping import TRY_AGAIN
 from ..supervisor import Supervisor
 
 FIRST = ("url", "api", "bot", "name", "table", "api-key-file", "keep-playing", "hands", "until", "log")
 
-SEARCH_SECONDS = 5.0
-"""Most time for a search."""
 MOST_SEATS = 10
 """The number of seats of the game that bots play; live tables do not have more."""
 FOR_GOOD = (
@@ -204,13 +200,7 @@ def player(spec: str, is_bot: bool, seats: int | None, seed: int | None, search:
     if spec != "random" and spec not in table.bots:
         table = game_with("holdem", seats=seats or 2)
     chosen = agent(spec, table, seed)
-    if not search:
-        return chosen
-    if not isinstance(chosen, PolicyAgent):
-        raise ValueError(f"--search needs a policy, and {spec} is none")
-    resolving = HoldemResolving(chosen.game, chosen.policy)
-    resolving.warm_up()
-    return PolicyAgent(chosen.game, ResolvingPolicy(chosen.policy, resolving, seconds=SEARCH_SECONDS, seed=seed))
+    return searching_agent(spec, chosen, seed) if search else chosen
 
 
 def _tell(console: Console, event: PokerEvent) -> None:

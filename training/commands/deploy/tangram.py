@@ -5,14 +5,13 @@ from pathlib import Path
 
 from ....envs.tangram.completion import useful_moves
 from ....envs.tangram.figure_sets import own_figures
-from ....envs.tangram.planning import TangramPlanning
 from ....wrappers.agents.policy import PolicyAgent
-from ....wrappers.agents.search import SearchAgent
 from ....wrappers.live.common.activity import Activity
 from ....wrappers.live.tangram.agent import TangramAgentServer
 from ...terminal.console import Console
 from ..arguments import AddressArguments, LiveArguments, PolicyName, SessionArguments
 from ..lookup import agent, game_with, warn_about_differences
+from ..searching import searching_agent
 from ..supervisor import Supervisor
 
 PORT = AddressArguments(port=5000)
@@ -43,9 +42,8 @@ def command(
     warn_about_differences([(run, player)], game)
     if isinstance(player, PolicyAgent) and player.game.options["aspect"] != game.options["aspect"]:
         print(f"{run} plays better after: parlour train --for tangram-collaborative-ai", file=sys.stderr)
-    if search and isinstance(player, PolicyAgent):
-        plays = player.game
-        player = SearchAgent(plays, player.policy, TangramPlanning(plays))
+    if search:
+        player = searching_agent(run, player, session.seed)
     seen = player.game if isinstance(player, PolicyAgent) else game
     if own_figures(game.options):
         seen = game_with("tangram", (), **{**seen.options, **{name: game.options[name] for name in ("figure", "flip")}})
