@@ -1,0 +1,172 @@
+"""The ACPC match protocol: lines of transcripts, both sessions, bad input, and matches over real sockets."""
+
+import asyncio
+import contextlib
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from parlour import envs
+from parlour.envs.core.turn_state import Action, AgentResponse
+from parlour.envs.holdem.hands import card_name
+from parlour.wrappers.agents.policy import PolicyAgent
+from parlour.wrappers.live.acpc.messages import LONGEST, read_line, replayed, write_line
+from parlour.wrappers.live.acpc.sessions import AgentSession, HostSession, greeted
+from parlour.wrappers.live.acpc.sockets import deal_acpc, play_acpc
+from parlour.wrappers.live.common.agent_turn import AgentStatistics
+from parlour.wrappers.policies.loading import make_policy
+
+GAME = envs.game("holdem", seats=2, button=1, stacks=20_000, small_blind=50, big_blind=100)
+
+
+def answer(kind, **payload):
+    return AgentResponse(Action(kind, payload))
+
+
+@pytest.mark.parametrize(
+    ("line", "turn", "reply"),
+    [
+        ("MATCHSTATE:0:0::Ad6h|", False, None),  # the button acts first
+        ("MATCHSTATE:1:0::|Td9c", True, (answer("call"), "c")),
+        ("MATCHSTATE:1:0::|Td9c", True, (answer("raiseTo", amount=300), "r300")),
+        ("MATCHSTATE:0:0:c:Ad6h|", True, (answer("check"), "c")),
+        ("MATCHSTATE:0:0:cr300:Ad6h|", False, None),
+        ("MATCHSTATE:0:7:r300c/:Ad6h|/2c3d4h", True, (answer("raiseTo", amount=400), "r700")),  # all chips of the hand
+        ("MATCHSTATE:1:7:r300c/r700:|Td9c/2c3d4h", True, (answer("fold"), "f")),
+        ("MATCHSTATE:1:7:r300c/r700:|Td9c/2c3d4h", True, (answer("raiseTo", amount=19_700), "r20000")),
+        ("MATCHSTATE:0:7:r300c/c:Ad6h|/2c3d4h", False, None),
+        ("MATCHSTATE:0:7:r300c/cc/:Ad6h|/2c3d4h/5s", True, (answer("fold"), "c")),  # there is nothing to fold to
+        ("MATCHSTATE:0:7:r300c/cc/cc/cc:Ad6h|Td9c/2c3d4h/5s/8s", False, None),
+        ("MATCHSTATE:0:7:r20000c///:Ad6h|Td9c/2c3d4h/5s/8s", False, None),
+        ("MATCHSTATE:0:7:f:Ad6h|", False, None),
+        ("# a comment", False, None),
+        ("", False, None),
+    ],
+)
+def test_a_transcript_gives_the_turns_and_their_answers(line, turn, reply):
+    session = AgentSession(GAME)
+    asked = session.receive(f"{line}\r\n")
+    assert (asked is not None) == turn
+    if turn:
+        assert session.act(reply[0]) == f"{line}:{reply[1]}"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "MATCHSTATE:2:0::Ad6h|",
+        "MATCHSTATE:0:0:x:Ad6h|",
+        "MATCHSTATE:0:0::AdAd|",
+        "MATCHSTATE:0:0::AdA|",
+        "MATCHSTATE:0:0:ccc:Ad6h|",  # the flop is not there
+        "MATCHSTATE:1:0:r20:|Td9c",  # less than the least raise
+        "MATCHSTATE:1:0:fc:|Td9c",
+        "MATCHSTATE:1:0::Ad6h|",  # not the own cards
+        "MATCHSTATE:0:0::Ad6h|/2c3d4h",
+        "MATCHSTATE:0:0:" + "c" * LONGEST + ":Ad6h|",
+        "hello",
+    ],
+)
+def test_a_line_that_cannot_be_is_refused_and_the_session_goes_on(line):
+    session = AgentSession(GAME)
+    with pytest.raises(ValueError):
+        session.receive(line)
+    assert session.receive("MATCHSTATE:1:0::|Td9c") is not None
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(alphabet="MATCHSE:01crf/|AdKh29", max_size=60) | st.text(max_size=30))
+def test_any_text_is_read_or_refused(text):
+    session = AgentSession(GAME)
+    for line in (text, f"MATCHSTATE:1:0:{text}:|Td9c"):
+        with contextlib.suppress(ValueError):
+            session.receive(line)
+
+
+def test_what_the_host_writes_is_what_the_agent_reads():
+    host, seen = HostSession(GAME, seed=1), 0
+    policies = [PolicyAgent(GAME, make_policy("random", GAME, seed=seed)) for seed in range(2)]
+    sessions = [AgentSession(GAME) for _ in range(2)]
+    while host.hand < 30:
+        turns = [session.receive(line) for session, line in zip(sessions, host.lines(), strict=True)]
+        assert [turn is not None for turn in turns] == [player == host.turn for player in range(2)]
+        for player, line in enumerate(host.lines()):
+            state = read_line(line)
+            table = replayed(GAME, state)
+            assert (
+                write_line(table, state.position, state.hand, state.betting).rpartition("|")[0]
+                == line.rpartition("|")[0]
+            )
+            other = "".join(card_name(int(card)) for card in host._tables[0].cards[1 - state.position])
+            assert (other in line) == bool(host._tables[0].showdown), player
+        if host.turn is None:
+            host.go_on()
+            continue
+        seen += 1
+        host.receive(sessions[host.turn].act(policies[host.turn].respond(turns[host.turn].state)))
+    assert host.refused == 0
+    assert host.totals.sum() == 0
+    assert [session.hands for session in sessions] == [30, 30]
+    assert seen > 50
+
+
+def test_the_host_plays_a_check_or_a_fold_for_what_is_not_legal():
+    host = HostSession(GAME, seed=1)
+    assert [line[:15] for line in host.lines()] == ["MATCHSTATE:0:0:", "MATCHSTATE:1:0:"]
+    for bad in ("", "r1", "MATCHSTATE:1:0::|:c", host.lines()[1] + ":r1"):
+        host = HostSession(GAME, seed=1)
+        host.receive(bad)
+        assert (host.betting, host.refused, host.totals.tolist()) == ("f", 1, [50, -50])
+    host.go_on()
+    assert [line[:15] for line in host.lines()] == ["MATCHSTATE:1:1:", "MATCHSTATE:0:1:"]
+    assert greeted("VERSION:2.0.0\r\n") and greeted("VERSION:2.0.1") and not greeted("VERSION:1.0.0")
+
+
+def test_two_agents_play_a_match_over_sockets_beside_a_stranger():
+    async def match():
+        clients = asyncio.Queue()
+
+        async def come(reader, writer):
+            await clients.put((reader, writer))
+
+        server = await asyncio.start_server(come, "127.0.0.1", 0, limit=LONGEST)
+        port = server.sockets[0].getsockname()[1]
+        _, stranger = await asyncio.open_connection("127.0.0.1", port)
+        stranger.write(b"GET / HTTP/1.1\r\n")
+        counters = [AgentStatistics() for _ in range(2)]
+        agents = [PolicyAgent(GAME, make_policy(name, GAME, seed=1)) for name in ("call", "tight")]
+        plays = [
+            play_acpc("127.0.0.1", port, agent, GAME, statistics=counter)
+            for agent, counter in zip(agents, counters, strict=True)
+        ]
+        totals, *hands = await asyncio.gather(deal_acpc(clients, GAME, hands=20, seed=1), *plays)
+        stranger.close()
+        server.close()
+        return totals, hands, counters
+
+    totals, hands, counters = asyncio.run(asyncio.wait_for(match(), 120))
+    assert hands == [20, 20]
+    assert totals.sum() == 0
+    assert totals.any()
+    assert all(counter.decisions >= 20 and counter.replaced == 0 for counter in counters)
+
+
+def test_an_agent_survives_what_is_no_line_of_the_protocol():
+    async def dealer(reader, writer):
+        await reader.readline()
+        writer.write(
+            b"\xff\xfe\r\n" + b"x" * (2 * LONGEST) + b"\r\nMATCHSTATE:9\r\n; a note\r\nMATCHSTATE:1:0::|Td9c\r\n"
+        )
+        received.append(await reader.readline())
+        writer.close()
+
+    async def match():
+        server = await asyncio.start_server(dealer, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        agent = PolicyAgent(GAME, make_policy("call", GAME, seed=1))
+        await asyncio.wait_for(play_acpc("127.0.0.1", port, agent, GAME), 60)
+        server.close()
+
+    received = []
+    asyncio.run(match())
+    assert received == [b"MATCHSTATE:1:0::|Td9c:c\r\n"]
