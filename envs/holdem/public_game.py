@@ -134,7 +134,7 @@ def _tables(game: Game, tree: PublicTree) -> Iterator[tuple[int, Any]]:
         table = records.pop(node)
         yield node, table
         children = range(int(tree.first[node]), int(tree.first[node] + tree.count[node]))
-        legal = game.mask(table, int(table.turn)) if children else []
+        legal: Any = game.mask(table, int(table.turn)) if children else []
         for child in children:
             action = int(tree.action[child])
             if not legal[action]:

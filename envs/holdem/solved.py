@@ -76,7 +76,7 @@ def response(
     if sizes and (len(sizes) != 3 or min(sizes) < 1):
         raise ValueError(f"buckets={list(sizes)}: give three numbers from 1 on, for flop, turn and river")
     policy, places = SolvedHoldem(game, arrays), []
-    finer = buckets_of(equity_tables(), tuple(sizes)) if sizes else policy.buckets
+    finer = buckets_of(equity_tables(), (sizes[0], sizes[1], sizes[2])) if sizes else policy.buckets
     for seat, strategy in enumerate(policy.seats):
         tree = with_amounts(game, np.asarray(arrays[f"nodes_{seat}"], np.int64))
         buckets = (policy.buckets, finer) if seat == 0 else (finer, policy.buckets)
