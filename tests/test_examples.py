@@ -27,6 +27,7 @@ NEEDED = [
     ("parlour.wrappers.rllib", "tree", "rllib"),
     ("parlour.wrappers.torchrl", "torchrl", "torchrl"),
     ("parlour.wrappers.jax", "jax", "jax"),
+    ("parlour.wrappers.openenv", "openenv", "openenv"),
     ("parlour.envs.core.cuda.", "numba_cuda", "cuda"),
     ("parlour.training.learning.engines.gpu", "numba_cuda", "cuda"),
     ("parlour.training.learning.gpu_collector", "numba_cuda", "cuda"),

@@ -71,6 +71,14 @@ def test_the_ppo_example_learns(capsys):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_the_openenv_example_learns():
+    framework("openenv.core.env_server.http_server")
+    first, last = example("openenv_kuhn").main([])
+    assert last > first + 0.1  # chips per hand
+
+
+@pytest.mark.slow
 def test_the_jax_example_learns(capsys):
     framework("jax")
     distances, scores = example("jax_leduc").main(["--updates", "300"])

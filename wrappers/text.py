@@ -8,7 +8,7 @@
 
 A training library brings the model and its update. This module brings the prompt, the legal answers, the parser, and
 the rewards of every seat and decision. Models play some or all seats; bots, policies and other models play the rest.
-The adapters `parlour.wrappers.openenv`, `verifiers` and `trl` stand on it.
+The adapter `parlour.wrappers.openenv` stands on it.
 """
 
 import json
@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 import numpy as np
@@ -33,7 +33,7 @@ from .agents.prompt import Chat, Prompting
 from .policies.base import Policy
 from .policies.loading import make_policy
 
-Opponent = str | Policy | Agent
+Opponent: TypeAlias = str | Policy | Agent
 """Who plays a seat: the name of a bot, a run, a policy file or ``zoo:…``; a policy; an agent, such as an `LLMAgent`;
 or ``"self"``: a model, by the answers that `TextGame.step` takes."""
 MOST_READ = 400_000

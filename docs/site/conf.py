@@ -61,6 +61,9 @@ autodoc_mock_imports = [
     "pyspiel",
     "open_spiel",
     "negmas",
+    "openenv",
+    "fastapi",
+    "pydantic",
 ]  # the site needs none of them
 napoleon_use_ivar = True
 napoleon_preprocess_types = True
@@ -83,6 +86,7 @@ CONTENTS = {
         "docs/replays",
         "docs/change_a_game",
         "docs/frameworks",
+        "docs/openenv",
         "docs/reproduce",
         "docs/solving",
         "docs/distributed",
