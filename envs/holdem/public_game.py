@@ -81,8 +81,8 @@ def betting_tree(game: Game, owner: int, menu: Menu) -> PublicTree:
     for n, table in enumerate(records):  # it grows
         records[n] = None  # each is looked at once
         if table.done:
-            amount, matrix = _end(game, table)
-            nodes.append((END, 0, 0, 3, matrix))
+            amount, which = _end(game, table)
+            nodes.append((END, 0, 0, 3, which))
             amounts.append(amount)
             continue
         legal = _in_menu(game, table, menu.raises(table, owner))

@@ -65,7 +65,7 @@ def packed(game: Game, solved: Sequence[tuple[Deals, Any]]) -> dict[str, NDArray
 
 def response(
     game: Game, arrays: Mapping[str, NDArray[Any]], sizes: Sequence[int]
-) -> list[tuple[Deals, Callable[[int], NDArray[np.float64]]]]:
+) -> Sequence[tuple[Deals, Callable[[int], NDArray[np.float64]]]]:
     """Return where each seat of a policy file is answered; see `parlour.envs.core.capabilities.Abstracted`.
 
     Args:
