@@ -35,7 +35,7 @@ export function written(rules) {
       const items = lines.filter((line) => line.startsWith("- ")).map((line) => el("li", {}, ...inline(line.slice(2))));
       const plain = lines.filter((line) => !/^(- |#)/.test(line));
       return [
-        ...lines.filter((line) => line.startsWith("## ")).map((line) => el("h3", {}, line.slice(3))),
+        ...lines.filter((line) => line.startsWith("## ")).map((line) => el("h2", {}, line.slice(3))),
         ...plain.map((line) => el("p", {}, ...inline(line))),
         ...(items.length ? [el("ul", {}, ...items)] : []),
       ];
