@@ -178,7 +178,11 @@ class TextEnvironment(Environment[SeatAction, SeatObservation, SeatState]):
         """What is public about the session."""
         if self._table is not None and self._turn is not None:
             self._state.turn = None if self._turn.done else self._turn.agent
-            self._state.faults = {agent: dict(count) for agent, count in self._table.faults.items() if count}
+            self._state.faults = {
+                agent: {str(kind): times for kind, times in count.items()}
+                for agent, count in self._table.faults.items()
+                if count
+            }
         return self._state
 
     def get_metadata(self) -> EnvironmentMetadata:

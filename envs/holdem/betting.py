@@ -102,12 +102,12 @@ def betting(game: Game, table: Any, players: tuple[int, int]) -> Betting | None:
     Returns:
         None if there are more than `MOST_ROWS` rows.
     """
-    known = int(table.board_count)
-    shown = table.board[:known].astype(np.int64)
+    dealt = int(table.board_count)
+    shown = table.board[:dealt].astype(np.int64)
     free = [card for card in range(52) if card not in shown]
     root = table.copy()
-    root.board[known:] = free[: 5 - known]  # any card: the betting does not depend on it
-    rivers = [()] if known == 5 else [(card,) for card in free]
+    root.board[dealt:] = free[: 5 - dealt]  # any card: the betting does not depend on it
+    rivers = [()] if dealt == 5 else [(card,) for card in free]
     boards = np.array([[*shown, *river] for river in rivers])
     tables, actions, ends = [root], [-1], list[tuple[int, float, int, int]]()
     if not _grow(game, players, (tables, actions, ends), int(table.phase), MOST_ROWS):
@@ -121,13 +121,13 @@ def betting(game: Game, table: Any, players: tuple[int, int]) -> Betting | None:
     if not _grow(game, players, (tables, actions, ends), RIVER, near + (MOST_ROWS - near) // len(boards)):
         return None
     possible_hands = np.empty(len(HOLDINGS), np.bool_)
-    possible(HOLDINGS, shown, known, possible_hands)
+    possible(HOLDINGS, shown, dealt, possible_hands)
     hands = np.flatnonzero(possible_hands)
     cards = HOLDINGS[hands].astype(np.int64)
     alive = np.array([~np.isin(cards, river).any(axis=1) for river in rivers], np.float32)
     strength = np.array([_strengths(cards, board) for board in boards])
     kind, amount, first, count = (np.array(each) for each in zip(*ends, strict=True))
-    scale = 1.0 if known == 5 else 1.0 / 44
+    scale = 1.0 if dealt == 5 else 1.0 / 44
     order = np.argsort(strength, axis=1, kind="stable")
     nodes = Nodes(kind, amount, first, count, near, scale, cards, strength, order, alive)
     return Betting(tables, np.array(actions), boards, hands, nodes)
@@ -138,13 +138,13 @@ def _grow(
 ) -> bool:
     """Add the nodes of a street to tables, actions and (kind, amount, first, count); return whether they are few."""
     tables, actions, ends = tree
-    one, other = players
+    first, second = players
     while len(ends) < len(tables):
         table = tables[len(ends)]
         if table.done:
-            put = int(table.committed[one]), int(table.committed[other])
+            put = int(table.committed[first]), int(table.committed[second])
             dead = int(table.pot) - sum(put)
-            folded = FOLDED + int(table.folded[other]) if table.folded[one] or table.folded[other] else SHOWDOWN
+            folded = FOLDED + int(table.folded[second]) if table.folded[first] or table.folded[second] else SHOWDOWN
             ends.append((folded, dead / 2 + min(put), 0, 0))
             continue
         if int(table.phase) != phase:

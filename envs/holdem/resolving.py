@@ -46,7 +46,7 @@ class Solved(NamedTuple):
         tree: its betting tree. The player who decides at the root is player 0.
         ranges: float64[2, H], the weights of both players' hands.
         policy: float32[rows, H], the policy's strategy.
-        found: float32[rows, H], the solution.
+        solution: float32[rows, H], the solution.
         before: what an exact best response to the policy wins, in chips.
         after: what one to the solution wins, both for player 1.
         iterations: how many there were.
@@ -55,7 +55,7 @@ class Solved(NamedTuple):
     tree: Betting
     ranges: Floats
     policy: Rows
-    found: Rows
+    solution: Rows
     before: float
     after: float
     iterations: int
@@ -182,7 +182,7 @@ class HoldemResolving:
             children = slice(int(nodes.first[node]), int(nodes.first[node] + nodes.count[node]))
             key = _key(tree.tables[node])
             self._solutions.pop(key, None)
-            self._solutions[key] = _Solution(tree.hands, tree.action[children], solved.found[children])
+            self._solutions[key] = _Solution(tree.hands, tree.action[children], solved.solution[children])
         while len(self._solutions) > REMEMBERED:
             del self._solutions[next(iter(self._solutions))]
 
@@ -212,7 +212,7 @@ class HoldemResolving:
                     alive = np.flatnonzero(ranges[players.index(seat)])
                     solution = self._solutions.get(_key(past)) if seat == players[0] else None
                     if solution is None:
-                        chances = self._told(tables, alive)[:, action]
+                        chances = self._chances(tables, alive)[:, action]
                     else:
                         chances = solution.chances(self._game.num_actions)[alive, action]
                     if chances.max() > 0:
@@ -245,7 +245,7 @@ class HoldemResolving:
 
     # The policy.
 
-    def _told(self, tables: Tables, hands: NDArray[np.int64]) -> Floats:
+    def _chances(self, tables: Tables, hands: NDArray[np.int64]) -> Floats:
         """Return the policy's probabilities of the acting seat's actions with each of these hands: float64[H, A]."""
         table = tables[0]
         if self._of_all_hands is not None:
@@ -279,7 +279,8 @@ class HoldemResolving:
             if len(boards) > 1 and node >= tree.nodes.near:
                 chances = self._on_boards(table, boards)[:, tree.hands]
             else:
-                chances = self._told(np.array([table], table.dtype).view(np.recarray), tree.hands)[None]
+                now = np.array([table], table.dtype).view(np.recarray)
+                chances = np.asarray(self._chances(now, tree.hands), np.float32)[None]
             actions = tree.action[first : first + int(tree.nodes.count[node])].tolist()
             for action in np.flatnonzero(self._game.mask(table, int(table.turn))).tolist():
                 child = first + actions.index(_in_tree(self._game, table, action, actions))

@@ -40,7 +40,7 @@ def forecasts(
         return []
     tables, seat = load(state)
     indices = _legal(own, tables[0])
-    found = []
+    usable = []
     for kind, action in enumerate(own.actions):
         of_kind = indices[(tables[0].first[kind] <= indices) & (indices < tables[0].first[kind + 1])]
         if not len(of_kind) or tables[0].block[kind] > 1 or (tables[0].divides and own.seats > 2):
@@ -54,10 +54,10 @@ def forecasts(
             ]
             for words, others in _assumptions(own, chance, tables, seat, int(tried[len(tried) // 2])).items()
         }
-        known = {words: paid for words, paid in payoffs.items() if any(one is not None for one in paid)}
-        if known:
-            found.append(Forecast(action.name, numbers, known))
-    return found
+        paying = {words: paid for words, paid in payoffs.items() if any(one is not None for one in paid)}
+        if paying:
+            usable.append(Forecast(action.name, numbers, paying))
+    return usable
 
 
 def _legal(own: PhaseGame, table: Any) -> NDArray[np.intp]:

@@ -230,7 +230,7 @@ def test_a_solution_is_played_on_while_the_others_amounts_are_in_its_tree(monkey
     monkeypatch.setattr(HoldemResolving, "_solve", lambda *_: pytest.fail("it was solved again"))
     again = resolving.strategies(tree.tables[bet], never)
     children = slice(int(tree.nodes.first[bet]), int(tree.nodes.first[bet] + tree.nodes.count[bet]))
-    np.testing.assert_allclose(again[tree.hands][:, tree.action[children]], first.found[children].T, atol=1e-6)
+    np.testing.assert_allclose(again[tree.hands][:, tree.action[children]], first.solution[children].T, atol=1e-6)
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ from ...wrappers.policies.loading import make_policy
 from ...wrappers.policies.mlp import MlpPolicy
 from ..evaluation.best_response import best_response
 from ..evaluation.duplicate import evaluate
-from ..evaluation.exact import flat_tree, nash_conv
+from ..evaluation.exact import Probable, flat_tree, nash_conv
 from ..evaluation.theory import compare
 from ..learning.settings import TrainConfig
 
@@ -67,7 +67,7 @@ class Evaluations:
             rival = make_policy(name, game, seed=config.seed + number)
             score = evaluate(policy, game, [rival], deals=DEALS, seed=config.seed)
             results |= {f"eval/{name}": score.mean, f"eval/{name}_interval": (score.high - score.low) / 2}
-        if self._tree is not None and hasattr(policy, "probabilities"):  # a bot tells none
+        if self._tree is not None and isinstance(policy, Probable):  # a bot tells none
             strategy = self._tree.strategy_of(policy)
             results["eval/nash_conv"] = nash_conv(self._tree, strategy) / game.payoffs.unit
         if self._best_response:
