@@ -170,3 +170,51 @@ def test_an_agent_survives_what_is_no_line_of_the_protocol():
     received = []
     asyncio.run(match())
     assert received == [b"MATCHSTATE:1:0::|Td9c:c\r\n"]
+
+
+def test_late_answers_to_older_states_and_empty_lines_cost_no_turn():
+    async def caller(port, extra):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"VERSION:2.0.0\r\n")
+        session, before = AgentSession(GAME), ""
+        while line := (await reader.readline()).decode().strip():
+            if session.receive(line) is None:
+                continue
+            writer.write(f"\r\n{before}:f\r\n".encode() if extra else b"")
+            writer.write(f"{line}:c\r\n".encode())
+            before = line
+
+    async def match(extra):
+        clients = asyncio.Queue()
+        server = await asyncio.start_server(lambda *client: clients.put_nowait(client), "127.0.0.1", 0, limit=LONGEST)
+        port = server.sockets[0].getsockname()[1]
+        callers = [asyncio.create_task(caller(port, extra))]
+        await asyncio.sleep(0.05)
+        callers.append(asyncio.create_task(caller(port, False)))
+        totals = await deal_acpc(clients, GAME, hands=12, seed=1)
+        await asyncio.gather(*callers)
+        server.close()
+        return totals.tolist()
+
+    polite = asyncio.run(asyncio.wait_for(match(extra=False), 60))
+    assert asyncio.run(asyncio.wait_for(match(extra=True), 60)) in (polite, polite[::-1])
+
+
+def test_a_connection_that_breaks_checks_and_folds_to_the_end():
+    async def match():
+        clients = asyncio.Queue()
+        server = await asyncio.start_server(lambda *client: clients.put_nowait(client), "127.0.0.1", 0, limit=LONGEST)
+        port = server.sockets[0].getsockname()[1]
+        agent = PolicyAgent(GAME, make_policy("call", GAME, seed=1))
+        honest = asyncio.create_task(play_acpc("127.0.0.1", port, agent, GAME))
+        _, broken = await asyncio.open_connection("127.0.0.1", port)
+        broken.write(b"VERSION:2.0.0\r\n")
+        await broken.drain()
+        broken.transport.abort()
+        totals = await deal_acpc(clients, GAME, hands=5, seed=1, seconds=5)
+        server.close()
+        return await honest, totals.tolist()
+
+    hands, totals = asyncio.run(asyncio.wait_for(match(), 60))
+    assert hands == 5
+    assert sum(totals) == 0

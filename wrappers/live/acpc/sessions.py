@@ -93,14 +93,17 @@ class HostSession:
         """Return what both players see."""
         return [write_line(self._tables[0], self._player(each), self.hand, self.betting) for each in range(2)]
 
+    def answers(self, line: str) -> bool:
+        """Return whether a line answers the state of the player whose turn it is; a late one answers an older state."""
+        return self.turn is not None and line.strip().rpartition(":")[0] == self.lines()[self.turn]
+
     def receive(self, line: str) -> None:
         """Play the answer of the player whose turn it is. One that is not legal is a check or a fold."""
         table = self._tables[0]
-        state, _, text = line.strip().rpartition(":")
         try:
-            if state != self.lines()[self._player(int(table.turn))]:
+            if not self.answers(line):
                 raise ValueError("this answers another state")
-            move = read_action(table, text)
+            move = read_action(table, line.strip().rpartition(":")[2])
         except ValueError:
             self.refused += 1
             move = Move(FOLD if table.to_call > 0 else CALL, 0)

@@ -100,7 +100,7 @@ async def deal_acpc(
             with contextlib.suppress(ConnectionError):  # a player that is gone checks and folds
                 await writer.drain()
         if session.turn is not None:
-            session.receive(await _line(seats[session.turn][0], seconds))
+            session.receive(await _answer(seats[session.turn][0], session, seconds))
         elif session.hand + 1 < hands:
             session.go_on()
         else:
@@ -108,6 +108,16 @@ async def deal_acpc(
     for _, writer in seats:
         writer.close()
     return session.totals
+
+
+async def _answer(reader: asyncio.StreamReader, session: HostSession, seconds: float) -> str:
+    """Return the next line that answers the state; empty if none comes in time. Answers to older states came late."""
+    with contextlib.suppress(TimeoutError, ValueError, ConnectionError):
+        async with asyncio.timeout(seconds):
+            while line := (await reader.readline()).decode("ascii", "replace"):
+                if session.answers(line):
+                    return line
+    return ""
 
 
 async def _line(reader: asyncio.StreamReader, seconds: float) -> str:
