@@ -27,6 +27,7 @@ from openenv.core.env_server.types import Action, EnvironmentMetadata, Observati
 from pydantic import Field
 
 from ..envs import Game
+from ..envs.core.options import whole
 from ..envs.core.registry import as_game
 from .agents.base import Agent
 from .agents.prompt import Prompting
@@ -130,16 +131,19 @@ class TextEnvironment(Environment[SeatAction, SeatObservation, SeatState]):
         """
         if unknown:
             raise ValueError(f"reset() takes no {', '.join(map(repr, unknown))}")
+        if (index is not None and split is None) or (seed is not None and split is not None):
+            raise ValueError(f"seed={seed!r}, split={split!r}, index={index!r}: give a seed, or a split and an index")
         if split is not None:
             seed = self.get_task(split, 0 if index is None else index)["seed"]
-        if seed is not None and (not isinstance(seed, int) or seed < 0):
-            raise ValueError(f"seed={seed!r}: it must be a whole number, 0 or more")
+        if seed is not None:
+            seed = whole("seed", seed, 0)
         names = seated(self.game, opponents, seat)
         made = {agent: self._opponent(name) for agent, name in names.items()}
-        if self._table is None or names != self._names or any(isinstance(one, Agent) for one in made.values()):
-            self._table = self._new_table(opponents=made)
-        self._names = {agent: str(name) for agent, name in names.items()}
-        self._turn = self._table.reset(seed)
+        table = self._table
+        if table is None or names != self._names or any(isinstance(one, Agent) for one in made.values()):
+            table = self._new_table(opponents=made)
+        self._turn = table.reset(seed)
+        self._table, self._names = table, {agent: str(name) for agent, name in names.items()}
         self._state = SeatState(
             episode_id=episode_id,
             game=self.game.id,

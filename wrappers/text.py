@@ -23,6 +23,7 @@ import msgspec
 import numpy as np
 
 from ..envs import Action, Game, Match, TurnState
+from ..envs.core.options import number, whole
 from ..envs.core.registry import as_game
 from ..envs.core.rng import streams
 from .agents.base import Agent
@@ -131,8 +132,8 @@ def role_of(state: TurnState) -> str | None:
 def parse(text: str) -> Action:
     """Return the action in a model's answer.
 
-    It is the last JSON object in the text that has an ``action_type``, so a model may think aloud before it. A text
-    that is one word is an action type without a payload.
+    It is the last JSON object in the text that has an ``action_type`` and is in no other object, so a model may think
+    aloud before it. A text that is one word is an action type without a payload.
 
     Raises:
         ValueError: if there is no action in the text.
@@ -185,7 +186,7 @@ class TextGame:
 
     Raises:
         UnexpectedOption: for an unknown option. It is a TypeError and a ValueError.
-        ValueError: for an unknown game or opponent, no seat for a model, or negative retries.
+        ValueError: for an unknown game or opponent, no seat for a model, or retries or a penalty that cannot be.
     """
 
     def __init__(
@@ -199,8 +200,8 @@ class TextGame:
         seat: str | None = None,
         **options: Any,
     ) -> None:
-        if retries < 0:
-            raise ValueError(f"retries={retries}: it must be 0 or more")
+        whole("retries", retries, 0)
+        number("penalty", penalty, -(2**30), 2**30)
         self.game = as_game(game, options)
         self.match = Match(self.game)
         self.retries, self.penalty = retries, penalty
@@ -361,10 +362,10 @@ def play_texts(
         The transcripts of all agents of every episode, in the order of the seeds.
 
     Raises:
-        ValueError: if there is no table, or the model returns another number of answers.
+        ValueError: if there is no table, or one twice, or the model returns another number of answers.
     """
-    if not tables:
-        raise ValueError("there is no table to play at")
+    if not tables or len({id(table) for table in tables}) < len(tables):
+        raise ValueError(f"{len(tables)} tables: need at least one, and none twice")
     waiting, free = iter(seeds), list(tables)
     episodes: list[dict[str, Transcript]] = []
     running: list[tuple[TextGame, TextTurn]] = []

@@ -1,6 +1,7 @@
 """Learning curves: pooling by settings, intervals, `parlour compare`."""
 
 import json
+import shutil
 import warnings
 
 import numpy as np
@@ -17,6 +18,7 @@ from parlour.training.evaluation.curves import (
     interquartile,
     plot,
 )
+from parlour.wrappers.policies.loading import policy_file
 
 
 def write(runs, name, seed, rate, values, game="kuhn-v0", **settings):
@@ -161,9 +163,13 @@ def test_baselines_are_what_the_runs_own_evaluations_find(runs, tmp_path, capsys
     plan = 'format = 3\ngame = "kuhn-v0"\nalgorithm = "selfplay"\nevaluate_against = ["random"]\n'
     (folder / "config.toml").write_text(plan)
     words = ["compare", "c0", "--runs", str(runs), "--metric", "eval/nash_conv", "--picture", str(tmp_path / "c.svg")]
-    assert cli.main([*words, "--baselines", "random", "zoo:kuhn"]) == 0
+    write(runs, "d0", 0, 0.3, [1, 2], seats=2)
+    (runs / "d0" / "config.toml").write_text(plan)
+    shutil.copy(policy_file("zoo:kuhn"), runs / "d0" / "policy.npz")
+    assert cli.main([*words, "--baselines", "random", "zoo:kuhn", "d0"]) == 0
     text = (tmp_path / "c.svg").read_text()
-    assert "zoo:kuhn" in text and "<!-- random -->" not in text  # a bot tells no probabilities, so it has no NashConv
+    assert "zoo:kuhn" in text and "<!-- d0 -->" in text
+    assert "<!-- random -->" not in text  # a bot tells no probabilities, so it has no NashConv
     assert cli.main([*words, "--baselines", "random"]) == cli.MISTAKE
     assert "no policy has eval/nash_conv; c0 evaluates eval/random" in capsys.readouterr().err
     assert cli.main([*words[:4], "--baselines", "random"]) == cli.MISTAKE

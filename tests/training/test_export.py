@@ -10,6 +10,7 @@ from command_line import run
 from parlour.envs import game
 from parlour.training.evaluation.action_values import ExactValues, decisions_of, probabilities, rolled_out
 from parlour.training.evaluation.exact import flat_tree, values
+from parlour.training.evaluation.reference import PartlyRandom
 from parlour.wrappers.policies.loading import make_policy
 from parlour.wrappers.policies.tabular import TabularPolicy
 from parlour.wrappers.policies.trained_for import TrainedFor
@@ -33,7 +34,7 @@ def cards(tree, decision):
 def test_exact_values_are_those_of_kuhn_by_hand(kuhn):
     exact = ExactValues(kuhn, kuhn.uniform())
     seen = {}
-    for decision in islice(decisions_of(uniform(kuhn), kuhn.game, 0), 400):
+    for decision in islice(decisions_of(uniform(kuhn), uniform(kuhn), kuhn.game, 0), 400):
         seen[cards(kuhn, decision)] = exact.at(decision).tolist()
     assert len(seen) == 12
     # In the order pass, bet. After a bet, pass folds: −1; bet calls: 2 or −2, by the card of the other.
@@ -48,7 +49,7 @@ def test_exact_values_sum_to_the_value_of_the_game(kuhn):
     strategy = kuhn.strategy_of(make_policy("zoo:kuhn", kuhn.game))
     exact, player = ExactValues(kuhn, strategy), make_policy("zoo:kuhn", kuhn.game, seed=3)
     first = {}
-    for decision in islice(decisions_of(player, kuhn.game, 2), 300):
+    for decision in islice(decisions_of(player, player, kuhn.game, 2), 300):
         worth = exact.at(decision)
         likely = probabilities(player, kuhn.game, decision)[np.flatnonzero(decision.mask)]
         assert worth.max() - worth @ likely < 1e-4  # at an equilibrium nothing is better than what is played
@@ -61,13 +62,28 @@ def test_exact_values_sum_to_the_value_of_the_game(kuhn):
 def test_rollouts_are_the_exact_values_on_average(kuhn):
     player, exact = uniform(kuhn), ExactValues(kuhn, kuhn.uniform())
     sums, counts = {}, {}
-    for decision in islice(decisions_of(player, kuhn.game, 4), 600):
+    for decision in islice(decisions_of(player, player, kuhn.game, 4), 600):
         key = cards(kuhn, decision)
         worth = rolled_out(player, kuhn.game, decision, 8, 5)
         sums[key] = sums.get(key, 0) + worth - exact.at(decision)
         counts[key] = counts.get(key, 0) + 1
     errors = np.array([sums[key] / counts[key] for key in sums])
     assert np.abs(errors).max() < 0.6 and np.abs(errors.mean(axis=0)).max() < 0.12
+
+
+def test_rollouts_of_a_seat_that_explores_are_the_exact_values_on_average(kuhn):
+    # A random bet of a jack would make it likelier behind a bet than it is, if the others explored too.
+    player = make_policy("zoo:kuhn", kuhn.game, seed=1)
+    exact = ExactValues(kuhn, kuhn.strategy_of(player))
+    errors = [
+        rolled_out(player, kuhn.game, decision, 1, number)[1] - exact.at(decision)[1]
+        for number, decision in enumerate(
+            islice(decisions_of(player, PartlyRandom(player, 0.4, 3), kuhn.game, 4), 6_000)
+        )
+        if cards(kuhn, decision) == "Qb"
+    ]
+    assert len(errors) > 200
+    assert abs(np.mean(errors)) < 3.5 * np.std(errors) / len(errors) ** 0.5
 
 
 def exported(tmp_path, capsys, *arguments, code=0):

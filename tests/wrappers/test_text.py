@@ -101,6 +101,8 @@ def test_the_turn_state_is_what_the_environment_shows():
     assert turn.info["turn_state"] == env.turn_state(env.agent_selection)
     with pytest.raises(ValueError, match="retries=-1"):
         TextGame("kuhn", retries=-1)
+    with pytest.raises(ValueError, match="penalty=nan"):
+        TextGame("kuhn", penalty=float("nan"))
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -153,8 +155,10 @@ def test_many_episodes_at_once_are_those_played_one_by_one():
     one_by_one = [play_text(tables[0], lambda turn: model([turn])[0], seed) for seed in seeds]
     assert many == one_by_one
     assert max(asked) == 4
-    with pytest.raises(ValueError, match="no table"):
+    with pytest.raises(ValueError, match="0 tables"):
         play_texts([], model, seeds)
+    with pytest.raises(ValueError, match="none twice"):
+        play_texts([tables[0]] * 2, model, seeds)
     with pytest.raises(ValueError, match="shorter"):
         play_texts(tables, lambda turns: [], seeds)
 

@@ -11,7 +11,7 @@ from ...envs import game as make_game
 from ...envs.core.options import number
 from ...wrappers.policies.loading import make_policy
 from ..evaluation.curves import comparison, comparison_table, grouped, plot
-from ..learning.run_folder import RUNS, find_folders
+from ..learning.run_folder import RUNS, existing, find_folders
 from ..runs.config import load_config
 from ..runs.evaluations import Evaluations
 from ..terminal.console import Console
@@ -64,18 +64,20 @@ def command(
         for name, of_metric in rows.items():
             Console().print(comparison_table(of_metric, name))
     if picture is not None:
-        plot(groups, picture, _evaluated(baselines, folders[0], metric))
+        plot(groups, picture, _evaluated(baselines, folders[0], metric, runs))
         Console(stderr=True).print(f"picture: {picture}", markup=False, soft_wrap=True)
 
 
-def _evaluated(names: Sequence[str], run: Path, metrics: Sequence[str]) -> dict[str, dict[str, float]]:
+def _evaluated(names: Sequence[str], run: Path, metrics: Sequence[str], runs: Path) -> dict[str, dict[str, float]]:
     """Return what the evaluations of a run find for other policies, by their names and then by metric."""
     if not names:
         return {}
     config = load_config(run / "config.toml")
     game = make_game(config.game, **config.options)
     evaluations = Evaluations(config, game)
-    results = {name: evaluations.run(make_policy(name, game, seed=config.seed)) for name in names}
+    files = [name if name in game.bots else str(existing(name, runs) or name) for name in names]
+    policies = [make_policy(file, game, seed=config.seed) for file in files]
+    results = {name: evaluations.run(each) for name, each in zip(names, policies, strict=True)}
     if not {name for each in results.values() for name in each} & set(metrics):
         known = ", ".join(sorted({name for each in results.values() for name in each})) or "none"
         raise ValueError(f"--baselines: no policy has {', '.join(metrics)}; {run.name} evaluates {known}")

@@ -50,7 +50,8 @@ class ExportArguments:
     policy: str | None = None
     """The policy that plays all seats, and whose values they are. Default: the zoo's."""
     explore: float = 0.2
-    """Share of random decisions on the way, so that there are states that the policy avoids. Its answer is its own."""
+    """Share of random decisions of the seat whose decisions are written, so that there are states that the policy
+    avoids. The answers are the policy's own."""
     rollouts: int = 32
     """Episodes for each action, in a game whose tree is too large for exact values."""
     seed: int = 0
@@ -131,7 +132,7 @@ def _lines(
     """Yield a line for each decision whose values are known, without end."""
     way = PartlyRandom(player, exported.explore, exported.seed)
     random = np.random.default_rng(exported.seed)
-    for decision in decisions_of(way, game, exported.seed):
+    for decision in decisions_of(player, way, game, exported.seed):
         worth = values.at(decision, int(random.integers(2**32)))
         if worth is None:
             continue

@@ -43,12 +43,15 @@ class Decision:
 
 
 class _Recorder:
-    """A policy whose decisions are kept, each with the record as it is before."""
+    """A policy in all seats but one, where an explorer plays, whose decisions are kept with the record before each.
 
-    def __init__(self, player: Policy, first: int) -> None:
+    The seat is another one in every episode. What a seat sees of the others is then as likely as in the policy's play.
+    """
+
+    def __init__(self, player: Policy, explorer: Policy, first: int) -> None:
         self.encoder = getattr(player, "encoder", None)
-        self.found: list[Decision] = []
-        self._player, self._first = player, first
+        self.decisions: list[Decision] = []
+        self._player, self._explorer, self._first = player, explorer, first
 
     def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
         return self._player.act(observations, masks)
@@ -56,25 +59,31 @@ class _Recorder:
     def act_on(
         self, tables: Any, rows: NDArray[np.int64], observations: NDArray[np.float32], masks: NDArray[np.int8]
     ) -> NDArray[np.int64]:
-        for row, seen, mask in zip(rows.tolist(), observations, masks, strict=True):
+        explored = tables.turn[rows] == (self._first + rows) % tables.rewards.shape[1]
+        actions = np.empty(len(rows), np.int64)
+        for policy, part in ((self._explorer, explored), (self._player, ~explored)):
+            if part.any():
+                actions[part] = act_of(policy, tables, rows[part], observations[part], masks[part])
+        for row, seen, mask in zip(rows[explored].tolist(), observations[explored], masks[explored], strict=True):
             table = tables[row]
-            self.found.append(Decision(self._first + row, int(table.turn), table.copy(), seen.copy(), mask.copy()))
-        return np.asarray(act_of(self._player, tables, rows, observations, masks))
+            self.decisions.append(Decision(self._first + row, int(table.turn), table.copy(), seen.copy(), mask.copy()))
+        return actions
 
 
-def decisions_of(player: Policy, game: Game, seed: int) -> Iterator[Decision]:
-    """Yield the decisions of all seats, episode after episode without end, in which a policy plays all seats.
+def decisions_of(player: Policy, explorer: Policy, game: Game, seed: int) -> Iterator[Decision]:
+    """Yield the decisions of one seat of every episode, without end; it is another seat in the next episode.
 
     Args:
-        player: the policy.
+        player: the policy in the other seats.
+        explorer: the policy in this seat, with the player's encoder.
         game: the game.
         seed: of the episodes.
     """
     for number in count(0, EPISODES):
-        recorder = _Recorder(player, number)
+        recorder = _Recorder(player, explorer, number)
         tables = tables_with_seed(game, EPISODES, streams(seed, number + EPISODES)[number:].tolist())
         play_until_done(game, [recorder], tables)
-        yield from sorted(recorder.found, key=lambda decision: decision.episode)
+        yield from sorted(recorder.decisions, key=lambda decision: decision.episode)
 
 
 def probabilities(policy: Policy, game: Game, decision: Decision) -> Floats:
@@ -128,8 +137,8 @@ class ExactValues:
 def rolled_out(policy: Policy, game: Game, decision: Decision, episodes: int, seed: int) -> Floats:
     """Return the value of each legal action in their order, by playing on from the record, in `Payoffs.unit`.
 
-    The record has what the seat does not see. So one value is that of the true state; over many decisions of the
-    policy's own play they are on average those of what the seat sees.
+    The record has what the seat does not see. So one value is that of the true state; over many decisions in which the
+    policy plays the other seats they are on average those of what the seat sees.
 
     Args:
         policy: plays all seats.
