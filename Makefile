@@ -62,7 +62,7 @@ site: $(VENV)/.site  ## the documentation as a site in build/site, with the API 
 frameworks:  ## test the adapters and examples of other frameworks with newest and oldest releases, in venvs of their own
 	.ci/frameworks $(ARGS)
 
-platforms:  ## let our agents play on a platform's own server: ARGS=a-clone-of-strategic-agent-games make platforms
+platforms:  ## let our agents play on platforms' own servers: ARGS="clones of their code" make platforms (see .ci/platforms)
 	.ci/platforms $(ARGS)
 
 notebooks: $(VENV)/.dev  ## execute all notebooks

@@ -289,7 +289,7 @@ def test_errors_of_files_are_sentences(capsys, tmp_path, monkeypatch, args, word
 
 def test_every_command_has_a_module_and_every_platform_too():
     packages = {name: _platforms(name) for name in cli.COMMANDS}
-    assert packages.pop("host") == packages.pop("deploy") == ["arena", "mafia", "poker", "tangram"]
+    assert packages.pop("host") == packages.pop("deploy") == ["acpc", "arena", "mafia", "poker", "tangram"]
     assert not any(packages.values())
     for name in packages:
         module = importlib.import_module(f"parlour.training.commands.{name}")

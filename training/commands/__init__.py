@@ -19,7 +19,7 @@ COMMANDS = {
     "play": "watch a match in the terminal, or play in it; write it as a film or a page",
     "table": "play in the browser, alone or with others, beside policies and bots; also a lobby with many tables",
     "replay": "turn a match log into a page to step through, or a film",
-    "host": "host a platform's protocol: poker, an arena, mafia, tangram",
+    "host": "host a platform's protocol: poker, ACPC, an arena, mafia, tangram",
     "deploy": "let a policy play on a live platform",
     "check": "check that your own game obeys the laws of all games",
     "list": "show games, bots, the trained policies that come with Parlour (the zoo), presets and runs",

@@ -2,21 +2,26 @@
 
 import asyncio
 import contextlib
+from contextlib import AsyncExitStack
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from parlour import envs
+from live.event_loops import on_loop
+from live.test_poker_stop import command
 from parlour.envs.core.turn_state import Action, AgentResponse
 from parlour.envs.holdem.hands import card_name
 from parlour.wrappers.agents.policy import PolicyAgent
-from parlour.wrappers.live.acpc.messages import LONGEST, read_line, replayed, write_line
+from parlour.wrappers.live.acpc.messages import LONGEST, match_game, read_line, replayed, write_line
 from parlour.wrappers.live.acpc.sessions import AgentSession, HostSession, greeted
-from parlour.wrappers.live.acpc.sockets import deal_acpc, play_acpc
+from parlour.wrappers.live.acpc.sockets import host_acpc, play_acpc
 from parlour.wrappers.live.common.agent_turn import AgentStatistics
+from parlour.wrappers.logs.match_log import MatchLog
+from parlour.wrappers.logs.safe_match_log import SafeMatchLog
 from parlour.wrappers.policies.loading import make_policy
+from parlour.wrappers.replay.log_reader import moments
 
-GAME = envs.game("holdem", seats=2, button=1, stacks=20_000, small_blind=50, big_blind=100)
+GAME = match_game()
 
 
 def answer(kind, **payload):
@@ -106,49 +111,79 @@ def test_what_the_host_writes_is_what_the_agent_reads():
         host.receive(sessions[host.turn].act(policies[host.turn].respond(turns[host.turn].state)))
     assert host.refused == 0
     assert host.totals.sum() == 0
-    assert [session.hands for session in sessions] == [30, 30]
+    assert [session.hands for session in sessions] == [30, 30] and host.hands == 30
+    assert [session.chips for session in sessions] == host.totals.tolist() != [0, 0]
     assert seen > 50
 
 
-def test_the_host_plays_a_check_or_a_fold_for_what_is_not_legal():
+def test_the_host_ignores_answers_to_other_states_and_mends_what_is_not_legal():
+    """As the competition's dealer does."""
+    for other in ("", "# a comment", "r1", "MATCHSTATE:1:0::|:c"):
+        host = HostSession(GAME, seed=1)
+        assert not host.receive(other)
+        assert (host.betting, host.refused) == ("", 0)
+    for answer, played in (("r1", "r200"), ("r99999", "r20000"), ("x", "c"), ("r", "c"), ("", "c")):
+        host = HostSession(GAME, seed=1)
+        assert host.receive(f"{host.lines()[1]}:{answer}\r\n")
+        assert (host.betting, host.refused) == (played, 1)
+    host.receive(f"{host.lines()[0]}:f")  # there is nothing to fold to
+    assert (host.betting, host.refused) == ("cc/", 2)
+
+
+def test_the_host_checks_or_folds_for_a_player_without_an_answer_and_the_button_moves():
     host = HostSession(GAME, seed=1)
     assert [line[:15] for line in host.lines()] == ["MATCHSTATE:0:0:", "MATCHSTATE:1:0:"]
-    for bad in ("", "r1", "MATCHSTATE:1:0::|:c", host.lines()[1] + ":r1"):
-        host = HostSession(GAME, seed=1)
-        host.receive(bad)
-        assert (host.betting, host.refused, host.totals.tolist()) == ("f", 1, [50, -50])
+    host.give_up()
+    assert (host.betting, host.replaced, host.hands, host.totals.tolist()) == ("f", 1, 1, [50, -50])
     host.go_on()
     assert [line[:15] for line in host.lines()] == ["MATCHSTATE:1:1:", "MATCHSTATE:0:1:"]
     assert greeted("VERSION:2.0.0\r\n") and greeted("VERSION:2.0.1") and not greeted("VERSION:1.0.0")
 
 
-def test_two_agents_play_a_match_over_sockets_beside_a_stranger():
-    async def match():
-        clients = asyncio.Queue()
+def test_two_agents_play_a_match_over_sockets_beside_strangers(tmp_path):
+    log = tmp_path / "match.jsonl"
 
-        async def come(reader, writer):
-            await clients.put((reader, writer))
-
-        server = await asyncio.start_server(come, "127.0.0.1", 0, limit=LONGEST)
-        port = server.sockets[0].getsockname()[1]
-        _, stranger = await asyncio.open_connection("127.0.0.1", port)
-        stranger.write(b"GET / HTTP/1.1\r\n")
+    async def match(written):
+        host, port = HostSession(GAME, seed=1), asyncio.get_running_loop().create_future()
+        dealing = asyncio.create_task(
+            host_acpc(host, hands=20, seconds=60, log=SafeMatchLog(written), ready=port.set_result)
+        )
+        strangers = [await asyncio.open_connection("127.0.0.1", await port) for _ in range(2)]
+        strangers[0][1].write(b"GET / HTTP/1.1\r\n")  # the other one says nothing
         counters = [AgentStatistics() for _ in range(2)]
-        agents = [PolicyAgent(GAME, make_policy(name, GAME, seed=1)) for name in ("call", "tight")]
+        sessions = [AgentSession(GAME) for _ in range(2)]
+        agents = [PolicyAgent(GAME, make_policy(name, GAME, seed=1)) for name in ("random", "call")]
         plays = [
-            play_acpc("127.0.0.1", port, agent, GAME, statistics=counter)
-            for agent, counter in zip(agents, counters, strict=True)
+            play_acpc("127.0.0.1", await port, agent, session, statistics=counter)
+            for agent, session, counter in zip(agents, sessions, counters, strict=True)
         ]
-        totals, *hands = await asyncio.gather(deal_acpc(clients, GAME, hands=20, seed=1), *plays)
-        stranger.close()
-        server.close()
-        return totals, hands, counters
+        await asyncio.gather(dealing, *plays)
+        for _, writer in strangers:
+            writer.close()
+        return host, sessions, counters
 
-    totals, hands, counters = asyncio.run(asyncio.wait_for(match(), 120))
-    assert hands == [20, 20]
-    assert totals.sum() == 0
-    assert totals.any()
+    with MatchLog(log) as written:
+        host, sessions, counters = asyncio.run(asyncio.wait_for(match(written), 120))
+    assert [session.hands for session in sessions] == [20, 20]
+    assert (host.hands, host.refused, host.replaced) == (20, 0, 0)
+    assert sorted(session.chips for session in sessions) == sorted(host.totals.tolist()) != [0, 0]
     assert all(counter.decisions >= 20 and counter.replaced == 0 for counter in counters)
+    decisions = sum(counter.decisions for counter in counters)
+    assert len(list(moments(log))) == decisions + 20  # the log replays: a moment for each decision, and each end
+
+
+def test_a_match_ends_when_both_players_are_gone():
+    async def match():
+        host, port = HostSession(GAME, seed=1), asyncio.get_running_loop().create_future()
+        dealing = asyncio.create_task(host_acpc(host, hands=10_000, seconds=60, ready=port.set_result))
+        for _ in range(2):
+            _, writer = await asyncio.open_connection("127.0.0.1", await port)
+            writer.write(b"VERSION:2.0.0\r\n")
+            writer.close()
+        await dealing
+        return host.hands
+
+    assert asyncio.run(asyncio.wait_for(match(), 60)) < 10
 
 
 def test_an_agent_survives_what_is_no_line_of_the_protocol():
@@ -164,7 +199,7 @@ def test_an_agent_survives_what_is_no_line_of_the_protocol():
         server = await asyncio.start_server(dealer, "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
         agent = PolicyAgent(GAME, make_policy("call", GAME, seed=1))
-        await asyncio.wait_for(play_acpc("127.0.0.1", port, agent, GAME), 60)
+        await asyncio.wait_for(play_acpc("127.0.0.1", port, agent, AgentSession(GAME)), 60)
         server.close()
 
     received = []
@@ -185,16 +220,13 @@ def test_late_answers_to_older_states_and_empty_lines_cost_no_turn():
             before = line
 
     async def match(extra):
-        clients = asyncio.Queue()
-        server = await asyncio.start_server(lambda *client: clients.put_nowait(client), "127.0.0.1", 0, limit=LONGEST)
-        port = server.sockets[0].getsockname()[1]
-        callers = [asyncio.create_task(caller(port, extra))]
+        host, port = HostSession(GAME, seed=1), asyncio.get_running_loop().create_future()
+        dealing = asyncio.create_task(host_acpc(host, hands=12, seconds=60, ready=port.set_result))
+        callers = [asyncio.create_task(caller(await port, extra))]
         await asyncio.sleep(0.05)
-        callers.append(asyncio.create_task(caller(port, False)))
-        totals = await deal_acpc(clients, GAME, hands=12, seed=1)
-        await asyncio.gather(*callers)
-        server.close()
-        return totals.tolist()
+        callers.append(asyncio.create_task(caller(await port, False)))
+        await asyncio.gather(dealing, *callers)
+        return host.totals.tolist()
 
     polite = asyncio.run(asyncio.wait_for(match(extra=False), 60))
     assert asyncio.run(asyncio.wait_for(match(extra=True), 60)) in (polite, polite[::-1])
@@ -202,19 +234,39 @@ def test_late_answers_to_older_states_and_empty_lines_cost_no_turn():
 
 def test_a_connection_that_breaks_checks_and_folds_to_the_end():
     async def match():
-        clients = asyncio.Queue()
-        server = await asyncio.start_server(lambda *client: clients.put_nowait(client), "127.0.0.1", 0, limit=LONGEST)
-        port = server.sockets[0].getsockname()[1]
-        agent = PolicyAgent(GAME, make_policy("call", GAME, seed=1))
-        honest = asyncio.create_task(play_acpc("127.0.0.1", port, agent, GAME))
-        _, broken = await asyncio.open_connection("127.0.0.1", port)
+        host, port = HostSession(GAME, seed=1), asyncio.get_running_loop().create_future()
+        dealing = asyncio.create_task(host_acpc(host, hands=5, seconds=5, ready=port.set_result))
+        agent, session = PolicyAgent(GAME, make_policy("call", GAME, seed=1)), AgentSession(GAME)
+        honest = asyncio.create_task(play_acpc("127.0.0.1", await port, agent, session))
+        _, broken = await asyncio.open_connection("127.0.0.1", await port)
         broken.write(b"VERSION:2.0.0\r\n")
         await broken.drain()
+        await asyncio.sleep(0.1)
         broken.transport.abort()
-        totals = await deal_acpc(clients, GAME, hands=5, seed=1, seconds=5)
-        server.close()
-        return await honest, totals.tolist()
+        await asyncio.gather(dealing, honest)
+        return session.hands, host
 
-    hands, totals = asyncio.run(asyncio.wait_for(match(), 60))
-    assert hands == 5
-    assert sum(totals) == 0
+    hands, host = asyncio.run(asyncio.wait_for(match(), 60))
+    assert hands == host.hands == 5
+    assert host.totals.sum() == 0
+
+
+@pytest.mark.slow
+@on_loop
+async def test_the_commands_play_a_match(tmp_path):
+    log = tmp_path / "agent.jsonl"
+    stakes = ("--stack", "200", "--small-blind", "1", "--big-blind", "2")
+    async with command("host", "acpc", "--port", "0", "--hands", "5", "--seed", "1", *stakes) as host:
+        dealer = (await host.stdout.readline()).decode().split()[2].strip(";")
+        players = (("call", "--log", str(log)), ("maniac",))
+        async with AsyncExitStack() as stack:
+            agents = [
+                await stack.enter_async_context(command("deploy", "acpc", *player, "--dealer", dealer, *stakes))
+                for player in players
+            ]
+            ends = [await agent.communicate() for agent in agents]
+        dealt, problems = await host.communicate()
+    assert [agent.returncode for agent in (host, *agents)] == [0, 0, 0], (problems, ends)
+    assert dealt.decode().count("big blinds a hand") == 2 and "summary: 5 hands" in dealt.decode()
+    assert all("0 replaced" in out.decode() for out, _ in ends)
+    assert {moment.match for moment in moments(log)} == set(range(5))  # each hand is a match of its own

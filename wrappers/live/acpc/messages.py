@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ....envs.core.game import Game
+from ....envs.holdem import game as holdem
 from ....envs.holdem import rules
 from ....envs.holdem.hands import card_name, card_number
 from ....envs.holdem.rules import Move
@@ -34,6 +35,15 @@ class MatchState(NamedTuple):
     betting: str
     hole: tuple[tuple[int, ...], tuple[int, ...]]
     board: tuple[int, ...]
+
+
+def match_game(stack: int = 20_000, small_blind: int = 50, big_blind: int = 100) -> Game:
+    """Return the game of a match: every hand begins with whole stacks. The competition had 200 big blinds.
+
+    Raises:
+        ValueError: if the stakes cannot be.
+    """
+    return holdem(seats=2, button=BUTTON, stacks=stack, small_blind=small_blind, big_blind=big_blind)
 
 
 def read_line(line: str) -> MatchState:
@@ -73,7 +83,7 @@ def replayed(game: Game, state: MatchState) -> Any:
     """Return the record of the hand.
 
     Args:
-        game: heads-up hold'em with the stacks and blinds of the match, and the button in seat `BUTTON`.
+        game: see `match_game`.
         state: the line; the seats of the record are the positions.
 
     Raises:
@@ -112,6 +122,15 @@ def read_action(table: Any, text: str) -> Move:
     if table.raise_min == 0 or not table.raise_min <= amount <= table.raise_max:
         raise ValueError(f"{text[:40]}: a raise is to {table.raise_min} up to {table.raise_max} on this street")
     return Move(RAISE, amount)
+
+
+def nearest_action(table: Any, text: str) -> Move:
+    """Return what the competition's dealer plays for an answer that is not legal: the nearest raise, else a call."""
+    if text[:1] == "r" and _ACTION.fullmatch(text) and table.raise_min > 0:
+        seat = int(table.turn)
+        amount = int(text[1:]) - int(table.committed[seat] - table.bet[seat])
+        return Move(RAISE, min(max(amount, int(table.raise_min)), int(table.raise_max)))
+    return Move(CALL, 0)
 
 
 def write_action(table: Any, move: Move) -> str:

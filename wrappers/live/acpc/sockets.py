@@ -3,12 +3,10 @@
 import asyncio
 import contextlib
 import logging
+from collections.abc import Callable
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ....envs.core.game import Game
 from ...agents.base import Agent
+from ...logs.safe_match_log import SafeMatchLog
 from ..common.agent_runner import AgentDriver
 from ..common.agent_turn import AgentStatistics
 from ..common.clock import Deadline
@@ -18,31 +16,34 @@ from .sessions import AgentSession, HostSession, greeted
 logger = logging.getLogger(__name__)
 
 SECONDS = 7.0
-"""Seconds for an answer; the ACPC's dealer gave ten."""
+"""Seconds for an answer. The competition's dealer allows that much for a hand, on average."""
+Stream = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 async def play_acpc(
     host: str,
     port: int,
     agent: Agent,
-    game: Game,
+    session: AgentSession,
     *,
     seconds: float = SECONDS,
     statistics: AgentStatistics | None = None,
-) -> int:
-    """Let an agent play the match of a dealer to its end, and return the number of hands.
+    log: SafeMatchLog | None = None,
+) -> None:
+    """Let an agent play the match of a dealer to its end. The session counts the hands and chips.
 
     Args:
         host, port: the dealer's address.
         agent: the agent.
-        game: heads-up hold'em with the stacks and blinds of the match, and ``button=1``.
+        session: a new session.
         seconds: for an answer; then the safe action is played.
         statistics: the counters; None: new ones.
+        log: the match log.
 
     Raises:
         OSError: if there is no dealer.
     """
-    driver, session = AgentDriver(agent, statistics=statistics), AgentSession(game)
+    driver = AgentDriver(agent, log=log, statistics=statistics)
     await driver.warm_up()
     reader, writer = await asyncio.open_connection(host, port, limit=LONGEST)
     try:
@@ -59,40 +60,63 @@ async def play_acpc(
                 played.count(driver.statistics, "acpc")
                 writer.write(f"{session.act(played.response)}\r\n".encode())
                 await writer.drain()
+                played.write(driver.log, turn)
             if not line:
-                return session.hands
+                return
     except ConnectionError:
-        return session.hands
+        return
     finally:
         writer.close()
         driver.close()
 
 
-async def deal_acpc(
-    clients: "asyncio.Queue[tuple[asyncio.StreamReader, asyncio.StreamWriter]]",
-    game: Game,
+async def host_acpc(
+    session: HostSession,
     *,
     hands: int,
-    seed: int | None = None,
-    seconds: float = 10.0,
-) -> NDArray[np.int64]:
-    """Deal a match to the first two clients that come, and return what each has won: int64[2].
+    address: str = "127.0.0.1",
+    port: int = 0,
+    seconds: float = SECONDS,
+    log: SafeMatchLog | None = None,
+    ready: Callable[[int], None] = lambda port: None,
+) -> None:
+    """Deal a match to the first two clients that come. The session counts what each has won.
 
     Args:
-        clients: the connections, as `asyncio.start_server` opens them with ``limit=LONGEST``.
-        game: see `play_acpc`.
-        hands: the number of hands.
-        seed: of the deals.
-        seconds: for an answer; then it is a check or a fold, as it is for one that is not legal.
+        session: a new session.
+        hands: number of hands.
+        address, port: where to listen; port 0: a free one.
+        seconds: for an answer; then it is a check, else a fold.
+        log: the match log.
+        ready: called with the port.
     """
-    seats: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
-    while len(seats) < 2:
-        reader, writer = await clients.get()
-        if greeted(await _line(reader, seconds)):
-            seats.append((reader, writer))
-        else:
+    seats: list[Stream] = []
+    full = asyncio.Event()
+
+    async def come(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        line = b""
+        with contextlib.suppress(TimeoutError, ValueError, ConnectionError):
+            line = await asyncio.wait_for(reader.readline(), seconds)
+        if full.is_set() or not greeted(line.decode("ascii", "replace")):
             writer.close()
-    session = HostSession(game, seed)
+            return
+        seats.append((reader, writer))
+        if len(seats) == 2:
+            full.set()
+
+    server = await asyncio.start_server(come, address, port, limit=LONGEST)
+    try:
+        ready(server.sockets[0].getsockname()[1])
+        await full.wait()
+        server.close()
+        await _deal(session, seats, hands, seconds, log or SafeMatchLog(None))
+    finally:
+        server.close()
+        for _, writer in seats:
+            writer.close()
+
+
+async def _deal(session: HostSession, seats: list[Stream], hands: int, seconds: float, log: SafeMatchLog) -> None:
     while True:
         for (_, writer), line in zip(seats, session.lines(), strict=True):
             writer.write(f"{line}\r\n".encode())
@@ -100,29 +124,19 @@ async def deal_acpc(
             with contextlib.suppress(ConnectionError):  # a player that is gone checks and folds
                 await writer.drain()
         if session.turn is not None:
-            session.receive(await _answer(seats[session.turn][0], session, seconds))
-        elif session.hand + 1 < hands:
-            session.go_on()
-        else:
-            break
-    for _, writer in seats:
-        writer.close()
-    return session.totals
+            await _answer(session, seats[session.turn][0], seconds)
+            continue
+        log.write("hand", **session.logged())
+        if session.hand + 1 == hands or all(reader.at_eof() for reader, _ in seats):
+            return
+        session.go_on()
 
 
-async def _answer(reader: asyncio.StreamReader, session: HostSession, seconds: float) -> str:
-    """Return the next line that answers the state; empty if none comes in time. Answers to older states came late."""
+async def _answer(session: HostSession, reader: asyncio.StreamReader, seconds: float) -> None:
+    """Play the first answer to the state; none in time, or too long a line: a check, else a fold."""
     with contextlib.suppress(TimeoutError, ValueError, ConnectionError):
         async with asyncio.timeout(seconds):
-            while line := (await reader.readline()).decode("ascii", "replace"):
-                if session.answers(line):
-                    return line
-    return ""
-
-
-async def _line(reader: asyncio.StreamReader, seconds: float) -> str:
-    """Return the next line; empty if none comes in time."""
-    try:
-        return (await asyncio.wait_for(reader.readline(), seconds)).decode("ascii", "replace")
-    except (TimeoutError, ValueError, ConnectionError):
-        return ""
+            while line := await reader.readline():
+                if session.receive(line.decode("ascii", "replace")):
+                    return
+    session.give_up()

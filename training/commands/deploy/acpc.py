@@ -1,0 +1,50 @@
+"""`parlour deploy acpc`: lets a policy or a bot play at a dealer of the Annual Computer Poker Competition."""
+
+from ....wrappers.live.acpc.messages import match_game
+from ....wrappers.live.acpc.sessions import AgentSession
+from ....wrappers.live.acpc.sockets import SECONDS, play_acpc
+from ....wrappers.live.common.activity import Activity
+from ....wrappers.live.common.agent_turn import AgentStatistics
+from ....wrappers.logs.safe_match_log import SafeMatchLog
+from ...terminal.console import Console
+from ..arguments import LiveArguments, PolicyName, SessionArguments, StakesArguments
+from ..live_table import watch_table
+from ..lookup import agent, warn_about_differences
+from ..searching import searching_agent
+from ..supervisor import Supervisor
+
+
+def command(
+    *,
+    run: PolicyName,
+    dealer: str = "127.0.0.1:20000",
+    stakes: StakesArguments,
+    deadline: float = SECONDS,
+    search: bool = False,
+    session: SessionArguments,
+    live: LiveArguments,
+) -> None:
+    """Play a match of heads-up no-limit hold'em at a dealer of the Annual Computer Poker Competition, to its end.
+
+    Args:
+        dealer: The dealer's HOST:PORT; the port is that of the player.
+        deadline: Seconds for a decision; then the safe action is played.
+        search: Solve turns and rivers again before acting, in five seconds and half of the time.
+    """
+    host, _, port = dealer.rpartition(":")
+    if not host or not port.isdecimal():
+        raise ValueError(f"--dealer {dealer}: give HOST:PORT")
+    if deadline <= 0:
+        raise ValueError(f"--deadline {deadline:g}: give seconds above 0")
+    game = match_game(stakes.stack, stakes.small_blind, stakes.big_blind)
+    player = agent(run, game, session.seed)
+    warn_about_differences([(run, player)], game)
+    player = searching_agent(run, player, session.seed) if search else player
+    watch_table(run, player)
+    match, statistics = AgentSession(game), AgentStatistics()
+    activity = Activity(counts=lambda: {"hands": match.hands, "chips": match.chips}, statistics=statistics)
+    with Supervisor(live, session, Console()) as supervisor:
+        log = SafeMatchLog(supervisor.log)
+        supervisor.run(
+            play_acpc(host, int(port), player, match, seconds=deadline, statistics=statistics, log=log), activity
+        )
