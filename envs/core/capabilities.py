@@ -176,12 +176,14 @@ class Abstracted:
             probabilities float32[N, A]. It raises ValueError for damaged arrays.
         response: ``response(game, arrays, sizes)``: for each seat of a policy file the `Deals` of its tree, in which
             the other seat has an abstraction of its own (`sizes`; empty: the same), and ``strategy(node)``.
+        digest: ``digest()``: a number that changes with the buckets; a checkpoint of others is not read.
     """
 
     deals: Callable[[Any, bool], Sequence[Any]]
     packed: Callable[[Any, Sequence[tuple[Any, Any]]], dict[str, NDArray[Any]]]
     lookup: Callable[[Any, Mapping[str, NDArray[Any]]], Callable[[Any, Any], NDArray[np.float32]]]
     response: Callable[[Any, Mapping[str, NDArray[Any]], Sequence[int]], Sequence[tuple[Any, Any]]]
+    digest: Callable[[], int]
 
     def __post_init__(self) -> None:
         """Check the parts."""

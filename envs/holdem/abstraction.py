@@ -4,14 +4,15 @@ Before the flop: the 169 kinds of hands. Then: the texture of the board, the han
 on flop and turn whether its equity is still spread over the cards to come. The numbers of each are data (`Buckets`).
 """
 
-from functools import partial
+import zlib
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..core.compiled import compiled
-from .equity_tables import SPREAD, EquityTables, river_equities
+from .equity_tables import SPREAD, VERSION, EquityTables, river_equities
 from .hands import card_set
 from .ranges import HOLDINGS
 
@@ -94,6 +95,25 @@ def board_buckets(buckets: Any, board: Any, count: int, worth: Any, out: Any) ->
             out[h] = first + at
             if count < 5:
                 out[h] = 2 * out[h] + (worth[h, 1] / SPREAD >= buckets.spreads[count - 3][at])
+
+
+@cache
+def abstraction_digest() -> int:
+    """Return a number that tells whether `board_buckets` puts together the same hands as when a strategy was solved.
+
+    It is a checksum of the buckets of all hands on some boards, with worths that are made up, and of the version of the
+    tables that hold the real ones.
+    """
+    found, out = zlib.crc32(bytes([VERSION])), np.empty(len(HOLDINGS), np.int64)
+    edges = np.arange(1, 16) / 16
+    buckets = Buckets((edges, edges, edges), (np.full(16, 0.25), np.full(16, 0.25)))
+    worth = np.stack([np.arange(len(HOLDINGS)) % 256, np.arange(len(HOLDINGS)) % 7 * 42], axis=1).astype(np.uint8)
+    for n in range(24):
+        board = np.argsort((np.arange(52) * 7_919 * (n + 1) ** 2 + n) % 10_007, kind="stable")[:5]
+        for count in (0, 3, 4, 5) if n == 0 else (3, 4):  # a river takes longest
+            board_buckets(buckets, board, count, worth, out)
+            found = zlib.crc32(out.astype("<i8").tobytes(), found)
+    return found
 
 
 def rows_of(buckets: Buckets) -> NDArray[np.int64]:

@@ -15,6 +15,7 @@ from ..core.rules import Rules
 from ..core.view import View
 from ..render.renderer import Renderer
 from . import actions, bots, fixed_cards, moves, picture, public_game, render, rules, solved, view
+from .abstraction import abstraction_digest
 from .hands import card_number
 from .luck import AllInEquity, without_luck
 from .range_text import weights_of
@@ -247,7 +248,11 @@ def _made(options: dict[str, Any], start: Start | None) -> Game:
             ),
             shown_options=ShownOptions(view.differences),
             abstracted=Abstracted(
-                deals=public_game.deals, packed=solved.packed, lookup=solved.SolvedHoldem, response=solved.response
+                deals=public_game.deals,
+                packed=solved.packed,
+                lookup=solved.SolvedHoldem,
+                response=solved.response,
+                digest=abstraction_digest,
             )
             if options["seats"] == 2
             else None,

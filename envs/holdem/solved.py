@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..core.game import Game
 from ..core.public_tree import END, Deals
-from .abstraction import Buckets, board_buckets, buckets_of, rows_of
+from .abstraction import Buckets, abstraction_digest, board_buckets, buckets_of, rows_of
 from .equity_tables import PLACE, cached, computed_worth, equity_tables, write_worth
 from .public_game import deals_on, raise_sizes, with_amounts
 from .ranges import HOLDINGS
@@ -45,7 +45,7 @@ def packed(game: Game, solved: Sequence[tuple[Deals, Any]]) -> dict[str, NDArray
         game: hold'em with two seats.
         solved: for each seat (0: the button) its deals, and ``strategy(node)``: float64[rows, children].
     """
-    arrays: dict[str, NDArray[Any]] = {}
+    arrays: dict[str, NDArray[Any]] = {"abstraction": np.array(abstraction_digest())}
     buckets = solved[0][0].data.buckets[0]
     for seat, (deals, strategy) in enumerate(solved):
         tree = deals.tree
@@ -152,10 +152,12 @@ class SolvedHoldem:
     """Probabilities of a solved strategy; see `packed` for its arrays.
 
     Raises:
-        ValueError: if arrays are missing or do not fit.
+        ValueError: if arrays are missing or do not fit, or the strategy is one of other buckets.
     """
 
     def __init__(self, game: Game, arrays: Mapping[str, NDArray[Any]]) -> None:
+        if int(arrays.get("abstraction", np.array(-1))) != abstraction_digest():
+            raise ValueError("another version of Parlour put other hands together in its buckets; solve the game again")
         layout = game.encoders["v0"].layout
         self._slice = {name: layout[f"game_state.{name}"].start for name in ("board", "history", "dealer")}
         self._cards = layout["game_state.players.cards"].start

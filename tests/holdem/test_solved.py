@@ -9,8 +9,8 @@ from parlour import envs
 from parlour.envs.core.public_tree import END
 from parlour.envs.core.rng import streams
 from parlour.envs.core.rollout import play_until_done
-from parlour.envs.holdem import equity_tables, public_game, solved
-from parlour.envs.holdem.abstraction import place, pocket, texture
+from parlour.envs.holdem import abstraction, equity_tables, public_game, solved
+from parlour.envs.holdem.abstraction import board_buckets, place, pocket, texture
 from parlour.envs.holdem.hands import card_number
 from parlour.envs.holdem.ranges import HOLDINGS, equities, possible
 from parlour.training.algorithms.growing import grow
@@ -222,6 +222,29 @@ def test_a_damaged_file_is_refused(tmp_path, damage):
     policy.save(tmp_path / "damaged.npz")
     with pytest.raises(ValueError, match="no saved SolvedPolicy"):
         load_policy(tmp_path / "damaged.npz")
+
+
+@pytest.mark.parametrize("digest", [None, 1])
+def test_a_file_of_other_buckets_is_refused_in_a_sentence(tmp_path, digest):
+    policy = small().policy()
+    policy.arrays = {name: each for name, each in policy.arrays.items() if name != "abstraction"}
+    if digest is not None:
+        policy.arrays["abstraction"] = np.array(digest)
+    policy.save(tmp_path / "older.npz")
+    with pytest.raises(ValueError, match="another version of Parlour put other hands together"):
+        load_policy(tmp_path / "older.npz")
+
+
+def test_the_digest_changes_with_the_textures(monkeypatch):
+    """With it, files of before are refused: change it on purpose, and say so in the changelog."""
+    assert abstraction.abstraction_digest() == 3472231984
+    digest = abstraction.abstraction_digest.__wrapped__
+    monkeypatch.setattr(abstraction, "board_buckets", getattr(board_buckets, "py_func", board_buckets))
+    monkeypatch.setattr(abstraction, "river_equities", lambda board, out: out.fill(0.5))
+    today = digest()
+    assert digest() == today
+    monkeypatch.setattr(abstraction, "texture", lambda board, count: texture(board, max(4, count)))  # of flops, once
+    assert digest() != today
 
 
 def test_four_bits_keep_a_distribution():

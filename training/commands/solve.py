@@ -165,7 +165,9 @@ class _Samples:
             return AbstractedProblem(game, SAMPLED[self.method], self.sampling)
 
     def _about(self, game: Game) -> str:
-        rule = [self.method, self.sampling.explore, self.sampling.prune]
+        rule: list[Any] = [self.method, self.sampling.explore, self.sampling.prune]
+        if game.capabilities.abstracted is not None:
+            rule.append(game.capabilities.abstracted.digest())
         return json.dumps([game.id, dict(game.options), *rule], default=str)
 
     def _reach(self, problem: Problem, seconds: float, save: Callable[[], None]) -> Progress:
