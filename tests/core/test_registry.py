@@ -174,7 +174,8 @@ def test_no_module_is_imported_under_the_folders_names():
         import importlib, json, pkgutil, sys
         import parlour.envs, parlour.wrappers
 
-        extras = ("pyspiel", "numba_cuda", "ray", "torchrl", "tensordict", "tree", "negmas", "jax")  # not in dev
+        # not in dev
+        extras = ("pyspiel", "numba_cuda", "ray", "torchrl", "tensordict", "tree", "negmas", "jax", "fastapi")
         for package in (parlour.envs, parlour.wrappers):
             for found in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
                 try:

@@ -24,6 +24,7 @@ OF_A_GAME = (
     "evaluation.games",
     "benchmarks",
     "commands.browser_tables",
+    "commands.lobby",
     "commands.lookup",
     "commands.searching",
     "commands.host",
