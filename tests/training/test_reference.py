@@ -1,18 +1,16 @@
 """Reference opponents: frozen pools, ratings of policies and scripted models, and their pages."""
 
 import json
-from collections import Counter
 from hashlib import sha256
 from pathlib import Path
 
-import endpoint
 import numpy as np
 import pytest
-from aiohttp import web
 from command_line import run
-from needs import library
+from parlour.training.commands import lookup, reference
 from parlour.training.commands.stopping import TRY_AGAIN
 from parlour.training.evaluation.reference import (
+    FEWEST,
     PartlyRandom,
     digest_of,
     load_pool,
@@ -23,10 +21,11 @@ from parlour.training.evaluation.reference import (
     roles,
     weights_with,
 )
-from parlour.training.evaluation.reference_page import write_pages
-from parlour.wrappers.agents.model_calls import ModelStatistics
+from parlour.training.evaluation.reference_page import read_results
+from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.policies.loading import make_policy
 from parlour.zoo import PREFIX, names
+from reference_command import rated
 
 RELEASED = {
     ("auction", 1): "2e669f959720ab87",
@@ -94,6 +93,16 @@ def test_a_member_whose_weights_are_gone_is_a_sentence():
         load_pool("leduc", 9)
 
 
+def test_a_game_has_its_pool_under_all_its_names(tmp_path, capsys):
+    assert load_pool("kuhn-v0") == load_pool("kuhn") and load_pool("unfair-split") == load_pool("bargaining")
+    assert load_pool("first-price-auction") == load_pool("auction")
+    with pytest.raises(ValueError, match="there is no pool of all-pay-auction; the game has none"):
+        load_pool("all-pay-auction")
+    with pytest.raises(ValueError, match="no game is called 'leducc'; did you mean 'leduc'"):
+        load_pool("leducc")
+    assert rated(tmp_path, capsys, "kuhn-v0", "honest", "--deals", "10")["game"] == "kuhn-v0"
+
+
 def test_half_random_is_random_in_half_of_the_decisions():
     class First:
         def act(self, observations, masks):
@@ -106,13 +115,6 @@ def test_half_random_is_random_in_half_of_the_decisions():
 
 
 # Ratings.
-
-
-def rated(tmp_path, capsys, *arguments, code=0):
-    """Call `parlour reference` in JSON; return the result, or what was said."""
-    result = run(capsys, "reference", *arguments, "--json", "--out", str(tmp_path), "--samples", "0")
-    assert result[0] == code, result[2]
-    return json.loads(result[1]) if code == 0 else result[2]
 
 
 def test_the_two_marks_of_the_scale_are_rated_at_them(tmp_path, capsys):
@@ -133,6 +135,103 @@ def test_a_policy_with_probabilities_has_its_exploitability_and_the_same_seed_gi
     again = rated(tmp_path, capsys, "kuhn", "zoo:kuhn", "--deals", "60")
     assert {**first, "seconds": 0} == {**again, "seconds": 0} and first["deals"] == 60
     assert first["exploitability"] == pytest.approx(0, abs=1e-3) and first["skill"] is None and first["counts"] == {}
+
+
+def test_games_are_counted_where_they_were_played_and_few_deals_have_no_interval(tmp_path, capsys):
+    members = len(load_pool("leduc").members)
+    result = rated(tmp_path, capsys, "leduc", "call", "--deals", str(FEWEST))
+    assert result["return"]["games"] == FEWEST * members * 2
+    assert {one["games"] for one in result["members"].values()} == {FEWEST * 2}
+    assert {one["return"]["games"] for one in result["roles"].values()} == {FEWEST * members}
+    assert result["rating"]["low"] < result["rating"]["mean"] < result["rating"]["high"]
+    (tmp_path / "few").mkdir()
+    few = rated(tmp_path / "few", capsys, "leduc", "call", "--deals", str(FEWEST - 1))
+    figures = [
+        few["rating"],
+        few["return"],
+        *few["members"].values(),
+        *(one["rating"] for one in few["roles"].values()),
+    ]
+    assert {(one["low"], one["high"]) for one in figures} == {(None, None)} and paired(few, result) is None
+    code, out, _ = run(capsys, "reference", "leduc", "call", "--deals", "9", "--out", str(tmp_path / "few"))
+    assert code == 0 and f"{few['rating']['mean']:.1f}" in out and "[" not in out.partition("written")[0]
+
+
+def test_another_player_or_setting_does_not_write_over_a_result(tmp_path, capsys):
+    arguments = ("kuhn", "honest", "--deals", "10", "--name", "a b")
+    kept = rated(tmp_path, capsys, *arguments)
+    for others, what in (
+        (("kuhn", "honest", "--deals", "10", "--name", "a/b"), "player"),
+        ((*arguments, "--seed", "1"), "seed"),
+        (("kuhn", "maniac", "--deals", "10", "--name", "a b"), "run, digest"),
+    ):
+        said = rated(tmp_path, capsys, *others, code=2)
+        assert f"holds another result, with another {what}: give another --name or --out" in said
+    assert json.loads((tmp_path / "kuhn-a-b.json").read_text()) == kept
+    (tmp_path / "kuhn-honest.json").write_text("{}")
+    assert "kuhn-honest.json is no result" in rated(tmp_path, capsys, "kuhn", "honest", "--deals", "10", code=2)
+
+
+def test_a_policy_that_was_stopped_or_crashed_goes_on(tmp_path, capsys, monkeypatch):
+    expected = rated(tmp_path / "whole", capsys, "kuhn", "random", "--deals", "120")
+    whole, rounds = reference.play, []
+
+    def ends_with(error):
+        def play(*arguments):
+            rounds.append(len(arguments[3]))
+            if len(rounds) == 2:
+                raise error
+            return whole(*arguments)
+
+        return play
+
+    arguments = ("kuhn", "random", "--deals", "120")
+    monkeypatch.setattr(reference, "play", ends_with(KeyboardInterrupt()))
+    assert "stopped; 50 deals are kept in" in rated(tmp_path, capsys, *arguments, code=TRY_AGAIN)
+    rounds[:] = []
+    monkeypatch.setattr(reference, "play", ends_with(RuntimeError("crash")))
+    with pytest.raises(RuntimeError, match="crash"):
+        rated(tmp_path, capsys, *arguments)
+    assert json.loads((tmp_path / "kuhn-random.json").read_text())["deals"] == 100
+    monkeypatch.setattr(reference, "play", whole)
+    assert {**rated(tmp_path, capsys, *arguments), "seconds": 0} == {**expected, "seconds": 0}
+    rounds[:] = [0]
+    monkeypatch.setattr(reference, "play", ends_with(KeyboardInterrupt()))
+    said = rated(tmp_path / "new", capsys, *arguments, code=TRY_AGAIN)
+    assert "stopped; no deals are kept" in said and not list((tmp_path / "new").iterdir())
+
+
+def test_a_result_is_complete_at_any_time(tmp_path, capsys, monkeypatch):
+    rated(tmp_path, capsys, "kuhn", "random", "--deals", "50")
+    file = tmp_path / "kuhn-random.json"
+    kept, write = file.read_text(), Path.write_text
+
+    def half(path, text, *arguments):
+        if path.suffix != ".json":
+            return write(path, text, *arguments)
+        write(path, text[: len(text) // 2], *arguments)
+        assert file.read_text() == kept and len(read_results(tmp_path)[0]) == 1  # as another process sees it
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(Path, "write_text", half)
+    assert "the disk is full" in rated(tmp_path, capsys, "kuhn", "random", "--deals", "100", code=2)
+    assert file.read_text() == kept
+
+
+def test_an_agent_of_another_library_goes_on(tmp_path, capsys, monkeypatch):
+    def foreign(spec, game):
+        bot = spec.removeprefix("negmas:")
+        return None if bot == spec else lambda: PolicyAgent(game, make_policy(bot, game, seed=1))
+
+    monkeypatch.setattr(lookup, "foreign", foreign)
+    monkeypatch.setattr(reference, "foreign", foreign)
+    arguments = ("kuhn", "negmas:honest", "--name", "n")
+    first = rated(tmp_path, capsys, *arguments, "--deals", "4")
+    more = rated(tmp_path, capsys, *arguments, "--deals", "6")
+    assert [one[:4] for one in more["results"]] == first["results"] and more["deals"] == 6
+    assert np.shape(more["faulty"]) == np.shape(more["results"]) and more["counts"] == {}
+    other = ("kuhn", "negmas:maniac", "--name", "n", "--deals", "6")
+    assert "with another run:" in rated(tmp_path, capsys, *other, code=2)
 
 
 def test_a_game_with_teams_is_rated_by_team(tmp_path, capsys):
@@ -163,98 +262,15 @@ def test_skill_counts_every_member_and_role_the_same():
     assert rate(pool, game, results)["skill"] is None
 
 
-# Language models.
-
-library("openai")
-
-
-class Caller:
-    """A model that calls, or checks; with `wrong`, every answer of that number has another text."""
-
-    def __init__(self, wrong=None, down_after=None):
-        self.asked, self.wrong, self.down_after = Counter(), wrong or {}, down_after
-
-    async def __call__(self, request, body):
-        self.asked["all"] += 1
-        if self.down_after is not None and self.asked["all"] > self.down_after:
-            return web.json_response({"error": {"message": "down"}}, status=401)
-        text = '{"action_type": "call", "payload": {}}'
-        return web.json_response({**endpoint.said(self.wrong.get(self.asked["all"], text)), "usage": endpoint.USAGE})
-
-
-def asked(url, *arguments):
-    return "leduc", "--model", "stub", "--llm-url", url, "--llm-timeout", "20", *arguments
-
-
-def test_a_model_that_calls_is_rated_as_the_bot_that_calls(tmp_path, capsys):
-    with endpoint.answering(model := Caller()) as url:
-        of_model = rated(tmp_path, capsys, *asked(url, "--deals", "2"))
-    of_bot = rated(tmp_path, capsys, "leduc", "call", "--deals", "2")
-    assert of_model["results"] == of_bot["results"] and of_model["rating"] == of_bot["rating"]
-    counts = of_model["counts"].values()
-    assert sum(row["decisions"] for row in counts) == model.asked["all"]
-    assert sum(row["tokens in"] for row in counts) == 11 * model.asked["all"]
-    assert of_model["player"] == "stub" and of_model["kind"] == "model" and of_model["skill"] is None
-
-
-def test_rule_errors_are_counted_apart_and_the_safe_action_is_played(tmp_path, capsys):
-    wrong = {1: "I would rather not.", 2: "Me neither.", 3: '{"action_type": "bluff", "payload": {}}'}
-    with endpoint.answering(Caller(wrong)) as url:
-        result = rated(tmp_path, capsys, *asked(url, "--deals", "2", "--parallel", "1"))
-    total = sum((Counter(row) for row in result["counts"].values()), Counter())
-    assert (total["unparsable"], total["illegal"], total["replaced"]) == (2, 1, 1)
-    assert np.sum(result["faulty"]) == 1 and result["skill"] is None  # one clean deal of a member in a role is too few
-
-
-def test_an_endpoint_that_goes_down_loses_no_round_and_the_same_command_goes_on(tmp_path, capsys):
-    whole, folder = Caller(), tmp_path / "whole"
-    with endpoint.answering(whole) as url:
-        expected = rated(folder, capsys, *asked(url, "--deals", "4"))
-    broken = Caller(down_after=whole.asked["all"] * 3 // 4)
-    with endpoint.answering(broken) as url:
-        arguments = asked(url, "--deals", "4")
-        said = rated(tmp_path, capsys, *arguments, code=TRY_AGAIN)
-        assert "HTTP 401; 2 deals are kept" in said
-        before = broken.asked["all"]
-        broken.down_after = None
-        result = rated(tmp_path, capsys, *arguments)
-    assert result["results"] == expected["results"] and result["deals"] == 4
-    assert broken.asked["all"] - before < whole.asked["all"]
-    answered = sum(row["decisions"] for row in result["counts"].values())
-    assert answered >= whole.asked["all"]
-
-
-def test_numbers_of_calls_survive_their_row():
-    given = ModelStatistics(decisions=4, replaced=1, input_size=30, output_size=8, seconds=2.0, cost=0.5)
-    given.faults.update(["late", "late"])
-    assert ModelStatistics.of(given.row()) == given
-
-
 def test_mistakes_are_sentences(tmp_path, capsys):
     assert "name a run" in rated(tmp_path, capsys, "leduc", code=2)
     assert "at least 2 deals" in rated(tmp_path, capsys, "leduc", "call", "--deals", "1", code=2)
     assert "no bot, run or policy file" in rated(tmp_path, capsys, "leduc", "caller", code=2)
-
-
-# Pages.
-
-
-def test_the_leaderboard_has_ratings_differences_and_replays(tmp_path, capsys):
-    for player, name in (("call", "a <b>caller</b>"), ("tight", "tight")):
-        arguments = ("leduc", player, "--deals", "40", "--name", name, "--out", str(tmp_path))
-        assert run(capsys, "reference", *arguments)[0] == 0
-    measured = {"nash_conv": 4.0, "wins": 1.9876, "model": "tight", "game": "leduc-v0"}
-    (tmp_path / "exploit.json").write_text(json.dumps(measured))
-    code, out, _ = run(capsys, "reference", "--out", str(tmp_path))
-    index = (tmp_path / "index.html").read_text("utf-8")
-    assert code == 0 and str(tmp_path / "index.html") in out.replace("\n", "")
-    assert index.index(">tight</a>") < index.index("a &lt;b&gt;caller&lt;/b&gt;</a>") and "<b>caller" not in index
-    assert "1.9876" in index and "on the same deals" in index and index.count("<iframe") == 2
-    page = next(Path(tmp_path).glob("leduc-a*.html")).read_text("utf-8")
-    assert "<iframe" in page and "What the numbers mean" in page
-    (tmp_path / "broken.json").write_text("{")
-    with pytest.raises(ValueError, match=r"broken\.json is not JSON"):
-        write_pages(tmp_path)
+    missing = tmp_path / "nowhere"
+    assert run(capsys, "reference", "--out", str(missing))[::2] == (
+        2,
+        f"parlour reference: there is no folder {missing}\n",
+    )
 
 
 def test_play_has_a_result_for_every_member_deal_and_role():

@@ -7,9 +7,11 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
+import msgspec
 import tyro
 
 from ...wrappers.agents.language_model import Model
@@ -148,6 +150,12 @@ class ViewArguments:
 @dataclass(frozen=True, kw_only=True)
 class PromptArguments(ModelArguments, ViewArguments):
     """The language model of the agent llm, and how it is asked."""
+
+    def facts(self) -> dict[str, Any]:
+        """Return what the model's play depends on, as JSON; of the prompts a digest."""
+        names = ("model", "llm_url", "temperature", "max_tokens", "state_view", "legal_actions", "conversation", "skin")
+        prompts = sha256(msgspec.json.encode(self.prompting()().prompts)).hexdigest()[:16]
+        return {**{name: getattr(self, name) for name in names}, "prompts": prompts}
 
 
 @dataclass(frozen=True, kw_only=True)

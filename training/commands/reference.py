@@ -6,13 +6,11 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Annotated, Any
 
-import msgspec
 import numpy as np
 import tyro
 from rich.table import Table
@@ -26,9 +24,9 @@ from ...wrappers.agents.model_calls import ModelError, ModelStatistics
 from ...wrappers.logs.match_log import MatchLog
 from ..evaluation.exact import Probable
 from ..evaluation.exploit import exact_win, tree_of
-from ..evaluation.reference import Pool, load_pool, play, rate, roles
-from ..evaluation.reference_page import write_pages
-from ..learning.run_folder import locked
+from ..evaluation.reference import Pool, digest_of, load_pool, play, rate, roles
+from ..evaluation.reference_page import interval, read_result, write_pages
+from ..learning.run_folder import locked, replacing
 from ..terminal.console import Console
 from ..terminal.match import TerminalMatch, model_table
 from ..terminal.progress import counting_bar
@@ -84,8 +82,8 @@ def command(
 
     The opponents never change, so ratings of different days and people can be compared. All players get the same deals.
     The result is a JSON file with every deal in the folder --out; beside it stands a page, and index.html is the
-    leaderboard of all results in the folder. A language model is asked as at a table; Ctrl-C or an endpoint that goes
-    down lose nothing: the same command goes on.
+    leaderboard of all results in the folder. A language model is asked as at a table. Every few deals the result is
+    written: after Ctrl-C, or where an endpoint goes down, the same command goes on.
 
     Args:
         name: The player's name in the results. Default: that of the run or the model.
@@ -94,13 +92,15 @@ def command(
         samples: Sample games of the player on the page.
     """
     if game is None:
-        print(f"written: {write_pages(out)}")
+        if not out.is_dir():
+            raise ValueError(f"there is no folder {out}")
+        print(f"written: {_pages(out)}")
         return
     if samples < 0:
         raise ValueError(f"samples={samples}: need 0 or more")
     opponents = load_pool(game, pool)
     table = opponents.make_game()
-    player, again, about = _player(run, table, asked, budget.parallel, report.seed)
+    player, make, about = _player(run, table, asked, budget.parallel, report.seed)
     about |= {"player": name or run or asked.model, "game": table.id, "seed": report.seed}
     about["pool"] = {"version": opponents.version, "digest": opponents.digest, "best": opponents.best}
     out.mkdir(parents=True, exist_ok=True)
@@ -108,111 +108,140 @@ def command(
     with locked(file):
         rating = _Rating(opponents, table, player, about, file)
         problem = rating.play(budget)
-        if rating.deals >= 2:
-            rating.write(again, samples if problem is None else 0)
-            index = write_pages(out)
-    if rating.deals >= 2:
+        if problem is None:
+            rating.finish(make, samples)
+        if rating.deals:
+            index = _pages(out)
+    if rating.deals:
         if report.as_json:
             print(file.read_text("utf-8"))
         else:
             _show(rating.facts)
             Console().print(f"written: {file}, {file.with_suffix('.html')}, {index}", markup=False, soft_wrap=True)
     if problem is not None:
-        print(f"parlour reference: {problem}; {rating.deals} deals are kept in {file}", file=sys.stderr)
+        kept = f"{rating.deals} deals are kept in {file}" if rating.deals else "no deals are kept"
+        print(f"parlour reference: {problem}; {kept}", file=sys.stderr)
         raise SystemExit(TRY_AGAIN)
+
+
+def _pages(folder: Path) -> Path:
+    """Write the pages of a folder, name the files that are left out on stderr, and return the leaderboard."""
+    index, problems = write_pages(folder)
+    for problem in problems:
+        print(f"parlour reference: {problem}", file=sys.stderr)
+    return index
 
 
 def _player(
     run: str, game: Game, asked: PromptArguments, parallel: int, seed: int
-) -> tuple[Policy, Callable[[], Agent], dict[str, Any]]:
-    """Return the player as a policy, what makes it as an agent, and what its result depends on."""
+) -> tuple[Callable[[int], Policy], Callable[[], Agent], dict[str, Any]]:
+    """Return what makes the player as a policy with a seed, and as an agent, and what its result depends on."""
     model = asked.language_model()
     if not run and model is None:
         raise ValueError("name a run, a policy file or a bot after the game, or a language model with --model")
     spec = run or LLM
     make = partial(agent, spec, game, seed, model, asked.prompting())
     if spec == LLM and model is not None:
-        prompts = sha256(msgspec.json.encode(asked.prompting()().prompts)).hexdigest()[:16]
-        names = ("model", "llm_url", "temperature", "max_tokens", "state_view", "legal_actions", "conversation", "skin")
-        about = {"kind": "model", **{name: getattr(asked, name) for name in names}, "prompts": prompts}
         make()  # so that a missing library is an error before any play
-        return AgentsAsPolicy(game, make, parallel), make, about
+        agents = AgentsAsPolicy(game, make, parallel)
+        return lambda _: agents, make, {"kind": "model", **asked.facts()}
     if foreign(spec, game) is not None:
-        return AgentsAsPolicy(game, make), make, {"kind": "agent"}
-    return policy(spec, game, seed), make, {"kind": "policy"}
+        agents = AgentsAsPolicy(game, make)
+        return lambda _: agents, make, {"kind": "agent", "run": spec}
+    digest = digest_of(policy(spec, game, seed), game)[:16]  # a run may be trained on, a bot may change
+    return partial(policy, spec, game), make, {"kind": "policy", "run": spec, "digest": digest}
 
 
 class _Rating:
-    """A player and its results so far.
+    """A player and its results so far; the file holds those of all rounds that were played to their end.
 
     Attributes:
-        facts: the result as JSON, after `write`.
+        facts: the result as JSON; empty: there is none.
+
+    Raises:
+        ValueError: if the file holds another result.
     """
 
-    def __init__(self, pool: Pool, game: Game, player: Policy, about: dict[str, Any], file: Path) -> None:
+    def __init__(
+        self, pool: Pool, game: Game, player: Callable[[int], Policy], about: dict[str, Any], file: Path
+    ) -> None:
         self.facts: dict[str, Any] = {}
-        self._pool, self._game, self._player, self._about, self._file = pool, game, player, about, file
+        self._pool, self._game, self._about, self._file = pool, game, about, file
+        self._player_with = player
+        self._player = player(about["seed"])
         shape = len(pool.members), 0, len(roles(game))
-        self._results, self._faulty, self._seconds = np.zeros(shape), np.zeros(shape, bool), 0.0
-        if isinstance(player, AgentsAsPolicy) and file.exists():
-            self._go_on(player)
+        self._results, self._faulty = np.zeros(shape), np.zeros(shape, bool)
+        if file.exists():
+            self._go_on()
 
     @property
     def deals(self) -> int:
         """The number of deals so far."""
-        return int(self._results.shape[1])
+        return int(self.facts.get("deals", 0))
 
-    def _go_on(self, player: AgentsAsPolicy) -> None:
+    def _go_on(self) -> None:
         """Take over the results of the same player with the same settings."""
-        before = json.loads(self._file.read_bytes())
-        if any(before.get(name) != value for name, value in json.loads(json.dumps(self._about)).items()):
-            return
-        self._results, self._faulty = np.array(before["results"]), np.array(before["faulty"], bool)
-        self._seconds = before["seconds"]
-        player.statistics = [ModelStatistics.of(row) for row in before["counts"].values()] or player.statistics
+        before, about = read_result(self._file), json.loads(json.dumps(self._about))
+        if other := [name for name, value in about.items() if before.get(name) != value]:
+            raise ValueError(
+                f"{self._file} holds another result, with another {', '.join(other)}: give another --name or --out"
+            )
+        self.facts, self._results = before, np.array(before["results"])
+        self._faulty = np.array(before["faulty"] or np.zeros(self._results.shape), bool)
+        if isinstance(self._player, AgentsAsPolicy) and before["counts"]:
+            self._player.statistics = [ModelStatistics.of(row) for row in before["counts"].values()]
 
     def play(self, budget: BudgetArguments) -> str | None:
-        """Play what is missing; return what ended it early, None if nothing did."""
-        began, seconds = perf_counter(), self._seconds
-        seeds = streams(self._about["seed"], budget.deals).tolist()
+        """Play what is missing, and write the result after each round; return what ended it early, None: nothing."""
+        began, seconds, seed = perf_counter(), self.facts.get("seconds", 0.0), self._about["seed"]
+        seeds = streams(seed, budget.deals).tolist()
         size = ROUND[isinstance(self._player, AgentsAsPolicy)]
         with counting_bar("rate", budget.deals) as bar:
             bar(self.deals)
-            while self.deals < budget.deals and perf_counter() - began < 60 * budget.minutes:
-                chunk = seeds[self.deals : self.deals + size]
-                opponents = self._pool.players(self._game, self._about["seed"] + 1 + self.deals)
-                try:
-                    played = play(self._player, self._game, opponents, chunk)
-                except ModelError as error:
-                    return str(error)
-                except KeyboardInterrupt:
-                    return "stopped"
-                self._results = np.concatenate([self._results, played[0]], axis=1)
-                self._faulty = np.concatenate([self._faulty, played[1]], axis=1)
-                self._seconds = seconds + perf_counter() - began
-                bar(len(chunk))
+            try:
+                while self.deals < budget.deals and perf_counter() - began < 60 * budget.minutes:
+                    chunk = seeds[self.deals : self.deals + size]
+                    opponents = self._pool.players(self._game, seed + 1 + self.deals)
+                    self._player = self._player_with(seed + self.deals)
+                    results, faulty = play(self._player, self._game, opponents, chunk)
+                    self._results = np.concatenate([self._results, results], axis=1)
+                    self._faulty = np.concatenate([self._faulty, faulty], axis=1)
+                    self._write(self._rated(seconds + perf_counter() - began))
+                    bar(len(chunk))
+            except ModelError as error:
+                return str(error)
+            except KeyboardInterrupt:
+                return "stopped"
         return None
 
-    def write(self, make: Callable[[], Agent], samples: int) -> None:
-        """Write the result."""
-        agents = isinstance(self._player, AgentsAsPolicy)
-        statistics = self._player.statistics if isinstance(self._player, AgentsAsPolicy) else []
-        model = self._about["kind"] == "model"
-        counts = {name: each.row() for name, each in zip(self._game.agents, statistics, strict=False) if model}
-        self.facts = {
+    def finish(self, make: Callable[[], Agent], samples: int) -> None:
+        """Write the result with what is not about single deals."""
+        self._write({**self.facts, "exploitability": self._exploitability(), "samples": self._samples(make, samples)})
+
+    def _rated(self, seconds: float) -> dict[str, Any]:
+        """Return the result of the deals so far."""
+        kind, counts = self._about["kind"], {}
+        if isinstance(self._player, AgentsAsPolicy) and kind == "model":
+            rows = [each.row() for each in self._player.statistics]
+            counts = dict(zip(self._game.agents, rows, strict=True))
+        return {
             **self._about,
             "options": dict(self._game.options),
-            "deals": self.deals,
-            "seconds": round(self._seconds, 1),
+            "deals": self._results.shape[1],
+            "seconds": round(seconds, 1),
             **rate(self._pool, self._game, self._results, self._faulty),
-            "exploitability": None if agents else self._exploitability(),
+            "exploitability": self.facts.get("exploitability"),
             "counts": counts,
             "results": np.round(self._results, 6).tolist(),
-            "faulty": self._faulty.astype(int).tolist() if model else [],
-            "samples": self._samples(make, samples),
+            "faulty": [] if kind == "policy" else self._faulty.astype(int).tolist(),
+            "samples": self.facts.get("samples", []),
         }
-        text = json.dumps(self.facts, default=list)
-        self._file.write_text(text, "utf-8")
+
+    def _write(self, facts: dict[str, Any]) -> None:
+        """Replace the file; if the process dies meanwhile, the old one stays complete."""
+        with replacing(self._file) as unfinished:
+            unfinished.write_text(json.dumps(facts, default=list), "utf-8")
+        self.facts = facts
 
     def _exploitability(self) -> float | None:
         if not isinstance(self._player, Probable) or hasattr(self._player, "act_on"):
@@ -245,11 +274,11 @@ def _show(facts: dict[str, Any]) -> None:
     table = Table("", "rating, 95 %", unit, title=title)
     rows = [("all", facts), *facts["roles"].items()]
     for name, each in rows:
-        table.add_row(name, _cell(each["rating"], ".1f"), _cell(each["return"], "+.3f"))
+        table.add_row(name, interval(each["rating"], ".1f"), interval(each["return"], "+.3f"))
     for name, each in facts["members"].items():
-        table.add_row(f"against {name}", "", _cell(each, "+.3f"))
+        table.add_row(f"against {name}", "", interval(each, "+.3f"))
     if facts["skill"] is not None:
-        table.add_row("skill: games without a rule error", _cell(facts["skill"], ".1f"), "")
+        table.add_row("skill: games without a rule error", interval(facts["skill"], ".1f"), "")
     if facts["exploitability"] is not None:
         table.add_row("exploitability", "", f"{facts['exploitability']:.4f}")
     console.print(table)
@@ -257,7 +286,3 @@ def _show(facts: dict[str, Any]) -> None:
         console.print(model_table(facts["counts"]))
     best = facts["pool"]["best"]
     console.print(f"rating: 0 is random play, 100 is {best} against the same opponents", markup=False, soft_wrap=True)
-
-
-def _cell(score: dict[str, float] | None, form: str) -> str:
-    return "—" if score is None else f"{score['mean']:{form}} [{score['low']:{form}}, {score['high']:{form}}]"

@@ -24,6 +24,7 @@ from ... import zoo
 from ...envs import Game, play_until_done
 from ...envs import game as make_game
 from ...envs.core.random_policy import RandomPolicy
+from ...envs.core.registry import PLATFORM_IDS, id_of, with_underscores
 from ...envs.core.rng import streams
 from ...envs.core.rollout import Decisions, Policy, act_of, tables_with_seed
 from ...wrappers.agents.as_policy import AgentsAsPolicy
@@ -38,6 +39,9 @@ POOLS = files(__package__).joinpath("pools")
 """The folder of the pools, ``GAME-VERSION.toml``."""
 LEAST = 0.02
 """The least distance of a role's marks, as a share of the greatest one, for a rating: some roles decide nothing."""
+FEWEST = 10
+"""The least number of deals for an interval: fewer can have the same result by chance, and a width of zero."""
+NO_INTERVAL = {"low": None, "high": None}
 TRIED = 8
 """Matches of a bot with itself that its digest covers."""
 
@@ -105,25 +109,24 @@ class Pool(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def load_pool(name: str, version: int | None = None) -> Pool:
-    """Return a pool of a game, by the game's name without its version.
+    """Return a pool of a game.
 
     Args:
-        name: the game, such as ``"leduc"``.
+        name: the game, such as ``"leduc"``, ``"leduc-v0"`` or a platform's id.
         version: the pool's version; None: the latest.
 
     Raises:
-        ValueError: if there is none.
+        ValueError: if there is no such game or pool.
     """
-    versions = sorted(
-        int(file.name.removesuffix(".toml").rpartition("-")[2])
-        for file in POOLS.iterdir()
-        if file.name.rpartition("-")[0] == name
-    )
+    game_id, platform = id_of(name), PLATFORM_IDS.get(with_underscores(name))
+    fixed = {} if platform is None else platform.options
+    versions = {
+        pool.version: pool for pool in pools() if pool.game == game_id and fixed.items() <= pool.options.items()
+    }
     if not versions or (version is not None and version not in versions):
-        there = f"there are {', '.join(map(str, versions))}" if versions else "the game has none"
+        there = f"there are {', '.join(map(str, sorted(versions)))}" if versions else "the game has none"
         raise ValueError(f"there is no pool {'' if version is None else f'{version} '}of {name}; {there}")
-    text = POOLS.joinpath(f"{name}-{version or versions[-1]}.toml").read_bytes()
-    return msgspec.toml.decode(text, type=Pool)
+    return versions[version or max(versions)]
 
 
 def pools() -> list[Pool]:
@@ -254,44 +257,48 @@ def rate(pool: Pool, game: Game, results: Floats, faulty: NDArray[np.bool_] | No
         faulty: bool[members, deals, roles], see `play`.
 
     Returns:
-        ``rating``, on the pool's scale: ``mean``, ``low`` and ``high``, a 95 % interval over the deals; ``return``, the
-        same in the game's unit; ``roles`` and ``members``, by name, with both and with the return alone; ``worst``, the
-        member with the lowest return; ``skill``, the rating of the deals and roles without a rule error, if there are
-        errors and enough others.
+        ``rating``, on the pool's scale: ``mean``, ``low`` and ``high``, a 95 % interval over the deals (both None below
+        `FEWEST` deals); ``return``, the same in the game's unit; ``roles`` and ``members``, by name, with both and with
+        the return alone; ``worst``, the member with the lowest return; ``skill``, the rating of the deals and roles
+        without a rule error, if there are errors and enough others.
     """
-    games = results.size
     unit = unit_per_game(game) if game.capabilities.teams is None else "share of the matches won"
     low, high = np.array(pool.low), np.array(pool.high)
     least = LEAST * float(np.abs(high - low).max())
 
     def score(of: Floats) -> Score:
-        return Score.of(of, unit, games)
+        return Score.of(of.mean(axis=(0, 2)), unit, of.size)
 
-    whole = score(results.mean(axis=(0, 2)))
-    by_role = {name: score(results[:, :, role].mean(axis=0)) for role, name in enumerate(roles(game))}
-    members = {member.name: score(results[number].mean(axis=1)) for number, member in enumerate(pool.members)}
+    whole = score(results)
+    by_role = {name: score(results[:, :, [role]]) for role, name in enumerate(roles(game))}
+    members = {member.name: score(results[[number]]) for number, member in enumerate(pool.members)}
     return {
         "rating": on_scale(whole, float(low.mean()), float(high.mean())),
-        "return": whole.to_dict(),
+        "return": _as_dict(whole),
         "roles": {
-            name: {"rating": on_scale(one, low[role], high[role], least), "return": one.to_dict()}
+            name: {"rating": on_scale(one, low[role], high[role], least), "return": _as_dict(one)}
             for role, (name, one) in enumerate(by_role.items())
         },
-        "members": {name: one.to_dict() for name, one in members.items()},
+        "members": {name: _as_dict(one) for name, one in members.items()},
         "worst": min(members, key=lambda name: members[name].mean),
         "skill": None if faulty is None or not faulty.any() else _skill(pool, results, ~faulty, whole),
     }
 
 
-def on_scale(score: Score, low: float, high: float, least: float = 1e-6) -> dict[str, float] | None:
+def _as_dict(score: Score) -> dict[str, Any]:
+    return score.to_dict() | ({} if score.deals >= FEWEST else NO_INTERVAL)
+
+
+def on_scale(score: Score, low: float, high: float, least: float = 1e-6) -> dict[str, float | None] | None:
     """Return a score as a rating: 0 at `low`, 100 at `high`; None if these are no further apart than `least`."""
     if abs(high - low) <= least:
         return None
     ends = sorted(100 * (value - low) / (high - low) for value in (score.low, score.high))
-    return {"mean": 100 * (score.mean - low) / (high - low), "low": ends[0], "high": ends[1]}
+    mean = 100 * (score.mean - low) / (high - low)
+    return {"mean": mean, **({"low": ends[0], "high": ends[1]} if score.deals >= FEWEST else NO_INTERVAL)}
 
 
-def _skill(pool: Pool, results: Floats, clean: NDArray[np.bool_], whole: Score) -> dict[str, float] | None:
+def _skill(pool: Pool, results: Floats, clean: NDArray[np.bool_], whole: Score) -> dict[str, float | None] | None:
     """Return the rating of the games without a rule error: every member and role counts the same."""
     counts = clean.sum(axis=1)
     if counts.min() < 2:
@@ -312,11 +319,11 @@ def paired(one: Mapping[str, Any], other: Mapping[str, Any]) -> Score | None:
         other: another one.
 
     Returns:
-        None if they have other pools or seeds, or fewer than 2 deals in common.
+        None if they have other pools or seeds, or fewer than `FEWEST` deals in common.
     """
     same = all(one[name] == other[name] for name in ("game", "pool", "seed"))
     deals = min(one["deals"], other["deals"])
-    if not same or deals < 2:
+    if not same or deals < FEWEST:
         return None
     mine, theirs = (np.array(each["results"])[:, :deals].mean(axis=(0, 2)) for each in (one, other))
     return Score.of(mine - theirs, one["return"]["unit"], deals)

@@ -7,9 +7,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import msgspec
+import numpy as np
+
 from ...envs.core.counted import counted
 from ...envs.render.svg import escape
-from ...wrappers.agents.model_calls import columns
+from ...wrappers.agents.model_calls import ModelStatistics, columns
 from ...wrappers.replay.log_reader import moments
 from ...wrappers.replay.page import page
 from .ladder_page import document, table
@@ -17,6 +20,11 @@ from .reference import paired
 from .scores import in_two_lines
 
 Result = Mapping[str, Any]
+SETTINGS = (
+    *("options", "llm_url", "temperature", "max_tokens", "state_view", "legal_actions", "conversation", "skin"),
+    "prompts",
+)
+"""The settings of a model that its exploitability and its rating have in common, those that both files hold."""
 
 MEANING = """
 <h2>What the numbers mean</h2>
@@ -33,44 +41,147 @@ an error. These are not a random part of the games: long games have more errors.
 """
 
 
-def read_results(folder: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+class Figure(msgspec.Struct):
+    """A mean, in a file."""
+
+    mean: float
+    low: float | None
+    high: float | None
+
+
+class Return(Figure):
+    """A mean with its unit."""
+
+    unit: str
+
+
+class Role(msgspec.Struct, rename={"result": "return"}):
+    """A role of a player."""
+
+    rating: Figure | None
+    result: Return
+
+
+class Opponents(msgspec.Struct):
+    """The pool."""
+
+    version: int
+    digest: str
+    best: str
+
+
+class Rated(msgspec.Struct, rename={"result": "return"}):
+    """What the pages, and a rating that goes on, read of a result."""
+
+    player: str
+    game: str
+    options: dict[str, Any]
+    seed: int
+    pool: Opponents
+    deals: int
+    seconds: float
+    rating: Figure | None
+    result: Return
+    roles: dict[str, Role]
+    members: dict[str, Return]
+    worst: str
+    skill: Figure | None
+    exploitability: float | None
+    counts: dict[str, dict[str, float]]
+    results: list[list[list[float]]]
+    faulty: list[list[list[int]]]
+    samples: list[dict[str, Any]]
+
+
+class Exploited(msgspec.Struct):
+    """What the leaderboard reads of the exploitability of a model."""
+
+    model: str
+    game: str
+    wins: float
+
+
+def read_results(folder: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[str]]:
     """Return the results of `parlour reference` in a folder, and those of `parlour exploit llm --json`.
 
-    Other JSON files are left out.
-
-    Raises:
-        ValueError: if a file of the folder is not JSON.
+    Other JSON files are left out. Of those that are no JSON, or lack something of a result, there is a sentence.
     """
-    rated, exploited = [], []
+    rated, exploited, problems = [], [], []
     for file in sorted(folder.glob("*.json")):
+        if file.name.endswith(".tmp.json"):  # another process is writing it
+            continue
         try:
             read = json.loads(file.read_bytes())
-        except (ValueError, UnicodeDecodeError) as error:
-            raise ValueError(f"{file} is not JSON: {error}") from None
-        if isinstance(read, dict) and {"player", "pool", "rating", "results"} <= read.keys():
-            rated.append({**read, "file": file.stem})
-        elif isinstance(read, dict) and {"nash_conv", "model", "game"} <= read.keys():
-            exploited.append(read)
-    return rated, exploited
+            if not isinstance(read, dict):
+                continue
+            if {"player", "pool", "rating", "results"} <= read.keys():
+                _check(read)
+                rated.append({**read, "file": file.stem, "replay": _replay(read)})
+            elif {"nash_conv", "model", "game"} <= read.keys():
+                msgspec.convert(read, Exploited)
+                exploited.append(read)
+        except ValueError as error:
+            problems.append(f"{file.name} is left out: {error}")
+    return rated, exploited, problems
 
 
-def write_pages(folder: Path) -> Path:
-    """Write a page for every result in a folder, and ``index.html``, the leaderboard; return its path."""
-    results, exploited = read_results(folder)
-    exact = {(one["game"], one["model"]): one["wins"] for one in exploited}
+def read_result(file: Path) -> dict[str, Any]:
+    """Return a result of `parlour reference`.
+
+    Raises:
+        ValueError: if the file holds none.
+    """
+    try:
+        _check(read := json.loads(file.read_bytes()))
+    except ValueError as error:
+        raise ValueError(f"{file} is no result of parlour reference: {error}") from None
+    result: dict[str, Any] = read
+    return result
+
+
+def _check(read: Any) -> None:
+    """Raise ValueError if a result lacks something, or its parts do not fit together."""
+    msgspec.convert(read, Rated)
+    shape = len(read["members"]), read["deals"], len(read["roles"])
+    for numbers in (read["results"], read["faulty"] or read["results"]):
+        if np.shape(numbers) != shape:  # NumPy raises ValueError for rows of several lengths
+            raise ValueError("its results are not one for every member, deal and role")
+    try:
+        for row in read["counts"].values():
+            ModelStatistics.of(row)
+    except KeyError as error:
+        raise ValueError(f"counts lacks {error}") from None
+
+
+def write_pages(folder: Path) -> tuple[Path, list[str]]:
+    """Write a page for every result in a folder, and ``index.html``, the leaderboard.
+
+    Returns:
+        The path of the leaderboard, and a sentence for every file that is left out because it is broken.
+    """
+    results, exploited, problems = read_results(folder)
     for one in results:
-        one["exploitability"] = exact.get((one["game"], one["player"]), one["exploitability"])
+        measured = [other["wins"] for other in exploited if _same_model(one, other)]
+        one["exploitability"] = [one["exploitability"], *measured][-1]
         text = document(f"{one['player']} in {one['game']}", result_page(one))
         (folder / f"{one['file']}.html").write_text(text, "utf-8")
-    pools = sorted({(one["game"], one["pool"]["version"], one["pool"]["digest"]) for one in results})
+    pools = sorted({_pool(one) for one in results})
     body = "".join(board([one for one in results if _pool(one) == pool]) for pool in pools)
     index = folder / "index.html"
     index.write_text(document("Leaderboard", (body or "<p>There are no results.</p>") + MEANING), "utf-8")
-    return index
+    return index, problems
 
 
-def _pool(one: Result) -> tuple[str, int, str]:
-    return one["game"], one["pool"]["version"], one["pool"]["digest"]
+def _same_model(rated: Result, exploited: Result) -> bool:
+    """Return whether a rating and an exploitability are those of the same model with the same settings."""
+    if any(rated.get(name) != exploited[name] for name in ("game", "model")):
+        return False
+    return all(rated[name] == exploited[name] for name in SETTINGS if name in rated and name in exploited)
+
+
+def _pool(one: Result) -> tuple[str, int, str, tuple[str, ...], tuple[str, ...]]:
+    pool = one["pool"]
+    return one["game"], pool["version"], pool["digest"], tuple(one["members"]), tuple(one["roles"])
 
 
 def result_page(one: Result) -> str:
@@ -80,29 +191,31 @@ def result_page(one: Result) -> str:
     deals = f"{counted(one['deals'], 'deals')}, seed {one['seed']}"
     parts = [f"<p>{escape(of)}, {deals}. 0: random play; 100: {escape(pool['best'])}.</p>"]
     unit = one["return"]["unit"]
-    rows = [["all", _interval(one["rating"], ".1f"), _interval(one["return"], "+.3f")]]
+    rows = [["all", interval(one["rating"], ".1f"), interval(one["return"], "+.3f")]]
     rows += [[escape(role), *_both(each)] for role, each in one["roles"].items()]
     parts.append(table("By role", ["role", "rating", unit], rows))
-    rows = [[escape(name), _interval(each, "+.3f")] for name, each in one["members"].items()]
+    rows = [[escape(name), interval(each, "+.3f")] for name, each in one["members"].items()]
     parts.append(table(f"Against each member; the worst is {one['worst']}", ["member", unit], rows))
     if one["exploitability"] is not None:
         parts.append(f"<p>Exploitability: {one['exploitability']:.4f} {escape(unit)}</p>")
     if one["skill"] is not None:
-        parts.append(f"<p>Skill, the rating of games without a rule error: {_interval(one['skill'], '.1f')}</p>")
+        parts.append(f"<p>Skill, the rating of games without a rule error: {interval(one['skill'], '.1f')}</p>")
     if one["counts"]:
         heads, lines = columns(one["counts"])
         parts.append(table("Answers of the model, by seat", heads, [list(map(escape, line)) for line in lines]))
-    return "".join([*parts, _replay(one), MEANING])
+    return "".join([*parts, one["replay"], MEANING])
 
 
 def _both(each: Mapping[str, Any]) -> list[str]:
-    return [_interval(each["rating"], ".1f"), _interval(each["return"], "+.3f")]
+    return [interval(each["rating"], ".1f"), interval(each["return"], "+.3f")]
 
 
-def _interval(score: Mapping[str, float] | None, form: str) -> str:
+def interval(score: Mapping[str, Any] | None, form: str) -> str:
+    """Return a mean with its interval, where it has one, in the format `form`; a dash for None."""
     if score is None:
         return "—"
-    return f"{score['mean']:{form}} [{score['low']:{form}}, {score['high']:{form}}]"
+    ends = "" if score["low"] is None else f" [{score['low']:{form}}, {score['high']:{form}}]"
+    return f"{score['mean']:{form}}{ends}"
 
 
 def board(results: Sequence[Result]) -> str:
@@ -134,16 +247,16 @@ def board(results: Sequence[Result]) -> str:
         more = [[escape(one["player"]), *(_difference(one, other) for other in order)] for one in order]
         caption = f"What the row has more than the column, from the same opponents on the same deals ({unit})"
         parts.append(table(caption, ["", *(one["player"] for one in order)], more))
-    games = "".join(f"<details><summary>{escape(one['player'])}</summary>{_replay(one)}</details>" for one in order)
+    games = "".join(f"<details><summary>{escape(one['player'])}</summary>{one['replay']}</details>" for one in order)
     return f"<h2>{escape(first['game'])}</h2>{''.join(parts)}{games}"
 
 
 def _row(one: Result, roles: Sequence[str]) -> list[str]:
     link = f'<a href="{html.escape(one["file"])}.html">{escape(one["player"])}</a>'
     worth = "—" if one["exploitability"] is None else f"{one['exploitability']:.4f}"
-    by_role = [_interval(one["roles"][role]["rating"], ".1f") for role in roles]
+    by_role = [interval(one["roles"][role]["rating"], ".1f") for role in roles]
     return [
-        link, _interval(one["rating"], ".1f"), *by_role, _interval(one["skill"], ".1f"), worth, *_costs(one),
+        link, interval(one["rating"], ".1f"), *by_role, interval(one["skill"], ".1f"), worth, *_costs(one),
         f"{one['deals']:,}",
     ]  # fmt: skip
 

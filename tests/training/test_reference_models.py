@@ -1,0 +1,172 @@
+"""Reference opponents: ratings of language models, and the pages of all results."""
+
+import asyncio
+import json
+import os
+import signal
+from collections import Counter
+from pathlib import Path
+
+import endpoint
+import numpy as np
+from aiohttp import web
+from command_line import run
+from needs import library
+from parlour.training.commands.stopping import TRY_AGAIN
+from parlour.wrappers.agents.model_calls import ModelStatistics
+from reference_command import rated
+
+# Language models.
+
+library("openai")
+
+
+class Caller:
+    """A model that calls, or checks; with `wrong`, every answer of that number has another text."""
+
+    def __init__(self, wrong=None, down_after=None):
+        self.asked, self.wrong, self.down_after = Counter(), wrong or {}, down_after
+
+    async def __call__(self, request, body):
+        self.asked["all"] += 1
+        if self.down_after is not None and self.asked["all"] > self.down_after:
+            return web.json_response({"error": {"message": "down"}}, status=401)
+        text = '{"action_type": "call", "payload": {}}'
+        return web.json_response({**endpoint.said(self.wrong.get(self.asked["all"], text)), "usage": endpoint.USAGE})
+
+
+def asked(url, *arguments):
+    return "leduc", "--model", "stub", "--llm-url", url, "--llm-timeout", "20", *arguments
+
+
+def test_a_model_that_calls_is_rated_as_the_bot_that_calls(tmp_path, capsys):
+    with endpoint.answering(model := Caller()) as url:
+        of_model = rated(tmp_path, capsys, *asked(url, "--deals", "2"))
+    of_bot = rated(tmp_path, capsys, "leduc", "call", "--deals", "2")
+    assert of_model["results"] == of_bot["results"] and of_model["rating"] == of_bot["rating"]
+    counts = of_model["counts"].values()
+    assert sum(row["decisions"] for row in counts) == model.asked["all"]
+    assert sum(row["tokens in"] for row in counts) == 11 * model.asked["all"]
+    assert of_model["player"] == "stub" and of_model["kind"] == "model" and of_model["skill"] is None
+
+
+def test_rule_errors_are_counted_apart_and_the_safe_action_is_played(tmp_path, capsys):
+    wrong = {1: "I would rather not.", 2: "Me neither.", 3: '{"action_type": "bluff", "payload": {}}'}
+    with endpoint.answering(Caller(wrong)) as url:
+        result = rated(tmp_path, capsys, *asked(url, "--deals", "2", "--parallel", "1"))
+    total = sum((Counter(row) for row in result["counts"].values()), Counter())
+    assert (total["unparsable"], total["illegal"], total["replaced"]) == (2, 1, 1)
+    assert np.sum(result["faulty"]) == 1 and result["skill"] is None  # one clean deal of a member in a role is too few
+
+
+def test_an_endpoint_that_goes_down_loses_no_round_and_the_same_command_goes_on(tmp_path, capsys):
+    whole, folder = Caller(), tmp_path / "whole"
+    with endpoint.answering(whole) as url:
+        two = rated(tmp_path / "two", capsys, *asked(url, "--deals", "2"))
+        of_two = whole.asked["all"]
+        expected = rated(folder, capsys, *asked(url, "--deals", "4"))
+        whole.asked["all"] -= of_two
+    broken = Caller(down_after=whole.asked["all"] * 3 // 4)
+    with endpoint.answering(broken) as url:
+        arguments = asked(url, "--deals", "4")
+        said = rated(tmp_path, capsys, *arguments, code=TRY_AGAIN)
+        assert "HTTP 401; 2 deals are kept" in said
+        kept = json.loads((tmp_path / "leduc-stub.json").read_text())
+        assert answers(kept) == answers(two)  # without those of the deals that are played again
+        before = broken.asked["all"]
+        broken.down_after = None
+        result = rated(tmp_path, capsys, *arguments)
+    assert result["results"] == expected["results"] and result["deals"] == 4
+    assert broken.asked["all"] - before < whole.asked["all"]
+    assert answers(result) == answers(expected) and answers(result)["decisions"] == whole.asked["all"]
+
+
+def answers(result):
+    """Return the numbers of decisions, errors and tokens of all seats."""
+    rows = result["counts"].values()
+    return Counter({name: sum(row[name] for row in rows) for name in next(iter(rows)) if name != "s/decision"})
+
+
+def test_ctrl_c_makes_no_late_answers_and_another_temperature_no_other_file(tmp_path, capsys, monkeypatch):
+    class Interrupting(Caller):
+        async def __call__(self, request, body):
+            if self.asked["all"] == self.down_after - 1:
+                self.asked["all"] += 1
+                os.kill(os.getpid(), signal.SIGINT)
+                await asyncio.sleep(1)
+            return await super().__call__(request, body)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with endpoint.answering(model := Caller()) as url:
+            rated(tmp_path / "two", capsys, *asked(url, "--deals", "2"))
+        with endpoint.answering(Interrupting(down_after=model.asked["all"] * 3 // 2)) as url:
+            said = rated(tmp_path, capsys, *asked(url, "--deals", "4"), code=TRY_AGAIN)
+            assert "stopped; 2 deals are kept" in said
+            file = tmp_path / "leduc-stub.json"
+            kept = file.read_text()
+            said = rated(tmp_path, capsys, *asked(url, "--deals", "4", "--temperature", "1"), code=2)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    total = answers(json.loads(kept))
+    assert total["decisions"] == model.asked["all"] and (total["late"], total["replaced"]) == (0, 0)
+    assert "with another temperature:" in said and file.read_text() == kept
+
+
+def test_numbers_of_calls_survive_their_row():
+    given = ModelStatistics(decisions=4, replaced=1, input_size=30, output_size=8, seconds=2.0, cost=0.5)
+    given.faults.update(["late", "late"])
+    assert ModelStatistics.of(given.row()) == given
+
+
+# Pages.
+
+
+def test_the_leaderboard_has_ratings_differences_and_replays(tmp_path, capsys):
+    for player, name in (("call", "a <b>caller</b>"), ("tight", "tight")):
+        arguments = ("leduc", player, "--deals", "40", "--name", name, "--out", str(tmp_path))
+        assert run(capsys, "reference", *arguments)[0] == 0
+    code, out, _ = run(capsys, "reference", "--out", str(tmp_path))
+    index = (tmp_path / "index.html").read_text("utf-8")
+    assert code == 0 and str(tmp_path / "index.html") in out.replace("\n", "")
+    assert index.index(">tight</a>") < index.index("a &lt;b&gt;caller&lt;/b&gt;</a>") and "<b>caller" not in index
+    assert "on the same deals" in index and index.count("<iframe") == 2
+    page = next(Path(tmp_path).glob("leduc-a*.html")).read_text("utf-8")
+    assert "<iframe" in page and "What the numbers mean" in page
+
+
+def test_an_exploitability_stands_beside_the_same_model_with_the_same_settings(tmp_path, capsys):
+    with endpoint.answering(Caller()) as url:
+        model = rated(tmp_path, capsys, *asked(url, "--deals", "2", "--name", "mine"))
+    rated(tmp_path, capsys, "leduc", "call", "--deals", "2", "--name", "stub")
+    measured = {name: model[name] for name in ("model", "game", "options", "temperature", "prompts", "skin")}
+    for number, other in enumerate(({"temperature": 0.0}, {"skin": 3}, {"options": {}}, {"model": "mine"}, {})):
+        text = json.dumps({**measured, **other, "nash_conv": 4.0, "wins": 1.5 + number})
+        (tmp_path / f"exploit-{number}.json").write_text(text)
+    assert run(capsys, "reference", "--out", str(tmp_path))[0] == 0
+    pages = {name: (tmp_path / f"leduc-{name}.html").read_text("utf-8") for name in ("mine", "stub")}
+    assert "Exploitability: 5.5000" in pages["mine"] and "Exploitability" not in pages["stub"]
+
+
+def test_broken_and_foreign_files_are_left_out_and_named(tmp_path, capsys):
+    good = rated(tmp_path, capsys, "kuhn", "honest", "--deals", "10")
+    foreign = {
+        "none": {"player": 1, "pool": 2, "rating": 3, "results": []},
+        "short": {**good, "results": good["results"][1:]},
+        "ragged": {**good, "results": [[[0.0]], [[0.0, 1.0]]]},
+        "counted": {**good, "counts": {"player_0": {"decisions": 3}}},
+        "samples": {**good, "samples": [{"kind": "match"}]},
+        "exploit": {"nash_conv": 1.0, "model": "m", "game": "kuhn-v0"},
+    }
+    for name, facts in foreign.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(facts))
+    (tmp_path / "broken.json").write_text("{")
+    (tmp_path / "other.json").write_text("[1]")
+    (tmp_path / "members.json").write_text(
+        json.dumps({**good, "members": {f"{name}!": one for name, one in good["members"].items()}})
+    )
+    code, _, said = run(capsys, "reference", "--out", str(tmp_path))
+    lines = [line for line in said.splitlines() if line]
+    named = {line.removeprefix("parlour reference: ").partition(".json is left out: ")[0] for line in lines}
+    assert code == 0 and named == {*foreign, "broken"}
+    assert ">honest</a>" in (tmp_path / "index.html").read_text("utf-8")
