@@ -105,11 +105,11 @@ def test_ctrl_c_makes_no_late_answers_and_another_temperature_no_other_file(tmp_
             assert "stopped; 2 deals are kept" in said
             file = tmp_path / "leduc-stub.json"
             kept = file.read_text()
+            total = answers(json.loads(kept))
+            assert total["decisions"] == model.asked["all"] and (total["late"], total["replaced"]) == (0, 0)
             said = rated(tmp_path, capsys, *asked(url, "--deals", "4", "--temperature", "1"), code=2)
     finally:
         signal.signal(signal.SIGINT, before)
-    total = answers(json.loads(kept))
-    assert total["decisions"] == model.asked["all"] and (total["late"], total["replaced"]) == (0, 0)
     assert "with another temperature:" in said and file.read_text() == kept
 
 
