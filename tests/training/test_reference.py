@@ -266,6 +266,7 @@ def test_mistakes_are_sentences(tmp_path, capsys):
     assert "name a run" in rated(tmp_path, capsys, "leduc", code=2)
     assert "at least 2 deals" in rated(tmp_path, capsys, "leduc", "call", "--deals", "1", code=2)
     assert "no bot, run or policy file" in rated(tmp_path, capsys, "leduc", "caller", code=2)
+    assert rated(tmp_path, capsys, "leduc", "call", "--deals", "60", "--minutes", "1e-9")["deals"] == 50
     missing = tmp_path / "nowhere"
     assert run(capsys, "reference", "--out", str(missing))[::2] == (
         2,

@@ -199,7 +199,7 @@ class _Rating:
         with counting_bar("rate", budget.deals) as bar:
             bar(self.deals)
             try:
-                while self.deals < budget.deals and perf_counter() - began < 60 * budget.minutes:
+                while self.deals < budget.deals and not (self.deals and perf_counter() - began > 60 * budget.minutes):
                     chunk = seeds[self.deals : self.deals + size]
                     opponents = self._pool.players(self._game, seed + 1 + self.deals)
                     self._player = self._player_with(seed + self.deals)
