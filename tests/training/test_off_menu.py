@@ -1,0 +1,54 @@
+"""Opponents with sizes off the menu."""
+
+import numpy as np
+import pytest
+from parlour.envs import game
+from parlour.envs.holdem.table import CALL_ACTION, FOLD_ACTION
+from parlour.training.evaluation.games.holdem.off_menu import SIZES, _OffMenu, off_menu
+from parlour.wrappers.policies.loading import make_policy
+from parlour.wrappers.policies.mlp import MlpPolicy
+from parlour.wrappers.policies.trained_for import TrainedFor
+
+HEADS_UP = game("holdem", seats=2)
+
+
+def saved(action):
+    """A policy that plays one action wherever it is legal."""
+    bias = np.zeros(HEADS_UP.num_actions, "f4")
+    bias[action] = 50
+    weights = np.zeros((HEADS_UP.layout.size, HEADS_UP.num_actions), "f4")
+    policy = MlpPolicy([(weights, bias)], seed=1)
+    policy.set_trained_for(TrainedFor.of(HEADS_UP))
+    return policy
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+def test_who_folds_to_every_bet_loses_its_blinds_to_them(sizes):
+    response = off_menu(saved(FOLD_ACTION), HEADS_UP, bot="maniac", sizes=sizes, hands=200, seed=3)
+    score = response.score
+    assert score.games == 200 and score.low <= score.mean <= score.high
+    assert 0.5 < score.mean < 1.0  # it wins 0.5 or 1 by a raise; where it checks, the pot of the hand goes on
+    again = off_menu(saved(FOLD_ACTION), HEADS_UP, bot="maniac", sizes=sizes, hands=200, seed=3)
+    assert again.score == score
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+def test_who_calls_every_bet_loses_to_a_tight_player_of_them(sizes):
+    score = off_menu(saved(CALL_ACTION), HEADS_UP, bot="tight", sizes=sizes, hands=400, seed=1).score
+    assert score.low > 0.5
+
+
+def test_raises_have_the_sizes_where_they_are_legal():
+    class Acts:
+        def act(self, observations, masks):
+            return np.array([0, 1, 5, 5])
+
+    masks = np.ones((4, 6), np.int8)
+    masks[3, [3, 4]] = 0
+    chosen = {tuple(_OffMenu(Acts(), [3, 4], seed).act(np.zeros((4, 3)), masks).tolist()) for seed in range(20)}
+    assert chosen == {(0, 1, 3, 5), (0, 1, 4, 5)}
+
+
+def test_a_bot_is_refused_in_a_sentence():
+    with pytest.raises(ValueError, match="a saved policy without search"):
+        off_menu(make_policy("call", HEADS_UP), HEADS_UP, bot="tight", sizes="over-bets", hands=4)
