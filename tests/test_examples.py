@@ -28,6 +28,7 @@ NEEDED = [
     ("parlour.wrappers.torchrl", "torchrl", "torchrl"),
     ("parlour.wrappers.jax", "jax", "jax"),
     ("parlour.wrappers.openenv", "openenv", "openenv"),
+    ("parlour.wrappers.verifiers", "verifiers", "verifiers"),
     ("parlour.envs.core.cuda.", "numba_cuda", "cuda"),
     ("parlour.training.learning.engines.gpu", "numba_cuda", "cuda"),
     ("parlour.training.learning.gpu_collector", "numba_cuda", "cuda"),

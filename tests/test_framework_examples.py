@@ -79,6 +79,14 @@ def test_the_openenv_example_learns():
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_the_verifiers_example_learns():
+    framework("verifiers.v1")
+    first, last = example("verifiers_kuhn").main([])
+    assert last > first + 0.1  # chips per hand
+
+
+@pytest.mark.slow
 def test_the_jax_example_learns(capsys):
     framework("jax")
     distances, scores = example("jax_leduc").main(["--updates", "300"])

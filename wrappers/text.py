@@ -8,7 +8,7 @@
 
 A training library brings the model and its update. This module brings the prompt, the legal answers, the parser, and
 the rewards of every seat and decision. Models play some or all seats; bots, policies and other models play the rest.
-The adapter `parlour.wrappers.openenv` stands on it.
+The adapters `parlour.wrappers.openenv` and `parlour.wrappers.verifiers` stand on it.
 """
 
 import json

@@ -62,6 +62,7 @@ autodoc_mock_imports = [
     "open_spiel",
     "negmas",
     "openenv",
+    "verifiers",
     "fastapi",
     "pydantic",
 ]  # the site needs none of them
