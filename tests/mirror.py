@@ -10,7 +10,8 @@ from parlour.envs import Match
 class Mirror:
     """Answers with random legal actions; every fifth decision is nonsense until the safe action is played for it.
 
-    `returns` has the returns of all seats by the match, with no penalty. Give it the retries of the table.
+    `returns` has the returns of all seats by the match, with no penalty; `early` the part of them that a seat gains
+    before its first decision. Give it the retries of the table.
     """
 
     def __init__(self, game, seed, retries=1):
@@ -18,6 +19,8 @@ class Mirror:
         self.random = random.Random(seed)
         self.match.reset(seed)
         self.returns = dict.fromkeys(game.agents, 0.0)
+        self.early = dict(self.returns)
+        self.decided = set()
         self.asked, self.decisions, self.replaced = 0, 0, 0
 
     @property
@@ -26,6 +29,7 @@ class Mirror:
 
     def __call__(self, agent):
         assert agent == self.agent
+        self.decided.add(agent)
         match, view = self.match, self.game.view
         if self.decisions % 5 == 4:
             self.asked += 1
@@ -45,3 +49,5 @@ class Mirror:
         self.decisions += 1
         for agent, gain in zip(self.game.agents, self.match.rewards, strict=True):
             self.returns[agent] += gain / self.game.payoffs.unit
+            if agent not in self.decided:
+                self.early[agent] += gain / self.game.payoffs.unit

@@ -89,7 +89,7 @@ class Transcript:
     Attributes:
         agent: the seat's agent.
         exchanges: its prompts, answers and rewards in order; empty if it was never asked.
-        total: the seat's return, also if it was never asked.
+        total: the seat's return, also if it was never asked. What it gains before its first decision is here alone.
     """
 
     agent: str
