@@ -61,6 +61,7 @@ autodoc_mock_imports = [
     "pyspiel",
     "open_spiel",
     "negmas",
+    "httpx",
     "openenv",
     "verifiers",
     "fastapi",
