@@ -72,17 +72,12 @@ def test_the_ppo_example_learns(capsys):
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_the_openenv_example_learns():
-    framework("openenv.core.env_server.http_server")
-    first, last = example("openenv_kuhn").main([])
-    assert last > first + 0.1  # chips per hand
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(900)
-def test_the_verifiers_example_learns():
-    framework("verifiers.v1")
-    first, last = example("verifiers_kuhn").main([])
+@pytest.mark.parametrize(
+    ("library", "name"), [("openenv.core.env_server.http_server", "openenv_kuhn"), ("verifiers.v1", "verifiers_kuhn")]
+)
+def test_the_examples_of_trainers_learn(library, name):
+    framework(library)
+    first, last = example(name).main([])
     assert last > first + 0.1  # chips per hand
 
 

@@ -11,11 +11,12 @@ from ...envs import game as make_game
 from ...envs.core.options import number
 from ...wrappers.policies.loading import make_policy
 from ..evaluation.curves import comparison, comparison_table, grouped, plot
-from ..learning.run_folder import RUNS, existing, find_folders
+from ..learning.run_folder import RUNS, find_folders
 from ..runs.config import load_config
 from ..runs.evaluations import Evaluations
 from ..terminal.console import Console
 from .arguments import AsJson
+from .lookup import located
 
 FORMATS = (".png", ".svg", ".pdf")
 
@@ -75,8 +76,7 @@ def _evaluated(names: Sequence[str], run: Path, metrics: Sequence[str], runs: Pa
     config = load_config(run / "config.toml")
     game = make_game(config.game, **config.options)
     evaluations = Evaluations(config, game)
-    files = [name if name in game.bots else str(existing(name, runs) or name) for name in names]
-    policies = [make_policy(file, game, seed=config.seed) for file in files]
+    policies = [make_policy(located(name, ["random", *game.bots], runs), game, seed=config.seed) for name in names]
     results = {name: evaluations.run(each) for name, each in zip(names, policies, strict=True)}
     if not {name for each in results.values() for name in each} & set(metrics):
         known = ", ".join(sorted({name for each in results.values() for name in each})) or "none"

@@ -142,8 +142,8 @@ def _game_with_bot(spec: str, among: Iterable[str]) -> str:
 # Policies and agents.
 
 
-def located(spec: str, bots: Iterable[str]) -> str:
-    """Return the path or bot that `spec` names: a bot, a path, or a run below ``runs/``.
+def located(spec: str, bots: Iterable[str], runs: Path = run_folder.RUNS) -> str:
+    """Return the path or bot that `spec` names: a bot, a path, or a run below `runs`.
 
     Raises:
         ValueError: if there is none, with the most similar run or bot.
@@ -151,11 +151,11 @@ def located(spec: str, bots: Iterable[str]) -> str:
     names = list(bots)
     if spec in names or Path(spec).exists() or policy_file(spec).exists():
         return spec
-    folder = run_folder.existing(spec)
+    folder = run_folder.existing(spec, runs)
     if folder is not None:
         return str(folder)
-    hint = did_you_mean(spec, [*names, *run_folder.names()])
-    raise ValueError(f"no bot, run or policy file is called {spec!r} (runs are in {run_folder.RUNS.resolve()}); {hint}")
+    hint = did_you_mean(spec, [*names, *run_folder.names(runs)])
+    raise ValueError(f"no bot, run or policy file is called {spec!r} (runs are in {runs.resolve()}); {hint}")
 
 
 def policy(spec: str, game: Game, seed: int | None = None, deterministic: bool = False) -> Policy:

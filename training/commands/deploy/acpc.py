@@ -1,5 +1,6 @@
 """`parlour deploy acpc`: lets a policy or a bot play at a dealer of the Annual Computer Poker Competition."""
 
+from ....envs.core.options import seconds
 from ....wrappers.live.acpc.messages import match_game
 from ....wrappers.live.acpc.sessions import AgentSession
 from ....wrappers.live.acpc.sockets import SECONDS, play_acpc
@@ -34,8 +35,7 @@ def command(
     host, _, port = dealer.rpartition(":")
     if not host or not port.isdecimal():
         raise ValueError(f"--dealer {dealer}: give HOST:PORT")
-    if deadline <= 0:
-        raise ValueError(f"--deadline {deadline:g}: give seconds above 0")
+    seconds("deadline", deadline)
     game = match_game(stakes.stack, stakes.small_blind, stakes.big_blind)
     player = agent(run, game, session.seed)
     warn_about_differences([(run, player)], game)

@@ -1,5 +1,6 @@
 """`parlour host acpc`: deals a match by the protocol of the Annual Computer Poker Competition."""
 
+from ....envs.core.options import seconds, whole
 from ....wrappers.live.acpc.messages import match_game
 from ....wrappers.live.acpc.sessions import HostSession
 from ....wrappers.live.acpc.sockets import SECONDS, host_acpc
@@ -27,8 +28,8 @@ def command(
         hands: Number of hands.
         timeout: Seconds to act; then the host checks if possible, else folds.
     """
-    if hands < 1 or timeout <= 0:
-        raise ValueError(f"hands={hands}, timeout={timeout:g}: need 1 hand, and seconds above 0")
+    whole("hands", hands, 1)
+    seconds("timeout", timeout)
     console = Console()
     match = HostSession(match_game(stakes.stack, stakes.small_blind, stakes.big_blind), session.seed)
     activity = Activity(

@@ -103,6 +103,12 @@ def replayed(game: Game, state: MatchState) -> Any:
     return table
 
 
+def _on_streets_before(table: Any) -> int:
+    """Return the acting seat's chips in the pot from the streets before: on the wire a raise counts them too."""
+    seat = int(table.turn)
+    return int(table.committed[seat] - table.bet[seat])
+
+
 def read_action(table: Any, text: str) -> Move:
     """Return the move of the acting seat.
 
@@ -117,8 +123,7 @@ def read_action(table: Any, text: str) -> Move:
         if table.to_call == 0:
             raise ValueError("a fold to no bet")
         return Move(FOLD, 0)
-    seat = int(table.turn)
-    amount = int(text[1:]) - int(table.committed[seat] - table.bet[seat])
+    amount = int(text[1:]) - _on_streets_before(table)
     if table.raise_min == 0 or not table.raise_min <= amount <= table.raise_max:
         raise ValueError(f"{text[:40]}: a raise is to {table.raise_min} up to {table.raise_max} on this street")
     return Move(RAISE, amount)
@@ -127,8 +132,7 @@ def read_action(table: Any, text: str) -> Move:
 def nearest_action(table: Any, text: str) -> Move:
     """Return what the competition's dealer plays for an answer that is not legal: the nearest raise, else a call."""
     if text[:1] == "r" and _ACTION.fullmatch(text) and table.raise_min > 0:
-        seat = int(table.turn)
-        amount = int(text[1:]) - int(table.committed[seat] - table.bet[seat])
+        amount = int(text[1:]) - _on_streets_before(table)
         return Move(RAISE, min(max(amount, int(table.raise_min)), int(table.raise_max)))
     return Move(CALL, 0)
 
@@ -136,6 +140,5 @@ def nearest_action(table: Any, text: str) -> Move:
 def write_action(table: Any, move: Move) -> str:
     """Return a legal move of the acting seat as text; a fold to no bet is a check."""
     if move.kind == RAISE:
-        seat = int(table.turn)
-        return f"r{move.amount + int(table.committed[seat] - table.bet[seat])}"
+        return f"r{move.amount + _on_streets_before(table)}"
     return "f" if move.kind == FOLD and table.to_call > 0 else "c"

@@ -85,9 +85,10 @@ class HostSession:
         self._tables.stream = streams(seed, 1)
         self.hand, self.totals = -1, np.zeros(2, np.int64)
         self.hands = self.refused = self.replaced = 0
-        self._next_hand()
+        self.go_on()
 
-    def _next_hand(self) -> None:
+    def go_on(self) -> None:
+        """Begin the next hand."""
         self.hand, self.betting = self.hand + 1, ""
         self._actions: list[dict[str, Any]] = []
         self._game.rules.reset(self._tables[0])
@@ -162,10 +163,6 @@ class HostSession:
             "showdown": bool(table.showdown),
             "results": results(table, None),
         }
-
-    def go_on(self) -> None:
-        """Begin the next hand."""
-        self._next_hand()
 
 
 def _streets(table: Any) -> int:
