@@ -31,7 +31,7 @@ from .agents.llm import LLMAgent
 from .agents.model_calls import Fault, ModelError
 from .agents.policy import PolicyAgent
 from .agents.prompt import Chat, Prompting
-from .policies.base import Policy
+from .policies.base import LearnedPolicy, Policy
 from .policies.loading import make_policy
 
 Opponent: TypeAlias = str | Policy | Agent
@@ -209,6 +209,7 @@ class TextGame:
         self.faults: dict[str, Counter[Fault]] = {agent: Counter() for agent in self.game.agents}
         self.opponents = seated(self.game, opponents, seat)
         self.transcripts: dict[str, Transcript] = {}
+        self._players: dict[str, Agent] = {}
         self._players = self._opponents_at(None)
         self._past: dict[str, list[Mapping[str, str]]] = {}  # the turns of every agent in the episode, and its answers
         self._prompt: Chat = ()
@@ -232,9 +233,17 @@ class TextGame:
                 one.begin()
         seeds = [None] * len(self.opponents) if seed is None else streams(seed, len(self.opponents)).tolist()
         return {
-            agent: one if isinstance(one, Agent) else PolicyAgent(self.game, make_policy(one, self.game, seed=stream))
+            agent: one if isinstance(one, Agent) else PolicyAgent(self.game, self._policy(agent, one, stream))
             for (agent, one), stream in zip(self.opponents.items(), seeds, strict=True)
         }
+
+    def _policy(self, agent: str, one: str | Policy, seed: int | None) -> Policy:
+        """Return an opponent's policy with this seed. A learned one is read once, not in every episode."""
+        policy = getattr(self._players.get(agent), "policy", None)
+        if not isinstance(one, str) or not isinstance(policy, LearnedPolicy):
+            return make_policy(one, self.game, seed=seed)
+        policy.stream = int(streams(seed, 1)[0])
+        return policy
 
     def _play_opponents(self, rewards: dict[str, float]) -> None:
         """Play until a model has the turn, or to the end; add what all seats gain to the rewards."""

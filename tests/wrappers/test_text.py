@@ -8,6 +8,7 @@ import pytest
 from cases import CASES
 from parlour import envs
 from parlour.envs import Action
+from parlour.wrappers import text
 from parlour.wrappers.agents.model_calls import ModelError
 from parlour.wrappers.text import MOST_READ, TextGame, parse, play_text, play_texts, role_of
 
@@ -141,6 +142,16 @@ def test_the_pot_comes_to_the_model_when_an_opponent_folds_and_faults_are_counte
     for wrong in ({"player_2": "random"}, {"player_0": "random", "player_1": "random"}, {"player_0": "nobody"}):
         with pytest.raises(ValueError, match=r"player_|nobody"):
             TextGame("kuhn", opponents=wrong)
+
+
+def test_a_policy_of_the_zoo_is_read_once_and_plays_every_episode_as_at_a_new_table(monkeypatch):
+    def model(turn):
+        return turn.answers[0]
+
+    new = [play_text(TextGame("kuhn", opponents="zoo:kuhn"), model, seed) for seed in range(20)]
+    table = TextGame("kuhn", opponents="zoo:kuhn")
+    monkeypatch.setattr(text, "make_policy", None)  # the file is read no more
+    assert [play_text(table, model, seed) for seed in range(20)] == new
 
 
 def test_many_episodes_at_once_are_those_played_one_by_one():
