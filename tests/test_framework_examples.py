@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from needs import framework, library
-from parlour.training.learning.advantages import seat_advantages
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 pytestmark = pytest.mark.skipif(not EXAMPLES.is_dir(), reason="the examples lie in the checkout")
@@ -20,6 +19,9 @@ def example(name):
 
 
 def test_the_credit_of_the_ppo_example_is_that_of_the_trainer():
+    library("torch", "train")
+    from parlour.training.learning.advantages import seat_advantages
+
     random = np.random.default_rng(1)
     turn, dones = random.integers(0, 3, (12, 5)), random.random((12, 5)) < 0.2
     rewards, values = random.normal(size=(12, 5, 3)).astype("f4"), random.normal(size=(12, 5)).astype("f4")

@@ -34,6 +34,7 @@ class Prompts(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
         turn: what a turn asks.
         answer: how to answer.
         letter: how to answer with the letter of a choice.
+        call: how to answer with a tool.
         refused: what follows a refused answer.
     """
 
@@ -41,6 +42,7 @@ class Prompts(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     turn: str
     answer: str
     letter: str
+    call: str
     refused: str
 
 
