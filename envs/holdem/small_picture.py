@@ -1,6 +1,6 @@
 """The table as a picture for a narrow screen: larger names, chips and cards, and nothing that a page says beside it.
 
-The parts are those of `picture`. A screen of 390 pixels shows names of 11 pixels.
+The parts are those of `picture`. A screen of 390 pixels shows text of at least 12 pixels.
 """
 
 from collections.abc import Mapping, Sequence
@@ -45,7 +45,7 @@ def picture(states: Sequence[TurnState]) -> str:
         own = len(states) == 1 and game["seat"] == seat
         x, y = _at(angle, 1.0)
         if seat in hands:
-            wide, tall = (44, 62) if own else (34, 47)
+            wide, tall = (44, 62 if own else 50)
             left = x - wide - 1
             things += [
                 card(name, left + (wide + 2) * i, y - 20 - tall, wide, tall) for i, name in enumerate(hands[seat])
@@ -55,7 +55,7 @@ def picture(states: Sequence[TurnState]) -> str:
         chips = "no chips" if gone else chips_text(player["stack"])
         faint = (folded or gone) and not turn
         things.append(_plate(seat, player["name"] or f"seat {seat}", chips, x, y, turn=turn, own=own, faint=faint))
-        things.append(_tag(tags.get(seat, ""), x, y + 34, bright=last_acted(first, seat)))
+        things.append(_tag(tags.get(seat, ""), x, y + 39, bright=last_acted(first, seat)))
     for player, angle in zip(players, angles, strict=True):
         things.append(_bet(player["bet"], angle))
         things.append(_button(angle) if game["dealer"] == player["seat"] else "")
@@ -72,11 +72,11 @@ def _at(angle: float, part: float) -> tuple[float, float]:
 @remembered
 def _plate(seat: int, name: str, chips: str, x: float, y: float, *, turn: bool, own: bool, faint: bool) -> str:
     return group(
-        box(-61, -27, 122, 54, TURN, round=10) if turn else "",
-        box(-58, -24, 116, 48, "#fff", round=8, stroke=INK if own else "#b9b5a8", thick=2 if own else 1),
+        box(-61, -30, 122, 60, TURN, round=10) if turn else "",
+        box(-58, -27, 116, 54, "#fff", round=8, stroke=INK if own else "#b9b5a8", thick=2 if own else 1),
         box(-58, -17, 6, 34, COLOURS[seat % len(COLOURS)], round=2),
-        text(3, -3, short(name, ROOM), 20, anchor="middle", bold=True),
-        text(3, 18, chips, 19, fill=FAINT, anchor="middle"),
+        text(3, -4, short(name, ROOM), 22, anchor="middle", bold=True),
+        text(3, 20, chips, 22, fill=FAINT, anchor="middle"),
         at=(x, y),
         opacity=0.5 if faint else 1,
     )
@@ -87,11 +87,11 @@ def _tag(words: str, x: float, y: float, *, bright: bool) -> str:
     """Return a seat's last action, below its plate."""
     if not words:
         return ""
-    width = 16 + 9 * len(words)
+    width = 16 + 11 * len(words)
     x = min(max(x, width / 2 + 2), 638 - width / 2)
     return group(
-        box(-width / 2, -10, width, 22, INK if bright else TAG, round=11),
-        text(0, 6.5, words, 17, fill=PAPER if bright else INK, anchor="middle"),
+        box(-width / 2, -12, width, 25, INK if bright else TAG, round=11),
+        text(0, 8, words, 22, fill=PAPER if bright else INK, anchor="middle"),
         at=(x, y),
     )
 
@@ -103,7 +103,7 @@ def _bet(chips: int, angle: float) -> str:
     x, y = _at(angle, 0.52)
     return group(
         disc(0, 0, 9, "#d9534f", stroke="#fff", thick=1.5),
-        text(13, 7, chips_text(chips), 20, fill=ON_FELT, bold=True),
+        text(13, 8, chips_text(chips), 22, fill=ON_FELT, bold=True),
         at=(x - 8 - 5 * len(chips_text(chips)), y),
     )
 
@@ -111,4 +111,4 @@ def _bet(chips: int, angle: float) -> str:
 @remembered
 def _button(angle: float) -> str:
     x, y = _at(angle + 0.3, 0.72)
-    return group(disc(0, 0, 12, "#fff", stroke=INK), text(0, 6, "D", 17, anchor="middle", bold=True), at=(x, y))
+    return group(disc(0, 0, 14, "#fff", stroke=INK), text(0, 8, "D", 22, anchor="middle", bold=True), at=(x, y))

@@ -64,7 +64,7 @@ def cards_picture(title: str, words: Mapping[str, str], states: Sequence[TurnSta
     cards = {state.agent_id: state.game_state["my_card"] for state in states if state.agent_id} | game["shown"]
     between = []
     if "board" in game:
-        between.append(text(320, 128, "board", 12, fill=ON_FELT, anchor="middle"))
+        between.append(text(320, 128, "board", 22, fill=ON_FELT, anchor="middle"))
         between.append(_card(game["board"][0], 320, 200) if game["board"] else _space(320, 200))
     hands = {name: [_card(card, 0, 160)] for name, card in cards.items()}
     moves = [words.get(row["action"], row["action"]) for row in game["action_history"]]
@@ -101,8 +101,8 @@ def _picture(
     by = [row["agent_id"] for row in first.game_state["action_history"]]
     gains = {row["agent_id"]: row["utility"] for row in (first.outcome or {}).get("payoffs", ())}
     things = [
-        text(24, 34, title, 20, bold=True),
-        text(616, 34, terms, 14, anchor="end", bold=True),
+        text(24, 36, title, 22, bold=True),
+        text(616, 36, terms, 22, anchor="end", bold=True),
         box(14, 50, 612, 300, FELT, round=16),
         *between,
     ]
@@ -113,8 +113,8 @@ def _picture(
         latest = [move for agent, move in zip(by, moves, strict=True) if agent == name][-1:]
         things += [
             group(*hands.known.get(name, hands.hidden), at=(x, 0)),
-            _plate(short(name, 16) + (" (you)" if own else ""), x, COLOURS[place], turn=turn),
-            text(x, 292, "".join(latest), 13, fill=ON_FELT, anchor="middle"),
+            _plate(short(name, 12) + (" (you)" if own else ""), x, COLOURS[place], turn=turn),
+            text(x, 298, "".join(latest), 22, fill=ON_FELT, anchor="middle"),
             _gain(gains.get(name), x),
         ]
     history = ", ".join(f"{short(agent, 12)} {move}" for agent, move in zip(by, moves, strict=True))
@@ -178,12 +178,12 @@ def _space(x: float, y: float) -> str:
 @remembered
 def _plate(name: str, x: float, colour: str, *, turn: bool) -> str:
     return group(
-        box(x - 88, 234, 176, 34, "#fff", round=7, stroke=TURN if turn else LINE, thick=3 if turn else 1),
-        box(x - 88, 240, 5, 22, colour, round=2),
-        text(x, 256, name, 13, anchor="middle", bold=True),
+        box(x - 118, 230, 236, 40, "#fff", round=7, stroke=TURN if turn else LINE, thick=3 if turn else 1),
+        box(x - 118, 237, 5, 26, colour, round=2),
+        text(x, 258, name, 22, anchor="middle", bold=True),
     )
 
 
 @remembered
 def _gain(won: float | None, x: float) -> str:
-    return "" if won is None else text(x, 326, ("+" if won > 0 else "") + number(won), 18, fill="#fff", anchor="middle")
+    return "" if won is None else text(x, 336, ("+" if won > 0 else "") + number(won), 26, fill="#fff", anchor="middle")

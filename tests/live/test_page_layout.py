@@ -13,6 +13,31 @@ SIZES = {
 LONG = "Bartholomew Featherstonehaugh III"[:32]
 
 
+PICTURES = {
+    "holdem": ["--agents", "tight", "call", "maniac", "--seed", "1", "--hands", "1"],
+    "holdem, ten seats": ["--agents", *["call"] * 9, "--seats", "10", "--seed", "1", "--hands", "1"],
+    "bargaining": ["--agents", "human", "fair", "--seed", "4"],
+    "auction": ["--agents", "human", "shade", "--seed", "2"],
+    "kuhn": ["--agents", "human", "honest", "--seed", "2"],
+    "leduc": ["--agents", "human", "call", "--seed", "2"],
+    "liars_dice": ["--agents", "human", "careful", "--seed", "2"],
+    "multi_issue_bargaining": ["--agents", "human", "random", "--seed", "2"],
+}
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_pictures_of_the_server_are_read_on_a_phone_in_a_turn_and_at_the_end(table, name):
+    with table(name.partition(",")[0], *PICTURES[name], "--timeout", "3") as visit:
+        page = visit(**SIZES["phone"])
+        sit(page, LONG)
+        page.wait_for_selector(MINE)
+        page.wait_for_timeout(300)  # hold'em asks for its picture
+        assert flaws(page) == []
+        page.wait_for_selector(OVER)
+        page.wait_for_selector("#files a")
+        assert flaws(page) == []
+
+
 def sum_of(page, words):
     """Return what the forecast says an action pays under an assumption."""
     line = page.locator(f".forecast li:has-text('{words}')").inner_text()

@@ -184,6 +184,9 @@ class TableArguments:
 
     timeout: float = 60.0
     """Seconds for a turn; then the safe action is played."""
+    time_bank: float = 0.0
+    """Seconds that a person has in a match, beyond the time for a turn; used when a turn takes longer. At a poker table
+    a tenth comes back with each hand. As poker rooms have it: --timeout 20 --time-bank 60."""
     delay: float = 1.0
     """The least time of policies and bots for an answer, in seconds."""
     hands: int | None = None

@@ -60,13 +60,14 @@ def browser_table(
     warn_about_differences(zip(specs, agents, strict=True), game)
     agents = searching_agents(specs, agents, seed) if search else agents
     players = _named(specs, [None if one is None else DelayedAgent(one, tables.delay) for one in agents])
+    common |= {"timeout": tables.timeout, "time_bank": tables.time_bank}
     if game.name == POKER:
         from ...wrappers.live.table.poker import poker_table  # imported here: it loads the poker host
 
         given = dict(map(pair, options))
         common |= {"hands": tables.hands, "rebuy": tables.rebuy}
-        return poker_table(game, given, players, timeout=tables.timeout, seed=seed, log=log, **common)
-    return TableHost(game, players, timeout=tables.timeout, seed=seed, log=log, **common)
+        return poker_table(game, given, players, seed=seed, log=log, **common)
+    return TableHost(game, players, seed=seed, log=log, **common)
 
 
 def _named(specs: Sequence[str], players: Sequence[Agent | None]) -> list[tuple[str, Agent] | None]:

@@ -73,10 +73,15 @@ def serve_lobby(
         live: the settings of its logs and metrics.
     """
     hands = HANDS if tables.hands is None else tables.hands
-    empty_after, timeout, delay = lobby.empty_after, tables.timeout, tables.delay
-    if not (delay >= 0 and min(timeout, empty_after) > 0 and hands >= 1 and isfinite(timeout + delay + empty_after)):
-        given = f"timeout={timeout:g}, delay={delay:g}, empty_after={empty_after:g}, hands={hands}"
-        raise ValueError(f"{given}: need some seconds for a turn and an empty table, a delay from 0 up, and some hands")
+    empty_after, timeout, bank, delay = lobby.empty_after, tables.timeout, tables.time_bank, tables.delay
+    if not (
+        min(delay, bank) >= 0
+        and min(timeout, empty_after) > 0
+        and hands >= 1
+        and isfinite(timeout + bank + delay + empty_after)
+    ):
+        given = f"timeout={timeout:g}, time_bank={bank:g}, delay={delay:g}, empty_after={empty_after:g}, hands={hands}"
+        raise ValueError(f"{given}: need some seconds for a turn and an empty table, others from 0 up, and some hands")
     offered = [game_with(name) for name in games] or _playable()
     trained: dict[str, list[str]] = {}
     for spec in policies:

@@ -61,9 +61,9 @@ def command(
         raise ValueError("--state and --empty-after are for --lobby")
     if len(games) != 1:
         raise ValueError(f"{len(games)} games for one table: name one, or give --lobby")
-    if tables.delay < 0 or tables.timeout <= 0:
-        given = f"timeout={tables.timeout:g}, delay={tables.delay:g}"
-        raise ValueError(f"{given}: need some seconds for a turn, and a delay from 0 up")
+    if min(tables.delay, tables.time_bank) < 0 or tables.timeout <= 0:
+        given = f"timeout={tables.timeout:g}, time_bank={tables.time_bank:g}, delay={tables.delay:g}"
+        raise ValueError(f"{given}: need some seconds for a turn, and a time bank and a delay from 0 up")
     game = GameArguments(game=games[0], options=options)
     chosen = game_with(game.game, game.options, seats=_seats(game, players.agents, seats))
     specs = [*players.agents, *[HUMAN] * (chosen.seats - len(players.agents))]

@@ -1,9 +1,10 @@
 """DelayedAgent: an agent that waits before it answers, so that people can follow."""
 
 import time
+from typing import Any
 
 from ...envs.core.turn_state import AgentResponse, TurnState
-from .base import Agent
+from .base import Agent, thoughts
 
 
 class DelayedAgent:
@@ -28,6 +29,10 @@ class DelayedAgent:
         """Wait, then answer the turn."""
         time.sleep(self._seconds)
         return self._agent.respond(state)
+
+    def thoughts(self) -> dict[str, Any]:
+        """Return the agent's notes on its latest answer."""
+        return thoughts(self._agent)
 
     def warm_up(self) -> None:
         """Warm the agent up, if it can."""

@@ -10,6 +10,7 @@ from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping, Set
 from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
+from io import BytesIO
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
@@ -24,6 +25,22 @@ from ...envs.core.turn_state import AgentResponse, TurnState
 Path_ = str | PathLike[str]
 SECRETS = ("token", "api_key", "apikey", "authorization", "password", "secret")
 """Words in names that mark a secret. Names of players are allowed as keys (votes, roles)."""
+
+
+class Lines:
+    """Makes the lines of a log, in order."""
+
+    def __init__(self) -> None:
+        self._players: set[str] = set()  # of the current match
+
+    def line(self, kind: str, **fields: Any) -> bytes:
+        """Return a line; see `MatchLog.write`."""
+        plain = msgspec.to_builtins({"kind": kind, **fields}, enc_hook=_plain, str_keys=True)
+        if kind == "match":
+            self._players = set(_names(plain))
+        elif isinstance(plain.get("turn_state"), dict):
+            self._players |= set(_names(plain["turn_state"].get("game_state")))
+        return msgspec.json.encode(_without_secrets(plain, self._players)) + b"\n"
 
 
 class MatchLog:
@@ -50,7 +67,7 @@ class MatchLog:
         self._most_bytes = most_bytes
         self._old_files = old_files
         self._in_match = False
-        self._players: set[str] = set()  # of the current match
+        self._lines = Lines()
         kept = self.path.read_bytes() if append and self.path.exists() else b""
         self._open(kept.rfind(b"\n") + 1)
 
@@ -62,15 +79,10 @@ class MatchLog:
 
     def write(self, kind: str, **fields: Any) -> None:
         """Write a line: TurnState types, structs, dicts, lists, text, numbers. Secrets by name are left out."""
-        plain = msgspec.to_builtins({"kind": kind, **fields}, enc_hook=_plain, str_keys=True)
+        line = self._lines.line(kind, **fields)
         if self._most_bytes is not None and self._size >= self._most_bytes and (kind == "match" or not self._in_match):
             self._begin_file()
         self._in_match = kind == "match" or (self._in_match and kind != "end")
-        if kind == "match":
-            self._players = set(_names(plain))
-        elif isinstance(plain.get("turn_state"), dict):
-            self._players |= set(_names(plain["turn_state"].get("game_state")))
-        line = msgspec.json.encode(_without_secrets(plain, self._players)) + b"\n"
         self._size += len(line)
         while line:
             line = line[self._file.write(line) :]
@@ -103,13 +115,19 @@ def opened(log: Path_ | MatchLog | None) -> AbstractContextManager[MatchLog | No
     return nullcontext(log) if log is None or isinstance(log, MatchLog) else MatchLog(log)
 
 
-def read(path: Path_) -> Iterator[dict[str, Any]]:
+def read(path: Path_ | bytes) -> Iterator[dict[str, Any]]:
     """Return the lines of a log in order, without a last line cut off by a crash, blank lines, and a byte order mark
     (BOM) of UTF-8.
+
+    Args:
+        path: the file; or the log itself, as bytes.
 
     Raises:
         ValueError: if it is no regular file; naming the line, if another one is not an object with a `kind`.
     """
+    if isinstance(path, bytes):
+        yield from _entries("the log", BytesIO(path))
+        return
     with opened_file(path) as file:
         yield from _entries(path, file)
 

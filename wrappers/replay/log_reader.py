@@ -21,8 +21,11 @@ from .moment import Moment, distinct
 from .poker_hands import replay_hand
 
 
-def moments(path: str | PathLike[str]) -> Iterator[Moment]:
+def moments(path: str | PathLike[str] | bytes) -> Iterator[Moment]:
     """Return the moments of a log in order.
+
+    Args:
+        path: the file; or the log itself, as bytes.
 
     Raises:
         OSError: if the file cannot be read.
@@ -30,7 +33,8 @@ def moments(path: str | PathLike[str]) -> Iterator[Moment]:
     """
     reader = LogReader()
     empty = True
-    for number, entry in _gathered(path):
+    source, path = path, "the log" if isinstance(path, bytes) else path
+    for number, entry in _gathered(source):
         try:
             for moment in reader.read(entry):
                 empty = False
@@ -46,7 +50,7 @@ def moments(path: str | PathLike[str]) -> Iterator[Moment]:
         raise ValueError(f"{path} has no decision to show")
 
 
-def _gathered(path: str | PathLike[str]) -> Iterable[tuple[int, dict[str, Any]]]:
+def _gathered(path: str | PathLike[str] | bytes) -> Iterable[tuple[int, dict[str, Any]]]:
     """Return the numbered lines of a log; the lines of games that a live agent played at the same time are grouped."""
     places: dict[str, int] = {}
     order, place = [], 0

@@ -45,8 +45,9 @@ def replay_hand(entry: Mapping[str, Any], match: int) -> Iterator[Moment]:
         answer = Action(action["kind"], payload)
         cause = {"timeout": "its time was up", "left": "it has left"}.get(action.get("cause", ""), "")
         words = sentence(answer, lambda amount: chips_text(amount / unit))
-        think = str(action.get("reasoning", ""))
-        yield Moment(match, title, states(), named[action["seat"]], words, think=think, note=cause)
+        think = str(action.get("think") or action.get("reasoning", ""))
+        chances, value, who = action.get("probabilities", {}), action.get("value"), named[action["seat"]]
+        yield Moment(match, title, states(), who, words, [], think, chances, value, cause)
         # A recorded raise where our rules do not reopen the betting; no host of ours writes it.
         move = rules.Move(RAISE, action["amount"]) if action.get("reopened") else parse(table, answer)
         if not isinstance(move, rules.Move):

@@ -95,11 +95,12 @@ class AgentDriver:
 
     Args:
         agent: the agent. Its `warm_up`, if it has one, is called by `warm_up`.
-        log: the match log; thoughts are requested only with a log.
+        log: the match log; thoughts are requested only with a log, or with `notes`.
         fail_when_busy: the behaviour while the agent is still in an earlier call that was late: a new call fails at
             once, or (False) waits for the agent until its own deadline.
         statistics: the counters; None: new ones.
         worker: the thread; None: a new one.
+        notes: whether thoughts are requested without a log too.
 
     Attributes:
         statistics: counters and latencies.
@@ -114,12 +115,14 @@ class AgentDriver:
         fail_when_busy: bool = True,
         statistics: AgentStatistics | None = None,
         worker: Worker | None = None,
+        notes: bool = False,
     ) -> None:
         self.statistics = statistics or AgentStatistics()
         self.log = log or SafeMatchLog(None)
         self._agent = agent
         self._fail_when_busy = fail_when_busy
         self._worker = worker or Worker()
+        self._notes = notes
         self._late = False  # whether the latest call exceeded its deadline
 
     async def warm_up(self, name: str = "the agent") -> None:
@@ -184,7 +187,7 @@ class AgentDriver:
         if callable(set_seconds_left):
             set_seconds_left(None if deadline is None else deadline.ends_at - clock())
         response = self._agent.respond(state)
-        return response, safe_thoughts(lambda: thoughts(self._agent)) if self.log else {}
+        return response, safe_thoughts(lambda: thoughts(self._agent)) if self._notes or self.log else {}
 
 
 Message = TypeVar("Message")

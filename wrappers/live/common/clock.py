@@ -100,6 +100,30 @@ class SessionTimer(Generic[Due]):
         self.due = self._handle = None
 
 
+class TimeBanks:
+    """What seats have for turns that take longer than the time of a turn: each a bank, which only gets less.
+
+    Args:
+        full: seconds of a full bank.
+    """
+
+    def __init__(self, full: float) -> None:
+        self._full = full
+        self._left: dict[int, float] = {}
+
+    def left(self, seat: int) -> float:
+        """Return the seconds in a seat's bank."""
+        return self._left.get(seat, self._full)
+
+    def turn_ended(self, seat: int, left: float) -> None:
+        """Take what a turn used: `left` seconds were left of it, bank included."""
+        self._left[seat] = min(self.left(seat), left)
+
+    def refill(self, share: float = 1.0) -> None:
+        """Give every bank a share of a full one, up to a full one."""
+        self._left = {seat: min(self._full, left + share * self._full) for seat, left in self._left.items()}
+
+
 class EndCounter:
     """Counts the matches or games that have ended.
 

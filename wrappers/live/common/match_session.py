@@ -141,8 +141,13 @@ class MatchSession:
             state.game_over, state.outcome = True, self.outcome
         return state
 
-    def act(self, agent_id: str, answer: Any) -> ActionResult:
+    def act(self, agent_id: str, answer: Any, thoughts: Mapping[str, Any] | None = None) -> ActionResult:
         """Take an answer of any kind (see `read_response`). Recipients that are not in the match are left out.
+
+        Args:
+            agent_id: the agent.
+            answer: its answer.
+            thoughts: its notes on the answer, for the log.
 
         Returns:
             ok, or a documented error code with a sentence. In its own turn a refusal costs what the limits say.
@@ -165,7 +170,7 @@ class MatchSession:
         talk = self.game.capabilities.talk
         if talk is not None and talk.interpret is not None:
             response.action = talk.interpret(self.match.table, response.action, self.agent_ids)
-        return self._submit(agent_id, self._names.response_for_game(response))
+        return self._submit(agent_id, self._names.response_for_game(response), thoughts)
 
     def seat_state(self, agent_id: str) -> TurnState:
         """Return the agent's TurnState with the game's own names, for our policies."""

@@ -20,6 +20,7 @@ from ..common.names import folded, problem_of, short_name
 from ..common.page import HEADERS, page_routes
 from ..common.server import Body, Server, ServerSettings, read_struct
 from ..common.tokens import TOO_MANY, bearer_token
+from ..table.ended_matches import EndedMatches
 from ..table.host import PAGE
 from ..table.table_result import TableResult
 from . import messages
@@ -85,6 +86,7 @@ class LobbyHost(Server):
             lobby=self,
         )
         self._history: tuple[list[ListedResult], list[ListedRating]] | None = None  # None: there is a new result
+        self._files = EndedMatches()
         self._new_names: RateLimit | None = None
         self._sweeping: asyncio.Task[None] | None = None
 
@@ -107,6 +109,7 @@ class LobbyHost(Server):
             web.post("/people", self._new_person),
             web.get("/lobby", self._lobby),
             web.post("/tables", self._new_table),
+            web.get(r"/results/{number:\d{1,15}}/{file}", self._result_file),
             *page_routes(PAGE, facts, index="lobby.html"),
         ]
 
@@ -173,6 +176,11 @@ class LobbyHost(Server):
             raise LobbyRefusal(messages.UNAUTHORIZED, NO_PERSON)
         return _answer(Opened(table_id=await self._tables.open(await _body(request, NewTable), person)), 201)
 
+    async def _result_file(self, request: web.Request) -> web.Response:
+        """Answer with a file of a result, as everybody who has played or watched could have it."""
+        game, log = self.store.log(int(request.match_info["number"]))
+        return await self._files.answer(log, request.match_info["file"], game)
+
     # For the tables.
 
     def _admit(self, name: str | None, token: str | None) -> str | None:
@@ -188,7 +196,9 @@ class LobbyHost(Server):
             for one in result.players
         ]
         with suppress(SaveError):  # a full disk must not stop the game; the database has warned
-            self.store.add_result(game, datetime.now(UTC).isoformat(timespec="seconds"), result.reason, players)
+            self.store.add_result(
+                game, datetime.now(UTC).isoformat(timespec="seconds"), result.reason, players, result.log
+            )
         self._history = None
 
 

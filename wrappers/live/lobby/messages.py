@@ -75,7 +75,7 @@ class ListedSeat(Struct, kw_only=True):
 
 
 class ListedTable(Struct, kw_only=True):
-    """A table; `yours`: whether the reader opened it."""
+    """A table; `yours`: whether the reader opened it; `watchers`: the number of those who look on."""
 
     table_id: str
     game: str
@@ -83,6 +83,7 @@ class ListedTable(Struct, kw_only=True):
     seats: list[ListedSeat]
     listed: bool
     yours: bool
+    watchers: int
 
 
 class ListedPlayer(Struct, kw_only=True):
@@ -94,8 +95,13 @@ class ListedPlayer(Struct, kw_only=True):
 
 
 class ListedResult(Struct, kw_only=True):
-    """A finished match; `ended_at`: the time in UTC (ISO 8601)."""
+    """A finished match; `ended_at`: the time in UTC (ISO 8601).
 
+    If it has a `log`, ``/results/NUMBER/`` has its files (see `..table.ended_matches.KINDS`).
+    """
+
+    number: int
+    log: bool
     game: str
     ended_at: str
     reason: str

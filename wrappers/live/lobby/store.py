@@ -4,6 +4,7 @@ Tokens are kept as hashes only: who reads the file cannot play under another nam
 """
 
 import sqlite3
+import zlib
 from collections.abc import Sequence
 from os import PathLike
 from typing import Any
@@ -22,6 +23,7 @@ CREATE TABLE IF NOT EXISTS people (token_hash TEXT PRIMARY KEY, name TEXT NOT NU
 CREATE TABLE IF NOT EXISTS results (
     number INTEGER PRIMARY KEY, game TEXT NOT NULL, ended_at TEXT NOT NULL, reason TEXT NOT NULL, players TEXT NOT NULL
 );
+CREATE TABLE IF NOT EXISTS logs (number INTEGER PRIMARY KEY, log BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS ratings (
     game TEXT NOT NULL, name TEXT NOT NULL, program INTEGER NOT NULL, mean REAL NOT NULL, deviation REAL NOT NULL,
     matches INTEGER NOT NULL, PRIMARY KEY (game, name, program)
@@ -31,6 +33,8 @@ MOST_PEOPLE = 10_000
 """The most names. Then the oldest one without a rating is forgotten."""
 MOST_RESULTS = 100_000
 """The most results; the oldest are forgotten."""
+MOST_LOGS = 200
+"""The latest results that keep their logs."""
 
 
 class LobbyStore(Database):
@@ -69,8 +73,10 @@ class LobbyStore(Database):
 
     # Results.
 
-    def add_result(self, game: str, ended_at: str, reason: str, players: Sequence[PlayerResult]) -> None:
-        """Keep the result of a match, and rate its players: those with equal payoffs played a draw."""
+    def add_result(
+        self, game: str, ended_at: str, reason: str, players: Sequence[PlayerResult], log: bytes = b""
+    ) -> None:
+        """Keep the result of a match with its log (empty: none), and rate its players: equal payoffs are a draw."""
         rows = [ListedPlayer(name=one.name, program=one.program, payoff=one.payoff) for one in players]
         with self.changes():
             self.write(
@@ -78,6 +84,9 @@ class LobbyStore(Database):
                 (game, ended_at, reason, msgspec.json.encode(rows).decode()),
             )
             self.write("DELETE FROM results WHERE number <= (SELECT max(number) FROM results) - ?", (MOST_RESULTS,))
+            if log:
+                self.write("INSERT INTO logs SELECT max(number), ? FROM results", (zlib.compress(log),))
+                self.write("DELETE FROM logs WHERE number <= (SELECT max(number) FROM logs) - ?", (MOST_LOGS,))
             if self._model is not None:
                 self._rate(game, players)
 
@@ -105,17 +114,28 @@ class LobbyStore(Database):
                 (game, *who, team[0].mu, team[0].sigma, count),
             )
 
+    def log(self, number: int) -> tuple[str, bytes]:
+        """Return the game and the log of a result; empty ones for a result that has none."""
+        row = self.read("SELECT game, log FROM logs JOIN results USING (number) WHERE number = ?", (number,)).fetchone()
+        return ("", b"") if row is None else (row[0], zlib.decompress(row[1]))
+
     def results(self, most: int) -> list[ListedResult]:
         """Return the latest results, the newest first."""
-        rows = self.read("SELECT game, ended_at, reason, players FROM results ORDER BY number DESC LIMIT ?", (most,))
+        rows = self.read(
+            "SELECT number, log IS NOT NULL, game, ended_at, reason, players "
+            "FROM results LEFT JOIN logs USING (number) ORDER BY number DESC LIMIT ?",
+            (most,),
+        )
         return [
             ListedResult(
+                number=number,
+                log=bool(log),
                 game=game,
                 ended_at=ended_at,
                 reason=reason,
                 players=msgspec.json.decode(players, type=list[ListedPlayer]),
             )
-            for game, ended_at, reason, players in rows
+            for number, log, game, ended_at, reason, players in rows
         ]
 
     def ratings(self, most: int) -> list[ListedRating]:

@@ -152,6 +152,11 @@ class LobbyTable(Protocol):
         """The number of open pages."""
         ...
 
+    @property
+    def watchers(self) -> int:
+        """The number of those who look on."""
+        ...
+
     def application(self, prefix: str, outer: Server) -> web.Application:
         """See `common.server.Server`."""
         ...
@@ -310,6 +315,7 @@ class LobbyTables:
                 ],
                 listed=one.listed,
                 yours=one.opened_by == person,
+                watchers=one.table.watchers,
             )
             for table_id, one in reversed(self._open.items())
             if one.listed or one.opened_by == person

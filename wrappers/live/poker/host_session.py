@@ -195,6 +195,13 @@ class PokerHostSession:
         self.status = "running"
         return [self._welcome(other) for other in connected] + self.next_hand()
 
+    def sit_out(self, number: int, out: bool) -> Sends:
+        """Deal a seat no further hand, until it is `out` no longer. Its hand under way is checked or folded."""
+        if self.seats[number].out == out:
+            return []
+        self.seats[number].out = out
+        return self._states() if self.status == "running" else []
+
     def connect_observer(self, receiver: int = OBSERVERS, form: FullTableForm | None = None) -> Sends:
         """Return what somebody who begins to look on is sent, and note the form of `receiver`."""
         if form is not None:

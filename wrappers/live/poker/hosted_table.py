@@ -12,7 +12,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from ....envs.core.options import seconds
-from ..common.clock import SessionTimer
+from ..common.clock import SessionTimer, TimeBanks
 from ..common.connection import Connection
 from ..common.database import SaveError
 from .host_messages import FULL_OBSERVERS, OBSERVERS, Envelope, FullTableForm, encode
@@ -33,7 +33,8 @@ class PokerTimes:
 
     Attributes:
         act: to act; then check if free, else fold. A seat without a connection when its turn begins is acted for at
-            once. After two such turns it sits out until it is back.
+            once, and so is one that sits out. After two turns without a connection it sits out until it is back.
+        bank: that a player has at the table for turns that take longer; a tenth comes back with each hand.
         hand: from ``hand_complete`` to the next hand.
         abandoned: without any connection, after which a table with players ends.
         away: without a connection, after which a player loses its seat; None: never. A seat whose player has never
@@ -46,6 +47,7 @@ class PokerTimes:
     abandoned: float = 60.0
     away: float | None = 300.0
     session: float = 3600.0
+    bank: float = 0.0
 
     def __post_init__(self) -> None:
         """Check the values.
@@ -81,6 +83,7 @@ class HostedTable:
         session: the table.
         ended_at: the loop's time when it ended; None before.
         observers: the connections of those who look on without a seat, and as which receiver.
+        bank: the seconds of the time bank that the turn under way began with.
     """
 
     def __init__(
@@ -106,6 +109,8 @@ class HostedTable:
         self._on_end = on_end
         self._connections: dict[int, Connection] = {}
         self._timer: SessionTimer[PokerDue] = SessionTimer(self.ring)
+        self._banks = TimeBanks(times.bank)
+        self.bank = 0.0
         self._desertion: SessionTimer[Reason] = SessionTimer(self.end)
         self._away: dict[int, SessionTimer[float]] = {}
         self._asleep = False
@@ -182,6 +187,19 @@ class HostedTable:
         self._counts.refused += any(_is_error(message) for _, message in sends)
         self._deliver(sends)
         return moved
+
+    @property
+    def left(self) -> float | None:
+        """The seconds left for the turn under way, time bank included; None without one."""
+        due = self._timer.due
+        return None if due is None or due.what == "hand" else self._timer.left
+
+    def sit_out(self, seat: int, out: bool) -> None:
+        """See `PokerHostSession.sit_out`. The seat's turn, if it has it, is over."""
+        self._deliver(self.session.sit_out(seat, out))
+        due = self.session.due
+        if out and due is not None and due.what == "act" and due.seat == seat:
+            self.ring(due)
 
     def end(self, reason: Reason) -> None:
         """End the table; see `PokerHostSession.end`."""
@@ -275,12 +293,26 @@ class HostedTable:
         if self._asleep:
             return
         due = self.session.due
+        if due != self._timer.due:
+            self._use_banks(self._timer.due, self._timer.left)
+            self.bank = 0.0 if due is None or not self._plays(due.seat) else self._banks.left(due.seat)
         if due is None or due.what == "hand":
             seconds = self._times.hand
         else:
-            seconds = self._times.act if self.connected(due.seat) else 0.0
+            seconds = self._times.act + self.bank if self._plays(due.seat) else 0.0
         self._timer.follow(due, seconds)
         self._desertion.follow("abandoned" if self.session.deserted else None, self._times.abandoned)
+
+    def _plays(self, seat: int) -> bool:
+        """Whether a seat is waited for in its turn."""
+        return self.connected(seat) and not self.session.seats[seat].out
+
+    def _use_banks(self, before: PokerDue | None, left: float | None) -> None:
+        """Take from a bank what the turn before used; fill the banks a little after a hand."""
+        if before is not None and before.what == "hand":
+            self._banks.refill(0.1)
+        elif before is not None and left is not None and self.bank:
+            self._banks.turn_ended(before.seat, left)
 
     def ring(self, due: PokerDue) -> None:
         """Do what is due: its time is over."""

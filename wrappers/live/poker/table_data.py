@@ -52,6 +52,7 @@ class PokerSeat:
         chips: that it brings to its next hand; while it is dealt in, its chips are in the record.
         connected: whether it has a connection.
         leaving: whether its seat is free after this hand.
+        out: whether its player wants no further hand for now.
         missed: turns in a row that passed without a connection; at first as if they were enough to sit out.
     """
 
@@ -60,12 +61,13 @@ class PokerSeat:
     chips: int
     connected: bool = False
     leaving: bool = False
+    out: bool = False
     missed: int = SITS_OUT_AFTER
 
     @property
     def sits_out(self) -> bool:
         """Whether it is dealt no hand."""
-        return not self.connected and self.missed >= SITS_OUT_AFTER
+        return self.out or (not self.connected and self.missed >= SITS_OUT_AFTER)
 
 
 @dataclass(frozen=True)

@@ -17,17 +17,19 @@ from aiohttp import web
 from ....envs.core.game import Game
 from ....envs.core.how_to_play import how_to_play
 from ....envs.core.match import Match
+from ....envs.core.options import seconds
 from ...agents.base import Agent
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
 from ..common.agent_runner import AgentDriver
 from ..common.agent_turn import Turn
-from ..common.clock import Outgoing, SessionTimer
+from ..common.clock import Outgoing, SessionTimer, TimeBanks
 from ..common.connection import Connection, ConnectionLimits, Excess
 from ..common.page import page_routes
 from ..common.server import Server, ServerSettings
 from ..common.tokens import Admit, admit_by_token
 from . import messages
+from .ended_matches import EndedMatches, log_of
 from .host_session import TableDue, TableHostSession
 from .messages import Error, State
 from .table_result import LobbyCallbacks, PlayerResult, SeatTaken, TableResult
@@ -58,6 +60,7 @@ class TableHost(Server):
         game: the game with its options.
         players: seat by seat, a program as (name, agent), or None for a person.
         timeout: seconds for a turn; then the game's safe action is played.
+        time_bank: seconds that a person has in each match for turns that take longer; from 0 up.
         seed: the seed of the deals; None takes entropy from the operating system.
         server: where it listens; people need its access token to take a seat.
         lobby: what the table calls in its lobby; None: it belongs to none.
@@ -74,6 +77,7 @@ class TableHost(Server):
         players: Sequence[tuple[str, Agent] | None],
         *,
         timeout: float = 60.0,
+        time_bank: float = 0.0,
         seed: int | None = None,
         server: ServerSettings | None = None,
         lobby: LobbyCallbacks | None = None,
@@ -81,6 +85,7 @@ class TableHost(Server):
     ) -> None:
         if not 0 < timeout < 2**30:
             raise ValueError(f"timeout={timeout}: seconds for a turn, above 0")
+        seconds("time_bank", time_bank, above=False)
         super().__init__(
             server,
             check_host=True,
@@ -99,8 +104,13 @@ class TableHost(Server):
         self._agents = {seat: player[1] for seat, player in enumerate(players) if player is not None}
         self._drivers: dict[int, AgentDriver] = {}
         self._timeout = timeout
+        self._banks = TimeBanks(time_bank)
+        self._banked = 0  # the match that the banks belong to
+        self._bank = 0.0  # of the acting player, when the turn began
         self._lobby = lobby
-        self._reported: Any = None  # the latest match whose result was reported
+        self._ended: Any = None  # the latest match that has ended
+        self._ended_log = b""
+        self._files = EndedMatches()
         self._log = SafeMatchLog(log)
         self._written: tuple[Any, int] = (None, 0)  # the match, and the number of its events in the log
         self._clients: dict[int, Connection] = {}
@@ -113,6 +123,7 @@ class TableHost(Server):
         """See `Server`."""
         return [
             web.get("/ws", self._websocket),
+            web.get("/ended/{file}", self._ended_file),
             *page(self.session.game, protocol="turnstate", lobby=self._lobby is not None),
         ]
 
@@ -120,7 +131,7 @@ class TableHost(Server):
         """Compile the rules, and warm up the programs."""
         await asyncio.to_thread(_warm_up, self.session.game)
         for seat, agent in self._agents.items():
-            self._drivers[seat] = AgentDriver(agent)
+            self._drivers[seat] = AgentDriver(agent, notes=True)
             await self._drivers[seat].warm_up(self.session.seats[seat].name or "")
 
     async def closing(self) -> None:
@@ -145,6 +156,11 @@ class TableHost(Server):
     def visitors(self) -> int:
         """The number of open pages."""
         return len(self._clients)
+
+    @property
+    def watchers(self) -> int:
+        """The number of those who look on."""
+        return self.session.watchers
 
     # Connections.
 
@@ -175,20 +191,27 @@ class TableHost(Server):
         self._follow_turn()
         left = self._timer.left
         for client, message in sends:
-            if isinstance(message, State):
-                message.left = None if message.turn < 0 or left is None else round(1000 * left)
+            if isinstance(message, State) and message.turn >= 0 and left is not None:
+                message.left, message.bank = round(1000 * left), round(1000 * self._bank)
             connection = self._clients.get(client)
             if connection is not None:
                 connection.send(messages.encode(message))
         self._write()
-        self._report()
+        self._end_match()
 
     # Turns.
 
     def _follow_turn(self) -> None:
         """Set the timer for the pending turn, and ask the program if it is a program's turn."""
         due = None if self._stopping else self.session.due
-        if self._timer.follow(due, self._timeout):
+        before, left = self._timer.due, self._timer.left
+        if before is not None and left is not None and before != due and before.who == "person":
+            self._banks.turn_ended(before.seat, left)
+        if self._banked != self.session.matches:
+            self._banked = self.session.matches
+            self._banks.refill()
+        self._bank = self._banks.left(due.seat) if due is not None and due.who == "person" else 0.0
+        if self._timer.follow(due, self._timeout + self._bank):
             if self._asking is not None:
                 self._asking.cancel()
             self._asking = None
@@ -204,7 +227,7 @@ class TableHost(Server):
             driver.statistics.decided(played.seconds, played.problem is not None)
             if played.problem is not None:
                 return self._fail(due.turn, played.problem)
-            self._deliver(self.session.answered(due.turn, played.response))
+            self._deliver(self.session.answered(due.turn, played.response, played.thoughts))
 
     def _ring(self, due: TableDue) -> None:
         if due.who == "person":  # a program's driver has the same deadline
@@ -226,15 +249,21 @@ class TableHost(Server):
             self._log.write(**event)
         self._written = match, len(match.events)
 
-    def _report(self) -> None:
-        """Report the result of a match that is over to the lobby, once."""
+    def _end_match(self) -> None:
+        """Keep the log of a match that is over, and report its result to the lobby, once."""
         match = self.session.match
-        if self._lobby is None or self.session.status != "over" or match is None or match is self._reported:
+        if self.session.status != "over" or match is None or match is self._ended:
             return
-        self._reported = match
+        self._ended, self._ended_log = match, log_of(match.events)
+        if self._lobby is None:
+            return
         dealt = zip(self.session.dealt, self.session.game.agents, strict=True)
         players = tuple(PlayerResult(name, program, match.payoffs[agent]) for (name, program), agent in dealt)
-        self._lobby.on_result(TableResult(players, str((match.outcome or {}).get("reason", ""))))
+        self._lobby.on_result(TableResult(players, str((match.outcome or {}).get("reason", "")), self._ended_log))
+
+    async def _ended_file(self, request: web.Request) -> web.Response:
+        """Answer with a file of the latest match that has ended. It says all of it, to everybody who looks on."""
+        return await self._files.answer(self._ended_log, request.match_info["file"], self.session.game.name)
 
 
 def page(game: Game, **facts: Any) -> list[web.RouteDef]:

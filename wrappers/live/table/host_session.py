@@ -7,7 +7,7 @@ stays taken, because that person has seen hidden information.
 """
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -132,7 +132,7 @@ class TableHostSession:
         self._latest: dict[int, tuple[int | None, State]] = {}
         self._before = 0  # turns of earlier matches
         self._timeout = timeout
-        self._seeds = np.random.SeedSequence(seed)
+        self._seeds = None if seed is None else np.random.SeedSequence(seed)
         self._admit = admit or admit_by_token(None, "")
         self._new_token = token
         self._pictures = pictures
@@ -167,6 +167,11 @@ class TableHostSession:
         self.seats[seat].client = None
         return self._seatings()
 
+    @property
+    def watchers(self) -> int:
+        """The number of clients without a seat."""
+        return sum(seat is None for seat in self._clients.values())
+
     def has_seat(self, client: int) -> bool:
         """Return whether a client sits at the table."""
         return self._clients.get(client) is not None
@@ -178,7 +183,7 @@ class TableHostSession:
             case str():
                 return [_error(client, messages.VALIDATION_ERROR, f"cannot read the message: {message}")]
             case Ping():
-                return [Outgoing(client, Pong())]
+                return [Outgoing(client, Pong(watchers=self.watchers))]
             case Sit():
                 return self._sit(client, message)
         seat = self._clients[client]
@@ -200,14 +205,14 @@ class TableHostSession:
         assert self.match is not None
         return self.match.turn_state(self.game.agents[seat])
 
-    def answered(self, turn: int, response: AgentResponse) -> Sends:
-        """Play a program's answer; if it is refused, play the safe action."""
+    def answered(self, turn: int, response: AgentResponse, thoughts: Mapping[str, Any] | None = None) -> Sends:
+        """Play a program's answer, with its notes for the log; if it is refused, play the safe action."""
         due = self.due
         if due is None or due.turn != turn:
             return []
         assert self.match is not None
         agent = self.game.agents[due.seat]
-        result = self.match.act(agent, response)
+        result = self.match.act(agent, response, thoughts)
         if not result.ok and self.turn == turn:
             self.match.failed(agent, f"{result.error}: {result.error_detail}")
         return self._go_on()
@@ -281,16 +286,21 @@ class TableHostSession:
     def _begin_if_ready(self) -> Sends:
         if self.status == "running" or not all(seat.here and seat.ready for seat in self.seats):
             return []
-        (seed,) = self._seeds.spawn(1)
         self._before = self.turn + 1
         self.matches += 1
-        number = int(seed.generate_state(1, np.uint64)[0] >> np.uint64(1))
-        self.match = MatchSession(self._referee, self.game.agents, seed=number, limits=LIMITS)
+        self.match = MatchSession(self._referee, self.game.agents, seed=self._new_seed(), limits=LIMITS)
         self.status = "running"
         self.dealt = [(seat.name or "", seat.program) for seat in self.seats]
         for seat in self.seats:
             seat.dealt = True
         return self._seatings() + self._go_on()
+
+    def _new_seed(self) -> int:
+        """Return the seed of the next match. That of an earlier one, which stands in its log, must not foretell it."""
+        if self._seeds is None:
+            return secrets.randbits(63)
+        (seed,) = self._seeds.spawn(1)
+        return int(seed.generate_state(1, np.uint64)[0] >> np.uint64(1))
 
     def _act(self, client: int, seat: int, message: Act) -> Sends:
         before = self.turn
@@ -382,6 +392,7 @@ class TableHostSession:
             timeout=self._timeout,
             seats=places,
             you=self._clients[client],
+            watchers=self.watchers,
         )
 
 

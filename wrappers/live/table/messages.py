@@ -78,7 +78,10 @@ class Place(Struct, kw_only=True):
 
 
 class Seating(Struct, kw_only=True, tag_field="type", tag="seating"):
-    """The players of all seats; `you` is the receiver's seat. `timeout` is the time for a turn in milliseconds."""
+    """The players of all seats; `you` is the receiver's seat, and `watchers` is the number of those without a seat.
+
+    `timeout` is the time for a turn in milliseconds.
+    """
 
     game_id: str
     status: Literal["waiting", "running", "over"]
@@ -86,6 +89,7 @@ class Seating(Struct, kw_only=True, tag_field="type", tag="seating"):
     timeout: int
     seats: list[Place]
     you: int | None
+    watchers: int
 
 
 class Seated(Struct, kw_only=True, tag_field="type", tag="seated"):
@@ -104,13 +108,15 @@ class Unseated(Struct, kw_only=True, tag_field="type", tag="unseated"):
 class State(Struct, kw_only=True, tag_field="type", tag="state"):
     """The receiver's state, and the number of the current turn; `left` is the turn's time left, in milliseconds.
 
-    If the receiver may not know whose turn it is, the number is −1, and `left` is null. `picture` is the state as SVG;
+    `bank` is what `left` counts of the acting player's time bank. If the receiver may not know whose turn it is, the
+    number is −1, `left` is null and `bank` 0. `picture` is the state as SVG;
     null for a game whose page draws the table. `forecasts`: what the receiver's actions pay, in its turn.
     """
 
     turn: int
     turn_state: TurnState
     left: int | None = None
+    bank: int = 0
     picture: str | None = None
     forecasts: list[Forecast] | None = None
 
@@ -129,8 +135,10 @@ class Error(Struct, kw_only=True, tag_field="type", tag="error"):
     message: str
 
 
-class Pong(Struct, tag_field="type", tag="pong"):
-    """The answer to a `Ping`."""
+class Pong(Struct, kw_only=True, tag_field="type", tag="pong"):
+    """The answer to a `Ping`, with the number of clients without a seat: they may come and go often."""
+
+    watchers: int
 
 
 ServerMessage: TypeAlias = Seating | Seated | Unseated | State | Result | Error | Pong

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, Self
 
 from aiohttp import web
+from msgspec import Struct
 from msgspec.structs import replace
 
 from ....envs import Game
@@ -20,15 +21,18 @@ from ...agents.base import Agent
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
 from ..common.client import LiveError
-from ..common.server import Server, ServerSettings
+from ..common.server import Server, ServerSettings, read_struct
 from ..common.tokens import Admit, bearer_token, same_token
 from ..poker import messages
+from ..poker.accounts import SeatToken
 from ..poker.agent import ClientSettings, play
 from ..poker.host import PokerHost, PokerPage, PokerRoom
 from ..poker.host_session import PokerHostSession
 from ..poker.hosted_table import HostedTable, PokerTimes
 from ..poker.rest_client import SeatRequest
 from ..poker.table_data import PokerRules, Refusal
+from .ended_matches import EndedMatches
+from .hand_histories import NotingAgent, PokerHands
 from .host import MOST_CLIENTS, page
 from .table_result import LobbyCallbacks, PlayerResult, SeatTaken, TableResult
 
@@ -123,11 +127,14 @@ class PokerTable:
         people = [seat for seat in range(seats) if seat not in programs]
         if not people:
             raise ValueError(f"all {seats} seats are taken by programs: leave one to a person")
-        self._programs = programs
+        self._programs = {seat: (name, NotingAgent(agent)) for seat, (name, agent) in programs.items()}
         server = server or ServerSettings()
         self._access_token = server.access_token if lobby is None else secrets.token_urlsafe(24)  # of the programs
         self._lobby = lobby
         self._won: dict[str, int] = {}  # chips won at the open table, by name
+        self._hands: dict[str, PokerHands] = {}  # by table; of those that ended lately too
+        self._files = EndedMatches()
+        self._sat_out: dict[tuple[str, int], float] = {}  # when a seat last sat out or in, by the loop's time
         self._tasks: list[asyncio.Task[None]] = []
         self._inside = ""  # where the programs connect
         self._joined = 0
@@ -142,6 +149,8 @@ class PokerTable:
             page=PokerPage(
                 [
                     web.get("/v1/tables/{table_id}/view", self._view),
+                    web.get("/v1/tables/{table_id}/ended/{file}", self._ended_file),
+                    web.post("/v1/tables/{table_id}/sit-out", self._sit_out),
                     *page(holdem(seats=seats), protocol="poker", people=people, lobby=lobby is not None),
                 ],
                 None if lobby is None else partial(self._admits, lobby.admit),
@@ -173,6 +182,11 @@ class PokerTable:
             else None
             for number in range(table.session.game.seats)
         ]
+
+    @property
+    def watchers(self) -> int:
+        """The number of those who look on."""
+        return len(self._table.observers)
 
     @property
     def visitors(self) -> int:
@@ -227,22 +241,63 @@ class PokerTable:
                 logger.warning("%s has no seat: %s", name, error)
                 await asyncio.sleep(COME_BACK)
 
-    async def _view(self, request: web.Request) -> web.Response:
-        """Answer with the picture of a table and the actions of its hand, as the seat of the session token sees them.
+    def _found(self, request: web.Request, token: str) -> tuple[HostedTable, SeatToken | None]:
+        """Return the table of a request's path, and the seat there of a session token; "": none.
 
-        Without a token they are what somebody who watches sees. The query ``narrow`` asks for the picture for phones.
+        Raises:
+            Refusal: for another table's token, or none; and TABLE_NOT_FOUND.
         """
-        table_id, token = request.match_info["table_id"], bearer_token(request)
+        table_id = request.match_info["table_id"]
         seat_token = self.host.admit(token) if token else None
         table = self.host.tables.get(table_id)
         if table is None or (seat_token is not None and seat_token.table is not table):
             raise Refusal(messages.TABLE_NOT_FOUND, f"there is no table {table_id[:40]!a} for this seat")
+        return table, seat_token
+
+    async def _sit_out(self, request: web.Request) -> web.Response:
+        """Deal the seat of the session token no further hand, or again, at most once a second."""
+        table, seat_token = self._found(request, bearer_token(request) or "-")
+        assert seat_token is not None
+        try:
+            wish = await read_struct(request, SitOut)
+        except ValueError as error:
+            raise Refusal(messages.VALIDATION_ERROR, str(error)) from None
+        now, key = asyncio.get_running_loop().time(), (table.table_id, seat_token.seat)
+        if now - self._sat_out.get(key, -1.0) < 1.0:
+            raise Refusal(messages.RATE_LIMIT_EXCEEDED, "sit out or in once a second at most")
+        self._sat_out[key] = now
+        table.sit_out(seat_token.seat, wish.out)
+        return web.json_response({"out": wish.out})
+
+    async def _ended_file(self, request: web.Request) -> web.Response:
+        """Answer with the hands that have ended, as the seat of the session token may see them.
+
+        The token is in the header, or in the query ``token``, since a link has no headers. The replay is of a table
+        that has ended.
+        """
+        file, token = request.match_info["file"], bearer_token(request) or request.query.get("token", "")
+        table, seat_token = self._found(request, token)
+        hands = self._hands.get(table.table_id)
+        if hands is None or (file == "replay.html" and not hands.ended):
+            raise Refusal(messages.INVALID_TABLE_STATE, "there is no such file before the end")
+        return await self._files.answer(hands.log(None if seat_token is None else seat_token.agent_id), file, "holdem")
+
+    async def _view(self, request: web.Request) -> web.Response:
+        """Answer with the picture of a table and the actions of its hand, as the seat of the session token sees them.
+
+        Without a token they are what somebody who watches sees. The query ``narrow`` asks for the picture for phones.
+        Times are in milliseconds; ``bank`` is what ``left`` counts of a time bank.
+        """
+        table, seat_token = self._found(request, bearer_token(request) or "")
         state = turn_state(table.session, None if seat_token is None else seat_token.seat)
         game = state.game_state
         own: dict[str, Any] = next((row for row in game["players"] if row["seat"] == game["seat"]), {})
         facts = {name: game[name] for name in ("hand", "history", "smallBlind", "bigBlind")}
         narrow = "narrow" in request.query
         drawn = (small_picture.picture if narrow else table.session.game.renderer.picture)([state])
+        facts["out"] = [number for number, seat in table.session.seats.items() if seat.out]
+        facts |= {"watchers": self.watchers, "hands": len(self._hands.get(table.table_id, ()))}
+        facts |= {"left": None if table.left is None else round(1000 * table.left), "bank": round(1000 * table.bank)}
         return web.json_response({"picture": drawn, "rank": own.get("rank", ""), **facts})
 
     def _admits(self, others: Admit, name: str | None, token: str | None) -> str | None:
@@ -259,21 +314,38 @@ class PokerTable:
             if self._joined >= len(self._programs):
                 self._all_joined.set()
         elif kind == "hand":
+            hands = self._hands.setdefault(fields["table_id"], PokerHands(self._programs))
+            hands.add(fields)
             before = {row["seat"]: row for row in fields["players"]}
             for row in fields["results"]:
                 name = before[row["seat"]]["name"] or before[row["seat"]]["agent_id"]
                 self._won[name] = self._won.get(name, 0) + row["stack"] - before[row["seat"]]["stack"]
         elif kind == "ended":
-            self._report(fields["reason"])
+            self._end(fields["table_id"], fields["reason"])
         self._on_event(kind, **fields)
 
-    def _report(self, reason: str) -> None:
+    def _end(self, table_id: str, reason: str) -> None:
+        """Open the hands of a table that has ended, and report it; forget those of tables that the host forgot."""
+        if table_id in self._hands:
+            self._hands[table_id].ended = True
+        self._report(reason, table_id)
+        self._hands = {key: hands for key, hands in self._hands.items() if key in self.host.tables}
+        self._sat_out.clear()
+
+    def _report(self, reason: str, table_id: str = "") -> None:
         """Report what the players have won since the table opened to the lobby, if a hand was played."""
         names = {name for name, _ in self._programs.values()}
         players = tuple(PlayerResult(name, name in names, won) for name, won in self._won.items())
         self._won = {}
         if players and self._lobby is not None:
-            self._lobby.on_result(TableResult(players, reason))
+            log = self._hands[table_id].log(None) if table_id in self._hands else b""
+            self._lobby.on_result(TableResult(players, reason, log))
+
+
+class SitOut(Struct):
+    """The body of the call to sit out (``out``) or in."""
+
+    out: bool
 
 
 OPTIONS = {"small_blind": "small_blind", "big_blind": "big_blind", "stacks": "stack", "raise_cap": "raise_cap"}
@@ -289,6 +361,7 @@ def poker_table(
     rebuy: bool,
     log: MatchLog | None,
     timeout: float = TIMES.act,
+    time_bank: float = TIMES.bank,
     **common: Any,
 ) -> PokerTable:
     """Return a poker table for people and programs.
@@ -301,6 +374,7 @@ def poker_table(
         rebuy: whether a player without chips gets a new stack before the next hand.
         log: the match log; None: no log.
         timeout: seconds for a turn.
+        time_bank: seconds that a player has at the table for turns that take longer; a tenth comes back with each hand.
         common: arguments of every table in the browser.
 
     Raises:
@@ -317,7 +391,7 @@ def poker_table(
     return PokerTable(
         PokerRules(**{"seats": game.seats, "raise_cap": None, "max_hands": hands, "rebuy": rebuy, **wanted}),
         {seat: player for seat, player in enumerate(players) if player is not None},
-        times=dataclasses.replace(TIMES, act=timeout),
+        times=dataclasses.replace(TIMES, act=timeout, bank=time_bank),
         on_event=SafeMatchLog(log).write,
         **common,
     )

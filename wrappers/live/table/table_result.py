@@ -44,10 +44,12 @@ class TableResult:
     Attributes:
         players: the players, seat by seat.
         reason: why the match ended.
+        log: its log as everybody may see it now (see `ended_matches`); empty: none.
     """
 
     players: tuple[PlayerResult, ...]
     reason: str
+    log: bytes = b""
 
 
 OnResult: TypeAlias = Callable[[TableResult], None]

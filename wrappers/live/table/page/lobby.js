@@ -9,9 +9,9 @@ import { keepPerson, keyPart, lobbyKey, person } from "./person.js";
  * @typedef {{ game: string, seats: number, any_seats: boolean, opponents: Opponent[], title: string, kind: string, sentence: string }} Offer
  * @typedef {{ title: string, game: string, seats: number | null, opponents: string[] }} Preset
  * @typedef {{ name: string | null, program: boolean, here: boolean }} Seat
- * @typedef {{ table_id: string, game: string, status: string, seats: Seat[], listed: boolean, yours: boolean }} Table
+ * @typedef {{ table_id: string, game: string, status: string, seats: Seat[], listed: boolean, yours: boolean, watchers: number }} Table
  * @typedef {{ name: string, program: boolean, payoff: number }} Player
- * @typedef {{ game: string, ended_at: string, reason: string, players: Player[] }} Result
+ * @typedef {{ number: number, log: boolean, game: string, ended_at: string, reason: string, players: Player[] }} Result
  * @typedef {{ game: string, name: string, program: boolean, rating: number, deviation: number, matches: number }} Rating
  * @typedef {{ you: string | null, tables: Table[], results: Result[], ratings: Rating[] }} Lobby
  */
@@ -105,10 +105,15 @@ function player(name, program) {
   return el("bdi", { class: "name" }, face({ seat: 14, program }), program ? (facts.names[name] ?? name) : name);
 }
 
+/** @param {Table} table */
+function hasSeat(table) {
+  return table.seats.some((seat) => !seat.program && (seat.name === null || !seat.here));
+}
+
 /** @param {Table[]} tables */
 function showTables(tables) {
   const rows = tables.map((table) => {
-    const free = table.seats.some((seat) => !seat.program && (seat.name === null || !seat.here));
+    const free = hasSeat(table);
     const link = el("a", { href: `tables/${table.table_id}/`, class: "button" }, free ? "Join" : "Watch");
     link.setAttribute("aria-label", `${free ? "Join" : "Watch"}: ${titleOf(table.game)}`);
     const names = table.seats.flatMap((seat, i) => [
@@ -116,8 +121,9 @@ function showTables(tables) {
       seat.name === null ? el("i", {}, "free") : player(seat.name, seat.program),
     ]);
     const words = STATUS[/** @type {keyof typeof STATUS} */ (table.status)] ?? table.status;
+    const watched = table.watchers ? `, ${table.watchers} watching` : "";
     const unlisted = table.listed ? "" : ", only with the link";
-    return el("li", {}, el("b", {}, titleOf(table.game)), el("span", { class: "who" }, ...names), words + unlisted, link);
+    return el("li", {}, el("b", {}, titleOf(table.game)), el("span", { class: "who" }, ...names), words + watched + unlisted, link);
   });
   byId("tables", HTMLElement).replaceChildren(
     ...(rows.length ? rows : [el("li", {}, "No table is open. Open one.")]),
@@ -163,7 +169,13 @@ function showResults(results) {
       ` ${payoff > 0 ? "+" : ""}${number(payoff)}`,
     ]);
     const time = el("time", { datetime: one.ended_at }, when.toLocaleString());
-    return el("li", {}, el("b", {}, titleOf(one.game)), el("span", { class: "who" }, ...players), time);
+    const log = one.game === "holdem" ? ["Hands (PHH)", "hands.phhs"] : ["Log (JSON)", "log.jsonl"];
+    const links = (one.log ? [["Replay", "replay.html"], log] : []).map(([label = "", file]) => {
+      const which = `${label}: ${titleOf(one.game)}, ${when.toLocaleString()}`;
+      return el("a", { href: `results/${one.number}/${file}`, target: "_blank", "aria-label": which }, label);
+    });
+    const files = el("span", { class: "files" }, ...links);
+    return el("li", {}, el("b", {}, titleOf(one.game)), el("span", { class: "who" }, ...players), time, files);
   });
   byId("results", HTMLElement).replaceChildren(...(rows.length ? rows : [el("li", {}, "No match is over yet.")]));
 }
@@ -248,6 +260,28 @@ async function open(body) {
   if (table !== null && !stop.signal.aborted) location.assign(`tables/${table.table_id}/?sit${keyPart()}`);
 }
 
+/**
+ * The next table: one of the same game with a free seat, or else a new one with the same programs.
+ * @param {string} before the table that the person comes from
+ */
+async function goOn(before) {
+  history.replaceState(null, "", `${location.pathname}${keyPart()}`);
+  /** @type {Lobby | null} */
+  const lobby = await call("GET", "lobby", person()?.token ?? null);
+  const table = lobby?.tables.find((one) => one.table_id === before);
+  if (lobby === null || table === undefined || lobby.you === null) return;
+  const others = lobby.tables.filter((one) => one.game === table.game && one !== table && one.listed);
+  const free = others.find((one) => hasSeat(one) && one.seats.every((seat) => seat.name !== lobby.you));
+  if (free !== undefined) return location.assign(`tables/${free.table_id}/?sit${keyPart()}`);
+  const offer = facts.offers.find((one) => one.game === table.game);
+  const opponents = table.seats.flatMap((seat) => {
+    const kind = seat.program ? (seat.name ?? "").replace(/ \d+$/, "") : null; // "Tight 2" is one more "Tight"
+    return offer?.opponents.find(({ name }) => facts.names[name] === kind)?.name ?? [];
+  });
+  const seats = offer?.any_seats ? table.seats.length : null;
+  await open({ game: table.game, seats, opponents, listed: table.listed });
+}
+
 byId("opening", HTMLElement).addEventListener("click", (event) => {
   if (event.target instanceof HTMLButtonElement) opening?.abort();
 });
@@ -294,5 +328,7 @@ presets.replaceChildren(
 showSeats();
 showPerson();
 await look();
+const before = new URLSearchParams(location.search).get("next");
+if (before !== null) await goOn(before);
 window.setInterval(() => document.hidden || look(), EVERY);
 document.addEventListener("visibilitychange", () => document.hidden || look());

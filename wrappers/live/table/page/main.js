@@ -26,6 +26,10 @@ const seats = byId("seats", HTMLElement);
 const sit = byId("sit", HTMLFormElement);
 const stand = byId("stand", HTMLButtonElement);
 const again = byId("again", HTMLButtonElement);
+const out = byId("out", HTMLButtonElement);
+const next = byId("next", HTMLAnchorElement);
+const files = byId("files", HTMLElement);
+const watchers = byId("watchers", HTMLElement);
 const messages = byId("messages", HTMLElement);
 const say = byId("say", HTMLFormElement);
 const reader = byId("reader", HTMLSelectElement);
@@ -66,10 +70,16 @@ function show() {
   status.textContent = sentence(view);
   notice.textContent = view.notice;
   stand.hidden = view.you === null;
-  sit.hidden = view.you !== null || view.elsewhere || view.status === "connecting" || !view.seats.some(open);
+  sit.hidden = view.you !== null || view.elsewhere || view.status === "connecting" || !canSit(view);
   const back = view.elsewhere || view.back;
   again.hidden = !(back || (view.you !== null && view.status === "over" && !waits(view)));
-  again.textContent = view.elsewhere ? "Play in this window" : view.back ? "Back to my seat" : "Play again";
+  const label = view.elsewhere ? "Play in this window" : view.back ? "Back to my seat" : "Rematch";
+  again.replaceChildren(`${label} `, el("kbd", { "aria-hidden": "true" }, "R"));
+  next.hidden = !facts.lobby || view.status !== "over";
+  showSittingOut(view);
+  showFiles();
+  watchers.hidden = view.watchers === 0;
+  watchers.textContent = `${view.watchers} watching`;
   seats.hidden = game.players === true && view.state !== null && !view.seats.some(open);
   seats.replaceChildren(...view.seats.map((place) => seat(view, place)));
   fill(board, view.state === null ? invitation(view) : [...drawn(view), ...aim, ...game.draw(view, act, facts.options)]);
@@ -84,10 +94,30 @@ function show() {
   tick();
 }
 
+/** @param {View} view */
+function showSittingOut(view) {
+  const isOut = view.seats[view.you ?? -1]?.out ?? false;
+  out.hidden = client.sitOut === null || view.you === null || view.elsewhere || view.status !== "running";
+  out.textContent = isOut ? "Sit in" : "Sit out";
+  out.setAttribute("aria-pressed", String(isOut));
+}
+
+/** Links to what can be taken home; the same nodes while they are the same. */
+function showFiles() {
+  const links = client.files();
+  const key = JSON.stringify(links);
+  files.hidden = links.length === 0;
+  if (files.dataset["links"] === key) return;
+  files.dataset["links"] = key;
+  files.replaceChildren(...links.map(({ label, href }) => el("a", { href, target: "_blank" }, label)));
+}
+
 /** What a table of a lobby has: the way back, the name chosen there, and the link that invites others. */
 function showLobby() {
   const found = person();
   byId("lobby", HTMLElement).hidden = false;
+  next.href = `../../?next=${location.pathname.split("/").at(-2)}${keyPart()}`;
+  next.append(" ", el("kbd", { "aria-hidden": "true" }, "N"));
   const invite = byId("invite", HTMLElement);
   const link = /** @type {HTMLInputElement} */ (invite.querySelector("input"));
   invite.hidden = false;
@@ -163,6 +193,14 @@ function mine(view) {
   return view.status === "running" && !view.elsewhere && view.you !== null && (view.state?.is_my_turn ?? false);
 }
 
+/**
+ * Whether a seat can be taken now: of a match under way none.
+ * @param {View} view
+ */
+function canSit(view) {
+  return view.seats.some(open) && (facts.protocol === "poker" || view.status !== "running");
+}
+
 /** @param {View} view */
 function waits(view) {
   return view.seats[view.you ?? -1]?.ready ?? false;
@@ -186,13 +224,23 @@ function sentence(view) {
     case "waiting":
       return missing ? `Waiting for ${missing} more to sit down.` : "It begins.";
     case "over":
-      if (waits(view)) return "Waiting for the others to go on.";
+      if (waits(view)) return `Waiting for ${missing ? "somebody to sit down" : awaited(view)}.`;
       return missing ? "The match is over; somebody is missing for the next." : "The match is over.";
     case "running":
       if (mine(view)) return "It is your turn.";
+      if (view.seats[view.you ?? -1]?.out) return "You sit out.";
       if (view.state?.current_turn_agent_id == null) return game.between ?? "Others choose in secret.";
       return `${nameOf(view, view.state.current_turn_agent_id)} is to act.`;
   }
+}
+
+/**
+ * Who has yet to want a rematch.
+ * @param {View} view
+ */
+function awaited(view) {
+  const names = view.seats.filter((place) => !place.ready).map((place) => nameOf(view, place.agent_id));
+  return names.length ? names.join(", ") : "the others";
 }
 
 /**
@@ -205,6 +253,7 @@ function seat(view, place) {
   const note = [
     place.seat === view.you ? "you" : "",
     place.name !== null && !place.connected ? "away" : "",
+    place.out ? "sits out" : "",
     view.status === "over" && place.name !== null && place.ready && !place.program ? "ready" : "",
   ]
     .filter(Boolean)
@@ -307,12 +356,15 @@ function message(view, one) {
 }
 
 function tick() {
-  const { deadline, timeout, status: now } = client.view;
+  const { deadline, timeout, bank: most, status: now } = client.view;
   clock.hidden = deadline === null || now !== "running";
   if (deadline === null) return;
   const left = Math.max(0, deadline - performance.now());
-  seconds.textContent = `${Math.ceil(left / 1000)} s`;
-  hand.style.width = `${Math.min(100, (100 * left) / (timeout || 1))}%`;
+  const bank = Math.min(left, most);
+  const [turn, more] = [left - bank, bank].map((one) => Math.ceil(one / 1000));
+  seconds.textContent = bank === 0 ? `${turn} s` : turn ? `${turn} s + ${more} s` : `time bank: ${more} s`;
+  hand.style.width = `${Math.min(100, (100 * left) / (timeout + most || 1))}%`;
+  clock.classList.toggle("bank", most > 0 && turn === 0);
   clock.classList.toggle("late", left < 10_000);
   if (left < 10_000 && timeout > 10_000) soundLate(mine(client.view) ? client.view.turn : "");
 }
@@ -331,6 +383,7 @@ sit.addEventListener("submit", (event) => {
   client.sit(name, accessToken());
 });
 stand.addEventListener("click", () => client.stand());
+out.addEventListener("click", () => client.sitOut?.(out.getAttribute("aria-pressed") === "false"));
 again.addEventListener("click", () => (client.view.elsewhere || client.view.back ? client.comeBack() : client.again()));
 board.addEventListener("click", (event) => {
   const found = event.target instanceof Element ? event.target.closest("[data-agent]") : null;

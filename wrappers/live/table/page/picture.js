@@ -1,6 +1,6 @@
 /** The table's picture: SVG that the server draws, with the renderer of the replays. */
 
-const ROOM = 16; // characters of a name
+const ROOM = 12; // characters of a name
 const SMALL = 8; // in the sign of an agent
 
 let drawn = "";

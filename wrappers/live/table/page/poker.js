@@ -5,7 +5,6 @@ import { CUT_OFF, LATE, Wire, blankView, seatKept, socketUrl } from "./wire.js";
 /** @import { Action, AllowedAction, Client, Facts } from "./types.d.ts" */
 
 const SEAT = seatKept("parlour.poker.seat"); // the API key, the table, the session token
-const CLOCK = "parlour.poker.clock"; // in this tab's storage: when the turn under way ends
 const GONE = ["UNAUTHORIZED", "INVALID_SESSION", "SESSION_EXPIRED", "TABLE_NOT_FOUND", "NOT_SEATED"];
 const narrow = window.matchMedia("(max-width: 760px)");
 const NOTHING = { type: "object", properties: {}, required: [] };
@@ -22,6 +21,7 @@ export class PokerClient {
     this.facts = facts;
     /** @type {Client["say"]} */
     this.say = null;
+    this.sitOut = (/** @type {boolean} */ out) => this.sitOutNow(out);
     this.table = "";
     /** @type {any} */
     this.last = null; // the latest game_state
@@ -156,8 +156,13 @@ export class PokerClient {
     const reply = await fetch(`v1/tables/${encodeURIComponent(this.table)}/view${form}`, { headers }).catch(() => null);
     if (!reply?.ok || number !== this.looks) return; // the next message asks again
     const { picture, ...drawn } = await reply.json();
-    this.view.picture = picture;
-    this.view.drawn = drawn;
+    const { view } = this;
+    view.picture = picture;
+    view.drawn = drawn;
+    view.watchers = drawn.watchers;
+    view.bank = drawn.bank;
+    view.deadline = drawn.left === null ? null : performance.now() + drawn.left;
+    for (const place of view.seats) place.out = drawn.out.includes(place.seat);
     this.changed();
   }
 
@@ -172,7 +177,7 @@ export class PokerClient {
     view.status = "running";
     view.turn = `${message.hand} ${message.seq} ${view.you}`;
     if (fresh) {
-      view.deadline = message.turn == null ? null : this.deadline(message.turn_token);
+      view.deadline = null; // until `look` has it
       view.busy = false;
     }
     for (const player of message.players) {
@@ -192,18 +197,6 @@ export class PokerClient {
       game_over: false,
       outcome: null,
     };
-  }
-
-  /**
-   * When the turn ends; the same after the page was loaded anew.
-   * @param {string | undefined} token
-   */
-  deadline(token) {
-    const end = Date.now() + this.view.timeout;
-    const known = JSON.parse(sessionStorage.getItem(CLOCK) ?? "null");
-    const kept = token !== undefined && known?.token === token ? known.end : end;
-    if (token !== undefined) sessionStorage.setItem(CLOCK, JSON.stringify({ token, end: kept }));
-    return this.view.timeout ? performance.now() + kept - Date.now() : null;
   }
 
   /** @param {any} message a table_status */
@@ -292,6 +285,23 @@ export class PokerClient {
   async again() {
     const seat = this.seat();
     if (seat !== null) await this.join(seat.api_key);
+  }
+
+  /** @param {boolean} out */
+  async sitOutNow(out) {
+    const path = `v1/tables/${encodeURIComponent(this.table)}/sit-out`;
+    await this.rest("POST", path, { out }, this.seat()?.session_token ?? "");
+    this.look();
+  }
+
+  files() {
+    const { drawn, status } = this.view;
+    const token = this.seat()?.session_token;
+    const href = (/** @type {string} */ file) =>
+      `v1/tables/${encodeURIComponent(this.table)}/ended/${file}${token ? `?token=${encodeURIComponent(token)}` : ""}`;
+    if (!drawn?.hands) return [];
+    const replay = status === "over" ? [{ label: "Replay", href: href("replay.html") }] : [];
+    return [...replay, { label: "Hands (PHH)", href: href("hands.phhs") }];
   }
 
   comeBack() {

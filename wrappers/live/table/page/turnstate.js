@@ -18,6 +18,8 @@ export class TurnStateClient {
     this.token = ""; // of the seat
     /** @type {Wire | null} */
     this.wire = null;
+    /** @type {Client["sitOut"]} */
+    this.sitOut = null;
     this.say = (/** @type {MessageIntent} */ intent) => {
       this.said = intent.content;
       if (!this.send({ type: "say", intent })) this.view.unsaid = intent.content;
@@ -54,6 +56,7 @@ export class TurnStateClient {
         view.status = message.status;
         view.you = message.you;
         view.timeout = message.timeout;
+        view.watchers = message.watchers;
         this.keep();
         break;
       case "seated":
@@ -79,6 +82,7 @@ export class TurnStateClient {
         this.number = message.turn;
         view.turn = `${message.turn} ${message.turn_state.agent_id}`;
         view.deadline = message.left === null ? null : performance.now() + message.left;
+        view.bank = message.bank;
         break;
       case "result":
         if (message.turn !== null) view.busy = false;
@@ -92,7 +96,11 @@ export class TurnStateClient {
         view.notice = message.message;
         view.busy = false;
         break;
-      default: // pong, and what later versions may say
+      case "pong":
+        if (view.watchers === message.watchers) return;
+        view.watchers = message.watchers;
+        break;
+      default: // what later versions may say
         return;
     }
     this.changed();
@@ -127,6 +135,14 @@ export class TurnStateClient {
 
   again() {
     this.send({ type: "again" });
+  }
+
+  files() {
+    if (this.view.status !== "over") return [];
+    return [
+      { label: "Replay", href: "ended/replay.html" },
+      { label: "Log (JSON)", href: "ended/log.jsonl" },
+    ];
   }
 
   comeBack() {

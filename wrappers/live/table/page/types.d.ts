@@ -73,6 +73,8 @@ export interface Place {
   program: boolean;
   connected: boolean;
   ready: boolean;
+  /** Its player wants no further hand for now. */
+  out?: boolean;
 }
 
 /** All that the page shows. A client changes it and lets the page know. */
@@ -85,8 +87,9 @@ export interface View {
   forecasts: Forecast[] | null;
   /** Names the turn under way; controls stay as they are while it does. */
   turn: string;
-  /** When the turn ends, on the clock of `performance.now()`. */
+  /** When the turn ends, on the clock of `performance.now()`; what it counts of the player's time bank. */
   deadline: number | null;
+  bank: number;
   timeout: number;
   /** An answer is on its way, and nothing can be done until it is there. */
   busy: boolean;
@@ -101,6 +104,8 @@ export interface View {
   elsewhere: boolean;
   /** This browser has had a seat here that is still held for it. */
   back: boolean;
+  /** How many look on. */
+  watchers: number;
 }
 
 /** A protocol, as the page uses it. */
@@ -112,6 +117,10 @@ export interface Client {
   stand(): void;
   act(action: Action): void;
   again(): void;
+  /** Sit out, or in again; null where the next match waits for all. */
+  sitOut: ((out: boolean) => void) | null;
+  /** What can be taken home now: names and links. */
+  files(): { label: string; href: string }[];
   /** Take the seat back, from another window or one that was closed. */
   comeBack(): void;
   /** Null where the protocol has no messages. */

@@ -157,6 +157,7 @@ export function blankView() {
     forecasts: null,
     turn: "",
     deadline: null,
+    bank: 0,
     timeout: 0,
     busy: false,
     notice: "",
@@ -165,5 +166,6 @@ export function blankView() {
     unsaid: "",
     elsewhere: false,
     back: false,
+    watchers: 0,
   };
 }

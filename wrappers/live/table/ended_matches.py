@@ -1,0 +1,80 @@
+"""What stays of a match that has ended, for people to take home: its log, its replay, and hands of hold'em as PHH.
+
+The log of a match says all. Therefore nothing here is given out before the end.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+from aiohttp import web
+
+from ...logs.match_log import Lines
+from ...replay.log_reader import moments
+from ...replay.page import page
+from ...replay.phh_writer import phhs
+from ..common.page import HEADERS
+
+KINDS = {"replay.html": "text/html", "log.jsonl": "application/jsonl", "hands.phhs": "text/plain"}
+"""The files of a match that has ended, and their content types. Only hold'em has hands."""
+KEPT = 20
+"""Files that are kept, so that each is made once."""
+LOG_LIMIT = 2**22
+"""The most bytes of a log; a longer one is not kept."""
+REPLAY_HEADERS = {
+    **HEADERS,
+    # The page is one file. In a sandbox it has no part in the tokens that this site keeps in the browser.
+    "Content-Security-Policy": "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+    "img-src data:; sandbox allow-scripts",
+}
+
+
+def log_of(events: Iterable[Mapping[str, Any]]) -> bytes:
+    """Return the log of these events, as `MatchLog` writes it; empty if it is too long."""
+    lines = Lines()
+    log = b"".join(lines.line(**event) for event in events)
+    return log if len(log) <= LOG_LIMIT else b""
+
+
+class EndedMatches:
+    """Answers with the files of matches. A replay or hands are made once, in a thread, one at a time."""
+
+    def __init__(self) -> None:
+        self._made: OrderedDict[tuple[bytes, str], bytes] = OrderedDict()
+        self._one_at_a_time = asyncio.Lock()
+
+    async def answer(self, log: bytes, file: str, title: str) -> web.Response:
+        """Return one of the files (`KINDS`) of a match.
+
+        Raises:
+            web.HTTPNotFound: if there is no such file, or no log.
+        """
+        if not log or file not in KINDS:
+            raise web.HTTPNotFound(text=f"there is no {file[:40]!a} of this match\n")
+        body = log if file == "log.jsonl" else await self._make(log, file, title)
+        if not body:
+            raise web.HTTPNotFound(text="hand histories are of hold'em\n")
+        saved = {"Content-Disposition": f'attachment; filename="{title}-{file}"'}
+        headers = REPLAY_HEADERS if file == "replay.html" else HEADERS | saved
+        return web.Response(body=body, content_type=KINDS[file], charset="utf-8", headers=headers)
+
+    async def _make(self, log: bytes, file: str, title: str) -> bytes:
+        async with self._one_at_a_time:
+            if (log, file) not in self._made:
+                self._made[log, file] = await asyncio.to_thread(
+                    _replay if file == "replay.html" else _hands, log, title
+                )
+            self._made.move_to_end((log, file))
+            if len(self._made) > KEPT:
+                self._made.popitem(last=False)
+            return self._made[log, file]
+
+
+def _replay(log: bytes, title: str) -> bytes:
+    return page(moments(log), title).encode()
+
+
+def _hands(log: bytes, title: str) -> bytes:
+    return phhs(entry for entry in map(msgspec.json.decode, log.splitlines()) if entry["kind"] == "hand").encode()

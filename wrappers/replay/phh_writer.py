@@ -1,0 +1,63 @@
+"""Writes hands of our poker tables as PHH (https://phh.readthedocs.io), which `phh` and PokerKit read."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+BOARD = {"preflop": 0, "flop": 3, "turn": 4, "river": 5}
+"""The cards on the board, by street."""
+
+
+def phhs(entries: Iterable[Mapping[str, Any]]) -> str:
+    """Return hands as a ``.phhs``, in order.
+
+    Args:
+        entries: the lines ``hand`` of a match log; players without cards have unknown ones.
+    """
+    return "\n".join(f"[{number}]\n{phh(entry)}" for number, entry in enumerate(entries, 1))
+
+
+def phh(entry: Mapping[str, Any]) -> str:
+    """Return a hand as a ``.phh``; the player left of the button is p1, and the button is the last one."""
+    dealer = entry["dealer"]
+    # Seats behind the dealer come first.
+    players = sorted(entry["players"], key=lambda row: (row["seat"] <= dealer, row["seat"]))
+    named = {row["seat"]: f"p{number}" for number, row in enumerate(players, 1)}
+    ends = {row["seat"]: row for row in entry["results"]}
+    fields = {
+        "variant": "NT",
+        "ante_trimming_status": True,
+        "antes": [0] * len(players),
+        "blinds_or_straddles": [entry["small_blind"], entry["big_blind"], *[0] * (len(players) - 2)],
+        "min_bet": entry["big_blind"],
+        "starting_stacks": [row["stack"] for row in players],
+        "actions": [
+            *(f"d dh {named[row['seat']]} {''.join(row['cards']) or '????'}" for row in players),
+            *_played(entry, named),
+            *(
+                f"{named[row['seat']]} sm {''.join(ends[row['seat']]['cards'])}"
+                for row in players
+                if entry["showdown"] and "rank" in ends[row["seat"]]
+            ),
+        ],
+        "hand": entry["hand"],
+        "players": [row["name"] or row.get("agent_id") or f"seat {row['seat'] + 1}" for row in players],
+        "finishing_stacks": [ends[row["seat"]]["stack"] for row in players],
+    }
+    # A list, a number or a text is the same in JSON and in TOML.
+    return "".join(f"{name} = {json.dumps(value, ensure_ascii=False)}\n" for name, value in fields.items())
+
+
+def _played(entry: Mapping[str, Any], named: Mapping[int, str]) -> Iterable[str]:
+    """Return the actions, and the cards of the board before the first action of each street."""
+    words = {"fold": "f", "check": "cc", "call": "cc"}
+    opened = 0
+    for action in [*entry["actions"], None]:
+        wanted = len(entry["board"]) if action is None else BOARD[action["street"]]
+        for count in (3, 4, 5):
+            if opened < count <= wanted:
+                yield f"d db {''.join(entry['board'][opened:count])}"
+                opened = count
+        if action is not None:
+            word = words.get(action["kind"]) or f"cbr {action['amount']}"
+            yield f"{named[action['seat']]} {word}"
