@@ -177,7 +177,9 @@ export class PokerClient {
     view.status = "running";
     view.turn = `${message.hand} ${message.seq} ${view.you}`;
     if (fresh) {
-      view.deadline = null; // until `look` has it
+      // Until `look` has it exactly.
+      view.deadline = message.turn == null || !view.timeout ? null : performance.now() + view.timeout;
+      view.bank = 0;
       view.busy = false;
     }
     for (const player of message.players) {
