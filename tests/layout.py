@@ -1,5 +1,10 @@
 """What a page looks like, by its DOM: what is too wide, too small, cut, or on top of something else."""
 
+SIZES = {
+    "desk": {"viewport": {"width": 1280, "height": 800}},
+    "phone": {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True},
+}
+
 FLAWS = """() => {
   const flaws = [];
   const said = (node) => `${node.tagName} #${node.id} "${node.textContent.trim().slice(0, 30)}"`;
@@ -14,7 +19,7 @@ FLAWS = """() => {
     const drawing = node.closest("svg");
     const scale = drawing === null ? 1 : node.getScreenCTM().a;
     const size = parseFloat(getComputedStyle(node).fontSize) * scale;
-    if (size < 11.95 && !node.closest("kbd")) flaws.push(`${size.toFixed(1)} px: ${said(node)}`);
+    if (size < 11.95 && !node.closest("kbd, #stage")) flaws.push(`${size.toFixed(1)} px: ${said(node)}`);
   }
   for (const node of document.querySelectorAll("body *")) {
     if (!(node instanceof HTMLElement) || !shown(node) || node.matches("input, textarea")) continue;

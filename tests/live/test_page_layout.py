@@ -1,15 +1,11 @@
 """Pages on a desk and on a phone, by their DOM: nothing is too wide, too small, cut, or on top of something else."""
 
 import pytest
-from layout import flaws
+from layout import SIZES, flaws
 from tables import MINE, OVER, move, sit
 
 pytestmark = pytest.mark.slow
 
-SIZES = {
-    "desk": {"viewport": {"width": 1280, "height": 800}},
-    "phone": {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True},
-}
 LONG = "Bartholomew Featherstonehaugh III"[:32]
 
 

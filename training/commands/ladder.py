@@ -17,6 +17,7 @@ from ..evaluation.cross_play import Matrix
 from ..evaluation.duplicate import unit_per_game
 from ..evaluation.ladder_page import columns_of, ladder_page
 from ..evaluation.meta_game import PolicyStanding, advantages, standings
+from ..evaluation.result_page import provenance
 from ..terminal.console import Console
 from ..terminal.match import TerminalMatch
 from .lookup import agent
@@ -75,7 +76,8 @@ def rated(game: Game, names: Sequence[str], matrices: Sequence[Matrix], out: Pat
     unit = "share of matches" if game.capabilities.teams is not None else unit_per_game(game)
     replay = sample_games(game, [place.name for place in places], samples, seed) if samples else None
     out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(ladder_page(f"Ladder of {game.id}", places, names, payoffs, unit, replay), "utf-8")
+    about = provenance() | {"seed": seed, "deals": results.shape[-1], "options": game.options}
+    out.write_text(ladder_page(f"Ladder of {game.id}", places, names, payoffs, unit, replay, about), "utf-8")
     return Ladder(game.id, places, unit, payoffs, names, out)
 
 

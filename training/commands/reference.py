@@ -26,6 +26,7 @@ from ..evaluation.exact import Probable
 from ..evaluation.exploit import exact_win, tree_of
 from ..evaluation.reference import Pool, digest_of, load_pool, play, rate, roles
 from ..evaluation.reference_page import interval, read_result, write_pages
+from ..evaluation.result_page import provenance
 from ..learning.run_folder import locked, replacing
 from ..terminal.console import Console
 from ..terminal.match import TerminalMatch, model_table
@@ -226,6 +227,7 @@ class _Rating:
             counts = dict(zip(self._game.agents, rows, strict=True))
         return {
             **self._about,
+            **provenance(),
             "options": dict(self._game.options),
             "deals": self._results.shape[1],
             "seconds": round(seconds, 1),

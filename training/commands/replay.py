@@ -11,6 +11,7 @@ from ...envs.core.files import opened
 from ...wrappers.replay.film import film as write_film
 from ...wrappers.replay.log_reader import moments
 from ...wrappers.replay.page import page
+from ..evaluation.result_page import provenance
 from ..terminal.console import Console
 from ..terminal.progress import STDERR
 from .arguments import FilmArguments
@@ -70,7 +71,7 @@ def write(log: Path, out: Path, title: str, film: FilmArguments = PAGE, *, stric
     hands = _hand_file(log, strict=strict)
     shown = moments(log) if hands is None else hands.moments()
     if out.suffix == ".html":
-        out.write_text(page(shown, title, str if hands is None else hands.summary), "utf-8")
+        out.write_text(page(shown, title, str if hands is None else hands.summary, provenance()), "utf-8")
     else:
         write_film(shown, out, film.view, film.fps)
     if hands is not None and hands.left_out:

@@ -4,15 +4,34 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from ...envs import Game
 from ...envs.core.counted import counted
 from ...envs.render.svg import escape
+from ...wrappers.agents.model_calls import COLUMNS as MODEL_COLUMNS
 from ...wrappers.agents.model_calls import ModelStatistics, columns
 from ...wrappers.live.arena.results import ArenaStanding, Standings
 from ...wrappers.replay.log_reader import moments
 from ...wrappers.replay.page import page
-from .ladder_page import document, table
+from .result_page import document, facts, table
+
+PAYOFF, OVER_ALL = "payoff ± 95 %", "rating over all"
+"""The columns by which a game's agents, and those of all games, are sorted."""
+MEANINGS = {
+    PAYOFF: "the mean payoff of a match, with the half of its 95 % interval. The table is sorted by it.",
+    OVER_ALL: "the Plackett-Luce rating (openskill) of all matches, from places and not payoffs; ± one standard "
+    "deviation. Everybody begins at 25 ± 8.3. The table is sorted by it.",
+    "mean place": "the mean of its places in the games that it played, 1 for the greatest mean payoff of a game.",
+    "games": "the number of games that it played. Ratings of agents that played other games are hard to compare.",
+    "matches": "the number of its matches.",
+    "deals": "the share of its matches with a deal, of those where one was possible.",
+    "of surplus": "the part of the possible joint gain that its matches realised (bargaining), or the winner's value "
+    "as a share of the highest (auction).",
+    "rating": "the Plackett-Luce rating (openskill) of the matches of this game; ± one standard deviation. Everybody "
+    "begins at 25 ± 8.3.",
+    "mistakes": "the number of its answers that were refused, late or missing.",
+}
 
 Columns = tuple[list[str], list[list[str]]]
 """Headings and rows of a table."""
@@ -39,15 +58,21 @@ class GameResults:
 
 
 def by_agent(lines: Sequence[ArenaStanding]) -> Columns:
-    """Return the table of one game."""
-    heads = ["agent", "matches", "payoff ± 95 %", "deals", "of surplus", "rating", "mistakes"]
+    """Return the table of one game, sorted by the mean payoff, without the columns that hold nothing."""
+    heads = ["agent", PAYOFF, "matches", "deals", "of surplus", "rating", "mistakes"]
     rows = []
     for line in lines:
         payoff = f"{line.mean:+.2f}" + (f" ± {line.high - line.mean:.2f}" if line.high is not None else "")
         shares = ["—" if share is None else f"{share:.0%}" for share in (line.deals, line.efficiency)]
         mistakes = str(line.rejected + line.failed)
-        rows.append([line.agent_id, f"{line.matches:,}", payoff, *shares, _rating(line), mistakes])
-    return heads, rows
+        rows.append([line.agent_id, payoff, f"{line.matches:,}", *shares, _rating(line), mistakes])
+    empty = [place for place in range(len(heads)) if all(row[place] == "—" for row in rows)]
+    return without(heads, empty), [without(row, empty) for row in rows]
+
+
+def without(cells: Sequence[str], places: Sequence[int]) -> list[str]:
+    """Return the cells that are not at these places."""
+    return [cell for place, cell in enumerate(cells) if place not in places]
 
 
 def over_all(results: Sequence[GameResults], together: Standings) -> Columns:
@@ -59,7 +84,7 @@ def over_all(results: Sequence[GameResults], together: Standings) -> Columns:
         results: game by game.
         together: the standings over all matches.
     """
-    heads = ["agent", "games", "matches", "rating over all", "mean place", *(one.game.name for one in results)]
+    heads = ["agent", OVER_ALL, "mean place", "games", "matches", *(one.game.name for one in results)]
     lines = {one.game.name: one.standings.lines() for one in results}
     places: dict[str, list[int]] = {}
     ratings: dict[str, dict[str, str]] = {}
@@ -72,7 +97,7 @@ def over_all(results: Sequence[GameResults], together: Standings) -> Columns:
         agent = line.agent_id
         mean = sum(places[agent]) / len(places[agent])
         cells = [ratings[agent].get(name, "") for name in lines]
-        rows.append([agent, str(len(places[agent])), f"{line.matches:,}", _rating(line), f"{mean:.1f}", *cells])
+        rows.append([agent, _rating(line), f"{mean:.1f}", str(len(places[agent])), f"{line.matches:,}", *cells])
     return heads, rows
 
 
@@ -89,6 +114,7 @@ def write_pages(
     results: Sequence[GameResults],
     together: Standings,
     models: Mapping[str, ModelStatistics] = MappingProxyType({}),
+    about: Mapping[str, Any] = MappingProxyType({}),
 ) -> Path:
     """Write ``index.html`` with the tables, and a page with the replay of the sample matches of each game.
 
@@ -97,25 +123,32 @@ def write_pages(
         results: game by game.
         together: the standings over all matches.
         models: what the answers of language models came to, by name.
+        about: how the results were made (see `provenance`).
 
     Returns:
         the path of ``index.html``.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    parts = [_html("All games", over_all(results, together))] if len(results) > 1 else []
+    parts = [_html("All games", over_all(results, together), OVER_ALL)] if len(results) > 1 else []
     for result in results:
-        parts.append(_html(result.title, by_agent(result.standings.lines())))
+        parts.append(_html(result.title, by_agent(result.standings.lines()), PAYOFF))
+        below = facts({"options": result.game.options})
         if result.samples is not None:
             file = f"{result.game.name}.html"
-            (folder / file).write_text(page(moments(result.samples), f"{result.game.id}: first matches"), "utf-8")
-            parts.append(f'<p><a href="{file}">The first matches of {escape(result.game.name)}, move by move</a></p>')
+            replay = page(moments(result.samples), f"{result.game.id}: first matches", about=about)
+            (folder / file).write_text(replay, "utf-8")
+            below += f'<a href="{file}">The first matches of {escape(result.game.name)}, move by move</a>'
+        parts.append(f"<section>{below}</section>")
     if models:
         parts.append(_html("Language models", columns({name: each.row() for name, each in models.items()})))
     index = folder / "index.html"
-    index.write_text(document("Results of the arena", "".join(parts)), "utf-8")
+    index.write_text(document("Results of the arena", "".join(parts), about), "utf-8")
     return index
 
 
-def _html(caption: str, columns: Columns) -> str:
+def _html(caption: str, columns: Columns, ranks: str | None = None) -> str:
     heads, rows = columns
-    return table(caption, heads, [[escape(cell) for cell in row] for row in rows])
+    meanings = MEANINGS | {
+        head: f"the rating in {head}" for head in heads if ranks == OVER_ALL and head not in MEANINGS
+    }
+    return table(caption, heads, [[escape(cell) for cell in row] for row in rows], ranks, MODEL_COLUMNS | meanings)

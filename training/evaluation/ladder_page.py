@@ -1,24 +1,26 @@
 """The page of a ladder: ratings, the matrix of results, and sample games to step through."""
 
 import html
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...envs.render.svg import escape
 from .meta_game import PolicyStanding
+from .result_page import document, table
 from .scores import in_two_lines
 
-STYLE = """
-:root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif; }
-body { max-width: 75rem; margin: 2rem auto; padding: 0 1rem; }
-table { border-collapse: collapse; margin: 1rem 0; font-variant-numeric: tabular-nums; }
-th, td { padding: .3rem .7rem; text-align: right; border: 1px solid #8886; }
-th:first-child, td:first-child { text-align: left; }
-caption { text-align: left; font-weight: 600; padding: .3rem 0; }
-iframe { width: 100%; height: 48rem; border: 1px solid #8886; }
-"""
+COLUMNS = {
+    "share": "the policy's part of the mixture of policies against which none of them wins (the Nash equilibrium of "
+    "the matrix below). A policy with a share above 0 is among the best.",
+    "mean": "the mean of its results against all policies; 95 % interval.",
+    "openskill": "the Plackett-Luce rating of its matches; ± one standard deviation.",
+    "α-rank": "the share of time for which α-rank's evolving population plays the policy.",
+}
+NASH = "what the policy wins from that mixture; 95 % interval. 0 is the most."
 
 
 def ladder_page(
@@ -28,6 +30,7 @@ def ladder_page(
     payoffs: NDArray[np.float64],
     unit: str,
     replay: str | None = None,
+    about: Mapping[str, Any] = MappingProxyType({}),
 ) -> str:
     """Return the HTML of a ladder, in one file that needs no network.
 
@@ -38,21 +41,12 @@ def ladder_page(
         payoffs: float64[N, N], what the row's policy wins from the column's.
         unit: the unit of the payoffs.
         replay: the HTML of sample games; None: none.
+        about: how the results were made.
     """
     games = (
         "" if replay is None else f'<h2>Sample games</h2><iframe title="games" srcdoc="{html.escape(replay)}"></iframe>'
     )
-    return document(title, f"{_ratings(places, unit)}{_matrix(places, names, payoffs, unit)}{games}")
-
-
-def document(title: str, body: str) -> str:
-    """Return an HTML page in one file that needs no network; `body` is HTML, `title` is text."""
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">'
-        f"<title>{escape(title)}</title><style>{STYLE}</style></head><body><h1>{escape(title)}</h1>"
-        f"{body}</body></html>\n"
-    )
+    return document(title, f"{_ratings(places, unit)}{_matrix(places, names, payoffs, unit)}{games}", about)
 
 
 def columns_of(places: Sequence[PolicyStanding], unit: str) -> tuple[list[str], list[list[str]]]:
@@ -80,7 +74,8 @@ def columns_of(places: Sequence[PolicyStanding], unit: str) -> tuple[list[str], 
 
 def _ratings(places: Sequence[PolicyStanding], unit: str) -> str:
     heads, rows = columns_of(places, unit)
-    return table("Ratings", heads, [[escape(cell) for cell in row] for row in rows])
+    meanings = {**COLUMNS, heads[1]: NASH}
+    return table("Ratings", heads, [[escape(cell) for cell in row] for row in rows], heads[1], meanings)
 
 
 def _matrix(places: Sequence[PolicyStanding], names: Sequence[str], payoffs: NDArray[np.float64], unit: str) -> str:
@@ -97,10 +92,3 @@ def _cell(value: float, most: float, same: bool) -> str:
     return (
         f'<span style="background: rgb({colour} / {abs(value) / most:.2f}); padding: .2rem .4rem">{value:+.3f}</span>'
     )
-
-
-def table(caption: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return an HTML table; the cells are HTML, the caption and the headings are text."""
-    head = "".join(f"<th>{escape(name)}</th>" for name in heads)
-    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
-    return f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -12,11 +12,12 @@ import numpy as np
 
 from ...envs.core.counted import counted
 from ...envs.render.svg import escape
+from ...wrappers.agents.model_calls import COLUMNS as MODEL_COLUMNS
 from ...wrappers.agents.model_calls import ModelStatistics, columns
 from ...wrappers.replay.log_reader import moments
 from ...wrappers.replay.page import page
-from .ladder_page import document, table
 from .reference import paired
+from .result_page import document, provenance, table
 from .scores import in_two_lines
 
 Result = Mapping[str, Any]
@@ -25,8 +26,20 @@ SETTINGS = (
     "prompts",
 )
 """The settings of a model that its exploitability and its rating have in common, those that both files hold."""
+MADE = ("date", "seed", "version", "command", "model", "run", "digest", *SETTINGS)
+"""What the page of a result says of how it was made."""
+COLUMNS = {
+    "rating": "0 is random play, 100 the best member of the pool; 95 % interval. The table is sorted by it.",
+    "skill": "the rating of the games in which a language model made no rule error.",
+    "exploitability": "how much a best response wins from the player, in units of the game.",
+    "errors / 100 answers": "a language model's answers that were illegal, unparsable, late, refused or missing.",
+    "tokens in, out": "tokens that a language model read and wrote, as its endpoint counts them.",
+    "s": "seconds of a decision of a language model.",
+    "deals": "the number of deals; each is played in every role against every member.",
+}
 
 MEANING = """
+<section>
 <h2>What the numbers mean</h2>
 <p><b>Rating.</b> The player played the same deals in every role against every member of a frozen pool of opponents.
 Its rating is its mean return on a scale with two marks: 0 is random play, 100 is the member of the pool with the
@@ -38,6 +51,7 @@ exact best response wins so much more than the player itself, on average over th
 <p><b>Skill and rule errors.</b> Where a language model's answer is illegal, unparsable, late, refused or
 missing, the game's safe action is played, and the rating is with it. The skill is the rating of the games without such
 an error. These are not a random part of the games: long games have more errors.</p>
+</section>
 """
 
 
@@ -163,12 +177,13 @@ def write_pages(folder: Path) -> tuple[Path, list[str]]:
     for one in results:
         measured = [other["wins"] for other in exploited if _same_model(one, other)]
         one["exploitability"] = [one["exploitability"], *measured][-1]
-        text = document(f"{one['player']} in {one['game']}", result_page(one))
+        text = document(f"{one['player']} in {one['game']}", result_page(one), {name: one.get(name) for name in MADE})
         (folder / f"{one['file']}.html").write_text(text, "utf-8")
     pools = sorted({_pool(one) for one in results})
     body = "".join(board([one for one in results if _pool(one) == pool]) for pool in pools)
     index = folder / "index.html"
-    index.write_text(document("Leaderboard", (body or "<p>There are no results.</p>") + MEANING), "utf-8")
+    body = (body or "<p>There are no results.</p>") + MEANING
+    index.write_text(document("Leaderboard", body, provenance()), "utf-8")
     return index, problems
 
 
@@ -202,7 +217,11 @@ def result_page(one: Result) -> str:
         parts.append(f"<p>Skill, the rating of games without a rule error: {interval(one['skill'], '.1f')}</p>")
     if one["counts"]:
         heads, lines = columns(one["counts"])
-        parts.append(table("Answers of the model, by seat", heads, [list(map(escape, line)) for line in lines]))
+        parts.append(
+            table(
+                "Answers of the model, by seat", heads, [list(map(escape, line)) for line in lines], None, MODEL_COLUMNS
+            )
+        )
     return "".join([*parts, one["replay"], MEANING])
 
 
@@ -240,7 +259,7 @@ def board(results: Sequence[Result]) -> str:
     against = [[escape(one["player"]), *(f"{one['members'][name]['mean']:+.3f}" for name in members)] for one in order]
     unit = first["return"]["unit"]
     parts = [
-        table(title, heads, rows),
+        table(title, heads, rows, "rating", COLUMNS | {role: f"the rating in the role {role}." for role in roles}),
         table(f"Mean against each member of the pool ({unit})", ["player", *members], against),
     ]
     if len(order) > 1:

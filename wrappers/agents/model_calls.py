@@ -11,6 +11,22 @@ Fault = Literal["illegal", "unparsable", "late", "refused", "failed"]
 """What is wrong with an answer: it is not legal; it is no JSON, or empty; there is none in time; the model refuses; the
 endpoint fails."""
 
+COLUMNS = {
+    "decisions": "turns for which the model was asked",
+    "replaced": "turns without a usable answer; the game's safe action was played",
+    "illegal": "answers that are no legal action, those that were corrected included",
+    "unparsable": "answers that are no JSON, or empty",
+    "late": "answers that came after the time of a turn",
+    "refused": "answers in which the model declines",
+    "failed": "requests that the endpoint did not answer",
+    "retries": "requests that were sent again",
+    "tokens in": "tokens sent, as the endpoint counts them",
+    "tokens out": "tokens received",
+    "s/decision": "mean seconds for a turn",
+    "cost": "of all tokens, in the currency of the given prices",
+}
+"""What the columns of `columns` mean."""
+
 
 class ModelError(Exception):
     """The model gave no usable answer: it was not reached, was late, refused, or did not write JSON.

@@ -82,6 +82,7 @@ class LogReader:
         self._renamed: dict[str, str] = {}  # texts of this match, as `_words` returns them
         self._name_of_id: dict[str, str] = {}  # agents by their ids
         self._title = ""
+        self._details: dict[str, str] = {}
         self._thought: dict[str, str] = {}
         self._notes: list[str] = []
         self._seen: dict[str, TurnState] = {}  # the state of a live agent at its latest turn
@@ -121,7 +122,7 @@ class LogReader:
         if self._open:
             if self._env is not None and not self._env.table.done and not self._notes:
                 self._notes.append("the log ends here, before the match does")
-            yield Moment(self.match, self._title, self._states(), note=self._note())
+            yield Moment(self.match, self._title, self._states(), note=self._note(), details=self._details)
         self._open = False
 
     def _disagreement(self, outcome: Mapping[str, Any]) -> str:
@@ -156,6 +157,10 @@ class LogReader:
         self.match += 1
         self._open = True
         self._title = str(self._env.match.match_id)
+        options = {name: value for name, value in entry["options"].items() if value is not None}
+        self._details = {"game": entry["game"], "seed of the match": str(entry["seed"])}
+        if options:
+            self._details["options"] = ", ".join(f"{name}={value}" for name, value in options.items())
         self._thought.clear()
         self._renamed.clear()
 
@@ -197,7 +202,9 @@ class LogReader:
         if entry["kind"] == "message":
             intent = MessageIntent.from_dict(entry["intent"])
             messages = [self._intent(intent)]
-            decision = Moment(self.match, self._title, self._states(), self._name(agent), "says", messages)
+            decision = Moment(
+                self.match, self._title, self._states(), self._name(agent), "says", messages, details=self._details
+            )
             result = self._env.send(agent, intent)
         else:
             answer = _answer(entry["response"])
@@ -255,6 +262,7 @@ class LogReader:
             {self._words(str(name)): _finite(chance) for name, chance in chances},
             None if entry.get("value") is None else _finite(entry["value"]),
             self._note(),
+            self._details,
         )
 
     def _note(self) -> str:

@@ -25,7 +25,8 @@ class Moment:
         think: the agent's thoughts, if the log has them.
         probabilities: the probability of every legal answer, if the log has them.
         value: the expected return, if the log has it.
-        note: other information: a refusal, a late answer, the outcome.
+        note: other information: a refusal, a late answer, who won and why.
+        details: facts of the match, by name.
     """
 
     match: int
@@ -38,6 +39,7 @@ class Moment:
     probabilities: dict[str, float] = field(default_factory=dict)
     value: float | None = None
     note: str = ""
+    details: dict[str, str] = field(default_factory=dict)
 
     @property
     def views(self) -> dict[str, list[TurnState]]:

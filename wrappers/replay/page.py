@@ -6,26 +6,33 @@ the page shows only what this seat may see. The file contains all hidden informa
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from importlib.resources import files
 from itertools import zip_longest
+from types import MappingProxyType
 from typing import Any
 
 from ...envs.core.turn_state import MessageScope, TurnState
-from ...envs.render.svg import escape, number
+from ...envs.render.svg import escape
 from .moment import ALL, Moment, picture
 
 ABSENT = -1
 """In place of a number of lines: this moment has no picture of the view."""
 
 
-def page(moments: Iterable[Moment], title: str, note: Callable[[], str] = str) -> str:
+def page(
+    moments: Iterable[Moment],
+    title: str,
+    note: Callable[[], str] = str,
+    about: Mapping[str, Any] = MappingProxyType({}),
+) -> str:
     """Return the HTML of these moments. With several matches it opens on an overview: results, and their sums so far.
 
     Args:
         moments: the moments, match by match.
         title: the title of the page.
         note: returns more text for the overview; called when all moments have been read.
+        about: facts of how the page was made, by name.
 
     Raises:
         ValueError: if there are no moments, or one cannot be drawn.
@@ -35,12 +42,13 @@ def page(moments: Iterable[Moment], title: str, note: Callable[[], str] = str) -
         builder.add(moment)
     if not builder.moments:
         raise ValueError("there is nothing to show")
-    data = json.dumps({"title": title, "note": note(), **builder.data()}, ensure_ascii=False, separators=(",", ":"))
+    texts = {"title": title, "note": note(), "about": {name: str(value) for name, value in about.items()}}
+    data = json.dumps(texts | builder.data(), ensure_ascii=False, separators=(",", ":"))
     source = files(__package__)
     html = source.joinpath("viewer.html").read_text("utf-8")
     parts = {
         "title": escape(title),
-        "style": source.joinpath("viewer.css").read_text("utf-8"),
+        "style": "".join(source.joinpath(f"{name}.css").read_text("utf-8") for name in ("palette", "viewer")),
         "script": source.joinpath("viewer.js").read_text("utf-8"),
         # A script ends at the first closing tag, also inside a string.
         "data": data.replace("<", "\\u003c").encode("utf-8", "replace").decode(),
@@ -68,6 +76,7 @@ class PageBuilder:
         self.messages: list[list[object]] = []
         self.matches: list[list[object]] = []
         self.results: list[dict[str, float]] = []
+        self.details: list[dict[str, str]] = []
         self._shown: dict[str, list[str]] = {}
         self._heard: dict[str, set[tuple[str, str]]] = {}
 
@@ -81,6 +90,7 @@ class PageBuilder:
             "messages": self.messages,
             "matches": self.matches,
             "results": self.results,
+            "details": self.details,
         }
 
     def add(self, moment: Moment) -> None:
@@ -88,6 +98,7 @@ class PageBuilder:
         if not self.matches or self.matches[-1][0] != moment.match:
             self.matches.append([moment.match, len(self.moments), moment.title])
             self.results.append({})
+            self.details.append(moment.details)
             self._heard.clear()
         if moment.agent is None:
             self.results[-1] = {row["agent_id"]: row["utility"] for row in _payoffs(next(iter(moment.states.values())))}
@@ -100,7 +111,7 @@ class PageBuilder:
             "think": moment.think,
             "chances": [(rounded(action), chance) for action, chance in moment.probabilities.items()],
             "value": moment.value,
-            "note": moment.note or ("" if moment.agent else _outcome(next(iter(moment.states.values())))),
+            "note": moment.note,
         }
         self.moments.append({name: part for name, part in fields.items() if part not in ("", None, [])})
 
@@ -144,9 +155,3 @@ def _payoffs(state: TurnState) -> list[dict[str, Any]]:
     """Return the rows of the outcome that hold an agent's utility."""
     rows = (state.outcome or {}).get("payoffs", ())
     return [row for row in rows if "agent_id" in row and isinstance(row.get("utility"), (int, float))]
-
-
-def _outcome(state: TurnState) -> str:
-    """Return each agent's utility as text."""
-    won = [f"{row['agent_id']} {'+' if row['utility'] > 0 else ''}{number(row['utility'])}" for row in _payoffs(state)]
-    return ", ".join(won)

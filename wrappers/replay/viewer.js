@@ -11,10 +11,11 @@
  *
  * What the file holds. `frames[v]` is the film of view v: for every moment the number of lines of its picture (−1: it
  * has none), how many of them have changed, and for each of these its place and its number in `lines`.
- * `results` is what each player won in each match, where the log tells it.
+ * `results` is what each player won in each match, where the log tells it. `about` says how the page was made, and
+ * `details` how each match was.
  * @typedef {{ title: string, note: string, views: string[], lines: string[], frames: number[][], moments: Moment[],
  *   messages: Message[], matches: [number: number, first: number, title: string][],
- *   results: Record<string, number>[] }} Replay
+ *   results: Record<string, number>[], about: Record<string, string>, details: Record<string, string>[] }} Replay
  */
 
 const ALL = "all";
@@ -120,6 +121,9 @@ function drawn(tag, attributes, text = "") {
 /** Draw what each player has won up to each match. */
 function drawResults() {
   const chart = /** @type {SVGElement} */ (/** @type {unknown} */ (document.getElementById("chart")));
+  const width = chart.clientWidth;
+  chart.replaceChildren();
+  part("legend", HTMLElement).replaceChildren();
   const names = [...new Set(replay.results.flatMap((result) => Object.keys(result)))];
   const sums = names.map((name) => {
     let sum = 0;
@@ -130,10 +134,10 @@ function drawResults() {
   const low = all.reduce((one, other) => Math.min(one, other), 0);
   chart.style.display = high > low ? "" : "none";
   /** @param {number} place @param {number} sum */
-  const at = (place, sum) => [70 + (820 * place) / replay.matches.length, 225 - (210 * (sum - low)) / (high - low || 1)];
+  const at = (place, sum) => [70 + ((width - 80) * place) / replay.matches.length, 225 - (210 * (sum - low)) / (high - low || 1)];
   for (const level of new Set([low, 0, high])) {
     const y = at(0, level)[1];
-    chart.append(drawn("line", { x1: 70, x2: 890, y1: y, y2: y }));
+    chart.append(drawn("line", { x1: 70, x2: width - 10, y1: y, y2: y }));
     chart.append(drawn("text", { x: 64, y: y + 4, "text-anchor": "end" }, signed(level)));
   }
   sums.forEach((line, i) => {
@@ -147,6 +151,13 @@ function drawResults() {
   });
 }
 
+/** Who has won or lost what in a match, as text. @param {number} place */
+function wonIn(place) {
+  const won = Object.entries(replay.results[place]).filter(([, sum]) => sum !== 0);
+  won.sort((one, other) => other[1] - one[1]);
+  return won.map(([name, sum]) => `${name} ${signed(sum)}`).join(", ");
+}
+
 /** The row of a match in the overview. @param {[number, number, string]} match @param {number} place */
 function matchRow([number, first, title], place) {
   const row = made("tr", "");
@@ -154,11 +165,8 @@ function matchRow([number, first, title], place) {
   open.addEventListener("click", () => go(first));
   const cell = made("td", "");
   cell.append(open);
-  const won = Object.entries(replay.results[place]).filter(([, sum]) => sum !== 0);
-  won.sort((one, other) => other[1] - one[1]);
   const end = replay.moments[endOf(place)];
-  const note = end.agent === undefined ? end.note ?? "" : "";
-  row.append(cell, made("td", won.map(([name, sum]) => `${name} ${signed(sum)}`).join(", ")), made("td", note));
+  row.append(cell, made("td", wonIn(place)), made("td", end.agent === undefined ? end.note ?? "" : ""));
   return row;
 }
 
@@ -166,11 +174,18 @@ function overview() {
   if (replay.matches.length < 2) return;
   pause();
   const rows = part("matches", HTMLElement);
-  if (rows.childElementCount === 0) {
-    rows.append(...replay.matches.map(matchRow));
-    drawResults();
-  }
+  if (rows.childElementCount === 0) rows.append(...replay.matches.map(matchRow));
+  part("ends", HTMLElement).hidden = [...rows.children].every((row) => row.lastElementChild?.textContent === "");
   document.body.classList.add("overview");
+  drawResults();
+  showAbout(replay.about);
+}
+
+/** List facts below the page. @param {Record<string, string>} facts */
+function showAbout(facts) {
+  const entries = Object.entries(facts).flatMap(([name, value]) => [made("dt", name), made("dd", value)]);
+  document.querySelector("#about dl")?.replaceChildren(...entries);
+  part("about", HTMLElement).hidden = entries.length === 0;
 }
 
 function show() {
@@ -182,6 +197,7 @@ function show() {
   match.value = String(place);
   const [, first] = replay.matches[place];
   part("place", HTMLOutputElement).value = `${now - first + 1} of ${endOf(place) + 1 - first}`;
+  showAbout({ ...replay.about, ...replay.details[place] });
   showDecision(shown);
   showMessages(shown, first);
   for (const tab of part("views", HTMLElement).querySelectorAll("button")) {
@@ -196,7 +212,7 @@ function showDecision(shown) {
   const open = moment.agent === undefined || shown === ALL || shown === moment.agent;
   const told = open ? moment : {};
   part("who", HTMLElement).textContent = told.agent ? `${told.agent}: ${told.action}` : open ? "The end" : "Another decides";
-  part("note", HTMLElement).textContent = told.note ?? "";
+  part("note", HTMLElement).textContent = told.note ?? (open && told.agent === undefined ? wonIn(matchOf(now)) : "");
   part("value", HTMLElement).textContent =
     told.value === undefined ? "" : `expects ${told.value > 0 ? "+" : ""}${told.value.toLocaleString("en")}`;
   part("said", HTMLElement).textContent = (told.said ?? []).join("\n");
@@ -333,5 +349,6 @@ play.addEventListener("click", toggle);
 part("left", HTMLElement).textContent = replay.note;
 part("all", HTMLElement).hidden = replay.matches.length < 2;
 part("all", HTMLElement).addEventListener("click", overview);
+addEventListener("resize", () => document.body.classList.contains("overview") && drawResults());
 show();
 overview();

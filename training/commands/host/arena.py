@@ -26,6 +26,7 @@ from ....wrappers.live.common.match_session import MatchLimits
 from ....wrappers.logs.first_matches import FirstMatches
 from ....wrappers.logs.match_log import MatchLog, opened
 from ...evaluation.arena_results import Columns, GameResults, by_agent, over_all, write_pages
+from ...evaluation.result_page import provenance
 from ...terminal.console import Console
 from ...terminal.match import model_table
 from ..arena_tables import Make, Seated, games_named, one_game, several_games
@@ -202,7 +203,8 @@ def command(
             if games.played:
                 _report(games, several, as_json, console)
                 if page.out is not None:
-                    index = write_pages(page.out, games.played, games.together, games.models())
+                    about = provenance() | {"seed": "random" if session.seed is None else session.seed}
+                    index = write_pages(page.out, games.played, games.together, games.models(), about)
                     console.print(f"written: {index}", markup=False, soft_wrap=True)
 
 

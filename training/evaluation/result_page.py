@@ -1,0 +1,130 @@
+"""What pages of results share: their style, tables that fit a phone, and the facts of how a result was made."""
+
+import re
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from html import escape as quoted
+from importlib import metadata
+from importlib.resources import files
+from types import MappingProxyType
+from typing import Any
+
+from ...envs.render.svg import escape
+from ...wrappers import replay
+
+STYLE = """
+main { max-width: 1100px; margin: 0 auto; padding: 0 1rem 2rem; display: grid; gap: 1rem;
+  grid-template-columns: minmax(0, 1fr); }
+table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
+caption { text-align: left; font-weight: 600; padding-bottom: .4rem; }
+th, td { padding: .3rem .6rem; text-align: right; border-top: 1px solid var(--line); }
+th { border-top: 0; font-size: .9rem; color: var(--soft); }
+th:first-child, td:first-child { text-align: left; }
+th[aria-sort] { color: var(--ink); }
+th[aria-sort]::after { content: " ↓"; }
+iframe { width: 100%; height: 48rem; border: 1px solid var(--line); border-radius: 10px; }
+@media (max-width: 760px) {
+  thead { display: none; }
+  tr, caption { display: block; }
+  tr + tr { border-top: 1px solid var(--line); margin-top: .5rem; padding-top: .5rem; }
+  td { display: flex; justify-content: space-between; gap: 1rem; border: 0; padding: .1rem 0; }
+  td:first-child { font-weight: 600; }
+  td:empty { display: none; }
+  td:not(:first-child)::before { content: attr(data-column); color: var(--soft); text-align: left; flex: none;
+    max-width: 50%; }
+}
+"""
+SECRET = re.compile(r"-.*(token|api[-_]key|password|secret)")
+"""An option whose value is a secret; that of ``--access-token-file`` is the name of a file."""
+
+
+def provenance(argv: Sequence[str] | None = None) -> dict[str, Any]:
+    """Return when, with which version and by which command a result was made.
+
+    Args:
+        argv: the command line; None: that of this process. Secrets in it, and in its URLs, are replaced by ``…``.
+
+    >>> provenance(["/bin/parlour", "host", "arena", "kuhn", "--access-token", "sesame"])["command"]
+    'parlour host arena kuhn --access-token …'
+    """
+    program, *args = sys.argv if argv is None else argv
+    words, hidden = [program.replace("\\", "/").rpartition("/")[2]], False
+    for arg in args:
+        name, equals, _ = arg.partition("=")
+        is_secret = SECRET.fullmatch(name) is not None
+        words.append("…" if hidden else f"{name}=…" if is_secret and equals else _without_secrets(arg))
+        hidden = is_secret and not equals
+    return {
+        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "version": f"parlour {metadata.version('parlour')}",
+        "command": " ".join(word if word.endswith("…") else shlex.quote(word) for word in words),
+    }
+
+
+def _without_secrets(arg: str) -> str:
+    """Return an argument; of a URL, neither the password nor the query."""
+    return re.sub(r"\?.*", "?…", re.sub(r"//[^/@]+@", "//…@", arg)) if "://" in arg else arg
+
+
+def facts(rows: Mapping[str, Any]) -> str:
+    """Return a list of names and values as HTML; those that are None or empty are left out."""
+    shown = {name: value for name, value in rows.items() if value not in (None, "", {})}
+    parts = (f"<dt>{escape(name)}</dt><dd>{escape(_words(value))}</dd>" for name, value in shown.items())
+    return f'<dl class="facts">{"".join(parts)}</dl>'
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_words(part)}" for name, part in value.items())
+    return " ".join(map(_words, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def document(title: str, body: str, about: Mapping[str, Any] = MappingProxyType({})) -> str:
+    """Return an HTML page in one file that needs no network.
+
+    Args:
+        title: its title, as text.
+        body: HTML.
+        about: facts below the title (see `facts`).
+    """
+    style = files(replay).joinpath("palette.css").read_text("utf-8") + STYLE
+    top = f"<section>{facts(about)}</section>" if about else ""
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">'
+        f"<title>{escape(title)}</title><style>{style}</style></head><body><main><h1>{escape(title)}</h1>"
+        f"{top}{body}</main></body></html>\n"
+    )
+
+
+def table(
+    caption: str,
+    heads: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    ranks: str | None = None,
+    meanings: Mapping[str, str] = MappingProxyType({}),
+) -> str:
+    """Return an HTML table. On a phone every row is a list of its cells, each with its heading.
+
+    Args:
+        caption: its title, as text.
+        heads: the headings, as text.
+        rows: cells of HTML.
+        ranks: the heading of the column by which the rows are sorted; None: none.
+        meanings: what the columns mean, by heading; those of other tables are left out.
+    """
+    sort = {ranks: ' aria-sort="descending"'}
+    head = "".join(f"<th{sort.get(name, '')}>{escape(name)}</th>" for name in heads)
+    body = "".join(f"<tr>{''.join(map(_cell, heads, row))}</tr>" for row in rows)
+    meant = {name: meanings[name] for name in heads if name in meanings}
+    below = f"<details><summary>What the columns mean</summary>{facts(meant)}</details>" if meant else ""
+    return (
+        f"<section><table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
+        f"</table>{below}</section>"
+    )
+
+
+def _cell(head: str, cell: str) -> str:
+    return f'<td data-column="{quoted(head)}">{cell}</td>'
