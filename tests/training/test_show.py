@@ -8,7 +8,7 @@ from needs import library
 from parlour.envs import GAMES, GameEnv, game
 from parlour.training import cli
 from parlour.training.terminal.match import TerminalMatch
-from parlour.training.terminal.screen import Screen
+from parlour.training.terminal.screen import QUESTION, Screen
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.logs.match_log import read
 from rich.console import Console
@@ -56,6 +56,22 @@ def test_the_latest_action_stands_on_the_screen(game_id, size):
             shown = ["".join(part.text for part in line) for line in lines[: size[1] - 1]]
             assert any(f"action {count}:" in line for line in shown)
             assert max(map(len, shown)) <= size[0]
+
+
+@pytest.mark.parametrize(("game_id", "lines"), [("holdem", 24), ("kuhn", 24), ("mafia", 30)])
+def test_the_screen_of_a_person_leaves_room_for_the_question(game_id, lines):
+    table = game(game_id)
+    console = Console(file=io.StringIO(), width=80, height=lines, force_terminal=True)
+    env, count = GameEnv(table), 0
+    env.reset(seed=3)
+    screen = Screen(TerminalMatch(table, [None] * table.seats, table.agents, console), None)
+    while not env.table.done and count < 40:
+        count += 1
+        env.submit(env.agent_selection, table.view.encode(env.table, table.view.safe(env.table)).action)
+        screen.show(f"action {count}", table.renderer.text(env.table, 0), ["words " * 90])
+        drawn = console.render_lines(screen._drawn(table.renderer.text(env.table, 0)))
+        assert len(drawn) <= lines - QUESTION
+        assert any("words" in part.text for line in drawn for part in line)  # the latest is what was said
 
 
 def test_a_person_cannot_be_watched(capsys):

@@ -1,6 +1,7 @@
 """The supervisor of deploy and host commands: logs, status lines, health, signals and the summary."""
 
 import asyncio
+import itertools
 import json
 import logging
 import re
@@ -89,7 +90,8 @@ def test_health_and_metrics_are_served_while_the_program_runs(capsys):
 async def test_a_status_line_comes_every_minute(caplog):
     caplog.set_level("INFO")
     link = Link(asyncio.get_running_loop().time)
-    telling = asyncio.create_task(tell_status(Activity(counts=lambda: {"hands": 7}, link=link), 60.0))
+    hands = itertools.count()
+    telling = asyncio.create_task(tell_status(Activity(counts=lambda: {"hands": next(hands)}, link=link), 60.0))
     await asyncio.sleep(330.0)
     telling.cancel()
     assert [record.levelname for record in caplog.records] == ["INFO"] * 5
@@ -100,6 +102,22 @@ async def test_a_status_line_comes_every_minute(caplog):
     last = caplog.records[-1]
     assert last.levelname == "WARNING" and "problem: no connection to the platform for 390 s" in last.getMessage()
     assert last.fields["problem"].endswith("390 s")
+
+
+@in_virtual_time
+async def test_no_status_line_comes_after_everybody_has_left(caplog):
+    caplog.set_level("INFO")
+    counts = {"hands": 7, "connections": 2}
+    telling = asyncio.create_task(tell_status(Activity(counts=lambda: dict(counts)), 60.0))
+    await asyncio.sleep(90.0)
+    counts["connections"] = 0
+    await asyncio.sleep(600.0)
+    told = [record.getMessage().split(", ")[1] for record in caplog.records]
+    assert told == ["2 connections", "0 connections"]
+    counts["connections"] = 1
+    await asyncio.sleep(60.0)
+    telling.cancel()
+    assert len(caplog.records) == 3
 
 
 def test_a_log_file_rotates_and_levels_are_kept(tmp_path, monkeypatch):

@@ -12,6 +12,7 @@ from ...wrappers.live.common.seat_names import reserved_words
 from ..terminal.console import Console
 from .lookup import (
     LLM,
+    ZOO,
     bots_of,
     foreign,
     game_with,
@@ -24,8 +25,6 @@ from .lookup import (
 
 ALL = "all"
 """The name of all games."""
-ZOO = "zoo"
-"""The name of the agent that plays each game with its policy of `parlour.zoo`."""
 
 Seated = tuple[Game, list[ArenaAgent]]
 Make = Callable[[str, Game, int], Agent]

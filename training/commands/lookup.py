@@ -34,6 +34,8 @@ LLM = "llm"
 """The name of the language model among agents."""
 HUMAN = "human"
 """The name of a person among agents."""
+ZOO = "zoo"
+"""The name of each game's policy of `parlour.zoo`."""
 NEGMAS, NEGOTIATION = "negmas:", "multi_issue_bargaining"
 """The prefix of negotiators of NegMAS, and the game that they play."""
 
@@ -160,7 +162,13 @@ def located(spec: str, bots: Iterable[str], runs: Path = run_folder.RUNS) -> str
 
 def policy(spec: str, game: Game, seed: int | None = None, deterministic: bool = False) -> Policy:
     """Return the policy that `spec` names (see `located`) for `game`."""
-    return make_policy(located(spec, {"random": None, **game.bots}), game, seed=seed, deterministic=deterministic)
+    where = located(_of_game(spec, game), {"random": None, **game.bots})
+    return make_policy(where, game, seed=seed, deterministic=deterministic)
+
+
+def _of_game(spec: str, game: Game) -> str:
+    """Return a spec; that of the game's policy in the zoo for `ZOO`."""
+    return f"{zoo.PREFIX}{game.name}" if spec == ZOO else spec
 
 
 def policies_of(specs: Sequence[str], game: Game, seed: int, deterministic: bool = False) -> dict[str, Policy]:
@@ -169,7 +177,9 @@ def policies_of(specs: Sequence[str], game: Game, seed: int, deterministic: bool
     Raises:
         ValueError: for a name that is unknown, or a policy that is given twice: seeds are independent, copies are not.
     """
-    where = {spec: located(spec, {"random": None, **game.bots}) for spec in specs}  # a mistyped name: before any play
+    where = {
+        spec: located(_of_game(spec, game), {"random": None, **game.bots}) for spec in specs
+    }  # a mistyped name: before any play
     if twice := [spec for spec in where if list(specs).count(spec) > 1]:
         raise ValueError(f"{', '.join(twice)}: given twice")
     files = {spec: Path(one) if Path(one).is_dir() else policy_file(one) for spec, one in where.items()}
@@ -258,7 +268,7 @@ def agent(
         return LLMAgent(needed(model), None, prompting=asked, talks=talk is None or talk.message_violation is None)
     if make := foreign(spec, game):
         return make()
-    where = located(spec, {HUMAN: None, LLM: None, "random": None, **game.bots})
+    where = located(_of_game(spec, game), {HUMAN: None, LLM: None, "random": None, **game.bots})
     player = make_policy(where, game, seed=seed)
     trained = what_trained(player)
     own = game if trained is None or isinstance(player, TabularPolicy) else trained.make_game()

@@ -8,14 +8,15 @@ from tempfile import TemporaryDirectory
 
 from rich.live import Live
 
-from ...envs import Game
+from ...envs import Game, GameEnv
 from ...wrappers.agents.base import Agent
 from ...wrappers.agents.human import HumanAgent
 from ...wrappers.logs.match_log import MatchLog, opened
 from ..runs.config import preset_options
 from ..terminal.console import Console
+from ..terminal.keyboard import hidden_typing
 from ..terminal.match import TerminalMatch
-from ..terminal.screen import Screen
+from ..terminal.screen import QUESTION, Screen
 from .arguments import AgentsArguments, FilmArguments, GameArguments, PlayersArguments, SessionArguments
 from .lookup import HUMAN, agent, game_with, has_seats, names_seats, of_the_zoo, rivals, warn_about_differences
 from .replay import check_out, write
@@ -23,6 +24,10 @@ from .searching import searching_agents
 
 FIRST = ("agents", "options", "matches", "screen", "out", "delay", "search", "seed", "log", "view", "model")
 YOU = PlayersArguments()
+COLUMNS = 80
+"""The least columns of a terminal for one screen."""
+AROUND = 8
+"""The least lines there around the table: its frame, the latest action and the results."""
 
 
 def command(
@@ -32,6 +37,7 @@ def command(
     matches: int | None = None,
     delay: float = 0.5,
     screen: bool = False,
+    plain: bool = False,
     out: Path | None = None,
     film: FilmArguments,
     session: SessionArguments,
@@ -43,6 +49,8 @@ def command(
             --out.
         delay: Pause after every action, in seconds.
         screen: Watch on one screen, redrawn after every action. Ctrl-C ends it.
+        plain: Print the table anew after every action, as in a pipe. Default: you play on one screen if the terminal is
+            large enough.
         out: Write the match to this file: .gif, .mp4, or .html (a page with every view, which needs no network).
     """
     if screen and out is not None:
@@ -55,10 +63,10 @@ def command(
     players = players if players.agents else _with_you(game, players)
     chosen, agents = _seated(game, players, session.seed)
     people = any(isinstance(one, HumanAgent) for one in agents)
-    if screen and people:
-        raise ValueError("one screen has no seat for a person: leave --screen out, or use parlour table in the browser")
     match = TerminalMatch(chosen, agents, players.agents, Console(), delay)
-    if screen:
+    if screen and people and not _has_room(match):
+        raise ValueError("this terminal has no room to play on one screen: leave --screen out, or use parlour table")
+    if screen and not people:
         with opened(session.log) as match.log, Live(console=match.console, auto_refresh=False) as live:
             match.show = Screen(match, live).show
             _finish(match, count, session.seed)
@@ -66,11 +74,25 @@ def command(
         quiet = replace(match, console=Console(quiet=not people), delay=0.0)
         _record(quiet, out, film, count, session)
     else:
-        with opened(session.log) as match.log:
+        with opened(session.log) as match.log, hidden_typing() as asking:
+            for person in (one for one in agents if isinstance(one, HumanAgent)):
+                person.asking = asking
+                person.hears_all = plain or not _has_room(match)
+                match.show = None if person.hears_all else Screen(match, None).show
             _finish(match, count, session.seed)
         match.console.print(match.table())
         if (models := match.models()) is not None:
             match.console.print(models)
+
+
+def _has_room(match: TerminalMatch) -> bool:
+    """Return whether a person can play on one screen: the terminal holds the table, what is asked, and some more."""
+    console, env = match.console, GameEnv(match.game)
+    if not (console.is_terminal and sys.stdin.isatty()):
+        return False
+    env.reset(seed=0)
+    lines = match.game.renderer.text(env.table, match.eyes).count("\n")
+    return console.width >= COLUMNS and console.height >= lines + QUESTION + AROUND
 
 
 def _record(match: TerminalMatch, out: Path, film: FilmArguments, count: int, session: SessionArguments) -> None:

@@ -144,10 +144,14 @@ class Supervisor:
 
 
 async def tell_status(activity: Activity, seconds: float) -> None:
-    """Write a status line into the log every so many seconds, until cancelled."""
+    """Write a status line into the log every so many seconds, until cancelled; none while nothing happens."""
+    before = None
     while True:
         await asyncio.sleep(seconds)
-        problem = activity.problem()
+        problem, numbers = activity.problem(), activity.numbers()
+        if numbers == before and not problem:
+            continue
+        before = numbers
         line = f"status: {activity.line()}" + (f"; problem: {problem}" if problem else "")
         level = logging.WARNING if problem else logging.INFO
         logger.log(level, "%s", line, extra={FIELDS: {**activity.fields(), "problem": problem}})

@@ -26,8 +26,8 @@ MEANINGS = {
     "games": "the number of games that it played. Ratings of agents that played other games are hard to compare.",
     "matches": "the number of its matches.",
     "deals": "the share of its matches with a deal, of those where one was possible.",
-    "of surplus": "the part of the possible joint gain that its matches realised (bargaining), or the winner's value "
-    "as a share of the highest (auction).",
+    "of surplus": "the part of the possible joint gain that its matches realised; of a sale, the winner's value as a "
+    "share of the highest.",
     "rating": "the Plackett-Luce rating (openskill) of the matches of this game; ± one standard deviation. Everybody "
     "begins at 25 ± 8.3.",
     "mistakes": "the number of its answers that were refused, late or missing.",

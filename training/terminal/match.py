@@ -40,6 +40,7 @@ class TerminalMatch:
 
     Attributes:
         totals: each seat's sum of rewards so far.
+        played: the number of episodes of the match so far.
     """
 
     game: Game
@@ -50,6 +51,7 @@ class TerminalMatch:
     log: MatchLog | None = None
     show: Callable[[str, str, Sequence[str]], None] | None = None
     totals: list[float] = field(init=False)
+    played: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         """Check the seats; with a person among them only that seat's cards are shown."""
@@ -71,6 +73,7 @@ class TerminalMatch:
             for who in self.agents:
                 if isinstance(who, LLMAgent):
                     who.begin()
+            self.played = number
             recorder = None
             if self.log is None:
                 env.reset(seed=stream)
@@ -84,14 +87,15 @@ class TerminalMatch:
             player = env.agent_selection
             seat = self.game.agents.index(player)
             who = self.agents[seat]
-            seen = self._seen(env, seat)
+            seen, phase = self._seen(env, seat), self._phase(env)
             response, result = self._asked(who, env, recorder)
             if result.ok:
                 self.totals = [total + float(env.table.rewards[i]) for i, total in enumerate(self.totals)]
                 if seen:
                     # The choices of others may be hidden; the table shows a person all that it may know.
                     did = headline(response.action) if self.eyes in (None, seat) else response.action.action_type
-                    self._show(env, f"{player} ({self.names[seat]}): {did}", self._said(response))
+                    then = "" if env.table.done or self._phase(env) == phase else f" ({phase})"  # the table is further
+                    self._show(env, f"{player} ({self.names[seat]}): {did}{then}", self._said(response))
                     time.sleep(self.delay)
                 elif self._seen(env, seat):
                     self._show(env, "others have chosen in secret")
@@ -99,6 +103,9 @@ class TerminalMatch:
                 self.console.print(result.error_detail or "", markup=False)
             else:
                 raise ValueError(f"{self.names[seat]} answered {response}, refused: {result.error_detail}")
+
+    def _phase(self, env: GameEnv) -> str:
+        return self.game.view.phase(env.table).lower().replace("_", " ")
 
     def _asked(self, who: Agent, env: GameEnv, recorder: Recorder | None) -> tuple[AgentResponse, ActionResult]:
         """Play an agent's answer; if a language model gives no legal answer, play the safe action."""
@@ -140,7 +147,7 @@ class TerminalMatch:
 
     def table(self) -> Table:
         """Return the results as a table."""
-        table = Table("seat", "who", self.game.payoffs.unit_name)
+        table = Table("seat", "who", self._unit())
         table.columns[2].justify = "right"
         for seat, name in enumerate(self.names):
             table.add_row(self.game.agents[seat], name, self._total(seat))
@@ -160,7 +167,11 @@ class TerminalMatch:
     def line(self) -> Text:
         """Return the results in one line, for small screens."""
         totals = [f"{agent} {self._total(seat)}" for seat, agent in enumerate(self.game.agents)]
-        return Text(f"{self.game.payoffs.unit_name}: {' · '.join(totals)}")
+        return Text(f"{self._unit()}: {' · '.join(totals)}")
+
+    def _unit(self) -> str:
+        unit = self.game.payoffs.unit_name
+        return unit if self.played < 2 else f"{unit}, sum of {self.played} matches"
 
     def _total(self, seat: int) -> str:
         # + 0.0 turns −0 into 0.

@@ -13,9 +13,11 @@ from rich.text import Text
 from .match import TerminalMatch
 
 REMEMBERED = 12
-"""The most actions shown beside the table (above it on narrow screens), the latest last."""
+"""The most lines of actions shown beside the table (above it on narrow screens), the latest last."""
 WORDS = 4
 """The most lines of the messages of an action."""
+QUESTION = 8
+"""The lines below the table for what a person is asked."""
 LATELY = (30, 64)
 """The least and the most columns of the list of actions."""
 
@@ -25,39 +27,48 @@ class Screen:
 
     Args:
         match: the match.
-        live: the display.
+        live: the display; None: a person plays, who is asked below the table.
     """
 
-    def __init__(self, match: TerminalMatch, live: Live) -> None:
+    def __init__(self, match: TerminalMatch, live: Live | None) -> None:
         self._match = match
         self._live = live
-        self._done: deque[str] = deque(maxlen=REMEMBERED)
+        self._console = match.console if live is None else live.console
+        self._below = QUESTION if live is None else 1
+        self._done: deque[str] = deque(maxlen=REMEMBERED if live is not None else self._console.height)
 
     def show(self, headline: str, table: str, said: Sequence[str]) -> None:
         """Show the table as text; `headline` is the latest action, or the number of a new episode."""
         self._done.append(headline)
         for words in said:
             self._done.extend(wrap(words, LATELY[1] - 4, max_lines=WORDS))
-        self._live.update(self._drawn(table), refresh=True)
+        if self._live is not None:
+            self._live.update(self._drawn(table), refresh=True)
+        else:
+            self._console.clear()
+            self._console.print(self._drawn(table))
 
     def _drawn(self, table: str) -> RenderableType:
         """Return the drawing, fitted to the terminal: the end of the table is cut off, never the latest action."""
-        console = self._live.console
+        console = self._console
         text = Text(table)
         text.highlight_regex(r"(?m)^>.*$", "bold yellow")  # the acting seat
         board = Panel(text, title=self._match.game.id, expand=False)
         rows = len(console.render_lines(board))
         beside = console.width - console.measure(board).maximum - 1
-        stacked = beside < LATELY[0]
+        # A person reads what was said: the list stands where it has more lines.
+        stacked = beside < LATELY[0] or (self._live is None and console.height - self._below > 2 * rows)
         results: RenderableType = self._match.table()
         results_rows = len(console.render_lines(results))
-        if rows + results_rows + (5 if stacked else 0) > console.height - 1:
+        if rows + results_rows + (5 if stacked else 0) > console.height - self._below:
             results = self._match.line()
             results_rows = len(console.render_lines(results))
         if not stacked:
             return Group(Columns([board, self._lately(REMEMBERED, min(beside, LATELY[1]))]), results)
-        room = console.height - 1 - rows - results_rows - 2
-        return Group(self._lately(max(1, min(room, REMEMBERED)), None), board, results)
+        room = console.height - self._below - rows - 2
+        shown = [results] if room > results_rows else []
+        count = max(1, min(room - results_rows * len(shown), len(self._done)))
+        return Group(self._lately(count, None), board, *shown)
 
     def _lately(self, count: int, width: int | None) -> Panel:
         lately = Text("\n".join(list(self._done)[-count:]), no_wrap=True, overflow="ellipsis")

@@ -1,13 +1,16 @@
 """HumanAgent: a person at a terminal."""
 
 import json
+import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from textwrap import wrap
 from typing import Any, TextIO
 
 import numpy as np
 
-from ...envs.core.turn_state import Action, AgentResponse, AllowedAction, Message, TurnState
+from ...envs.core.turn_state import Action, AgentResponse, AllowedAction, Message, MessageScope, TurnState
 from .base import printable
 
 HELP = """Write the number of a choice or the first letters of its name, and after it the values of its fields:
@@ -25,12 +28,16 @@ class HumanAgent:
 
     Attributes:
         compact: see above.
+        hears_all: whether a compact turn shows public messages too, or only private ones: the program shows the others.
+        asking: a context in which an answer is read.
     """
 
     def __init__(self, source: TextIO | None = None, screen: TextIO | None = None, *, compact: bool = False) -> None:
         self._source = source
+        self.asking: Callable[[], AbstractContextManager[None]] = nullcontext
         self._screen = screen
         self.compact = compact
+        self.hears_all = True
         self._heard: tuple[str, list[Message]] = ("", [])  # the match, and its messages that were shown
 
     def respond(self, state: TurnState) -> AgentResponse:
@@ -42,8 +49,9 @@ class HumanAgent:
         self._write(self._news(state) if self.compact else _as_text(state))
         self._write(_choices(state.allowed_actions))
         while True:
-            self._write("> ", end="")
-            line = (self._source or sys.stdin).readline()
+            with self.asking():
+                self._write("> ", end="")
+                line = (self._source or sys.stdin).readline()
             if not line:
                 raise EOFError("no more answers from the person at the terminal")
             word = line.strip().lower()
@@ -63,11 +71,23 @@ class HumanAgent:
         goes_on = match == state.match_id and state.messages[: len(shown)] == shown  # ids repeat after a new seed
         new = state.messages[len(shown) :] if goes_on else state.messages
         self._heard = state.match_id, list(state.messages)
-        said = [f"  {message.sender_id}: {printable(message.content)}" for message in new]
+        heard = (one for one in new if self.hears_all or one.scope == MessageScope.PRIVATE)
+        said = [f"  {message.sender_id}: {printable(message.content)}" for message in heard]
         return "\n".join([*said, f"Your turn ({state.agent_id}, {state.phase}). help explains the choices."])
 
     def _write(self, text: str, end: str = "\n") -> None:
-        print(text, end=end, file=self._screen or sys.stdout, flush=True)
+        screen = self._screen or sys.stdout
+        if screen.isatty():
+            width = shutil.get_terminal_size().columns - 1
+            text = "\n".join(_wrapped(line, width) for line in text.split("\n"))
+        print(text, end=end, file=screen, flush=True)
+
+
+def _wrapped(line: str, width: int) -> str:
+    """Return a line with breaks between its words; a terminal breaks inside them."""
+    if len(line) <= width:
+        return line
+    return "\n".join(wrap(line, width, subsequent_indent="    ", break_on_hyphens=False))
 
 
 def parse(line: str, allowed: list[AllowedAction]) -> Action:
