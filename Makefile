@@ -51,8 +51,9 @@ page:  ## check the types of the JavaScript of tables and replays (needs Node)
 docs: $(VENV)/.dev  ## write the pages and pictures of the games from the code
 	$(BIN)/python docs/games.py
 
-gallery: $(VENV)/.dev  ## write pictures and texts of all games into build/gallery, and name those that have changed
+gallery: $(VENV)/.dev  ## write pictures and texts of all games into build/gallery, and name those that have changed; screenshots of every page
 	$(BIN)/python docs/gallery.py
+	$(BIN)/python docs/screenshots.py
 
 site: $(VENV)/.site  ## the documentation as a site in build/site, with the API reference; a warning is an error
 	rm -rf docs/api
