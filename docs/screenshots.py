@@ -30,7 +30,9 @@ LONGEST = 60_000
 def main() -> None:
     """Take the screenshots and write their index."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("games", nargs="*", default=GAME_IDS, help="games by id; default: all, and the other pages")
+    parser.add_argument(
+        "--games", nargs="*", default=GAME_IDS, help="games by id; default: all. Other pages always come"
+    )
     parser.add_argument("--folder", type=Path, default=Path("build/gallery/pages"), help="default: %(default)s")
     given = parser.parse_args()
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -44,9 +46,8 @@ def main() -> None:
         browser = driver.chromium.launch(executable_path=chromium, args=FLAGS)
         for game in given.games:
             table(browser, given.folder, game)
-        if given.games == GAME_IDS:
-            lobby(browser, given.folder)
-            results(browser, given.folder)
+        lobby(browser, given.folder)
+        results(browser, given.folder)
         browser.close()
     files = sorted(given.folder.glob("*.png"))
     images = (
@@ -81,9 +82,9 @@ def visit(browser: Any, size: str, address: str) -> Any:
 
 
 def shoot(page: Any, folder: Path, name: str, size: str) -> None:
-    """Take a screenshot of the whole page."""
+    """Take a screenshot of what is seen without scrolling."""
     page.wait_for_timeout(300)  # motion
-    page.screenshot(path=folder / f"{name}-{size}.png", full_page=True)
+    page.screenshot(path=folder / f"{name}-{size}.png")
 
 
 def table(browser: Any, folder: Path, game_id: str) -> None:
