@@ -123,6 +123,7 @@ def lobby(browser: Any, folder: Path) -> None:
                 other.fill("#name", person)
                 other.click("#enter button")
                 other.wait_for_selector("#new [type=submit]:enabled")
+                other.select_option("#game", "kuhn")
                 other.click("#new [type=submit]")
                 other.wait_for_selector("#stand:visible")
             page.wait_for_timeout(2000)
