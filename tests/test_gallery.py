@@ -10,14 +10,34 @@ DOCS = Path(__file__).parents[1] / "docs"
 
 
 @pytest.fixture
-def gallery(monkeypatch):
+def script(monkeypatch):
+    """Return a script of docs as a module, by its name."""
     monkeypatch.syspath_prepend(str(DOCS))
-    spec = importlib.util.spec_from_file_location("gallery", DOCS / "gallery.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    yield module
+
+    def loaded(name):
+        spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+    yield loaded
     for name in ("games", "wires", "words"):
         sys.modules.pop(name, None)
+
+
+@pytest.fixture
+def gallery(script):
+    return script("gallery")
+
+
+@pytest.mark.slow
+def test_screenshots_show_a_table_before_during_and_after_a_turn(script, browser, tmp_path):
+    screenshots = script("screenshots")
+    screenshots.SIZES = {"phone": screenshots.SIZES["phone"]}
+    screenshots.table(browser, tmp_path, "kuhn-v0")
+    states = ("1-before", "2-turn", "3-after", "4-later")
+    assert {one.name for one in tmp_path.iterdir()} == {f"kuhn-{state}-phone.png" for state in states}
+    assert len({one.read_bytes() for one in tmp_path.iterdir()}) >= 3
 
 
 def test_what_has_changed_is_named_and_framed(gallery, tmp_path):

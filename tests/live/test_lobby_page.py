@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from layout import flaws
+from layout import SIZES, flaws
 from live.test_table_access import DESK, PHONE, complaints
 from tables import MINE, move
 
@@ -109,6 +109,15 @@ def test_a_person_plays_holdem_by_way_of_the_lobby(lobby):
         page.tap("#lobby")
         page.wait_for_selector("#results li:has-text('Texas')")
         assert re.search(r"Call \+\d.*Ann -\d|Ann -\d.*Call \+\d", page.inner_text("#results"))
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_lobby_of_all_games_fits(lobby, size):
+    with lobby() as visit:
+        page = visit(**SIZES[size])
+        page.wait_for_selector("#enter:visible")
+        assert page.locator("#game option").count() > 20
+        assert flaws(page) == []
 
 
 def test_what_the_server_refuses_is_said(lobby):
