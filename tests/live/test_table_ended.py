@@ -5,6 +5,7 @@ import json
 from types import SimpleNamespace
 
 import aiohttp
+import nim
 import pytest
 from live.table_people import BARGAINING, Program, caller, offering, on_loop, person
 from live.test_table_poker import Guest, until
@@ -149,6 +150,17 @@ async def test_a_bank_that_is_empty_ends_the_turn():
 def test_a_bank_needs_a_number_of_seconds(seconds):
     with pytest.raises(ValueError, match="time_bank"):
         TableHost(BARGAINING, [None, ("bot", Program(offering))], time_bank=seconds)
+
+
+# A game of one's own.
+
+
+@on_loop
+async def test_a_game_without_a_drawing_has_no_picture_of_its_fields_which_the_page_lists():
+    async with TableHost(nim.game(), [None, ("bot", Program(passing))]) as host, person(host) as ann:
+        await ann.sit()
+        state = await ann.turn()
+        assert state["picture"] is None and state["turn_state"]["game_state"]["heap"] == 21
 
 
 # Those who look on.

@@ -18,6 +18,7 @@ from ....envs.core.game import Game
 from ....envs.core.how_to_play import how_to_play
 from ....envs.core.match import Match
 from ....envs.core.options import seconds
+from ....envs.render.svg import plain
 from ...agents.base import Agent
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
@@ -99,7 +100,9 @@ class TableHost(Server):
             timeout=round(1000 * timeout),
             seed=seed,
             admit=partial(self._admit, admit),
-            pictures=game.name not in DRAWN_BY_PAGE and game.capabilities.forecasts is None,
+            pictures=game.name not in DRAWN_BY_PAGE
+            and game.capabilities.forecasts is None
+            and game.renderer.picture is not plain,  # a list of the fields, which the page has too
         )
         self._agents = {seat: player[1] for seat, player in enumerate(players) if player is not None}
         self._drivers: dict[int, AgentDriver] = {}

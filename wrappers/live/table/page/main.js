@@ -44,7 +44,7 @@ const facts = await (await fetch("facts.json")).json();
 /** @type {GamePage} */
 const game = (await import(`./games/${facts.page}.js`)).default;
 const about = game.about(facts.options);
-const title = game.title || heading(facts.rules) || words(facts.game);
+const title = game.title || words(heading(facts.rules) || facts.game);
 const aim = about.length ? [] : payoffs(facts.rules); // stands on the board
 /** @type {Client} */
 const client = facts.protocol === "poker" ? new PokerClient(show, facts) : new TurnStateClient(show);

@@ -6,7 +6,7 @@ import { nameTag, outcome } from "../names.js";
 /** @import { View } from "../types.d.ts" */
 
 /** Fields that have another place on the page, or repeat one. */
-const ELSEWHERE = /^(agent_ids|action_history|past_.*|totals|rounds?|round_number|turns_left|num_.*|resolved|.)$/;
+const ELSEWHERE = /^(seat|agent_ids|action_history|past_.*|totals|rounds?|round_number|turns_left|num_.*|resolved|.)$/;
 
 /** @type {import("../types.d.ts").GamePage} */
 export default {
