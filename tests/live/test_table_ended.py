@@ -63,6 +63,8 @@ async def test_a_match_that_has_ended_can_be_taken_home_with_what_the_program_th
         assert entries[1]["think"] == "I never bluff"
         status, page, headers = await got(http, f"{host.url}/ended/replay.html")
         assert status == 200 and "I never bluff" in page and "0.75" in page
+        assert entries[0]["agents"] == [{"id": "player_0", "name": "bot"}, {"id": "player_1", "name": "Ann"}]
+        assert '"Ann"' in page and "player_1" not in page
         assert "sandbox allow-scripts;" in f"{headers['Content-Security-Policy']};"
         assert "'self'" not in headers["Content-Security-Policy"]
         assert (await got(http, f"{host.url}/ended/hands.phhs"))[0] == 404  # of hold'em alone

@@ -257,7 +257,10 @@ class TableHost(Server):
         match = self.session.match
         if self.session.status != "over" or match is None or match is self._ended:
             return
-        self._ended, self._ended_log = match, log_of(match.events)
+        names = zip(self.session.game.agents, self.session.dealt, strict=True)
+        begin = {name: value for name, value in match.events[0].items() if name != "agent_ids"}
+        begin["agents"] = [{"id": agent, "name": name} for agent, (name, _) in names]
+        self._ended, self._ended_log = match, log_of([begin, *match.events[1:]])
         if self._lobby is None:
             return
         dealt = zip(self.session.dealt, self.session.game.agents, strict=True)
