@@ -70,7 +70,7 @@ notebooks: $(VENV)/.dev  ## execute all notebooks
 	$(BIN)/python -m pytest --nbmake notebooks
 
 bench: $(VENV)/.dev  ## measure speed and size, with the libraries to compare with
-	$(BIN)/pip install -q -e '.[bench]'
+	PYTHON=$(BIN)/python .ci/peers
 	$(BIN)/parlour bench
 
 mutants: $(VENV)/.dev  ## which small changes no test notices; ARGS="--only 'envs/holdem/*' --sample 50" narrows it

@@ -4,9 +4,7 @@
 """
 
 MEASURES = {
-    "openspiel": ("peers", "openspiel"),
-    "openspiel-auction": ("peers", "openspiel_auction"),
-    "pettingzoo": ("peers", "pettingzoo"),
+    "peers": ("peers", "peers"),
     "sibling": ("sibling", "sibling"),
     "actors": ("actors", "actors"),
     "godot": ("godot", "godot"),

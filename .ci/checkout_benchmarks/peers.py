@@ -1,88 +1,205 @@
-"""Other libraries in the same run: OpenSpiel and PettingZoo's games."""
+"""Other libraries in the same run: the same game or the nearest, the same work, random legal play."""
 
-from collections.abc import Callable
-from typing import Any
+import random
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
-from parlour.training.benchmarks.base import Row, Seconds, rates, ratios
+from parlour.envs import GameEnv
+from parlour.envs import game as make_game
+from parlour.training.benchmarks.base import Meter, Row, Seconds, alternate, meter, ratios
 from parlour.training.benchmarks.environments import aec_hands, vector
+from parlour.wrappers.text import TextGame
 
-OPEN_SPIEL = (
-    "universal_poker(betting=nolimit,numPlayers=2,numRounds=4,blind=2 1,firstPlayer=2 1 1 1,numSuits=4,numRanks=13,"
-    "numHoleCards=2,numBoardCards=0 3 1 1,stack=200 200,bettingAbstraction=fchpa)"
-)
-
-
-def openspiel(seconds: Seconds) -> list[Row]:
-    """OpenSpiel's universal_poker, heads-up, with its observation tensor at every decision, random legal play."""
-    try:
-        import pyspiel
-    except ImportError:
-        return [_missing("openspiel", "OpenSpiel universal_poker, 2 seats", "pip install open_spiel")]
-    run = _random_play(pyspiel.load_game(OPEN_SPIEL))
-    return _beside("openspiel", "OpenSpiel universal_poker, 2 seats", run, 20, seconds)
+VENVS = Path(__file__).parents[2] / "build" / "peers"
+"""Folders of virtual environments by the name of a package: ``.ci/peers`` makes them."""
+PLAYER = Path(__file__).with_name("peer_games.py")
+Ours = Mapping[str, Callable[[], Callable[[], int]]]
 
 
-def openspiel_auction(seconds: Seconds) -> list[Row]:
-    """OpenSpiel's first_sealed_auction with 101 values, the nearest to our games in which each seat names a number."""
-    what = "OpenSpiel first_sealed_auction, 2 seats"
-    try:
-        import pyspiel
-    except ImportError:
-        return [_missing("openspiel-auction", what, "pip install open_spiel")]
-    games = {"cournot": "Cournot", "auction": "auction", "voluntary_contribution": "public good"}
-    peer = _random_play(pyspiel.load_game("first_sealed_auction(players=2,max_value=101)"))
-    theirs, *ours = rates(peer, *(vector(name, 4_096) for name in games), seconds=seconds)
-    rows = [Row.of("openspiel-auction", what, theirs, "decisions/s")]
-    for (name, title), own in zip(games.items(), ours, strict=True):
-        note = f"{max(own):,.0f} decisions/s here in the same run"
-        beside = f"{title}, 4,096 tables, beside it"
-        rows.append(Row.of(f"openspiel-{name}-ratio", beside, ratios(own, theirs), "times", 40, note=note))
-    return rows
+@dataclass(frozen=True)
+class Peer:
+    """A game of another library.
+
+    Attributes:
+        package: its package, as pip has it.
+        game: the function of `peer_games` that plays it, and its arguments.
+        what: library and game.
+        ours: what is compared with it: a description, and what returns the function that plays.
+    """
+
+    package: str
+    game: tuple[str, ...]
+    what: str
+    ours: Ours
+
+    @property
+    def name(self) -> str:
+        """The name of its row."""
+        return "-".join(self.game).replace("_", "-").replace("(players=2,max-value=101)", "")
 
 
-def _random_play(game: Any) -> Callable[[], int]:
-    """Return a function that plays one random episode of an OpenSpiel game with tensors, and returns its decisions."""
-    import random
+def single(name: str, **options: int) -> Callable[[], int]:
+    """Return what plays 20 episodes at one table of a game, by PettingZoo's API without wrappers."""
+    return aec_hands(GameEnv(make_game(name, **options), "flat"))
 
-    generator = random.Random(0)
+
+def wrapped() -> Callable[[], int]:
+    """Return what plays 20 hands of hold'em with PettingZoo's standard wrappers."""
+    from parlour.envs import holdem_v0
+
+    return aec_hands(holdem_v0.env(seats=2, observation="flat"))
+
+
+def text(name: str, **options: int) -> Callable[[], int]:
+    """Return what plays one episode of a text game, each turn with its prompt."""
+    table, generator = TextGame(name, **options), random.Random(0)
 
     def run() -> int:
-        state = game.new_initial_state()
-        decisions = 0
-        while not state.is_terminal():
-            if not state.is_chance_node():
-                state.observation_tensor(state.current_player())
-                decisions += 1
-            state.apply_action(generator.choice(state.legal_actions()))
+        turn, decisions = table.reset(seed=generator.randrange(2**30)), 0
+        while not turn.done:
+            turn = table.step(generator.choice(turn.answers))
+            decisions += 1
         return decisions
 
     return run
 
 
-def pettingzoo(seconds: Seconds) -> list[Row]:
-    """PettingZoo's texas_holdem_no_limit, heads-up, random legal play, with its standard wrappers."""
-    import warnings
+HOLDEM = {
+    "hold'em, one table": partial(single, "holdem", seats=2),
+    "hold'em, 1,024 tables": partial(vector, "holdem", 1_024, seats=2),
+}
+LEDUC = {"Leduc, one table": partial(single, "leduc"), "Leduc, 1,024 tables": partial(vector, "leduc", 1_024)}
+PEERS = (
+    Peer("open_spiel", ("openspiel", "holdem"), "OpenSpiel universal_poker, 2 seats, one table", HOLDEM),
+    Peer("open_spiel", ("openspiel", "leduc_poker"), "OpenSpiel leduc_poker, one table", LEDUC),
+    Peer(
+        "open_spiel",
+        ("openspiel", "first_sealed_auction(players=2,max_value=101)"),
+        "OpenSpiel first_sealed_auction, 2 seats, one table",
+        {
+            "auction, one table": partial(single, "auction"),
+            "auction, 4,096 tables": partial(vector, "auction", 4_096),
+            "Cournot, 4,096 tables": partial(vector, "cournot", 4_096),
+            "public good, 4,096 tables": partial(vector, "voluntary_contribution", 4_096),
+        },
+    ),
+    Peer("rlcard", ("rlcard", "no-limit-holdem"), "RLCard no-limit-holdem, 2 seats, one table", HOLDEM),
+    Peer("rlcard", ("rlcard", "leduc-holdem"), "RLCard leduc-holdem, one table", LEDUC),
+    Peer(
+        "pettingzoo",
+        ("pettingzoo", "texas_holdem_no_limit_v6"),
+        "PettingZoo texas_holdem_no_limit, 2 seats, one table",
+        {"hold'em, one table, wrapped": wrapped, **HOLDEM},
+    ),
+    Peer(
+        "pgx",
+        ("pgx", "leduc_holdem", "1024"),
+        "pgx leduc_holdem, 1,024 tables",
+        {"Leduc, 1,024 tables": LEDUC["Leduc, 1,024 tables"]},
+    ),
+    Peer(
+        "pgx",
+        ("pgx", "kuhn_poker", "1024"),
+        "pgx kuhn_poker, 1,024 tables",
+        {"Kuhn, 1,024 tables": partial(vector, "kuhn", 1_024)},
+    ),
+    Peer(
+        "pgx",
+        ("pgx", "leduc_holdem", "1"),
+        "pgx leduc_holdem, one table, step by step",
+        {"Leduc, one table": LEDUC["Leduc, one table"]},
+    ),
+    Peer(
+        "jaxmarl",
+        ("jaxmarl", "1024"),
+        "JaxMARL Hanabi (another game), 2 seats, 1,024 tables",
+        {"hold'em, 1,024 tables": HOLDEM["hold'em, 1,024 tables"]},
+    ),
+    Peer(
+        "jumanji",
+        ("jumanji", "FlatPack-v0", "16"),
+        "jumanji FlatPack (another game), 16 boards",
+        {"tangram, 16 boards": partial(vector, "tangram", 16)},
+    ),
+    Peer(
+        "textarena",
+        ("textarena", "KuhnPoker-v0", "2"),
+        "TextArena KuhnPoker, one table of text",
+        {"Kuhn, one table of text": partial(text, "kuhn")},
+    ),
+    Peer(
+        "textarena",
+        ("textarena", "SecretMafia-v0", "6"),
+        "TextArena SecretMafia, 6 seats, one table of text",
+        {"mafia, 6 seats, one table of text": partial(text, "mafia", seats=6)},
+    ),
+    Peer(
+        "negmas",
+        ("negmas",),
+        "NegMAS, alternating offers on three issues, one table",
+        {
+            "multi-issue bargaining, one table": partial(single, "multi_issue_bargaining"),
+            "multi-issue bargaining, 1,024 tables": partial(vector, "multi_issue_bargaining", 1_024),
+        },
+    ),
+)
+GOALS = {
+    ("openspiel", "hold'em, 1,024 tables"): 20,
+    ("openspiel", "Cournot, 4,096 tables"): 40,
+    ("openspiel", "auction, 4,096 tables"): 40,
+    ("openspiel", "public good, 4,096 tables"): 40,
+    ("pettingzoo", "hold'em, 1,024 tables"): 500,
+}
+"""Goals of our rate as a multiple of a library's."""
 
+
+def peers(seconds: Seconds) -> list[Row]:
+    """Every peer that is installed, in rounds in turn with our games, each by its own processor time."""
+    return [row for peer in PEERS for row in beside(peer, seconds)]
+
+
+def beside(peer: Peer, seconds: Seconds) -> list[Row]:
+    """Return the rate of a peer and ours as multiples of it; one row that says why if it cannot be played."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            from pettingzoo.classic import texas_holdem_no_limit_v6
-
-            env = texas_holdem_no_limit_v6.env(num_players=2)
-    except ImportError:
-        return [_missing("pettingzoo", "PettingZoo texas_holdem_no_limit, 2 seats", "pip install rlcard pygame")]
-    return _beside("pettingzoo", "PettingZoo texas_holdem_no_limit, 2 seats", aec_hands(env), 500, seconds)
-
-
-def _beside(name: str, what: str, run: Callable[[], int], times: float, seconds: Seconds) -> list[Row]:
-    ours, theirs = rates(vector("holdem", 1_024, seats=2), run, seconds=seconds)
-    beside = f"Parlour's vector, 2 seats, beside {what.partition(' ')[0]}"
-    note = f"{max(ours):,.0f} decisions/s here in the same run"
-    return [
-        Row.of(name, what, theirs, "decisions/s"),
-        Row.of(f"{name}-ratio", beside, ratios(ours, theirs), "times", times, note=note),
-    ]
+        with playing(peer) as (versions, theirs):
+            runs = [make() for make in peer.ours.values()]
+            rates, *others = alternate(theirs, *(meter(run) for run in runs), seconds=seconds)
+    except (OSError, ValueError) as missing:
+        return [Row(peer.name, peer.what, None, "decisions/s", note=f"{missing}; .ci/peers {peer.package} installs it")]
+    rows = [Row.of(peer.name, peer.what, rates, "decisions/s", note=versions)]
+    for ours, own in zip(peer.ours, others, strict=True):
+        note, goal = f"{max(own):,.0f} decisions/s here in the same run", GOALS.get((peer.game[0], ours))
+        rows.append(Row.of(f"{peer.name}-ratio", f"— {ours}, beside it", ratios(own, rates), "times", goal, note=note))
+    return rows
 
 
-def _missing(name: str, what: str, install: str) -> Row:
-    return Row(name, what, None, "decisions/s", note=f"not installed: {install}")
+@contextmanager
+def playing(peer: Peer) -> Iterator[tuple[str, Meter]]:
+    """Start a Python that plays the peer's game; yield its versions, and what measures its rate.
+
+    Raises:
+        ValueError: if it ends, as where the package is not installed.
+    """
+    own = VENVS / peer.package / "bin" / "python"
+    command = [str(own) if own.exists() else sys.executable, str(PLAYER), *peer.game]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as process:
+        assert process.stdin and process.stdout and process.stderr
+        versions, asked, answers = process.stdout.readline(), process.stdin, process.stdout
+        if not versions:
+            raise ValueError(process.stderr.read().strip().rpartition("\n")[2])
+
+        def measure(seconds: Seconds) -> float:
+            asked.write(f"{seconds}\n")
+            asked.flush()
+            return float(answers.readline())
+
+        try:
+            yield versions.strip(), measure
+        finally:
+            process.kill()

@@ -8,7 +8,7 @@ import pytest
 from needs import library
 from parlour import envs
 from parlour.training import cli
-from parlour.training.benchmarks import CHECKOUT, base, learner, measure, process
+from parlour.training.benchmarks import CHECKOUT, base, growth, learner, measure, process
 from parlour.training.commands.bench import report
 from rich.console import Console
 
@@ -54,15 +54,76 @@ def test_the_learner_is_measured(monkeypatch):
     assert row.value == 256 * 64
 
 
+@pytest.fixture
+def peers(monkeypatch, tmp_path):
+    """The module that measures peers, without virtual environments."""
+    measurement = measure("peers")
+    monkeypatch.setitem(measurement.__globals__, "VENVS", tmp_path / "venvs")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    return sys.modules[measurement.__module__]
+
+
 @in_a_checkout
-def test_a_missing_peer_is_reported(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyspiel", None)
-    monkeypatch.setitem(sys.modules, "pettingzoo.classic", None)
-    for peer in ("openspiel", "openspiel-auction", "pettingzoo"):
-        (row,) = measure(peer)(0.1)
-        assert row.value is None
-        assert row.met is None
-        assert row.note.startswith("not installed: pip install")
+def test_a_missing_peer_is_reported(peers, tmp_path):
+    (tmp_path / "rlcard.py").write_text("raise ModuleNotFoundError('no rlcard here')")
+    peer = peers.Peer("rlcard", ("rlcard", "leduc-holdem"), "RLCard", {"ours": lambda: pytest.fail("played")})
+    (row,) = peers.beside(peer, 0.1)
+    assert row.value is None and row.met is None
+    assert row.note == "ModuleNotFoundError: no rlcard here; .ci/peers rlcard installs it"
+
+
+PEER = """
+def make(game, config): return Env()
+class Env:
+    def reset(self):
+        self.left = 3
+        return {"legal_actions": {0: None, 1: None}}, 0
+    def step(self, action):
+        self.left -= 1
+        return {"legal_actions": {0: None}}, 1
+    def is_over(self): return self.left == 0
+"""
+
+
+@in_a_checkout
+def test_a_peer_plays_in_turn_with_ours(peers, tmp_path):
+    (tmp_path / "rlcard.py").write_text(PEER)
+    (tmp_path / "rlcard-9.8.dist-info").mkdir()
+    (tmp_path / "rlcard-9.8.dist-info" / "METADATA").write_text("Name: rlcard\nVersion: 9.8\n")
+    ours = {"one table": lambda: peers.single("kuhn"), "none": lambda: lambda: 0}
+    theirs, *beside = peers.beside(peers.Peer("rlcard", ("rlcard", "x"), "RLCard", ours), 0.2)
+    assert theirs.note == "rlcard 9.8" and theirs.worst > 0
+    assert [row.name for row in beside] == ["rlcard-x-ratio", "rlcard-x-ratio"]
+    assert beside[0].worst > 0 and beside[1].value == 0
+
+
+@in_a_checkout
+def test_what_is_compared_with_peers_plays(peers):
+    assert len({peer.name for peer in peers.PEERS}) == len(peers.PEERS)
+    assert {place for place, _ in peers.GOALS} <= {peer.game[0] for peer in peers.PEERS}
+    assert peers.text("kuhn")() >= 2
+    assert peers.single("kuhn")() >= 40
+
+
+def test_growth_is_measured_and_drawn(monkeypatch, tmp_path):
+    monkeypatch.setattr(growth, "make_game", lambda name, **options: envs.game("kuhn"))
+    monkeypatch.setattr(growth, "TABLES", (10, 100, 10**9))
+    monkeypatch.setattr(growth, "SEATS", (2, 3))
+    monkeypatch.setattr(growth, "THREADS", (1, 2))
+    found = {row.name: row for row in growth.growth(0.05)}
+    tables = {
+        f"growth-{name}{part}-{count}"
+        for name in ("holdem", "leduc")
+        for part in ("", "-memory")
+        for count in (10, 100)
+    }
+    assert set(found) == tables | {f"growth-{kind}" for kind in ("seats-2", "seats-3", "threads-1", "threads-2")}
+    assert all(row.value >= 0 for row in found.values())
+    library("matplotlib", "plot")
+    growth.picture([*found.values(), base.Row("other", "other", 1.0, "s")], tmp_path / "growth.svg")
+    assert "holdem" in (tmp_path / "growth.svg").read_text()
+    with pytest.raises(ValueError, match="measure `growth`"):
+        growth.picture([], tmp_path / "none.svg")
 
 
 def test_a_missing_gpu_is_reported(monkeypatch):

@@ -23,6 +23,7 @@ MEASURES = {
     "first-use": ("process", "first_use"),
     "first-decision": ("process", "first_decision"),
     "memory": ("process", "memory"),
+    "growth": ("growth", "growth"),
 }
 """Every measurement by name: its module here and its function there."""
 

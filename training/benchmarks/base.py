@@ -55,6 +55,8 @@ class Row:
 
 Seconds = float
 Measure = Callable[[Seconds], list[Row]]
+Meter = Callable[[Seconds], float]
+"""Works for so many seconds of processor time and returns the units per second of it."""
 
 
 def rates(*runs: Callable[[], int], seconds: Seconds, rounds: int = 20) -> list[list[float]]:
@@ -71,17 +73,28 @@ def rates(*runs: Callable[[], int], seconds: Seconds, rounds: int = 20) -> list[
     Returns:
         For each function, its rates in the rounds.
     """
-    rates_of_runs: list[list[float]] = [[] for _ in runs]
-    for run in runs:
-        run()  # loads compiled code, fills caches
-    for _ in range(rounds):
-        for run, of in zip(runs, rates_of_runs, strict=True):
-            begun, units, spent = time.process_time(), 0, 0.0
-            while spent <= seconds / rounds:
-                units += run()
-                spent = time.process_time() - begun
-            of.append(units / spent)
-    return rates_of_runs
+    return alternate(*(meter(run) for run in runs), seconds=seconds, rounds=rounds)
+
+
+def alternate(*meters: Meter, seconds: Seconds, rounds: int = 20) -> list[list[float]]:
+    """Return the rates of every meter in the rounds, in which they take turns (see `rates`)."""
+    for each in meters:
+        each(0)  # loads compiled code, fills caches
+    rates_of_rounds = [[each(seconds / rounds) for each in meters] for _ in range(rounds)]
+    return [list(of) for of in zip(*rates_of_rounds, strict=True)]
+
+
+def meter(run: Callable[[], int]) -> Meter:
+    """Return the meter of a function that works and returns the number of units that it did."""
+
+    def measured(seconds: Seconds) -> float:
+        begun, units, spent = time.process_time(), 0, 0.0
+        while spent <= seconds:
+            units += run()
+            spent = time.process_time() - begun
+        return units / spent
+
+    return measured
 
 
 def rate(run: Callable[[], int], seconds: Seconds, rounds: int = 20) -> float:

@@ -3,6 +3,7 @@
 import json
 import os
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated
 
 import tyro
@@ -24,18 +25,21 @@ def command(
     *,
     names: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="NAME")] = (),
     quick: bool = False,
+    plot: Path | None = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure speed and memory on one core and print them with their targets; in a checkout, beside other libraries.
 
     Args:
         names: The measurements: vector threads cuda cuda-games jax aec learner selfplay protocol tangram start
-            first-use first-decision memory; in a checkout also openspiel openspiel-auction pettingzoo sibling actors
-            godot arena mafia-host replay. Default: all.
+            first-use first-decision memory growth; in a checkout also peers sibling actors godot arena mafia-host
+            replay. Default: all.
         quick: Shorter rounds, with less precise results.
+        plot: Draw the curves of growth into this file (.svg, .png). Needs the extra plot.
 
     Raises:
-        ValueError: if a measurement is unknown.
+        ValueError: if a measurement is unknown, or there is nothing to draw.
+        ImportError: if matplotlib is not installed, for a picture.
     """
     os.environ["PARLOUR_COMPILE_FIRST"] = "1"  # what is measured is machine code, in other processes too
     PLAIN_START.compile_first()
@@ -45,6 +49,10 @@ def command(
     for name in chosen:
         with STDERR.status(f"measuring {name} …"):
             rows += measure(name)(0.5 if quick else 3.0)
+    if plot is not None:
+        from ..benchmarks.growth import picture
+
+        picture(rows, plot)
     if as_json:
         print(json.dumps([{**asdict(row), "met": row.met} for row in rows], indent=2))
     else:
