@@ -31,6 +31,7 @@ def test_a_page_says_when_and_by_which_command_it_was_made():
     assert made["command"] == "parlour host arena kuhn --options 'a b'"
     assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", made["date"])
     assert made["version"].startswith("parlour 0.")
+    assert provenance(["/site/parlour/training/cli.py", "list"])["command"] == "parlour list"  # python -m
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from ...wrappers.agents.model_calls import ModelStatistics, columns
 from ...wrappers.live.arena.results import ArenaStanding, Standings
 from ...wrappers.replay.log_reader import moments
 from ...wrappers.replay.page import page
-from .result_page import document, facts, table
+from .result_page import document, facts, table, without_empty
 
 PAYOFF, OVER_ALL = "payoff ± 95 %", "rating over all"
 """The columns by which a game's agents, and those of all games, are sorted."""
@@ -66,13 +66,7 @@ def by_agent(lines: Sequence[ArenaStanding]) -> Columns:
         shares = ["—" if share is None else f"{share:.0%}" for share in (line.deals, line.efficiency)]
         mistakes = str(line.rejected + line.failed)
         rows.append([line.agent_id, payoff, f"{line.matches:,}", *shares, _rating(line), mistakes])
-    empty = [place for place in range(len(heads)) if all(row[place] == "—" for row in rows)]
-    return without(heads, empty), [without(row, empty) for row in rows]
-
-
-def without(cells: Sequence[str], places: Sequence[int]) -> list[str]:
-    """Return the cells that are not at these places."""
-    return [cell for place, cell in enumerate(cells) if place not in places]
+    return without_empty(heads, rows)
 
 
 def over_all(results: Sequence[GameResults], together: Standings) -> Columns:

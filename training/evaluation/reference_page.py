@@ -17,7 +17,7 @@ from ...wrappers.agents.model_calls import ModelStatistics, columns
 from ...wrappers.replay.log_reader import moments
 from ...wrappers.replay.page import page
 from .reference import paired
-from .result_page import document, provenance, table
+from .result_page import document, provenance, table, without_empty
 from .scores import in_two_lines
 
 Result = Mapping[str, Any]
@@ -254,7 +254,7 @@ def board(results: Sequence[Result]) -> str:
         "deals",
     ]
     title = f"{first['game']}, pool {pool['version']} ({pool['digest']})"
-    rows = [_row(one, roles) for one in order]
+    heads, rows = without_empty(heads, [_row(one, roles) for one in order])
     members = list(first["members"])
     against = [[escape(one["player"]), *(f"{one['members'][name]['mean']:+.3f}" for name in members)] for one in order]
     unit = first["return"]["unit"]

@@ -19,9 +19,10 @@ main { max-width: 1100px; margin: 0 auto; padding: 0 1rem 2rem; display: grid; g
   grid-template-columns: minmax(0, 1fr); }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 caption { text-align: left; font-weight: 600; padding-bottom: .4rem; }
-th, td { padding: .3rem .6rem; text-align: right; border-top: 1px solid var(--line); }
+th, td { padding: .3rem .6rem; text-align: right; border-top: 1px solid var(--line); overflow-wrap: break-word; }
 th { border-top: 0; font-size: .9rem; color: var(--soft); }
 th:first-child, td:first-child { text-align: left; }
+td:first-child { overflow-wrap: anywhere; }
 th[aria-sort] { color: var(--ink); }
 th[aria-sort]::after { content: " ↓"; }
 iframe { width: 100%; height: 48rem; border: 1px solid var(--line); border-radius: 10px; }
@@ -50,7 +51,8 @@ def provenance(argv: Sequence[str] | None = None) -> dict[str, Any]:
     'parlour host arena kuhn --access-token …'
     """
     program, *args = sys.argv if argv is None else argv
-    words, hidden = [program.replace("\\", "/").rpartition("/")[2]], False
+    name = program.replace("\\", "/").rpartition("/")[2]
+    words, hidden = ["parlour" if name == "cli.py" else name], False  # run as a module
     for arg in args:
         name, equals, _ = arg.partition("=")
         is_secret = SECRET.fullmatch(name) is not None
@@ -124,6 +126,12 @@ def table(
         f"<section><table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
         f"</table>{below}</section>"
     )
+
+
+def without_empty(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[list[str], list[list[str]]]:
+    """Return the headings and rows of a table without the columns that have a dash in every row."""
+    kept = [place for place in range(len(heads)) if any(row[place] != "—" for row in rows)]
+    return [heads[place] for place in kept], [[row[place] for place in kept] for row in rows]
 
 
 def _cell(head: str, cell: str) -> str:

@@ -158,10 +158,16 @@ function wonIn(place) {
   return won.map(([name, sum]) => `${name} ${signed(sum)}`).join(", ");
 }
 
+/** What a match is called; titles that are all the same say nothing. @param {number} number @param {string} title */
+function label(number, title) {
+  const same = replay.matches.every(([, , other]) => other === title);
+  return same ? `Match ${number + 1}` : `${number + 1}: ${title}`;
+}
+
 /** The row of a match in the overview. @param {[number, number, string]} match @param {number} place */
 function matchRow([number, first, title], place) {
   const row = made("tr", "");
-  const open = /** @type {HTMLButtonElement} */ (made("button", `${number + 1}: ${title}`));
+  const open = /** @type {HTMLButtonElement} */ (made("button", label(number, title)));
   open.addEventListener("click", () => go(first));
   const cell = made("td", "");
   cell.append(open);
@@ -329,7 +335,7 @@ for (const name of replay.views) {
   tab.addEventListener("click", () => look(name));
   part("views", HTMLElement).append(tab);
 }
-replay.matches.forEach(([number, , title], place) => match.add(new Option(`${number + 1}: ${title}`, String(place))));
+replay.matches.forEach(([number, , title], place) => match.add(new Option(label(number, title), String(place))));
 match.hidden = replay.matches.length < 2;
 match.addEventListener("change", () => go(replay.matches[Number(match.value)][1]));
 for (const rate of SPEEDS) speed.add(new Option(`${rate} a second`, String(rate), rate === 2, rate === 2));
