@@ -11,7 +11,7 @@ from live.table_people import Program, caller, on_loop
 from parlour import envs
 from parlour.envs.holdem import hands
 from parlour.training.commands.arguments import TableArguments
-from parlour.training.commands.browser_tables import browser_table
+from parlour.training.commands.browser_tables import browser_table, players_of
 from parlour.wrappers.live.common.server import ServerSettings, server_tls
 from parlour.wrappers.live.poker.host import PokerHost
 from parlour.wrappers.live.poker.hosted_table import PokerTimes
@@ -201,7 +201,8 @@ async def test_the_view_of_a_table_has_what_its_reader_may_know():
 @on_loop
 async def test_the_command_opens_a_poker_table_with_its_time_to_act():
     settings = TableArguments(delay=0, hands=3, timeout=7.0)
-    table = browser_table(envs.game("holdem", seats=2), ["human", "call"], settings)
+    holdem = envs.game("holdem", seats=2)
+    table = browser_table(holdem, players_of(holdem, ["human", "call"], settings), settings)
     async with table, aiohttp.ClientSession() as http, http.get(f"{table.url}/v1/tables") as reply:
         config = (await reply.json())["tables"][0]["config"]
         assert config["actionTimeoutMs"] == 7000 and config["minPlayersToStart"] == 2

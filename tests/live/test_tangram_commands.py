@@ -6,9 +6,11 @@ import re
 import signal
 import sys
 
+import endpoint
 import pytest
 from live.event_loops import on_loop
 from live.test_poker_stop import SIGNALS, command, stopped
+from needs import library
 from parlour.training import cli
 from parlour.wrappers.logs.match_log import read
 
@@ -30,6 +32,21 @@ async def test_two_processes_build_a_house_together(dialect, tmp_path):
     assert "A house: 7 turns, 0 lost by the agent, 0 of its messages refused" in said.decode()
     assert ", 0 replaced," in printed.decode()
     assert json.loads(log.read_text().splitlines()[-1])["outcome"]["reason"] == "solved"
+
+
+@pytest.mark.slow
+@on_loop
+async def test_the_answers_of_a_language_model_as_partner_are_counted():
+    library("openai")
+    finish = endpoint.talking(choice='{"action_type": "finish", "payload": {}}')
+    async with command("deploy", "tangram", "solver", "--port", "0", "--matches", "1") as agent:
+        url = re.search(r"ws://\S+?(?=;)", (await agent.stdout.readline()).decode())[0]
+        with endpoint.answering(finish) as model:
+            options = ("--partner", "llm", "--model", "stub", "--llm-url", model)
+            async with command("host", "tangram", "--url", url, *options) as host:
+                said, problems = await host.communicate()
+                assert host.returncode == 0, problems.decode()
+    assert re.search(r"decisions: [1-9]", said.decode()) and "unparsable: 0" in said.decode()
 
 
 @pytest.mark.slow

@@ -7,7 +7,6 @@ from typing import Any
 from urllib.parse import quote
 
 from ...envs import Game
-from ...wrappers.agents.base import Agent
 from ...wrappers.agents.delayed import DelayedAgent
 from ...wrappers.live.common.names import short_name
 from ...wrappers.live.table.host import TableHost
@@ -23,33 +22,31 @@ POKER = "holdem"
 NO_MODEL = PromptArguments()
 
 
-def browser_table(
+Players = Sequence[tuple[str, DelayedAgent] | None]
+"""The programs at a table with their names, seat by seat; None: a person."""
+
+
+def players_of(
     game: Game,
     specs: Sequence[str],
     tables: TableArguments,
     *,
-    options: Sequence[str] = (),
     seed: int | None = None,
     language_models: PromptArguments = NO_MODEL,
     search: bool = False,
-    log: MatchLog | None = None,
-    **common: Any,
-) -> Any:
-    """Return a table in the browser that has not started.
+) -> Players:
+    """Return the programs at a table.
 
     Args:
         game: the game with its options.
         specs: the players, seat by seat, as `lookup.agent` reads them; ``human``: a person.
         tables: the settings of the table.
-        options: the game's options that the user gave, as ``name=value``.
-        seed: the seed of the deals and the programs; None: random.
+        seed: the seed of the programs; None: random.
         language_models: the model of the language models, and how it is asked.
         search: whether the policies search before they act.
-        log: the match log.
-        common: arguments of every table: server and lobby.
 
     Raises:
-        ValueError: for an unknown player, or no seat for a person.
+        ValueError: for an unknown player.
     """
     seeds = [None if seed is None else seed + 1 + seat for seat in range(len(specs))]
     model, prompting = language_models.language_model(tables.timeout), language_models.prompting()
@@ -59,7 +56,33 @@ def browser_table(
     ]
     warn_about_differences(zip(specs, agents, strict=True), game)
     agents = searching_agents(specs, agents, seed) if search else agents
-    players = _named(specs, [None if one is None else DelayedAgent(one, tables.delay) for one in agents])
+    return _named(specs, [None if one is None else DelayedAgent(one, tables.delay) for one in agents])
+
+
+def browser_table(
+    game: Game,
+    players: Players,
+    tables: TableArguments,
+    *,
+    options: Sequence[str] = (),
+    seed: int | None = None,
+    log: MatchLog | None = None,
+    **common: Any,
+) -> Any:
+    """Return a table in the browser that has not started.
+
+    Args:
+        game: the game with its options.
+        players: see `players_of`.
+        tables: the settings of the table.
+        options: the game's options that the user gave, as ``name=value``.
+        seed: the seed of the deals; None: random.
+        log: the match log.
+        common: arguments of every table: server and lobby.
+
+    Raises:
+        ValueError: if there is no seat for a person.
+    """
     common |= {"timeout": tables.timeout, "time_bank": tables.time_bank}
     if game.name == POKER:
         from ...wrappers.live.table.poker import poker_table  # imported here: it loads the poker host
@@ -70,10 +93,10 @@ def browser_table(
     return TableHost(game, players, seed=seed, log=log, **common)
 
 
-def _named(specs: Sequence[str], players: Sequence[Agent | None]) -> list[tuple[str, Agent] | None]:
+def _named(specs: Sequence[str], players: Sequence[DelayedAgent | None]) -> Players:
     """Return the programs with different names."""
     taken: set[str] = set()
-    named: list[tuple[str, Agent] | None] = []
+    named: list[tuple[str, DelayedAgent] | None] = []
     for spec, player in zip(specs, players, strict=True):
         name = label = short_name(spec)
         count = 1

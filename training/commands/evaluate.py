@@ -19,10 +19,12 @@ from ..learning.run_folder import existing as folder_of
 from ..parallel.tasks import Task
 from ..terminal.console import Console
 from ..terminal.progress import counting_bar
-from .arguments import GameArguments, PolicyArguments, PolicyName, ReportArguments, WorkerArguments
+from .arguments import GameArguments, PolicyArguments, PolicyName, PromptArguments, ReportArguments, WorkerArguments
+from .evaluate_model import DEALS as MODEL_DEALS
+from .evaluate_model import evaluate_model
 from .held_out import GAMES as HELD_OUT_GAMES
 from .held_out import evaluate_held_out
-from .lookup import game_of, located, policy, rivals, silenced, warn_about_differences
+from .lookup import LLM, game_of, located, policy, rivals, silenced, warn_about_differences
 from .searching import searching
 from .teams import MATCHES as TEAM_MATCHES
 from .teams import evaluate_teams, require_room_for
@@ -30,7 +32,8 @@ from .teams import evaluate_teams, require_room_for
 DEALS = 20_000
 """Deals per opponent."""
 FIRST = (
-    "against", "deals", "best-response", "held-out", "teams", "game", "seats", "options", "search", "json",
+    "against", "deals", "best-response", "held-out", "teams", "game", "seats", "options", "search",
+    "model", "llm-url", "json",
 )  # fmt: skip
 
 
@@ -76,6 +79,8 @@ def command(
     play: PlayArguments,
     raw: bool = False,
     picture: Path | None = None,
+    asked: PromptArguments,
+    parallel: int = 4,
     work: WorkerArguments,
     report: ReportArguments,
 ) -> None:
@@ -85,7 +90,8 @@ def command(
     measured as `parlour exploit` does: what the opponent has in one seat, with the policy in all others, and in a game
     that is not zero-sum, more than the policy itself has there. In a game with teams the policy plays one team and the
     opponent the others, and the opponent in the policy's place stands beside it. If the game has a known equilibrium,
-    the policy is also compared with it: it plays all seats; a picture is drawn.
+    the policy is also compared with it: it plays all seats; a picture is drawn. Of llm, the language model of --model,
+    the wrong answers, tokens, time and cost are counted too; it plays against each opponent, and no other measure.
 
     Args:
         against: Opponents: bots, runs or policy files. Each one plays all other seats; of several joined by +, such as
@@ -93,7 +99,7 @@ def command(
             its options.
         deals: Deals per opponent. Each deal is played once with the policy in each seat; in a game with teams, once
             for each team. Matches with --teams, games per set with --held-out. Default: 20000; 5000 with --teams; 2000
-            with --held-out.
+            with --held-out; 20 of a language model.
         best_response: Play a best response: exact in auctions, a lower bound in heads-up hold'em.
         held_out: Measure the policy on the held-out sets of its game, such as tangram's figures, which are not used in
             training. It plays all seats, and those of --against play the same sets.
@@ -105,6 +111,7 @@ def command(
         raw: Count every result as it was, luck included. Default: where the game has a method for it, luck is taken
             out (hold'em: that of the board, or of all-ins); the mean is the same, the interval is smaller.
         picture: File for the picture. Default: theory.png in the run folder.
+        parallel: Requests to a language model at the same time.
     """
     if teams is not None:
         others = {"run": evaluated.run, "against": against, "best_response": best_response, "held_out": held_out}
@@ -121,6 +128,12 @@ def command(
         raise ValueError("names after --mute and --scramble, and several numbers of --seats, are for --teams")
     seats = evaluated.seats[0] if evaluated.seats else None
     policy_arguments = PolicyArguments(run=evaluated.run, game=evaluated.game, options=evaluated.options, seats=seats)
+    if evaluated.run == LLM:
+        others = {name: getattr(play, name) for name in ("deterministic", "search", "mute", "scramble")}
+        _require_no_others(LLM, best_response=best_response, held_out=held_out, raw=raw, picture=picture, **others)
+        games = MODEL_DEALS if deals is None else deals
+        evaluate_model(policy_arguments, against or (), games, parallel, asked, report)
+        return
     if held_out:
         _require_no_others("--held-out", best_response=best_response, mute=play.mute, scramble=play.scramble)
         games = HELD_OUT_GAMES if deals is None else deals

@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 
 from ...envs import Game
+from ...envs.core.options import number, whole
 from ...envs.core.rollout import Policy
 from ...wrappers.agents.prompt import Prompting
 from ..evaluation.action_values import ExactValues, decisions_of, probabilities, rolled_out
@@ -61,9 +62,10 @@ class ExportArguments:
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        if self.decisions < 1 or self.rollouts < 1 or not 0 <= self.explore <= 1 or self.seed < 0:
-            given = f"decisions={self.decisions}, rollouts={self.rollouts}, explore={self.explore}, seed={self.seed}"
-            raise ValueError(f"{given}: need at least 1, at least 1, 0 to 1, 0 or more")
+        whole("decisions", self.decisions, 1)
+        number("explore", self.explore, 0, 1)
+        whole("rollouts", self.rollouts, 1)
+        whole("seed", self.seed, 0)
 
 
 def command(*, chosen: GameArguments, exported: ExportArguments, shown: ViewArguments) -> None:

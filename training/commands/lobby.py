@@ -15,7 +15,7 @@ from ...wrappers.live.lobby.tables import LobbyTable, Offer, Opponent, Preset
 from ...wrappers.live.table.table_result import LobbyCallbacks
 from ..terminal.console import Console
 from .arguments import LiveArguments, SessionArguments, TableArguments
-from .browser_tables import browser_table, serve
+from .browser_tables import browser_table, players_of, serve
 from .lookup import HUMAN, game_with, has_seats, reason_against, tables_of, trained_for
 from .supervisor import Supervisor
 
@@ -154,5 +154,5 @@ def _table(
     if len(opponents) >= game.seats:
         raise ValueError(f"{len(opponents)} opponents for {game.seats} seats: leave one to a person")
     specs = [*opponents, *[HUMAN] * (game.seats - len(opponents))]
-    table: LobbyTable = browser_table(game, specs, tables, lobby=lobby)
+    table: LobbyTable = browser_table(game, players_of(game, specs, tables), tables, lobby=lobby)
     return table

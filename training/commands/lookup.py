@@ -13,6 +13,7 @@ from ...envs import GAMES, Game, find
 from ...envs import game as make_game
 from ...envs.core.installed import install
 from ...envs.core.options import did_you_mean
+from ...wrappers.agents.as_policy import AgentsAsPolicy
 from ...wrappers.agents.base import Agent
 from ...wrappers.agents.human import HumanAgent
 from ...wrappers.agents.language_model import Model
@@ -296,6 +297,19 @@ def _negotiator(name: str) -> Agent:
             raise
         raise ImportError(f"negotiators of NegMAS need the package negmas: {install('negmas')}") from None
     return negotiator_agent(name)
+
+
+def seated_model(
+    model: Model, game: Game, prompting: Callable[..., Prompting] | None = None, parallel: int = 1
+) -> AgentsAsPolicy:
+    """Return a language model as a policy of all seats, with so many requests at the same time.
+
+    Raises:
+        ImportError: if the extra `llm` is not installed.
+    """
+    make = partial(agent, LLM, game, None, model, prompting)
+    make()  # so that a missing library is an error before any play
+    return AgentsAsPolicy(game, make, parallel)
 
 
 def needed(model: Model | None) -> Model:

@@ -81,8 +81,6 @@ def command(
                 match.show = None if person.hears_all else Screen(match, None).show
             _finish(match, count, session.seed)
         match.console.print(match.table())
-        if (models := match.models()) is not None:
-            match.console.print(models)
 
 
 def _has_room(match: TerminalMatch) -> bool:
@@ -133,7 +131,7 @@ def _seated(game: GameArguments, players: AgentsArguments, seed: int | None) -> 
 
 
 def _finish(match: TerminalMatch, matches: int, seed: int | None) -> None:
-    """Play the match to its end.
+    """Play the match to its end; then, or where it is stopped, tell what the answers of language models came to.
 
     Raises:
         ValueError: if a person's input ends before the match.
@@ -142,3 +140,6 @@ def _finish(match: TerminalMatch, matches: int, seed: int | None) -> None:
         match.play(matches, seed)
     except EOFError:
         raise ValueError("the input ended before the match") from None
+    finally:
+        if (models := match.models()) is not None:
+            (Console() if match.console.quiet else match.console).print(models)

@@ -1,6 +1,7 @@
 """`parlour reference`: rates a policy, an agent or a language model against frozen opponents, and writes pages."""
 
 import json
+import math
 import re
 import sys
 from collections.abc import Callable
@@ -16,6 +17,7 @@ import tyro
 from rich.table import Table
 
 from ...envs import Game
+from ...envs.core.options import number, whole
 from ...envs.core.rng import streams
 from ...envs.core.rollout import Policy
 from ...wrappers.agents.as_policy import AgentsAsPolicy
@@ -32,8 +34,8 @@ from ..terminal.console import Console
 from ..terminal.match import TerminalMatch, model_table
 from ..terminal.progress import counting_bar
 from .arguments import PromptArguments, ReportArguments
-from .lookup import LLM, agent, foreign, policy
-from .stopping import TRY_AGAIN
+from .lookup import LLM, agent, foreign, needed, policy, seated_model
+from .stopping import TRY_AGAIN, interruptible
 
 FIRST = ("model", "llm-url", "deals", "minutes", "out", "name", "parallel", "samples", "seed", "json")
 ROUND = {True: 2, False: 50}
@@ -62,9 +64,9 @@ class BudgetArguments:
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        if self.deals < 2 or not self.minutes > 0 or self.parallel < 1:
-            given = f"deals={self.deals}, minutes={self.minutes:g}, parallel={self.parallel}"
-            raise ValueError(f"{given}: need at least 2 deals, a time above 0, and 1 request")
+        whole("deals", self.deals, 2)
+        number("minutes", self.minutes, 0, math.inf, above=True)
+        whole("parallel", self.parallel, 1)
 
 
 def command(
@@ -106,7 +108,7 @@ def command(
     about["pool"] = {"version": opponents.version, "digest": opponents.digest, "best": opponents.best}
     out.mkdir(parents=True, exist_ok=True)
     file = out / (re.sub(r"[^\w.-]+", "-", f"{table.name}-{about['player']}") + ".json")
-    with locked(file):
+    with interruptible(), locked(file):
         rating = _Rating(opponents, table, player, about, file)
         problem = rating.play(budget)
         if problem is None:
@@ -142,10 +144,9 @@ def _player(
         raise ValueError("name a run, a policy file or a bot after the game, or a language model with --model")
     spec = run or LLM
     make = partial(agent, spec, game, seed, model, asked.prompting())
-    if spec == LLM and model is not None:
-        make()  # so that a missing library is an error before any play
-        agents = AgentsAsPolicy(game, make, parallel)
-        return lambda _: agents, make, {"kind": "model", **asked.facts()}
+    if spec == LLM:
+        model_agents = seated_model(needed(model), game, asked.prompting(), parallel)
+        return lambda _: model_agents, make, {"kind": "model", **asked.facts()}
     if foreign(spec, game) is not None:
         agents = AgentsAsPolicy(game, make)
         return lambda _: agents, make, {"kind": "agent", "run": spec}
@@ -256,15 +257,14 @@ class _Rating:
         if not count:
             return []
         game, seed = self._game, self._about["seed"]
+        best = next(one.where for one in self._pool.members if one.name == self._pool.best)
         with TemporaryDirectory() as folder:
             file = Path(folder) / "samples.jsonl"
             with MatchLog(file) as log:
                 for number in range(count):
                     mine = [(seat + number) % 2 == 0 for seat in range(game.seats)]
                     names = [self._about["player"] if own else self._pool.best for own in mine]
-                    agents = [
-                        make() if own else agent(self._pool.best, game, seed + seat) for seat, own in enumerate(mine)
-                    ]
+                    agents = [make() if own else agent(best, game, seed + seat) for seat, own in enumerate(mine)]
                     TerminalMatch(game, agents, names, Console(quiet=True), 0.0, log).play(1, seed + number)
             return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
 
@@ -285,6 +285,6 @@ def _show(facts: dict[str, Any]) -> None:
         table.add_row("exploitability", "", f"{facts['exploitability']:.4f}")
     console.print(table)
     if facts["counts"]:
-        console.print(model_table(facts["counts"]))
+        console.print(model_table({seat: ModelStatistics.of(row) for seat, row in facts["counts"].items()}))
     best = facts["pool"]["best"]
     console.print(f"rating: 0 is random play, 100 is {best} against the same opponents", markup=False, soft_wrap=True)

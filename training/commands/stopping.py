@@ -2,8 +2,9 @@
 
 import asyncio
 import signal
-from collections.abc import Coroutine
-from contextlib import suppress
+import threading
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 TRY_AGAIN = 75
@@ -41,3 +42,21 @@ def until_done(work: Coroutine[Any, Any, Result]) -> Result:
         if ended_by:
             raise SystemExit(128 + ended_by[0]) from None
         raise
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Let SIGTERM, and SIGHUP of a terminal that is closed, raise KeyboardInterrupt as Ctrl-C does.
+
+    Other threads than the main one get no signals: there it does nothing.
+    """
+    main = threading.current_thread() is threading.main_thread()
+    numbers = [number for name in ("SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None]
+    before = {number: handler for number in numbers if main and (handler := signal.getsignal(number)) != signal.SIG_IGN}
+    try:
+        for number in before:
+            signal.signal(number, signal.default_int_handler)
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

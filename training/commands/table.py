@@ -7,6 +7,7 @@ from typing import Annotated
 
 import tyro
 
+from ...wrappers.agents.llm import statistics_of
 from ...wrappers.live.common.activity import Activity
 from ..terminal.console import Console
 from .arguments import (
@@ -17,7 +18,7 @@ from .arguments import (
     TableArguments,
     TlsServerArguments,
 )
-from .browser_tables import browser_table, serve
+from .browser_tables import browser_table, players_of, serve
 from .lobby import LobbyArguments, serve_lobby
 from .lookup import HUMAN, game_with, has_seats, names_seats, of_the_zoo
 from .supervisor import Supervisor
@@ -68,20 +69,20 @@ def command(
     chosen = game_with(game.game, game.options, seats=_seats(game, players.agents, seats))
     specs = [*players.agents, *[HUMAN] * (chosen.seats - len(players.agents))]
     with Supervisor(live, session, Console()) as supervisor:
+        programs = players_of(chosen, specs, tables, seed=session.seed, language_models=players, search=players.search)
         table = browser_table(
             chosen,
-            specs,
+            programs,
             tables,
             options=game.options,
             seed=session.seed,
-            language_models=players,
-            search=players.search,
             log=supervisor.log,
             server=settings,
         )
         if not players.agents and (strong := of_the_zoo(chosen)):
             print(f"a strong opponent: --agents {strong[0]}", file=sys.stderr)
-        supervisor.run(serve(table, settings.access_token, "play"), Activity())
+        models = statistics_of({name: one.agent for name, one in filter(None, programs)})
+        supervisor.run(serve(table, settings.access_token, "play"), Activity(models=lambda: models))
 
 
 def _check_lobby(

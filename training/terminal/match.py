@@ -15,8 +15,8 @@ from ...envs.core.counted import counted
 from ...envs.core.rng import streams
 from ...wrappers.agents.base import Agent, printable, sentence, thoughts
 from ...wrappers.agents.human import HumanAgent
-from ...wrappers.agents.llm import LLMAgent
-from ...wrappers.agents.model_calls import ModelError, columns
+from ...wrappers.agents.llm import LLMAgent, statistics_of
+from ...wrappers.agents.model_calls import ModelError, ModelStatistics, columns
 from ...wrappers.logs.match_log import MatchLog
 from ...wrappers.logs.recorder import Recorder
 from ...wrappers.replay.moment import distinct
@@ -155,14 +155,9 @@ class TerminalMatch:
 
     def models(self) -> Table | None:
         """Return what the answers of language models came to, by seat; None: there are none."""
-        rows = {
-            f"{self.game.agents[seat]} ({self.names[seat]})": who.statistics.row()
-            for seat, who in enumerate(self.agents)
-            if isinstance(who, LLMAgent)
-        }
-        if not rows:
-            return None
-        return model_table(rows)
+        seated = zip(self.game.agents, self.names, self.agents, strict=True)
+        models = statistics_of({f"{seat} ({name})": who for seat, name, who in seated})
+        return model_table(models) if models else None
 
     def line(self) -> Text:
         """Return the results in one line, for small screens."""
@@ -178,9 +173,9 @@ class TerminalMatch:
         return f"{round(self.totals[seat] / self.game.payoffs.unit, 1) + 0.0:+,.1f}"
 
 
-def model_table(rows: Mapping[str, Mapping[str, float]]) -> Table:
-    """Return the statistics of language models as a table, from their rows by seat or name."""
-    heads, lines = columns(rows)
+def model_table(models: Mapping[str, ModelStatistics]) -> Table:
+    """Return the statistics of language models as a table, by seat or name."""
+    heads, lines = columns({name: each.row() for name, each in models.items()})
     table = Table(*heads)
     for line in lines:
         table.add_row(*line)

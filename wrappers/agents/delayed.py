@@ -13,22 +13,25 @@ class DelayedAgent:
     Args:
         agent: the agent that answers.
         seconds: the time to wait.
+
+    Attributes:
+        agent: the agent.
     """
 
     def __init__(self, agent: Agent, seconds: float) -> None:
-        self._agent = agent
+        self.agent = agent
         self._seconds = seconds
 
     def set_seconds_left(self, seconds: float | None) -> None:
         """Tell the agent the time left after the wait; None: no limit."""
-        set_seconds_left = getattr(self._agent, "set_seconds_left", None)
+        set_seconds_left = getattr(self.agent, "set_seconds_left", None)
         if callable(set_seconds_left):
             set_seconds_left(None if seconds is None else max(0.0, seconds - self._seconds))
 
     def respond(self, state: TurnState) -> AgentResponse:
         """Wait, then answer the turn."""
         time.sleep(self._seconds)
-        return self._agent.respond(state)
+        return self.agent.respond(state)
 
     def thoughts(self) -> dict[str, Any]:
         """Return the agent's notes on its latest answer."""
@@ -36,6 +39,6 @@ class DelayedAgent:
 
     def warm_up(self) -> None:
         """Warm the agent up, if it can."""
-        warm_up = getattr(self._agent, "warm_up", None)
+        warm_up = getattr(self.agent, "warm_up", None)
         if warm_up is not None:
             warm_up()

@@ -29,6 +29,8 @@ logger = logging.getLogger(__name__)
 
 MOST_TOKENS = 20
 """Most tokens whose log-probabilities an endpoint gives."""
+MOST_BYTES = 2**22
+"""Most bytes of a reply, and most characters of a stream; thoughts of a model are among them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +89,7 @@ class Model:
             # The timeout covers the wait for the model, not the time of the consumer.
             end = asyncio.get_running_loop().time() + self.timeout
             async with asyncio.timeout_at(end):
-                answer = await _send(client, call, stream=True, **self._settings(chat))
+                answer = await _stream(client, call, **self._settings(chat))
             async with answer:
                 while True:
                     async with asyncio.timeout_at(end):
@@ -101,6 +103,10 @@ class Model:
                         if choice.delta.content:
                             said = said or bool(choice.delta.content.strip())
                             call.text += choice.delta.content
+                            if len(call.text) > MOST_BYTES:
+                                raise ModelError(
+                                    f"{self.name} writes more than {MOST_BYTES:,} characters", "unparsable"
+                                )
                             yield choice.delta.content
             if not said:
                 raise ModelError(f"{self.name} gave an empty answer", "unparsable")
@@ -248,18 +254,27 @@ def library() -> Any:
     return openai
 
 
-async def _send(client: "AsyncOpenAI", call: ModelCall, **settings: Any) -> Any:
-    """Send a request, and count its retries. Streams are requested with their token counts."""
+async def _stream(client: "AsyncOpenAI", call: ModelCall, **settings: Any) -> Any:
+    """Request a stream with its token counts, and count the retries."""
     create = client.chat.completions.with_raw_response.create
-    if settings.get("stream"):
-        try:
-            raw = await create(**settings, stream_options={"include_usage": True})
-        except library().BadRequestError:  # an endpoint that does not know the option
-            raw = await create(**settings)
-    else:
-        raw = await create(**settings)
+    try:
+        raw = await create(**settings, stream=True, stream_options={"include_usage": True})
+    except library().BadRequestError:  # an endpoint that does not know the option
+        raw = await create(**settings, stream=True)
     call.retries += getattr(raw, "retries_taken", 0)
     return raw.parse()
+
+
+async def _send(client: "AsyncOpenAI", call: ModelCall, **settings: Any) -> Any:
+    """Send a request, count its retries, and return the reply, of which no more than `MOST_BYTES` are read."""
+    async with client.chat.completions.with_streaming_response.create(**settings) as raw:
+        call.retries += getattr(raw, "retries_taken", 0)
+        body = bytearray()
+        async for part in raw.iter_bytes():
+            body += part
+            if len(body) > MOST_BYTES:
+                raise ModelError(f"{settings['model']} answers with more than {MOST_BYTES:,} bytes", "unparsable")
+    return library().types.chat.ChatCompletion.construct(**msgspec.json.decode(bytes(body), type=dict[str, Any]))
 
 
 @contextlib.asynccontextmanager

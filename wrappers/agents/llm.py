@@ -26,6 +26,11 @@ def finished(work: Coroutine[Any, Any, Finished]) -> Finished:
         return thread.submit(asyncio.run, work).result()
 
 
+def statistics_of(agents: Mapping[str, Any]) -> dict[str, ModelStatistics]:
+    """Return what the answers of the language models among `agents` came to, by the names of these."""
+    return {name: one.statistics for name, one in agents.items() if isinstance(one, LLMAgent)}
+
+
 class LLMAgent:
     """A language model that answers TurnStates of any game.
 

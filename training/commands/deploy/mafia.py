@@ -8,11 +8,14 @@ import tyro
 
 from ....wrappers.live.common.activity import Activity
 from ....wrappers.live.mafia.agent import MafiaAgentServer
+from ....wrappers.live.mafia.agent_policy import AgentPolicy
 from ....wrappers.live.mafia.llm_agent import load_prompts
 from ...terminal.console import Console
+from ...terminal.match import model_table
 from ..arguments import AccessArguments, AddressArguments, LiveArguments, ModelArguments, SessionArguments
 from ..lookup import game_with, trained_for
 from ..mafia_agents import maker
+from ..mafia_summary import MatchSummary
 from ..supervisor import Supervisor
 
 FIRST = ("port", "address", "access-token-file", "model", "llm-url", "prompts", "deadline", "players", "log", "config")
@@ -45,17 +48,30 @@ def command(
     if trained is not None and trained.name == game.name:
         game = trained.make_game()
     model, prompts = language_model.language_model(deadline), load_prompts(language_model.prompts)
-    make = maker(run, game, model, session.seed, players, prompts)
+    make, summary = maker(run, game, model, session.seed, players, prompts), MatchSummary()
+
+    def watched(agent_id: str, name: str) -> AgentPolicy:
+        summary.watch([made := make(agent_id, name)])
+        return made
+
     with Supervisor(live, session, console) as supervisor:
         server = MafiaAgentServer(
-            make,
+            watched,
             server=replace(listening.settings, access_token=access.token),
             deadline=deadline,
             seed=session.seed,
             log=supervisor.log,
         )
-        activity = Activity(counts=lambda: {"connections": server.connections}, statistics=server.statistics)
-        supervisor.run(_serve(server, run, console), activity)
+        activity = Activity(
+            counts=lambda: {"connections": server.connections},
+            statistics=server.statistics,
+            models=lambda: summary.models,
+        )
+        try:
+            supervisor.run(_serve(server, run, console), activity)
+        finally:
+            if summary.models:
+                console.print(model_table(summary.models))
 
 
 async def _serve(server: MafiaAgentServer, run: str, console: Console) -> None:

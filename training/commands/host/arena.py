@@ -286,7 +286,7 @@ class _Games:
 
 def _report(games: _Games, several: bool, as_json: bool, console: Console) -> None:
     """Print the standings of each game, and those over all games."""
-    models = {name: each.row() for name, each in games.models().items()}
+    models = games.models()
     if as_json:
         rows = [
             {
@@ -298,7 +298,8 @@ def _report(games: _Games, several: bool, as_json: bool, console: Console) -> No
         ]
         together = list(map(asdict, games.together.lines()))
         about: dict[str, Any] = {"games": rows, "over_all": together} if several else rows[0]
-        print(json.dumps({**about, "models": models} if models else about))
+        counts = {name: each.row() for name, each in models.items()}
+        print(json.dumps({**about, "models": counts} if counts else about))
         return
     for result in games.played:
         console.print(_table(by_agent(result.standings.lines()), result.title))

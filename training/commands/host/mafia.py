@@ -163,7 +163,7 @@ async def _play(
             for line in summary.lines():
                 console.print(line, markup=False, soft_wrap=True)
             if summary.models:
-                console.print(model_table({name: each.row() for name, each in sorted(summary.models.items())}))
+                console.print(model_table(dict(sorted(summary.models.items()))))
 
 
 def _seated(makes: Sequence[MakeAgent], connections: Sequence[ServiceConnection], seats: int) -> list[AgentPolicy]:

@@ -2,12 +2,14 @@
 
 from dataclasses import replace
 
+from ....wrappers.agents.llm import statistics_of
 from ....wrappers.live.common.activity import Activity
 from ....wrappers.live.tangram.host import TangramHost, TangramTimes
 from ....wrappers.live.tangram.messages import Dialect
 from ....wrappers.live.tangram.person import Person
 from ...terminal.console import Console
-from ..arguments import LiveArguments, SessionArguments
+from ...terminal.match import model_table
+from ..arguments import LiveArguments, PromptArguments, SessionArguments
 from ..lookup import HUMAN, agent, game_with, warn_about_differences
 from ..supervisor import Supervisor
 
@@ -21,6 +23,7 @@ def command(
     options: tuple[str, ...] = (),
     timeout: float = 30.0,
     delay: float = 0.0,
+    asked: PromptArguments,
     session: SessionArguments,
     live: LiveArguments,
 ) -> None:
@@ -28,7 +31,7 @@ def command(
 
     Args:
         url: URL of the agent's server.
-        partner: The player of the person's seat: human (you, at this terminal), a run or a bot.
+        partner: The player of the person's seat: human (you, at this terminal), a run, a bot or llm.
         matches: Number of matches.
         dialect: The form of our messages: documented, or godot, as TangramCollaborativeAI sends them.
         options: The game's options as name=value, such as figure='"A house"'. Default: any figure of the library.
@@ -40,9 +43,9 @@ def command(
             f"matches={matches}, timeout={timeout}, delay={delay}: need 1 match, some seconds, no less than 0"
         )
     game = game_with("tangram", ("split=null", *options), seats=2, aspect="godot", figure="library")
-    person = (
-        Person(game) if partner == HUMAN else agent(partner, game, None if session.seed is None else session.seed + 1)
-    )
+    seed, model = None if session.seed is None else session.seed + 1, asked.language_model()
+    person = Person(game) if partner == HUMAN else agent(partner, game, seed, model, asked.prompting())
+    models = statistics_of({partner: person})
     warn_about_differences([(partner, person)], game)
     console = Console()
     if partner == HUMAN:
@@ -58,10 +61,15 @@ def command(
             on_chat=lambda text: console.print(f"message of the agent: {text}", markup=False),
         )
         try:
-            activity = Activity(counts=lambda: _counts(table), link=table.link, patience=live.unhealthy_after)
+            activity = Activity(
+                counts=lambda: _counts(table), models=lambda: models, link=table.link, patience=live.unhealthy_after
+            )
             played = supervisor.run(table.play(matches, session.seed), activity)
         except EOFError:
             raise ValueError("the input ended before the match") from None
+        finally:
+            if models:
+                console.print(model_table(models))
     for result in played:
         end = result.outcome or {}
         console.print(
