@@ -3,14 +3,14 @@
 
     .ci/zoo.py --take RUN [--deals 2000] [--hands 500] [--decisions 200000]
     .ci/zoo.py NAME --against RUN …
-    .ci/zoo.py NAME --pool VERSION
+    .ci/zoo.py NAME --pool VERSION [--checkpoints FILE …]
 
 With --take, a run or a policy file replaces the policy of its game; with another number of seats than that one, it
 becomes NAME-SEATS, which plays in its place where it cannot. The weights are written in half precision and without the
 critic, they are measured, and a new card is written. Old weights that a reference pool names move to the folder kept.
 With a name and --against, runs of other seeds are measured and added to its card. With --pool the reference pool of a
-game is written: its bots, its policy of the zoo, the same policy with half of its decisions at random, and the marks of
-the scale. A released pool is never written again.
+game is written: its bots, its policy of the zoo, the same policy with half of its decisions at random, the checkpoints
+of a run, whose weights are copied to the folder kept, and the marks of the scale. A released pool stays as it is.
 """
 
 import json
@@ -68,6 +68,7 @@ def command(
     learner: tuple[str, ...] = (),
     against: tuple[str, ...] = (),
     pool: int | None = None,
+    checkpoints: tuple[Path, ...] = (),
     folder: Path = FOLDER,
 ) -> None:
     """Replace a policy of the zoo, or add runs of other seeds to its card.
@@ -84,12 +85,13 @@ def command(
         against: Runs and policy files that are opponents too, such as runs of other seeds (cross-play). The card
             names a run by the command that made it.
         pool: The version of a reference pool, which is written for the game that is named.
+        checkpoints: Checkpoints of runs that the pool has too.
         folder: The folder of the zoo.
     """
     if take is not None and which is not None:
         raise ValueError(f"{which} and --take {take}: the run says which game's policy is replaced; leave {which} out")
     if pool is not None and which is not None:
-        print(f"written: {_pool(which, pool, deals)}")
+        print(f"written: {_pool(which, pool, checkpoints, deals)}")
         return
     if take is not None:
         learned = LearnerArguments(decisions=decisions, learner=learner)
@@ -172,7 +174,7 @@ def _add(which: str, against: tuple[str, ...], deals: int, folder: Path) -> None
     _write_card(msgspec.structs.replace(about, measured_by=measured_by, measures=measures), file)
 
 
-def _pool(name: str, version: int, deals: int) -> Path:
+def _pool(name: str, version: int, checkpoints: Sequence[Path], deals: int) -> Path:
     """Write a new reference pool and return its file; the marks are measured in so many deals.
 
     Raises:
@@ -189,6 +191,7 @@ def _pool(name: str, version: int, deals: int) -> Path:
             Member(name=spec, plays=spec, digest=digest),
             Member(name=f"{spec}, half random", plays=spec, digest=digest, random=0.5),
         ]
+    members += [_checkpoint(name, file) for file in checkpoints]
     options = msgspec.to_builtins({key: value for key, value in game.options.items() if value is not None})
     made = Pool(game=game.id, version=version, options=options, members=members, best="", low=[], high=[])
     seeds = streams(2**31, deals).tolist()  # no deals of a rating
@@ -201,6 +204,16 @@ def _pool(name: str, version: int, deals: int) -> Path:
     with file.open("x", encoding="utf-8") as new:
         new.write(tomli_w.dumps(msgspec.to_builtins(made)))
     return file
+
+
+def _checkpoint(name: str, file: Path) -> Member:
+    """Return a checkpoint of a run as a member of a pool, with its weights in the folder kept."""
+    kept, steps = FOLDER / "kept", int(file.stem)
+    kept.mkdir(exist_ok=True)
+    new = kept / f"{name}-{steps}.npz"
+    _write(load_policy(file), new)
+    digest = sha256(new.read_bytes()).hexdigest()
+    return Member(name=f"after {steps:,} decisions", plays=f"{PREFIX}{name}", digest=digest)
 
 
 def _keep(file: Path) -> None:

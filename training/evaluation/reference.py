@@ -51,7 +51,7 @@ class Member(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         name: its name.
-        plays: the bot, or the policy of the zoo, that it is.
+        plays: the bot, or the policy of the zoo, that it is; a checkpoint has other weights of the latter.
         digest: of the weights of a policy of the zoo (SHA-256 of the file); of the play of a bot (see `digest_of`).
         random: the share of its decisions that are random.
     """
@@ -61,14 +61,18 @@ class Member(msgspec.Struct, frozen=True, kw_only=True):
     digest: str
     random: float = 0.0
 
-    def player(self, game: Game, seed: int | None = None) -> Policy:
-        """Return it as a policy.
+    @property
+    def where(self) -> str:
+        """The bot, or the file of its weights.
 
         Raises:
             ValueError: if the zoo has no such weights any more.
         """
-        where = str(weights_with(self.digest, self.plays)) if self.plays.startswith(zoo.PREFIX) else self.plays
-        policy = make_policy(where, game, seed=seed)
+        return str(weights_with(self.digest, self.plays)) if self.plays.startswith(zoo.PREFIX) else self.plays
+
+    def player(self, game: Game, seed: int | None = None) -> Policy:
+        """Return it as a policy; the errors are those of `where`."""
+        policy = make_policy(self.where, game, seed=seed)
         return PartlyRandom(policy, self.random, seed) if self.random else policy
 
 
