@@ -35,7 +35,7 @@ class DelayedAgent:
 
     def thoughts(self) -> dict[str, Any]:
         """Return the agent's notes on its latest answer."""
-        return thoughts(self._agent)
+        return thoughts(self.agent)
 
     def warm_up(self) -> None:
         """Warm the agent up, if it can."""

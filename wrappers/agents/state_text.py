@@ -46,13 +46,16 @@ def in_words(state: Mapping[str, Any]) -> str:
     My card is K.
     Board: none.
     Moves: player_0, action raise.
+    >>> in_words({"μ255": 2})
+    'μ255 is 2.'
     """
     return "\n".join(_sentence(name, value) for name, value in state.items())
 
 
 def _sentence(name: str, value: Any) -> str:
     subject = _spoken(name)
-    subject = subject[:1].upper() + subject[1:]
+    if not re.fullmatch(r"\D\d+", name):  # a code of a skin, which the rules write in lower case
+        subject = subject[:1].upper() + subject[1:]
     if isinstance(value, Mapping | list | tuple):
         return f"{subject}: {_listed(value)}."
     if isinstance(value, bool):
