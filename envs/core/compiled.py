@@ -4,6 +4,7 @@ import marshal
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from enum import EnumType
 from functools import cached_property, partial
 from inspect import signature
@@ -22,6 +23,7 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaError, NumbaExperimentalFeatureWarning
 from numba.extending import is_jitted
 
+from .parts import Joined, Part
 from .plain_python import in_python, interpreted, names_in
 from .plain_start import PLAIN_START
 
@@ -72,25 +74,27 @@ def compiled(function: Function, inline: str = "never", nogil: bool = False, all
     if not Path(function.__code__.co_filename).is_file():
         return cast(Function, numba.njit(function))
     counts = allocates or any(one.targetoptions.get("_nrt", True) for one in _called(function))
-    try:
-        dispatcher: Any = _njit(cache=True, inline=inline, nogil=nogil, no_cfunc_wrapper=True, _nrt=counts)(function)
-    except RuntimeError:  # "cannot cache function: no locator available"
-        dispatcher = numba.njit(function)
-    else:
-        cache_file = _inside(dispatcher, "_cache", "_cache_file")
-        _inside(cache_file, "_source_stamp")
-        _inside(cache_file, "_load_index")
-        cache_file.__class__, cache_file.dispatcher = _Index, dispatcher
+    dispatcher: Any = _njit(inline=inline, nogil=nogil, no_cfunc_wrapper=True, _nrt=counts)(function)
+    part: Any = Part(function, dispatcher.targetoptions)
+    with suppress(RuntimeError):  # "cannot cache function: no locator available"
+        for each in (dispatcher, part):
+            each.enable_caching()
+            cache_file = _inside(each, "_cache", "_cache_file")
+            _inside(cache_file, "_source_stamp")
+            _inside(cache_file, "_load_index")
+            cache_file.__class__, cache_file.dispatcher = _Index, dispatcher
         _inside(dispatcher, "_cache", "_index_key")
         dispatcher.missed = -1  # the latest `PLAIN_START.ended` at which it was not on the disk
         dispatcher.compile = partial(_compile_when_ready, dispatcher, _inside(dispatcher, "compile"))
     dispatcher.sources = sources_of(function)  # now: its file may change before it is called
-    call = _inside(dispatcher, "get_call_template")
+    dispatcher.part, dispatcher._compiler = part, Joined(part)
+    dispatcher.get_overload = part.get_overload
+    call = _inside(part, "get_call_template")
     dispatcher.get_call_template = partial(widened, call)
     if not counts:
         _inside(dispatcher, "_compiler", "_failed_cache")
-        dispatcher.compile = partial(_compile_as_needed, dispatcher, _inside(dispatcher, "compile"))
-        dispatcher.get_call_template = partial(_returns_no_array, dispatcher, call)
+        part.compile = partial(_compile_as_needed, part, _inside(part, "compile"))
+        dispatcher.get_call_template = partial(_returns_no_array, part, call)
         dispatcher._reduce_states = partial(_reduced, _inside(dispatcher, "_reduce_states"))
     return cast(Function, dispatcher)
 

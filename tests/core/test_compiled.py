@@ -17,7 +17,7 @@ import three_cards
 from forking import in_another_process
 from parlour import envs
 from parlour.envs import Encoder, VectorGame
-from parlour.envs.core import ahead, compiled, loops, plain_python, plain_start
+from parlour.envs.core import ahead, compiled, loops, parts, plain_python, plain_start
 
 CALLEE = "from tiny.compiled import compiled\n\n\n@compiled\ndef callee(x):\n    return x + {}\n"
 CALLER = (
@@ -48,6 +48,7 @@ def package(tmp_path):
     (tmp_path / "tiny").mkdir()
     (tmp_path / "tiny" / "__init__.py").touch()
     copy(compiled.__file__, tmp_path / "tiny")
+    copy(parts.__file__, tmp_path / "tiny")
     copy(plain_python.__file__, tmp_path / "tiny")
     copy(plain_start.__file__, tmp_path / "tiny")
     copy(loops.__file__, tmp_path / "tiny")
@@ -61,8 +62,20 @@ def package(tmp_path):
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 def test_whole_numbers_of_all_kinds_are_compiled_once(package):
     (package / "tiny" / "caller.py").write_text(NUMBERS)
-    code = "from tiny.caller import caller, callee; print(caller(1), caller(0.5), callee.signatures)"
+    code = "from tiny.caller import caller, callee; print(caller(1), caller(0.5), callee.part.signatures)"
     assert python(code, package) == "35 33.5 [(int64,), (float64,)]"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+def test_only_what_python_calls_becomes_machine_code_and_parts_are_kept_for_others(package):
+    """A part that is made, or read from the disk, serves its callers, Python, and callers in other processes."""
+    (package / "other").mkdir()
+    (package / "other" / "caller.py").write_text(CALLER.replace(".callee", "tiny.callee"))
+    seen = "len(callee.overloads), len(callee.part.overloads), sum(callee.part.stats.cache_hits.values())"
+    code = f"from {{0}}.caller import caller, callee; print(caller(1), {seen}); print(callee(1), {seen})"
+    assert python(code.format("tiny"), package) == "11 0 1 0\n11 1 1 0"
+    assert python(code.format("other"), package) == "11 0 1 1\n11 1 1 1"
 
 
 @pytest.mark.slow
@@ -483,7 +496,7 @@ def test_rules_and_encoder_are_compiled_once_whoever_calls_them():
     assert env.submit(env.agent_selection, envs.Action("submit_bid", {"bid": 12.34})).ok
     env.observe("player_0"), env.observe("player_1")
     encoder.observation(env.table, env.table.turn)
-    assert [len(function.signatures) for function in (step, observe)] == [1, 1]
+    assert [len(function.part.signatures) for function in (step, observe)] == [1, 1]
 
 
 # Another Numba.
