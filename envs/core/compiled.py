@@ -316,8 +316,7 @@ def _reduced(states: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 def inlined(function: Function) -> Function:
     """Compile `function` inline, as a part of its callers; and by itself, for calls from Python.
 
-    Numba optimises a function together with everything that it calls, and again in each of its callers. Inlining a
-    large function that has one or two callers saves one of these steps, so it compiles faster.
+    Inlining a large function that has one caller saves its own types and lowering, so it compiles a little faster.
     """
     return compiled(function, inline="always")
 
