@@ -44,6 +44,7 @@ class _Lowering(NativeLowering):
         state.flags.no_compile = state.flags.no_cpython_wrapper = True
         super().run_pass(state)
         state.library.finalize()  # join its parts
+        state.reload_init.extend(getattr(state.library, "_reload_init", ()))  # Numba 0.61 has none
         state["cr"] = state["cr"]._replace(cfunc=_Key())
         state.targetctx.insert_user_function(state["cr"].cfunc, state["cr"].fndesc, [state.library])
         return True
@@ -73,6 +74,7 @@ class _Kept(CompileResultCacheImpl):
         for function in reload_init:
             function()
         library = _Code(context.codegen(), name)
+        library._reload_init = set(reload_init)
         library._final_module = binding.parse_bitcode(code)
         library._finalize_final_module()
         fields = dict.fromkeys(CompileResult._fields) | {
@@ -126,7 +128,6 @@ class Joined(_FunctionCompiler):
             library, part.fndesc, part.environment, None, self.targetoptions.get("nogil", False)
         )
         library._final_module.link_in(part.library._final_module, preserve=True)
-        library._reload_init.update(part.library._reload_init)
         entry = context.get_executable(library, part.fndesc, part.environment)
         result = part._replace(library=library, entry_point=entry, metadata={})
         context.insert_user_function(result.entry_point, part.fndesc, [library])
