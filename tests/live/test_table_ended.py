@@ -413,6 +413,24 @@ async def test_a_poker_player_may_think_longer_out_of_a_bank_that_comes_back_by_
                 await asyncio.sleep(0.01)
 
 
+@on_loop
+async def test_sitting_out_and_in_does_not_fill_a_bank():
+    times = PokerTimes(hand=60.0, act=0.1, bank=5.0)
+    async with (
+        PokerTable(PokerRules(seats=2), {1: ("caller", Program(caller))}, times=times) as table,
+        aiohttp.ClientSession() as http,
+        Table(http, table) as ann,
+    ):
+        while not (await until(ann.socket, "game_state")).get("actions"):
+            pass
+        await asyncio.sleep(0.8)
+        hosted = table._table
+        for out in (True, False) * 5:  # she folds, and the next hand is not dealt yet
+            hosted.sit_out(0, out)
+        assert (hosted.session.hand, hosted.session.due.what) == (1, "hand")
+        assert hosted._banks.left(0) < 4.5
+
+
 def test_notes_of_another_hand_are_not_those_of_this_one():
     agent = NotingAgent(Noting(lambda state: "answer"))
     assert agent.respond(SimpleNamespace(game_state={"hand": 3, "history": [1, 2]})) == "answer"

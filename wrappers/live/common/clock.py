@@ -101,7 +101,7 @@ class SessionTimer(Generic[Due]):
 
 
 class TimeBanks:
-    """What seats have for turns that take longer than the time of a turn: each a bank, which only gets less.
+    """What seats have for turns that take longer than the time of a turn.
 
     Args:
         full: seconds of a full bank.

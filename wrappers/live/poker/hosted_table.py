@@ -110,6 +110,7 @@ class HostedTable:
         self._connections: dict[int, Connection] = {}
         self._timer: SessionTimer[PokerDue] = SessionTimer(self.ring)
         self._banks = TimeBanks(times.bank)
+        self._banked = 0  # the hand for which the banks have got their share
         self.bank = 0.0
         self._desertion: SessionTimer[Reason] = SessionTimer(self.end)
         self._away: dict[int, SessionTimer[float]] = {}
@@ -308,11 +309,12 @@ class HostedTable:
         return self.connected(seat) and not self.session.seats[seat].out
 
     def _use_banks(self, before: PokerDue | None, left: float | None) -> None:
-        """Take from a bank what the turn before used; fill the banks a little after a hand."""
-        if before is not None and before.what == "hand":
-            self._banks.refill(0.1)
-        elif before is not None and left is not None and self.bank:
+        """Take from a bank what the turn before used; fill the banks a little with each hand."""
+        if before is not None and before.what == "act" and left is not None and self.bank:
             self._banks.turn_ended(before.seat, left)
+        if self._banked != self.session.hand:
+            self._banked = self.session.hand
+            self._banks.refill(0.1)
 
     def ring(self, due: PokerDue) -> None:
         """Do what is due: its time is over."""
