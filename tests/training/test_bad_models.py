@@ -200,6 +200,7 @@ def test_a_good_model_is_evaluated_and_what_was_played_counts_after_ctrl_c(capsy
         (["--model", "stub"], "name the game of the model with --game"),
         (["--game", "kuhn"], "llm needs --model NAME"),
         (["--game", "kuhn", "--model", "stub", "--deals", "1"], "deals=1"),
+        (["--game", "kuhn", "--model", "stub", "--parallel", "0"], "parallel=0"),  # it would wait for ever
         (["--game", "kuhn", "--model", "stub", "--best-response"], "llm: --best-response has no meaning beside it"),
         (["--game", "kuhn", "--model", "stub", "--mute"], "llm: --mute has no meaning beside it"),
     ],

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...envs import Game
+from ...envs.core.options import whole
 from ...envs.core.rng import streams
 from ...wrappers.agents.as_policy import AgentsAsPolicy
 from ...wrappers.agents.model_calls import ModelError
@@ -48,6 +49,7 @@ def evaluate_model(
         raise ValueError("name the game of the model with --game")
     if deals < ROUND:
         raise ValueError(f"deals={deals}: an interval needs at least {ROUND}")
+    whole("parallel", parallel, 1)
     game = game_of(LLM, evaluated.game, evaluated.options, evaluated.seats)
     player = seated_model(needed(asked.language_model()), game, asked.prompting(), parallel)
     names = against or rivals(game)
