@@ -122,8 +122,22 @@ def test_growth_is_measured_and_drawn(monkeypatch, tmp_path):
     library("matplotlib", "plot")
     growth.picture([*found.values(), base.Row("other", "other", 1.0, "s")], tmp_path / "growth.svg")
     assert "holdem" in (tmp_path / "growth.svg").read_text()
-    with pytest.raises(ValueError, match="measure `growth`"):
-        growth.picture([], tmp_path / "none.svg")
+
+
+@pytest.mark.parametrize(
+    ("names", "file", "sentence"),
+    [
+        (["vector"], "a.svg", "measure growth, too"),
+        (["growth"], "a.txt", "write to a .svg or .png"),
+        (["growth"], "none/a.svg", "in a folder that is there"),
+    ],
+)
+def test_a_picture_that_cannot_be_drawn_is_an_error_before_the_measurements(
+    names, file, sentence, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setattr("parlour.training.commands.bench.measure", lambda name: pytest.fail("measured"))
+    assert cli.main(["bench", *names, "--plot", str(tmp_path / file)]) == 2
+    assert sentence in capsys.readouterr().err
 
 
 def test_a_missing_gpu_is_reported(monkeypatch):

@@ -120,6 +120,16 @@ async def test_no_status_line_comes_after_everybody_has_left(caplog):
     assert len(caplog.records) == 3
 
 
+@in_virtual_time
+async def test_a_status_line_says_that_a_problem_is_over(caplog):
+    caplog.set_level("INFO")
+    problems = iter([None, None, "the disk is full", None, None])
+    telling = asyncio.create_task(tell_status(Activity(failing=lambda: next(problems)), 60.0))
+    await asyncio.sleep(310.0)
+    telling.cancel()
+    assert [record.levelname for record in caplog.records] == ["INFO", "WARNING", "INFO"]
+
+
 def test_a_log_file_rotates_and_levels_are_kept(tmp_path, monkeypatch):
     monkeypatch.setattr(logs, "MOST_LINES", 40)
     path = tmp_path / "a.log"

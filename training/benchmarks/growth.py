@@ -10,7 +10,6 @@ from typing import Any
 
 from ...envs import VectorGame
 from ...envs import game as make_game
-from ...envs.core.installed import install
 from .base import Meter, Row, Seconds, alternate, meter
 from .environments import random_play
 
@@ -102,20 +101,15 @@ def picture(rows: Sequence[Row], path: Path) -> None:
 
     Raises:
         ImportError: if matplotlib is not installed.
-        ValueError: if no row is of `growth`.
     """
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg  # no display, no global state
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ImportError(f"a picture needs matplotlib: {install('plot')}") from None
+    from matplotlib.backends.backend_agg import FigureCanvasAgg  # no display, no global state
+    from matplotlib.figure import Figure
+
     curves: dict[str, list[tuple[int, Row]]] = {}
     for row in rows:
         kind, _, count = row.name.removeprefix("growth-").rpartition("-")
         if row.name.startswith("growth-"):
             curves.setdefault(kind, []).append((int(count), row))
-    if not curves:
-        raise ValueError("nothing to draw: measure `growth`, too")
     named = {kind: next((one for one in PANELS if kind.endswith(one)), "tables") for kind in curves}
     panels = [panel for panel in PANELS if panel in named.values()]
     figure = Figure(figsize=(3 * len(panels), 3.2), layout="constrained")

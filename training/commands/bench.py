@@ -2,7 +2,9 @@
 
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import asdict
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +13,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from ...envs.core.installed import install
 from ...envs.core.options import named
 from ...envs.core.plain_start import PLAIN_START
 from ..benchmarks import measure
@@ -45,18 +48,30 @@ def command(
     PLAIN_START.compile_first()
     os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1"))
     chosen = [named("measurement", name, measurements()) for name in names] or measurements()
+    if plot is not None:
+        _check_plot(plot, chosen)
     rows: list[Row] = []
     for name in chosen:
         with STDERR.status(f"measuring {name} …"):
             rows += measure(name)(0.5 if quick else 3.0)
-    if plot is not None:
-        from ..benchmarks.growth import picture
-
-        picture(rows, plot)
     if as_json:
         print(json.dumps([{**asdict(row), "met": row.met} for row in rows], indent=2))
     else:
         Console().print(report(rows))
+    if plot is not None:
+        from ..benchmarks.growth import picture
+
+        picture(rows, plot)
+
+
+def _check_plot(plot: Path, chosen: Sequence[str]) -> None:
+    """Raise the errors of a picture before the measurements, which take minutes."""
+    if plot.suffix not in (".svg", ".png") or not plot.parent.is_dir():
+        raise ValueError(f"{plot}: write to a .svg or .png, in a folder that is there")
+    if "growth" not in chosen:
+        raise ValueError("nothing to draw: measure growth, too")
+    if find_spec("matplotlib") is None:
+        raise ImportError(f"a picture needs matplotlib: {install('plot')}")
 
 
 def report(rows: list[Row]) -> Group:

@@ -148,10 +148,11 @@ async def tell_status(activity: Activity, seconds: float) -> None:
     before = None
     while True:
         await asyncio.sleep(seconds)
-        problem, numbers = activity.problem(), activity.numbers()
-        if numbers == before and not problem:
+        problem = activity.problem()
+        state = activity.numbers(), problem is None
+        if state == before and not problem:
             continue
-        before = numbers
+        before = state
         line = f"status: {activity.line()}" + (f"; problem: {problem}" if problem else "")
         level = logging.WARNING if problem else logging.INFO
         logger.log(level, "%s", line, extra={FIELDS: {**activity.fields(), "problem": problem}})
