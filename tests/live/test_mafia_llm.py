@@ -3,12 +3,15 @@
 import asyncio
 import json
 import logging
+import re
 
+import command_line
 import endpoint
 import pytest
 from aiohttp import web
 from mafia_players import FIVE, context, scripted, warnings
 from parlour.training.commands.arguments import ModelArguments
+from parlour.training.commands.deploy import mafia as deploy_mafia
 from parlour.training.commands.mafia_agents import maker
 from parlour.training.commands.mafia_summary import MatchSummary
 from parlour.wrappers.agents.language_model import Model
@@ -313,3 +316,24 @@ def test_the_summary_tells_what_was_replaced_and_what_the_model_took(kind):
     assert (model.input_size > 0) == (kind is None) == (not model.faults["failed"])
     lines = list(summary.lines())
     assert (kind is None) or any("in place of its answer: a scripted agent" in one for one in lines)
+
+
+def test_an_agents_server_counts_a_model_once_whatever_ids_its_hosts_choose(monkeypatch, capsys):
+    made = []
+
+    class Server:
+        statistics, connections = None, 0
+
+        def __init__(self, make, **_):
+            made.extend(make(f"p{number}", "Alice") for number in range(50))
+
+    async def serve(*_):
+        for one in made:
+            one.statistics.decisions += 1
+
+    monkeypatch.setattr(deploy_mafia, "MafiaAgentServer", Server)
+    monkeypatch.setattr(deploy_mafia, "_serve", serve)
+    options = ("--model", "stub", "--llm-url", "http://127.0.0.1:9/v1", "--port", "0")
+    code, out, said = command_line.run(capsys, "deploy", "mafia", "llm", *options)
+    assert code == 0, said
+    assert re.findall(r"\b(50|1)\b", out) == ["50"], out

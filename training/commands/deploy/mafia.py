@@ -6,16 +6,16 @@ from typing import Annotated
 
 import tyro
 
+from ....wrappers.agents.model_calls import ModelStatistics
 from ....wrappers.live.common.activity import Activity
 from ....wrappers.live.mafia.agent import MafiaAgentServer
 from ....wrappers.live.mafia.agent_policy import AgentPolicy
-from ....wrappers.live.mafia.llm_agent import load_prompts
+from ....wrappers.live.mafia.llm_agent import MafiaLLMAgent, load_prompts
 from ...terminal.console import Console
 from ...terminal.match import model_table
 from ..arguments import AccessArguments, AddressArguments, LiveArguments, ModelArguments, SessionArguments
 from ..lookup import game_with, trained_for
 from ..mafia_agents import maker
-from ..mafia_summary import MatchSummary
 from ..supervisor import Supervisor
 
 FIRST = ("port", "address", "access-token-file", "model", "llm-url", "prompts", "deadline", "players", "log", "config")
@@ -48,11 +48,14 @@ def command(
     if trained is not None and trained.name == game.name:
         game = trained.make_game()
     model, prompts = language_model.language_model(deadline), load_prompts(language_model.prompts)
-    make, summary = maker(run, game, model, session.seed, players, prompts), MatchSummary()
+    make = maker(run, game, model, session.seed, players, prompts)
+    models: dict[str, ModelStatistics] = {}
 
     def watched(agent_id: str, name: str) -> AgentPolicy:
-        summary.watch([made := make(agent_id, name)])
-        return made
+        agent = make(agent_id, name)
+        if isinstance(agent, MafiaLLMAgent):  # all agents together: the ids are the hosts', as many as they like
+            agent.statistics = models.setdefault(agent.model.name, agent.statistics)
+        return agent
 
     with Supervisor(live, session, console) as supervisor:
         server = MafiaAgentServer(
@@ -65,13 +68,13 @@ def command(
         activity = Activity(
             counts=lambda: {"connections": server.connections},
             statistics=server.statistics,
-            models=lambda: summary.models,
+            models=lambda: models,
         )
         try:
             supervisor.run(_serve(server, run, console), activity)
         finally:
-            if summary.models:
-                console.print(model_table(summary.models))
+            if models:
+                console.print(model_table(models))
 
 
 async def _serve(server: MafiaAgentServer, run: str, console: Console) -> None:
