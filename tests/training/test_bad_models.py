@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+from functools import partial
 
 import endpoint
 import msgspec
@@ -36,8 +37,8 @@ async def endless(request, body):
         await asyncio.sleep(0)
 
 
-async def drips(request, body):
-    response = web.StreamResponse(headers={"Content-Type": "application/json"})
+async def drips(request, body, status=200):
+    response = web.StreamResponse(status=status, headers={"Content-Type": "application/json"})
     await response.prepare(request)
     while True:
         await response.write(b" ")
@@ -60,6 +61,7 @@ BAD = {
     "slow": (endpoint.slow, "late"),
     "down": (endpoint.unauthorized, "failed"),
     "rubbish": (endpoint.rubbish, "failed"),
+    "an error without end": (partial(drips, status=400), "failed"),
 }
 """What answers, and how the answer is counted."""
 

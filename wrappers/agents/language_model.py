@@ -218,7 +218,11 @@ class Model:
             clients = _clients[loop] = {}
         if wanted not in clients:
             client = library().AsyncOpenAI(
-                api_key=key, base_url=self.base_url, max_retries=self.retries, timeout=self.timeout
+                api_key=key,
+                base_url=self.base_url,
+                max_retries=self.retries,
+                timeout=self.timeout,
+                http_client=library().DefaultAsyncHttpxClient(event_hooks={"response": [_close_error]}),
             )
             held = _held(client)
             clients[wanted] = await anext(held), held
@@ -226,6 +230,12 @@ class Model:
 
 
 _clients: "dict[asyncio.AbstractEventLoop, dict[Any, tuple[AsyncOpenAI, AsyncGenerator[AsyncOpenAI, None]]]]" = {}
+
+
+async def _close_error(response: Any) -> None:
+    """Close a reply that is an error: its status says enough, and its text, which the library reads, may be endless."""
+    if response.is_error:
+        await response.aclose()
 
 
 async def _held(client: "AsyncOpenAI") -> "AsyncGenerator[AsyncOpenAI, None]":
