@@ -496,7 +496,8 @@ def test_rules_and_encoder_are_compiled_once_whoever_calls_them():
     assert env.submit(env.agent_selection, envs.Action("submit_bid", {"bid": 12.34})).ok
     env.observe("player_0"), env.observe("player_1")
     encoder.observation(env.table, env.table.turn)
-    assert [len(function.part.signatures) for function in (step, observe)] == [1, 1]
+    for function in (step, observe):  # one on the disk has machine code alone
+        assert len({*function.signatures, *function.part.signatures}) == 1
 
 
 # Another Numba.

@@ -141,7 +141,7 @@ def test_names_in_the_picture_can_be_read_on_a_phone(table):
         assert len(sizes) >= 10
         assert min(sizes) >= 9
         assert max(sizes) >= 10.5
-        boxes = [plate.bounding_box() for plate in page.locator(f"{PICTURE} rect[height='48']").all()]
+        boxes = [plate.bounding_box() for plate in page.locator(f"{PICTURE} rect[width='116'][height='54']").all()]
         assert len(boxes) == 10
         for i, one in enumerate(boxes):
             for other in boxes[:i]:

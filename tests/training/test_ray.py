@@ -229,6 +229,6 @@ def test_the_sum_of_actors_is_measured_beside_one(monkeypatch):
     from checkout_benchmarks import actors
 
     monkeypatch.setattr(actors, "ROUNDS", 1)
-    together, share = actors.actors(0.1)
-    assert together.value > 0
-    assert share.value > 0  # rates of a busy machine have no upper bound
+    rows = actors.actors(0.1)
+    assert len(rows) == 3
+    assert all(row.value > 0 for row in rows)  # rates of a busy machine have no upper bound
