@@ -1,6 +1,7 @@
 """The host's end of the poker protocol without a socket: joining, connections, leaving and going bust."""
 
 import json
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -329,3 +330,59 @@ def test_heads_up_the_dealer_posts_the_small_blind_and_acts_first():
     room.act("call")
     room.act("check")
     assert room.turn == 1  # after the flop the other one
+
+
+# Sitting out.
+
+
+def played_by(table, hands):
+    """Let everybody fold for so many hands; return who was dealt in each one, and its dealer and big blind."""
+    hands_played = []
+    for _ in range(hands):
+        seated = np.flatnonzero(table.table.seated).tolist()
+        big = max(seated, key=lambda seat: table.table.bet[seat])
+        hands_played.append((seated, int(table.table.dealer), big))
+        while table.due is not None and table.due.what == "act":
+            table.timeout(table.due.seat, table.due.token)
+        table.next_hand()
+    return hands_played
+
+
+@pytest.mark.parametrize("count", [3, 4, 6])
+def test_who_sits_out_for_a_hand_is_back_with_the_big_blind_and_no_sooner(count):
+    for out in range(count):
+        for before in range(count):
+            table = Room(count, seats=count).table
+            played_by(table, before)
+            table.sit_out(out, True)
+            played_by(table, 1)
+            missed = played_by(table, 1)[0]
+            table.sit_out(out, False)
+            after = played_by(table, count + 2)
+            assert out not in missed[0]
+            back = next(number for number, (seated, *_) in enumerate(after) if out in seated)
+            assert after[back][2] == out, (out, before, after)
+            assert all(len(seated) == count for seated, *_ in after[back:])
+            big_blinds = [big for *_, big in [missed, *after]]
+            assert all(one != other for one, other in pairwise(big_blinds))
+
+
+def test_nobody_waits_where_fewer_than_two_others_play():
+    table = Room(4, seats=4).table
+    for seat in (0, 1):
+        table.sit_out(seat, True)
+    played_by(table, 2)
+    table.sit_out(2, True)
+    played_by(table, 1)
+    assert table.due is None  # one seat alone is left
+    for seat in (0, 1):
+        table.sit_out(seat, False)
+    table.next_hand()
+    assert played_by(table, 1)[0][0] == [0, 1, 3]
+
+
+def test_who_sits_in_again_before_a_hand_was_dealt_does_not_wait():
+    table = Room(4, seats=4).table
+    table.sit_out(2, True)
+    table.sit_out(2, False)
+    assert all(len(seated) == 4 for seated, *_ in played_by(table, 5))

@@ -7,14 +7,18 @@ from types import SimpleNamespace
 import aiohttp
 import nim
 import pytest
+from aiohttp import web
 from live.table_people import BARGAINING, Program, caller, offering, on_loop, person
 from live.test_table_poker import Guest, until
 from needs import library
 from parlour import envs
 from parlour.envs import Action, AgentResponse
 from parlour.wrappers.live.common.clock import TimeBanks
+from parlour.wrappers.live.poker.host_session import PokerHostSession
 from parlour.wrappers.live.poker.hosted_table import PokerTimes
 from parlour.wrappers.live.poker.table_data import PokerRules
+from parlour.wrappers.live.table import ended_matches
+from parlour.wrappers.live.table.ended_matches import EndedMatches
 from parlour.wrappers.live.table.hand_histories import NotingAgent, PokerHands
 from parlour.wrappers.live.table.host import TableHost
 from parlour.wrappers.live.table.poker import PokerTable
@@ -76,8 +80,6 @@ async def test_a_match_that_has_ended_can_be_taken_home_with_what_the_program_th
 
 @on_loop
 async def test_a_replay_is_made_once(monkeypatch):
-    from parlour.wrappers.live.table import ended_matches
-
     made, real = [], ended_matches.page
     monkeypatch.setattr(ended_matches, "page", lambda *args: made.append(args) or real(*args))
     async with (
@@ -90,6 +92,62 @@ async def test_a_replay_is_made_once(monkeypatch):
         await ann.turn()
         pages = await asyncio.gather(*(got(http, f"{host.url}/ended/replay.html") for _ in range(5)))
         assert {status for status, *_ in pages} == {200} and len(made) == 1
+
+
+def hands_of_two(count):
+    """Return the log of hands in which the first to act folds."""
+    session = PokerHostSession(PokerRules(seats=2), seed=1)
+    for seat in range(2):
+        session.connect(session.join(f"agent {seat}", preferred=seat)[0])
+    hands = PokerHands({})
+    while True:
+        session.timeout(session.due.seat, session.due.token)
+        hands.add(session.hand_log)
+        if len(hands) == count:
+            return hands.log(None)
+        session.next_hand()
+
+
+@on_loop
+async def test_a_replay_shows_the_latest_hands_and_says_so_and_the_log_has_all(monkeypatch):
+    monkeypatch.setattr(ended_matches, "MOST_SHOWN", 3)
+    five, three = hands_of_two(5), hands_of_two(3)
+    answers = {}
+    for log in (five, three):
+        for file in ended_matches.KINDS:
+            request = SimpleNamespace(match_info={"file": file}, transport=None)
+            answers[log, file] = (await EndedMatches().answer(request, log, "holdem")).body.decode()
+    replay = answers[five, "replay.html"]
+    assert "The latest 3 of 5; the log has all." in replay
+    assert ["hand 2" in replay, "hand 3" in replay, "hand 5" in replay] == [False, True, True]
+    assert "latest" not in answers[three, "replay.html"].split('<script type="application/json"')[-1]
+    assert answers[five, "log.jsonl"].encode() == five
+    assert answers[five, "hands.phhs"].count("variant") == 5
+
+
+@on_loop
+async def test_an_address_may_ask_for_few_replays_that_must_be_made():
+    class Peer:
+        def __init__(self, address):
+            self.addresses = {"peername": (address, 1), "sockname": ("10.0.0.1", 2)}
+
+        def get_extra_info(self, name):
+            return self.addresses[name]
+
+    files, logs = EndedMatches(), [hands_of_two(count) for count in range(1, 9)]
+
+    async def ask(log, address, file="hands.phhs"):
+        request = SimpleNamespace(match_info={"file": file}, transport=Peer(address))
+        return (await files.answer(request, log, "holdem")).status
+
+    for log in logs[: ended_matches.MADE_AT_ONCE + 1]:
+        assert await ask(log, "10.0.0.7") == 200
+    with pytest.raises(web.HTTPTooManyRequests) as refusal:
+        await ask(logs[-1], "10.0.0.7")
+    assert refusal.value.headers["Retry-After"] == "10"
+    assert await ask(logs[0], "10.0.0.7") == 200  # it is there already
+    assert await ask(logs[-1], "10.0.0.7", "log.jsonl") == 200
+    assert await ask(logs[-1], "10.0.0.8") == 200
 
 
 @on_loop
@@ -306,7 +364,6 @@ def test_hands_with_raises_all_in_and_a_seat_that_is_empty_are_phh():
     """Hands of random players, of many numbers of seats, are read back to the same stacks."""
     library("pokerkit")
     import numpy as np
-    from parlour.wrappers.live.poker.host_session import PokerHostSession
     from parlour.wrappers.replay.phh import HandHistory
     from parlour.wrappers.replay.phh_reader import hand_of
 

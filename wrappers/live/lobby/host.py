@@ -179,7 +179,7 @@ class LobbyHost(Server):
     async def _result_file(self, request: web.Request) -> web.Response:
         """Answer with a file of a result, as everybody who has played or watched could have it."""
         game, log = self.store.log(int(request.match_info["number"]))
-        return await self._files.answer(log, request.match_info["file"], game)
+        return await self._files.answer(request, log, game)
 
     # For the tables.
 

@@ -1,7 +1,7 @@
 """The hand under way at a hosted table: the compiled record, its sequence numbers and turn tokens, and its log."""
 
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ....envs.core.game import Game
@@ -41,6 +41,7 @@ class LiveHand:
             self.table.stream = streams(seed, 1)[0]
         self._new_token = new_token
         self._log: dict[str, Any] = {}
+        self._big_blind = 0  # the seat that had it in the latest hand
 
     @property
     def turn(self) -> int | None:
@@ -48,12 +49,19 @@ class LiveHand:
         return int(self.table.turn) if self.playing else None
 
     def deal(self, seats: Mapping[int, PokerSeat]) -> None:
-        """Deal the next hand to these seats, but to those that sit out. Only the chips that play are in the record."""
+        """Deal the next hand to these seats, but to those that sit out, or wait for the big blind.
+
+        Only the chips that play are in the record.
+        """
         table = self.table
+        dealer = self._let_back(seats)
         for number, seat in seats.items():
             chips = int(table.stack[number]) + seat.chips
-            table.stack[number], seat.chips = (0, chips) if seat.sits_out else (chips, 0)
-        if self.number == 0:
+            seat.waits |= seat.out
+            table.stack[number], seat.chips = (0, chips) if seat.sits_out or seat.waits else (chips, 0)
+        if dealer is not None:
+            table.dealer = dealer
+        elif self.number == 0:
             table.dealer = min(number for number in seats if table.stack[number] > 0)
         else:
             table.dealer = rules.next_dealer(table)
@@ -64,9 +72,27 @@ class LiveHand:
         stacks = table.stack.tolist()
         table.hand = 0  # to the rules, and to those who observe, every hand is an episode of one
         rules.deal(table)
+        self._big_blind = self._left_of(int(table.small_seat), table.seated.nonzero()[0].tolist())[0]
         self.seq += bool(table.done)  # blinds that put everybody all-in
         self._open_turn()
         self._open_log(seats, stacks)
+
+    def _let_back(self, seats: Mapping[int, PokerSeat]) -> int | None:
+        """Let back the seat that waits for the big blind and is next to have it; or all, where fewer than two play.
+
+        Returns:
+            The dealer with which it has the big blind; None: it is no such seat's turn.
+        """
+        ready = [one for one, seat in seats.items() if not seat.sits_out and self.table.stack[one] + seat.chips]
+        play = [number for number in ready if not seats[number].waits]
+        due = ready if len(play) < 2 else [one for one in self._left_of(self._big_blind, ready)[:1] if one not in play]
+        for number in due:
+            seats[number].waits = False
+        return self._left_of(due[0], [*play, *due])[-3] if due and len(play) >= 2 else None
+
+    def _left_of(self, seat: int, numbers: Iterable[int]) -> list[int]:
+        """Return these seats in their order around the table, from the one left of `seat` to `seat` itself."""
+        return sorted(numbers, key=lambda number: (number - seat - 1) % self.game.seats)
 
     def move(self, kind: str, payload: Mapping[str, Any]) -> rules.Move | ActionResult:
         """Return the move that an action stands for, or why it is refused."""

@@ -196,7 +196,10 @@ class PokerHostSession:
         return [self._welcome(other) for other in connected] + self.next_hand()
 
     def sit_out(self, number: int, out: bool) -> Sends:
-        """Deal a seat no further hand, until it is `out` no longer. Its hand under way is checked or folded."""
+        """Deal a seat no further hand, until it is `out` no longer. Its hand under way is checked or folded.
+
+        If it missed a hand, it is dealt in again with the big blind; or at once, where fewer than two others play.
+        """
         if self.seats[number].out == out:
             return []
         self.seats[number].out = out

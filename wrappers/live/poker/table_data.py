@@ -53,6 +53,7 @@ class PokerSeat:
         connected: whether it has a connection.
         leaving: whether its seat is free after this hand.
         out: whether its player wants no further hand for now.
+        waits: whether it was out while hands were dealt, and is back with its big blind.
         missed: turns in a row that passed without a connection; at first as if they were enough to sit out.
     """
 
@@ -62,6 +63,7 @@ class PokerSeat:
     connected: bool = False
     leaving: bool = False
     out: bool = False
+    waits: bool = False
     missed: int = SITS_OUT_AFTER
 
     @property

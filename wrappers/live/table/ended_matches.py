@@ -15,12 +15,18 @@ from ...logs.match_log import Lines
 from ...replay.log_reader import moments
 from ...replay.page import page
 from ...replay.phh_writer import phhs
+from ..common.budgets import Pace
+from ..common.listening import stranger
 from ..common.page import HEADERS
 
 KINDS = {"replay.html": "text/html", "log.jsonl": "application/jsonl", "hands.phhs": "text/plain"}
 """The files of a match that has ended, and their content types. Only hold'em has hands."""
 KEPT = 20
 """Files that are kept, so that each is made once."""
+MOST_SHOWN = 100
+"""The latest hands or matches of a log that its replay shows; each takes some 25 ms to draw."""
+MADE, MADE_AT_ONCE = 0.1, 5
+"""Files that are made for an address per second, and at once; further ones get HTTP 429."""
 LOG_LIMIT = 2**22
 """The most bytes of a log; a longer one is not kept."""
 REPLAY_HEADERS = {
@@ -44,25 +50,31 @@ class EndedMatches:
     def __init__(self) -> None:
         self._made: OrderedDict[tuple[bytes, str], bytes] = OrderedDict()
         self._one_at_a_time = asyncio.Lock()
+        self._pace = Pace(MADE, MADE_AT_ONCE)
 
-    async def answer(self, log: bytes, file: str, title: str) -> web.Response:
-        """Return one of the files (`KINDS`) of a match.
+    async def answer(self, request: web.Request, log: bytes, title: str) -> web.Response:
+        """Return one of the files (`KINDS`) of a match, which the path of the request names.
 
         Raises:
             web.HTTPNotFound: if there is no such file, or no log.
+            web.HTTPTooManyRequests: if too many had to be made for this address.
         """
+        file = request.match_info["file"]
         if not log or file not in KINDS:
             raise web.HTTPNotFound(text=f"there is no {file[:40]!a} of this match\n")
-        body = log if file == "log.jsonl" else await self._make(log, file, title)
+        body = log if file == "log.jsonl" else await self._make(stranger(request.transport), log, file, title)
         if not body:
             raise web.HTTPNotFound(text="hand histories are of hold'em\n")
         saved = {"Content-Disposition": f'attachment; filename="{title}-{file}"'}
         headers = REPLAY_HEADERS if file == "replay.html" else HEADERS | saved
         return web.Response(body=body, content_type=KINDS[file], charset="utf-8", headers=headers)
 
-    async def _make(self, log: bytes, file: str, title: str) -> bytes:
+    async def _make(self, address: str, log: bytes, file: str, title: str) -> bytes:
         async with self._one_at_a_time:
             if (log, file) not in self._made:
+                if self._pace.wait(address) is None:
+                    why, wait = "too many replays of this address; try again later", {"Retry-After": f"{1 / MADE:g}"}
+                    raise web.HTTPTooManyRequests(text=why, headers=wait)
                 self._made[log, file] = await asyncio.to_thread(
                     _replay if file == "replay.html" else _hands, log, title
                 )
@@ -73,7 +85,10 @@ class EndedMatches:
 
 
 def _replay(log: bytes, title: str) -> bytes:
-    return page(moments(log), title).encode()
+    lines = log.splitlines(keepends=True)
+    begins = [place for place, line in enumerate(lines) if line.startswith((b'{"kind":"hand"', b'{"kind":"match"'))]
+    note = f"The latest {MOST_SHOWN} of {len(begins)}; the log has all." if len(begins) > MOST_SHOWN else ""
+    return page(moments(b"".join(lines[begins[-MOST_SHOWN] :]) if note else log), title, lambda: note).encode()
 
 
 def _hands(log: bytes, title: str) -> bytes:

@@ -269,7 +269,7 @@ class TableHost(Server):
 
     async def _ended_file(self, request: web.Request) -> web.Response:
         """Answer with a file of the latest match that has ended. It says all of it, to everybody who looks on."""
-        return await self._files.answer(self._ended_log, request.match_info["file"], self.session.game.name)
+        return await self._files.answer(request, self._ended_log, self.session.game.name)
 
 
 def page(game: Game, **facts: Any) -> list[web.RouteDef]:

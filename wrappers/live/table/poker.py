@@ -280,7 +280,8 @@ class PokerTable:
         hands = self._hands.get(table.table_id)
         if hands is None or (file == "replay.html" and not hands.ended):
             raise Refusal(messages.INVALID_TABLE_STATE, "there is no such file before the end")
-        return await self._files.answer(hands.log(None if seat_token is None else seat_token.agent_id), file, "holdem")
+        log = hands.log(None if seat_token is None else seat_token.agent_id)
+        return await self._files.answer(request, log, "holdem")
 
     async def _view(self, request: web.Request) -> web.Response:
         """Answer with the picture of a table and the actions of its hand, as the seat of the session token sees them.
@@ -295,7 +296,8 @@ class PokerTable:
         facts = {name: game[name] for name in ("hand", "history", "smallBlind", "bigBlind")}
         narrow = "narrow" in request.query
         drawn = (small_picture.picture if narrow else table.session.game.renderer.picture)([state])
-        facts["out"] = [number for number, seat in table.session.seats.items() if seat.out]
+        for name in ("out", "waits"):
+            facts[name] = [number for number, seat in table.session.seats.items() if getattr(seat, name)]
         facts |= {"watchers": self.watchers, "hands": len(self._hands.get(table.table_id, ()))}
         facts |= {"left": None if table.left is None else round(1000 * table.left), "bank": round(1000 * table.bank)}
         return web.json_response({"picture": drawn, "rank": own.get("rank", ""), **facts})

@@ -253,7 +253,7 @@ function seat(view, place) {
   const note = [
     place.seat === view.you ? "you" : "",
     place.name !== null && !place.connected ? "away" : "",
-    place.out ? "sits out" : "",
+    place.out ? "sits out" : place.waits ? "waits for the big blind" : "",
     view.status === "over" && place.name !== null && place.ready && !place.program ? "ready" : "",
   ]
     .filter(Boolean)

@@ -162,7 +162,10 @@ export class PokerClient {
     view.watchers = drawn.watchers;
     view.bank = drawn.bank;
     view.deadline = drawn.left === null ? null : performance.now() + drawn.left;
-    for (const place of view.seats) place.out = drawn.out.includes(place.seat);
+    for (const place of view.seats) {
+      place.out = drawn.out.includes(place.seat);
+      place.waits = drawn.waits.includes(place.seat);
+    }
     this.changed();
   }
 

@@ -75,6 +75,7 @@ export interface Place {
   ready: boolean;
   /** Its player wants no further hand for now. */
   out?: boolean;
+  waits?: boolean;
 }
 
 /** All that the page shows. A client changes it and lets the page know. */
