@@ -118,10 +118,16 @@ class GameEnvironment:
 
         Returns:
             What you see in your next turn, or why the action was refused.
+
+        Raises:
+            ValueError: for a payload that is no JSON.
         """
         if self.turn is None or self.turn.done:
             return OVER
-        answer = json.dumps({"action_type": action_type, "payload": payload}, ensure_ascii=False)
+        try:
+            answer = json.dumps({"action_type": action_type, "payload": payload}, ensure_ascii=False)
+        except TypeError as error:
+            raise ValueError(f"payload={payload!r}: need what JSON has: {error}") from None
         self.turn = turn = self.table.step(answer)
         self.faults = self.table.faults[self.seat] - self._before
         return self._said(turn)
@@ -159,7 +165,12 @@ def log_faults(
 
     Returns:
         Zeros.
+
+    Raises:
+        ValueError: if there is no environment.
     """
+    if not environments:
+        raise ValueError("environments=[]: means need at least one environment")
     for environment in environments:
         environment.get_reward()
     count = len(environments)

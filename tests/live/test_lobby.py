@@ -209,6 +209,12 @@ async def test_a_table_that_is_not_listed_is_seen_by_its_owner_only():
         assert [one["table_id"] for one in (await look(host, ann))["tables"]] == [table_id]
         async with host.http.get(f"{host.url}/tables/{table_id}/") as reply:
             assert reply.status == 200  # for those who have the link
+        async with at_table(host, table_id) as page:  # who sits there goes on from it to the next table
+            await page.send("sit", name="Bob", access_token=bob)
+            await page.until("seated")
+            [seen] = (await look(host, bob))["tables"]
+            assert (seen["table_id"], seen["listed"], seen["yours"]) == (table_id, False, False)
+            assert (await look(host))["tables"] == []
 
 
 @on_loop

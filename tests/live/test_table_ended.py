@@ -463,10 +463,10 @@ async def test_a_poker_player_may_think_longer_out_of_a_bank_that_comes_back_by_
         seat = hosted.session.due.seat
         assert seat == 0  # still hers
         hosted._deliver(hosted.session.timeout(seat, hosted.session.due.token))
-        left = hosted._banks.left(0)
+        left = hosted._banks.left(hosted.session.seats[0].agent_id)
         assert 4.0 < left < 4.7
         async with asyncio.timeout(10):
-            while hosted._banks.left(0) < left + 0.4:  # with the next hand
+            while hosted._banks.left(hosted.session.seats[0].agent_id) < left + 0.4:  # with the next hand
                 await asyncio.sleep(0.01)
 
 
@@ -485,7 +485,28 @@ async def test_sitting_out_and_in_does_not_fill_a_bank():
         for out in (True, False) * 5:  # she folds, and the next hand is not dealt yet
             hosted.sit_out(0, out)
         assert (hosted.session.hand, hosted.session.due.what) == (1, "hand")
-        assert hosted._banks.left(0) < 4.5
+        assert hosted._banks.left(hosted.session.seats[0].agent_id) < 4.5
+
+
+@on_loop
+async def test_who_takes_a_seat_has_a_full_bank_and_not_what_another_left():
+    times = PokerTimes(hand=0.3, act=0.1, bank=5.0)
+    async with (
+        PokerTable(PokerRules(seats=2), {1: ("caller", Program(caller))}, times=times) as table,
+        aiohttp.ClientSession() as http,
+        Table(http, table) as ann,
+    ):
+        while not (await until(ann.socket, "game_state")).get("actions"):
+            pass
+        await asyncio.sleep(0.8)
+        hosted = table._table
+        hosted._deliver(hosted.session.timeout(0, hosted.session.due.token))
+        assert hosted._banks.left(hosted.session.seats[0].agent_id) < 4.5
+        hosted.leave(0)
+        async with Table(http, table, "Bob") as bob:
+            while not (await until(bob.socket, "game_state")).get("actions"):
+                pass
+            assert (hosted.session.due.seat, hosted.session.seats[0].name, hosted.bank) == (0, "Bob", 5.0)
 
 
 def test_notes_of_another_hand_are_not_those_of_this_one():

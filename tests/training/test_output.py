@@ -8,7 +8,9 @@ from io import StringIO
 
 import pytest
 from parlour.training.terminal.console import Console
+from parlour.training.terminal.match import model_table
 from parlour.training.terminal.streams import READABLE
+from parlour.wrappers.agents.model_calls import ModelStatistics
 from rich.table import Table
 
 CUT = re.compile(r"[-+]?\d[\d.,]*\d…|\d…|…\d")
@@ -38,6 +40,13 @@ def test_no_number_and_no_name_is_cut(width):
     assert "…" not in text
     assert "a-run-with-a-long-name-2026" in re.sub(r"[\s│]|[+\d,.-]+(?= )", "", text) or width >= 55
     assert max(map(len, text.splitlines())) <= max(width, 27)
+
+
+def test_no_heading_of_the_counts_of_models_is_broken_inside_a_word():
+    table = model_table({"player_0": ModelStatistics(decisions=3)})
+    for width in (60, 80, 100, 160):
+        text = shown(width, table)
+        assert all(word in text for head in ModelStatistics().row() for word in head.split()), text
 
 
 def test_a_table_that_fits_stays_a_table():

@@ -76,6 +76,19 @@ def test_one_screen_does_not_scroll_and_what_is_typed_early_is_no_answer():
         assert "XYZZY" not in end and "is not one of" not in end
 
 
+def test_typing_is_shown_again_after_sigterm():
+    termios = library("termios")
+    with playing("leduc", "--agents", "human", "call", "--seed", "3", "--delay", "30") as terminal:
+        terminal.until("\n> ")
+        terminal.type("call")
+        terminal.until("(human): call")  # the screen pauses
+        assert not termios.tcgetattr(terminal._end)[3] & termios.ECHO
+        terminal.process.terminate()
+        terminal.until("stopped")
+        assert terminal.process.wait(30) == 130
+        assert termios.tcgetattr(terminal._end)[3] & termios.ECHO
+
+
 def test_lines_end_between_words_and_plain_text_is_not_cleared():
     with playing("mafia", "--agents", "human", *["loyal"] * 6, "--seed", "93", "--delay", "0", "--plain") as terminal:
         shown = terminal.until("\n> ")

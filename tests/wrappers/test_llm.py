@@ -11,6 +11,7 @@ from aiohttp import web
 from needs import library
 from parlour import envs
 from parlour.envs import Action, AgentResponse
+from parlour.training.commands.arguments import PromptArguments
 from parlour.wrappers.agents import language_model
 from parlour.wrappers.agents.language_model import Model
 from parlour.wrappers.agents.llm import LLMAgent
@@ -239,6 +240,18 @@ def test_a_real_model_plays_games_by_schema():
         assert not isinstance(BARGAINING.view.parse(table, answer.action), envs.ActionResult)
     finally:
         del server
+
+
+def test_no_problem_and_no_fact_of_a_model_names_the_password_of_its_url():
+    url = "http://ann:sesame@127.0.0.1:9/v1?key=sesame"
+    call = ModelCall()
+    with pytest.raises(ModelError) as error:
+        run(Model(name="stub", base_url=url, retries=0).choose(CHAT, SCHEMA, call=call))
+    for text in (str(error.value), str(call.problem)):
+        assert "127.0.0.1:9/v1" in text and "sesame" not in text
+    facts = PromptArguments(model="stub", llm_url=url).facts()
+    assert facts["llm_url"] == "http://…@127.0.0.1:9/v1?…"
+    assert PromptArguments(model="stub").facts()["llm_url"] is None
 
 
 def test_an_answer_that_is_no_text_is_a_fault():

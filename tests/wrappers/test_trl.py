@@ -4,6 +4,7 @@ import json
 from functools import partial
 from importlib.resources import files
 
+import numpy as np
 import pytest
 from cases import CASES
 from mirror import Mirror
@@ -129,6 +130,17 @@ def test_an_episode_of_every_game_returns_what_the_environment_does(case, train)
     logged = trainer.state.log_history[0]
     assert logged["rewards/GameEnvironment/mean"] == pytest.approx(mirror.returns[seat], rel=1e-5, abs=1e-5)
     assert logged["refused"] == environment.faults.total()
+
+
+def test_what_is_no_json_and_a_batch_of_nothing_are_refused_in_sentences():
+    environment = GameEnvironment("leduc", opponents={"player_1": Calls()})
+    environment.reset(seed=1)
+    for value in ({"call"}, np.int64(3)):
+        with pytest.raises(ValueError, match="need what JSON has"):
+            environment.play("call", {"amount": value})
+    assert not environment.turn.done and not environment.faults
+    with pytest.raises(ValueError, match="at least one environment"):
+        log_faults([], lambda name, value: None)
 
 
 def test_who_stops_to_call_pays_for_every_turn_that_the_safe_action_plays():

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 import tyro
 
-from ...wrappers.agents.language_model import Model
+from ...wrappers.agents.language_model import Model, without_secrets
 from ...wrappers.agents.prompt import Prompting, StateView, load_prompts
 from ...wrappers.logs.program_log import Format, Level
 from ..parallel.tasks import Workers
@@ -155,7 +155,8 @@ class PromptArguments(ModelArguments, ViewArguments):
         """Return what the model's play depends on, as JSON; of the prompts a digest."""
         names = ("model", "llm_url", "temperature", "max_tokens", "state_view", "legal_actions", "conversation", "skin")
         prompts = sha256(msgspec.json.encode(self.prompting()().prompts)).hexdigest()[:16]
-        return {**{name: getattr(self, name) for name in names}, "prompts": prompts}
+        facts = {name: getattr(self, name) for name in names}
+        return {**facts, "llm_url": self.llm_url and without_secrets(self.llm_url), "prompts": prompts}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,7 @@
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,8 @@ from .teams import evaluate_teams, require_room_for
 
 DEALS = 20_000
 """Deals per opponent."""
+PARALLEL = 4
+"""Requests to a language model at the same time."""
 FIRST = (
     "against", "deals", "best-response", "held-out", "teams", "game", "seats", "options", "search",
     "model", "llm-url", "json",
@@ -80,7 +82,7 @@ def command(
     raw: bool = False,
     picture: Path | None = None,
     asked: PromptArguments,
-    parallel: int = 4,
+    parallel: int | None = None,
     work: WorkerArguments,
     report: ReportArguments,
 ) -> None:
@@ -111,8 +113,11 @@ def command(
         raw: Count every result as it was, luck included. Default: where the game has a method for it, luck is taken
             out (hold'em: that of the board, or of all-ins); the mean is the same, the interval is smaller.
         picture: File for the picture. Default: theory.png in the run folder.
-        parallel: Requests to a language model at the same time.
+        parallel: Requests to a language model at the same time. Default: 4.
     """
+    if evaluated.run != LLM:
+        unused = [one.name for one in fields(asked) if getattr(asked, one.name) != one.default]
+        _require_no_others(evaluated.run or "--teams", parallel=parallel is not None, **dict.fromkeys(unused, True))
     if teams is not None:
         others = {"run": evaluated.run, "against": against, "best_response": best_response, "held_out": held_out}
         _require_no_others("--teams", **others)
@@ -131,8 +136,8 @@ def command(
     if evaluated.run == LLM:
         others = {name: getattr(play, name) for name in ("deterministic", "search", "mute", "scramble")}
         _require_no_others(LLM, best_response=best_response, held_out=held_out, raw=raw, picture=picture, **others)
-        games = MODEL_DEALS if deals is None else deals
-        evaluate_model(policy_arguments, against or (), games, parallel, asked, report)
+        games, at_once = MODEL_DEALS if deals is None else deals, PARALLEL if parallel is None else parallel
+        evaluate_model(policy_arguments, against or (), games, at_once, asked, report)
         return
     if held_out:
         _require_no_others("--held-out", best_response=best_response, mute=play.mute, scramble=play.scramble)

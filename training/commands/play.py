@@ -21,6 +21,7 @@ from .arguments import AgentsArguments, FilmArguments, GameArguments, PlayersArg
 from .lookup import HUMAN, agent, game_with, has_seats, names_seats, of_the_zoo, rivals, warn_about_differences
 from .replay import check_out, write
 from .searching import searching_agents
+from .stopping import interruptible
 
 FIRST = ("agents", "options", "matches", "screen", "out", "delay", "search", "seed", "log", "view", "model")
 YOU = PlayersArguments()
@@ -74,7 +75,8 @@ def command(
         quiet = replace(match, console=Console(quiet=not people), delay=0.0)
         _record(quiet, out, film, count, session)
     else:
-        with opened(session.log) as match.log, hidden_typing() as asking:
+        # Where a signal ends the match, too, what is typed is shown again.
+        with interruptible(), opened(session.log) as match.log, hidden_typing() as asking:
             for person in (one for one in agents if isinstance(one, HumanAgent)):
                 person.asking = asking
                 person.hears_all = plain or not _has_room(match)

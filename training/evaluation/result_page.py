@@ -13,6 +13,7 @@ from typing import Any
 
 from ...envs.render.svg import escape
 from ...wrappers import replay
+from ...wrappers.agents.language_model import without_secrets
 
 STYLE = """
 main { max-width: 1100px; margin: 0 auto; padding: 0 1rem 2rem; display: grid; gap: 1rem;
@@ -56,18 +57,13 @@ def provenance(argv: Sequence[str] | None = None) -> dict[str, Any]:
     for arg in args:
         name, equals, _ = arg.partition("=")
         is_secret = SECRET.fullmatch(name) is not None
-        words.append("…" if hidden else f"{name}=…" if is_secret and equals else _without_secrets(arg))
+        words.append("…" if hidden else f"{name}=…" if is_secret and equals else without_secrets(arg))
         hidden = is_secret and not equals
     return {
         "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "version": f"parlour {metadata.version('parlour')}",
         "command": " ".join(word if word.endswith("…") else shlex.quote(word) for word in words),
     }
-
-
-def _without_secrets(arg: str) -> str:
-    """Return an argument; of a URL, neither the password nor the query."""
-    return re.sub(r"\?.*", "?…", re.sub(r"//[^/@]+@", "//…@", arg)) if "://" in arg else arg
 
 
 def facts(rows: Mapping[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import rich.console
@@ -24,13 +25,17 @@ class Console(rich.console.Console):
         super().print(*(self._whole(one) if isinstance(one, Table) else one for one in objects), **settings)
 
     def _whole(self, table: Table) -> Table | Text:
-        """Return a table as it is, with words folded; or as text, where a number would be cut or the edge be passed."""
+        """Return a table as it is, with words folded; or as text, where a heading or a number would be cut.
+
+        It is text, too, where the table would pass the edge.
+        """
         for column in table.columns:
             column.overflow = "fold"
         shown = "".join(segment.text for segment in self.render(table))
         numbers = (word for column in table.columns for word in _words(column) if NUMBER.fullmatch(word))
+        heads = (word for column in table.columns for word in _plain(column.header).split())
         fits = max(map(cell_len, shown.splitlines()), default=0) <= self.width
-        return table if fits and all(word in shown for word in numbers) else _row_by_row(table)
+        return table if fits and all(word in shown for word in chain(numbers, heads)) else _row_by_row(table)
 
 
 def _words(column: Column) -> Iterator[str]:

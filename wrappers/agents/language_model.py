@@ -10,6 +10,7 @@ import json
 import logging
 import math
 import os
+import re
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -322,9 +323,14 @@ async def _named(model: Model) -> AsyncIterator[None]:
     except Exception as error:  # errors of the library, of its dependencies, or of an unusual endpoint
         status = getattr(error, "status_code", None)
         what = type(error).__name__ if status is None else f"HTTP {status}"
-        where = f" at {model.base_url}" if model.base_url else ""
+        where = f" at {without_secrets(model.base_url)}" if model.base_url else ""
         late = isinstance(error, library().APITimeoutError)
         raise ModelError(f"{model.name}{where}: {what}", "late" if late else "failed") from None
+
+
+def without_secrets(text: str) -> str:
+    """Return a text; of a URL, neither the password nor the query."""
+    return re.sub(r"\?.*", "?…", re.sub(r"//[^/@]+@", "//…@", text)) if "://" in text else text
 
 
 def _likely_tokens(reply: Any) -> list[tuple[str, float]] | None:

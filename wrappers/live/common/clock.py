@@ -1,7 +1,7 @@
 """The clock of all hosts and agents: deadlines of answers, and timers of what a session waits for."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Hashable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
@@ -101,7 +101,7 @@ class SessionTimer(Generic[Due]):
 
 
 class TimeBanks:
-    """What seats have for turns that take longer than the time of a turn.
+    """What seats, or players, have for turns that take longer than the time of a turn.
 
     Args:
         full: seconds of a full bank.
@@ -109,13 +109,13 @@ class TimeBanks:
 
     def __init__(self, full: float) -> None:
         self._full = full
-        self._left: dict[int, float] = {}
+        self._left: dict[Hashable, float] = {}
 
-    def left(self, seat: int) -> float:
+    def left(self, seat: Hashable) -> float:
         """Return the seconds in a seat's bank."""
         return self._left.get(seat, self._full)
 
-    def turn_ended(self, seat: int, left: float) -> None:
+    def turn_ended(self, seat: Hashable, left: float) -> None:
         """Take what a turn used: `left` seconds were left of it, bank included."""
         self._left[seat] = min(self.left(seat), left)
 

@@ -202,6 +202,10 @@ class LobbyRefusal(Exception):
         self.code = code
 
 
+def _sits(person: str | None, seats: Sequence[SeatTaken | None]) -> bool:
+    return person is not None and any(seat is not None and seat.name == person for seat in seats)
+
+
 def _ignored(result: TableResult) -> None:
     """Keep the result of an unlisted table from the others."""
 
@@ -318,7 +322,7 @@ class LobbyTables:
                 watchers=one.table.watchers,
             )
             for table_id, one in reversed(self._open.items())
-            if one.listed or one.opened_by == person
+            if one.listed or one.opened_by == person or _sits(person, one.table.taken)
         ]
 
     async def end_empty(self) -> None:

@@ -296,7 +296,7 @@ class HostedTable:
         due = self.session.due
         if due != self._timer.due:
             self._use_banks(self._timer.due, self._timer.left)
-            self.bank = 0.0 if due is None or not self._plays(due.seat) else self._banks.left(due.seat)
+            self.bank = 0.0 if due is None or not self._plays(due.seat) else self._banks.left(self._player(due.seat))
         if due is None or due.what == "hand":
             seconds = self._times.hand
         else:
@@ -308,10 +308,14 @@ class HostedTable:
         """Whether a seat is waited for in its turn."""
         return self.connected(seat) and not self.session.seats[seat].out
 
+    def _player(self, seat: int) -> str:
+        """Return whose bank a turn of the seat uses; who takes the seat next has another one."""
+        return self.session.seats[seat].agent_id if seat in self.session.seats else ""
+
     def _use_banks(self, before: PokerDue | None, left: float | None) -> None:
         """Take from a bank what the turn before used; fill the banks a little with each hand."""
         if before is not None and before.what == "act" and left is not None and self.bank:
-            self._banks.turn_ended(before.seat, left)
+            self._banks.turn_ended(self._player(before.seat), left)
         if self._banked != self.session.hand:
             self._banked = self.session.hand
             self._banks.refill(0.1)
