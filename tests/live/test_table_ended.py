@@ -446,6 +446,12 @@ async def test_of_two_players_no_hand_is_dealt_while_one_sits_out():
         assert session.hand > hand
 
 
+async def turn_of(client):
+    """Read until it is the player's turn."""
+    while not (await until(client.socket, "game_state")).get("actions"):
+        pass
+
+
 @on_loop
 async def test_a_poker_player_may_think_longer_out_of_a_bank_that_comes_back_by_and_by():
     times = PokerTimes(hand=0.01, act=0.2, bank=5.0)
@@ -454,8 +460,7 @@ async def test_a_poker_player_may_think_longer_out_of_a_bank_that_comes_back_by_
         aiohttp.ClientSession() as http,
         Table(http, table) as ann,
     ):
-        while not (await until(ann.socket, "game_state")).get("actions"):
-            pass
+        await turn_of(ann)
         seen = json.loads((await got(http, f"{ann.path}/view", ann.token))[1])
         assert seen["bank"] == 5000 and 5000 < seen["left"] <= 5200
         await asyncio.sleep(0.7)
@@ -478,8 +483,7 @@ async def test_sitting_out_and_in_does_not_fill_a_bank():
         aiohttp.ClientSession() as http,
         Table(http, table) as ann,
     ):
-        while not (await until(ann.socket, "game_state")).get("actions"):
-            pass
+        await turn_of(ann)
         await asyncio.sleep(0.8)
         hosted = table._table
         for out in (True, False) * 5:  # she folds, and the next hand is not dealt yet
@@ -496,16 +500,14 @@ async def test_who_takes_a_seat_has_a_full_bank_and_not_what_another_left():
         aiohttp.ClientSession() as http,
         Table(http, table) as ann,
     ):
-        while not (await until(ann.socket, "game_state")).get("actions"):
-            pass
+        await turn_of(ann)
         await asyncio.sleep(0.8)
         hosted = table._table
         hosted._deliver(hosted.session.timeout(0, hosted.session.due.token))
         assert hosted._banks.left(hosted.session.seats[0].agent_id) < 4.5
         hosted.leave(0)
         async with Table(http, table, "Bob") as bob:
-            while not (await until(bob.socket, "game_state")).get("actions"):
-                pass
+            await turn_of(bob)
             assert (hosted.session.due.seat, hosted.session.seats[0].name, hosted.bank) == (0, "Bob", 5.0)
 
 

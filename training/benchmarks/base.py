@@ -56,7 +56,7 @@ class Row:
 Seconds = float
 Measure = Callable[[Seconds], list[Row]]
 Meter = Callable[[Seconds], float]
-"""Works for so many seconds of processor time and returns the units per second of it."""
+"""Works for so many seconds, of processor time if nothing else is said, and returns the units per second."""
 
 
 def rates(*runs: Callable[[], int], seconds: Seconds, rounds: int = 20) -> list[list[float]]:
@@ -84,14 +84,14 @@ def alternate(*meters: Meter, seconds: Seconds, rounds: int = 20) -> list[list[f
     return [list(of) for of in zip(*rates_of_rounds, strict=True)]
 
 
-def meter(run: Callable[[], int]) -> Meter:
-    """Return the meter of a function that works and returns the number of units that it did."""
+def meter(run: Callable[[], int], clock: Callable[[], Seconds] = time.process_time) -> Meter:
+    """Return the meter of a function that works and returns the number of units that it did, by a clock."""
 
     def measured(seconds: Seconds) -> float:
-        begun, units, spent = time.process_time(), 0, 0.0
+        begun, units, spent = clock(), 0, 0.0
         while spent <= seconds:
             units += run()
-            spent = time.process_time() - begun
+            spent = clock() - begun
         return units / spent
 
     return measured

@@ -2,14 +2,14 @@
 
 import gc
 import os
-import resource
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from ...envs import VectorGame
 from ...envs import game as make_game
+from ...wrappers.live.common.activity import resident_bytes
 from .base import Meter, Row, Seconds, alternate, meter
 from .environments import random_play
 
@@ -35,7 +35,8 @@ def growth(seconds: Seconds) -> list[Row]:
     rows += _rates("growth-seats", what, SEATS, [meter(random_play(one)) for one in tables], seconds)
     tables = [VectorGame(make_game("holdem", seats=2), TABLES_OF_THREADS, threads=threads) for threads in THREADS]
     what = f"hold'em, {TABLES_OF_THREADS:,} tables, {{}} threads on {os.cpu_count()} cores, elapsed time"
-    return rows + _rates("growth-threads", what, THREADS, [_elapsed(random_play(one)) for one in tables], seconds)
+    meters = [meter(random_play(one), time.perf_counter) for one in tables]  # processor time adds up over threads
+    return rows + _rates("growth-threads", what, THREADS, meters, seconds)
 
 
 def _of_tables(name: str, options: dict[str, Any], seconds: Seconds) -> list[Row]:
@@ -49,11 +50,11 @@ def _of_tables(name: str, options: dict[str, Any], seconds: Seconds) -> list[Row
         if held > MEMORY:
             break
         gc.collect()
-        before = _resident()
+        before = resident_bytes()
         meters.append(meter(random_play(VectorGame(game, count))))
         meters[-1](0)
         counts.append(count)
-        memory.append((_resident() - before) / 1e6)
+        memory.append(None if before is None else ((resident_bytes() or 0) - before) / 1e6)
     rows = _rates(f"growth-{name}", f"{name}, {{:,}} tables", counts, meters, seconds)
     note = f"{one:,} bytes of record, observation and mask in a table"
     key, what = f"growth-{name}-memory", f"memory of {name}, {{:,}} tables"
@@ -64,32 +65,11 @@ def _of_tables(name: str, options: dict[str, Any], seconds: Seconds) -> list[Row
 
 
 def _rates(key: str, what: str, counts: Sequence[int], meters: Sequence[Meter], seconds: Seconds) -> list[Row]:
-    found = alternate(*meters, seconds=seconds, rounds=ROUNDS)
+    rates = alternate(*meters, seconds=seconds, rounds=ROUNDS)
     return [
-        Row.of(f"{key}-{count}", what.format(count), rates, "decisions/s")
-        for count, rates in zip(counts, found, strict=True)
+        Row.of(f"{key}-{count}", what.format(count), of_count, "decisions/s")
+        for count, of_count in zip(counts, rates, strict=True)
     ]
-
-
-def _elapsed(run: Callable[[], int]) -> Meter:
-    """Return the meter of a function with threads: by the clock on the wall."""
-
-    def measured(seconds: Seconds) -> float:
-        begun, units, spent = time.perf_counter(), 0, 0.0
-        while spent <= seconds:
-            units += run()
-            spent = time.perf_counter() - begun
-        return units / spent
-
-    return measured
-
-
-def _resident() -> float:
-    """Return the memory of this process in bytes; where the system does not tell it, its largest until now."""
-    try:
-        return int(Path("/proc/self/statm").read_text().split()[1]) * float(resource.getpagesize())
-    except FileNotFoundError:
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024.0
 
 
 def picture(rows: Sequence[Row], path: Path) -> None:
@@ -108,7 +88,7 @@ def picture(rows: Sequence[Row], path: Path) -> None:
     curves: dict[str, list[tuple[int, Row]]] = {}
     for row in rows:
         kind, _, count = row.name.removeprefix("growth-").rpartition("-")
-        if row.name.startswith("growth-"):
+        if row.name.startswith("growth-") and row.value is not None:
             curves.setdefault(kind, []).append((int(count), row))
     named = {kind: next((one for one in PANELS if kind.endswith(one)), "tables") for kind in curves}
     panels = [panel for panel in PANELS if panel in named.values()]
@@ -117,11 +97,11 @@ def picture(rows: Sequence[Row], path: Path) -> None:
     plots: Any = dict(zip(panels, figure.subplots(1, len(panels), squeeze=False)[0], strict=True))
     for kind, points in curves.items():
         plot = plots[named[kind]]
-        counts, found = zip(*points, strict=True)
-        medians = [row.median or row.value for row in found]
-        lows, highs = ([max(0.0, sign * ((row.median or 0) - (getattr(row, end) or 0))) for row in found]
+        counts, measured = zip(*points, strict=True)
+        medians = [row.median or row.value for row in measured]
+        lows, highs = ([max(0.0, sign * ((row.median or 0) - (getattr(row, end) or 0))) for row in measured]
                        for sign, end in ((1, "worst"), (-1, "value")))  # fmt: skip
-        whiskers = None if found[0].median is None else (lows, highs)
+        whiskers = None if measured[0].median is None else (lows, highs)
         plot.errorbar(counts, medians, whiskers, marker=".", capsize=2, label=kind.removesuffix("-memory"))
     for kind, plot in plots.items():
         plot.set_xlabel("tables" if kind == "memory" else kind)
