@@ -163,13 +163,13 @@ def located(spec: str, bots: Iterable[str], runs: Path = run_folder.RUNS) -> str
 
 def policy(spec: str, game: Game, seed: int | None = None, deterministic: bool = False) -> Policy:
     """Return the policy that `spec` names (see `located`) for `game`."""
-    where = located(_of_game(spec, game), {"random": None, **game.bots})
-    return make_policy(where, game, seed=seed, deterministic=deterministic)
+    return make_policy(_located_for(game, spec), game, seed=seed, deterministic=deterministic)
 
 
-def _of_game(spec: str, game: Game) -> str:
-    """Return a spec; that of the game's policy in the zoo for `ZOO`."""
-    return f"{zoo.PREFIX}{game.name}" if spec == ZOO else spec
+def _located_for(game: Game, spec: str, *others: str) -> str:
+    """Return what `located` does, among the game's bots and other names; `ZOO` is the game's policy in the zoo."""
+    names = dict.fromkeys([*others, "random", *game.bots])  # each once
+    return located(f"{zoo.PREFIX}{game.name}" if spec == ZOO else spec, names)
 
 
 def policies_of(specs: Sequence[str], game: Game, seed: int, deterministic: bool = False) -> dict[str, Policy]:
@@ -178,9 +178,7 @@ def policies_of(specs: Sequence[str], game: Game, seed: int, deterministic: bool
     Raises:
         ValueError: for a name that is unknown, or a policy that is given twice: seeds are independent, copies are not.
     """
-    where = {
-        spec: located(_of_game(spec, game), {"random": None, **game.bots}) for spec in specs
-    }  # a mistyped name: before any play
+    where = {spec: _located_for(game, spec) for spec in specs}  # a mistyped name: before any play
     if twice := [spec for spec in where if list(specs).count(spec) > 1]:
         raise ValueError(f"{', '.join(twice)}: given twice")
     files = {spec: Path(one) if Path(one).is_dir() else policy_file(one) for spec, one in where.items()}
@@ -269,7 +267,7 @@ def agent(
         return LLMAgent(needed(model), None, prompting=asked, talks=talk is None or talk.message_violation is None)
     if make := foreign(spec, game):
         return make()
-    where = located(_of_game(spec, game), {HUMAN: None, LLM: None, "random": None, **game.bots})
+    where = _located_for(game, spec, HUMAN, LLM)
     player = make_policy(where, game, seed=seed)
     trained = what_trained(player)
     own = game if trained is None or isinstance(player, TabularPolicy) else trained.make_game()
