@@ -5,7 +5,7 @@ import importlib.util
 import json
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from threading import Event, Thread
+from threading import Thread
 
 from aiohttp import web
 
@@ -161,21 +161,25 @@ def serve_model(file):
 
 
 @contextmanager
+def in_a_thread(context):
+    """Enter an async context in the loop of another thread; yield its value."""
+    loop = asyncio.new_event_loop()
+    thread = Thread(target=loop.run_forever)
+    thread.start()
+    try:
+        value = asyncio.run_coroutine_threadsafe(context.__aenter__(), loop).result(60)
+        try:
+            yield value
+        finally:
+            asyncio.run_coroutine_threadsafe(context.__aexit__(None, None, None), loop).result(60)
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(20)
+        loop.close()
+
+
+@contextmanager
 def answering(answer):
     """Serve an endpoint from a thread; yield its address."""
-    served, over, address = Event(), asyncio.Event(), []
-
-    async def serve():
-        async with endpoint(answer) as (url, _):
-            address.extend([url, asyncio.get_running_loop()])
-            served.set()
-            await over.wait()
-
-    thread = Thread(target=asyncio.run, args=[serve()])
-    thread.start()
-    assert served.wait(20)
-    try:
-        yield address[0]
-    finally:
-        address[1].call_soon_threadsafe(over.set)
-        thread.join(20)
+    with in_a_thread(endpoint(answer)) as (url, _):
+        yield url

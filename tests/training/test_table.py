@@ -24,6 +24,19 @@ def test_a_language_model_has_four_fifths_of_a_turn(monkeypatch):
     assert [model.timeout for model in models] == [80.0]
 
 
+def test_the_answers_of_a_language_model_are_counted_while_a_table_is_open(monkeypatch):
+    activities = []
+    monkeypatch.setattr(table, "serve", lambda *server: asyncio.sleep(0))
+    monkeypatch.setattr(supervisor, "tell_status", lambda activity, seconds: activities.append(activity) or aside())
+
+    async def aside():
+        activities[0].models()["LLM"].faults["illegal"] += 2
+
+    args = ["table", "bargaining", "--agents", "llm", "--model", "small", "--port", "0", "--status-every", "1"]
+    assert cli.main(args) == 0
+    assert activities[0].fields()["models"]["LLM"]["illegal"] == 2
+
+
 def test_the_link_of_a_table_for_one_address_is_that_address():
     assert browser_tables._link("http://127.0.0.1:8000") == "http://127.0.0.1:8000"
 

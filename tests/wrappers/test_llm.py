@@ -48,6 +48,28 @@ def test_a_stream_comes_chunk_by_chunk():
     assert (body["model"], body["max_tokens"], body["temperature"], body["stream"]) == ("stub", 7, 0.5, True)
 
 
+def test_a_stream_without_an_end_of_a_line_is_given_up_long_before_the_timeout():
+    sent = []
+
+    async def endless(request, body):
+        response = await endpoint.stream(request, b"data: ")
+        while True:
+            sent.append(2**18)
+            await response.write(b"x" * 2**18)
+            await asyncio.sleep(0)
+
+    async def main():
+        async with endpoint.endpoint(endless) as (url, _):
+            call = ModelCall()
+            with pytest.raises(ModelError, match="more than 16,777,216 bytes") as raised:
+                await read(model(url, timeout=100).stream(CHAT, call))
+            return raised.value.fault, call
+
+    fault, call = run(main())
+    assert fault == "unparsable" and call.faults == ["unparsable"] and call.seconds < 60
+    assert sum(sent) < 2 * language_model.MOST_STREAMED
+
+
 def test_connections_are_kept_while_the_event_loop_runs_and_closed_with_it():
     ports = []
 

@@ -32,6 +32,14 @@ PolicyName = Annotated[
         metavar="RUN", help="A run folder or its name below runs/, a saved policy (.npz, .zip), or the name of a bot."
     ),
 ]
+PlayerName = Annotated[
+    tyro.conf.Positional[str],
+    tyro.conf.arg(
+        metavar="RUN",
+        help="A run folder or its name below runs/, a saved policy (.npz, .zip), the name of a bot, or llm (the "
+        "language model of --model).",
+    ),
+]
 PolicyNames = Annotated[
     tyro.conf.Positional[tuple[str, ...]],
     tyro.conf.arg(metavar="RUN…", help="Two or more runs, policy files or bots."),
@@ -78,6 +86,13 @@ class PolicyArguments:
     """Number of seats. Default: the policy's; for a bot, that of the game's preset."""
     options: tuple[str, ...] = ()
     """The game's options as name=value. Default: the policy's."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlayerArguments(PolicyArguments):
+    """The player, and the game that it plays."""
+
+    run: PlayerName
 
 
 @dataclass(frozen=True, kw_only=True)

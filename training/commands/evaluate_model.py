@@ -45,8 +45,6 @@ def evaluate_model(
         asked: the model, and how it is asked.
         report: the seed and the report.
     """
-    if evaluated.game is None:
-        raise ValueError("name the game of the model with --game")
     if deals < ROUND:
         raise ValueError(f"deals={deals}: an interval needs at least {ROUND}")
     whole("parallel", parallel, 1)

@@ -1,12 +1,14 @@
-"""A trained policy at a live table: whether the table has the options of its training, and the command that helps."""
+"""A player at a live table that has other options: what a policy was trained for, or what a language model is told."""
 
 import json
 import logging
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ...envs import game as make_game
 from ...envs.core.turn_state import TurnState
+from ...wrappers.agents.llm import LLMAgent
 from ...wrappers.agents.policy import PolicyAgent
 from ...wrappers.logs.log_text import describe_error
 from ...wrappers.policies.base import LearnedPolicy
@@ -18,12 +20,16 @@ Differences = Callable[[Mapping[str, Any], TurnState, bool], dict[str, Any]]
 
 
 def watch_table(spec: str, player: Any) -> None:
-    """Compare the options of a trained agent with those of its first table; a difference is a warning, once.
+    """Compare the options that an agent knows with those of its table, turn by turn.
+
+    For a trained one a difference is a warning, once; a language model is told the rules with the table's options.
 
     Args:
-        spec: the policy's name.
-        player: the agent; one that was not trained is ignored.
+        spec: the agent's name.
+        player: the agent; others are ignored.
     """
+    if isinstance(player, LLMAgent) and player.game is not None and player.game.capabilities.shown_options is not None:
+        player.on_turn = _Rules(player, player.game.capabilities.shown_options.differences)
     if not isinstance(player, PolicyAgent) or not isinstance(player.policy, LearnedPolicy):
         return
     shown = player.game.capabilities.shown_options
@@ -56,6 +62,28 @@ class _Watch:
             remedy = remedy_for(game.name, differences, lambda options: self._compare(options, state, first))
             line = "%s was trained with %s, and this table has %s; it plays better after: %s"
             logger.warning(line, self._spec, trained, _as_options(differences), remedy)
+
+
+class _Rules:
+    """Tells a language model the rules with the options that a table shows."""
+
+    def __init__(self, player: LLMAgent, compare: Differences) -> None:
+        self._player = player
+        self._compare = compare
+        self._match: str | None = None
+
+    def __call__(self, state: TurnState) -> None:
+        """Compare the options with those that a state shows."""
+        game, first = self._player.game, state.match_id != self._match
+        assert game is not None
+        self._match = state.match_id
+        try:
+            if differences := self._compare(game.options, state, first):
+                told = make_game(game.name, **{**game.options, **differences})
+                self._player.prompting = replace(self._player.prompting, game=told)
+        except (KeyError, TypeError, ValueError) as error:  # the turn must be played all the same
+            self._player.on_turn = None
+            logger.warning("the rules are told without the table's options: %s", describe_error(error))
 
 
 def remedy_for(game: str, found: Mapping[str, Any], compare: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> str:

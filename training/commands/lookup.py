@@ -106,8 +106,10 @@ def game_of(
         among: the games that may have the bot.
 
     Raises:
-        ValueError: if `spec` is unknown, or a policy file without the name of its game.
+        ValueError: if `spec` is unknown, or a language model or a policy file without the name of its game.
     """
+    if name is None and spec == LLM:
+        raise ValueError("name the game of the model with --game")
     trained = None if name is not None else trained_for(spec)
     if trained is not None and spec.startswith(zoo.PREFIX) and (seats is not None or names_seats(settings)):
         name = trained.name  # for each number of seats the zoo was trained with the default options there

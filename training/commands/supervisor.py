@@ -17,6 +17,7 @@ from ...wrappers.logs.log_text import describe_error
 from ...wrappers.logs.match_log import MatchLog
 from ...wrappers.logs.program_log import FIELDS, FOR_FILES, program_log
 from ..terminal.console import Console
+from ..terminal.match import model_table
 from .arguments import LiveArguments, SessionArguments
 from .stopping import until_done
 
@@ -141,6 +142,8 @@ class Supervisor:
         line = f"summary: {activity.line()}" + (f"; ended: {why}" if why else "")
         logger.info("%s", line, extra={FIELDS: {**activity.fields(), "ended": why}, FOR_FILES: True})
         self._console.print(line, markup=False, soft_wrap=True)
+        if models := activity.models():
+            self._console.print(model_table(models))
 
 
 async def tell_status(activity: Activity, seconds: float) -> None:
@@ -149,10 +152,11 @@ async def tell_status(activity: Activity, seconds: float) -> None:
     while True:
         await asyncio.sleep(seconds)
         problem = activity.problem()
-        state = activity.numbers(), problem is None
+        models = "".join(f"; {name}: {one.line()}" for name, one in activity.models().items())
+        state = activity.numbers(), models, problem is None
         if state == before and not problem:
             continue
         before = state
-        line = f"status: {activity.line()}" + (f"; problem: {problem}" if problem else "")
+        line = f"status: {activity.line()}{models}" + (f"; problem: {problem}" if problem else "")
         level = logging.WARNING if problem else logging.INFO
         logger.log(level, "%s", line, extra={FIELDS: {**activity.fields(), "problem": problem}})

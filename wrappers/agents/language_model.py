@@ -32,6 +32,8 @@ MOST_TOKENS = 20
 """Most tokens whose log-probabilities an endpoint gives."""
 MOST_BYTES = 2**22
 """Most bytes of a reply, and most characters of a stream; thoughts of a model are among them."""
+MOST_STREAMED = 2**24
+"""Most bytes of a stream: of a token it has some hundreds."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -223,7 +225,7 @@ class Model:
                 base_url=self.base_url,
                 max_retries=self.retries,
                 timeout=self.timeout,
-                http_client=library().DefaultAsyncHttpxClient(event_hooks={"response": [_close_error]}),
+                http_client=library().DefaultAsyncHttpxClient(event_hooks={"response": [_limit]}),
             )
             held = _held(client)
             clients[wanted] = await anext(held), held
@@ -233,10 +235,24 @@ class Model:
 _clients: "dict[asyncio.AbstractEventLoop, dict[Any, tuple[AsyncOpenAI, AsyncGenerator[AsyncOpenAI, None]]]]" = {}
 
 
-async def _close_error(response: Any) -> None:
-    """Close a reply that is an error: its status says enough, and its text, which the library reads, may be endless."""
+async def _limit(response: Any) -> None:
+    """Limit what the library reads, and keeps, of a reply; close one that is an error: its status says enough."""
     if response.is_error:
         await response.aclose()
+        return
+    streams = "event-stream" in response.headers.get("Content-Type", "")
+    most, read, size = MOST_STREAMED if streams else MOST_BYTES, response.aiter_bytes, 0
+
+    async def aiter_bytes(chunk_size: int | None = None) -> AsyncGenerator[bytes, None]:
+        nonlocal size
+        async with contextlib.aclosing(read(chunk_size)) as parts:
+            async for part in parts:
+                size += len(part)
+                if size > most:
+                    raise ModelError(f"the reply has more than {most:,} bytes", "unparsable")
+                yield part
+
+    response.aiter_bytes = aiter_bytes
 
 
 async def _held(client: "AsyncOpenAI") -> "AsyncGenerator[AsyncOpenAI, None]":
@@ -277,15 +293,11 @@ async def _stream(client: "AsyncOpenAI", call: ModelCall, **settings: Any) -> An
 
 
 async def _send(client: "AsyncOpenAI", call: ModelCall, **settings: Any) -> Any:
-    """Send a request, count its retries, and return the reply, of which no more than `MOST_BYTES` are read."""
+    """Send a request, count its retries, and return the reply."""
     async with client.chat.completions.with_streaming_response.create(**settings) as raw:
         call.retries += getattr(raw, "retries_taken", 0)
-        body = bytearray()
-        async for part in raw.iter_bytes():
-            body += part
-            if len(body) > MOST_BYTES:
-                raise ModelError(f"{settings['model']} answers with more than {MOST_BYTES:,} bytes", "unparsable")
-    return library().types.chat.ChatCompletion.construct(**msgspec.json.decode(bytes(body), type=dict[str, Any]))
+        body = await raw.read()
+    return library().types.chat.ChatCompletion.construct(**msgspec.json.decode(body, type=dict[str, Any]))
 
 
 @contextlib.asynccontextmanager

@@ -1,17 +1,21 @@
 """LLMAgent: a language model as an agent (the extra `llm`)."""
 
 import asyncio
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from ...envs.core.game import Game
 from ...envs.core.turn_state import Action, AgentResponse, AllowedAction, MessageIntent, MessageScope, TurnState
 from .base import Agent
 from .language_model import Model, library, logger
 from .model_calls import ModelCall, ModelError, ModelStatistics
 from .prompt import Chat, Prompting
 from .schemas import violation
+
+WAIT_SHARE = 0.9
+"""The share of the time for an answer after which the model is waited for no longer."""
 
 Finished = TypeVar("Finished")
 
@@ -45,6 +49,7 @@ class LLMAgent:
     Attributes:
         replaced: number of turns that `fallback` answered.
         statistics: illegal, unparsable, late and refused answers, tokens, time and cost.
+        on_turn: called with every state before it is answered; None: no call.
 
     Raises:
         ImportError: if the extra `llm` is not installed.
@@ -66,13 +71,24 @@ class LLMAgent:
         self.statistics = ModelStatistics()
         prompting = prompting or Prompting()
         self.prompting = replace(prompting, instructions=f"{prompting.instructions} {instructions}".strip())
+        self.on_turn: Callable[[TurnState], None] | None = None
         self._talks = talks
+        self._seconds: float | None = None
         self._match = ""
         self._past: list[Mapping[str, str]] = []  # the turns of this match, and the answers
 
     def begin(self) -> None:
         """Forget the turns of the match before. A TurnState of another match does the same."""
         self._past = []
+
+    @property
+    def game(self) -> Game | None:
+        """The game whose rules the model is told; None: none."""
+        return self.prompting.game
+
+    def set_seconds_left(self, seconds: float | None) -> None:
+        """Wait for the next answer at most `WAIT_SHARE` of the seconds left; None: only the model's timeout counts."""
+        self._seconds = None if seconds is None else max(WAIT_SHARE * seconds, 0.001)
 
     def respond(self, state: TurnState) -> AgentResponse:
         """Answer a turn. It blocks until the model has answered, also inside a running event loop (of a notebook).
@@ -97,6 +113,8 @@ class LLMAgent:
         Raises:
             ModelError: if the model fails.
         """
+        if self.on_turn is not None:
+            self.on_turn(state)
         state = self.prompting.shown(state)
         if state.match_id != self._match:
             self._match = state.match_id
@@ -136,7 +154,10 @@ class LLMAgent:
             if problem := violation(payload, offers[answer["action_type"]].payload_schema):
                 raise ValueError(problem if self.prompting.legal else "the payload is not legal now")
 
-        answer = await self.model.choose(chat, self._schema(state.allowed_actions), fits, call)
+        seconds = self.model.timeout if self._seconds is None else min(self.model.timeout, self._seconds)
+        answer = await replace(self.model, timeout=seconds).choose(
+            chat, self._schema(state.allowed_actions), fits, call
+        )
         said = answer.get("say") if self._talks else None
         messages = [MessageIntent(MessageScope.PUBLIC, said[:300])] if isinstance(said, str) and said.strip() else []
         action = self.prompting.action(Action(answer["action_type"], answer.get("payload", {})))

@@ -120,6 +120,10 @@ class ModelStatistics:
         sizes = {"input_size": int(row["tokens in"]), "output_size": int(row["tokens out"])}
         return cls(**whole, **sizes, faults=faults, seconds=row["s/decision"] * row["decisions"], cost=row["cost"])
 
+    def line(self) -> str:
+        """Return the numbers that are not 0 in one line, such as ``40 decisions, 2 illegal, 0.8 s/decision``."""
+        return ", ".join(f"{number:,.10g} {name}" for name, number in self.row().items() if number) or "0 decisions"
+
     def row(self) -> dict[str, float]:
         """Return the numbers by name, for tables and files."""
         faults = {name: self.faults[name] for name in get_args(Fault)}

@@ -1,6 +1,7 @@
-"""`parlour deploy acpc`: lets a policy or a bot play at a dealer of the Annual Computer Poker Competition."""
+"""`parlour deploy acpc`: a policy, a bot or a language model at a dealer of the Annual Computer Poker Competition."""
 
 from ....envs.core.options import seconds
+from ....wrappers.agents.llm import statistics_of
 from ....wrappers.live.acpc.messages import match_game
 from ....wrappers.live.acpc.sessions import AgentSession
 from ....wrappers.live.acpc.sockets import SECONDS, play_acpc
@@ -8,7 +9,7 @@ from ....wrappers.live.common.activity import Activity
 from ....wrappers.live.common.agent_turn import AgentStatistics
 from ....wrappers.logs.safe_match_log import SafeMatchLog
 from ...terminal.console import Console
-from ..arguments import LiveArguments, PolicyName, SessionArguments, StakesArguments
+from ..arguments import LiveArguments, PlayerName, PromptArguments, SessionArguments, StakesArguments
 from ..live_table import watch_table
 from ..lookup import agent, warn_about_differences
 from ..searching import searching_agent
@@ -17,11 +18,12 @@ from ..supervisor import Supervisor
 
 def command(
     *,
-    run: PolicyName,
+    run: PlayerName,
     dealer: str = "127.0.0.1:20000",
     stakes: StakesArguments,
     deadline: float = SECONDS,
     search: bool = False,
+    asked: PromptArguments,
     session: SessionArguments,
     live: LiveArguments,
 ) -> None:
@@ -37,12 +39,15 @@ def command(
         raise ValueError(f"--dealer {dealer}: give HOST:PORT")
     seconds("deadline", deadline)
     game = match_game(stakes.stack, stakes.small_blind, stakes.big_blind)
-    player = agent(run, game, session.seed)
+    player = agent(run, game, session.seed, asked.language_model(deadline), asked.prompting())
     warn_about_differences([(run, player)], game)
     player = searching_agent(run, player, session.seed) if search else player
     watch_table(run, player)
+    models = statistics_of({run: player})
     match, statistics = AgentSession(game), AgentStatistics()
-    activity = Activity(counts=lambda: {"hands": match.hands, "chips": match.chips}, statistics=statistics)
+    activity = Activity(
+        counts=lambda: {"hands": match.hands, "chips": match.chips}, statistics=statistics, models=lambda: models
+    )
     with Supervisor(live, session, Console()) as supervisor:
         log = SafeMatchLog(supervisor.log)
         supervisor.run(

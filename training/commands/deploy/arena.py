@@ -1,14 +1,22 @@
-"""`parlour deploy arena`: a policy or a bot on TurnState arenas, which call it, or which it polls."""
+"""`parlour deploy arena`: a policy, a bot or a language model on TurnState arenas, which call it, or which it polls."""
 
 from pathlib import Path
 
 from ....envs import GAMES, Game
+from ....wrappers.agents.llm import statistics_of
 from ....wrappers.live.arena.agent import ArenaAgent
 from ....wrappers.live.arena.polling_agent import ArenaPollingAgent, PollingTimes
 from ....wrappers.live.arena.push_agent import ArenaAgentServer
 from ....wrappers.live.common.activity import Activity
 from ...terminal.console import Console
-from ..arguments import AccessArguments, AddressArguments, LiveArguments, PolicyArguments, SessionArguments
+from ..arguments import (
+    AccessArguments,
+    AddressArguments,
+    LiveArguments,
+    PlayerArguments,
+    PromptArguments,
+    SessionArguments,
+)
 from ..live_table import watch_table
 from ..lookup import agent, bots_of, game_of, warn_about_differences
 from ..supervisor import Supervisor
@@ -20,7 +28,7 @@ PORT = AddressArguments(port=8100)
 
 def command(
     *,
-    deployed: PolicyArguments,
+    deployed: PlayerArguments,
     name: str | None = None,
     arena: str | None = None,
     sessions: int = 0,
@@ -32,10 +40,11 @@ def command(
     deadline: float = 24.0,
     access: AccessArguments,
     matches: int | None = None,
+    asked: PromptArguments,
     session: SessionArguments,
     live: LiveArguments,
 ) -> None:
-    """Play a policy or a bot on TurnState arenas: serve POST /act, /match_start, /match_end, or poll sessions.
+    """Play on TurnState arenas: serve POST /act, /match_start, /match_end, or poll sessions.
 
     Args:
         name: The agent's id. Default: the run's or bot's.
@@ -55,9 +64,10 @@ def command(
         raise ValueError("--invites needs --sessions")
     run, console = deployed.run, Console()
     chosen = _game(deployed)
-    player = ArenaAgent(name or Path(run).stem, agent(run, chosen, session.seed))
-    warn_about_differences([(run, player.agent)], chosen)
-    watch_table(run, player.agent)
+    playing = agent(run, chosen, session.seed, asked.language_model(deadline), asked.prompting())
+    player, models = ArenaAgent(name or Path(run).stem, playing), statistics_of({run: playing})
+    warn_about_differences([(run, playing)], chosen)
+    watch_table(run, playing)
     with Supervisor(live, session, console) as supervisor:
         if arena is not None and sessions:
             polling = ArenaPollingAgent(
@@ -72,6 +82,7 @@ def command(
             activity = Activity(
                 counts=lambda: {"matches": polling.matches, "lost": polling.lost, "turns": polling.turns},
                 statistics=player.statistics,
+                models=lambda: models,
                 link=polling.link,
                 patience=live.unhealthy_after,
             )
@@ -85,12 +96,14 @@ def command(
             log=supervisor.log,
         )
         activity = Activity(
-            counts=lambda: {"matches": server.matches, "turns": server.turns}, statistics=player.statistics
+            counts=lambda: {"matches": server.matches, "turns": server.turns},
+            statistics=player.statistics,
+            models=lambda: models,
         )
         supervisor.run(_serve(server, arena, access.token, matches, console), activity)
 
 
-def _game(deployed: PolicyArguments) -> Game:
+def _game(deployed: PlayerArguments) -> Game:
     """Return the game.
 
     Raises:

@@ -12,7 +12,6 @@ from ....wrappers.live.mafia.agent import MafiaAgentServer
 from ....wrappers.live.mafia.agent_policy import AgentPolicy
 from ....wrappers.live.mafia.llm_agent import MafiaLLMAgent, load_prompts
 from ...terminal.console import Console
-from ...terminal.match import model_table
 from ..arguments import AccessArguments, AddressArguments, LiveArguments, ModelArguments, SessionArguments
 from ..lookup import game_with, trained_for
 from ..mafia_agents import maker
@@ -70,11 +69,7 @@ def command(
             statistics=server.statistics,
             models=lambda: models,
         )
-        try:
-            supervisor.run(_serve(server, run, console), activity)
-        finally:
-            if models:
-                console.print(model_table(models))
+        supervisor.run(_serve(server, run, console), activity)
 
 
 async def _serve(server: MafiaAgentServer, run: str, console: Console) -> None:

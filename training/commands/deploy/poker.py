@@ -1,7 +1,8 @@
-"""`parlour deploy poker`: lets a policy, a bot or a person play at a live poker table."""
+"""`parlour deploy poker`: lets a policy, a bot, a language model or a person play at a live poker table."""
 
 import sys
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -12,6 +13,9 @@ from yarl import URL
 
 from ....envs.core.options import named
 from ....wrappers.agents.base import Agent
+from ....wrappers.agents.language_model import Model
+from ....wrappers.agents.llm import statistics_of
+from ....wrappers.agents.prompt import Prompting
 from ....wrappers.live.common.activity import Activity, Link
 from ....wrappers.live.common.agent_turn import AgentStatistics
 from ....wrappers.live.common.client import UNREACHABLE, UNTRUSTED_CERTIFICATE, LiveError
@@ -20,9 +24,9 @@ from ....wrappers.live.poker.agent import ClientSettings, Monitoring, PlayLength
 from ....wrappers.live.poker.agent_events import HandEnded, PokerEvent, SeatTaken
 from ....wrappers.live.poker.rest_client import SeatRequest
 from ...terminal.console import Console
-from ..arguments import AccessArguments, LiveArguments, SessionArguments, secret
+from ..arguments import AccessArguments, LiveArguments, PromptArguments, SessionArguments, secret
 from ..live_table import watch_table
-from ..lookup import HUMAN, agent, game_with
+from ..lookup import HUMAN, LLM, agent, game_with
 from ..searching import searching_agent
 from ..stopping import TRY_AGAIN
 from ..supervisor import Supervisor
@@ -126,17 +130,19 @@ def command(
     deadline: float | None = None,
     seats: int | None = None,
     search: bool = False,
+    asked: PromptArguments,
     session: SessionArguments,
     live: LiveArguments,
 ) -> None:
-    """Let a policy, a bot or a person play at live poker tables.
+    """Let a policy, a bot, a language model or a person play at live poker tables.
 
     Exit codes: 0: the table has ended, or --hands or --until is reached; 75: retry later, the server is away or closed
     the connection without a reason; 2: an error or a refusal, a retry does not help; 130 and 143: stopped by Ctrl-C and
     SIGTERM, after leaving the seat.
 
     Args:
-        run: A run folder or its name below runs/, a saved policy (.npz, .zip), a bot, or human.
+        run: A run folder or its name below runs/, a saved policy (.npz, .zip), a bot, human, or llm (the language model
+            of --model).
         bot: A bot's name, in place of a run.
         ca_file: File with certificates (PEM) of further trusted authorities.
         deadline: Seconds for a decision; then the safe action is played. Default: four fifths of the platform's time.
@@ -150,7 +156,6 @@ def command(
         raise ValueError(f"--deadline {deadline:g}: give seconds above 0")
     address, console, counts = where.address, Console(), Counter[str]()
     statistics, link = AgentStatistics(), Link()
-    activity = Activity(counts=lambda: counts, statistics=statistics, link=link, patience=live.unhealthy_after)
 
     def note(event: PokerEvent) -> None:
         _count(counts, event)
@@ -159,8 +164,10 @@ def command(
     if spec == HUMAN:
         live = replace(live, status_every=0.0)  # status lines would be in the person's way
     with Supervisor(live, session, console) as supervisor:
-        chosen = player(spec, bot is not None, seats, session.seed, search)
+        model = asked.language_model(deadline)
+        chosen = player(spec, bot is not None, seats, session.seed, search, model, asked.prompting())
         watch_table(spec, chosen)
+        models = statistics_of({spec: chosen})
         stay = play(
             address,
             chosen,
@@ -169,6 +176,13 @@ def command(
             client=ClientSettings(deadline=deadline, ca_file=ca_file),
             log=supervisor.log,
             monitoring=Monitoring(statistics=statistics, link=link, on_event=note),
+        )
+        activity = Activity(
+            counts=lambda: counts,
+            statistics=statistics,
+            models=lambda: models,
+            link=link,
+            patience=live.unhealthy_after,
         )
         try:
             played = supervisor.run(stay, activity, lambda result: result.reason)
@@ -188,7 +202,15 @@ def _count(counts: Counter[str], event: PokerEvent) -> None:
         counts["chips"] += event.net
 
 
-def player(spec: str, is_bot: bool, seats: int | None, seed: int | None, search: bool) -> Agent:
+def player(
+    spec: str,
+    is_bot: bool,
+    seats: int | None,
+    seed: int | None,
+    search: bool,
+    model: Model | None = None,
+    prompting: Callable[..., Prompting] | None = None,
+) -> Agent:
     """Return the agent that plays.
 
     Raises:
@@ -197,9 +219,9 @@ def player(spec: str, is_bot: bool, seats: int | None, seed: int | None, search:
     table = game_with("holdem", seats=MOST_SEATS)
     if is_bot:
         named("bot", spec, {"random": None, **table.bots})
-    if spec != "random" and spec not in table.bots:
+    if spec not in ("random", LLM, *table.bots):
         table = game_with("holdem", seats=seats or 2)
-    chosen = agent(spec, table, seed)
+    chosen = agent(spec, table, seed, model, prompting)
     return searching_agent(spec, chosen, seed) if search else chosen
 
 

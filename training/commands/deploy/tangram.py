@@ -1,15 +1,16 @@
-"""`parlour deploy tangram`: serves a policy or a bot to live tangram games."""
+"""`parlour deploy tangram`: serves a policy, a bot or a language model to live tangram games."""
 
 import sys
 from pathlib import Path
 
 from ....envs.tangram.completion import useful_moves
 from ....envs.tangram.figure_sets import own_figures
+from ....wrappers.agents.llm import statistics_of
 from ....wrappers.agents.policy import PolicyAgent
 from ....wrappers.live.common.activity import Activity
 from ....wrappers.live.tangram.agent import TangramAgentServer
 from ...terminal.console import Console
-from ..arguments import AddressArguments, LiveArguments, PolicyName, SessionArguments
+from ..arguments import AddressArguments, LiveArguments, PlayerName, PromptArguments, SessionArguments
 from ..lookup import agent, game_with, warn_about_differences
 from ..searching import searching_agent
 from ..supervisor import Supervisor
@@ -19,16 +20,17 @@ PORT = AddressArguments(port=5000)
 
 def command(
     *,
-    run: PolicyName,
+    run: PlayerName,
     listening: AddressArguments = PORT,
     options: tuple[str, ...] = (),
     deadline: float = 10.0,
     search: bool = False,
     matches: int | None = None,
+    asked: PromptArguments,
     session: SessionArguments,
     live: LiveArguments,
 ) -> None:
-    """Serve a policy or a bot to live tangram games, which connect to it by WebSocket.
+    """Serve a policy, a bot or a language model to live tangram games, which connect to it by WebSocket.
 
     Args:
         options: Options of the game that a policy file was trained for, as name=value, if the file does not have them.
@@ -38,7 +40,8 @@ def command(
         matches: Number of games (connections) after which the command ends. Default: until Ctrl-C.
     """
     game = game_with("tangram", options, seats=2, aspect="godot")
-    player = agent(run, game, session.seed)
+    player = agent(run, game, session.seed, asked.language_model(deadline), asked.prompting())
+    models = statistics_of({run: player})
     warn_about_differences([(run, player)], game)
     if isinstance(player, PolicyAgent) and player.game.options["aspect"] != game.options["aspect"]:
         print(f"{run} plays better after: parlour train --for tangram-collaborative-ai", file=sys.stderr)
@@ -57,7 +60,7 @@ def command(
             useful=useful_moves,
             log=supervisor.log,
         )
-        activity = Activity(counts=lambda: _counts(server), statistics=server.statistics)
+        activity = Activity(counts=lambda: _counts(server), statistics=server.statistics, models=lambda: models)
         supervisor.run(_serve(server, Path(run).stem, matches, console), activity)
 
 

@@ -28,7 +28,6 @@ from ....wrappers.logs.match_log import MatchLog, opened
 from ...evaluation.arena_results import Columns, GameResults, by_agent, over_all, write_pages
 from ...evaluation.result_page import provenance
 from ...terminal.console import Console
-from ...terminal.match import model_table
 from ..arena_tables import Make, Seated, games_named, one_game, several_games
 from ..arguments import AsJson, LiveArguments, PromptArguments, SessionArguments, TlsServerArguments
 from ..lookup import agent
@@ -303,8 +302,6 @@ def _report(games: _Games, several: bool, as_json: bool, console: Console) -> No
         return
     for result in games.played:
         console.print(_table(by_agent(result.standings.lines()), result.title))
-    if models:
-        console.print(model_table(models))
     if several:
         heads, lines = over_all(games.played, games.together)
         shown = heads[:SHOWN], [line[:SHOWN] for line in lines]

@@ -16,7 +16,6 @@ from ....wrappers.live.mafia.llm_agent import load_prompts
 from ....wrappers.live.mafia.messages import Event
 from ....wrappers.live.mafia.service_client import RemoteAgent, ServiceConnection
 from ...terminal.console import Console
-from ...terminal.match import model_table
 from ..arguments import AccessArguments, AddressArguments, LiveArguments, ModelArguments, SessionArguments
 from ..lookup import game_with
 from ..mafia_agents import MakeAgent, maker
@@ -120,7 +119,9 @@ def command(
             on_event=None if quiet or schedule.parallel > 1 else _EventPrinter(console),
         )
         connections = [ServiceConnection(url, access.token) for url in remote]
-        activity = Activity(counts=lambda: _counts(server, summary), models=lambda: summary.models)
+        activity = Activity(
+            counts=lambda: _counts(server, summary), models=lambda: dict(sorted(summary.models.items()))
+        )
         playing = _play(server, makes, connections, schedule, console, summary, not admin_token)
         supervisor.run(playing, activity)
 
@@ -162,8 +163,6 @@ async def _play(
             await asyncio.gather(*(connection.close() for connection in connections))
             for line in summary.lines():
                 console.print(line, markup=False, soft_wrap=True)
-            if summary.models:
-                console.print(model_table(dict(sorted(summary.models.items()))))
 
 
 def _seated(makes: Sequence[MakeAgent], connections: Sequence[ServiceConnection], seats: int) -> list[AgentPolicy]:

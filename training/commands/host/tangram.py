@@ -8,7 +8,6 @@ from ....wrappers.live.tangram.host import TangramHost, TangramTimes
 from ....wrappers.live.tangram.messages import Dialect
 from ....wrappers.live.tangram.person import Person
 from ...terminal.console import Console
-from ...terminal.match import model_table
 from ..arguments import LiveArguments, PromptArguments, SessionArguments
 from ..lookup import HUMAN, agent, game_with, warn_about_differences
 from ..supervisor import Supervisor
@@ -67,9 +66,6 @@ def command(
             played = supervisor.run(table.play(matches, session.seed), activity)
         except EOFError:
             raise ValueError("the input ended before the match") from None
-        finally:
-            if models:
-                console.print(model_table(models))
     for result in played:
         end = result.outcome or {}
         console.print(

@@ -9,8 +9,10 @@ from typing import Any
 import aiohttp
 from yarl import URL
 
+from ....envs.core.game import Game
 from ....envs.core.turn_state import AgentResponse, TurnState
 from ...agents.base import Agent
+from ...agents.llm import LLMAgent
 from ...agents.policy import PolicyAgent
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
@@ -40,8 +42,13 @@ class ArenaAgent:
         self.agent_id = agent_id
         self.agent = agent
         self.statistics = AgentStatistics()
-        self.session = ArenaAgentSession(agent.game if isinstance(agent, PolicyAgent) else None)
+        self.session = ArenaAgentSession(self.game)
         self._response_type = response_type
+
+    @property
+    def game(self) -> Game | None:
+        """The game of a policy or a language model; None: it is not known."""
+        return self.agent.game if isinstance(self.agent, PolicyAgent | LLMAgent) else None
 
     def act(self, state: Any) -> Any:
         """Answer a turn in the caller's own types. An exception of the agent is never raised here.
@@ -69,14 +76,14 @@ class ArenaAgent:
     @property
     def supported_games(self) -> list[str] | None:
         """The platforms' ids of the games that the agent plays; None if they are not known."""
-        return supported_games(self.agent.game) if isinstance(self.agent, PolicyAgent) else None
+        return None if self.game is None else supported_games(self.game)
 
     def get_metadata(self) -> dict[str, Any]:
         """Return what platforms write into a match's log: the agent's id, the type of its policy, and its game."""
         metadata = {"agent_id": self.agent_id, "type": type(self.agent).__name__}
         if isinstance(self.agent, PolicyAgent):
-            metadata |= {"type": type(self.agent.policy).__name__, "game": self.agent.game.id}
-        return metadata
+            metadata["type"] = type(self.agent.policy).__name__
+        return metadata if self.game is None else {**metadata, "game": self.game.id}
 
     def on_match_start(self, match_id: str, game_id: str, agent_ids: Sequence[str]) -> None:
         """Store the agents of a match in the order of their seats."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 from ....envs.core.counted import counted
 from ...agents.model_calls import ModelStatistics
@@ -129,15 +130,17 @@ class Activity:
             numbers["reconnects"] = self.link.reconnects
         return {name: numbers[name] for name in [*COUNTERS, *GAUGES] if name in numbers}
 
-    def fields(self) -> dict[str, float]:
-        """Return `numbers` with latencies, memory and time, for a structured log line."""
-        numbers = self.numbers()
+    def fields(self) -> dict[str, Any]:
+        """Return `numbers` with latencies, memory, time and language models, for a structured log line."""
+        numbers: dict[str, Any] = self.numbers()
         if self.statistics is not None and self.statistics.decisions:
             numbers["median_seconds"] = round(self.statistics.latency(0.5) or 0.0, 4)
             numbers["p99_seconds"] = round(self.statistics.latency(0.99) or 0.0, 4)
         memory = resident_bytes()
         if memory is not None:
             numbers["memory_mb"] = round(memory / 2**20)
+        if models := self.models():
+            numbers["models"] = {name: statistics.row() for name, statistics in models.items()}
         return numbers | {"up_seconds": round(time.monotonic() - self.started)}
 
     def line(self) -> str:

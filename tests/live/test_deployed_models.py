@@ -1,0 +1,154 @@
+"""A language model on every platform, as `parlour deploy … llm` plays it: its answers are counted while it plays."""
+
+import asyncio
+import re
+from contextlib import asynccontextmanager
+from socket import socket
+
+import endpoint
+import msgspec
+import pytest
+from aiohttp import web
+from command_line import run
+from live.arena_players import FREE, ours
+from live.arena_sessions import polling
+from live.event_loops import on_loop
+from live.poker_client import hosting
+from live.poker_options import play
+from live.poker_server import CALLER
+from needs import library
+from parlour.envs import TurnState, game
+from parlour.training.commands.live_table import watch_table
+from parlour.training.commands.lookup import agent
+from parlour.wrappers import Model, PolicyAgent, make_policy
+from parlour.wrappers.live.acpc.messages import match_game
+from parlour.wrappers.live.acpc.sessions import AgentSession, HostSession
+from parlour.wrappers.live.acpc.sockets import host_acpc, play_acpc
+from parlour.wrappers.live.arena.host import ArenaHost
+from parlour.wrappers.live.common.agent_runner import AgentDriver
+from parlour.wrappers.live.common.agent_turn import Turn
+from parlour.wrappers.live.common.clock import Deadline
+from parlour.wrappers.live.tangram.host import TangramHost
+
+library("openai")
+
+KUHN = game("kuhn")
+STUB = Model(name="stub", base_url="http://127.0.0.1:9/v1")
+
+
+def first_legal():
+    """An endpoint whose first two answers are no JSON, and all others the first one that fits the schema."""
+    asked = []
+
+    async def answer(request, body):
+        asked.append(body)
+        if len(asked) <= 2:
+            return web.json_response({**endpoint.said("I would rather not."), "usage": endpoint.USAGE})
+        offers = body["response_format"]["json_schema"]["schema"]["anyOf"]
+        empty = next(one for one in offers if not one["properties"]["payload"].get("required"))
+        action = {"action_type": empty["properties"]["action_type"]["enum"][0], "payload": {}}
+        return web.json_response({**endpoint.said(msgspec.json.encode(action).decode()), "usage": endpoint.USAGE})
+
+    return answer
+
+
+@asynccontextmanager
+async def poker():
+    """A poker table with another player; the value is what deploys a player there."""
+    async with hosting(seats=2, max_hands=6, hand_delay=0.01) as (host, _):
+        other = asyncio.create_task(play(host.url, CALLER))
+        yield "poker", "llm", "--api", host.url, "--one-table"
+        await other
+
+
+@asynccontextmanager
+async def acpc():
+    """A dealer with another player."""
+    played, ports = match_game(400, 1, 2), asyncio.Queue()
+    dealing = asyncio.create_task(host_acpc(HostSession(played, 1), hands=3, ready=ports.put_nowait))
+    port = await ports.get()
+    caller = PolicyAgent(played, make_policy("call", played))
+    other = asyncio.create_task(play_acpc("127.0.0.1", port, caller, AgentSession(played)))
+    stakes = ("--stack", "400", "--small-blind", "1", "--big-blind", "2")
+    yield "acpc", "llm", "--dealer", f"127.0.0.1:{port}", *stakes
+    await asyncio.gather(dealing, other)
+
+
+@asynccontextmanager
+async def arena():
+    """An arena that calls the agent, with another one."""
+    async with ArenaHost(KUHN, limits=FREE) as host:
+        host.add(ours("other", KUHN))
+
+        async def plays():
+            await host.wait_for(2)
+            await host.tournament(2)
+
+        playing = asyncio.create_task(plays())
+        options = ("--game", "kuhn", "--arena", host.url, "--matches", "4", "--port", "0")
+        yield "arena", "llm", *options
+        await playing
+
+
+@asynccontextmanager
+async def arena_by_polling():
+    """An arena whose sessions the agent polls, with another one."""
+    async with ArenaHost(KUHN, limits=FREE) as host, polling("other", host.url, KUHN) as other:
+        await other.register()
+        playing = asyncio.create_task(other.play(1, 2))
+        options = ("--game", "kuhn", "--arena", host.url, "--sessions", "1", "--matches", "2", "--poll", "0.02")
+        yield "arena", "llm", *options
+        await playing
+
+
+@asynccontextmanager
+async def tangram():
+    """A person of tangram who connects to the agent."""
+    with socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    table = game("tangram", figure="A square", aspect="godot", turns=10)
+    person = TangramHost(table, PolicyAgent(table, make_policy("solver", table)), f"ws://127.0.0.1:{port}")
+    playing = asyncio.create_task(person.play(1, 1))
+    yield "tangram", "llm", "--port", str(port), "--matches", "1"
+    await playing
+
+
+@pytest.mark.parametrize("platform", [poker, acpc, arena, arena_by_polling, tangram], ids=lambda one: one.__name__)
+def test_the_answers_of_a_deployed_model_are_counted_in_status_lines_and_at_the_end(platform, capsys):
+    with endpoint.answering(first_legal()) as url, endpoint.in_a_thread(platform()) as deployed:
+        model = ("--model", "stub", "--llm-url", url, "--status-every", "0.02", "--prices", "1", "2")
+        code, out, said = run(capsys, "deploy", *deployed, *model)
+    assert code == 0, said
+    assert re.search(r"status: .*; llm: [\d,]+ decisions, .*2 unparsable, .*tokens in, .* cost", said), said
+    assert re.search(r"summary: .* 1 replaced", out) and "unparsable: 2" in out, out
+    assert re.search(r"decisions: [1-9]", out) and re.search(r"tokens in: [1-9]", out) and "illegal: 0" in out
+
+
+def test_a_model_is_told_the_rules_of_the_table_that_it_meets():
+    told = game("holdem", seats=2)
+    player = agent("llm", told, None, STUB)
+    watch_table("llm", player)
+    table = game("holdem", seats=3, small_blind=5, big_blind=10, stacks=700)
+    record = table.tables(1)[0]
+    table.rules.reset(record)
+    player.on_turn(table.turn_state(record, int(record.turn)))
+    assert "Poker for 3 seats" in player.prompting.rules
+    assert "700 chips" in player.prompting.rules and "the blinds are 5 and 10" in player.prompting.rules
+    player.on_turn(TurnState.from_dict(table.turn_state(record, int(record.turn)).to_dict() | {"game_state": {}}))
+    assert player.on_turn is None and "Poker for 3 seats" in player.prompting.rules
+
+
+@on_loop
+async def test_a_model_is_waited_for_no_longer_than_its_turn_and_is_free_in_the_next_one():
+    async with endpoint.endpoint(endpoint.slow) as (url, _):
+        kuhn = game("kuhn")
+        player = agent("llm", kuhn, None, Model(name="stub", base_url=url, timeout=20.0))
+        driver = AgentDriver(player)
+        record = kuhn.tables(1)[0]
+        kuhn.rules.reset(record)
+        state = kuhn.turn_state(record, int(record.turn))
+        played = [await driver.take(Turn(state), Deadline.after(2.0)) for _ in range(2)]
+        driver.close()
+    assert all("gave no answer within 1." in one.problem for one in played), played  # not: the agent is busy
+    assert player.statistics.faults == {"late": 2} and player.statistics.decisions == 2
