@@ -88,7 +88,7 @@ $(VENV)/bin/pip:
 	$(BIN)/pip install -q --upgrade pip
 
 $(VENV)/.train: $(VENV)/bin/pip pyproject.toml
-	$(BIN)/pip install -q -e '.[train]'
+	$(BIN)/pip install -q -e '.[train,llm]'
 	@touch $@
 
 $(VENV)/.site: $(VENV)/bin/pip pyproject.toml
