@@ -88,12 +88,24 @@ def outcomes(game: Game, table: Any) -> list[Branch]:
         ValueError: if the game's random events cannot be enumerated.
     """
     chance, branches = required_chance(game), []
-    count = chance.outcomes(table)
-    for outcome in range(count):
+    for outcome, probability in enumerate(probabilities(game, table)):
         child = table.copy()
         chance.play(child, outcome)
-        branches.append(Branch(1 / count if chance.probability is None else chance.probability(table, outcome), child))
+        branches.append(Branch(probability, child))
     return branches
+
+
+def probabilities(game: Game, table: Any) -> list[float]:
+    """Return the probability of every outcome of the next random event; empty if no random event is next.
+
+    Raises:
+        ValueError: if the game's random events cannot be enumerated.
+    """
+    chance = required_chance(game)
+    count = chance.outcomes(table)
+    if chance.probability is None:
+        return [1 / count] * count
+    return [chance.probability(table, outcome) for outcome in range(count)]
 
 
 Strategy = Callable[[Any, NDArray[np.int8]], NDArray[np.floating[Any]]]

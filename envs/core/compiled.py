@@ -21,6 +21,7 @@ from numba.core.compiler import Flags
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaError, NumbaExperimentalFeatureWarning
+from numba.core.registry import CPUDispatcher
 from numba.extending import is_jitted
 
 from .parts import Joined, Part
@@ -96,7 +97,20 @@ def compiled(function: Function, inline: str = "never", nogil: bool = False, all
         part.compile = partial(_compile_as_needed, part, _inside(part, "compile"))
         dispatcher.get_call_template = partial(_returns_no_array, part, call)
         dispatcher._reduce_states = partial(_reduced, _inside(dispatcher, "_reduce_states"))
+    dispatcher.__class__ = _Function
     return cast(Function, dispatcher)
+
+
+class _Function(CPUDispatcher):
+    """A compiled function. Pickles and copies name it, if other processes can import it by its name."""
+
+    __name__: str
+
+    def __reduce__(self) -> Any:
+        module: Any = sys.modules.get(self.__module__)
+        if self.__module__ != "__main__" and getattr(module, self.__name__, None) is self:
+            return self.__name__
+        return super().__reduce__()
 
 
 def _inside(thing: Any, *names: str) -> Any:

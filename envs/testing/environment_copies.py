@@ -160,26 +160,30 @@ def play(kind: Kind, env: Any, first: int, stop: int) -> list[Any]:
 
 def _frozen(value: Any) -> list[tuple[str, Any]]:
     """Return the leaves of what a call returned, with their paths; arrays as bytes, TurnStates and messages as JSON."""
-    return list(_leaves("", value))
+    leaves: list[tuple[str, Any]] = []
+    _add_leaves(leaves, "", value)
+    return leaves
 
 
-_PLAIN = (str, int, float, bool, type(None))
+_PLAIN = frozenset((str, int, float, bool, type(None)))
 
 
-def _leaves(path: str, value: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, Mapping):
+def _add_leaves(leaves: list[tuple[str, Any]], path: str, value: Any) -> None:
+    if type(value) in _PLAIN:
+        leaves.append((path, value))
+    elif isinstance(value, Mapping):
         for key, part in value.items():
-            yield from _leaves(f"{path}.{key}", part)
+            _add_leaves(leaves, f"{path}.{key}", part)
     elif isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.dtype == object):
         for i, part in enumerate(value):
-            yield from _leaves(f"{path}[{i}]", part)
+            _add_leaves(leaves, f"{path}[{i}]", part)
     elif hasattr(value, "__array__"):
         array = np.asarray(value)
-        yield path, (array.dtype.str, array.shape, array.tobytes())
+        leaves.append((path, (array.dtype.str, array.shape, array.tobytes())))
     elif isinstance(value, msgspec.Struct):
-        yield path, msgspec.json.encode(value)
+        leaves.append((path, msgspec.json.encode(value)))
     else:
-        yield path, value if isinstance(value, _PLAIN) else deepcopy(value)
+        leaves.append((path, deepcopy(value)))
 
 
 def _difference(place: str, one: list[tuple[str, Any]], other: list[tuple[str, Any]]) -> str | None:

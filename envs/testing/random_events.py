@@ -15,7 +15,7 @@ from .trial import NotTried, Trial
 
 MOST_RECORDS = 200
 """The most records after random events for which frequencies are compared."""
-MOST_IN_TREE = 20_000
+MOST_IN_TREE = 5_000
 """The most records of a game tree that is enumerated."""
 SAMPLES_PER_RECORD, LEAST_SAMPLES = 50, 1_500
 DEVIATIONS = 5
@@ -50,9 +50,7 @@ def probabilities(trial: Trial) -> None:
 def _settle(trial: Trial, table: Any, generator: np.random.Generator) -> None:
     """Play random outcomes until no random event is next."""
     events = _chance(trial)
-    while events.outcomes(table):
-        branches = chance.outcomes(trial.game, table)
-        weights = [branch.probability for branch in branches]
+    while weights := chance.probabilities(trial.game, table):
         trial.require(min(weights) > 0 and abs(sum(weights) - 1) < 1e-9, f"the probabilities of an event are {weights}")
         events.play(table, int(generator.choice(len(weights), p=np.array(weights) / sum(weights))))
 

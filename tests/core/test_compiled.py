@@ -426,6 +426,14 @@ def test_a_game_that_has_been_played_can_be_pickled():
     assert pickle.loads(pickle.dumps(env)).turn_state("player_0") == env.turn_state("player_0")
 
 
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+def test_pickles_name_the_functions_of_a_module_and_hold_those_of_a_program():
+    play = envs.game("kuhn").rules.step
+    assert len(pickle.dumps(play)) < 200 and pickle.loads(pickle.dumps(play)) is play
+    local = compiled.compiled(uncompiled(its_sum))  # not the one that its module names
+    assert pickle.loads(pickle.dumps(local)) is not its_sum and pickle.loads(pickle.dumps(local))(2.0) == 4.0
+
+
 def uncompiled(function):
     return getattr(function, "py_func", function)
 
