@@ -13,11 +13,13 @@ from parlour.envs.holdem import abstraction, equity_tables, public_game, solved
 from parlour.envs.holdem.abstraction import board_buckets, place, pocket, texture
 from parlour.envs.holdem.hands import card_number
 from parlour.envs.holdem.ranges import HOLDINGS, equities, possible
+from parlour.training import cli
 from parlour.training.algorithms.growing import grow
 from parlour.training.algorithms.sampled import Sampling
+from parlour.training.commands import solve
 from parlour.training.commands.exploit import BatteryArguments, LearnerArguments, battery
 from parlour.training.runs.sampled_response import sampled_response
-from parlour.training.runs.solving import AbstractedProblem
+from parlour.training.runs.solving import AbstractedProblem, Progress
 from parlour.wrappers.policies.loading import load_policy, make_policy
 from parlour.wrappers.policies.solved import SolvedPolicy
 from parlour.wrappers.policies.trained_for import TrainedFor
@@ -286,6 +288,19 @@ def folding():
 
     solved_seats = [(solver.deals, lambda node, deals=solver.deals: folds(node, deals)) for solver in small().solvers]
     return SolvedPolicy(solved.packed(game(), solved_seats), TrainedFor.of(game(), "v0"))
+
+
+def test_the_small_trees_get_a_fifth_of_the_time_and_no_more_iterations_than_they_need(monkeypatch, tmp_path):
+    limits = []
+
+    def reached(problem, *, seconds, iterations, **_):
+        limits.append((seconds, iterations))
+        return Progress(iterations, seconds / 2, 1.0, 1.0, None)  # the iterations were reached first
+
+    monkeypatch.setattr(solve, "solve_from_samples", reached)
+    words = ["solve", "holdem", "--options", "seats=2", "--out", str(tmp_path / "policy.npz")]
+    assert cli.main([*words, "--seconds", "100", "--iterations", "1000000"]) == 0
+    assert limits == [(20.0, solve.START_ITERATIONS), (90.0, 1_000_000)]
 
 
 @pytest.mark.parametrize("buckets", [(), (3, 2, 4)])

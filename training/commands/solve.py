@@ -33,8 +33,8 @@ from ..terminal.progress import STDERR
 from .arguments import AsJson, GameArguments
 from .lookup import game_with
 
-START = 0.2
-"""Share of the time for a small tree, from which the larger one goes on."""
+START, START_ITERATIONS = 0.2, 200_000
+"""The small tree, from which the larger one goes on, gets this share of the time, and at most so many iterations."""
 SAMPLED = {f"sampled-{name}": name for name in WEIGHTS}
 """The methods from samples, with their weights."""
 FIRST = ("method", "seconds", "minutes", "iterations", "target", "threads", "seed", "checkpoint", "out", "options")
@@ -131,16 +131,16 @@ class _Samples:
             read_checkpoint(problem, self.checkpoint, self._about(game))
         elif isinstance(problem, AbstractedProblem):
             start = AbstractedProblem(game, weights, self.sampling, small=True)
-            reached = self._reach(start, seconds * START, lambda: None)
+            reached = self._reach(start, seconds * START, lambda: None, START_ITERATIONS)
             for small, large in zip(start.solvers, problem.solvers, strict=True):
                 grow(small, large)
-            seconds = 0.0 if reached.stopped else seconds * (1 - START)
+            seconds = 0.0 if reached.stopped else seconds - reached.seconds
 
         def save() -> None:
             if self.checkpoint is not None:
                 write_checkpoint(problem, self.checkpoint, self._about(game))
 
-        reached = self._reach(problem, seconds, save)
+        reached = self._reach(problem, seconds, save, self.iterations)
         problem.policy().save(file)
         return {
             "game": game.id,
@@ -170,7 +170,7 @@ class _Samples:
             rule.append(game.capabilities.abstracted.digest())
         return json.dumps([game.id, dict(game.options), *rule], default=str)
 
-    def _reach(self, problem: Problem, seconds: float, save: Callable[[], None]) -> Progress:
+    def _reach(self, problem: Problem, seconds: float, save: Callable[[], None], iterations: int) -> Progress:
         with STDERR.status("") as line:
 
             def tell(progress: Progress) -> None:
@@ -181,7 +181,7 @@ class _Samples:
             return solve_from_samples(
                 problem,
                 seconds=seconds,
-                iterations=self.iterations,
+                iterations=min(iterations, self.iterations),
                 threads=self.sampling.threads,
                 target=self.target,
                 tell=tell,
