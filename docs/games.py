@@ -15,12 +15,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import curves
 import docstring_parser
 import numpy as np
 from moving import moving
 from parlour import zoo
 from parlour.envs import GAMES, Game, GameState, find, how_to_play
 from parlour.envs.render.svg import HEIGHT, WIDTH
+from parlour.training import load_config
 from parlour.zoo import span
 from settings import settings_page
 from wires import rows_of, wire
@@ -188,6 +190,7 @@ def page(game_id: str) -> str:
         f"## Actions\n\n{actions(game)}",
         f"## Observation\n\n{observation(game_id)}",
         f"## Bots\n\n{bots(game_id)}",
+        f"## Learning\n\n{learning(name)}",
         f"## TurnState\n\n{linked(turn_state(game_id))}",
         f"## On the wire\n\n{linked(wire(game_id))}",
         f"## Versions\n\n{versions(name)}",
@@ -236,6 +239,22 @@ def other_seats(make: Callable[..., Game]) -> str:
     """Return the numbers of seats that the option `seats` takes, as its docstring says them; empty without one."""
     found = re.search(r"\d+ (?:to|or) \d+", described(make).get("seats", ""))
     return f"; the option `seats` takes {found[0]}" if found else ""
+
+
+def learning(name: str) -> str:
+    """Return the recorded learning curve of a game, and how it was made; or that there is none."""
+    steps = load_config(name).total_timesteps
+    budget = f"`parlour train {name}` goes on for {steps:,} decisions, if nothing ends it before."
+    if name == "leduc":
+        return f"{budget} Two of its runs, whole: [NashConv and the return](../compare_runs.md)."
+    if not curves.picture(name).is_file():
+        return f"{budget} No learning curve is recorded."
+    options, metric = curves.RECORDED[name]
+    return (
+        f"{budget} The curve is of short runs: the mean of seeds {' and '.join(map(str, curves.SEEDS))} of "
+        f"`parlour train {name} {options} --seed N`, drawn by `python docs/curves.py {name}`; `{metric}` is one of the "
+        f"[measures](../compare_runs.md).\n\n![{metric} over the decisions of two short runs]({name}-curve.svg)"
+    )
 
 
 def described(make: Callable[..., Game]) -> dict[str, str]:

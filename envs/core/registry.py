@@ -112,6 +112,26 @@ def register_platform_id(name: str, game_name: str, **options: Any) -> None:
     PLATFORM_IDS[with_underscores(name)] = PlatformId(game_name, options)
 
 
+def register_source(source: str) -> str:
+    """Register the game that ``module:function`` makes, if its module has not done so; return its id.
+
+    Raises:
+        ValueError: if there is no such module or function, it makes no game without options, or another game has the
+            same id.
+    """
+    function = _loaded(source)
+    try:
+        made = function()
+    except TypeError as error:
+        raise ValueError(f"{source} makes no game without options: {error}") from error
+    if not isinstance(made, Game):
+        raise ValueError(f"{source} returns {made!r:.80}, which is not a Game")
+    if GAMES.setdefault(made.id, function) is not function:
+        raise ValueError(f"{source} makes {made.id}, but another game has this id: give it a name of its own")
+    register(made.id, function)
+    return made.id
+
+
 def find(name: str) -> Callable[..., Game]:
     """Return the function from options to `Game` by the game's name (``"holdem"``: its newest version).
 

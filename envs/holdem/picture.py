@@ -62,7 +62,7 @@ def picture(states: Sequence[TurnState]) -> str:
     angles = [pi / 2 + 2 * pi * ((i - base) % len(players)) / len(players) for i in range(len(players))]
     places = [_at(angle, 256, 178) for angle in angles]
     for player, (x, y) in zip(players, places, strict=True):  # bets first, so that a wide one does not cover a card
-        things.append(_pill(ranks.get(player["seat"], ""), x, y + 38, PAPER, FAINT))
+        things.append(_pill(ranks.get(player["seat"], ""), x, y + 47, PAPER, FAINT))
     for player, angle, (x, y) in zip(players, angles, places, strict=True):
         seat, stack, folded = player["seat"], player["stack"], player.get("folded", False)
         things.append(_bet(player["bet"], angle))
@@ -73,7 +73,7 @@ def picture(states: Sequence[TurnState]) -> str:
         own = len(states) == 1 and game["seat"] == seat
         things += _plate(seat, player["name"], stack, x, y, turn=turn, own=own, folded=folded, gone=chips == 0)
         bright = last_acted(first, seat)
-        things.append(_pill(tags.get(seat, ""), x, y + 22, INK if bright else TAG, PAPER if bright else INK))
+        things.append(_pill(tags.get(seat, ""), x, y + 31, INK if bright else TAG, PAPER if bright else INK))
     things.append(text(12, 468, _footer(first, own=len(states) == 1), 12, bold=True))
     things.append(text(628, 468, _result(first), 12, anchor="end", bold=True))
     return document(f"Hold'em, {game['phase']}: board {' '.join(board) or 'empty'}, pot {game['pot']}", things)
@@ -238,26 +238,26 @@ def _plate(
     """Return a seat's plate, and its chips, which change more often."""
     faint = (folded or gone) and not turn
     plate = group(
-        box(-53, -22, 106, 43, TURN, round=10) if turn else "",
-        box(-50, -19, 100, 37, "#fff", round=7, stroke=INK if own else "#b9b5a8", thick=1.5 if own else 1),
+        box(-53, -25, 106, 52, TURN, round=10) if turn else "",
+        box(-50, -22, 100, 46, "#fff", round=7, stroke=INK if own else "#b9b5a8", thick=1.5 if own else 1),
         box(-50, -13, 5, 25, COLOURS[seat % len(COLOURS)], round=2),
         text(2, -4, short(name or f"seat {seat}", 12), 13, anchor="middle", bold=True),
         at=(x, y),
         opacity=0.5 if faint else 1,
     )
     chips = "out of chips" if gone else chips_text(stack)
-    return plate, text(x + 2, y + 11, chips, 13, fill="#b0b4ba" if faint else FAINT, anchor="middle")
+    return plate, text(x + 2, y + 17, chips, 13, fill="#b0b4ba" if faint else FAINT, anchor="middle")
 
 
 @remembered
 def _pill(words: str, x: float, y: float, fill: str, ink: str) -> str:
     if not words:
         return ""
-    width = 12 + 6.2 * len(words)
+    width = 14 + 7.2 * len(words)
     x = min(max(x, width / 2 + 4), WIDTH - width / 2 - 4)
     return group(
-        box(-width / 2, -7.5, width, 15, fill, round=7.5),
-        text(0, 4, words, 11.5, fill=ink, anchor="middle"),
+        box(-width / 2, -8.5, width, 17, fill, round=8.5),
+        text(0, 4.5, words, 12, fill=ink, anchor="middle"),
         at=(x, y),
     )
 
@@ -278,4 +278,4 @@ def _bet(chips: int, angle: float) -> str:
 @remembered
 def _button(angle: float) -> str:
     x, y = _at(angle + 0.27, 204, 112)
-    return group(disc(0, 0, 9, "#fff", stroke=INK), text(0, 4, "D", 11, anchor="middle", bold=True), at=(x, y))
+    return group(disc(0, 0, 9, "#fff", stroke=INK), text(0, 4, "D", 12, anchor="middle", bold=True), at=(x, y))

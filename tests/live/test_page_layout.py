@@ -21,10 +21,11 @@ PICTURES = {
 }
 
 
+@pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("name", PICTURES)
-def test_pictures_of_the_server_are_read_on_a_phone_in_a_turn_and_at_the_end(table, name):
+def test_pictures_of_the_server_are_read_in_a_turn_and_at_the_end(table, name, size):
     with table(name.partition(",")[0], *PICTURES[name], "--timeout", "3") as visit:
-        page = visit(**SIZES["phone"])
+        page = visit(**SIZES[size])
         sit(page, LONG)
         page.wait_for_selector(MINE)
         page.wait_for_timeout(300)  # hold'em asks for its picture
@@ -32,6 +33,39 @@ def test_pictures_of_the_server_are_read_on_a_phone_in_a_turn_and_at_the_end(tab
         page.wait_for_selector(OVER)
         page.wait_for_selector("#files a")
         assert flaws(page) == []
+
+
+def edges(page, *selectors):
+    """Return where the boxes of elements begin and end from the top: of the first and of the last of each kind."""
+    boxes = [box for one in selectors for box in page.eval_on_selector_all(one, ALL_EDGES)]
+    return min(top for top, _ in boxes), max(bottom for _, bottom in boxes)
+
+
+ALL_EDGES = "all => all.map((one) => one.getBoundingClientRect()).map((box) => [box.top, box.bottom])"
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_the_buttons_of_tangram_cover_no_piece_and_stand_in_a_row(table, size):
+    with table("tangram", "--agents", "human", "random", "--seed", "2") as visit:
+        page = visit(**SIZES[size])
+        sit(page, LONG)
+        page.wait_for_selector(MINE)
+        page.evaluate("document.querySelector('#notice').textContent = 'A sentence about what went wrong.'")
+        assert flaws(page) == []
+        assert edges(page, ".piece", ".slots rect")[1] <= edges(page, "#move")[0]
+        top, bottom = edges(page, "#controls > button")
+        assert bottom - top < 60 and edges(page, "#move")[1] <= SIZES[size]["viewport"]["height"]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_with_a_long_title_the_buttons_stay_in_their_row_and_several_fields_leave_the_board_in_sight(table, size):
+    with table("multi_issue_bargaining", "--agents", "human", "random", "--seed", "2") as visit:
+        page = visit(**SIZES[size])
+        sit(page, LONG)
+        page.wait_for_selector(MINE)
+        top, bottom = edges(page, "#sound", "#stand")
+        assert bottom - top < 50 and top <= edges(page, "#title")[0] + 10
+        assert edges(page, "#board")[1] <= edges(page, "#move")[0] + 0.5
 
 
 def sum_of(page, words):

@@ -55,7 +55,7 @@ picture => {
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
   const fill = (node) => getComputedStyle(node).fill;
-  return [...picture.querySelectorAll("text")].map((text) => {
+  return [...picture.querySelectorAll("text")].filter((text) => text.checkVisibility()).map((text) => {
     const box = text.getBoundingClientRect();
     const under = document.elementsFromPoint(box.x + box.width / 2, box.y + box.height / 2)
       .find((node) => node.tagName !== "text" && picture.contains(node) && node !== picture && fill(node) !== "none");

@@ -8,9 +8,11 @@ import sys
 from io import StringIO
 from pathlib import Path
 
+import nim
 import pytest
 from command_line import run
 from parlour import envs, zoo
+from parlour.envs.core import registry
 from parlour.training import cli
 from parlour.training.commands import MERGED
 from parlour.training.parser import _platforms
@@ -123,6 +125,37 @@ def test_a_mistake_is_one_line_on_stderr(capsys, args, words):
     assert words in err
     assert err.count("\n") == 1
     assert err.startswith(f"parlour {args[0]}: ")
+
+
+def test_a_game_of_ones_own_stands_in_place_of_a_name(capsys, tmp_path, monkeypatch):
+    source = Path(nim.__file__).read_text("utf-8").replace('"nim"', '"own_nim"')
+    (tmp_path / "my_games.py").write_text(source, "utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", sys.path[:])
+    monkeypatch.setattr(registry, "GAMES", dict(registry.GAMES))
+    assert cli.main(["play", "my_games:game", "--agents", "random", "random", "--delay", "0"]) == 0
+    assert "random" in capsys.readouterr().out
+    assert "own_nim-v0" in registry.GAMES
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("games_that_are_not:game", "cannot be loaded: No module"),
+        ("nim:legal", "makes no game without options"),
+        ("nim:new_table", "makes no game without options"),
+        ("nim:nothing", "cannot be loaded: .*nothing"),
+    ],
+)
+def test_what_makes_no_game_is_a_sentence(capsys, source, words):
+    assert cli.main(["play", source]) == 2
+    assert re.search(words, capsys.readouterr().err)
+
+
+def test_a_game_of_ones_own_needs_a_name_of_its_own(monkeypatch):
+    monkeypatch.setattr(registry, "GAMES", {**registry.GAMES, "nim-v0": "kuhn"})
+    with pytest.raises(ValueError, match="another game has this id"):
+        registry.register_source("nim:game")
 
 
 def test_a_mistyped_run_is_found(capsys, tmp_path, monkeypatch):

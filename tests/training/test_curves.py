@@ -168,8 +168,8 @@ def test_baselines_are_what_the_runs_own_evaluations_find(runs, tmp_path, capsys
     shutil.copy(policy_file("zoo:kuhn"), runs / "d0" / "policy.npz")
     assert cli.main([*words, "--baselines", "random", "zoo:kuhn", "d0"]) == 0
     text = (tmp_path / "c.svg").read_text()
-    assert "zoo:kuhn" in text and "<!-- d0 -->" in text
-    assert "<!-- random -->" not in text  # a bot tells no probabilities, so it has no NashConv
+    assert "zoo:kuhn" in text and ">d0</text>" in text
+    assert ">random</text>" not in text  # a bot tells no probabilities, so it has no NashConv
     assert cli.main([*words, "--baselines", "random"]) == cli.MISTAKE
     assert "no policy has eval/nash_conv; c0 evaluates eval/random" in capsys.readouterr().err
     assert cli.main([*words[:4], "--baselines", "random"]) == cli.MISTAKE

@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 GameName = Annotated[
     tyro.conf.Positional[str],
-    tyro.conf.arg(metavar="GAME", help="The game by name, such as holdem (see `parlour list games`)."),
+    tyro.conf.arg(
+        metavar="GAME",
+        help="The game by name, such as holdem (see `parlour list games`); or module:function of your own.",
+    ),
 ]
 PolicyName = Annotated[
     tyro.conf.Positional[str],

@@ -49,7 +49,13 @@ def page(
     parts = {
         "title": escape(title),
         "style": "".join(source.joinpath(f"{name}.css").read_text("utf-8") for name in ("palette", "viewer")),
-        "script": source.joinpath("viewer.js").read_text("utf-8"),
+        # One script without modules: a page on a disk has no files to import.
+        "script": re.sub(
+            r"^(import .*\n|export )",
+            "",
+            "".join(source.joinpath(f"{name}.js").read_text("utf-8") for name in ("legible", "viewer")),
+            flags=re.MULTILINE,
+        ),
         # A script ends at the first closing tag, also inside a string.
         "data": data.replace("<", "\\u003c").encode("utf-8", "replace").decode(),
     }

@@ -27,16 +27,19 @@ TYPES = {
 """The content types of the served files, by extension. Other files in the folder are not served."""
 
 
-def page_routes(folder: Traversable, facts: Mapping[str, Any], index: str = "index.html") -> list[web.RouteDef]:
+def page_routes(
+    folder: Traversable, facts: Mapping[str, Any], index: str = "index.html", more: Iterable[Traversable] = ()
+) -> list[web.RouteDef]:
     """Return the routes of a page: the file `index` as ``/``, every file by its path, and ``facts.json``.
 
     Args:
         folder: the files, read once.
         facts: what the page must know of its server.
         index: the file that is the page; the folder's other ``.html`` files are not served.
+        more: files of other folders, served beside those.
     """
     routes = [_file_route("/facts.json", msgspec.json.encode(facts), "application/json")]
-    for path, file in _files(folder, "/"):
+    for path, file in [*_files(folder, "/"), *((f"/{one.name}", one) for one in more)]:
         kind = TYPES.get(path[path.rfind(".") :])
         if kind is not None and (path == f"/{index}" or not path.endswith(".html")):
             routes.append(_file_route("/" if path == f"/{index}" else path, file.read_bytes(), kind))

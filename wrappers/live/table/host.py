@@ -19,6 +19,7 @@ from ....envs.core.how_to_play import how_to_play
 from ....envs.core.match import Match
 from ....envs.core.options import seconds
 from ....envs.render.svg import plain
+from ... import replay
 from ...agents.base import Agent
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
@@ -37,6 +38,8 @@ from .table_result import LobbyCallbacks, PlayerResult, SeatTaken, TableResult
 
 PAGE = files(__package__) / "page"
 """The page's files."""
+SHARED = files(replay) / "legible.js"
+"""The script that pages of tables have in common with replays."""
 DRAWN_BY_PAGE = ("tangram", "mafia")
 """The games whose page draws the table: people move or choose things in it. Nor does the
 server send pictures of games with forecasts, which the page shows as curves and tables."""
@@ -280,7 +283,7 @@ def page(game: Game, **facts: Any) -> list[web.RouteDef]:
     }  # the text of a figure contains its solution
     game_facts = {"game": game.name, "page": game.name if own else "any", "seats": game.seats}
     game_facts |= {"options": options, "rules": how_to_play(game)}
-    return page_routes(PAGE, game_facts | facts)
+    return page_routes(PAGE, game_facts | facts, more=[SHARED])
 
 
 def _warm_up(game: Game) -> None:

@@ -98,6 +98,8 @@ function kind(schema) {
   return Array.isArray(schema.type) ? schema.type.find((one) => one !== "null") : schema.type;
 }
 
+const FEW = 12; // values that are all shown at once
+
 /**
  * One of some values. Agents have their people's names; what may be left out is, unless something is chosen.
  * @param {HTMLElement} label
@@ -108,9 +110,25 @@ function kind(schema) {
  */
 function choice(label, values, required, view) {
   const open = required ? values : [undefined, ...values.filter((value) => value !== null)];
+  if (open.length <= FEW) return buttons(label, open, view);
   const options = open.map((value, index) => el("option", { value: index }, said(value, view)));
   const select = el("select", {}, ...options);
   return { node: el("label", { class: "field" }, label, select), value: () => open[Number(select.value)] };
+}
+
+/**
+ * A button for each of a few values; the first is chosen.
+ * @param {HTMLElement} label
+ * @param {(string | number | boolean | null | undefined)[]} open
+ * @param {View} view
+ * @returns {Field}
+ */
+function buttons(label, open, view) {
+  const name = label.textContent ?? "";
+  const inputs = open.map((value, index) => el("input", { type: "radio", name, value: index, checked: index === 0 }));
+  const labels = inputs.map((input, index) => el("label", {}, input, el("span", {}, said(open[index], view))));
+  const node = el("fieldset", { class: "field targets" }, el("legend", {}, label), ...labels);
+  return { node, value: () => open[inputs.findIndex((input) => input.checked)] };
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import { control } from "./controls.js";
 import { byId, el, fill, isWriting, words } from "./dom.js";
-import { face, nameOf, nameTag } from "./names.js";
+import { face, named, nameOf, nameTag } from "./names.js";
 import { keyPart, person } from "./person.js";
 import { picture } from "./picture.js";
 import { PokerClient } from "./poker.js";
@@ -181,10 +181,10 @@ function invitation(view) {
  * @param {View} view
  */
 function drawn(view) {
-  const named = facts.protocol === "poker" ? [] : view.seats; // the poker host writes the names itself
+  const places = facts.protocol === "poker" ? [] : view.seats; // the poker host writes the names itself
   return picture(
     view.picture,
-    Object.fromEntries(named.map((place) => [place.agent_id, place.name ?? `Seat ${place.seat + 1}`])),
+    Object.fromEntries(places.map((place) => [place.agent_id, place.name ?? `Seat ${place.seat + 1}`])),
   );
 }
 
@@ -336,7 +336,7 @@ function showLatest(view, said) {
   const one = said.at(-1);
   if (one === undefined || inSight() || view.seats[view.you ?? -1]?.agent_id === one.sender_id) seen = said.length;
   latest.hidden = one === undefined || seen >= said.length;
-  if (one !== undefined && !latest.hidden) latest.replaceChildren(nameTag(view, one.sender_id), ": ", one.content);
+  if (one !== undefined && !latest.hidden) latest.replaceChildren(nameTag(view, one.sender_id), ": ", named(view, one.content));
 }
 
 /**
@@ -351,7 +351,7 @@ function message(view, one) {
     { class: one.scope },
     nameTag(view, one.sender_id),
     `${to}: `,
-    el("bdi", { dir: "auto" }, one.content),
+    el("bdi", { dir: "auto" }, named(view, one.content)),
   );
 }
 

@@ -45,6 +45,23 @@ export function nameTag(view, agent) {
 }
 
 /**
+ * Words with names in them: in the game players have ids, such as p3; people read and write names.
+ * @param {View} view
+ * @param {string} words
+ */
+export function named(view, words) {
+  const agents = view.seats.map((place) => place.agent_id);
+  return words.replace(/[a-z_]\w*/gi, (id) =>
+    agents.includes(id) ? (nameOf(view, id) === "You" ? ownName(view) : nameOf(view, id)) : id,
+  );
+}
+
+/** @param {View} view */
+function ownName(view) {
+  return view.seats[view.you ?? -1]?.name ?? "me";
+}
+
+/**
  * The end of a match: why, and what everybody has of it.
  * @param {View} view
  * @param {string} [unit]

@@ -13,7 +13,7 @@ export default {
     "After two passes or two bets the higher card wins the pot.",
   ],
 
-  draw: (view) => twoHands(view, { pass: "passes", bet: "bets" }),
+  draw: (view) => twoHands(view, { pass: "passed", bet: "bet" }),
 
   label(action, view) {
     const words = facingBet(view) ? { pass: "Fold", bet: "Call" } : { pass: "Check", bet: "Bet" };

@@ -12,7 +12,7 @@ export default {
     "Who has the rank of the open card wins, else who has the higher card.",
   ],
 
-  draw: (view) => twoHands(view, { fold: "folds", call: "calls", raise: "raises" }),
+  draw: (view) => twoHands(view, { fold: "folded", call: "called", raise: "raised" }),
 
   label(action, view) {
     const chips = Object.values(view.state?.game_state.chips ?? {});

@@ -46,5 +46,5 @@ export default {
 
 /** @param {any} row */
 function said(row) {
-  return row.action === "bid" ? ` bids ${row.quantity} × ${row.face}` : " says: liar!";
+  return row.action === "bid" ? ` bid ${row.quantity} × ${row.face}` : " said: liar!";
 }

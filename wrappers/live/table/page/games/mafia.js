@@ -1,10 +1,9 @@
 /** Mafia: the village, what is known of everybody, what was said, and the person's own secret. */
 
 import { el } from "../dom.js";
-import { nameTag, outcome } from "../names.js";
+import { named, nameTag, outcome } from "../names.js";
 import { days } from "./mafia_days.js";
 import { choice, pick, statement, target, targets } from "./mafia_moves.js";
-import { named } from "./mafia_words.js";
 
 /** @import { View } from "../types.d.ts" */
 const ROLES = {

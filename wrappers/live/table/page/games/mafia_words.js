@@ -1,24 +1,6 @@
-/** Words with names in them. In the game players have ids, such as p3; people read and write names. */
-
-import { nameOf } from "../names.js";
+/** What people write: in place of names the ids that players have in the game, such as p3. */
 
 /** @import { View } from "../types.d.ts" */
-
-/**
- * @param {View} view
- * @param {string} words
- */
-export function named(view, words) {
-  const agents = view.seats.map((place) => place.agent_id);
-  return words.replace(/\bp\d+\b/g, (id) =>
-    agents.includes(id) ? (nameOf(view, id) === "You" ? ownName(view) : nameOf(view, id)) : id,
-  );
-}
-
-/** @param {View} view */
-function ownName(view) {
-  return view.seats[view.you ?? -1]?.name ?? "me";
-}
 
 /**
  * @param {View} view
