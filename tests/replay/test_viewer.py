@@ -15,6 +15,8 @@ from parlour.wrappers.replay.page import page, rounded
 
 pytestmark = pytest.mark.slow
 
+LARGE = {"width": 1600, "height": 1400}
+"""Pixels at which no text of a picture is made larger: the pictures are those of the renderers."""
 DECISIONS = 10_000
 WITHIN = 2.0
 """Seconds for so many decisions to be loaded and shown; measured on a machine that does nothing else."""
@@ -27,7 +29,7 @@ def visit(browser):
 
     def opened(file, *, first=True):
         """`first`: go on to the first match where the page opens on the overview."""
-        contexts.append(browser.new_context(offline=True))
+        contexts.append(browser.new_context(offline=True, viewport=LARGE))
         tab = contexts[-1].new_page()
         tab.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
         tab.on("pageerror", lambda error: complaints.append(str(error)))
