@@ -246,7 +246,7 @@ def learning(name: str) -> str:
     steps = load_config(name).total_timesteps
     budget = f"`parlour train {name}` goes on for {steps:,} decisions, if nothing ends it before."
     if name == "leduc":
-        return f"{budget} Two of its runs, whole: [NashConv and the return](../compare_runs.md)."
+        return f"{budget} Two runs with `--algorithm selfplay`, whole: [NashConv and the return](../compare_runs.md)."
     if not curves.picture(name).is_file():
         return f"{budget} No learning curve is recorded."
     options, metric = curves.RECORDED[name]

@@ -83,7 +83,7 @@ def student_quantile(freedom: int) -> float:
 
 def in_two_lines(mean: float, low: float, high: float, sign: str = "+") -> str:
     """Return a mean with its interval below it, with a sign or, for shares, none."""
-    return f"{mean:{sign}.3f}\n{low:{sign}.3f} to {high:{sign}.3f}"
+    return f"{mean:{sign}.3f}\n[{low:{sign}.3f}, {high:{sign}.3f}]"
 
 
 def score_table(scores: Mapping[str, Score], title: str, wins: Mapping[str, Score] | None = None) -> Table:
