@@ -252,7 +252,7 @@ def learning(name: str) -> str:
     options, metric = curves.RECORDED[name]
     return (
         f"{budget} The curve is of short runs: the mean of seeds {' and '.join(map(str, curves.SEEDS))} of "
-        f"`parlour train {name} {options} --seed N`, drawn by `python docs/curves.py {name}`; `{metric}` is one of the "
+        f"`parlour train {name} {options} --seed 1`, drawn by `python docs/curves.py {name}`; `{metric}` is one of the "
         f"[measures](../compare_runs.md).\n\n![{metric} over the decisions of two short runs]({name}-curve.svg)"
     )
 

@@ -113,11 +113,11 @@ def register_platform_id(name: str, game_name: str, **options: Any) -> None:
 
 
 def register_source(source: str) -> str:
-    """Register the game that ``module:function`` makes, if its module has not done so; return its id.
+    """Register the game that ``module:function`` makes, and return its id.
 
     Raises:
-        ValueError: if there is no such module or function, it makes no game without options, or another game has the
-            same id.
+        ValueError: if there is no such module or function, it makes no game without options, or an installed game
+            has the same id.
     """
     function = _loaded(source)
     try:
@@ -126,8 +126,8 @@ def register_source(source: str) -> str:
         raise ValueError(f"{source} makes no game without options: {error}") from error
     if not isinstance(made, Game):
         raise ValueError(f"{source} returns {made!r:.80}, which is not a Game")
-    if GAMES.setdefault(made.id, function) is not function:
-        raise ValueError(f"{source} makes {made.id}, but another game has this id: give it a name of its own")
+    if isinstance(GAMES.get(made.id), str):
+        raise ValueError(f"{source} makes {made.id}, but an installed game has this id: give it a name of its own")
     register(made.id, function)
     return made.id
 

@@ -154,7 +154,7 @@ def test_what_makes_no_game_is_a_sentence(capsys, source, words):
 
 def test_a_game_of_ones_own_needs_a_name_of_its_own(monkeypatch):
     monkeypatch.setattr(registry, "GAMES", {**registry.GAMES, "nim-v0": "kuhn"})
-    with pytest.raises(ValueError, match="another game has this id"):
+    with pytest.raises(ValueError, match="an installed game has this id"):
         registry.register_source("nim:game")
 
 

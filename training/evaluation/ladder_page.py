@@ -89,4 +89,5 @@ def _cell(value: float, most: float, same: bool) -> str:
     if same:
         return "–"
     colour = "46 160 67" if value > 0 else "218 54 51"
-    return f'<span style="background: rgb({colour} / {0.5 * abs(value) / most:.2f}); padding: .2rem .4rem">{value:+.3f}</span>'
+    strength = 0.5 * abs(value) / most  # text on it must stand out
+    return f'<span style="background: rgb({colour} / {strength:.2f}); padding: .2rem .4rem">{value:+.3f}</span>'
