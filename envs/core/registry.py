@@ -121,7 +121,7 @@ def register_source(source: str) -> str:
     """
     function = _loaded(source)
     try:
-        made = function()
+        made: Any = function()
     except TypeError as error:
         raise ValueError(f"{source} makes no game without options: {error}") from error
     if not isinstance(made, Game):
