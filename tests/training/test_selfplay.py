@@ -261,12 +261,18 @@ def test_numbers_of_tables_are_checked():
 
 
 @pytest.mark.parametrize(
-    "settings", [{"chance_samples": 20}, {"opponent_tables": 0.5, "bots": {"call": 1.0, "tight": 1.0}}]
+    "settings",
+    [
+        {"chance_samples": 20},
+        {"opponent_tables": 0.5, "bots": {"call": 1.0, "tight": 1.0}},
+        {"update": "mirror_descent", "action_values": True, "exploration": 0.3, "reference_every": 1, "n_steps": 3},
+    ],
 )
 def test_a_resumed_run_goes_on_as_if_it_had_not_stopped(tmp_path, settings):
-    whole, _ = make("holdem", average_decay=0.9, kl_coef=Schedule(0.1), **settings)
+    same = {"average_decay": 0.9, "kl_coef": Schedule(0.1), **settings}
+    whole, _ = make("holdem", **same)
     whole.fit(Monitor(whole, 4))
-    first, league = make("holdem", average_decay=0.9, kl_coef=Schedule(0.1), **settings)
+    first, league = make("holdem", **same)
     first.fit(Monitor(first, 2))
     first.save(tmp_path)
     second = Learner.load(tmp_path, first.config, first.game, league)
@@ -458,6 +464,11 @@ def test_the_saved_policy_has_the_temperature_and_the_learner_has_none(network):
         ({"adam_beta1": 1.0}, "adam_beta1=1"),
         ({"adam_beta1": -0.1}, "adam_beta1=-0.1"),
         ({"action_values": True}, "action_values needs kl_coef above 0"),
+        ({"update": "mirror_descent"}, "update='mirror_descent' needs action_values"),
+        ({"update": "newton"}, "update"),
+        ({"exploration": 0.1}, "exploration=0.1: needs update='mirror_descent'"),
+        ({"reference_coef": -1.0}, "reference_coef=-1"),
+        ({"reference_every": -1}, "reference_every=-1"),
         ({"kl_coef": Schedule((0.0, -1.0))}, "kl_coef=-1.0"),
         ({"opponent_tables": 0.6, "mixed_tables": 0.5}, "together at most 1"),
         ({"opponent_tables": 1.5}, "opponent_tables"),

@@ -3,7 +3,8 @@
 It is proximal policy optimisation (Schulman et al. 2017) with additions for games of imperfect information: a schedule
 of the entropy bonus, a penalty for the Kullback-Leibler divergence from the policy before the update (magnetic mirror
 descent, Sokota et al. 2023), optionally values of all actions from the critic, so that a decision teaches something
-about each of them, and averaged weights for the saved policy.
+about each of them, and averaged weights for the saved policy. With the setting `update` it is mirror descent instead
+(see `parlour.training.learning.mirror_descent`).
 """
 
 import time
@@ -28,6 +29,7 @@ from ..learning.engines import find
 from ..learning.engines.base import Engine
 from ..learning.league import League
 from ..learning.learner import Monitor
+from ..learning.mirror_descent import MirrorDescent
 from ..learning.networks import Forward, copy_of, move, numpy_network
 from ..learning.recorded import Recorded, capture_on
 from ..learning.relabelling import Relabelling
@@ -38,8 +40,6 @@ from ..learning.torch_threads import torch_threads
 
 MODEL = "selfplay.pt"
 """The file with the networks, the optimiser, the averages and the random states, in the run folder."""
-CLIP_RANGE = 0.1
-"""Clipping range of PPO."""
 VF_COEF = 0.5
 """Weight of the value loss."""
 STATISTICS = "policy_loss", "value_loss", "entropy", "kl", "clip_fraction"
@@ -66,14 +66,19 @@ class Learner:
         self._averaged = 0  # gradient steps in the average
         self._parameters = [*self._actor.parameters(), *self._critic.parameters()]
         betas = (float(config.adam_beta1), 0.999)
-        self._optimizer = torch.optim.Adam(self._parameters, config.learning_rate.start, betas, eps=1e-5, fused=True)
+        self._random = np.random.default_rng(config.seed)
+        self._mirror: MirrorDescent | None = None
+        if config.update == "mirror_descent":
+            nets = self._actor, self._critic, self._average.requires_grad_()
+            self._mirror = MirrorDescent(config, nets, self._step, self._random)
+        learned = [*self._parameters, *(self._average.parameters() if self._mirror else ())]
+        self._optimizer = torch.optim.Adam(learned, config.learning_rate.start, betas, eps=1e-5, fused=True)
         self._forward = Forward(config.device)
         device = torch.device(config.device)
         # Only the engine gpu brings minibatches that have the same size in every rollout.
         self._update = Recorded(self._gradient_step, device, capture_on(device) if config.engine == "gpu" else None)
         self._rate = torch.zeros((), device=device) if device.type == "cuda" else None
         self._types = None if config.ent_prior == "actions" else _one_hot_types(game).to(config.device)
-        self._random = np.random.default_rng(config.seed)
         self._mean_square = 0.0  # of the advantages, a running mean
         self._resumed = False
 
@@ -137,17 +142,10 @@ class Learner:
         square = float((batch["advantages"] ** 2).mean())
         self._mean_square = square if self._mean_square == 0 else 0.95 * self._mean_square + 0.05 * square
         scale = max(self._mean_square**0.5, 1e-8)
-        totals = torch.zeros(len(STATISTICS), dtype=torch.float64, device=config.device)
-        minibatches = list(self._minibatches(len(batch["actions"])))
-        for rows in minibatches:
-            part = {name: values[rows].to(config.device) for name, values in batch.items()}
-            self._averaged += 1
-            # At first a mean in which the n-th step weighs n, so that the random first weights have no share.
-            pace = max(1 - config.average_decay, 2 / (1 + self._averaged))
-            totals += self._update(scale, ent_coef, kl_coef, rate, pace, **part)
-        means = (totals / len(minibatches)).tolist()
-        metrics = {f"train/{name}": value for name, value in zip(STATISTICS, means, strict=True)}
-        metrics["train/value_loss"] /= config.reward_scale**2
+        if self._mirror is not None:
+            metrics = self._mirror.learn(batch, scale, rate, kl_coef, ent_coef)
+        else:
+            metrics = self._epochs(batch, (scale, ent_coef, kl_coef, rate))
         return metrics | {
             "train/learning_rate": rate,
             "train/ent_coef": ent_coef,
@@ -155,6 +153,22 @@ class Learner:
             "train/entropy_price": ent_coef * scale / config.reward_scale,  # the value of one nat in the game's unit
             "train/advantage_scale": scale / config.reward_scale,
         }
+
+    def _epochs(self, batch: dict[str, torch.Tensor], coefficients: tuple[float, ...]) -> dict[str, float]:
+        """Make the gradient steps of PPO, and return the means of their statistics."""
+        config = self.config
+        totals = torch.zeros(len(STATISTICS), dtype=torch.float64, device=config.device)
+        minibatches = list(self._minibatches(len(batch["actions"])))
+        for rows in minibatches:
+            part = {name: values[rows].to(config.device) for name, values in batch.items()}
+            self._averaged += 1
+            # At first a mean in which the n-th step weighs n, so that the random first weights have no share.
+            pace = max(1 - config.average_decay, 2 / (1 + self._averaged))
+            totals += self._update(*coefficients, pace, **part)
+        means = (totals / len(minibatches)).tolist()
+        metrics = {f"train/{name}": value for name, value in zip(STATISTICS, means, strict=True)}
+        metrics["train/value_loss"] /= config.reward_scale**2
+        return metrics
 
     def _minibatches(self, count: int) -> Iterator[slice]:
         """Return the minibatches of all epochs: the decisions are shuffled once, the minibatches in every epoch."""
@@ -195,7 +209,7 @@ class Learner:
             advantages = (part["returns"] - of_taken.detach()) / scale
             better = (valued[:, 1:] - values[:, None]).detach() / scale
             expected = _expected(probabilities, better, legal)
-        clipped = ratio.clamp(1 - CLIP_RANGE, 1 + CLIP_RANGE)
+        clipped = ratio.clamp(1 - config.clip_range, 1 + config.clip_range)
         policy_loss = -torch.minimum(ratio * advantages, clipped * advantages).mean() - expected
         entropy = -_expected(probabilities, log_probs, legal)
         bonus = entropy
@@ -207,7 +221,7 @@ class Learner:
             loss = loss + kl_coef * before
         self._step(loss, rate)
         move(self._average, self._actor, pace)
-        clipped_share = ((ratio - 1).abs() > CLIP_RANGE).float().mean()
+        clipped_share = ((ratio - 1).abs() > config.clip_range).float().mean()
         return torch.stack([policy_loss, value_loss, entropy, before, clipped_share]).detach()
 
     def _step(self, loss: torch.Tensor, rate: float) -> None:
@@ -250,9 +264,9 @@ class Learner:
     # The policy.
 
     def policy(self, seed: int | None = None) -> MlpPolicy:
-        """Return a copy of the current policy, in NumPy, of the averaged weights with `average_decay`, and with the
-        `temperature` of the settings."""
-        net = self._average if self.config.average_decay else self._actor
+        """Return a copy of the current policy, in NumPy, of the averaged weights with `average_decay`, the
+        average policy with mirror descent, and with the `temperature` of the settings."""
+        net = self._average if self.config.average_decay or self._mirror else self._actor
         hidden = self.game.encoders[critic_encoder(self.config, self.game)].full_information
         critic = () if hidden else numpy_network(self._critic)
         actor = numpy_network(net).divided(self.config.temperature)
@@ -278,6 +292,7 @@ class Learner:
             "random": self._random.bit_generator.state,
             "version": self._version,
             "engine": self.engine.save(folder),
+            "mirror": None if self._mirror is None else self._mirror.state(),
         }
         with replacing(folder / MODEL) as unfinished:
             torch.save(state, unfinished)
@@ -296,6 +311,8 @@ class Learner:
         learner.timesteps, learner._mean_square = state["timesteps"], state["mean_square"]
         for name in ("actor", "critic", "average", "optimizer"):
             getattr(learner, f"_{name}").load_state_dict(state[name])
+        if learner._mirror is not None:
+            learner._mirror.load(state["mirror"])
         learner._random.bit_generator.state = state["random"]
         learner._version = state.get("version", 0)
         learner._averaged = state.get("averaged", 10**9)  # a run from before it was counted

@@ -12,6 +12,7 @@ COMMANDS = {
     "exploit": "find the worst known opponent: who wins most from a policy",
     "compare": "compare runs by a metric, pooled over seeds, with intervals and learning curves",
     "sweep": "train with many settings and seeds, and show the best",
+    "study": "train several methods in several games with several seeds, and show one table",
     "crossplay": "let several policies play with each other: matrix, self-play and cross-play, ratings",
     "reference": "rate a policy or a language model against frozen opponents; a leaderboard of such results",
     "export": "write a data set for language models: conversations with the values of all legal actions",

@@ -57,6 +57,54 @@ def seat_advantages(
                 expected[seat], gained[seat] = value, 0.0
 
 
+@partial(compiled, allocates=True)
+def action_returns(
+    turn: Any,
+    learner_acts: Any,
+    rewards: Any,
+    dones: Any,
+    values: Any,
+    action_values: Any,
+    traces: Any,
+    last_values: Any,
+    rivals: bool,
+    returns: Any,
+) -> None:
+    """Write the returns of the learner's actions: Expected SARSA(lambda), a policy's own value at every later decision.
+
+    See `seat_advantages` for the other arguments.
+
+    Args:
+        turn: int64[T, N].
+        learner_acts: bool[T, N].
+        rewards: float32[T, N, seats].
+        dones: bool[T, N].
+        values: float32[T, N], the policy's expected value of the acting seat.
+        action_values: float32[T, N], the value estimates of the actions that were taken.
+        traces: float32[T, N], lambda times the share of the decision that counts for the policy, 0 to 1.
+        last_values: float32[N, seats].
+        rivals: one of two seats wins what the other loses, so that a decision of one tells the value of both.
+        returns: float32[T, N], written where `learner_acts`.
+    """
+    steps, tables = turn.shape
+    seats = rewards.shape[2]
+    ahead = np.zeros(seats)
+    for table in range(tables):
+        for seat in range(seats):
+            ahead[seat] = last_values[table, seat]
+        for step in range(steps - 1, -1, -1):
+            if dones[step, table]:
+                ahead[:] = 0.0
+            for seat in range(seats):
+                ahead[seat] += rewards[step, table, seat]
+            if learner_acts[step, table]:
+                seat = turn[step, table]
+                returns[step, table] = ahead[seat]
+                ahead[seat] = values[step, table] + traces[step, table] * (ahead[seat] - action_values[step, table])
+                if rivals:
+                    ahead[1 - seat] = -ahead[seat]
+
+
 def advantages_of_all_seats(
     turn: torch.Tensor,
     rewards: torch.Tensor,

@@ -38,9 +38,11 @@ class RolloutBatch:
         version: the version of the weights that made the decisions.
         actor: the number of the actor that played.
         arrays: by name, one row per decision: observations float32[K, D], critic_observations float32[K, C],
-            masks int8[K, A], log_probs float32[K, A] of all actions, actions int64[K], advantages float32[K], and
-            returns float32[K]. NumPy arrays; where the tables are on the GPU, tensors there, with the observations in
-            the type in which the networks compute and with columns of zeros at their end (see `networks.ALIGNED`).
+            masks int8[K, A], log_probs float32[K, A] of all actions, actions int64[K], advantages float32[K],
+            returns float32[K], and with mirror descent weights float32[K], how much likelier the other seats' play
+            before it is without exploration. NumPy arrays; where the tables are on the GPU, tensors there, with the
+            observations in the type in which the networks compute and with columns of zeros at their end (see
+            `networks.ALIGNED`).
         rows: int64[R], the rows of the learner's decisions; the others are the opponents'.
         episodes: the number of episodes that ended.
         winnings: the sum of the learner's returns in them, in `Payoffs.unit`.

@@ -19,7 +19,7 @@ from ...wrappers.policies.base import draw
 from ...wrappers.policies.mlp import MlpPolicy
 from ...wrappers.rl.opponents import Pool
 from ...wrappers.rl.self_play_tables import SelfPlayTables
-from .advantages import seat_advantages
+from .advantages import action_returns, seat_advantages
 from .batch import RolloutBatch
 from .networks import Forward, build
 from .relabelling import Relabelling
@@ -120,6 +120,8 @@ class Collector:
         self._learner_acts, self._dones = (np.zeros(shape, np.bool_) for _ in range(2))
         self._rewards = np.zeros((*shape, game.seats), np.float32)
         self._values, self._advantages = (np.zeros(shape, np.float32) for _ in range(2))
+        self._ratios, self._weights = (np.ones(shape, np.float32) for _ in range(2))
+        self._reach = np.ones((config.n_envs, game.seats))  # of each seat's play, beside what it would be unexplored
 
     def begin(self, version: int = 0) -> None:
         """Begin episodes at all tables, unless they have begun. The random numbers depend on seed, actor and version.
@@ -192,16 +194,36 @@ class Collector:
             self._log_probs[step] = self._forward.log_probs(
                 self._actor, self._observations[step], self._masks[step]
             ).cpu()
-            draw(np.exp(self._log_probs[step]), self._words, actions)
+            draw(self._behaviour(step), self._words, actions)
             self._actions[step] = actions
+            if self._config.exploration:
+                self._weigh(step)
             began = time.perf_counter()
             self.tables.step(actions if names is None else names.meant(self._turn[step], actions))
             spent += time.perf_counter() - began
             self._rewards[step] = tables.rewards * unit
             self._dones[step] = tables.dones
+            self._reach[tables.dones] = 1.0
             if names is not None:
                 names.draw(tables.dones)
         return spent
+
+    def _behaviour(self, step: int) -> NDArray[np.float32]:
+        """Return the probabilities of what is played, float32[N, A]: those of the policy, with random actions."""
+        share, legal = self._config.exploration, self._masks[step].astype(np.float32)
+        probabilities = np.exp(self._log_probs[step])
+        if share:
+            probabilities = (1 - share) * probabilities + share * legal / legal.sum(1, keepdims=True)
+        return np.asarray(probabilities, np.float32)
+
+    def _weigh(self, step: int) -> None:
+        """Write how much likelier the action is without exploration, and what the other seats played before it."""
+        rows, turn, acts = np.arange(self._config.n_envs), self._turn[step], self._learner_acts[step]
+        taken = rows, self._actions[step]
+        ratios = np.where(acts, np.exp(self._log_probs[step][taken]) / self._behaviour(step)[taken], 1.0)
+        others = np.where(np.arange(self._game.seats) == turn[:, None], 1.0, self._reach)
+        self._weights[step], self._ratios[step] = others.prod(axis=1), ratios
+        self._reach[rows, turn] *= ratios
 
     def _write_policy_input(self, step: int) -> None:
         """Write what the acting seats see, each under the names of its own."""
@@ -222,8 +244,13 @@ class Collector:
     def _estimate(self) -> None:
         """Write the values and the advantages of the rollout."""
         config, seats = self._config, self._game.seats
+        of_taken = np.zeros_like(self._values)
         for step in range(config.n_steps):
-            self._values[step] = self._value(self._critic_observations[step])
+            valued = self._forward(self._critic, self._critic_observations[step]).cpu().numpy()
+            self._values[step] = valued[:, 0]
+            if config.update == "mirror_descent":
+                self._values[step] = (np.exp(self._log_probs[step]) * valued[:, 1:]).sum(1)
+                of_taken[step] = valued[np.arange(config.n_envs), 1 + self._actions[step]]
         rows, turn = np.arange(config.n_envs), self.tables.tables.turn
         last = np.empty((len(rows), seats), np.float32)
         seen = np.empty_like(self._critic_observations[0])
@@ -235,17 +262,13 @@ class Collector:
             for seat in range(seats):
                 self._write_critic_input(rows, np.full(len(rows), seat), seen)
                 last[:, seat] = self._value(seen)
-        seat_advantages(
-            self._turn,
-            self._learner_acts,
-            self._rewards,
-            self._dones,
-            self._values,
-            last,
-            GAMMA,
-            GAE_LAMBDA,
-            self._advantages,
-        )
+        played = self._turn, self._learner_acts, self._rewards, self._dones, self._values
+        if config.update == "mirror_descent":
+            traces = np.float32(GAE_LAMBDA) * np.minimum(self._ratios, 1)
+            action_returns(*played, of_taken, traces, last, only_two_compete(self._game), self._advantages)
+            self._advantages -= self._values
+        else:
+            seat_advantages(*played, last, GAMMA, GAE_LAMBDA, self._advantages)
 
     def _arrays(self) -> dict[str, NDArray[Any]]:
         arrays: dict[str, NDArray[Any]] = {
@@ -257,13 +280,16 @@ class Collector:
             "advantages": self._advantages,
             "returns": self._values + self._advantages,
         }
+        if self._config.update == "mirror_descent":
+            arrays["weights"] = self._weights
         return {name: array.reshape(self._turn.size, *array.shape[2:]) for name, array in arrays.items()}
 
     def save(self, path: Path) -> dict[str, Any]:
         """Write the tables with the opponents, and return the rest of the state."""
         self.tables.save(path)
         names = None if self._relabelling is None else self._relabelling.state()
-        return {"words": int(self._words[0]), "serials": self._serials, "began": self._began, "names": names}
+        state = {"words": int(self._words[0]), "serials": self._serials, "began": self._began, "names": names}
+        return state | {"reach": self._reach.tolist()}
 
     def load(self, path: Path, state: Mapping[str, Any]) -> None:
         """Load what `save` wrote and returned: the next rollout is as if there had been no break.
@@ -275,6 +301,7 @@ class Collector:
         self._words = np.array([state["words"]], np.uint64)
         self._serials = dict(state["serials"])
         self._began = state.get("began", True)
+        self._reach = np.array(state.get("reach", self._reach))
         if self._relabelling is not None:
             self._relabelling.load(state["names"])
 

@@ -12,6 +12,7 @@ from .settings import TrainConfig
 EngineName = Literal["local", "process", "ray", "gpu"]
 NetworkKind = Literal["mlp", "residual", "seats"]
 EntropyPrior = Literal["actions", "action_types"]
+UpdateKind = Literal["ppo", "mirror_descent"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +74,21 @@ class SelfPlayConfig(TrainConfig):
     types of legal actions (fold, call, raise) equally likely, and the actions of a type. Where a type has many
     actions, the first pays for choosing that type: in hold'em for raising. Change it where a type has many
     actions."""
+    update: UpdateKind = "ppo"
+    """How a rollout changes the policy. ppo: gradients of the clipped objective. mirror_descent: the policy is fitted
+    to the exact proximal step, with values of all actions, and the mean of all policies is saved. Change it to
+    mirror_descent where the policy should be hard to exploit."""
+    clip_range: float = 0.1
+    """Clipping range of PPO. Change it to less for smaller updates."""
+    reference_coef: float = 0.1
+    """With mirror_descent, the weight of the divergence from the reference, a past version of the policy. Change it to
+    more if the latest policies cycle."""
+    reference_every: int = 50
+    """With mirror_descent, the number of updates after which the policy becomes the reference. 0: never, so that the
+    reference is the first policy. Change it to more if the policies cycle."""
+    exploration: float = 0.0
+    """With mirror_descent, the share of random actions in rollouts; the policy learns as if there were none. Change it
+    to 0.2, so that the values of rare actions are known."""
     n_steps: int = 32
     """Decisions per table in each rollout. Change it to more for long episodes."""
     batch_size: int = 8_192
@@ -98,10 +114,13 @@ class SelfPlayConfig(TrainConfig):
 
     def unused(self) -> list[str]:
         """Return the names of settings that were changed and have no effect beside the others."""
-        if self.opponent_tables + self.mixed_tables:
-            return []
-        of_opponents = {"bots": {"random": 1.0}, "past_checkpoints": type(self).past_checkpoints}
-        return [name for name, default in of_opponents.items() if getattr(self, name) != default]
+        idle: list[str] = []
+        if not self.opponent_tables + self.mixed_tables:
+            idle += ["bots", "past_checkpoints"]
+        of_ppo, of_mirror_descent = ["average_decay", "clip_range", "ent_prior"], ["reference_coef", "reference_every"]
+        idle += of_mirror_descent if self.update == "ppo" else of_ppo
+        defaults = {"bots": {"random": 1.0}}
+        return [name for name in idle if getattr(self, name) != defaults.get(name, getattr(type(self), name, None))]
 
     def __post_init__(self) -> None:
         """Check settings that would fail late or without an error."""
@@ -118,8 +137,15 @@ class SelfPlayConfig(TrainConfig):
                 number(name, value, 0, 1e9, above=name == "learning_rate")
         if self.action_values and not self.kl_coef.start:
             raise ValueError("action_values needs kl_coef above 0: nothing else limits what one update changes")
-        for name in ("opponent_tables", "mixed_tables", "average_decay", "adam_beta1"):
+        for name in ("opponent_tables", "mixed_tables", "average_decay", "adam_beta1", "exploration"):
             number(name, getattr(self, name), 0, 1)
+        number("clip_range", self.clip_range, 0, 1e9, above=True)
+        number("reference_coef", self.reference_coef, 0, 1e9)
+        whole("reference_every", self.reference_every, 0)
+        if self.update == "mirror_descent" and (not self.action_values or self.engine == "gpu"):
+            raise ValueError("update='mirror_descent' needs action_values, and another engine than gpu")
+        if self.exploration and self.update != "mirror_descent":
+            raise ValueError(f"exploration={self.exploration}: needs update='mirror_descent', which allows for it")
         if self.opponent_tables + self.mixed_tables > 1:
             raise ValueError(
                 f"opponent_tables={self.opponent_tables} and mixed_tables={self.mixed_tables}: together at most 1"
@@ -127,7 +153,8 @@ class SelfPlayConfig(TrainConfig):
         for name in ("average_decay", "adam_beta1"):
             if getattr(self, name) == 1:
                 raise ValueError(f"{name}=1: the mean would never move; need less than 1")
-        for name, kind in (("ent_prior", EntropyPrior), ("network", NetworkKind), ("engine", EngineName)):
+        kinds = {"ent_prior": EntropyPrior, "network": NetworkKind, "engine": EngineName, "update": UpdateKind}
+        for name, kind in kinds.items():
             named(name, getattr(self, name), get_args(kind))
         if self.device != "cpu" and not (self.device.startswith("cuda") and torch.cuda.is_available()):
             raise ValueError(f"device={self.device!r}: need cpu, or cuda where PyTorch finds a GPU; it finds none here")

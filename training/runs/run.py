@@ -53,7 +53,7 @@ def train(config: TrainConfig, command: Sequence[str] = (), callbacks: Sequence[
         FileExistsError: if the run exists.
         ValueError: for settings or options that do not fit the game.
     """
-    config, game = _completed(config)
+    config, game = completed(config)
     if unused := config.unused():
         Console(stderr=True).print(f"without effect beside the other settings: {', '.join(unused)}", soft_wrap=True)
     if config.teacher:
@@ -113,7 +113,7 @@ def resume(
         raise FileNotFoundError(f"{run} cannot be resumed: {folder / 'config.toml'} is missing")
     stored = load_config(folder / "config.toml", **overrides)
     with no_files():
-        config, game = _completed(stored)
+        config, game = completed(stored)
     with run_folder.locked(folder), blas_threads(), _stopped_by_sigterm():
         league = config.league()
         state = run_folder.read_state(folder)
@@ -133,7 +133,7 @@ def resume(
         return _learn(learner, config, folder, parts, state["next_checkpoint"] if state else None)
 
 
-def _completed(config: TrainConfig) -> tuple[TrainConfig, Game]:
+def completed(config: TrainConfig) -> tuple[TrainConfig, Game]:
     """Return the config with all options of the game and the encoder's name, and the game."""
     game = make_game(config.game, **config.options)
     encoder = config.encoder or game.encoder

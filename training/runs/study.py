@@ -1,0 +1,175 @@
+"""Studies: several methods of learning in several games with several seeds, from one file; finished runs are kept."""
+
+import json
+from collections.abc import Mapping
+from contextlib import redirect_stdout
+from dataclasses import dataclass, replace
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ...wrappers.policies.trained_for import read_settings
+from ..evaluation.curves import bootstrapped
+from ..learning.settings import TrainConfig
+from ..parallel.tasks import HERE, Task, Tick, Workers
+from .config import PRESETS, load_config, to_toml
+from .run import completed, resume, train
+
+STUDIES = PRESETS / "studies"
+"""Parlour's own studies."""
+
+
+class Study(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """What is compared: a row for each method, a column for each game.
+
+    Attributes:
+        metrics: by game, the metric of ``metrics.jsonl`` whose last value counts, such as ``"eval/nash_conv"``.
+        games: by game, settings of its runs, such as its options.
+        methods: by name, settings of its runs.
+        settings: settings of all runs.
+        seeds: the seeds.
+    """
+
+    metrics: dict[str, str]
+    games: dict[str, dict[str, Any]]
+    methods: dict[str, dict[str, Any]]
+    settings: dict[str, Any]
+    seeds: list[int]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One method in one game.
+
+    Attributes:
+        game: the game.
+        method: the method.
+        values: the metric at the end of each finished run.
+        mean: their interquartile mean; nan without a run.
+        low: the lower end of its 95 % bootstrap interval; nan with less than two runs.
+        high: the upper end.
+    """
+
+    game: str
+    method: str
+    values: list[float]
+    mean: float
+    low: float
+    high: float
+
+
+def read_study(source: str) -> Study:
+    """Return a study of Parlour, by its name, or of a TOML file.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: for a file of another form.
+    """
+    file = Path(source) if source.endswith(".toml") else STUDIES / f"{source}.toml"
+    if not file.is_file():
+        raise FileNotFoundError(f"{file} is missing: name a TOML file, or one of {', '.join(_own())}")
+    try:
+        study = msgspec.convert(read_settings(file), Study)
+    except msgspec.ValidationError as error:
+        raise ValueError(f"{file}: {error}") from error
+    if missing := set(study.games) - set(study.metrics):
+        raise ValueError(f"{file}: metrics has none for {', '.join(sorted(missing))}")
+    return study
+
+
+def _own() -> list[str]:
+    return sorted(file.stem for file in STUDIES.glob("*.toml"))
+
+
+def plans(study: Study, folder: Path, more: Mapping[str, Any]) -> dict[tuple[str, str, int], TrainConfig]:
+    """Return the settings of every run, by game, method and seed; first all methods with the first seed.
+
+    Args:
+        study: the study.
+        folder: the folder of the runs.
+        more: settings in place of the study's, such as total_timesteps.
+    """
+    return {
+        (game, method, seed): completed(
+            load_config(
+                game,
+                **{
+                    "algorithm": "selfplay",
+                    **study.settings,
+                    **own,
+                    **settings,
+                    **more,
+                    "seed": seed,
+                    "run": folder.absolute() / f"{game}-{method}-{seed}",
+                },
+            )
+        )[0]
+        for seed in study.seeds
+        for game, own in study.games.items()
+        for method, settings in study.methods.items()
+    }
+
+
+def run_study(
+    study: Study, folder: Path, more: Mapping[str, Any], workers: Workers = HERE, progress: Tick | None = None
+) -> None:
+    """Train what is not finished. A run that was stopped goes on.
+
+    Raises:
+        ValueError: if a run in the folder has other settings.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    every = plans(study, folder, more).items()
+    unfinished = [config for (game, *_), config in every if last_value(config, study.metrics[game]) is None]
+    workers.run([Task(_finish, (config,), size=1) for config in unfinished], progress)
+
+
+def _finish(config: TrainConfig, *, progress: Tick) -> None:
+    """Train a run to its end."""
+    assert config.run is not None
+    with redirect_stdout(StringIO()):
+        if (config.run / "policy.npz").is_file():
+            resume(config.run)
+        else:
+            train(replace(config, run=_free(config.run)))
+    progress(1)
+
+
+def _free(run: Path) -> Path:
+    """Return the folder of a run that was ended before it saved anything; its old files are kept under another name."""
+    if run.exists():
+        number = next(number for number in range(1, 10**6) if not run.with_name(f"{run.name}.ended{number}").exists())
+        run.rename(run.with_name(f"{run.name}.ended{number}"))
+    return run
+
+
+def last_value(config: TrainConfig, metric: str) -> float | None:
+    """Return a metric at the end of a run; None if the run is not finished.
+
+    Raises:
+        ValueError: if the run has another budget, or a finished run has no such metric.
+    """
+    assert config.run is not None
+    if not (config.run / "metrics.jsonl").is_file():
+        return None
+    if (config.run / "config.toml").read_text("utf-8") != to_toml(config):
+        raise ValueError(f"{config.run} has other settings than the study: choose another --folder")
+    lines = [json.loads(line) for line in (config.run / "metrics.jsonl").read_text("utf-8").splitlines()]
+    if not lines or lines[-1]["steps"] < config.total_timesteps:
+        return None
+    values = [float(line[metric]) for line in lines if metric in line]
+    if not values:
+        raise ValueError(f"{config.run} has no metric {metric!r}: does evaluate_against name an opponent?")
+    return values[-1]
+
+
+def cells(study: Study, folder: Path, more: Mapping[str, Any]) -> list[Cell]:
+    """Return what the finished runs show, game by game."""
+    found: dict[tuple[str, str], list[float]] = {(game, one): [] for game in study.games for one in study.methods}
+    for (game, method, _), config in plans(study, folder, more).items():
+        value = last_value(config, study.metrics[game])
+        if value is not None:
+            found[game, method].append(value)
+    return [Cell(*names, values, *bootstrapped(values)) for names, values in found.items()]
