@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from enum import EnumType
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from inspect import signature
 from pathlib import Path
 from types import ModuleType
@@ -22,7 +22,8 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaError, NumbaExperimentalFeatureWarning
 from numba.core.registry import CPUDispatcher
-from numba.extending import is_jitted
+from numba.extending import is_jitted, typeof_impl
+from numba.np.numpy_support import from_dtype
 
 from .parts import Joined, Part
 from .plain_python import in_python, interpreted, names_in
@@ -38,6 +39,13 @@ NUMBA = ">=0.61,<0.69"
 _njit: Any = numba.njit  # its signature does not name all of its options
 _config: Any = numba.config  # its settings have no types
 _lock: Any = global_compiler_lock
+_record_type: Any = cache(from_dtype)  # making it takes a millisecond
+
+
+@typeof_impl.register(np.record)
+def _type_of_record(record: Any, _context: Any) -> Any:
+    """Return the type of a record: while functions run as plain Python, Numba asks for it at each call."""
+    return _record_type(record.dtype)
 
 
 def compiled(function: Function, inline: str = "never", nogil: bool = False, allocates: bool = False) -> Function:

@@ -56,10 +56,11 @@ LONG_MASK = 32
 def choose(mask: Any, least: int, bits: Any) -> int:
     """Choose an index from `least` up whose `mask` (int8[A]) is 1, uniformly, by 64 random bits; A if there is none.
 
-    The loops have no branches, because the processor would mispredict random ones. In a long mask most entries are
-    usually 1, so one random try often saves the count.
+    In a short mask the search has no branches, because the processor would mispredict random ones. In a long mask most
+    entries are usually 1, so one random try often saves the search, which there costs more than a misprediction.
     """
-    if len(mask) - least >= LONG_MASK:
+    long = len(mask) - least >= LONG_MASK
+    if long:
         low = bits & np.uint64(0xFFFFFFFF)
         first = least + np.int64((low * np.uint64(len(mask) - least)) >> np.uint64(32))
         if mask[first]:
@@ -71,6 +72,8 @@ def choose(mask: Any, least: int, bits: Any) -> int:
     chosen = least
     for number in range(least, len(mask)):
         pick -= mask[number]
+        if long and pick < 0:
+            break
         chosen += pick >= 0
     return chosen
 

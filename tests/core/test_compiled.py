@@ -18,6 +18,7 @@ from forking import in_another_process
 from parlour import envs
 from parlour.envs import Encoder, VectorGame
 from parlour.envs.core import ahead, compiled, loops, parts, plain_python, plain_start
+from parlour.envs.core.record import new_table, record
 
 CALLEE = "from tiny.compiled import compiled\n\n\n@compiled\ndef callee(x):\n    return x + {}\n"
 CALLER = (
@@ -559,3 +560,12 @@ def test_a_constant_that_is_changed_in_a_running_process_is_not_kept_for_others(
     changed = "import own.caller as own; own.caller(1); own.K = 100; print(own.caller(1.5))"
     assert python(changed, package) == "101.5"
     assert python("from own.caller import caller; print(caller(1.5))", package) == "4.5"
+
+
+def test_the_type_of_a_record_is_made_once(monkeypatch):
+    """Plain Python asks for it at each call, and making it takes a millisecond."""
+    table = new_table(record(("stream", "u8"), ("heap", "i4", 3)))[0]
+    made = numba.typeof(table)
+    assert made == numba.from_dtype(table.dtype)
+    monkeypatch.setattr("numba.np.numpy_support.from_dtype", lambda dtype: pytest.fail("made again"))
+    assert numba.typeof(table) is made

@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 import time
+from dataclasses import replace
 from importlib.resources import files
 
 import aiohttp
@@ -22,7 +23,7 @@ from parlour.wrappers.live.common.page import HEADERS
 from parlour.wrappers.live.poker.host import PokerHost as PokerHost
 from parlour.wrappers.live.poker.table_data import PokerRules
 from parlour.wrappers.live.table import messages as m
-from parlour.wrappers.live.table.host import MESSAGE_LIMIT, TableHost
+from parlour.wrappers.live.table.host import MESSAGE_LIMIT, TableHost, _warm_up
 from parlour.wrappers.live.table.poker import PokerTable
 from parlour.wrappers.logs import match_log, recorder
 from parlour.wrappers.policies.loading import make_policy
@@ -254,3 +255,11 @@ async def test_a_program_is_not_asked_again_once_the_server_stops():
         await host.stop()
         await asyncio.sleep(0.3)
     assert len(asked) == 1
+
+
+def test_before_the_first_match_forecasts_are_made_once_in_a_phase():
+    game, asked = envs.game("cournot"), []
+    capabilities = replace(game.capabilities, forecasts=lambda state: asked.append(state.phase))
+    _warm_up(replace(game, capabilities=capabilities))
+    assert asked
+    assert len(asked) == len(set(asked))

@@ -1,8 +1,13 @@
 import io
 import json
+import os
 import runpy
+import shutil
+import subprocess
 import sys
 from itertools import groupby
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from needs import library
@@ -10,6 +15,7 @@ from parlour import envs
 from parlour.training import cli
 from parlour.training.benchmarks import CHECKOUT, base, growth, learner, measure, process
 from parlour.training.commands.bench import report
+from parlour.training.learning import selfplay_settings
 from rich.console import Console
 
 in_a_checkout = pytest.mark.skipif(not CHECKOUT.is_dir(), reason="these measurements belong to the checkout")
@@ -39,7 +45,7 @@ def test_quick_figures_of_what_needs_no_peer(capsys, monkeypatch):
         "tangram",
     )
     vector = {f"vector-{name}{part}" for name in games for part in ("", "-writing", "-observing")}
-    assert set(found) == {*vector, "raw-env", "env", "memory", *live}
+    assert set(found) == {*vector, "raw-env", "env", "memory", "memory-tables", *live}
     assert all(row["value"] > 0 for row in found.values())
     assert all(found[name]["worst"] < found[name]["median"] < found[name]["value"] for name in ("vector-2", "env"))
     assert found["vector-2-writing"]["value"] > 1  # a decision takes longer than writing zeros
@@ -103,6 +109,85 @@ def test_what_is_compared_with_peers_plays(peers):
     assert {place for place, _ in peers.GOALS} <= {peer.game[0] for peer in peers.PEERS}
     assert peers.text("kuhn")() >= 2
     assert peers.single("kuhn")() >= 40
+
+
+@in_a_checkout
+def test_every_peer_is_installed_once_in_an_environment_of_its_own(tmp_path):
+    (tmp_path / ".ci").mkdir()
+    script, python = Path(shutil.copy(CHECKOUT / "peers", tmp_path / ".ci")), tmp_path / "python"
+    pip = '#!/bin/sh\\necho "$0 $*" >> installed\\n'
+    python.write_text(f"#!/bin/sh\nmkdir -p $3/bin\nprintf '{pip}' > $3/bin/pip\nchmod +x $3/bin/pip\n")
+    python.chmod(0o755)
+    for packages in (("rlcard",), ("rlcard", "pettingzoo")):
+        subprocess.run([script, *packages], env={**os.environ, "PYTHON": str(python)}, check=True)
+    assert (tmp_path / "installed").read_text().splitlines() == [
+        "build/peers/rlcard/bin/pip install -q rlcard",
+        "build/peers/pettingzoo/bin/pip install -q pettingzoo rlcard pygame",
+    ]
+    failed = subprocess.run([script, "pgx"], env={**os.environ, "PYTHON": "false"}, capture_output=True)
+    assert failed.returncode != 0
+
+
+@pytest.fixture
+def one_core(monkeypatch):
+    """Ray on a machine with one core: an actor plays a batch in a second; to wait and to read take 0.25 s each."""
+    ray, clocks = library("ray"), {"elapsed": 0.0, "own": 0.0}
+
+    class Actor:
+        def __init__(self, config, pool, number):
+            self.batches = 0
+            self.rollout, self.spent = SimpleNamespace(remote=self.play), SimpleNamespace(remote=lambda: self.batches)
+
+        def play(self, *order):
+            self.batches += 1
+            clocks["elapsed"] += 1
+            return Batch()
+
+    class Batch:
+        decisions, nbytes = 100, 5_000
+
+        def unpacked(self):
+            clocks["own"] += 0.25
+
+    def wait(calls):
+        clocks["own"] += 0.25
+        return calls[:1], calls[1:]
+
+    monkeypatch.setattr(ray, "remote", lambda **_: lambda kind: SimpleNamespace(remote=Actor))
+    monkeypatch.setattr(ray, "put", lambda value: value)
+    monkeypatch.setattr(ray, "get", lambda value: value)
+    monkeypatch.setattr(ray, "wait", wait)
+    monkeypatch.setattr(ray, "shutdown", lambda: None)
+    monkeypatch.setattr("parlour.training.parallel.ray_cluster.connect", lambda address, cpus: None)
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    return SimpleNamespace(perf_counter=lambda: clocks["elapsed"], process_time=lambda: clocks["own"])
+
+
+@in_a_checkout
+def test_actors_are_measured_alone_together_and_while_they_are_read(one_core, monkeypatch):
+    measured = measure("actors")
+    config = selfplay_settings.SelfPlayConfig(game="kuhn", net_arch=(4,), critic_net_arch=(4,))
+    monkeypatch.setitem(measured.__globals__, "time", one_core)
+    monkeypatch.setitem(measured.__globals__, "load_config", lambda *_, **__: config)
+    monkeypatch.setitem(measured.__globals__, "make_game", lambda *_, **__: envs.game("kuhn"))
+    rows = {row.name: row for row in measured(1.0)}
+    assert {name: row.value for name, row in rows.items()} == {
+        "actors": 100,  # decisions per second of both
+        "actors-ratio": 0.5,  # half of twice one actor: they share a core
+        "actors-processor": 1,
+        "actors-read": 1,
+        "actors-reader": 0.5,
+        "actors-bytes": 50,
+    }
+    assert all(row.median == row.worst == row.value for name, row in rows.items() if name != "actors-bytes")
+
+
+@in_a_checkout
+def test_actors_without_ray_are_reported(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    (row,) = measure("actors")(0.1)
+    assert row.value is None
+    assert "pip install" in row.note
 
 
 def test_growth_is_measured_and_drawn(monkeypatch, tmp_path):

@@ -287,12 +287,13 @@ def page(game: Game, **facts: Any) -> list[web.RouteDef]:
 
 
 def _warm_up(game: Game) -> None:
-    """Play one match, so that the rules are compiled before the first real match."""
-    match = Match(game)
+    """Play one match, so that the rules are compiled before the first real match, with forecasts once in a phase."""
+    match, asked = Match(game), set[str]()
     match.reset(seed=0)
     while not match.done:
         state = match.turn_state(game.agents[match.turn])
-        if game.capabilities.forecasts is not None:
+        if game.capabilities.forecasts is not None and state.phase not in asked:
+            asked.add(state.phase)
             game.capabilities.forecasts(state)
         match.submit(game.agents[match.turn], game.view.encode(match.table, game.view.safe(match.table)).action)
     if game.capabilities.public_view is not None:
