@@ -1,12 +1,19 @@
 """Seconds until a person has the turn at a browser table."""
 
 import time
+from typing import Any
 
 from aiohttp import ClientSession
 
 from ...envs import game as make_game
-from ..commands.arguments import TableArguments
-from ..commands.browser_tables import POKER, browser_table, players_of
+from ...wrappers.agents.policy import PolicyAgent
+from ...wrappers.live.poker.table_data import PokerRules
+from ...wrappers.live.table.host import TableHost
+from ...wrappers.live.table.poker import PokerTable
+from ...wrappers.policies.loading import make_policy
+
+POKER = "holdem"
+"""The game that is played at a table of the poker host."""
 
 
 async def first_turn(name: str) -> float:
@@ -15,10 +22,13 @@ async def first_turn(name: str) -> float:
     Here the person is a client in the same process, whose part is small. The imports are not counted.
     """
     begun = time.process_time()
-    game, settings = make_game(name), TableArguments(delay=0)
-    players = players_of(game, ["human", *["random"] * (game.seats - 1)], settings, seed=0)
-    async with browser_table(game, players, settings, seed=0) as table, ClientSession(table.url) as page:
-        await (_poker_turn if game.name == POKER else _turn)(page)
+    game = make_game(name)
+    bots = [(f"bot {seat}", PolicyAgent(game, make_policy("random", game, seed=seat))) for seat in range(1, game.seats)]
+    poker = game.name == POKER
+    rules, programs = PokerRules(seats=game.seats, stack=200), dict(enumerate(bots, 1))
+    table: Any = PokerTable(rules, programs, seed=0) if poker else TableHost(game, [None, *bots], seed=0)
+    async with table, ClientSession(table.url) as page:
+        await (_poker_turn if poker else _turn)(page)
     return time.process_time() - begun
 
 
