@@ -209,7 +209,7 @@ class Learner:
             advantages = (part["returns"] - of_taken.detach()) / scale
             better = (valued[:, 1:] - values[:, None]).detach() / scale
             expected = _expected(probabilities, better, legal)
-        clipped = ratio.clamp(1 - config.clip_range, 1 + config.clip_range)
+        clipped = ratio.clamp(1 - config.ratio_clip, 1 + config.ratio_clip)
         policy_loss = -torch.minimum(ratio * advantages, clipped * advantages).mean() - expected
         entropy = -_expected(probabilities, log_probs, legal)
         bonus = entropy
@@ -221,7 +221,7 @@ class Learner:
             loss = loss + kl_coef * before
         self._step(loss, rate)
         move(self._average, self._actor, pace)
-        clipped_share = ((ratio - 1).abs() > config.clip_range).float().mean()
+        clipped_share = ((ratio - 1).abs() > config.ratio_clip).float().mean()
         return torch.stack([policy_loss, value_loss, entropy, before, clipped_share]).detach()
 
     def _step(self, loss: torch.Tensor, rate: float) -> None:

@@ -78,7 +78,7 @@ class SelfPlayConfig(TrainConfig):
     """How a rollout changes the policy. ppo: gradients of the clipped objective. mirror_descent: the policy is fitted
     to the exact proximal step, with values of all actions, and the mean of all policies is saved. Change it to
     mirror_descent where the policy should be hard to exploit."""
-    clip_range: float = 0.1
+    ratio_clip: float = 0.1
     """Clipping range of PPO. Change it to less for smaller updates."""
     reference_coef: float = 0.1
     """With mirror_descent, the weight of the divergence from the reference, a past version of the policy. Change it to
@@ -117,7 +117,7 @@ class SelfPlayConfig(TrainConfig):
         idle: list[str] = []
         if not self.opponent_tables + self.mixed_tables:
             idle += ["bots", "past_checkpoints"]
-        of_ppo, of_mirror_descent = ["average_decay", "clip_range", "ent_prior"], ["reference_coef", "reference_every"]
+        of_ppo, of_mirror_descent = ["average_decay", "ratio_clip", "ent_prior"], ["reference_coef", "reference_every"]
         idle += of_mirror_descent if self.update == "ppo" else of_ppo
         defaults = {"bots": {"random": 1.0}}
         return [name for name in idle if getattr(self, name) != defaults.get(name, getattr(type(self), name, None))]
@@ -139,7 +139,7 @@ class SelfPlayConfig(TrainConfig):
             raise ValueError("action_values needs kl_coef above 0: nothing else limits what one update changes")
         for name in ("opponent_tables", "mixed_tables", "average_decay", "adam_beta1", "exploration"):
             number(name, getattr(self, name), 0, 1)
-        number("clip_range", self.clip_range, 0, 1e9, above=True)
+        number("ratio_clip", self.ratio_clip, 0, 1e9, above=True)
         number("reference_coef", self.reference_coef, 0, 1e9)
         whole("reference_every", self.reference_every, 0)
         if self.update == "mirror_descent" and (not self.action_values or self.engine == "gpu"):
