@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from enum import EnumType
 from functools import cache, cached_property, partial
+from hashlib import sha256
 from inspect import signature
 from pathlib import Path
 from types import ModuleType
@@ -181,9 +182,16 @@ class _Index(IndexDataCacheFile):
         return self._stamp
 
     def save(self, key: Any, data: Any) -> None:
-        """Keep machine code, unless a constant has changed since the first call: another process would not see that."""
+        """Keep machine code, unless a constant has changed since the first call: another process would not see that.
+
+        Numba numbers the files of a function, and names them in the index before they are there. Two processes that
+        compile it at the same time, each for records of its own, would then read each other's machine code.
+        """
         if stamp_of(self.dispatcher) == self._stamp:
-            super().save(key, data)  # type: ignore[no-untyped-call]
+            index, number = self._load_index(), int.from_bytes(sha256(repr(key).encode()).digest()[:8])
+            index[key] = self._data_name(number)  # type: ignore[no-untyped-call]
+            self._save_data(index[key], data)  # type: ignore[no-untyped-call]
+            self._save_index(index)  # type: ignore[no-untyped-call]
 
     def _load_index(self) -> Any:
         """Read the index; empty if it is older. It is unpickled before its stamp is seen, and may name a lost type."""

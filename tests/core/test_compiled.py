@@ -428,6 +428,30 @@ def test_a_game_that_has_been_played_can_be_pickled():
 
 
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+@pytest.mark.parametrize("inside", ["_save_data", "_save_index"])
+def test_processes_that_keep_code_of_a_function_at_the_same_time_read_their_own(monkeypatch, tmp_path, inside):
+    """The second one, which has read the index already, keeps its code while the first one is about to write a file."""
+
+    def index():
+        made = compiled.compiled(uncompiled(its_sum))._cache._cache_file
+        made._index_path, made._cache_path = str(tmp_path / "its_sum.nbi"), str(tmp_path)
+        return made
+
+    def write(*given):
+        monkeypatch.undo()
+        second.save("floats", "code for floats")
+        getattr(first, inside)(*given)
+
+    first, second = index(), index()
+    second._load_index = dict
+    monkeypatch.setattr(first, inside, write)
+    first.save("whole numbers", "code for whole numbers")
+    for key in ("whole numbers", "floats"):
+        assert index().load(key) in (f"code for {key}", None)  # None: it is compiled again
+    assert any(index().load(key) for key in ("whole numbers", "floats"))
+
+
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 def test_pickles_name_the_functions_of_a_module_and_hold_those_of_a_program():
     play = envs.game("kuhn").rules.step
     assert len(pickle.dumps(play)) < 200 and pickle.loads(pickle.dumps(play)) is play
