@@ -281,11 +281,13 @@ def test_what_is_wrong_with_a_file_of_prompts_is_told(text, words, tmp_path):
 
 def test_settings_of_the_command_line_reach_the_model():
     given = ModelArguments(model="m", llm_url="http://h/v1", temperature=0.1, max_tokens=77)
-    model = given.language_model(10)
+    model = given.language_model(["llm:social"], 10)
     assert (model.temperature, model.max_tokens, model.timeout) == (0.1, 77, 8)  # it is in time for its seat
-    assert given.language_model().timeout == 20
-    own = ModelArguments(model="m", llm_timeout=3).language_model(10)
-    assert own.timeout == 3 and ModelArguments().language_model(10) is None
+    assert given.language_model(["llm"]).timeout == 20
+    own = ModelArguments(model="m", llm_timeout=3).language_model(["llm"], 10)
+    assert own.timeout == 3 and ModelArguments().language_model(["llm"], 10) is None
+    with pytest.raises(ValueError, match=r"timeout=0"):
+        ModelArguments(model="m", llm_timeout=0).language_model(["llm"], 10)
 
 
 def test_personas_are_given_out_in_order_or_by_name():

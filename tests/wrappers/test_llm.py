@@ -17,6 +17,7 @@ from parlour.wrappers.agents.language_model import Model
 from parlour.wrappers.agents.llm import LLMAgent
 from parlour.wrappers.agents.model_calls import ModelCall, ModelError
 from parlour.wrappers.agents.policy import PolicyAgent
+from parlour.wrappers.logs.program_log import program_log
 from parlour.wrappers.policies.loading import make_policy
 
 library("openai")
@@ -156,7 +157,7 @@ def test_every_misbehaviour_is_one_error_in_time(kind, monkeypatch):
 
 
 def test_nobody_at_the_endpoint():
-    with pytest.raises(ModelError, match="APIConnectionError"):
+    with pytest.raises(ModelError, match="it cannot be reached"):
         run(model("http://127.0.0.1:9/v1", retries=0).choose(CHAT, SCHEMA))
 
 
@@ -241,7 +242,17 @@ def test_where_the_rules_keep_talk_for_actions_a_model_adds_none():
 
 
 @pytest.mark.parametrize(
-    "settings", [{"name": ""}, {"max_tokens": 0}, {"timeout": 0}, {"temperature": 3}, {"retries": -1}, {"attempts": 0}]
+    "settings",
+    [
+        {"name": ""},
+        {"max_tokens": 0},
+        {"timeout": 0},
+        {"temperature": 3},
+        {"retries": -1},
+        {"attempts": 0},
+        {"prices": (-1, 1)},
+        {"prices": (float("nan"), 1)},
+    ],
 )
 def test_wrong_settings_are_reported(settings):
     with pytest.raises(ValueError, match=next(iter(settings))):
@@ -268,12 +279,73 @@ def test_no_problem_and_no_fact_of_a_model_names_the_password_of_its_url():
     url = "http://ann:sesame@127.0.0.1:9/v1?key=sesame"
     call = ModelCall()
     with pytest.raises(ModelError) as error:
-        run(Model(name="stub", base_url=url, retries=0).choose(CHAT, SCHEMA, call=call))
+        run(Model(name="stub", base_url=url.partition("?")[0], retries=0).choose(CHAT, SCHEMA, call=call))
     for text in (str(error.value), str(call.problem)):
         assert "127.0.0.1:9/v1" in text and "sesame" not in text
     facts = PromptArguments(model="stub", llm_url=url).facts()
     assert facts["llm_url"] == "http://…@127.0.0.1:9/v1?…"
     assert PromptArguments(model="stub").facts()["llm_url"] is None
+
+
+@pytest.mark.parametrize("url", ["http://ann:sesame@h/v1?key=sesame", "ann:sesame@h/v1", "ftp://h", "http://"])
+def test_an_address_without_http_or_with_a_query_is_refused(url, monkeypatch):
+    monkeypatch.setenv("OPENAI_BASE_URL", url)
+    for given in (url, None):
+        with pytest.raises(ValueError, match="--llm-url") as error:
+            Model(name="stub", base_url=given)
+        assert "sesame" not in str(error.value) and url.partition("?")[0][-1] in str(error.value)
+
+
+def test_a_program_writes_no_request_with_its_url_into_its_log(tmp_path):
+    def ask(url):
+        with program_log(file=tmp_path / "program.log"):
+            run(model(url.replace("//", "//ann:sesame@")).choose(CHAT, SCHEMA))
+            logging.getLogger("somebody").info("asked")
+
+    served(endpoint.talking(), ask)
+    written = (tmp_path / "program.log").read_text()
+    assert "asked" in written and "sesame" not in written and "127.0.0.1" not in written
+
+
+@pytest.mark.parametrize("size", ["many", -5, None, [3]])
+def test_an_answer_with_odd_token_counts_counts(size):
+    async def answer(request, body):
+        usage = {"prompt_tokens": size, "completion_tokens": 7}
+        return web.Response(text=json.dumps({**endpoint.said('{"targetId": "p2"}'), "usage": usage}))
+
+    call = ModelCall()
+    chosen, _ = served(answer, lambda url: run(model(url).choose(CHAT, SCHEMA, call=call)))
+    assert chosen == {"targetId": "p2"} and (call.input_size, call.output_size) == (None, 7)
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("<html>", "it answers with no JSON object"),
+        ("[]", "it answers with no JSON object"),
+        ("{}", "its answer has no choices"),
+        ('{"error": "overloaded"}', "its answer has no choices"),
+        ('{"choices": ["a"]}', "its answer has no choices"),
+    ],
+)
+def test_what_an_endpoint_does_is_told_in_words(body, words):
+    async def answer(request, asked):
+        return web.Response(text=body, content_type="application/json")
+
+    def ask(url):
+        with pytest.raises(ModelError, match=f"^stub( at http://127.0.0.1:[0-9]+/v1)?: {words}$"):
+            run(model(url, retries=0).choose(CHAT, SCHEMA))
+
+    served(answer, ask)
+
+
+def test_seconds_have_two_digits():
+    async def main():
+        async with endpoint.endpoint(endpoint.slow) as (url, _):
+            with pytest.raises(ModelError, match=r"within 0\.29 s$"):
+                await model(url, timeout=0.287799).choose(CHAT, SCHEMA)
+
+    run(main())
 
 
 def test_an_answer_that_is_no_text_is_a_fault():

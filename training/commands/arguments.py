@@ -4,8 +4,8 @@ A command has these dataclasses as parameters; tyro shows their fields as option
 """
 
 import os
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -22,6 +22,8 @@ from ..parallel.tasks import Workers
 if TYPE_CHECKING:
     from ...wrappers.live.common.server import ServerSettings
 
+LLM = "llm"
+"""The name of the language model among agents."""
 GameName = Annotated[
     tyro.conf.Positional[str],
     tyro.conf.arg(
@@ -118,11 +120,27 @@ class ModelArguments:
     prices: tuple[float, float] = (0.0, 0.0)
     """The price of a million tokens sent, and of a million received."""
 
-    def language_model(self, turn: float | None = None) -> Model | None:
-        """Return the language model; None without a name. `turn` is the time of a turn in seconds; None: no limit."""
+    def language_model(self, players: Sequence[str], turn: float | None = None) -> Model | None:
+        """Return the language model; None without a name.
+
+        Args:
+            players: the players of the command.
+            turn: the time of a turn in seconds; None: no limit.
+
+        Raises:
+            ValueError: for an option of the model, where no player is one.
+        """
+        if LLM not in [one.partition(":")[0] for one in players]:
+            for one in (*fields(ModelArguments), *fields(ViewArguments)):
+                if getattr(self, one.name, one.default) != one.default:
+                    option = f"--{one.name.replace('_', '-')}"
+                    raise ValueError(f"{', '.join(players)}: {option} has no meaning beside it")
+            return None
         if self.model is None:
             return None
-        seconds = self.llm_timeout or (20.0 if turn is None else 0.8 * turn)
+        seconds = self.llm_timeout
+        if seconds is None:
+            seconds = 20.0 if turn is None else 0.8 * turn
         return Model(
             name=self.model,
             base_url=self.llm_url,

@@ -49,7 +49,7 @@ def players_of(
         ValueError: for an unknown player.
     """
     seeds = [None if seed is None else seed + 1 + seat for seat in range(len(specs))]
-    model, prompting = language_models.language_model(tables.timeout), language_models.prompting()
+    model, prompting = language_models.language_model(specs, tables.timeout), language_models.prompting()
     agents = [
         None if spec == HUMAN else agent(spec, game, one, model, prompting)
         for spec, one in zip(specs, seeds, strict=True)

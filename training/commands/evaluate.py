@@ -3,7 +3,7 @@
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -116,8 +116,9 @@ def command(
         parallel: Requests to a language model at the same time. Default: 4.
     """
     if evaluated.run != LLM:
-        unused = [one.name for one in fields(asked) if getattr(asked, one.name) != one.default]
-        _require_no_others(evaluated.run or "--teams", parallel=parallel is not None, **dict.fromkeys(unused, True))
+        mode = evaluated.run or "--teams"
+        asked.language_model([mode])
+        _require_no_others(mode, parallel=parallel is not None)
     if teams is not None:
         others = {"run": evaluated.run, "against": against, "best_response": best_response, "held_out": held_out}
         _require_no_others("--teams", **others)

@@ -49,7 +49,7 @@ def evaluate_model(
         raise ValueError(f"deals={deals}: an interval needs at least {ROUND}")
     whole("parallel", parallel, 1)
     game = game_of(LLM, evaluated.game, evaluated.options, evaluated.seats)
-    player = seated_model(needed(asked.language_model()), game, asked.prompting(), parallel)
+    player = seated_model(needed(asked.language_model([LLM])), game, asked.prompting(), parallel)
     names = against or rivals(game)
     others = [policy(name, game, report.seed + number) for number, name in enumerate(names, 1)]
     results = np.zeros((len(others), 0, len(roles(game))))

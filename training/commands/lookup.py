@@ -30,9 +30,8 @@ from ..evaluation.games import measures
 from ..learning import run_folder
 from ..learning.settings import pair
 from ..runs.config import preset_options
+from .arguments import LLM as LLM
 
-LLM = "llm"
-"""The name of the language model among agents."""
 HUMAN = "human"
 """The name of a person among agents."""
 ZOO = "zoo"

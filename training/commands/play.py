@@ -124,7 +124,7 @@ def _seated(game: GameArguments, players: AgentsArguments, seed: int | None) -> 
     """Return the game, with one seat per agent if it has the option `seats`, and the agents."""
     if seed is not None and seed < 0:
         raise ValueError(f"seed {seed} is negative; give one from 0 up")
-    specs, model, prompting = players.agents, players.language_model(), players.prompting()
+    specs, model, prompting = players.agents, players.language_model(players.agents), players.prompting()
     chosen = game_with(game.game, game.options, seats=len(specs) if has_seats(game.game) else None)
     seeds = [None] * len(specs) if seed is None else range(seed + 1, seed + 1 + len(specs))
     agents = [agent(spec, chosen, one, model, prompting) for spec, one in zip(specs, seeds, strict=True)]

@@ -139,10 +139,10 @@ def _player(
     run: str, game: Game, asked: PromptArguments, parallel: int, seed: int
 ) -> tuple[Callable[[int], Policy], Callable[[], Agent], dict[str, Any]]:
     """Return what makes the player as a policy with a seed, and as an agent, and what its result depends on."""
-    model = asked.language_model()
+    spec = run or LLM
+    model = asked.language_model([spec])
     if not run and model is None:
         raise ValueError("name a run, a policy file or a bot after the game, or a language model with --model")
-    spec = run or LLM
     make = partial(agent, spec, game, seed, model, asked.prompting())
     if spec == LLM:
         model_agents = seated_model(needed(model), game, asked.prompting(), parallel)

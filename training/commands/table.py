@@ -92,11 +92,11 @@ def _check_lobby(
     given = {
         "options": options,
         "seats": seats,
-        "model": players.model,
         "search": players.search or None,
         "seed": session.seed,
         "log": session.log,
     }
+    players.language_model(["--lobby"])
     for name, value in given.items():
         if value not in (None, ()):
             raise ValueError(f"--{name} is for one table; in a lobby, who opens a table chooses")

@@ -69,6 +69,12 @@ class Model:
         if not self.name or self.max_tokens < 1 or not 0 < self.timeout < 2**30:
             given = f"name={self.name!r}, max_tokens={self.max_tokens}, timeout={self.timeout}"
             raise ValueError(f"{given}: need a name, at least 1 token, and a timeout above 0")
+        if not all(0 <= price < math.inf for price in self.prices):
+            raise ValueError(f"prices={self.prices}: need numbers from 0 up")
+        url = self.base_url or os.environ.get("OPENAI_BASE_URL")
+        if url and not re.fullmatch(r"(?i)https?://[^/?\s][^?\s]*", url):
+            shown = without_secrets(f"://{url}")[3:]  # it may have no scheme
+            raise ValueError(f"--llm-url {shown}: give http://… or https://…, without a query")
         if not 0 <= self.temperature <= 2 or self.retries < 0 or self.attempts < 1:
             raise ValueError(
                 f"temperature={self.temperature}, retries={self.retries}, attempts={self.attempts}: need 0 to 2, 0 or "
@@ -193,10 +199,12 @@ class Model:
 
     def _text(self, reply: Any, call: ModelCall) -> str:
         call.count(getattr(reply, "usage", None))
-        choice = reply.choices[0].message if reply.choices else None
-        if choice is not None and getattr(choice, "refusal", None):
+        if not reply.choices:
+            raise ModelError(f"{self.name}: its answer has no choices", "unparsable")
+        choice = reply.choices[0].message
+        if getattr(choice, "refusal", None):
             raise ModelError(f"{self.name} refuses: {str(choice.refusal)[:200]}", "refused")
-        content = None if choice is None else choice.content
+        content = choice.content
         if not isinstance(content, str | None):
             raise ModelError(f"{self.name} answers with a {type(content).__name__} in place of text", "unparsable")
         return content or ""
@@ -331,13 +339,26 @@ async def _named(model: Model) -> AsyncIterator[None]:
     except (ModelError, ImportError):
         raise
     except TimeoutError:
-        raise ModelError(f"{model.name} gave no answer within {model.timeout:g} s", "late") from None
+        raise ModelError(f"{model.name} gave no answer within {float(f'{model.timeout:.2g}'):g} s", "late") from None
     except Exception as error:  # errors of the library, of its dependencies, or of an unusual endpoint
-        status = getattr(error, "status_code", None)
-        what = type(error).__name__ if status is None else f"HTTP {status}"
         where = f" at {without_secrets(model.base_url)}" if model.base_url else ""
         late = isinstance(error, library().APITimeoutError)
-        raise ModelError(f"{model.name}{where}: {what}", "late" if late else "failed") from None
+        raise ModelError(f"{model.name}{where}: {_in_words(error)}", "late" if late else "failed") from None
+
+
+def _in_words(error: Exception) -> str:
+    """Return what an endpoint did, from an error of a request to it."""
+    if (status := getattr(error, "status_code", None)) is not None:
+        return f"HTTP {status}"
+    if isinstance(error, library().APIConnectionError):
+        return "it cannot be reached"
+    if isinstance(error, library().APIError):
+        return "it answers with an error"
+    if isinstance(error, ValueError):
+        return "it answers with no JSON object"
+    if isinstance(error, AttributeError | LookupError | TypeError):
+        return "its answer has no choices"
+    return "the connection failed"
 
 
 def without_secrets(text: str) -> str:

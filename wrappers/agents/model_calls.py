@@ -67,10 +67,11 @@ class ModelCall:
     faults: list[Fault] = field(default_factory=list)
 
     def count(self, usage: Any) -> None:
-        """Add the endpoint's token counts, if there are any."""
-        if usage is not None:
-            self.input_size = (self.input_size or 0) + int(getattr(usage, "prompt_tokens", None) or 0)
-            self.output_size = (self.output_size or 0) + int(getattr(usage, "completion_tokens", None) or 0)
+        """Add the endpoint's token counts, if there are any; what is no count is ignored."""
+        for name, sent in (("input_size", "prompt_tokens"), ("output_size", "completion_tokens")):
+            size = getattr(usage, sent, None)
+            if isinstance(size, int | float) and 0 <= size < 2**53:
+                setattr(self, name, (getattr(self, name) or 0) + int(size))
 
 
 @dataclass

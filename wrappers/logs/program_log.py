@@ -22,6 +22,8 @@ FIELDS = "fields"
 MOST_LINES = 20
 """The most lines of one kind in `KIND_SECONDS`; further ones are counted."""
 KIND_SECONDS = 60.0
+REQUESTS = ("httpx", "httpx2", "openai")
+"""Loggers that write each request with its whole URL, with a password in it: only their warnings are written."""
 FOR_FILES = "for_files"
 """The attribute of a log record that is true if the line is not written to stderr as text."""
 
@@ -109,6 +111,8 @@ def program_log(
         OSError: if the file cannot be opened.
     """
     root = logging.getLogger()
+    for name in REQUESTS:
+        logging.getLogger(name).setLevel(logging.WARNING)
     screen = logging.StreamHandler(sys.stderr)
     if form == "text":
         screen.setFormatter(logging.Formatter("%(asctime)s %(message)s"))

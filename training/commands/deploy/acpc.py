@@ -39,7 +39,7 @@ def command(
         raise ValueError(f"--dealer {dealer}: give HOST:PORT")
     seconds("deadline", deadline)
     game = match_game(stakes.stack, stakes.small_blind, stakes.big_blind)
-    player = agent(run, game, session.seed, asked.language_model(deadline), asked.prompting())
+    player = agent(run, game, session.seed, asked.language_model([run], deadline), asked.prompting())
     warn_about_differences([(run, player)], game)
     player = searching_agent(run, player, session.seed) if search else player
     watch_table(run, player)

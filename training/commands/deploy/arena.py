@@ -64,7 +64,7 @@ def command(
         raise ValueError("--invites needs --sessions")
     run, console = deployed.run, Console()
     chosen = _game(deployed)
-    playing = agent(run, chosen, session.seed, asked.language_model(deadline), asked.prompting())
+    playing = agent(run, chosen, session.seed, asked.language_model([run], deadline), asked.prompting())
     player, models = ArenaAgent(name or Path(run).stem, playing), statistics_of({run: playing})
     warn_about_differences([(run, playing)], chosen)
     watch_table(run, playing)

@@ -46,7 +46,7 @@ def command(
     game = game_with("mafia", seats=players)
     if trained is not None and trained.name == game.name:
         game = trained.make_game()
-    model, prompts = language_model.language_model(deadline), load_prompts(language_model.prompts)
+    model, prompts = language_model.language_model([run], deadline), load_prompts(language_model.prompts)
     make = maker(run, game, model, session.seed, players, prompts)
     models: dict[str, ModelStatistics] = {}
 

@@ -164,7 +164,7 @@ def command(
     if spec == HUMAN:
         live = replace(live, status_every=0.0)  # status lines would be in the person's way
     with Supervisor(live, session, console) as supervisor:
-        model = asked.language_model(deadline)
+        model = asked.language_model([spec], deadline)
         chosen = player(spec, bot is not None, seats, session.seed, search, model, asked.prompting())
         watch_table(spec, chosen)
         models = statistics_of({spec: chosen})

@@ -40,7 +40,7 @@ def command(
         matches: Number of games (connections) after which the command ends. Default: until Ctrl-C.
     """
     game = game_with("tangram", options, seats=2, aspect="godot")
-    player = agent(run, game, session.seed, asked.language_model(deadline), asked.prompting())
+    player = agent(run, game, session.seed, asked.language_model([run], deadline), asked.prompting())
     models = statistics_of({run: player})
     warn_about_differences([(run, player)], game)
     if isinstance(player, PolicyAgent) and player.game.options["aspect"] != game.options["aspect"]:

@@ -170,7 +170,7 @@ def command(
         raise ValueError(f"{game} names {len(names)} games: --wait, --serve, --seats and --options need a single one")
     console = Console(stderr=as_json)
     others = len(tournament.endpoints) + tournament.wait
-    make = _maker(asked, limits.timeout, session.seed)
+    make = _maker(asked, agents, limits.timeout, session.seed)
     if several:
         tables = several_games(names, agents, others, make, console)
     else:
@@ -207,9 +207,9 @@ def command(
                     console.print(f"written: {index}", markup=False, soft_wrap=True)
 
 
-def _maker(asked: PromptArguments, timeout: float, seed: int | None) -> Make:
+def _maker(asked: PromptArguments, agents: Sequence[str], timeout: float, seed: int | None) -> Make:
     """Return what makes our agents."""
-    model, prompting = asked.language_model(timeout), asked.prompting()
+    model, prompting = asked.language_model(agents, timeout), asked.prompting()
 
     def make(spec: str, game: Game, number: int) -> Agent:
         return agent(spec, game, None if seed is None else seed + 1 + number, model, prompting)

@@ -101,7 +101,8 @@ def command(
     game = game_with("mafia", options, seats=players)
     if len(remote) > game.seats or (not agents and len(remote) < game.seats):
         raise ValueError(f"{counted(len(remote), 'remote agents')} and {len(agents)} of ours for {game.seats} seats")
-    model, seed, texts = language_model.language_model(timeout), session.seed, load_prompts(language_model.prompts)
+    model, seed = language_model.language_model(agents, timeout), session.seed
+    texts = load_prompts(language_model.prompts)
     makes = [
         maker(spec, game, model, None if seed is None else seed + 1 + i, game.seats, texts)
         for i, spec in enumerate(agents)

@@ -42,7 +42,7 @@ def command(
             f"matches={matches}, timeout={timeout}, delay={delay}: need 1 match, some seconds, no less than 0"
         )
     game = game_with("tangram", ("split=null", *options), seats=2, aspect="godot", figure="library")
-    seed, model = None if session.seed is None else session.seed + 1, asked.language_model()
+    seed, model = None if session.seed is None else session.seed + 1, asked.language_model([partner])
     person = Person(game) if partner == HUMAN else agent(partner, game, seed, model, asked.prompting())
     models = statistics_of({partner: person})
     warn_about_differences([(partner, person)], game)
