@@ -70,8 +70,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         with compiling_notice():
             run()
         return 0
-    except KeyboardInterrupt:
-        return _complain(name, "stopped", 130)
+    except KeyboardInterrupt as stop:
+        return _complain(name, str(stop) or "stopped", 130)
     except BrokenPipeError:  # the reader has gone, as in `parlour … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1

@@ -37,7 +37,7 @@ def command(
         seeds: Seeds, in place of the study's.
         methods: Only these methods.
         games: Only these games.
-        train: Train what is missing; with --no-train only show what there is.
+        train: With --no-train the command only shows what there is.
         folder: The folder of the runs. Choose another one for other settings.
     """
     study = read_study(source)

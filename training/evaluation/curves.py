@@ -137,8 +137,23 @@ def _theory(runs: Sequence[Path], metric: str) -> float | None:
 
 def _values(run: Path, metric: str) -> list[tuple[float, float]]:
     """Return timesteps and values of a metric; empty if the run does not have it."""
-    lines = [json.loads(line) for line in (run / "metrics.jsonl").read_text("utf-8").splitlines()]
-    return [(line["steps"], line[metric]) for line in lines if metric in line]
+    return [(line["steps"], line[metric]) for line in read_metrics(run) if metric in line]
+
+
+def read_metrics(run: Path) -> list[dict[str, Any]]:
+    """Return the lines of a run's ``metrics.jsonl``, without a last one that was cut off by a crash.
+
+    Raises:
+        FileNotFoundError: if the run has no metrics.
+        ValueError: if another line is not JSON.
+    """
+    file = run / "metrics.jsonl"
+    if not file.is_file():
+        raise FileNotFoundError(f"{file} is missing: {run} has not been trained")
+    try:
+        return [json.loads(line) for line in file.read_text("utf-8").splitlines(keepends=True) if line.endswith("\n")]
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{file} has a line that is not JSON: {error}") from None
 
 
 def read_curve(run: Path, metric: str) -> Curve:
@@ -148,13 +163,9 @@ def read_curve(run: Path, metric: str) -> Curve:
         FileNotFoundError: if the run has no metrics.
         ValueError: if it does not have this one, with those that it has.
     """
-    file = run / "metrics.jsonl"
-    if not file.is_file():
-        raise FileNotFoundError(f"{file} is missing: {run} has not been trained")
     points = _values(run, metric)
     if not points:
-        lines = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
-        names = ", ".join(sorted({name for line in lines for name in line} - {"steps"}))
+        names = ", ".join(sorted({name for line in read_metrics(run) for name in line} - {"steps"}))
         raise ValueError(f"{run} has no metric {metric!r}; it has {names}")
     steps, values = np.array(points, np.float64).T
     return Curve(steps, values)

@@ -24,6 +24,7 @@ from typing import Any
 
 from ...envs.core.options import did_you_mean
 from ...wrappers.policies.loading import CHECKPOINTS
+from ..evaluation.curves import read_metrics
 
 RUNS = Path("runs")
 """The default folder of run folders, below the current folder."""
@@ -138,9 +139,8 @@ def read_state(folder: Path) -> dict[str, Any] | None:
 
 def timesteps(folder: Path) -> int:
     """Return the number of timesteps of a run, from its metrics; 0 if it has none."""
-    file = folder / "metrics.jsonl"
-    lines = file.read_text("utf-8").splitlines() if file.is_file() else []
-    return int(json.loads(lines[-1])["steps"]) if lines else 0
+    lines = read_metrics(folder) if (folder / "metrics.jsonl").is_file() else []
+    return int(lines[-1]["steps"]) if lines else 0
 
 
 def add_command(folder: Path, command: Sequence[str]) -> None:

@@ -128,7 +128,8 @@ class TrainConfig:
         """Check settings that would fail late or without an error."""
         for name in ("total_timesteps", "n_envs", "checkpoint_every", "demonstrations"):
             whole(name, getattr(self, name), 1)
-        whole("random_start_steps", self.random_start_steps, 0)
+        for name in ("random_start_steps", "seed"):
+            whole(name, getattr(self, name), 0)
         for name in ("minutes", "cloning_minutes"):
             if getattr(self, name) is not None:
                 number(name, getattr(self, name), 0, 1e9, above=True)

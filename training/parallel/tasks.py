@@ -4,6 +4,8 @@ Every task gets copies of its arguments. So its result depends neither on where 
 """
 
 import multiprocessing
+import os
+import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
@@ -91,9 +93,13 @@ class Workers:
             executor = RayExecutor(self.address)
         else:
             context = multiprocessing.get_context("spawn")  # a fork would copy the locks of PyTorch's threads
-            executor = ProcessPoolExecutor(self.processes, mp_context=context, initializer=_on_one_thread)
+            executor = ProcessPoolExecutor(self.processes, mp_context=context, initializer=_prepare_worker)
         try:
             yield executor
+        except KeyboardInterrupt:
+            for worker in multiprocessing.active_children():
+                worker.terminate()  # SIGTERM: a run is saved
+            raise
         finally:
             executor.shutdown(cancel_futures=True)
 
@@ -103,15 +109,21 @@ HERE = Workers()
 
 
 def _run(function: Callable[..., Any], args: tuple[Any, ...], settings: dict[str, Any], progress: Tick) -> Any:
-    return function(*args, **settings, progress=progress)
+    try:
+        return function(*args, **settings, progress=progress)
+    except KeyboardInterrupt:
+        if multiprocessing.parent_process() is not None:
+            os._exit(130)  # a worker would begin the next task
+        raise
 
 
 def _ignore(count: int) -> None:
     """Take no notice of progress."""
 
 
-def _on_one_thread() -> None:
-    """Limit matrix products in this process to one thread: every processor has a task."""
+def _prepare_worker() -> None:
+    """Leave Ctrl-C to the first process, and limit matrix products to one thread: every processor has a task."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     if find_spec("threadpoolctl") is not None:
         from threadpoolctl import threadpool_limits
 

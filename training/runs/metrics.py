@@ -18,7 +18,9 @@ class Metrics:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._lines = (folder / "metrics.jsonl").open("a", encoding="utf-8")
+        file = folder / "metrics.jsonl"
+        self._lines = file.open("a", encoding="utf-8")
+        self._lines.truncate(file.read_bytes().rfind(b"\n") + 1)  # a last line that was cut off by a crash
         self._board = SummaryWriter(str(folder / "tensorboard"))
 
     def write(self, metrics: Mapping[str, Any], timesteps: int) -> None:

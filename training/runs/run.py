@@ -1,10 +1,8 @@
 """Training runs: `train` begins one, `resume` continues one. Both write the run folder (see `run_folder`)."""
 
 import dataclasses
-import signal
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,6 +29,7 @@ from .budget import Budget
 from .config import load_config, write_config
 from .evaluations import Evaluations
 from .metrics import Metrics
+from .signals import stopped_by_sigterm
 
 EXPERT = "expert"
 """The name of the game's expert among teachers."""
@@ -38,13 +37,16 @@ Callback = Callable[[Learner, Mapping[str, Any]], bool | None]
 """Called after each iteration with the learner and its metrics. It may return False to end the run."""
 
 
-def train(config: TrainConfig, command: Sequence[str] = (), callbacks: Sequence[Callback] = ()) -> Path:
+def train(
+    config: TrainConfig, command: Sequence[str] = (), callbacks: Sequence[Callback] = (), *, reraise: bool = False
+) -> Path:
     """Train a policy. Ctrl-C and SIGTERM end the run early and save it.
 
     Args:
         config: the settings.
         command: the command line, for ``command.txt``; empty: that of this process.
         callbacks: called after each iteration, in order.
+        reraise: raise the KeyboardInterrupt again once the run is saved, to end what comes after it too.
 
     Returns:
         The run folder.
@@ -65,7 +67,7 @@ def train(config: TrainConfig, command: Sequence[str] = (), callbacks: Sequence[
     config = dataclasses.replace(config, run=folder)
     write_config(config, folder)
     run_folder.add_command(folder, command)
-    with run_folder.locked(folder), blas_threads(), _stopped_by_sigterm():
+    with run_folder.locked(folder), blas_threads(), stopped_by_sigterm():
         if config.teacher:
             try:
                 probability = _clone(learner, config, game)
@@ -75,10 +77,12 @@ def train(config: TrainConfig, command: Sequence[str] = (), callbacks: Sequence[
                     f"stopped while cloning {config.teacher}; continue without it: parlour train --resume {folder}",
                     soft_wrap=True,
                 )
+                if reraise:
+                    raise
                 return folder
             _save(learner, folder)
             Console().print(f"cloned {config.teacher}: mean probability of its actions {probability:.2f}")
-        return _learn(learner, config, folder, _Parts(league, evaluations, callbacks))
+        return _learn(learner, config, folder, _Parts(league, evaluations, callbacks, reraise))
 
 
 def resume(
@@ -86,6 +90,7 @@ def resume(
     *,
     command: Sequence[str] = (),
     callbacks: Sequence[Callback] = (),
+    reraise: bool = False,
     **overrides: Any,
 ) -> Path:
     """Continue a run from its last save: its settings, its learner with the optimiser, its checkpoints.
@@ -94,6 +99,7 @@ def resume(
         run: the run folder, or its name below ``runs/``.
         command: the command line, appended to ``command.txt``; empty: that of this process.
         callbacks: called after each iteration, in order.
+        reraise: as in `train`.
         overrides: new values of ``total_timesteps`` or ``minutes`` (from now on).
 
     Returns:
@@ -114,7 +120,7 @@ def resume(
     stored = load_config(folder / "config.toml", **overrides)
     with no_files():
         config, game = completed(stored)
-    with run_folder.locked(folder), blas_threads(), _stopped_by_sigterm():
+    with run_folder.locked(folder), blas_threads(), stopped_by_sigterm():
         league = config.league()
         state = run_folder.read_state(folder)
         league.load(run_folder.checkpoint_files(folder), state["league"] if state else None)
@@ -129,7 +135,7 @@ def resume(
             )
         write_config(config, folder)
         run_folder.add_command(folder, command)
-        parts = _Parts(league, Evaluations(config, game), callbacks)
+        parts = _Parts(league, Evaluations(config, game), callbacks, reraise)
         return _learn(learner, config, folder, parts, state["next_checkpoint"] if state else None)
 
 
@@ -169,11 +175,12 @@ def _clone(learner: Learner, config: TrainConfig, game: Game) -> float:
 
 @dataclass(frozen=True)
 class _Parts:
-    """The opponents, the evaluations and the callbacks of a run."""
+    """The opponents, the evaluations and the callbacks of a run; `reraise` as in `train`."""
 
     league: League
     evaluations: Evaluations
     callbacks: Sequence[Callback]
+    reraise: bool
 
 
 def _learn(
@@ -194,6 +201,9 @@ def _learn(
                 f"stopped at {learner.timesteps:,} timesteps; continue with: parlour train --resume {folder}",
                 soft_wrap=True,
             )
+            if parts.reraise:
+                run.save()
+                raise
         run.save()
     more = learner.timesteps - config.total_timesteps
     if more > config.total_timesteps // 10:
@@ -293,21 +303,3 @@ class _Run:
     def _checkpoint(self) -> None:
         checkpoint = self._league.add_checkpoint(self._learner, self._tables.policies)
         checkpoint.save(run_folder.checkpoint_file(self._folder, self._learner.timesteps))
-
-
-@contextmanager
-def _stopped_by_sigterm() -> Iterator[None]:
-    """Handle SIGTERM like Ctrl-C. A second SIGTERM is ignored, so that it does not interrupt the saving."""
-    if threading.current_thread() is not threading.main_thread():  # only the main thread can handle signals
-        yield
-        return
-
-    def stop(*_: object) -> None:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

@@ -35,3 +35,21 @@ def held_back() -> Iterator[None]:
             signal.signal(sign, handler)
         for number in came[:1]:
             signal.raise_signal(number)
+
+
+@contextmanager
+def stopped_by_sigterm() -> Iterator[None]:
+    """Handle SIGTERM like Ctrl-C. A second SIGTERM is ignored, so that it does not interrupt the saving."""
+    if threading.current_thread() is not threading.main_thread():  # only the main thread can handle signals
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

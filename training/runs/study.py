@@ -1,9 +1,9 @@
 """Studies: several methods of learning in several games with several seeds, from one file; finished runs are kept."""
 
-import json
+import sys
 from collections.abc import Mapping
 from contextlib import redirect_stdout
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -11,11 +11,13 @@ from typing import Any
 import msgspec
 
 from ...wrappers.policies.trained_for import read_settings
-from ..evaluation.curves import bootstrapped
+from ..evaluation.curves import bootstrapped, read_curve, read_metrics
+from ..learning import run_folder
 from ..learning.settings import TrainConfig
 from ..parallel.tasks import HERE, Task, Tick, Workers
-from .config import PRESETS, load_config, to_toml
+from .config import PRESETS, load_config
 from .run import completed, resume, train
+from .signals import stopped_by_sigterm
 
 STUDIES = PRESETS / "studies"
 """Parlour's own studies."""
@@ -69,13 +71,16 @@ def read_study(source: str) -> Study:
     """
     file = Path(source) if source.endswith(".toml") else STUDIES / f"{source}.toml"
     if not file.is_file():
-        raise FileNotFoundError(f"{file} is missing: name a TOML file, or one of {', '.join(_own())}")
+        raise FileNotFoundError(f"there is no study {source!r}: name a TOML file, or one of {', '.join(_own())}")
     try:
         study = msgspec.convert(read_settings(file), Study)
     except msgspec.ValidationError as error:
         raise ValueError(f"{file}: {error}") from error
     if missing := set(study.games) - set(study.metrics):
         raise ValueError(f"{file}: metrics has none for {', '.join(sorted(missing))}")
+    for name in (*study.games, *study.methods):
+        if Path(name).name != name:
+            raise ValueError(f"{file}: {name!r} is a part of a folder's name: write it without /")
     return study
 
 
@@ -115,61 +120,75 @@ def plans(study: Study, folder: Path, more: Mapping[str, Any]) -> dict[tuple[str
 def run_study(
     study: Study, folder: Path, more: Mapping[str, Any], workers: Workers = HERE, progress: Tick | None = None
 ) -> None:
-    """Train what is not finished. A run that was stopped goes on.
+    """Train what is not finished. A run that was stopped goes on. Ctrl-C and SIGTERM save the runs in progress.
 
     Raises:
-        ValueError: if a run in the folder has other settings.
+        KeyboardInterrupt: after Ctrl-C or SIGTERM, when the runs are saved.
+        ValueError: if a run in the folder has other settings, or another process trains it.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    every = plans(study, folder, more).items()
-    unfinished = [config for (game, *_), config in every if last_value(config, study.metrics[game]) is None]
-    workers.run([Task(_finish, (config,), size=1) for config in unfinished], progress)
+    unfinished = [config for config in plans(study, folder, more).values() if not _finished(config)]
+    try:
+        with stopped_by_sigterm():
+            workers.run([Task(_finish, (config,)) for config in unfinished], progress)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("stopped; the same command goes on") from None
 
 
 def _finish(config: TrainConfig, *, progress: Tick) -> None:
     """Train a run to its end."""
     assert config.run is not None
     with redirect_stdout(StringIO()):
-        if (config.run / "policy.npz").is_file():
-            resume(config.run)
+        if _finished(config):  # by another study in this folder, meanwhile
+            pass
+        elif (config.run / "policy.npz").is_file():
+            resume(config.run, reraise=True)
         else:
-            train(replace(config, run=_free(config.run)))
+            train(replace(config, run=_free(config.run)), reraise=True)
     progress(1)
 
 
 def _free(run: Path) -> Path:
-    """Return the folder of a run that was ended before it saved anything; its old files are kept under another name."""
+    """Return the folder of a run that was ended before it saved anything; its old files are kept under another name.
+
+    Raises:
+        ValueError: if another process trains it.
+    """
     if run.exists():
+        with run_folder.locked(run):
+            pass
         number = next(number for number in range(1, 10**6) if not run.with_name(f"{run.name}.ended{number}").exists())
         run.rename(run.with_name(f"{run.name}.ended{number}"))
     return run
 
 
-def last_value(config: TrainConfig, metric: str) -> float | None:
-    """Return a metric at the end of a run; None if the run is not finished.
+def _finished(config: TrainConfig) -> bool:
+    """Return whether a run has had all its timesteps.
 
     Raises:
-        ValueError: if the run has another budget, or a finished run has no such metric.
+        ValueError: if it has other settings. Its folder may have been moved.
     """
     assert config.run is not None
     if not (config.run / "metrics.jsonl").is_file():
-        return None
-    if (config.run / "config.toml").read_text("utf-8") != to_toml(config):
-        raise ValueError(f"{config.run} has other settings than the study: choose another --folder")
-    lines = [json.loads(line) for line in (config.run / "metrics.jsonl").read_text("utf-8").splitlines()]
-    if not lines or lines[-1]["steps"] < config.total_timesteps:
-        return None
-    values = [float(line[metric]) for line in lines if metric in line]
-    if not values:
-        raise ValueError(f"{config.run} has no metric {metric!r}: does evaluate_against name an opponent?")
-    return values[-1]
+        return False
+    settings = msgspec.to_builtins(asdict(replace(config, run=None)))
+    own = msgspec.to_builtins(asdict(replace(load_config(config.run / "config.toml"), run=None)))
+    if different := sorted(name for name in {*settings, *own} if settings.get(name) != own.get(name)):
+        raise ValueError(
+            f"{config.run} has other settings than the study: {', '.join(different)}; choose another --folder"
+        )
+    lines = read_metrics(config.run)
+    return bool(lines) and bool(lines[-1]["steps"] >= config.total_timesteps)
 
 
 def cells(study: Study, folder: Path, more: Mapping[str, Any]) -> list[Cell]:
-    """Return what the finished runs show, game by game."""
+    """Return what the finished runs show, game by game. A run without the metric is named on stderr."""
     found: dict[tuple[str, str], list[float]] = {(game, one): [] for game in study.games for one in study.methods}
     for (game, method, _), config in plans(study, folder, more).items():
-        value = last_value(config, study.metrics[game])
-        if value is not None:
-            found[game, method].append(value)
+        if config.run is None or not _finished(config):
+            continue
+        try:
+            found[game, method].append(float(read_curve(config.run, study.metrics[game]).values[-1]))
+        except ValueError as error:
+            print(error, file=sys.stderr)
     return [Cell(*names, values, *bootstrapped(values)) for names, values in found.items()]

@@ -16,6 +16,7 @@ from ..learning.settings import pair
 from ..parallel.tasks import HERE, Workers
 from .config import load_config, to_toml
 from .run import train
+from .signals import stopped_by_sigterm
 
 if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution
@@ -127,7 +128,7 @@ def sweep(
         load_if_exists=True,
     )
     outcomes: list[Outcome] = []
-    with workers.executor() as pool:
+    with stopped_by_sigterm(), workers.executor() as pool:
         running: _Running = {}
         for _ in range(trials):
             if len(running) == workers.processes:
@@ -160,6 +161,6 @@ def _train_all(source: str, plans: Sequence[dict[str, Any]], metric: str, last: 
     ends = []
     for plan in plans:
         with redirect_stdout(StringIO()):  # the sweep itself reports
-            run = train(load_config(source, **plan))
+            run = train(load_config(source, **plan), reraise=True)
         ends.append(float(Group("", [read_curve(run, metric)]).ends(last)[0]))
     return ends
