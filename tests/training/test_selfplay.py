@@ -464,7 +464,11 @@ def test_the_saved_policy_has_the_temperature_and_the_learner_has_none(network):
         ({"adam_beta1": 1.0}, "adam_beta1=1"),
         ({"adam_beta1": -0.1}, "adam_beta1=-0.1"),
         ({"action_values": True}, "action_values needs kl_coef above 0"),
-        ({"update": "mirror_descent"}, "update='mirror_descent' needs action_values"),
+        ({"update": "mirror_descent"}, "needs action_values: give --action-values --kl-coef 3.5"),
+        (
+            {"update": "mirror_descent", "action_values": True, "kl_coef": Schedule(3.5), "engine": "gpu"},
+            "than engine='gpu'",
+        ),
         ({"update": "newton"}, "update"),
         ({"exploration": 0.1}, "exploration=0.1: needs update='mirror_descent'"),
         ({"reference_coef": -1.0}, "reference_coef=-1"),

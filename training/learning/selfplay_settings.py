@@ -136,14 +136,16 @@ class SelfPlayConfig(TrainConfig):
             for value in getattr(self, name)[:2]:
                 number(name, value, 0, 1e9, above=name == "learning_rate")
         if self.action_values and not self.kl_coef.start:
-            raise ValueError("action_values needs kl_coef above 0: nothing else limits what one update changes")
+            raise ValueError("action_values needs kl_coef above 0, as 3.5: nothing else limits what one update changes")
         for name in ("opponent_tables", "mixed_tables", "average_decay", "adam_beta1", "exploration"):
             number(name, getattr(self, name), 0, 1)
         number("ratio_clip", self.ratio_clip, 0, 1e9, above=True)
         number("reference_coef", self.reference_coef, 0, 1e9)
         whole("reference_every", self.reference_every, 0)
-        if self.update == "mirror_descent" and (not self.action_values or self.engine == "gpu"):
-            raise ValueError("update='mirror_descent' needs action_values, and another engine than gpu")
+        if self.update == "mirror_descent" and not self.action_values:
+            raise ValueError("update='mirror_descent' needs action_values: give --action-values --kl-coef 3.5")
+        if self.update == "mirror_descent" and self.engine == "gpu":
+            raise ValueError("update='mirror_descent' needs another engine than engine='gpu'")
         if self.exploration and self.update != "mirror_descent":
             raise ValueError(f"exploration={self.exploration}: needs update='mirror_descent', which allows for it")
         if self.opponent_tables + self.mixed_tables > 1:
