@@ -1,8 +1,6 @@
 """Parses the command line with tyro. Only the command that is called is loaded."""
 
-import os
 import re
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import replace
@@ -28,8 +26,6 @@ PARSING = Lock()
 """tyro's registry, and the standard error that is read here, belong to the whole process: one thread at a time."""
 SHELLS = ("bash", "zsh", "fish")
 
-NAMING_A_GAME = ("export", "play", "solve", "table", "train")
-"""The commands whose first argument is a game."""
 SOURCE = re.compile(r"[^\W\d][\w.]*:[^\W\d]\w*")
 """A function of a module, as in my_package.my_game:game."""
 
@@ -54,7 +50,7 @@ def parse(args: Sequence[str]) -> Run:
     if name in MERGED:
         raise ValueError(f"this is `{MERGED[name]}` now")
     _check("command", name, COMMANDS)
-    rest = _with_own_game(name, rest)
+    _allow_own_games(rest)
     platforms = _platforms(name)
     if not platforms:
         return _command(name, f"parlour {name}", rest, file=name == "train")
@@ -67,17 +63,14 @@ def parse(args: Sequence[str]) -> Run:
     return _command(f"{name}.{platform}", f"parlour {name} {platform}", rest, file=True, live=True)
 
 
-def _with_own_game(name: str, args: Sequence[str]) -> list[str]:
-    """Register a game that is named as module:function, and return the arguments with its id in place of that."""
-    found = list(args)
-    places = [i + 1 for i, one in enumerate(args) if one == "--game"] + [0] * (name in NAMING_A_GAME)
-    for place in places:
-        if place < len(args) and SOURCE.fullmatch(args[place]):
-            from ..envs.core.registry import register_source  # loads Numba
+def _allow_own_games(args: Sequence[str]) -> None:
+    """Let module:function name a game if it stands on the command line, as after ``--game=`` and between commas."""
+    sources = [one for arg in args for one in re.split("[=,]", arg) if SOURCE.fullmatch(one)]
+    if sources:
+        from ..envs.core.registry import TYPED  # loads Numba
 
-            sys.path.insert(0, os.getcwd())  # a console script does not import from the current folder
-            found[place] = register_source(args[place])
-    return found
+        for source in sources:
+            TYPED.setdefault(source, "")
 
 
 def _command(module: str, prog: str, args: Sequence[str], *, file: bool, live: bool = False) -> Run:

@@ -1,13 +1,16 @@
 """The registry: games by name, here and with PettingZoo and Gymnasium."""
 
+import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial, wraps
 from importlib import import_module
 from importlib.metadata import entry_points
+from traceback import extract_tb
 from typing import Any, cast
 
 import gymnasium
@@ -26,6 +29,10 @@ PACKAGE = __name__.rpartition(".core.")[0]
 GAMES: dict[str, str | Callable[..., Game]] = {}
 """Every registered game by id: the name of its module in ``parlour.envs``, ``module:function``, or its function from
 options to `Game`."""
+
+TYPED: dict[str, str] = {}
+"""What the command line names as ``module:function``, and the game's id; empty until it is loaded. These are names of
+games. A name that a file or a message holds imports no module."""
 
 ENTRY_POINTS = "parlour.games"
 """The group of entry points by which an installed package registers its games: ``my_game-v0 = "my_package:game"``."""
@@ -116,14 +123,11 @@ def register_source(source: str) -> str:
     """Register the game that ``module:function`` makes, and return its id.
 
     Raises:
-        ValueError: if there is no such module or function, it makes no game without options, or an installed game
-            has the same id.
+        ValueError: see `load_own`; if it makes no game without options, or an installed game has the same id.
     """
-    function = _loaded(source)
-    try:
+    function = load_own(source)
+    with _blaming(f"{source} makes no game without options"):
         made: Any = function()
-    except TypeError as error:
-        raise ValueError(f"{source} makes no game without options: {error}") from error
     if not isinstance(made, Game):
         raise ValueError(f"{source} returns {made!r:.80}, which is not a Game")
     if isinstance(GAMES.get(made.id), str):
@@ -145,6 +149,33 @@ def find(name: str) -> Callable[..., Game]:
     return source if platform is None else _with_fixed(source, name, platform.options)
 
 
+def load_own(source: str) -> Callable[..., Any]:
+    """Return the function that ``module:function`` names. The module may lie in the current folder.
+
+    Raises:
+        ValueError: if `source` has another form, the module cannot be imported, or it has no such function.
+    """
+    if not all(source.partition(":")):
+        raise ValueError(f"{source!r}: write module:function, such as my_package.my_game:game")
+    if os.getcwd() not in sys.path:  # a console script does not import from the current folder
+        sys.path.insert(0, os.getcwd())
+    function = _loaded(source)
+    if not callable(function):
+        raise ValueError(f"{source} is {function!r:.80}, which is no function")
+    return function
+
+
+@contextmanager
+def _blaming(what: str) -> Iterator[None]:
+    """Make of each error of another's module a ValueError: what went wrong, the error, its place in the module."""
+    try:
+        yield
+    except (Exception, SystemExit) as error:
+        frames = [frame for frame in extract_tb(error.__traceback__) if "importlib" not in frame.filename]
+        place = f", {frames[-1].filename}, line {frames[-1].lineno}" if frames[-1].filename != __file__ else ""
+        raise ValueError(f"{what}: {error} ({type(error).__name__}{place})") from error
+
+
 def _loaded(source: str) -> Callable[..., Game]:
     """Return the function of a registered game (see `register`).
 
@@ -155,10 +186,8 @@ def _loaded(source: str) -> Callable[..., Game]:
     if not function:
         with PLAIN_START.loading():
             return cast(Callable[..., Game], import_module(f"{PACKAGE}.{source}").game)
-    try:
+    with _blaming(f"the game of {source} cannot be loaded"):
         return cast(Callable[..., Game], getattr(import_module(module), function))
-    except (ImportError, AttributeError) as error:
-        raise ValueError(f"the game of {source} cannot be loaded: {error}") from error
 
 
 def _with_fixed(source: Callable[..., Game], name: str, fixed: Mapping[str, Any]) -> Callable[..., Game]:
@@ -239,6 +268,9 @@ def id_of(name: str) -> str:
     Raises:
         ValueError: for an unknown name, with the most similar known one.
     """
+    if name in TYPED:
+        TYPED[name] = TYPED[name] or register_source(name)
+        return TYPED[name]
     newest = {game_id.partition("-")[0]: game_id for game_id in sorted(GAMES, key=_version)}
     ids = {**newest, **{game_id: game_id for game_id in GAMES}}
     written = name if name in ids else with_underscores(name)
@@ -248,7 +280,8 @@ def id_of(name: str) -> str:
         similar = WORDS.get(written.lower()) or name
         names = [*newest, *(one.replace("_", "-") for one in PLATFORM_IDS)]
         hint = f"did you mean {similar!r}?" if similar != name else did_you_mean(name, names)
-        raise ValueError(f"no game is called {name!r}; {hint}")
+        own = " (a game of your own: give --game module:function, or register it)" if "-v" in name else ""
+        raise ValueError(f"no game is called {name!r}; {hint}{own}")
     return ids[written]
 
 

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from ..core.game import Game, Loops
 from ..core.loops import Batch
 from ..core.options import with_options
 from ..core.plain_python import in_python
+from ..core.registry import load_own
 from ..core.rng import streams
 from ..core.vector import VectorGame, sample_actions
 from .trial import NotTried, Trial, for_every_version
@@ -61,24 +61,8 @@ def fingerprints_elsewhere(sources: Sequence[Source]) -> list[str]:
 
 def main() -> None:
     """Read sources as JSON, print their fingerprints as JSON."""
-    games = [(with_options(load(source), options), encoder) for source, options, encoder in json.load(sys.stdin)]
+    games = [(with_options(load_own(source), options), encoder) for source, options, encoder in json.load(sys.stdin)]
     print(json.dumps([fingerprint(replace(game, encoder=encoder)) for game, encoder in games]))
-
-
-def load(source: str) -> Any:
-    """Return the function that ``"module:function"`` names.
-
-    Raises:
-        ValueError: if `source` has another form, or the module has no such function.
-        ImportError: if there is no such module.
-    """
-    module, colon, name = source.partition(":")
-    if not (module and colon and name):
-        raise ValueError(f"{source!r}: write module:function, such as my_package.my_game:game")
-    function = getattr(import_module(module), name, None)
-    if not callable(function):
-        raise ValueError(f"{module} has no function {name!r}")
-    return function
 
 
 def same_bytes(trial: Trial) -> None:

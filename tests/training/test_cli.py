@@ -16,6 +16,9 @@ from parlour.envs.core import registry
 from parlour.training import cli
 from parlour.training.commands import MERGED
 from parlour.training.parser import _platforms
+from parlour.wrappers.policies.trained_for import TrainedFor
+
+TINY = ("--n-envs", "8", "--n-steps", "8", "--batch-size", "64", "--net-arch", "8", "--critic-net-arch", "8")
 
 
 def test_the_front_page_names_every_command(capsys):
@@ -142,12 +145,42 @@ def test_a_mistake_is_one_line_on_stderr(capsys, args, words):
 def test_a_game_of_ones_own_stands_in_place_of_a_name(capsys, tmp_path, monkeypatch):
     source = Path(nim.__file__).read_text("utf-8").replace('"nim"', '"own_nim"')
     (tmp_path / "my_games.py").write_text(source, "utf-8")
+
+    def forget():
+        """Begin as another process does, which knows no game of one's own."""
+        monkeypatch.setattr(registry, "GAMES", known.copy())
+        monkeypatch.setattr(registry, "TYPED", {})
+
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", sys.path[:])
-    monkeypatch.setattr(registry, "GAMES", dict(registry.GAMES))
-    assert cli.main(["play", "my_games:game", "--agents", "random", "random", "--delay", "0"]) == 0
-    assert "random" in capsys.readouterr().out
-    assert "own_nim-v0" in registry.GAMES
+    known, players = registry.GAMES, ["--agents", "random", "random"]
+    for args in (
+        ["play", "my_games:game", "--delay", "0", *players],
+        ["play", "--matches", "1", "--delay", "0", "my_games:game", *players],
+        ["host", "arena", "my_games:game", *players, "--port", "0"],
+        ["train", "my_games:game", "--run", "mine", "--algorithm", "selfplay", "--total-timesteps", "64", *TINY],
+        ["evaluate", "mine", "--against", "random", "--deals", "10", "--game=my_games:game"],
+        ["train", "--resume", "mine", "--total-timesteps", "128", "--game", "my_games:game"],
+        ["check", "my_games:game", "--laws", "clone", "--episodes", "1"],
+    ):
+        forget()
+        assert cli.main(args) == 0, capsys.readouterr().err
+        assert "own_nim-v0" in registry.GAMES or args[0] == "check"
+    for args in (["evaluate", "mine", "--against", "random"], ["train", "--resume", "mine"]):
+        forget()
+        code, _, err = run(capsys, *args)
+        assert code == 2 and "no game is called 'own_nim-v0'" in err
+        assert "a game of your own: give --game module:function" in err
+    forget()
+    assert "the game has none" in run(capsys, "reference", "my_games:game", "random")[2]
+
+
+def test_only_the_command_line_names_a_module(tmp_path, monkeypatch):
+    (tmp_path / "others.py").write_text("raise SystemExit('loaded')", "utf-8")
+    monkeypatch.chdir(tmp_path)
+    policy = TrainedFor(game="others:game")
+    with pytest.raises(ValueError, match="no game is called 'others:game'"):
+        policy.make_game()
 
 
 @pytest.mark.parametrize(
@@ -157,9 +190,21 @@ def test_a_game_of_ones_own_stands_in_place_of_a_name(capsys, tmp_path, monkeypa
         ("nim:legal", "makes no game without options"),
         ("nim:new_table", "makes no game without options"),
         ("nim:nothing", "cannot be loaded: .*nothing"),
+        ("nim:__name__", "'nim', which is no function"),
+        ("bad_call:game", r"makes no game without options: mine \(RuntimeError, .*bad_call.py, line 2\)"),
+        ("bad_import:game", r"cannot be loaded: mine \(RuntimeError, .*bad_import.py, line 1\)"),
+        ("bad_syntax:game", r"cannot be loaded: .*\(bad_syntax.py, line 1\)"),
+        ("bad_exit:game", r"cannot be loaded: 0 \(SystemExit, .*bad_exit.py, line 1\)"),
     ],
 )
-def test_what_makes_no_game_is_a_sentence(capsys, source, words):
+def test_what_makes_no_game_is_a_sentence(capsys, tmp_path, monkeypatch, source, words):
+    (tmp_path / "bad_call.py").write_text("def game():\n    raise RuntimeError('mine')", "utf-8")
+    (tmp_path / "bad_import.py").write_text("raise RuntimeError('mine')", "utf-8")
+    (tmp_path / "bad_syntax.py").write_text("def game(:", "utf-8")
+    (tmp_path / "bad_exit.py").write_text("raise SystemExit(0)", "utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", sys.path[:])
+    monkeypatch.setattr(registry, "TYPED", {})
     assert cli.main(["play", source]) == 2
     assert re.search(words, capsys.readouterr().err)
 

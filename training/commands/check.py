@@ -1,7 +1,5 @@
 """`parlour check`: tests the laws of all games on your own game."""
 
-import os
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -9,9 +7,9 @@ import tyro
 
 from ...envs import find
 from ...envs.core.options import with_options
+from ...envs.core.registry import load_own
 from ...envs.testing import EPISODES, LAWS, LawBroken, LawResult
 from ...envs.testing import check as check_game
-from ...envs.testing.determinism import load
 from ..learning.settings import pair
 
 WIDTH = max(map(len, LAWS)) + 2
@@ -38,14 +36,12 @@ def command(
     """
     if episodes < 1:
         raise ValueError(f"--episodes {episodes}: at least 1 is needed")
-    if ":" in game:
-        sys.path.insert(0, os.getcwd())  # a console script does not import from the current folder
     if ":" not in game and (game.endswith(".py") or "/" in game or Path(game).is_file()):
         module = Path(game).with_suffix("").as_posix().strip("./").replace("/", ".")
         raise ValueError(
             f"{game} is a file: name the function in it that makes the game, as in parlour check {module}:game"
         )
-    function = load(game) if ":" in game else find(game)
+    function = load_own(game) if ":" in game else find(game)
     checked = with_options(function, dict(map(pair, options)))
     source = f"{function.__module__}:{function.__qualname__}"
     try:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import tyro
 
+from ...envs import find as find_game
 from ..algorithms import find
 from ..learning.settings import ALGORITHM, TrainConfig
 from ..runs.config import load_config, preset_for
@@ -93,6 +94,7 @@ def _resume_command(args: Sequence[str]) -> Callable[..., None]:
         resume: str,
         total_timesteps: int | None = None,
         minutes: float | None = None,
+        game: str | None = None,
     ) -> None:
         """Continue a run from its last save.
 
@@ -100,7 +102,10 @@ def _resume_command(args: Sequence[str]) -> Callable[..., None]:
             resume: The run folder, or its name below runs/.
             total_timesteps: Decisions in total. Default: the run's own setting.
             minutes: The run ends after this many minutes from now on. Default: the run's own setting.
+            game: The run's game, if it is your own, as module:function.
         """
+        if game is not None:
+            find_game(game)
         more = {"total_timesteps": total_timesteps, "minutes": minutes}
         overrides: dict[str, Any] = {name: value for name, value in more.items() if value is not None}
         resume_run(resume, command=["parlour", "train", *args], **overrides)
