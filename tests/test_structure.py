@@ -24,7 +24,6 @@ LOADERS = {
     "parlour.envs.core.encoder": "a game's encoders",
     "parlour.envs.core.registry": "the registered games",
     "parlour.envs.testing.conformance": "what may not be installed: PettingZoo's registry, and a module of STRINGS",
-    "parlour.envs.testing.determinism": "a game of the user's",
     "parlour.training": "its public names, from its own modules, at their first use",
     "parlour.wrappers": "its public names, from its own modules, at their first use",
     "parlour.training.algorithms": "its own modules, one per learning algorithm",
