@@ -104,7 +104,7 @@ def probabilities(game: Game, table: Any) -> list[float]:
     chance = required_chance(game)
     count = chance.outcomes(table)
     if chance.probability is None:
-        return [1 / count] * count
+        return [1 / count for _ in range(count)]
     return [chance.probability(table, outcome) for outcome in range(count)]
 
 

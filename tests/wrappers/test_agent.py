@@ -215,3 +215,17 @@ def test_both_kinds_of_schema_are_read(line, payload):
         else:
             assert parse(line, offers) == Action("submit_offer", payload)
     assert parse("a", offers) == Action("accept")
+
+
+def test_of_a_single_choice_the_values_are_enough():
+    play = [AllowedAction("play", "", {"action": {"type": "integer", "minimum": 0, "maximum": 8}})]
+    for line in ("4", "1 4", "play 4", "action=4"):
+        assert parse(line, play) == Action("play", {"action": 4})
+    with pytest.raises(ValueError, match=r"^action must be .*, not 9$"):
+        parse("9", play)
+
+
+@pytest.mark.parametrize("word", ["quit", "Q", "exit"])
+def test_quit_leaves_as_ctrl_c_does(turn, word):
+    with pytest.raises(KeyboardInterrupt):
+        human(f"{word}\n1\n", turn)

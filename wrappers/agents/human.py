@@ -15,7 +15,7 @@ from .base import printable
 
 HELP = """Write the number of a choice or the first letters of its name, and after it the values of its fields:
 in order, or as name=value. Fields in <> are required, fields in [] are not. Text and shares take the rest of the line.
-help or ?: this text and what each choice does.   state: all that you see of the table.   Ctrl-C: leave."""
+help or ?: this text and what each choice does.   state: all that you see of the table.   quit or Ctrl-C: leave."""
 
 
 class HumanAgent:
@@ -45,6 +45,7 @@ class HumanAgent:
 
         Raises:
             EOFError: at the end of `source`.
+            KeyboardInterrupt: for ``quit``, as for Ctrl-C.
         """
         self._write(self._news(state) if self.compact else _as_text(state))
         self._write(_choices(state.allowed_actions))
@@ -59,6 +60,8 @@ class HumanAgent:
                 self._write("\n".join([HELP, _choices(state.allowed_actions, described=True)]))
             elif word == "state":
                 self._write(_as_text(state))
+            elif word in ("quit", "exit", "q"):
+                raise KeyboardInterrupt
             else:
                 try:
                     return AgentResponse(parse(line, state.allowed_actions))
@@ -93,9 +96,9 @@ def _wrapped(line: str, width: int) -> str:
 def parse(line: str, allowed: list[AllowedAction]) -> Action:
     """Read an action from text: its type or its number, and the values of its payload in order or as ``name=value``.
 
-    The type may be cut to its first letters. The numbers count from 1, in the order of `allowed`. Optional values may
-    be left out. Free text is the last value and takes the rest of the line, and so do several values by name, which
-    are JSON or just the values in order.
+    The type may be cut to its first letters. The numbers count from 1, in the order of `allowed`. Of a single choice
+    the values are enough. Optional values may be left out. Free text is the last value and takes the rest of the line,
+    and so do several values by name, which are JSON or just the values in order.
 
     Raises:
         ValueError: if it does not fit; the error shows the right form.
@@ -106,6 +109,8 @@ def parse(line: str, allowed: list[AllowedAction]) -> Action:
     word, *values = line.split() or [""]
     offers = [offer for offer in allowed if offer.action_type.lower() == word.lower()]
     offers = offers or [offer for offer in allowed if word and offer.action_type.lower().startswith(word.lower())]
+    if not offers and len(allowed) == 1 and word and len(values) < len(_fields(allowed[0])):
+        offers, values = allowed, [word, *values]
     if not offers and word.isdecimal() and 1 <= int(word) <= len(allowed):
         offers = [allowed[int(word) - 1]]
     if len(offers) != 1:
