@@ -3,6 +3,7 @@
 import asyncio
 import re
 from contextlib import asynccontextmanager
+from functools import partial
 from socket import socket
 
 import endpoint
@@ -21,9 +22,11 @@ from parlour.envs import TurnState, game
 from parlour.training.commands.live_table import watch_table
 from parlour.training.commands.lookup import agent
 from parlour.wrappers import Model, PolicyAgent, make_policy
+from parlour.wrappers.agents.prompt import Prompting
 from parlour.wrappers.live.acpc.messages import match_game
 from parlour.wrappers.live.acpc.sessions import AgentSession, HostSession
 from parlour.wrappers.live.acpc.sockets import host_acpc, play_acpc
+from parlour.wrappers.live.arena.agent import ArenaAgent, ArenaDecisions
 from parlour.wrappers.live.arena.host import ArenaHost
 from parlour.wrappers.live.common.agent_runner import AgentDriver
 from parlour.wrappers.live.common.agent_turn import Turn
@@ -82,7 +85,7 @@ async def arena():
 
         async def plays():
             await host.wait_for(2)
-            await host.tournament(2)
+            await host.tournament(2, concurrent=1)
 
         playing = asyncio.create_task(plays())
         options = ("--game", "kuhn", "--arena", host.url, "--matches", "4", "--port", "0")
@@ -121,8 +124,67 @@ def test_the_answers_of_a_deployed_model_are_counted_in_status_lines_and_at_the_
         code, out, said = run(capsys, "deploy", *deployed, *model)
     assert code == 0, said
     assert re.search(r"status: .*; llm: [\d,]+ decisions, .*2 unparsable, .*tokens in, .* cost", said), said
-    assert re.search(r"summary: .* 1 replaced", out) and "unparsable: 2" in out, out
-    assert re.search(r"decisions: [1-9]", out) and re.search(r"tokens in: [1-9]", out) and "illegal: 0" in out
+    turns = re.search(r"summary: .* ([\d,]+ decisions), 1 replaced", out)
+    assert turns and re.search(rf"^llm: {turns[1]}, 1 replaced, 2 unparsable, [\d,]+ tokens in, ", out, re.M), out
+
+
+@asynccontextmanager
+async def many_matches(timeout):
+    """An arena that calls the agent in four matches at a time."""
+    async with ArenaHost(KUHN, limits=FREE, timeout=timeout) as host:
+        host.add(ours("other", KUHN))
+
+        async def plays():
+            await host.wait_for(2)
+            await host.tournament(2, concurrent=4)
+
+        playing = asyncio.create_task(plays())
+        yield "arena", "llm", "--game", "kuhn", "--arena", host.url, "--matches", "4", "--port", "0"
+        await playing
+
+
+def test_a_deployed_model_is_asked_in_all_its_matches_at_the_same_time(capsys):
+    legal, now, most = first_legal(), [], []
+
+    async def answer(request, body):
+        now.append(body)
+        most.append(len(now))
+        await asyncio.sleep(0.5)
+        now.remove(body)
+        return await legal(request, body)
+
+    with endpoint.answering(answer) as url, endpoint.in_a_thread(many_matches(20)) as deployed:
+        code, out, _ = run(capsys, "deploy", *deployed, "--model", "stub", "--llm-url", url, "--deadline", "15")
+    assert code == 0 and max(most) > 1 and re.search(r"^llm: \d+ decisions, (2 unparsable|1 replaced)", out, re.M), out
+
+
+def test_turns_that_an_arena_gives_up_are_counted_everywhere(capsys):
+    with endpoint.answering(endpoint.slow) as url, endpoint.in_a_thread(many_matches(1.0)) as deployed:
+        code, out, _ = run(capsys, "deploy", *deployed, "--model", "stub", "--llm-url", url)
+    turns = re.search(r"summary: 4 matches, (\d+) turns, (\d+) decisions, (\d+) replaced", out)
+    assert code == 0 and turns and turns[1] == turns[2] == turns[3] and int(turns[1]) >= 4, out
+    assert f"llm: {turns[1]} decisions, {turns[1]} replaced" in out, out
+
+
+@on_loop
+async def test_each_match_of_a_model_has_a_memory_of_its_own():
+    record = KUHN.tables(1)[0]
+    KUHN.rules.reset(record)
+    state = KUHN.turn_state(record, int(record.turn)).to_dict()
+    legal = first_legal()
+    async with endpoint.endpoint(legal) as (url, asked):
+        model, prompting = Model(name="stub", base_url=url), partial(Prompting, conversation=True)
+
+        def make():
+            return agent("llm", KUHN, None, model, prompting)
+
+        decisions = ArenaDecisions(ArenaAgent("llm", make(), for_match=make), 20.0)
+        await decisions.open()
+        for match in ("first", "first", "second", "first", "second"):
+            await decisions.decide(TurnState.from_dict({**state, "match_id": match}))
+        decisions.close()
+    sizes = [len(body["messages"]) for body, _ in asked[2:]]
+    assert sizes == [2, 2, 4, 4], sizes
 
 
 def test_a_model_is_told_the_rules_of_the_table_that_it_meets():

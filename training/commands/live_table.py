@@ -8,8 +8,10 @@ from typing import Any
 
 from ...envs import game as make_game
 from ...envs.core.turn_state import TurnState
-from ...wrappers.agents.llm import LLMAgent
+from ...wrappers.agents.llm import LLMAgent, statistics_of
+from ...wrappers.agents.model_calls import ModelStatistics
 from ...wrappers.agents.policy import PolicyAgent
+from ...wrappers.live.common.agent_turn import AgentStatistics
 from ...wrappers.logs.log_text import describe_error
 from ...wrappers.policies.base import LearnedPolicy
 from ..runs.config import platform_presets, preset_options
@@ -35,6 +37,17 @@ def watch_table(spec: str, player: Any) -> None:
     shown = player.game.capabilities.shown_options
     if player.policy.trained_for is not None and shown is not None:
         player.on_turn = _Watch(spec, player, shown.differences)
+
+
+def counts_of(spec: str, player: Any, turns: AgentStatistics) -> Callable[[], dict[str, ModelStatistics]]:
+    """Return a function that returns what the answers of a player came to, by its name; empty if it is no model.
+
+    Its turns are counted as the program counts them, so with those for which it was not asked, or was late.
+    """
+    models = statistics_of({spec: player})
+    return lambda: {
+        name: replace(one, decisions=turns.decisions, replaced=turns.replaced) for name, one in models.items()
+    }
 
 
 class _Watch:

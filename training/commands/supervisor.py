@@ -17,7 +17,6 @@ from ...wrappers.logs.log_text import describe_error
 from ...wrappers.logs.match_log import MatchLog
 from ...wrappers.logs.program_log import FIELDS, FOR_FILES, program_log
 from ..terminal.console import Console
-from ..terminal.match import model_table
 from .arguments import LiveArguments, SessionArguments
 from .stopping import until_done
 
@@ -142,8 +141,8 @@ class Supervisor:
         line = f"summary: {activity.line()}" + (f"; ended: {why}" if why else "")
         logger.info("%s", line, extra={FIELDS: {**activity.fields(), "ended": why}, FOR_FILES: True})
         self._console.print(line, markup=False, soft_wrap=True)
-        if models := activity.models():
-            self._console.print(model_table(models))
+        for name, one in activity.models().items():
+            self._console.print(f"{name}: {one.line()}", markup=False, soft_wrap=True)
 
 
 async def tell_status(activity: Activity, seconds: float) -> None:

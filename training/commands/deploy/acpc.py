@@ -1,7 +1,6 @@
 """`parlour deploy acpc`: a policy, a bot or a language model at a dealer of the Annual Computer Poker Competition."""
 
 from ....envs.core.options import seconds
-from ....wrappers.agents.llm import statistics_of
 from ....wrappers.live.acpc.messages import match_game
 from ....wrappers.live.acpc.sessions import AgentSession
 from ....wrappers.live.acpc.sockets import SECONDS, play_acpc
@@ -10,7 +9,7 @@ from ....wrappers.live.common.agent_turn import AgentStatistics
 from ....wrappers.logs.safe_match_log import SafeMatchLog
 from ...terminal.console import Console
 from ..arguments import LiveArguments, PlayerName, PromptArguments, SessionArguments, StakesArguments
-from ..live_table import watch_table
+from ..live_table import counts_of, watch_table
 from ..lookup import agent, warn_about_differences
 from ..searching import searching_agent
 from ..supervisor import Supervisor
@@ -43,10 +42,11 @@ def command(
     warn_about_differences([(run, player)], game)
     player = searching_agent(run, player, session.seed) if search else player
     watch_table(run, player)
-    models = statistics_of({run: player})
     match, statistics = AgentSession(game), AgentStatistics()
     activity = Activity(
-        counts=lambda: {"hands": match.hands, "chips": match.chips}, statistics=statistics, models=lambda: models
+        counts=lambda: {"hands": match.hands, "chips": match.chips},
+        statistics=statistics,
+        models=counts_of(run, player, statistics),
     )
     with Supervisor(live, session, Console()) as supervisor:
         log = SafeMatchLog(supervisor.log)

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from ....envs import GAMES, Game
-from ....wrappers.agents.llm import statistics_of
+from ....wrappers.agents.base import Agent
+from ....wrappers.agents.llm import LLMAgent
 from ....wrappers.live.arena.agent import ArenaAgent
 from ....wrappers.live.arena.polling_agent import ArenaPollingAgent, PollingTimes
 from ....wrappers.live.arena.push_agent import ArenaAgentServer
@@ -17,8 +18,8 @@ from ..arguments import (
     PromptArguments,
     SessionArguments,
 )
-from ..live_table import watch_table
-from ..lookup import agent, bots_of, game_of, warn_about_differences
+from ..live_table import counts_of, watch_table
+from ..lookup import LLM, agent, bots_of, game_of, warn_about_differences
 from ..supervisor import Supervisor
 
 FIRST = ("name", "arena", "endpoint", "sessions", "invites", "game", "port", "deadline", "matches", "log")
@@ -64,10 +65,24 @@ def command(
         raise ValueError("--invites needs --sessions")
     run, console = deployed.run, Console()
     chosen = _game(deployed)
-    playing = agent(run, chosen, session.seed, asked.language_model([run], deadline), asked.prompting())
-    player, models = ArenaAgent(name or Path(run).stem, playing), statistics_of({run: playing})
+    model, prompting = asked.language_model([run], deadline), asked.prompting()
+
+    def make() -> Agent:
+        one = agent(run, chosen, session.seed, model, prompting)
+        watch_table(run, one)
+        return one
+
+    def for_match() -> Agent:
+        """Return a language model for one match, with a memory of its own."""
+        one = make()
+        if isinstance(one, LLMAgent) and isinstance(playing, LLMAgent):
+            one.statistics = playing.statistics
+        return one
+
+    playing = make()
+    player = ArenaAgent(name or Path(run).stem, playing, for_match=for_match if run == LLM else None)
+    models = counts_of(run, playing, player.statistics)
     warn_about_differences([(run, playing)], chosen)
-    watch_table(run, playing)
     with Supervisor(live, session, console) as supervisor:
         if arena is not None and sessions:
             polling = ArenaPollingAgent(
@@ -82,7 +97,7 @@ def command(
             activity = Activity(
                 counts=lambda: {"matches": polling.matches, "lost": polling.lost, "turns": polling.turns},
                 statistics=player.statistics,
-                models=lambda: models,
+                models=models,
                 link=polling.link,
                 patience=live.unhealthy_after,
             )
@@ -98,7 +113,7 @@ def command(
         activity = Activity(
             counts=lambda: {"matches": server.matches, "turns": server.turns},
             statistics=player.statistics,
-            models=lambda: models,
+            models=models,
         )
         supervisor.run(_serve(server, arena, access.token, matches, console), activity)
 

@@ -14,7 +14,6 @@ from yarl import URL
 from ....envs.core.options import named
 from ....wrappers.agents.base import Agent
 from ....wrappers.agents.language_model import Model
-from ....wrappers.agents.llm import statistics_of
 from ....wrappers.agents.prompt import Prompting
 from ....wrappers.live.common.activity import Activity, Link
 from ....wrappers.live.common.agent_turn import AgentStatistics
@@ -25,7 +24,7 @@ from ....wrappers.live.poker.agent_events import HandEnded, PokerEvent, SeatTake
 from ....wrappers.live.poker.rest_client import SeatRequest
 from ...terminal.console import Console
 from ..arguments import AccessArguments, LiveArguments, PromptArguments, SessionArguments, secret
-from ..live_table import watch_table
+from ..live_table import counts_of, watch_table
 from ..lookup import HUMAN, LLM, agent, game_with
 from ..searching import searching_agent
 from ..stopping import TRY_AGAIN
@@ -167,7 +166,6 @@ def command(
         model = asked.language_model([spec], deadline)
         chosen = player(spec, bot is not None, seats, session.seed, search, model, asked.prompting())
         watch_table(spec, chosen)
-        models = statistics_of({spec: chosen})
         stay = play(
             address,
             chosen,
@@ -180,7 +178,7 @@ def command(
         activity = Activity(
             counts=lambda: counts,
             statistics=statistics,
-            models=lambda: models,
+            models=counts_of(spec, chosen, statistics),
             link=link,
             patience=live.unhealthy_after,
         )

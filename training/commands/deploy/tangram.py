@@ -5,12 +5,12 @@ from pathlib import Path
 
 from ....envs.tangram.completion import useful_moves
 from ....envs.tangram.figure_sets import own_figures
-from ....wrappers.agents.llm import statistics_of
 from ....wrappers.agents.policy import PolicyAgent
 from ....wrappers.live.common.activity import Activity
 from ....wrappers.live.tangram.agent import TangramAgentServer
 from ...terminal.console import Console
 from ..arguments import AddressArguments, LiveArguments, PlayerName, PromptArguments, SessionArguments
+from ..live_table import counts_of
 from ..lookup import agent, game_with, warn_about_differences
 from ..searching import searching_agent
 from ..supervisor import Supervisor
@@ -41,7 +41,6 @@ def command(
     """
     game = game_with("tangram", options, seats=2, aspect="godot")
     player = agent(run, game, session.seed, asked.language_model([run], deadline), asked.prompting())
-    models = statistics_of({run: player})
     warn_about_differences([(run, player)], game)
     if isinstance(player, PolicyAgent) and player.game.options["aspect"] != game.options["aspect"]:
         print(f"{run} plays better after: parlour train --for tangram-collaborative-ai", file=sys.stderr)
@@ -60,7 +59,8 @@ def command(
             useful=useful_moves,
             log=supervisor.log,
         )
-        activity = Activity(counts=lambda: _counts(server), statistics=server.statistics, models=lambda: models)
+        turns = server.statistics
+        activity = Activity(counts=lambda: _counts(server), statistics=turns, models=counts_of(run, player, turns))
         supervisor.run(_serve(server, Path(run).stem, matches, console), activity)
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import aiohttp
@@ -31,6 +31,8 @@ class ArenaAgent:
     Args:
         agent_id: the agent's name in the arena.
         agent: the agent that decides: a `PolicyAgent`, or any object with `respond`.
+        for_match: returns the agent of one match, which is asked beside those of others; None: `agent` plays all
+            matches, one turn at a time. It is used over HTTP alone.
         response_type: what `act` returns: a pydantic model, dataclass or struct. None: a dict for a dict, else the
             `AgentResponse` of the module that defines the state's class, else ours.
 
@@ -38,8 +40,11 @@ class ArenaAgent:
         statistics: counters of the answered turns.
     """
 
-    def __init__(self, agent_id: str, agent: Agent, response_type: Any = None) -> None:
+    def __init__(
+        self, agent_id: str, agent: Agent, response_type: Any = None, for_match: Callable[[], Agent] | None = None
+    ) -> None:
         self.agent_id = agent_id
+        self.for_match = for_match
         self.agent = agent
         self.statistics = AgentStatistics()
         self.session = ArenaAgentSession(self.game)
@@ -104,8 +109,14 @@ def _as_caller(response: AgentResponse, state: Any, response_type: Any) -> Any:
     return convert_to(response, response_type)
 
 
+MOST_MATCHES = 64
+"""The most matches with an agent of their own; the agent of the oldest one is dropped."""
+
+
 class ArenaDecisions:
-    """Asks one agent for the answers of all its matches, one turn at a time.
+    """Asks one agent for the answers of all its matches, one turn at a time; or an agent for each match.
+
+    A turn that is still open when its match ends or has the next one is given up, and counts as replaced.
 
     Args:
         agent: the agent; it runs in its own thread.
@@ -130,18 +141,37 @@ class ArenaDecisions:
         self._deadline = deadline
         self._log = SafeMatchLog(log)
         self._driver: AgentDriver
+        self._by_match: dict[str, AgentDriver] = {}
+        self._open: dict[str, asyncio.Task[Played]] = {}
 
     async def open(self) -> None:
         """Warm up the agent, if it has `warm_up`."""
-        self._driver = AgentDriver(
-            self.agent.agent, log=self._log, statistics=self.agent.statistics, fail_when_busy=True
-        )
+        self._driver = self._driver_of(self.agent.agent)
         await self._driver.warm_up()
         await asyncio.to_thread(self.agent.session.warm_up)
 
     def close(self) -> None:
-        """Stop the agent's thread."""
-        self._driver.close()
+        """Stop the threads of the agents."""
+        for driver in (self._driver, *self._by_match.values()):
+            driver.close()
+
+    def _driver_of(self, agent: Agent) -> AgentDriver:
+        return AgentDriver(agent, log=self._log, statistics=self.agent.statistics, fail_when_busy=True)
+
+    def _driver_in(self, match_id: str) -> AgentDriver:
+        """Return the driver of the agent of a match."""
+        if self.agent.for_match is None:
+            return self._driver
+        if match_id not in self._by_match:
+            self._by_match[match_id] = self._driver_of(self.agent.for_match())
+            if len(self._by_match) > MOST_MATCHES:
+                self._by_match.pop(next(iter(self._by_match))).close()
+        return self._by_match[match_id]
+
+    def _give_up(self, match_id: str) -> None:
+        """Give the open turn of a match up; states without a match have no such turn."""
+        if (turn := self._open.pop(match_id, None)) is not None and match_id:
+            turn.cancel()
 
     async def decide(self, state: TurnState) -> AgentResponse:
         """Answer a turn, or a request for messages out of turn. An exception of the agent is never raised here."""
@@ -149,9 +179,22 @@ class ArenaDecisions:
         if not state.is_my_turn:
             return out_of_turn(state)
         turn = self.agent.session.turn(state)
-        played = await self._driver.take(turn, Deadline.after(self._deadline))
-        self.agent.count(played, state.match_id)
-        played.write(self._log, turn)
+        match_id, began = state.match_id, time.monotonic()
+        self._give_up(match_id)
+        taking = self._driver_in(match_id).take(turn, Deadline.after(self._deadline))
+        task = self._open[match_id] = asyncio.create_task(taking)
+        try:
+            await asyncio.wait([task])
+        finally:
+            if self._open.get(match_id) is task:
+                del self._open[match_id]
+            if task.done() and not task.cancelled():
+                played = task.result()
+            else:
+                task.cancel()
+                played = Played(turn.safe(), "the arena gave the turn up", seconds=time.monotonic() - began)
+            self.agent.count(played, match_id)
+            played.write(self._log, turn)
         return played.response
 
     def match_started(self, match_id: str, game_id: str, agent_ids: Sequence[str]) -> None:
@@ -162,6 +205,9 @@ class ArenaDecisions:
     def match_ended(self, match_id: str, outcome: Mapping[str, Any] | None) -> None:
         """Log the end, and remove what is stored of the match."""
         self._log.write("ended", match_id=match_id, outcome=outcome)
+        self._give_up(match_id)
+        if (driver := self._by_match.pop(match_id, None)) is not None:
+            driver.close()
         self.agent.on_match_end(match_id, outcome)
         self.ended.add()
 
