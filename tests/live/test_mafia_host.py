@@ -226,7 +226,11 @@ def test_an_observer_sees_all_matches_that_are_played_at_once():
         (["--port", "70000"], "give a port from 0"),
         (["--matches", "0"], "at least 1 match"),
         (["--parallel", "0"], "parallel=0"),
-        (["--prompts", "none.toml"], "none.toml"),
+        (["--prompts", "none.toml"], "--prompts has no meaning"),
+        (
+            ["--agents", "llm", "--model", "m", "--llm-url", "http://127.0.0.1:9/v1", "--prompts", "none.toml"],
+            "none.toml",
+        ),
     ],
 )
 def test_mistakes_on_the_command_line_are_explained(arguments, hint, capsys):

@@ -338,4 +338,4 @@ def test_an_agents_server_counts_a_model_once_whatever_ids_its_hosts_choose(monk
     options = ("--model", "stub", "--llm-url", "http://127.0.0.1:9/v1", "--port", "0")
     code, out, said = command_line.run(capsys, "deploy", "mafia", "llm", *options)
     assert code == 0, said
-    assert re.findall(r"decisions: (\d+)", out) == ["50"], out
+    assert re.findall(r"(\d+) decisions", out) == ["50"], out
