@@ -21,13 +21,19 @@ PICTURES = {
 }
 
 
+def in_turn(visit, size):
+    """Return a page of a table at which a person with a long name has the turn."""
+    page = visit(**SIZES[size])
+    sit(page, LONG)
+    page.wait_for_selector(MINE)
+    return page
+
+
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("name", PICTURES)
 def test_pictures_of_the_server_are_read_in_a_turn_and_at_the_end(table, name, size):
     with table(name.partition(",")[0], *PICTURES[name], "--timeout", "3") as visit:
-        page = visit(**SIZES[size])
-        sit(page, LONG)
-        page.wait_for_selector(MINE)
+        page = in_turn(visit, size)
         page.wait_for_timeout(300)  # hold'em asks for its picture
         assert flaws(page) == []
         page.wait_for_selector(OVER)
@@ -47,9 +53,7 @@ ALL_EDGES = "all => all.map((one) => one.getBoundingClientRect()).map((box) => [
 @pytest.mark.parametrize("size", SIZES)
 def test_the_buttons_of_tangram_cover_no_piece_and_stand_in_a_row(table, size):
     with table("tangram", "--agents", "human", "random", "--seed", "2") as visit:
-        page = visit(**SIZES[size])
-        sit(page, LONG)
-        page.wait_for_selector(MINE)
+        page = in_turn(visit, size)
         page.evaluate("document.querySelector('#notice').textContent = 'A sentence about what went wrong.'")
         assert flaws(page) == []
         assert edges(page, ".piece", ".slots rect")[1] <= edges(page, "#move")[0]
@@ -60,9 +64,7 @@ def test_the_buttons_of_tangram_cover_no_piece_and_stand_in_a_row(table, size):
 @pytest.mark.parametrize("size", SIZES)
 def test_with_a_long_title_the_buttons_stay_in_their_row_and_several_fields_leave_the_board_in_sight(table, size):
     with table("multi_issue_bargaining", "--agents", "human", "random", "--seed", "2") as visit:
-        page = visit(**SIZES[size])
-        sit(page, LONG)
-        page.wait_for_selector(MINE)
+        page = in_turn(visit, size)
         top, bottom = edges(page, "#sound", "#stand")
         assert bottom - top < 50 and top <= edges(page, "#title")[0] + 10
         assert edges(page, "#board")[1] <= edges(page, "#move")[0] + 0.5
@@ -108,9 +110,7 @@ def test_a_game_of_economics_says_what_one_decides_and_what_it_pays(table, size)
 @pytest.mark.parametrize("size", SIZES)
 def test_mafia_fits_and_the_phone_shows_role_phase_and_discussion_above_the_choice(table, size):
     with table("mafia", "--agents", "human", *["loyal"] * 6, "--seed", "93", "--timeout", "5") as visit:
-        page = visit(**SIZES[size])
-        sit(page, LONG)
-        page.wait_for_selector(MINE)
+        page = in_turn(visit, size)
         assert flaws(page) == []
         page.locator("main label:has([name=target])").first.click()
         page.keyboard.press("d")

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from contextlib import asynccontextmanager
 from types import SimpleNamespace
 
 import aiohttp
@@ -452,15 +453,27 @@ async def turn_of(client):
         pass
 
 
-@on_loop
-async def test_a_poker_player_may_think_longer_out_of_a_bank_that_comes_back_by_and_by():
-    times = PokerTimes(hand=0.01, act=0.2, bank=5.0)
+@asynccontextmanager
+async def heads_up(times):
+    """Yield a table for two, a session of HTTP, and Ann, who has the turn in seat 0."""
     async with (
         PokerTable(PokerRules(seats=2), {1: ("caller", Program(caller))}, times=times) as table,
         aiohttp.ClientSession() as http,
         Table(http, table) as ann,
     ):
         await turn_of(ann)
+        yield table, http, ann
+
+
+def bank_of(hosted):
+    """Return the seconds in the bank of who sits in seat 0."""
+    return hosted._banks.left(hosted.session.seats[0].agent_id)
+
+
+@on_loop
+async def test_a_poker_player_may_think_longer_out_of_a_bank_that_comes_back_by_and_by():
+    times = PokerTimes(hand=0.01, act=0.2, bank=5.0)
+    async with heads_up(times) as (table, http, ann):
         seen = json.loads((await got(http, f"{ann.path}/view", ann.token))[1])
         assert seen["bank"] == 5000 and 5000 < seen["left"] <= 5200
         await asyncio.sleep(0.7)
@@ -468,43 +481,33 @@ async def test_a_poker_player_may_think_longer_out_of_a_bank_that_comes_back_by_
         seat = hosted.session.due.seat
         assert seat == 0  # still hers
         hosted._deliver(hosted.session.timeout(seat, hosted.session.due.token))
-        left = hosted._banks.left(hosted.session.seats[0].agent_id)
+        left = bank_of(hosted)
         assert 4.0 < left < 4.7
         async with asyncio.timeout(10):
-            while hosted._banks.left(hosted.session.seats[0].agent_id) < left + 0.4:  # with the next hand
+            while bank_of(hosted) < left + 0.4:  # with the next hand
                 await asyncio.sleep(0.01)
 
 
 @on_loop
 async def test_sitting_out_and_in_does_not_fill_a_bank():
     times = PokerTimes(hand=60.0, act=0.1, bank=5.0)
-    async with (
-        PokerTable(PokerRules(seats=2), {1: ("caller", Program(caller))}, times=times) as table,
-        aiohttp.ClientSession() as http,
-        Table(http, table) as ann,
-    ):
-        await turn_of(ann)
+    async with heads_up(times) as (table, _, _):
         await asyncio.sleep(0.8)
         hosted = table._table
         for out in (True, False) * 5:  # she folds, and the next hand is not dealt yet
             hosted.sit_out(0, out)
         assert (hosted.session.hand, hosted.session.due.what) == (1, "hand")
-        assert hosted._banks.left(hosted.session.seats[0].agent_id) < 4.5
+        assert bank_of(hosted) < 4.5
 
 
 @on_loop
 async def test_who_takes_a_seat_has_a_full_bank_and_not_what_another_left():
     times = PokerTimes(hand=0.3, act=0.1, bank=5.0)
-    async with (
-        PokerTable(PokerRules(seats=2), {1: ("caller", Program(caller))}, times=times) as table,
-        aiohttp.ClientSession() as http,
-        Table(http, table) as ann,
-    ):
-        await turn_of(ann)
+    async with heads_up(times) as (table, http, _):
         await asyncio.sleep(0.8)
         hosted = table._table
         hosted._deliver(hosted.session.timeout(0, hosted.session.due.token))
-        assert hosted._banks.left(hosted.session.seats[0].agent_id) < 4.5
+        assert bank_of(hosted) < 4.5
         hosted.leave(0)
         async with Table(http, table, "Bob") as bob:
             await turn_of(bob)

@@ -92,8 +92,8 @@ class _Rules:
         self._match = state.match_id
         try:
             if differences := self._compare(game.options, state, first):
-                told = make_game(game.name, **{**game.options, **differences})
-                self._player.prompting = replace(self._player.prompting, game=told)
+                own = make_game(game.name, **{**game.options, **differences})
+                self._player.prompting = replace(self._player.prompting, game=own)
         except (KeyError, TypeError, ValueError) as error:  # the turn must be played all the same
             self._player.on_turn = None
             logger.warning("the rules are told without the table's options: %s", describe_error(error))

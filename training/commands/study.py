@@ -45,14 +45,15 @@ def command(
     study.methods = _chosen("method", study.methods, methods)
     study.games = _chosen("game", study.games, games)
     more = {} if total_timesteps is None else {"total_timesteps": whole("total_timesteps", total_timesteps, 1)}
+    runs = plans(study, folder, more)
     if train:
-        with counting_bar("study", len(plans(study, folder, more))) as done:
-            run_study(study, folder, more, work.workers, done)
-    found = cells(study, folder, more)
+        with counting_bar("study", len(runs)) as done:
+            run_study(runs, work.workers, done)
+    results = cells(study, runs)
     if as_json:
-        print(json.dumps({"metrics": study.metrics, "cells": [asdict(cell) for cell in found]}, indent=2))
+        print(json.dumps({"metrics": study.metrics, "cells": [asdict(cell) for cell in results]}, indent=2))
         return
-    Console().print(_table(study, {(cell.game, cell.method): cell for cell in found}))
+    Console().print(_table(study, {(cell.game, cell.method): cell for cell in results}))
 
 
 def _chosen(what: str, known: dict[str, Any], wanted: tuple[str, ...]) -> dict[str, Any]:
@@ -61,7 +62,7 @@ def _chosen(what: str, known: dict[str, Any], wanted: tuple[str, ...]) -> dict[s
     return {name: known[name] for name in wanted or known}
 
 
-def _table(study: Study, found: dict[tuple[str, str], Any]) -> Table:
+def _table(study: Study, results: dict[tuple[str, str], Any]) -> Table:
     columns = [f"{game}, {study.metrics[game]}" for game in study.games]
     table = Table("method", *columns, title="interquartile mean [95 % bootstrap interval], runs")
     for column in table.columns[1:]:
@@ -69,7 +70,7 @@ def _table(study: Study, found: dict[tuple[str, str], Any]) -> Table:
     for method in study.methods:
         row = []
         for game in study.games:
-            cell = found[game, method]
+            cell = results[game, method]
             interval = f" [{cell.low:.3f}, {cell.high:.3f}]" if len(cell.values) > 1 else ""
             row.append(f"{cell.mean:.3f}{interval}, {len(cell.values)}" if cell.values else "—")
         table.add_row(method, *row)

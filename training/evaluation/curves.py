@@ -106,11 +106,11 @@ def bootstrapped(values: Sequence[float], draws: int = 10_000) -> tuple[float, f
     The mean is nan without values; the ends are nan with less than two.
     """
     if len(values) < 2:
-        return (*values, *[float("nan")] * 3)[:3]  # type: ignore[return-value]
-    found = np.array(values, np.float64)
-    drawn = np.random.default_rng(0).choice(found, (len(found), draws))
+        return values[0] if values else float("nan"), float("nan"), float("nan")
+    ends = np.array(values, np.float64)
+    drawn = np.random.default_rng(0).choice(ends, (len(ends), draws))
     low, high = np.quantile(interquartile(drawn)[0], [0.025, 0.975])
-    return float(interquartile(found)[0]), float(low), float(high)
+    return float(interquartile(ends)[0]), float(low), float(high)
 
 
 def difference(first: Floats, second: Floats) -> tuple[float, float]:

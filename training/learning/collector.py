@@ -194,16 +194,18 @@ class Collector:
             self._log_probs[step] = self._forward.log_probs(
                 self._actor, self._observations[step], self._masks[step]
             ).cpu()
-            draw(self._behaviour(step), self._words, actions)
+            behaviour = self._behaviour(step)
+            draw(behaviour, self._words, actions)
             self._actions[step] = actions
             if self._config.exploration:
-                self._weigh(step)
+                self._weigh(step, behaviour)
             began = time.perf_counter()
             self.tables.step(actions if names is None else names.meant(self._turn[step], actions))
             spent += time.perf_counter() - began
             self._rewards[step] = tables.rewards * unit
             self._dones[step] = tables.dones
-            self._reach[tables.dones] = 1.0
+            if self._config.exploration:
+                self._reach[tables.dones] = 1.0
             if names is not None:
                 names.draw(tables.dones)
         return spent
@@ -216,11 +218,11 @@ class Collector:
             probabilities = (1 - share) * probabilities + share * legal / legal.sum(1, keepdims=True)
         return np.asarray(probabilities, np.float32)
 
-    def _weigh(self, step: int) -> None:
+    def _weigh(self, step: int, behaviour: NDArray[np.float32]) -> None:
         """Write how much likelier the action is without exploration, and what the other seats played before it."""
         rows, turn, acts = np.arange(self._config.n_envs), self._turn[step], self._learner_acts[step]
         taken = rows, self._actions[step]
-        ratios = np.where(acts, np.exp(self._log_probs[step][taken]) / self._behaviour(step)[taken], 1.0)
+        ratios = np.where(acts, np.exp(self._log_probs[step][taken]) / behaviour[taken], 1.0)
         others = np.where(np.arange(self._game.seats) == turn[:, None], 1.0, self._reach)
         self._weights[step], self._ratios[step] = others.prod(axis=1), ratios
         self._reach[rows, turn] *= ratios
@@ -246,11 +248,12 @@ class Collector:
         config, seats = self._config, self._game.seats
         of_taken = np.zeros_like(self._values)
         for step in range(config.n_steps):
-            valued = self._forward(self._critic, self._critic_observations[step]).cpu().numpy()
-            self._values[step] = valued[:, 0]
             if config.update == "mirror_descent":
+                valued = self._forward(self._critic, self._critic_observations[step]).cpu().numpy()
                 self._values[step] = (np.exp(self._log_probs[step]) * valued[:, 1:]).sum(1)
                 of_taken[step] = valued[np.arange(config.n_envs), 1 + self._actions[step]]
+            else:
+                self._values[step] = self._value(self._critic_observations[step])
         rows, turn = np.arange(config.n_envs), self.tables.tables.turn
         last = np.empty((len(rows), seats), np.float32)
         seen = np.empty_like(self._critic_observations[0])

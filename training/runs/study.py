@@ -88,7 +88,11 @@ def _own() -> list[str]:
     return sorted(file.stem for file in STUDIES.glob("*.toml"))
 
 
-def plans(study: Study, folder: Path, more: Mapping[str, Any]) -> dict[tuple[str, str, int], TrainConfig]:
+Plans = Mapping[tuple[str, str, int], TrainConfig]
+"""The settings of runs by game, method and seed."""
+
+
+def plans(study: Study, folder: Path, more: Mapping[str, Any]) -> Plans:
     """Return the settings of every run, by game, method and seed; first all methods with the first seed.
 
     Args:
@@ -117,17 +121,19 @@ def plans(study: Study, folder: Path, more: Mapping[str, Any]) -> dict[tuple[str
     }
 
 
-def run_study(
-    study: Study, folder: Path, more: Mapping[str, Any], workers: Workers = HERE, progress: Tick | None = None
-) -> None:
+def run_study(runs: Plans, workers: Workers = HERE, progress: Tick | None = None) -> None:
     """Train what is not finished. A run that was stopped goes on. Ctrl-C and SIGTERM save the runs in progress.
+
+    Args:
+        runs: see `plans`.
+        workers: what trains.
+        progress: called when a run is finished.
 
     Raises:
         KeyboardInterrupt: after Ctrl-C or SIGTERM, when the runs are saved.
         ValueError: if a run in the folder has other settings, or another process trains it.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    unfinished = [config for config in plans(study, folder, more).values() if not _finished(config)]
+    unfinished = [config for config in runs.values() if not _finished(config)]
     try:
         with stopped_by_sigterm():
             workers.run([Task(_finish, (config,)) for config in unfinished], progress)
@@ -138,13 +144,12 @@ def run_study(
 def _finish(config: TrainConfig, *, progress: Tick) -> None:
     """Train a run to its end."""
     assert config.run is not None
-    with redirect_stdout(StringIO()):
-        if _finished(config):  # by another study in this folder, meanwhile
-            pass
-        elif (config.run / "policy.npz").is_file():
-            resume(config.run, reraise=True)
-        else:
-            train(replace(config, run=_free(config.run)), reraise=True)
+    if not _finished(config):  # another study in this folder may have trained it meanwhile
+        with redirect_stdout(StringIO()):
+            if (config.run / "policy.npz").is_file():
+                resume(config.run, reraise=True)
+            else:
+                train(replace(config, run=_free(config.run)), reraise=True)
     progress(1)
 
 
@@ -181,14 +186,14 @@ def _finished(config: TrainConfig) -> bool:
     return bool(lines) and bool(lines[-1]["steps"] >= config.total_timesteps)
 
 
-def cells(study: Study, folder: Path, more: Mapping[str, Any]) -> list[Cell]:
-    """Return what the finished runs show, game by game. A run without the metric is named on stderr."""
-    found: dict[tuple[str, str], list[float]] = {(game, one): [] for game in study.games for one in study.methods}
-    for (game, method, _), config in plans(study, folder, more).items():
+def cells(study: Study, runs: Plans) -> list[Cell]:
+    """Return what the finished runs (see `plans`) show, game by game. A run without the metric is named on stderr."""
+    ends: dict[tuple[str, str], list[float]] = {(game, one): [] for game in study.games for one in study.methods}
+    for (game, method, _), config in runs.items():
         if config.run is None or not _finished(config):
             continue
         try:
-            found[game, method].append(float(read_curve(config.run, study.metrics[game]).values[-1]))
+            ends[game, method].append(float(read_curve(config.run, study.metrics[game]).values[-1]))
         except ValueError as error:
             print(error, file=sys.stderr)
-    return [Cell(*names, values, *bootstrapped(values)) for names, values in found.items()]
+    return [Cell(*names, values, *bootstrapped(values)) for names, values in ends.items()]

@@ -4,12 +4,23 @@
 const LEAST = 12; // pixels
 const AIR = 0.15; // the part of a line's box that is free above and below its letters
 
+const sized = new ResizeObserver(([one]) => legible(/** @type {SVGSVGElement} */ (one?.target)));
+
+/**
+ * Keep the text of the drawing that is shown legible at every size that it gets.
+ * @param {Element | null | undefined} drawing in place of the one before; nothing is shown without one
+ */
+export function keepLegible(drawing) {
+  sized.disconnect();
+  if (drawing) sized.observe(drawing);
+}
+
 /**
  * Make text that would be too small larger where there is room for it, and leave it out where there is none. Larger
  * text has the right of way. A group whose text is all left out goes with it.
  * @param {SVGSVGElement} drawing
  */
-export function legible(drawing) {
+function legible(drawing) {
   for (const part of drawing.querySelectorAll("g, text")) part.removeAttribute("style");
   const whole = drawing.getBoundingClientRect();
   const scale = drawing.getScreenCTM()?.a ?? 0;

@@ -1,6 +1,6 @@
 // @ts-check
 
-import { legible } from "./legible.js";
+import { keepLegible } from "./legible.js";
 
 /**
  * One decision, or the end of a match. What is missing is not known.
@@ -51,8 +51,6 @@ let now = 0;
 let view = replay.views[0];
 /** @type {number | undefined} */
 let playing;
-
-const sized = new ResizeObserver(([one]) => legible(/** @type {SVGSVGElement} */ (one.target)));
 
 /** @type {Map<string, (Int32Array | null)[]>} */
 const films = new Map();
@@ -201,8 +199,7 @@ function show() {
   const shown = viewAt(now);
   const picture = film(shown)[now];
   stage.innerHTML = picture ? Array.from(picture, (line) => replay.lines[line]).join("\n") : "";
-  sized.disconnect();
-  if (stage.firstElementChild) sized.observe(stage.firstElementChild);
+  keepLegible(stage.firstElementChild);
   const place = matchOf(now);
   slider.value = String(now);
   match.value = String(place);

@@ -1,11 +1,9 @@
 /** The table's picture: SVG that the server draws, with the renderer of the replays. */
 
-import { legible } from "./legible.js";
+import { keepLegible } from "./legible.js";
 
 const ROOM = 12; // characters of a name
 const SMALL = 8; // in the sign of an agent
-
-const sized = new ResizeObserver(([one]) => legible(/** @type {SVGSVGElement} */ (one?.target)));
 
 let drawn = "";
 /** @type {Node[]} */
@@ -22,9 +20,9 @@ export function picture(source, names) {
   if (wanted === drawn) return shown;
   drawn = wanted;
   const root = source && new DOMParser().parseFromString(source, "image/svg+xml").documentElement;
-  shown = root ? [document.importNode(named(root, names), true)] : [];
-  sized.disconnect();
-  for (const one of shown) sized.observe(/** @type {Element} */ (one));
+  const drawing = root ? document.importNode(named(root, names), true) : undefined;
+  keepLegible(drawing);
+  shown = drawing ? [drawing] : [];
   return shown;
 }
 
