@@ -10,7 +10,8 @@ from .view import phase
 def render(table: Any, seat: int | None) -> str:
     """Return the table as text: board, seats, last action. `seat`: whose cards are shown; None: all cards."""
     board = " ".join(card_name(int(card)) for card in table.board[: table.board_count]) or "no board"
-    lines = [f"hand {int(table.hand)} · {phase(table)} · {board} · pot {int(table.pot)}"]
+    hand = f"hand {int(table.hand)} of {int(table.hands)} · " if table.hands > 1 else ""
+    lines = [f"{hand}{phase(table)} · {board} · pot {int(table.pot)}"]
     for other in range(int(table.seats)):
         lines.append(_seat_line(table, other, seat))
     if table.last_seat >= 0:

@@ -275,9 +275,9 @@ def test_a_command_of_version_0_2_says_what_does_the_same_now(capsys, name):
 
 def test_play_without_agents_is_a_match_with_you(capsys, monkeypatch):
     monkeypatch.setattr("sys.stdin", StringIO(""))
-    code, _, err = run(capsys, "play", "kuhn")
+    code, out, err = run(capsys, "play", "kuhn")
     assert code == 2
-    assert "you are player_0; zoo:kuhn plays the others" in err
+    assert "You are player_0; zoo:kuhn plays the others" in out
     assert "the input ended before the match" in err
 
 

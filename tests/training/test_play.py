@@ -37,7 +37,7 @@ def test_bots_are_shown_with_all_cards(heads_up):
     match.play(2, seed=3)
     text = console.file.getvalue()
     assert "??" not in text
-    assert "1 of 2" in text
+    assert "match 1 of 2" in text
     assert "player_0 (a): call" in text
     assert sum(match.totals) == 0
     assert any(match.totals)
@@ -97,6 +97,26 @@ def test_a_total_of_nothing_has_no_minus(heads_up):
     match = TerminalMatch(heads_up, [seated("call", heads_up, seed) for seed in (1, 2)], ["a", "b"], screen())
     match.totals = [-0.0, -0.01]
     assert match.line().plain.endswith("player_0 +0.0 · player_1 +0.0")
+
+
+def test_a_person_reads_the_end_of_a_match_before_the_next_one_takes_its_place(heads_up):
+    shown = []
+    person = HumanAgent(io.StringIO("fold\n\nfold\n"), io.StringIO())
+    match = TerminalMatch(heads_up, [seated("call", heads_up, 1), person], ["call", "me"], screen(), opening=["blinds"])
+    match.show = lambda headline, table, said: shown.append((headline, match.line().plain, list(said)))
+    match.play(2, seed=3)
+    assert shown[0] == ("match 1 of 2", "big blinds so far: player_0 +0.0 · player_1 +0.0", ["blinds"])
+    second = [headline for headline, _, _ in shown].index("match 2 of 2")
+    assert shown[second - 1][1].startswith("big blinds: player_0 +") and "so far" in shown[second][1]
+    assert shown[-1][1].startswith("big blinds, sum of 2 matches: ")
+    assert person._screen.getvalue().count("Press Enter for the next match") == 1
+
+
+def test_a_choice_without_values_says_what_it_does_and_rules_are_in_words(heads_up):
+    person = HumanAgent(io.StringIO("rules\nfold\n"), io.StringIO())
+    TerminalMatch(heads_up, [person, seated("call", heads_up, 1)], ["me", "call"], screen()).play(1, seed=3)
+    asked = person._screen.getvalue()
+    assert " 1 fold  (give up the hand)" in asked and "the blinds are 1 and 2" in asked
 
 
 def test_the_same_seed_is_the_same_match(heads_up):

@@ -1,6 +1,7 @@
 """Agents: policies at tables of every size, and people."""
 
 import io
+import re
 
 import numpy as np
 import pytest
@@ -114,13 +115,13 @@ def test_a_person_is_asked_again(turn):
 def test_a_choice_is_played_by_its_number(turn):
     response, shown = human("0\n9\n3 137\n", turn)
     assert response == AgentResponse(Action("raiseTo", {"amount": 137}))
-    assert "\n 1 fold\n 2 call\n 3 raiseTo <" in shown
+    assert re.search(r"\n 1 fold  \(.*\)\n 2 call  \(put in 1 more\)\n 3 raiseTo <", shown)
     assert shown.count("is not one of fold, call") == 2
 
 
 def test_help_explains_the_choices_and_state_shows_the_table(turn):
     _, shown = human("help\n?\nstate\nfold\n", turn)
-    assert shown.count(" 1 fold  (give up the hand)") == 2
+    assert shown.count("(raise the bet to a total of 4 to 200") == 2
     assert shown.count("smallBlind: 1") == 2  # at the beginning, and by the word
 
 
@@ -229,3 +230,17 @@ def test_of_a_single_choice_the_values_are_enough():
 def test_quit_leaves_as_ctrl_c_does(turn, word):
     with pytest.raises(KeyboardInterrupt):
         human(f"{word}\n1\n", turn)
+
+
+TALK = {
+    "type": {"type": ["string", "null"], "enum": [None, "claim"]},
+    "target": {"type": ["string", "null"], "enum": [None, "p1", "p2"]},
+    "text": {"type": "string"},
+}
+
+
+@pytest.mark.parametrize("words", ["say I think p2 = mafia", "1 I think p2 = mafia", "I think p2 = mafia"])
+def test_what_does_not_fit_the_first_field_is_free_text(words):
+    offers = [AllowedAction("say", "", {"properties": TALK})]
+    assert parse(words, offers) == Action("say", {"text": "I think p2 = mafia"})
+    assert parse("say claim p2 so it is", offers).payload == {"type": "claim", "target": "p2", "text": "so it is"}

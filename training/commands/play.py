@@ -61,10 +61,14 @@ def command(
         raise ValueError(f"matches={count}, delay={delay}: need at least 1 match, and a delay from 0 up")
     if out is not None:
         check_out(out)
-    players = players if players.agents else _with_you(game, players)
+    alone = not players.agents
+    players = _with_you(game, players) if alone else players
     chosen, agents = _seated(game, players, session.seed)
     people = any(isinstance(one, HumanAgent) for one in agents)
-    match = TerminalMatch(chosen, agents, players.agents, Console(), delay)
+    opening = [_options(chosen)]
+    if alone and chosen.seats > 1:
+        opening.append(f"You are {chosen.agents[0]}; {players.agents[1]} plays the others (--agents: other players).")
+    match = TerminalMatch(chosen, agents, players.agents, Console(), delay, opening=opening)
     if screen and people and not _has_room(match):
         raise ValueError("this terminal has no room to play on one screen: leave --screen out, or use parlour table")
     if screen and not people:
@@ -114,10 +118,13 @@ def _with_you(game: GameArguments, players: PlayersArguments) -> PlayersArgument
     seats = None if names_seats(game.options) or not has_seats(game.game) else preset_options(game.game).get("seats")
     chosen = game_with(game.game, game.options, seats=seats)
     rival = next(iter((*of_the_zoo(chosen), *rivals(chosen))))
-    others = [rival] * (chosen.seats - 1)
-    if others:
-        print(f"you are {chosen.agents[0]}; {rival} plays the others (--agents names other players)", file=sys.stderr)
-    return replace(players, agents=(HUMAN, *others))
+    return replace(players, agents=(HUMAN, *[rival] * (chosen.seats - 1)))
+
+
+def _options(game: Game) -> str:
+    """Return the name of the game and its options, as far as each is one number or one word."""
+    plain = {name: value for name, value in game.options.items() if isinstance(value, int | float | str)}
+    return ", ".join([game.name, *(f"{name.replace('_', ' ')} {value}" for name, value in plain.items())])
 
 
 def _seated(game: GameArguments, players: AgentsArguments, seed: int | None) -> tuple[Game, list[Agent]]:

@@ -4,13 +4,14 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from ...envs import Action, ActionResult, AgentResponse, Game, GameEnv, MessageScope
+from ...envs import Action, ActionResult, AgentResponse, Game, GameEnv, MessageScope, how_to_play
 from ...envs.core.counted import counted
 from ...envs.core.rng import streams
 from ...wrappers.agents.base import Agent, printable, sentence, thoughts
@@ -24,6 +25,9 @@ from .console import Console
 
 logger = logging.getLogger(__name__)
 
+AT_END = 4
+"""The pause at the end of a match on a screen without a person, in pauses after an action."""
+
 
 @dataclass
 class TerminalMatch:
@@ -36,11 +40,14 @@ class TerminalMatch:
         console: the console; a quiet one shows nothing.
         delay: seconds to wait after every action.
         log: the match log, with the moves and the agents' notes; None: no log.
-        show: ``show(headline, table, messages)`` shows the table; None: prints panels on the console.
+        show: ``show(headline, table, messages)`` shows the table in place of what was shown before; None: prints panels
+            on the console.
+        opening: lines that are shown with the first table.
 
     Attributes:
         totals: each seat's sum of rewards so far.
-        played: the number of episodes of the match so far.
+        played: the number of episodes that have ended.
+        number: which episode it is, such as "match 2 of 3"; empty before the first.
     """
 
     game: Game
@@ -50,8 +57,11 @@ class TerminalMatch:
     delay: float = 0.0
     log: MatchLog | None = None
     show: Callable[[str, str, Sequence[str]], None] | None = None
+    opening: Sequence[str] = ()
     totals: list[float] = field(init=False)
     played: int = field(default=0, init=False)
+    number: str = field(default="", init=False)
+    _running: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         """Check the seats; with a person among them only that seat's cards are shown."""
@@ -64,6 +74,7 @@ class TerminalMatch:
         for agent in self.agents:
             if isinstance(agent, HumanAgent):
                 agent.compact = True  # the table is on the screen already
+                agent.rules = partial(how_to_play, self.game)
         self.totals = [0.0] * self.game.seats
 
     def play(self, episodes: int, seed: int | None) -> None:
@@ -73,14 +84,24 @@ class TerminalMatch:
             for who in self.agents:
                 if isinstance(who, LLMAgent):
                     who.begin()
-            self.played = number
+            self._running, self.number = True, f"match {number} of {episodes}"
             recorder = None
             if self.log is None:
                 env.reset(seed=stream)
             else:
                 recorder = Recorder(self.log, env, stream, distinct(self.names))
-            self._show(env, f"{number} of {episodes}")
+            self._show(env, self.number, self.opening if number == 1 else ())
             self._episode(env, recorder)
+            if number < episodes and self.show is not None:
+                self._until_read()
+
+    def _until_read(self) -> None:
+        """Wait before the next table takes the place of this one: for a person, or longer than between actions."""
+        person = None if self.eyes is None else self.agents[self.eyes]
+        if isinstance(person, HumanAgent):
+            person.wait("Press Enter for the next match (quit: leave). ")
+        else:
+            time.sleep(AT_END * self.delay)
 
     def _episode(self, env: GameEnv, recorder: Recorder | None) -> None:
         while not env.table.done:
@@ -91,6 +112,8 @@ class TerminalMatch:
             response, result = self._asked(who, env, recorder)
             if result.ok:
                 self.totals = [total + float(env.table.rewards[i]) for i, total in enumerate(self.totals)]
+                if env.table.done:
+                    self.played, self._running = self.played + 1, False
                 if seen:
                     # The choices of others may be hidden; the table shows a person all that it may know.
                     did = headline(response.action) if self.eyes in (None, seat) else response.action.action_type
@@ -166,6 +189,8 @@ class TerminalMatch:
 
     def _unit(self) -> str:
         unit = self.game.payoffs.unit_name
+        if self._running:
+            return f"{unit} so far"
         return unit if self.played < 2 else f"{unit}, sum of {self.played} matches"
 
     def _total(self, seat: int) -> str:

@@ -53,14 +53,18 @@ class Screen:
         console = self._console
         text = Text(table)
         text.highlight_regex(r"(?m)^>.*$", "bold yellow")  # the acting seat
-        board = Panel(text, title=self._match.game.id, expand=False)
+        title = " · ".join(filter(None, [self._match.game.id, self._match.number]))
+        board = Panel(text, title=Text(title), expand=False)
         rows = len(console.render_lines(board))
         beside = console.width - console.measure(board).maximum - 1
         # A person reads what was said: the list stands where it has more lines.
         stacked = beside < LATELY[0] or (self._live is None and console.height - self._below > 2 * rows)
         results: RenderableType = self._match.table()
         results_rows = len(console.render_lines(results))
-        if rows + results_rows + (5 if stacked else 0) > console.height - self._below:
+        if (
+            rows + results_rows + (2 + min(len(self._done), REMEMBERED) if stacked else 0)
+            > console.height - self._below
+        ):
             results = self._match.line()
             results_rows = len(console.render_lines(results))
         if not stacked:

@@ -15,7 +15,9 @@ from .base import printable
 
 HELP = """Write the number of a choice or the first letters of its name, and after it the values of its fields:
 in order, or as name=value. Fields in <> are required, fields in [] are not. Text and shares take the rest of the line.
-help or ?: this text and what each choice does.   state: all that you see of the table.   quit or Ctrl-C: leave."""
+help or ?: this text and what each choice does.   rules: the rules in words.   state: all that you see of the table.
+quit or Ctrl-C: leave."""
+LEAVE = ("quit", "exit", "q")
 
 
 class HumanAgent:
@@ -30,6 +32,7 @@ class HumanAgent:
         compact: see above.
         hears_all: whether a compact turn shows public messages too, or only private ones: the program shows the others.
         asking: a context in which an answer is read.
+        rules: returns the rules of the game in words, which the answer ``rules`` shows; None: there are none.
     """
 
     def __init__(self, source: TextIO | None = None, screen: TextIO | None = None, *, compact: bool = False) -> None:
@@ -38,6 +41,7 @@ class HumanAgent:
         self._screen = screen
         self.compact = compact
         self.hears_all = True
+        self.rules: Callable[[], str] | None = None
         self._heard: tuple[str, list[Message]] = ("", [])  # the match, and its messages that were shown
 
     def respond(self, state: TurnState) -> AgentResponse:
@@ -50,23 +54,34 @@ class HumanAgent:
         self._write(self._news(state) if self.compact else _as_text(state))
         self._write(_choices(state.allowed_actions))
         while True:
-            with self.asking():
-                self._write("> ", end="")
-                line = (self._source or sys.stdin).readline()
-            if not line:
-                raise EOFError("no more answers from the person at the terminal")
+            line = self._line("> ")
             word = line.strip().lower()
             if word in ("help", "?"):
                 self._write("\n".join([HELP, _choices(state.allowed_actions, described=True)]))
+            elif word == "rules":
+                self._write("there are no rules in words here" if self.rules is None else self.rules())
             elif word == "state":
                 self._write(_as_text(state))
-            elif word in ("quit", "exit", "q"):
-                raise KeyboardInterrupt
             else:
                 try:
                     return AgentResponse(parse(line, state.allowed_actions))
                 except ValueError as error:
                     self._write(f"{error} (help explains the choices)")
+
+    def wait(self, question: str) -> None:
+        """Show a question and wait for a line of any text; the errors are those of `respond`."""
+        self._line(question)
+
+    def _line(self, question: str) -> str:
+        """Return the line that is typed after a question."""
+        with self.asking():
+            self._write(question, end="")
+            line = (self._source or sys.stdin).readline()
+        if not line:
+            raise EOFError("no more answers from the person at the terminal")
+        if line.strip().lower() in LEAVE:
+            raise KeyboardInterrupt
+        return line
 
     def _news(self, state: TurnState) -> str:
         """Return the turn in one line, and the messages since the last turn."""
@@ -76,7 +91,9 @@ class HumanAgent:
         self._heard = state.match_id, list(state.messages)
         heard = (one for one in new if self.hears_all or one.scope == MessageScope.PRIVATE)
         said = [f"  {message.sender_id}: {printable(message.content)}" for message in heard]
-        return "\n".join([*said, f"Your turn ({state.agent_id}, {state.phase}). help explains the choices."])
+        return "\n".join(
+            [*said, f"Your turn ({state.agent_id}, {state.phase}). help explains the choices, rules the game."]
+        )
 
     def _write(self, text: str, end: str = "\n") -> None:
         screen = self._screen or sys.stdout
@@ -98,7 +115,8 @@ def parse(line: str, allowed: list[AllowedAction]) -> Action:
 
     The type may be cut to its first letters. The numbers count from 1, in the order of `allowed`. Of a single choice
     the values are enough. Optional values may be left out. Free text is the last value and takes the rest of the line,
-    and so do several values by name, which are JSON or just the values in order.
+    and so do several values by name, which are JSON or just the values in order. Where the first value does not fit,
+    and only free text at the end may be required, the line is that text.
 
     Raises:
         ValueError: if it does not fit; the error shows the right form.
@@ -109,7 +127,8 @@ def parse(line: str, allowed: list[AllowedAction]) -> Action:
     word, *values = line.split() or [""]
     offers = [offer for offer in allowed if offer.action_type.lower() == word.lower()]
     offers = offers or [offer for offer in allowed if word and offer.action_type.lower().startswith(word.lower())]
-    if not offers and len(allowed) == 1 and word and len(values) < len(_fields(allowed[0])):
+    single = not offers and len(allowed) == 1 and word and (word != "1" or _fits(word, allowed[0]))
+    if single and (_free_text(allowed[0]) or len(values) < len(_fields(allowed[0]))):
         offers, values = allowed, [word, *values]
     if not offers and word.isdecimal() and 1 <= int(word) <= len(allowed):
         offers = [allowed[int(word) - 1]]
@@ -117,6 +136,9 @@ def parse(line: str, allowed: list[AllowedAction]) -> Action:
         raise ValueError(f"{word!r} is not one of {', '.join(_usage(offer) for offer in allowed)}")
     fields = _fields(offers[0])
     payload: dict[str, Any] = {}
+    said = _free_text(offers[0])
+    if said and values and "=" not in values[0] and not _fits(values[0], offers[0]):
+        values = [f"{said}={' '.join(values)}"]
     for i, (value, next_name) in enumerate(zip(values, [*fields, *[""] * len(values)], strict=False), 1):
         name, _, text = value.partition("=") if "=" in value else (next_name, "", value)
         if name not in fields:
@@ -131,10 +153,31 @@ def parse(line: str, allowed: list[AllowedAction]) -> Action:
     return Action(offers[0].action_type, payload)
 
 
+def _fits(text: str, offer: AllowedAction) -> bool:
+    """Return whether a word is a value of the first field."""
+    name, schema = next(iter(_fields(offer).items()), ("", {}))
+    try:
+        _value(name, text, schema)
+    except ValueError:
+        return False
+    return bool(name)
+
+
+def _free_text(offer: AllowedAction) -> str:
+    """Return the last field, if it is free text and no other one is required; else ""."""
+    fields = _fields(offer)
+    last = next(reversed(fields), "")
+    return last if last and _is_text(fields[last]) and {*_required(offer)} <= {last} else ""
+
+
+def _is_text(schema: Mapping[str, Any]) -> bool:
+    return _kind(schema) == "string" and "enum" not in schema
+
+
 def _value(name: str, text: str, schema: Mapping[str, Any]) -> Any:
     """Read one value of a payload and check it with its schema."""
     kind = _kind(schema)
-    if kind == "string" and "enum" not in schema:
+    if _is_text(schema):
         return text
     value = _json(text)
     if kind == "object" and not isinstance(value, dict):
@@ -200,8 +243,9 @@ def _bounds(field: Mapping[str, Any]) -> str:
 
 
 def _choices(allowed: list[AllowedAction], *, described: bool = False) -> str:
-    """Return the numbered choices, one per line."""
-    meanings = [f"  ({offer.description})" if described and offer.description else "" for offer in allowed]
+    """Return the numbered choices, one per line; always with what it does where there is nothing to fill in."""
+    shown = [offer.description if described or not _fields(offer) else "" for offer in allowed]
+    meanings = [f"  ({words})" if words else "" for words in shown]
     return "\n".join(
         f"{number:>2} {_usage(offer)}{meaning}"
         for number, (offer, meaning) in enumerate(zip(allowed, meanings, strict=True), 1)
