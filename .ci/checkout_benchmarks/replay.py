@@ -11,11 +11,12 @@ from parlour.envs import game as make_game
 from parlour.training.benchmarks.base import Row, Seconds, rate
 from parlour.wrappers.logs.match_log import MatchLog
 from parlour.wrappers.logs.recorder import Recorder
+from parlour.wrappers.replay.match_pages import MatchPages
 from parlour.wrappers.replay.page import page
 
 
 def replay(seconds: Seconds) -> list[Row]:
-    """`parlour replay`: from a log to its page, every view of every moment drawn. 5,000/s are 10,000 in two seconds."""
+    """`parlour replay`: from a log to a page with every view of every moment; with `--serve` only to its matches."""
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         match, live = Path(folder, "match.jsonl"), Path(folder, "live.jsonl")
@@ -30,7 +31,9 @@ def replay(seconds: Seconds) -> list[Row]:
             decisions = _logged(match, live, name, **options)
             for log, whose in ((match, "a match, every view"), (live, "one agent's live log")):
                 value = rate(partial(_paged, log, decisions), seconds, 4)
-                rows.append(Row("replay", f"{what}: {whose}", value, "decisions/s", 5e3))
+                rows.append(Row("replay", f"{what}: {whose}", value, "decisions/s", 5e3 if log is live else None))
+            value = rate(partial(_listed, match, decisions), seconds, 4)
+            rows.append(Row("replay", f"{what}: all matches, drawn when opened", value, "decisions/s", 5e3))
     return rows
 
 
@@ -38,6 +41,11 @@ def _paged(log: Path, decisions: int) -> int:
     from parlour.wrappers.replay.log_reader import moments
 
     page(moments(log), "a log")
+    return decisions
+
+
+def _listed(log: Path, decisions: int) -> int:
+    MatchPages(log, "a log").contents()
     return decisions
 
 

@@ -1,6 +1,7 @@
 """Logs of every kind become moments: the same game, decision by decision."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -17,7 +18,9 @@ from parlour.wrappers.logs.match_log import MatchLog
 from parlour.wrappers.logs.recorder import Recorder
 from parlour.wrappers.policies.mlp import MlpPolicy
 from parlour.wrappers.replay.log_reader import moments
+from parlour.wrappers.replay.match_pages import MatchPages
 from parlour.wrappers.replay.moment import picture
+from parlour.wrappers.replay.page import PageBuilder
 
 
 def test_a_recorded_match_is_seen_again(game_id, tmp_path):
@@ -156,6 +159,12 @@ def test_the_hands_of_a_poker_table_are_played_again(tmp_path):
     told = list(moments(tmp_path / "log"))
     logged = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
     assert [moment.match for moment in told if moment.agent is None] == list(range(hands))
+    whole, contents = PageBuilder(), MatchPages(tmp_path / "log", "hands").contents()
+    for moment in told:
+        whole.add(moment)
+    results, ends = re.search(r'"results":(.*),"ends":(.*)}</script>', contents).groups()
+    assert json.loads(results) == whole.results
+    assert json.loads(ends) == [moment.note for moment in told if moment.agent is None]
     for number, hand in enumerate(logged):
         ours = [moment for moment in told if moment.match == number]
         assert len(ours) == len(hand["actions"]) + 1

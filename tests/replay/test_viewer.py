@@ -1,25 +1,23 @@
 """Replays in a real browser: what people see and press."""
 
-import os
+import threading
 import time
 
-import numpy as np
 import pytest
 from logs import played
 from parlour import envs
 from parlour.wrappers.logs.match_log import MatchLog
 from parlour.wrappers.logs.recorder import Recorder
 from parlour.wrappers.replay.log_reader import moments
+from parlour.wrappers.replay.match_pages import MatchPages
 from parlour.wrappers.replay.moment import picture
 from parlour.wrappers.replay.page import page, rounded
+from parlour.wrappers.replay.page_server import PageServer
 
 pytestmark = pytest.mark.slow
 
 LARGE = {"width": 1600, "height": 1400}
 """Pixels at which no text of a picture is made larger: the pictures are those of the renderers."""
-DECISIONS = 10_000
-WITHIN = 2.0
-"""Seconds for so many decisions to be loaded and shown; measured on a machine that does nothing else."""
 
 
 @pytest.fixture
@@ -197,28 +195,35 @@ def test_thoughts_are_for_their_own_and_for_all(visit, tmp_path):
     assert tab.inner_text("#think") == "He <b>bluffs</b>."
 
 
-def test_ten_thousand_decisions_load_fast(visit, browser, tmp_path):
-    game = envs.game("holdem")
-    env, numbers, made, seed = envs.GameEnv(game, "flat"), np.random.default_rng(1), 0, 0
-    with MatchLog(tmp_path / "log") as log:
-        while made < DECISIONS:
-            recorder = Recorder(log, env, seed)
-            seed += 1
-            while not env.table.done:
-                mask = game.mask(env.table, int(env.table.turn)).astype(float)
-                mask[0] *= 0.2
-                recorder.play(int(numbers.choice(len(mask), p=mask / mask.sum())))
-                made += 1
-    file = tmp_path / "page.html"
-    file.write_text(page(moments(tmp_path / "log"), "long"), "utf-8")
-    fastest = min(loaded(visit, file) for _ in range(3))
-    print(f"{made:,} decisions, {file.stat().st_size / 1e6:.1f} MB: shown after {fastest:.2f} s")
-    assert fastest < WITHIN * (3 if os.environ.get("CI") else 1)  # CI's machines are shared
-
-
-def loaded(visit, file):
-    """Seconds from opening the page until its first picture is on the screen."""
-    begun = time.perf_counter()
-    tab = visit(file)
-    tab.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
-    return time.perf_counter() - begun
+def test_a_match_of_a_long_log_is_drawn_when_it_is_opened(browser, tmp_path, monkeypatch):
+    played(tmp_path / "log", envs.game("holdem", seats=2), matches=5)
+    each = [[moment for moment in moments(tmp_path / "log") if moment.match == number] for number in range(5)]
+    opened, pages, complaints = [], MatchPages(tmp_path / "log", "long"), []
+    draw = pages.match
+    monkeypatch.setattr(pages, "match", lambda number: opened.append(number) or draw(number))
+    with PageServer(pages) as server, browser.new_context(viewport=LARGE) as context:
+        threading.Thread(target=server.serve_forever, args=(0.01,)).start()
+        tab = context.new_page()
+        tab.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
+        tab.on("pageerror", lambda error: complaints.append(str(error)))
+        tab.goto(server.url)
+        assert tab.locator("#matches tr").count() == 5
+        assert tab.locator("#chart polyline").count() == 2
+        assert opened == []
+        tab.click("#matches tr:nth-child(3) button")
+        tab.wait_for_selector("#stage svg")
+        assert shown(tab) == drawn(tab, each[2][0].views["all"])
+        assert opened == [2]
+        tab.keyboard.press("PageDown")
+        tab.wait_for_url(f"{server.url}3")
+        assert shown(tab) == drawn(tab, each[3][0].views["all"])
+        tab.keyboard.press("Escape")
+        tab.wait_for_url(server.url)
+        tab.click("#matches tr:first-child button")
+        tab.wait_for_selector("#stage svg")
+        tab.keyboard.press("PageUp")
+        tab.click("#all")
+        tab.wait_for_url(server.url)
+        assert opened == [2, 3, 0]
+        server.shutdown()
+    assert complaints == []

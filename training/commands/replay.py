@@ -7,14 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
+from ...envs.core.counted import counted
 from ...envs.core.files import opened
 from ...wrappers.replay.film import film as write_film
 from ...wrappers.replay.log_reader import moments
+from ...wrappers.replay.match_pages import MatchPages
 from ...wrappers.replay.page import page
+from ...wrappers.replay.page_server import PageServer
 from ..evaluation.result_page import provenance
 from ..terminal.console import Console
 from ..terminal.progress import STDERR
 from .arguments import FilmArguments
+from .stopping import interruptible
 
 if TYPE_CHECKING:
     from ...wrappers.replay.phh import HandFile
@@ -26,9 +30,12 @@ def command(
     out: Path | None = None,
     film: FilmArguments,
     browse: bool = False,
+    serve: bool = False,
     strict: bool = False,
 ) -> None:
     """Turn a match log into one HTML page with the views of all players and of an observer. It needs no network.
+
+    Of a long log, `--serve` shows the results at once and draws each match when it is opened.
 
     The page contains hidden information, as the log does. Logs are written by `--log` of play, watch, record, table,
     host and deploy. Hand histories of no-limit hold'em are read too, in PHH (.phh, .phhs) or as the text of a site
@@ -39,8 +46,12 @@ def command(
         log: The match log (JSON Lines), or hand histories (.phh, .phhs, or a site's text).
         out: File to write: .html, .gif or .mp4. Default: the log's name with .html.
         browse: Open the page in the browser.
+        serve: Write no file: serve a page for each match of a log, on this machine, until Ctrl-C.
         strict: Stop at the first hand of a hand history that cannot be read.
     """
+    if serve:
+        _serve(log, browse=browse)
+        return
     target = out or log.with_suffix(".html")
     if target.resolve() == log.resolve():
         raise ValueError(f"{log} is the log itself; give another file for the page with --out")
@@ -48,6 +59,14 @@ def command(
     Console().print(f"written: {target}", markup=False, soft_wrap=True)
     if browse:
         webbrowser.open(target.resolve().as_uri())
+
+
+def _serve(log: Path, *, browse: bool) -> None:
+    with PageServer(MatchPages(log, log.stem, provenance())) as server, interruptible():
+        Console().print(f"{counted(len(server.pages.matches), 'matches')}: {server.url}", markup=False, soft_wrap=True)
+        if browse:
+            webbrowser.open(server.url)
+        server.serve_forever()
 
 
 PHH = (".phh", ".phhs")

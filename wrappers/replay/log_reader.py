@@ -70,6 +70,13 @@ def _game_of(entry: Mapping[str, Any]) -> str:
     return str((state.get("match_id") if isinstance(state, dict) else None) or entry.get("match_id") or "")
 
 
+def agents_of(entry: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+    """Return ids and names of a match's agents, seat by seat; empty if they are called as the seats."""
+    ids = entry.get("agent_ids") or [row["id"] for row in entry.get("agents", ())]
+    names = entry.get("agent_ids") or [row.get("name") or row["id"] for row in entry.get("agents", ())]
+    return ids, distinct(names)
+
+
 class LogReader:
     """Reads a log line by line. It keeps notes and thoughts until the decision that they belong to."""
 
@@ -145,15 +152,14 @@ class LogReader:
                 self._env, self._game = envs.GameEnv(envs.game(played[0], **played[1]), "flat"), played
         self._env.reset(seed=entry["seed"], options=entry.get("setup"))
         self._env.match.match_id = entry.get("match_id", self._env.match.match_id)
-        ids = entry.get("agent_ids") or [row["id"] for row in entry.get("agents", ())]
-        names = distinct(entry.get("agent_ids") or [row.get("name") or row["id"] for row in entry.get("agents", ())])
+        ids, names = agents_of(entry)
+        self._name_of_id = dict(zip(ids, names, strict=True))
         seats = self._env.possible_agents
         if names and len(names) != len(seats):
             raise ValueError(
                 f"{counted(len(names), 'agents')} for the {counted(len(seats), 'seats')} of {entry['game']}"
             )
-        self._name_of_id = dict(zip(ids, names, strict=True))
-        self._names = SeatNames(names, seats) if names and list(names) != seats else None
+        self._names = SeatNames(names, seats) if names and names != seats else None
         self.match += 1
         self._open = True
         self._title = str(self._env.match.match_id)

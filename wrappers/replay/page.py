@@ -12,7 +12,7 @@ from itertools import zip_longest
 from types import MappingProxyType
 from typing import Any
 
-from ...envs.core.turn_state import MessageScope, TurnState
+from ...envs.core.turn_state import MessageScope
 from ...envs.render.svg import escape
 from .moment import ALL, Moment, picture
 
@@ -25,6 +25,7 @@ def page(
     title: str,
     note: Callable[[], str] = str,
     about: Mapping[str, Any] = MappingProxyType({}),
+    place: tuple[int, int] | None = None,
 ) -> str:
     """Return the HTML of these moments. With several matches it opens on an overview: results, and their sums so far.
 
@@ -33,6 +34,8 @@ def page(
         title: the title of the page.
         note: returns more text for the overview; called when all moments have been read.
         about: facts of how the page was made, by name.
+        place: the number of the match, from 0, and how many there are, if each match has a page of its own (see
+            `MatchPages`); None: the page has all.
 
     Raises:
         ValueError: if there are no moments, or one cannot be drawn.
@@ -42,8 +45,13 @@ def page(
         builder.add(moment)
     if not builder.moments:
         raise ValueError("there is nothing to show")
-    texts = {"title": title, "note": note(), "about": {name: str(value) for name, value in about.items()}}
-    data = json.dumps(texts | builder.data(), ensure_ascii=False, separators=(",", ":"))
+    return document(title, about, builder.data() | {"note": note()} | ({} if place is None else {"place": place}))
+
+
+def document(title: str, about: Mapping[str, Any], data: Mapping[str, object]) -> str:
+    """Return the HTML of data that `viewer.js` describes."""
+    texts = {"title": title, "about": {name: str(value) for name, value in about.items()}}
+    text = json.dumps(texts | data, ensure_ascii=False, separators=(",", ":"))
     source = files(__package__)
     html = source.joinpath("viewer.html").read_text("utf-8")
     parts = {
@@ -57,7 +65,7 @@ def page(
             flags=re.MULTILINE,
         ),
         # A script ends at the first closing tag, also inside a string.
-        "data": data.replace("<", "\\u003c").encode("utf-8", "replace").decode(),
+        "data": text.replace("<", "\\u003c").encode("utf-8", "replace").decode(),
     }
     return re.sub(r"\{\{(\w+)\}\}", lambda mark: parts[mark[1]], html)
 
@@ -107,7 +115,9 @@ class PageBuilder:
             self.details.append(moment.details)
             self._heard.clear()
         if moment.agent is None:
-            self.results[-1] = {row["agent_id"]: row["utility"] for row in _payoffs(next(iter(moment.states.values())))}
+            self.results[-1] = {
+                row["agent_id"]: row["utility"] for row in payoffs(next(iter(moment.states.values())).outcome)
+            }
         self._draw(moment)
         self._add_messages(moment)
         fields = {
@@ -157,7 +167,7 @@ class PageBuilder:
         self.messages += reversed(new.values())
 
 
-def _payoffs(state: TurnState) -> list[dict[str, Any]]:
-    """Return the rows of the outcome that hold an agent's utility."""
-    rows = (state.outcome or {}).get("payoffs", ())
+def payoffs(outcome: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+    """Return the rows of an outcome that hold an agent's utility."""
+    rows = (outcome or {}).get("payoffs", ())
     return [row for row in rows if "agent_id" in row and isinstance(row.get("utility"), (int, float))]

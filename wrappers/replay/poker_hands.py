@@ -27,13 +27,8 @@ AMOUNTS = {
 def replay_hand(entry: Mapping[str, Any], match: int) -> Iterator[Moment]:
     """Play a hand of our poker host again, with all cards that are known."""
     table = dealt(entry)
-    unit = 10 ** entry.get("decimals", 0)
-    players = {row["seat"]: row for row in entry["players"]}
-    names = distinct(
-        [str(players[seat]["name"] or players[seat].get("agent_id") or f"seat {seat}") for seat in sorted(players)]
-    )
-    named = dict(zip(sorted(players), names, strict=True))
-    title = f"hand {entry['hand']}" + (f" · table {entry['table_id']}" if "table_id" in entry else "")
+    unit = unit_of(entry)
+    named, title = names_of(entry), hand_title(entry)
 
     def states() -> dict[str, TurnState]:
         return {named[seat]: _seen(entry, table, seat, named) for seat in named}
@@ -55,7 +50,24 @@ def replay_hand(entry: Mapping[str, Any], match: int) -> Iterator[Moment]:
         if action is entry["actions"][-1]:
             before_showdown(entry, table)
         rules.step(table, move)
-    yield Moment(match, title, states(), note=_winners(entry, named, unit))
+    yield Moment(match, title, states(), note=winners(entry, named))
+
+
+def names_of(entry: Mapping[str, Any]) -> dict[int, str]:
+    """Return the players' names by seat, each of them once."""
+    players = sorted(entry["players"], key=lambda row: row["seat"])
+    names = distinct([str(row["name"] or row.get("agent_id") or f"seat {row['seat']}") for row in players])
+    return dict(zip((row["seat"] for row in players), names, strict=True))
+
+
+def hand_title(entry: Mapping[str, Any]) -> str:
+    """Return what a logged hand is called."""
+    return f"hand {entry['hand']}" + (f" · table {entry['table_id']}" if "table_id" in entry else "")
+
+
+def unit_of(entry: Mapping[str, Any]) -> int:
+    """Return the chips of one unit of money in a logged hand."""
+    return int(10 ** entry.get("decimals", 0))
 
 
 def dealt(entry: Mapping[str, Any]) -> Any:
@@ -118,7 +130,7 @@ def _seen(entry: Mapping[str, Any], table: Any, seat: int, named: Mapping[int, s
         ]
         state.outcome |= {"payoffs": payoffs}
     if entry.get("decimals"):
-        unit = 10 ** entry["decimals"]
+        unit = unit_of(entry)
         state.game_state, state.outcome = _in_units(state.game_state, unit), _in_units(state.outcome, unit)
     return state
 
@@ -137,7 +149,10 @@ def _in_units(value: Any, unit: int) -> Any:
     return [_in_units(part, unit) for part in value] if isinstance(value, list) else value
 
 
-def _winners(entry: Mapping[str, Any], named: Mapping[int, str], unit: int) -> str:
+def winners(entry: Mapping[str, Any], named: Mapping[int, str]) -> str:
+    """Return who has won how much in a logged hand, as text."""
+    unit = unit_of(entry)
+
     def amount(chips: int) -> str:
         return f"{entry.get('currency', '')}{chips_text(chips / unit)}"
 

@@ -13,10 +13,12 @@ import { keepLegible } from "./legible.js";
  * What the file holds. `frames[v]` is the film of view v: for every moment the number of lines of its picture (−1: it
  * has none), how many of them have changed, and for each of these its place and its number in `lines`.
  * `results` is what each player won in each match, where the log tells it. `about` says how the page was made, and
- * `details` how each match was.
+ * `details` how each match was. If each match has a page of its own, these pages have a `place`: the number of the match,
+ * from 0, and how many there are; and the page of all matches has `ends`: how each of them ended.
  * @typedef {{ title: string, note: string, views: string[], lines: string[], frames: number[][], moments: Moment[],
  *   messages: Message[], matches: [number: number, first: number, title: string][],
- *   results: Record<string, number>[], about: Record<string, string>, details: Record<string, string>[] }} Replay
+ *   results: Record<string, number>[], about: Record<string, string>, details: Record<string, string>[],
+ *   place?: [number: number, of: number], ends?: string[] }} Replay
  */
 
 const ALL = "all";
@@ -24,7 +26,10 @@ const SPEEDS = [1, 2, 4, 10, 30];
 const COLOURS = ["#3b76b5", "#d9534f", "#2c8a5a", "#e8a317", "#8a4a9e", "#20262e", "#1aa0a8", "#b5651d", "#c2559b", "#7a8a2b"];
 
 /** @type {Replay} */
-const replay = JSON.parse(/** @type {HTMLElement} */ (document.getElementById("replay")).textContent || "");
+const replay = {
+  ...{ note: "", views: [], lines: [], frames: [], moments: [], messages: [], details: [] },
+  ...JSON.parse(/** @type {HTMLElement} */ (document.getElementById("replay")).textContent || ""),
+};
 
 /** @template {HTMLElement} T @param {string} id @param {new () => T} kind @returns {T} */
 function part(id, kind) {
@@ -169,16 +174,18 @@ function label(number, title) {
 function matchRow([number, first, title], place) {
   const row = made("tr", "");
   const open = /** @type {HTMLButtonElement} */ (made("button", label(number, title)));
-  open.addEventListener("click", () => go(first));
+  open.addEventListener("click", () => (replay.ends ? location.assign(String(number)) : go(first)));
   const cell = made("td", "");
   cell.append(open);
   const end = replay.moments[endOf(place)];
-  row.append(cell, made("td", wonIn(place)), made("td", end.agent === undefined ? end.note ?? "" : ""));
+  const note = replay.ends ? replay.ends[place] : end.agent === undefined ? end.note ?? "" : "";
+  row.append(cell, made("td", wonIn(place)), made("td", note));
   return row;
 }
 
 function overview() {
-  if (replay.matches.length < 2) return;
+  if (replay.place) return location.assign(".");
+  if (replay.matches.length < 2 && !replay.ends) return;
   pause();
   const rows = part("matches", HTMLElement);
   if (rows.childElementCount === 0) rows.append(...replay.matches.map(matchRow));
@@ -274,6 +281,11 @@ function go(moment) {
 
 /** @param {number} by */
 function goMatch(by) {
+  if (replay.place) {
+    const [number, of] = replay.place;
+    if (number + by >= 0 && number + by < of) location.assign(String(number + by));
+    return;
+  }
   const place = Math.max(0, Math.min(replay.matches.length - 1, matchOf(now) + by));
   go(replay.matches[place][1]);
 }
@@ -355,8 +367,8 @@ part("forth", HTMLElement).addEventListener("click", () => go(now + 1));
 part("last", HTMLElement).addEventListener("click", () => go(replay.moments.length - 1));
 play.addEventListener("click", toggle);
 part("left", HTMLElement).textContent = replay.note;
-part("all", HTMLElement).hidden = replay.matches.length < 2;
+part("all", HTMLElement).hidden = replay.matches.length < 2 && !replay.place;
 part("all", HTMLElement).addEventListener("click", overview);
 addEventListener("resize", () => document.body.classList.contains("overview") && drawResults());
-show();
-overview();
+if (replay.moments.length > 0) show();
+if (!replay.place) overview();
