@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from math import isfinite
 from numbers import Real
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..render.renderer import Renderer
 from . import loops
-from .capabilities import Capabilities
+from .capabilities import Capabilities, PublicView
 from .checks import require_arguments, require_mapping, require_names, require_type
 from .default_view import Hidden, default_parts, default_view
 from .encoder import Encoder
@@ -23,6 +23,7 @@ from .layout import Layout
 from .loops import Batch
 from .record import Tables, plain
 from .rules import Rules
+from .spoken_words import spoken_words
 from .turn_state import AllowedAction, Message, TurnState
 from .view import View
 
@@ -91,7 +92,8 @@ class Game(Immutable):
         bots: scripted players by name; ``bots[name](game, seed)`` makes a policy.
         options: the options this game was made with, by name.
         platform_id: the game's id on platforms that play it with the same payloads; None: none does.
-        capabilities: talk, teams, hidden turns, a public view, chance; each may be None.
+        capabilities: talk, teams, hidden turns, a public view, chance; each may be None. Where the default view hides
+            nothing, those who look on see what it shows.
         how_to_play: the template of the rules in words (see `how_to_play.how_to_play`); empty: that of the suite for
             this name, if there is one.
         registered: the id with which the registry makes this game again from its options; empty: it does not.
@@ -141,6 +143,9 @@ class Game(Immutable):
         if self.view is None:
             self._check_that_hidden_fields_are_named()
             object.__setattr__(self, "view", default_view(self.rules, self.agents, hidden=self.hidden))
+            if not self.hidden and self.capabilities.public_view is None:  # nobody knows more than those who look on
+                public = PublicView(partial(self.view.game_state, seat=0))
+                object.__setattr__(self, "capabilities", replace(self.capabilities, public_view=public))
         require_type("Game", "view", self.view, View)
         default = default_parts(self.view)
         if self.hidden and (default is None or default.hidden != self.hidden):
@@ -240,6 +245,14 @@ class Game(Immutable):
     @cached_property
     def _loops(self) -> dict[str, Loops]:
         return {}
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The texts that occur in its TurnStates, but for the agents' names: no player at a table may be called so.
+
+        They come from some random episodes, which are played once.
+        """
+        return spoken_words(self)
 
     # One table.
 

@@ -155,14 +155,31 @@ def load_own(source: str) -> Callable[..., Any]:
     Raises:
         ValueError: if `source` has another form, the module cannot be imported, or it has no such function.
     """
-    if not all(source.partition(":")):
-        raise ValueError(f"{source!r}: write module:function, such as my_package.my_game:game")
+    if not all(source.partition(":")) or _path_in(source):
+        raise ValueError(f"{source!r}: write module:function, such as {_as_source(source)}")
     if os.getcwd() not in sys.path:  # a console script does not import from the current folder
         sys.path.insert(0, os.getcwd())
     function = _loaded(source)
     if not callable(function):
         raise ValueError(f"{source} is {function!r:.80}, which is no function")
     return function
+
+
+def _path_in(name: str) -> bool:
+    """Return whether a name is the path of a Python file rather than the name of a module."""
+    module = name.partition(":")[0]
+    return module.endswith(".py") or "/" in module or os.sep in module
+
+
+def _as_source(name: str) -> str:
+    """Return the ``module:function`` that was meant by a module, or the path of its file, with or without a function.
+
+    >>> _as_source("games/nim.py"), _as_source("nim.py:make"), _as_source(":game")
+    ('games.nim:game', 'nim:make', 'my_package.my_game:game')
+    """
+    module, _, function = name.partition(":")
+    dotted = ".".join(part for part in re.split(r"[/\\]", module.removesuffix(".py")) if part not in ("", "."))
+    return f"{dotted or 'my_package.my_game'}:{function or 'game'}"
 
 
 @contextmanager
@@ -280,8 +297,11 @@ def id_of(name: str) -> str:
         similar = WORDS.get(written.lower()) or name
         names = [*newest, *(one.replace("_", "-") for one in PLATFORM_IDS)]
         hint = f"did you mean {similar!r}?" if similar != name else did_you_mean(name, names)
-        own = " (a game of your own: give --game module:function, or register it)" if "-v" in name else ""
-        raise ValueError(f"no game is called {name!r}; {hint}{own}")
+        if _path_in(name) or os.path.isfile(f"{name.replace('.', os.sep)}.py"):
+            hint = f"for a game of your own write module:function, such as {_as_source(name)}"
+        elif hint.startswith("choose") or "-v" in name:
+            hint += " (a game of your own: give module:function, or register it)"
+        raise ValueError(f"no game is called {name!r}; {hint}")
     return ids[written]
 
 

@@ -17,7 +17,7 @@ from parlour.wrappers.live.arena.agent_session import ArenaAgentSession
 from parlour.wrappers.live.arena.running_matches import RunningMatches
 from parlour.wrappers.live.common.agent_turn import plain, read_state
 from parlour.wrappers.live.common.match_session import MatchLimits, MatchSession
-from parlour.wrappers.live.common.seat_names import SeatNames, reserved_words
+from parlour.wrappers.live.common.seat_names import SeatNames
 from parlour.wrappers.logs import match_log, recorder
 
 
@@ -232,8 +232,10 @@ def test_the_log_of_a_match_replays(tmp_path):
 
 
 def test_words_are_what_a_game_says(game_id):
-    found = reserved_words(envs.game(game_id))
-    assert found.isdisjoint(envs.game(game_id).agents)
+    game = envs.game(game_id)
+    found = game.words
+    assert found.isdisjoint(game.agents)
+    assert game.words is found  # no episode is played again
     if game_id == "holdem-v0":
         assert {"call", "preflop", "As", "stack"} <= found
 

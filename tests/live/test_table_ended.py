@@ -3,6 +3,7 @@
 import asyncio
 import json
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from types import SimpleNamespace
 
 import aiohttp
@@ -14,6 +15,7 @@ from live.test_table_poker import Guest, until
 from needs import library
 from parlour import envs
 from parlour.envs import Action, AgentResponse
+from parlour.envs.core.capabilities import Capabilities
 from parlour.wrappers.live.common.clock import TimeBanks
 from parlour.wrappers.live.poker.host_session import PokerHostSession
 from parlour.wrappers.live.poker.hosted_table import PokerTimes
@@ -222,6 +224,22 @@ async def test_a_game_without_a_drawing_has_no_picture_of_its_fields_which_the_p
         await ann.sit()
         state = await ann.turn()
         assert state["picture"] is None and state["turn_state"]["game_state"]["heap"] == 21
+
+
+@on_loop
+async def test_where_nothing_is_hidden_those_who_look_on_see_the_board():
+    async with (
+        TableHost(nim.game(), [None, ("bot", Program(passing))]) as host,
+        person(host) as ann,
+        person(host) as eve,
+    ):
+        await ann.sit()
+        turn = (await ann.turn())["turn_state"]
+        seen = (await eve.until("state"))["turn_state"]
+        assert seen["game_state"] == turn["game_state"] and seen["current_turn_agent_id"] == "first"
+        assert seen["allowed_actions"] == [] and not seen["is_my_turn"]
+    secret = replace(nim.game(), view=None, capabilities=Capabilities(), hidden=("heap",))
+    assert secret.capabilities.public_view is None
 
 
 # Those who look on.

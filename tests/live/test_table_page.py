@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from threading import Thread
 
+import nim
 import pytest
 from parlour import envs
 from parlour.envs import Action, AgentResponse
@@ -244,6 +245,31 @@ def test_any_turn_state_game_can_be_played(browser):
         for page in pages:
             page.wait_for_selector(f"{OVER}")
             assert page.locator(".outcome tr").count() == 3
+
+
+def test_a_game_of_ones_own_shows_roles_what_others_did_and_the_last_board(browser):
+    with served(nim.game(), [("bot", Obliging()), None]) as url:
+        ann, eve = browser.new_context().new_page(), browser.new_context().new_page()
+        ann.goto(url)
+        sit(ann, "Ann")
+        ann.wait_for_selector(MINE)
+        assert ann.inner_text("#seats li.turn").strip() == "Ann (you, second)"
+        eve.goto(url)
+        eve.wait_for_selector("#status:text-is('Ann is to act.')")
+        assert eve.inner_text("#board .facts dd") == "20"
+        for heap in (18, 16, 14, 12, 10, 8, 6, 4, 2):
+            turn = turn_of(ann)
+            ann.click(MINE)
+            passed(ann, turn)
+            ann.wait_for_selector(MINE)
+            assert ann.inner_text("#board .facts dd") == f"{heap} before: {heap + 1}"
+        ann.locator("fieldset label").last.click()
+        ann.click(MINE)
+        ann.wait_for_selector(OVER)
+        assert ann.inner_text("#board .facts dd") == "0 before: 2"
+        assert ann.locator(".outcome th").all_inner_texts()[:2] == ["Player", "Points"]
+        ann.click("#again")
+        ann.wait_for_selector("#title:text-is('Nim, match 2')")
 
 
 def test_words_and_choices_are_asked_for_by_the_schemas(browser):

@@ -193,6 +193,25 @@ def test_between_matches_the_seat_of_somebody_away_can_be_taken():
     assert room.last(3, "error")["code"] == m.INVALID_TOKEN
 
 
+def test_a_match_does_not_wait_twice_for_somebody_away_and_the_seat_is_free_after_it():
+    room = Room(("bot", None))
+    token = room.sit(1, "Ann")
+    room.program("submit_offer", my_share=60)
+    room.take(room.table.disconnect(1))
+    room.take(room.table.failed(room.table.turn, "no answer in time"))
+    assert room.sit(2, "Eve") == m.TABLE_FULL
+    room.program("submit_offer", my_share=60)  # Ann's turn is over at once
+    assert room.table.due.who == "program"
+    room.connect(3).send(3, "sit", token=token)  # and waits again when Ann is back
+    room.program("submit_offer", my_share=60)
+    assert room.table.due.who == "person"
+    room.take(room.table.disconnect(3))
+    room.take(room.table.failed(room.table.turn, "no answer in time"))
+    assert room.table.status == "over"
+    assert room.sit(2, "Eve") == room.table.seats[1].token
+    assert room.table.status == "running"
+
+
 def test_who_takes_a_seat_after_a_match_does_not_see_what_it_held():
     room = Room((None, None))
     room.sit(1, "Ann")

@@ -170,7 +170,15 @@ def test_a_game_of_ones_own_stands_in_place_of_a_name(capsys, tmp_path, monkeypa
         forget()
         code, _, err = run(capsys, *args)
         assert code == 2 and "no game is called 'own_nim-v0'" in err
-        assert "a game of your own: give --game module:function" in err
+        assert "a game of your own: give module:function" in err
+    for mistyped, meant in (
+        ("my_games", "my_games:game"),
+        ("./my_games.py", "my_games:game"),
+        ("my_games.py:make", "my_games:make"),
+        ("games/nim.py:game", "games.nim:game"),
+        ("nowhere", "give module:function"),
+    ):
+        assert meant in run(capsys, "play", mistyped)[2].split(mistyped, 1)[1]
     forget()
     assert "the game has none" in run(capsys, "reference", "my_games:game", "random")[2]
 

@@ -8,7 +8,6 @@ from ...envs import GAMES, Game, find
 from ...envs.core.counted import counted
 from ...wrappers.agents.base import Agent
 from ...wrappers.live.arena.agent import ArenaAgent
-from ...wrappers.live.common.seat_names import reserved_words
 from ..terminal.console import Console
 from .lookup import (
     LLM,
@@ -62,7 +61,7 @@ def one_game(
         ValueError: for an unknown game, option or agent.
     """
     game = _game(name, options, seats, len(specs) + others)
-    return game, _seated([(one, _own_spec(one, game) or one) for one in specs], game, reserved_words(game), make)
+    return game, _seated([(one, _own_spec(one, game) or one) for one in specs], game, game.words, make)
 
 
 def several_games(
@@ -95,7 +94,7 @@ def several_games(
         tables.append((game, able))
     if not tables:
         raise ValueError(f"no game has enough agents; name more --agents or --remote (there are {len(specs) + others})")
-    reserved = frozenset[str]().union(*(reserved_words(game) for game, _ in tables))
+    reserved = frozenset[str]().union(*(game.words for game, _ in tables))
     return [(game, _seated(able, game, reserved, make)) for game, able in tables]
 
 

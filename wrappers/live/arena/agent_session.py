@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -14,7 +13,7 @@ from ...agents.offers import acceptable, narrowed, offered_mask, quiet_action, s
 from ...logs.log_text import describe_error
 from ...logs.safe_match_log import without_images
 from ..common.agent_turn import Turn
-from ..common.seat_names import SeatNames, reserved_words
+from ..common.seat_names import SeatNames
 from .platform_games import PlatformGame, platform_game
 
 MATCHES = 10_000
@@ -111,7 +110,8 @@ class ArenaAgentSession:
 
     def warm_up(self) -> None:
         """Prepare the translation of names, which takes up to a second, before the first turn."""
-        self._words.intersection(())
+        if self._game is not None:
+            self._game.words  # noqa: B018  # the first use takes the time
 
     def match_started(self, match_id: str, agent_ids: Sequence[str]) -> None:
         """Store the agents of a match in the order of their seats."""
@@ -147,7 +147,11 @@ class ArenaAgentSession:
         else:
             own = msgspec.structs.replace(platform.seen(state), game_id=self._game.id)
         answers = self._names(own)
-        names = None if answers is None or self._words.intersection(answers.seat_of) else answers
+        names = (
+            None
+            if answers is None or (self._game is not None and self._game.words & answers.seat_of.keys())
+            else answers
+        )
         if names is None and answers is not None and named_order(own) != list(answers.seat_of):
             answers = None  # the game itself finds the seats in the state, and these may be others
         seen = own if names is None else names.state_for_game(own)
@@ -174,10 +178,6 @@ class ArenaAgentSession:
         if self._game is None or len(order) != self._game.seats or len(set(order)) != len(order):
             return None
         return SeatNames(order, self._game.agents)
-
-    @cached_property
-    def _words(self) -> frozenset[str]:
-        return frozenset() if self._game is None else reserved_words(self._game)
 
 
 def _remember(memory: dict[str, Any], match_id: str, value: Any) -> None:

@@ -30,7 +30,6 @@ from ...logs.safe_match_log import SafeMatchLog
 from ..common.client import http_client
 from ..common.clock import Deadline
 from ..common.match_session import MatchLimits, MatchSession
-from ..common.seat_names import reserved_words
 from ..common.server import Server, ServerSettings, local_url
 from .agent import ArenaAgent
 from .hosted_sessions import HostedSession, HostedSessions
@@ -104,7 +103,7 @@ class ArenaHost(Server):
         self._seeds = np.random.SeedSequence(seed)
         self._log = SafeMatchLog(log)
         self._on_result = on_result or (lambda result: None)
-        self._reserved = reserved_words(game)
+        self._reserved = game.words
         self._players: dict[str, Player] = {}
         self._came = asyncio.Event()
         self._free_referees: list[Match] = []

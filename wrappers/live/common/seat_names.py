@@ -4,9 +4,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-from ....envs.core.game import Game
 from ....envs.core.turn_state import Action, AgentResponse, AllowedAction, Message, MessageIntent, TurnState
 
 _NESTED = frozenset((str, dict, list))
@@ -20,7 +17,7 @@ class SeatNames:
     action of our own agent every name inside the text is translated; the ``text`` of other agents is not changed.
 
     Args:
-        agent_ids: seat by seat; none of them may be a word of the game (see `reserved_words`).
+        agent_ids: seat by seat; none of them may be a word of the game (see `Game.words`).
         seats: the game's names, in the same order.
 
     Attributes:
@@ -135,31 +132,3 @@ class _Translation:
             readers,
             message.timestamp_ns,
         )
-
-
-def reserved_words(game: Game) -> frozenset[str]:
-    """Return the texts that occur in the game's TurnStates. None of them may be an agent's id."""
-    texts = {"pass", "message_only", *game.view.action_spaces}
-    generator, table = np.random.default_rng(0), game.tables(1)[0]
-    for _ in range(20):
-        table.stream = generator.integers(0, 2**63)
-        game.rules.reset(table)
-        while not table.done:
-            _collect(game.turn_state(table, int(table.turn)), texts)
-            game.rules.play(table, int(generator.choice(game.mask(table, int(table.turn)).nonzero()[0])))
-        for seat in range(game.seats):
-            _collect(game.turn_state(table, seat), texts)
-    return frozenset(texts - set(game.agents))
-
-
-def _collect(state: TurnState, texts: set[str]) -> None:
-    stack: list[Any] = [state.game_state, state.outcome, [allowed.payload_schema for allowed in state.allowed_actions]]
-    while stack:
-        part = stack.pop()
-        if isinstance(part, str):
-            texts.add(part)
-        elif isinstance(part, dict):
-            texts.update(part)
-            stack.extend(part.values())
-        elif isinstance(part, list):
-            stack.extend(part)

@@ -282,6 +282,8 @@ def page(game: Game, **facts: Any) -> list[web.RouteDef]:
         name: value for name, value in game.options.items() if name != "figure"
     }  # the text of a figure contains its solution
     game_facts = {"game": game.name, "page": game.name if own else "any", "seats": game.seats}
+    payoffs = game.payoffs  # pages show rewards as they are
+    game_facts["unit"] = payoffs.unit_name if payoffs.unit == 1 else "points"
     game_facts |= {"options": options, "rules": how_to_play(game)}
     return page_routes(PAGE, game_facts | facts, more=[SHARED])
 

@@ -3,7 +3,8 @@
 `MatchSession` plays the matches. This session has the seats, the messages to the clients, and the start of the next
 match. The I/O shell gives every client a number. A match begins when every seat is taken and all people are connected
 and ready. If a person leaves a seat during a match, the safe action is played there until the match ends. The seat
-stays taken, because that person has seen hidden information.
+stays taken, because that person has seen hidden information. So it is with a person who has no connection when the
+time of a turn is over, until that person comes back.
 """
 
 import secrets
@@ -68,6 +69,7 @@ class TableSeat:
         client: the number of a person's connection; None without a connection.
         ready: whether the player is ready for the next match.
         dealt: whether the player played in the latest match. A later one may not see the seat's hidden information.
+        missed: whether a turn was over while the person had no connection: later turns do not wait.
     """
 
     name: str | None
@@ -76,11 +78,17 @@ class TableSeat:
     client: int | None = None
     ready: bool = False
     dealt: bool = False
+    missed: bool = False
 
     @property
     def here(self) -> bool:
         """Whether a program or a connected person has the seat."""
         return self.program or self.client is not None
+
+    @property
+    def awaited(self) -> bool:
+        """Whether a turn waits for this player."""
+        return self.name is not None and not self.missed
 
 
 class TableHostSession:
@@ -223,6 +231,8 @@ class TableHostSession:
         if due is None or due.turn != turn:
             return []
         assert self.match is not None
+        seat = self.seats[due.seat]
+        seat.missed = not seat.here
         self.match.failed(self.game.agents[due.seat], problem)
         return self._go_on()
 
@@ -270,7 +280,7 @@ class TableHostSession:
         seat = self.seats[number]
         assert seat.token is not None
         self._clients[client] = number
-        seat.client = client
+        seat.client, seat.missed = client, False
         begun = self._begin_if_ready()
         news: Sends = begun or [*self._seatings(), *self._states([client])]
         return [Outgoing(client, Seated(seat=number, token=seat.token)), *news]
@@ -328,10 +338,10 @@ class TableHostSession:
         return answer + self._states(self._clients) if result.ok else answer
 
     def _go_on(self) -> Sends:
-        """Play the safe action for players who have left, and send the state to all clients."""
+        """Play the safe action for players who have left or are away, and send the state to all clients."""
         assert self.match is not None
-        while self.match.turn is not None and self.seats[self.game.agents.index(self.match.turn)].name is None:
-            self.match.failed(self.match.turn, "left the table")
+        while self.match.turn is not None and not (seat := self.seats[self.game.agents.index(self.match.turn)]).awaited:
+            self.match.failed(self.match.turn, "left the table" if seat.name is None else "is away")
         if self.match.turn is not None:
             return self._states(self._clients)
         self.status = "over"

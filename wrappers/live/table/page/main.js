@@ -48,6 +48,7 @@ const title = game.title || words(heading(facts.rules) || facts.game);
 const aim = about.length ? [] : payoffs(facts.rules); // stands on the board
 /** @type {Client} */
 const client = facts.protocol === "poker" ? new PokerClient(show, facts) : new TurnStateClient(show);
+client.view.unit = facts.unit;
 
 let shown = ""; // the turn that the controls are for
 let planned = false; // whether the choice before the turn is made
@@ -68,6 +69,7 @@ function show() {
   const view = client.view;
   if (facts.lobby) sitAtOnce();
   status.textContent = sentence(view);
+  byId("title", HTMLElement).textContent = view.match > 1 ? `${title}, match ${view.match}` : title;
   notice.textContent = view.notice;
   stand.hidden = view.you === null;
   sit.hidden = view.you !== null || view.elsewhere || view.status === "connecting" || !canSit(view);
@@ -170,8 +172,10 @@ function explained() {
  */
 function invitation(view) {
   const wanted = view.you === null && view.seats.some(open) ? "Write your name and sit down." : "";
+  const running = view.status === "running";
+  const words = running ? "This game shows nothing to those who look on." : `Nothing is dealt yet. ${wanted}`;
   return [
-    el("p", { class: "big" }, ["Nothing is dealt yet.", wanted].join(" ")),
+    el("p", { class: "big" }, words),
     ...explained(),
   ];
 }
@@ -229,9 +233,18 @@ function sentence(view) {
     case "running":
       if (mine(view)) return "It is your turn.";
       if (view.seats[view.you ?? -1]?.out) return "You sit out.";
-      if (view.state?.current_turn_agent_id == null) return game.between ?? "Others choose in secret.";
-      return `${nameOf(view, view.state.current_turn_agent_id)} is to act.`;
+      if (view.state === null) return `A match is under way.${away(view)}`;
+      if (view.state.current_turn_agent_id === null) return game.between ?? "Others choose in secret.";
+      return `${nameOf(view, view.state.current_turn_agent_id)} is to act.${away(view)}`;
   }
+}
+
+/**
+ * When somebody who looks on can have the seat of a person who is away or has left.
+ * @param {View} view
+ */
+function away(view) {
+  return view.you === null && view.seats.some(open) ? " A seat is free after it." : "";
 }
 
 /**
@@ -252,6 +265,7 @@ function seat(view, place) {
   const name = place.name === null ? el("i", {}, "free") : el("bdi", {}, place.name);
   const note = [
     place.seat === view.you ? "you" : "",
+    /\d/.test(place.agent_id) ? "" : words(place.agent_id).toLowerCase(), // a role, not a number
     place.name !== null && !place.connected ? "away" : "",
     place.out ? "sits out" : place.waits ? "waits for the big blind" : "",
     view.status === "over" && place.name !== null && place.ready && !place.program ? "ready" : "",
@@ -414,7 +428,6 @@ document.addEventListener("keydown", (event) => {
 window.setInterval(tick, 250);
 
 byId("about", HTMLElement).append(...explained());
-byId("title", HTMLElement).textContent = title;
 byId("name", HTMLInputElement).value = localStorage.getItem(NAME) ?? "";
 if (facts.lobby) showLobby();
 show();

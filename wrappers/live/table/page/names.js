@@ -64,11 +64,10 @@ function ownName(view) {
 /**
  * The end of a match: why, and what everybody has of it.
  * @param {View} view
- * @param {string} [unit]
  * @param {boolean} [whole] whether to show all that the outcome says
  * @returns {Node[]}
  */
-export function outcome(view, unit = "points", whole = false) {
+export function outcome(view, whole = false) {
   const end = view.state?.outcome;
   if (!end) return [];
   const numbers = (/** @type {object} */ one) =>
@@ -89,7 +88,7 @@ export function outcome(view, unit = "points", whole = false) {
       "section",
       { class: "outcome", "aria-label": "Outcome" },
       el("h2", {}, (end.reason ?? "over").replaceAll("_", " ")),
-      el("table", {}, el("thead", {}, el("tr", {}, ...["player", ...more, unit].map((name) => el("th", {}, words(name))))), el("tbody", {}, ...rows)),
+      el("table", {}, el("thead", {}, el("tr", {}, ...["player", ...more, view.unit].map((name) => el("th", {}, words(name))))), el("tbody", {}, ...rows)),
       ...(facts.length ? [el("p", {}, facts.join(", "))] : []),
     ),
   ];

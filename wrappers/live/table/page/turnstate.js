@@ -57,6 +57,7 @@ export class TurnStateClient {
         view.you = message.you;
         view.timeout = message.timeout;
         view.watchers = message.watchers;
+        view.match = message.match;
         this.keep();
         break;
       case "seated":

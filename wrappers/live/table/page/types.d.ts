@@ -107,6 +107,10 @@ export interface View {
   back: boolean;
   /** How many look on. */
   watchers: number;
+  /** The number of the match, from 1; 0 before the first, and at a poker table. */
+  match: number;
+  /** What payoffs are counted in, plural. */
+  unit: string;
 }
 
 /** A protocol, as the page uses it. */
@@ -135,6 +139,8 @@ export interface Facts {
   game: string;
   protocol: "turnstate" | "poker";
   seats: number;
+  /** What payoffs are counted in, plural. */
+  unit: string;
   /** How it is played, as Markdown. */
   rules: string;
   /** The game's. */

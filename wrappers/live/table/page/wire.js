@@ -167,5 +167,7 @@ export function blankView() {
     elsewhere: false,
     back: false,
     watchers: 0,
+    match: 0,
+    unit: "points",
   };
 }

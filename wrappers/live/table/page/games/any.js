@@ -14,26 +14,66 @@ export default {
   about: () => [],
 
   draw(view) {
+    const before = stateBefore(view)?.game_state ?? {};
     const { phase = "", game_state: game = {}, game_over: over } = view.state ?? {};
     const round = game.rounds > 1 ? `, round ${Math.min(game.round_number + 1, game.rounds)} of ${game.rounds}` : "";
     const facts = Object.entries(game).filter(([name, value]) => !ELSEWHERE.test(name) && !blank(value));
     return [
       ...(over ? [] : [el("p", { class: "big" }, words(phase) + round)]),
-      ...outcome(view, "utility", true),
-      ...(over ? [] : [el("dl", { class: "facts" }, ...facts.flatMap(([name, value]) => fact(view, name, value)))]),
+      ...outcome(view, true),
+      el("dl", { class: "facts" }, ...facts.flatMap(([name, value]) => fact(view, name, value, before[name]))),
       ...rounds(view, game),
       ...(over ? [] : actions(view, game.action_history ?? [])),
     ];
   },
 };
 
+/** @type {View["state"]} The latest state, */
+let latest = null;
+let turn = ""; // its turn,
+/** @type {View["state"]} the one before the changes that are marked, */
+let before = null;
+/** @type {View["state"]} and the one after the latest own action. */
+let own = null;
+
+/**
+ * The state to compare with: the one before the own action; in the own turn again, the one after it. So a person sees
+ * what all others did since, and who looks on sees each action.
+ * @param {View} view
+ */
+function stateBefore(view) {
+  const { state } = view;
+  if (state === null || latest === null || latest.match_id !== state.match_id || latest.agent_id !== state.agent_id) {
+    before = null;
+    own = state;
+  } else if (turn !== view.turn || latest.game_over !== state.game_over) {
+    const acted = latest.is_my_turn || view.you === null;
+    before = acted ? latest : own;
+    if (acted) own = state;
+  }
+  latest = state;
+  turn = view.turn;
+  return before;
+}
+
 /**
  * @param {View} view
  * @param {string} name
  * @param {unknown} value
+ * @param {unknown} old undefined: not known
  */
-function fact(view, name, value) {
-  return [el("dt", {}, label(name)), el("dd", {}, ...shown(view, value))];
+function fact(view, name, value, old) {
+  const plain = value === null || typeof value !== "object";
+  const was = plain && changed(value, old) ? [" ", el("small", {}, "before: ", ...shown(view, old))] : [];
+  return [el("dt", {}, label(name)), el("dd", {}, ...shown(view, value, old), ...was)];
+}
+
+/**
+ * @param {unknown} value
+ * @param {unknown} old
+ */
+function changed(value, old) {
+  return old !== undefined && old !== null && JSON.stringify(old) !== JSON.stringify(value);
 }
 
 /** @param {unknown} value */
@@ -47,21 +87,32 @@ function label(name) {
 }
 
 /**
- * A value: a number, a word, a player, or several of them.
+ * A value: a number, a word, a player, or several of them. What was another before is marked.
  * @param {View} view
  * @param {unknown} value
+ * @param {any} [old] undefined: not known
  * @returns {(Node | string)[]}
  */
-function shown(view, value) {
-  if (Array.isArray(value)) return value.flatMap((one, i) => [i ? ", " : "", ...shown(view, one)]);
+function shown(view, value, old) {
+  if (Array.isArray(value)) return value.flatMap((one, i) => [i ? ", " : "", ...shown(view, one, old?.[i])]);
   if (value !== null && typeof value === "object") {
     return Object.entries(value).flatMap(([name, one], i) => [
       i ? ", " : "",
       ...(isAgent(view, name) ? [nameTag(view, name)] : [label(name)]),
       ": ",
-      ...shown(view, one),
+      ...shown(view, one, old?.[name]),
     ]);
   }
+  const words = word(view, value);
+  return changed(value, old) ? [el("mark", {}, ...words)] : words;
+}
+
+/**
+ * @param {View} view
+ * @param {unknown} value no list and no object
+ * @returns {(Node | string)[]}
+ */
+function word(view, value) {
   if (typeof value === "boolean") return [value ? "yes" : "no"];
   if (typeof value === "number") return [number(value)];
   if (isAgent(view, String(value))) return [nameTag(view, String(value))];

@@ -19,7 +19,7 @@ export function twoHands(view, words) {
   const board = game.board?.length ? [`Board: ${game.board.join(" ")}`] : [];
   return [
     el("p", { class: "unseen" }, [...held, ...board, `Pot: ${number(game.pot)}`].join(". ")), // the picture shows it
-    ...outcome(view, "chips"),
+    ...outcome(view),
     el(
       "ol",
       { class: "history", tabindex: 0 },
