@@ -13,8 +13,12 @@ from live.poker_client import hosting
 from live.poker_options import play
 from live.poker_server import CALLER
 from live.small_server import served
+from parlour.training.commands.deploy.poker import _tell
 from parlour.training.commands.stopping import TRY_AGAIN
+from parlour.training.terminal.console import Console
 from parlour.wrappers.live.common.client import LiveError, tls_context
+from parlour.wrappers.live.poker import messages
+from parlour.wrappers.live.poker.agent_events import HandEnded
 
 
 async def deploy(*args, **environment):
@@ -27,6 +31,15 @@ async def deploy(*args, **environment):
     )
     out, _ = await process.communicate()
     return process.returncode, out.decode()
+
+
+def test_a_hand_says_what_was_gained_and_an_end_says_why(capsys):
+    hand = messages.HandComplete(hand=3, results=[], showdown=False)
+    _tell(Console(), HandEnded(3, won=12, stack=206, message=hand, net=6))
+    _tell(Console(), HandEnded(4, won=12, stack=None, message=hand))
+    assert capsys.readouterr().out == "hand 3: +6 chips, stack 206\nhand 4: 12 chips from the pot\n"
+    assert messages.in_words("busted") == "busted (no chips are left)"
+    assert messages.in_words("a word of the server") == "a word of the server"
 
 
 @pytest.mark.slow

@@ -2,8 +2,10 @@ import numpy as np
 import pytest
 from parlour.envs import game
 from parlour.training import cli
+from parlour.training.evaluation.against import measure, plays
 from parlour.training.evaluation.duplicate import evaluate
 from parlour.training.evaluation.scores import Score, student_quantile
+from parlour.wrappers.policies.loading import make_policy
 
 
 @pytest.fixture(scope="module")
@@ -98,6 +100,14 @@ def test_the_interval_holds_the_mean_it_should(deals):
 @pytest.mark.parametrize(("freedom", "quantile"), [(1, 12.706), (2, 4.303), (3, 3.182), (5, 2.571), (30, 2.042)])
 def test_students_quantile(freedom, quantile):
     assert student_quantile(freedom) == pytest.approx(quantile, rel=0.01)
+
+
+@pytest.mark.parametrize(("name", "opponents"), [("kuhn", 1), ("trust", 1), ("auction", 1), ("auction", 2)])
+def test_progress_comes_to_the_number_of_deals_that_are_played(name, opponents):
+    table, played = game(name, **({"seats": 3} if opponents > 1 else {})), []
+    around = [make_policy("random", table, seed=seat) for seat in range(opponents)]
+    measure("random", around, make_policy("random", table, seed=9), table, deals=4, progress=played.append)
+    assert sum(played) == 4 * plays(table, opponents)
 
 
 def test_a_game_without_bots_is_played_against_random(capsys):

@@ -9,6 +9,7 @@ from io import StringIO
 import pytest
 from parlour.training.terminal.console import Console
 from parlour.training.terminal.match import model_table
+from parlour.training.terminal.progress import training_bar
 from parlour.training.terminal.streams import READABLE
 from parlour.wrappers.agents.model_calls import ModelStatistics
 from rich.table import Table
@@ -53,6 +54,15 @@ def test_a_table_that_fits_stays_a_table():
     assert "│" in shown(80, wide_table())
     assert "│" not in shown(30, wide_table())
     assert "wins from it: -25.25" in shown(30, wide_table())
+
+
+def test_the_bar_of_training_has_the_time_left_and_its_note_whole():
+    bar = training_bar()
+    bar.add_task("cloning conceder", total=1.0, note="123,456 timesteps/s, +12.34 big blinds an episode, tight -1.23")
+    out = StringIO()
+    Console(file=out, width=80).print(*bar.get_renderables())
+    assert "-:--:--" in out.getvalue() and "…" not in out.getvalue()
+    assert "+12.34 big blinds an episode, tight -1.23" in out.getvalue()
 
 
 def test_names_are_readable_in_any_encoding():

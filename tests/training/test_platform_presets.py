@@ -89,8 +89,8 @@ def test_a_table_with_other_options_is_a_warning_with_the_remedy(caplog):
     heads_up = envs.game("holdem", seats=2)
     told = warnings(caplog, heads_up, envs.game("holdem", **preset_options("moltpoker")), times=3)
     assert told == [
-        "first was trained with seats=2, small_blind=1, big_blind=2, stacks=200, and this table has seats=9, "
-        "small_blind=1, big_blind=2, stacks=100; it plays better after: parlour train --for moltpoker"
+        "first was trained with seats=2, stacks=200, and this table has seats=9, stacks=100; "
+        "it plays better after: parlour train --for moltpoker"
     ]
 
 

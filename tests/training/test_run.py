@@ -23,7 +23,8 @@ from parlour.training.algorithms.maskable_ppo import Learner
 from parlour.training.evaluation.duplicate import evaluate
 from parlour.training.evaluation.theory import compare
 from parlour.training.learning.league import League
-from parlour.training.learning.run_folder import new_folder, replacing
+from parlour.training.learning.run_folder import new_folder, replacing, timesteps
+from parlour.training.learning.settings import run_path
 from parlour.training.runs.config import (
     load_config,
 )
@@ -122,6 +123,7 @@ def test_ctrl_c_and_sigterm_save(sign, tmp_path):
     assert "parlour train --resume" in output
     saved = MaskablePPO.load(tmp_path / "long" / "model.zip", device="cpu")
     assert saved.num_timesteps >= 2 * 16 * 64
+    assert f"stopped at {timesteps(tmp_path / 'long'):,} timesteps" in output  # as parlour list says, too
     load_run(tmp_path / "long")
     assert not (tmp_path / "long" / "lock").exists()
 
@@ -156,6 +158,8 @@ def test_a_run_is_named_below_runs_or_by_its_path_or_by_the_time(tmp_path, monke
     assert new_folder(tmp_path / "other", "kuhn-v0") == tmp_path / "other"
     own = new_folder(None, "kuhn-v0")
     assert re.fullmatch(r"runs/kuhn-\d{8}-\d{6}", own.as_posix()) and own.is_dir()
+    assert new_folder(run_path("./mine"), "kuhn-v0") == tmp_path / "mine"  # a path, not the name of a run
+    assert new_folder(run_path("mine"), "kuhn-v0") == Path("runs/mine")
     for again in (Path("first"), Path("runs/first")):
         with pytest.raises(FileExistsError, match="the run runs/first exists"):
             new_folder(again, "kuhn-v0")

@@ -11,7 +11,7 @@ import pytest
 from parlour.training import cli
 from parlour.training.evaluation.curves import bootstrapped
 from parlour.training.runs.metrics import Metrics
-from parlour.training.runs.study import STUDIES, plans, read_study
+from parlour.training.runs.study import STUDIES, plans, read_study, run_study
 
 STUDY = """
 seeds = [1, 2]
@@ -47,6 +47,9 @@ def test_the_command_trains_what_is_missing_and_shows_a_table(tmp_path, capsys):
     assert all(cell["low"] <= cell["mean"] <= cell["high"] for cell in cells)
     assert cells[0]["values"] != cells[1]["values"]
     assert first.stat().st_mtime_ns == written
+    counted = []
+    run_study(plans(read_study(str(file)), folder, {}), progress=counted.append)
+    assert sum(counted) == 4  # finished runs count too: the bar comes to its end
     assert cli.main([*args, "--no-train"]) == 0
     shown = capsys.readouterr().out
     assert "slow" in shown and f"{cells[1]['mean']:.3f}" in shown

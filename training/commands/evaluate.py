@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from ...envs import Game
+from ...envs.core.counted import counted
 from ...envs.core.installed import install
 from ..evaluation.against import Result, measure, plays, team_table
 from ..evaluation.best_response import best_response as play_best_response
 from ..evaluation.comparison import Comparison
+from ..evaluation.cross_play import mirrored
 from ..evaluation.scores import Score, score_table
 from ..evaluation.theory import compare
 from ..learning.run_folder import existing as folder_of
@@ -33,6 +35,8 @@ DEALS = 20_000
 """Deals per opponent."""
 PARALLEL = 4
 """Requests to a language model at the same time."""
+MIRRORED = "+: {} wins. What the opponent wins from it is the same number with the other sign."
+"""Below the results of a game in which two seats have the same sum every time."""
 FIRST = (
     "against", "deals", "best-response", "held-out", "teams", "game", "seats", "options", "search",
     "model", "llm-url", "json",
@@ -191,7 +195,8 @@ def _evaluate(
     warn_about_differences([(run, trained), *seated], game)
     settings = {"deals": what.deals, "seed": seed, "adjusted": not what.raw}
     tasks = [
-        Task(measure, (name, parts, player, game), settings, plays(game) * what.deals) for name, parts in around.items()
+        Task(measure, (name, parts, player, game), settings, plays(game, len(parts)) * what.deals)
+        for name, parts in around.items()
     ]
     if what.best_response:
         tasks.append(Task(play_best_response, (player, game), {"hands": what.hands, "seed": seed}, what.hands))
@@ -256,12 +261,14 @@ def _save(beside: Comparison, picture: Path | None, folder: Path | None) -> None
 
 def _show(run: str, game: Game, results: Sequence[Result], exploited: Score | None, beside: Comparison | None) -> None:
     console = Console()
-    title = f"{run} at {game.name}, {game.seats} seats"
+    title = f"{run} at {game.name}, {counted(game.seats, 'seats')}"
     if results and game.capabilities.teams is not None:
         console.print(team_table(results, title))
     elif results:
         wins = {one.against: one.wins for one in results if one.wins is not None}
         console.print(score_table({one.against: one.score for one in results}, title, wins or None))
+        if wins and mirrored(game):
+            console.print(MIRRORED.format(run), markup=False)
     if exploited is not None:
         console.print(
             f"a best response wins from it {exploited} {exploited.unit} over {exploited.games:,} hands"

@@ -3,7 +3,7 @@
 import json
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ...envs import game as make_game
@@ -30,13 +30,14 @@ def watch_table(spec: str, player: Any) -> None:
         spec: the agent's name.
         player: the agent; others are ignored.
     """
-    if isinstance(player, LLMAgent) and player.game is not None and player.game.capabilities.shown_options is not None:
-        player.on_turn = _Rules(player, player.game.capabilities.shown_options.differences)
-    if not isinstance(player, PolicyAgent) or not isinstance(player.policy, LearnedPolicy):
+    game = getattr(player, "game", None)
+    shown = None if game is None else game.capabilities.shown_options
+    if shown is None:
         return
-    shown = player.game.capabilities.shown_options
-    if player.policy.trained_for is not None and shown is not None:
-        player.on_turn = _Watch(spec, player, shown.differences)
+    if isinstance(player, LLMAgent):
+        player.on_turn = _Comparison(spec, player, shown.differences, _show_rules)
+    elif isinstance(player, PolicyAgent) and isinstance(player.policy, LearnedPolicy) and player.policy.trained_for:
+        player.on_turn = _Comparison(spec, player, shown.differences, _warn)
 
 
 def counts_of(spec: str, player: Any, turns: AgentStatistics) -> Callable[[], dict[str, ModelStatistics]]:
@@ -50,53 +51,45 @@ def counts_of(spec: str, player: Any, turns: AgentStatistics) -> Callable[[], di
     }
 
 
-class _Watch:
-    """Compares at every turn until there was a difference: further players may come later."""
+@dataclass
+class _Comparison:
+    """Compares the options at every turn, since further players may come later, and calls `differ` where they differ.
 
-    def __init__(self, spec: str, player: PolicyAgent, compare: Differences) -> None:
-        self._spec = spec
-        self._player = player
-        self._compare = compare
-        self._first = True
+    `differ` has the comparison, the options that differ, and a function that returns which of other options differ.
+    """
 
-    def __call__(self, state: TurnState) -> None:
-        """Compare the options with those that a state shows."""
-        game, first = self._player.game, self._first
-        self._first = False
-        try:
-            differences = self._compare(game.options, state, first)
-        except (KeyError, TypeError, ValueError) as error:  # the turn must be played all the same
-            self._player.on_turn = None
-            logger.warning("%s: the options of the table cannot be read: %s", self._spec, describe_error(error))
-            return
-        if differences:
-            self._player.on_turn = None
-            trained = _as_options({name: game.options[name] for name in differences})
-            remedy = remedy_for(game.name, differences, lambda options: self._compare(options, state, first))
-            line = "%s was trained with %s, and this table has %s; it plays better after: %s"
-            logger.warning(line, self._spec, trained, _as_options(differences), remedy)
-
-
-class _Rules:
-    """Tells a language model the rules with the options that a table shows."""
-
-    def __init__(self, player: LLMAgent, compare: Differences) -> None:
-        self._player = player
-        self._compare = compare
-        self._match: str | None = None
+    spec: str
+    player: Any
+    compare: Differences
+    differ: Callable[["_Comparison", dict[str, Any], Callable[[Mapping[str, Any]], dict[str, Any]]], None]
+    match: str | None = None
 
     def __call__(self, state: TurnState) -> None:
-        """Compare the options with those that a state shows."""
-        game, first = self._player.game, state.match_id != self._match
-        assert game is not None
-        self._match = state.match_id
+        first = state.match_id != self.match
+        self.match = state.match_id
         try:
-            if differences := self._compare(game.options, state, first):
-                own = make_game(game.name, **{**game.options, **differences})
-                self._player.prompting = replace(self._player.prompting, game=own)
+            if differences := self.compare(self.player.game.options, state, first):
+                self.differ(self, differences, lambda options: self.compare(options, state, first))
         except (KeyError, TypeError, ValueError) as error:  # the turn must be played all the same
-            self._player.on_turn = None
-            logger.warning("the rules are told without the table's options: %s", describe_error(error))
+            self.player.on_turn = None
+            logger.warning("%s: the options of the table cannot be read: %s", self.spec, describe_error(error))
+
+
+def _warn(self: _Comparison, differences: dict[str, Any], compare: Callable[[Mapping[str, Any]], Any]) -> None:
+    """Warn once of a table with other options than the training."""
+    game = self.player.game
+    self.player.on_turn = None
+    table = {name: value for name, value in differences.items() if game.options[name] != value}
+    trained = _as_options({name: game.options[name] for name in table})
+    line = "%s was trained with %s, and this table has %s; it plays better after: %s"
+    logger.warning(line, self.spec, trained, _as_options(table), remedy_for(game.name, differences, compare))
+
+
+def _show_rules(self: _Comparison, differences: dict[str, Any], _: object) -> None:
+    """Give a language model the rules with the options of the table."""
+    game = self.player.game
+    own = make_game(game.name, **{**game.options, **differences})
+    self.player.prompting = replace(self.player.prompting, game=own)
 
 
 def remedy_for(game: str, found: Mapping[str, Any], compare: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> str:

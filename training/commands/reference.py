@@ -26,7 +26,7 @@ from ...wrappers.agents.model_calls import ModelError, ModelStatistics
 from ...wrappers.logs.match_log import MatchLog
 from ..evaluation.exact import Probable
 from ..evaluation.exploit import exact_win, tree_of
-from ..evaluation.reference import Pool, digest_of, load_pool, play, rate, roles
+from ..evaluation.reference import FEWEST, Pool, digest_of, load_pool, play, rate, roles
 from ..evaluation.reference_page import interval, read_result, write_pages
 from ..evaluation.result_page import provenance
 from ..learning.run_folder import locked, replacing
@@ -56,7 +56,8 @@ class BudgetArguments:
     """How much is played."""
 
     deals: int = 1_000
-    """Deals, each played in every role against every opponent, unless the time is over before."""
+    """Deals, at least 2, each played in every role against every opponent, unless the time is over before. Below 10
+    there is no interval."""
     minutes: float = 10.0
     """Minutes after which no further deals begin."""
     parallel: int = 4
@@ -110,6 +111,11 @@ def command(
     file = out / (re.sub(r"[^\w.-]+", "-", f"{table.name}-{about['player']}") + ".json")
     with interruptible(), locked(file):
         rating = _Rating(opponents, table, player, about, file)
+        if before := rating.deals:
+            goes_on = (
+                "it goes on from there" if before < budget.deals else f"no more are played with --deals {budget.deals}"
+            )
+            print(f"{file} has {before} deals of this player: {goes_on} (--name or --out: anew)", file=sys.stderr)
         problem = rating.play(budget)
         if problem is None:
             rating.finish(make, samples)
@@ -198,10 +204,16 @@ class _Rating:
         began, seconds, seed = perf_counter(), self.facts.get("seconds", 0.0), self._about["seed"]
         seeds = streams(seed, budget.deals).tolist()
         size = ROUND[isinstance(self._player, AgentsAsPolicy)]
-        with counting_bar("rate", budget.deals) as bar:
-            bar(self.deals)
+        with counting_bar("rate", 1.0) as bar:
+            used = 0.0
             try:
-                while self.deals < budget.deals and not (self.deals and perf_counter() - began > 60 * budget.minutes):
+                while True:
+                    # The share of the deals or of the time, whichever is nearer to its end.
+                    share = max(self.deals / budget.deals, (perf_counter() - began) / 60 / budget.minutes)
+                    bar(min(1.0, share) - used)
+                    used = min(1.0, share)
+                    if used == 1.0 and self.deals:
+                        break
                     chunk = seeds[self.deals : self.deals + size]
                     opponents = self._pool.players(self._game, seed + 1 + self.deals)
                     self._player = self._player_with(seed + self.deals)
@@ -209,7 +221,6 @@ class _Rating:
                     self._results = np.concatenate([self._results, results], axis=1)
                     self._faulty = np.concatenate([self._faulty, faulty], axis=1)
                     self._write(self._rated(seconds + perf_counter() - began))
-                    bar(len(chunk))
             except ModelError as error:
                 return str(error)
             except KeyboardInterrupt:
@@ -287,4 +298,6 @@ def _show(facts: dict[str, Any]) -> None:
     if facts["counts"]:
         console.print(model_table({seat: ModelStatistics.of(row) for seat, row in facts["counts"].items()}))
     best = facts["pool"]["best"]
-    console.print(f"rating: 0 is random play, 100 is {best} against the same opponents", markup=False, soft_wrap=True)
+    few = "" if facts["deals"] >= FEWEST else f"; no intervals: they need {FEWEST} deals"
+    line = f"rating: 0 is random play, 100 is {best} against the same opponents{few}"
+    console.print(line, markup=False, soft_wrap=True)

@@ -47,9 +47,16 @@ class Result:
         return about
 
 
-def plays(game: Game) -> int:
-    """Return how often `measure` plays its deals, at most."""
-    return 2 if game.capabilities.teams is None else 1 + len(game.capabilities.teams.names)
+def plays(game: Game, opponents: int) -> int:
+    """Return how often `measure` plays its deals: once where the same matches say what the opponent wins, or none does.
+
+    Args:
+        game: the game with its options.
+        opponents: number of policies of the opponent.
+    """
+    if game.capabilities.teams is not None:
+        return 1 + len(game.capabilities.teams.names)
+    return 1 if opponents > 1 or game.payoffs.shared or mirrored(game) else 2
 
 
 def measure(

@@ -5,7 +5,7 @@
 ``command.txt``         the command lines that began and resumed the run
 ``model.zip``           the learner with its optimiser (its name depends on the algorithm)
 ``policy.npz``          the same policy for play without torch
-``league.json``         the random states of the opponents, and the timesteps of the next checkpoint
+``league.json``         the random states of the opponents, the timesteps of the save and of the next checkpoint
 ``metrics.jsonl``       a line per iteration
 ``tensorboard/``        the same for TensorBoard
 ``checkpoints/``        past policies by timesteps
@@ -138,9 +138,13 @@ def read_state(folder: Path) -> dict[str, Any] | None:
 
 
 def timesteps(folder: Path) -> int:
-    """Return the number of timesteps of a run, from its metrics; 0 if it has none."""
+    """Return the number of timesteps of a run, of its latest save or its metrics, whichever is later; 0: none yet.
+
+    A run that is stopped within a rollout saves more timesteps than its metrics have.
+    """
     lines = read_metrics(folder) if (folder / "metrics.jsonl").is_file() else []
-    return int(lines[-1]["steps"]) if lines else 0
+    saved = (read_state(folder) or {}).get("timesteps", 0)
+    return max(int(saved), int(lines[-1]["steps"]) if lines else 0)
 
 
 def add_command(folder: Path, command: Sequence[str]) -> None:

@@ -1,6 +1,7 @@
 """TrainConfig: the settings of a training run that every learning algorithm has."""
 
 import json
+import os
 import re
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -16,6 +17,14 @@ ALGORITHM = "maskable_ppo"
 """The default learning algorithm."""
 CHECKPOINT_SLOTS = 4
 """Number of past checkpoints among the opponents: the newest one, and others drawn at random."""
+
+
+def run_path(run: str) -> Path:
+    """Return a run as it is typed: a name below ``runs/``, or a path, which has a separator.
+
+    The path is made absolute, since ``Path("./x")`` is the name ``x``.
+    """
+    return Path(run).absolute() if {os.sep, os.altsep} & {*run} else Path(run)
 
 
 def pair(text: str) -> tuple[str, Any]:
@@ -108,7 +117,7 @@ class TrainConfig:
     other seats. best_response: a best response, for games that have one. In small games NashConv is computed too.
     Empty: no evaluations. Change it to those that you compare with, to see how strength grows."""
 
-    run: Path | None = None
+    run: Annotated[Path | None, tyro.conf.arg(constructor=run_path, metavar="NAME|PATH")] = None
     """The run folder: its name below runs/, or its path. Default: the game and the time. Change it to find the
     run again."""
 

@@ -293,7 +293,8 @@ class _Run:
 
     def save(self) -> None:
         """Write the learner, the policy, and the state of the league."""
-        run_folder.write_state(self._folder, {"league": self._league.state(), "next_checkpoint": self._next_checkpoint})
+        state = {"league": self._league.state(), "next_checkpoint": self._next_checkpoint}
+        run_folder.write_state(self._folder, {**state, "timesteps": self._learner.timesteps})
         _save(self._learner, self._folder)
 
     def minutes(self) -> float:

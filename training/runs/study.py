@@ -127,13 +127,15 @@ def run_study(runs: Plans, workers: Workers = HERE, progress: Tick | None = None
     Args:
         runs: see `plans`.
         workers: what trains.
-        progress: called when a run is finished.
+        progress: called with the number of runs that are finished already, and when one is finished.
 
     Raises:
         KeyboardInterrupt: after Ctrl-C or SIGTERM, when the runs are saved.
         ValueError: if a run in the folder has other settings, or another process trains it.
     """
     unfinished = [config for config in runs.values() if not _finished(config)]
+    if progress is not None:
+        progress(len(runs) - len(unfinished))
     try:
         with stopped_by_sigterm():
             workers.run([Task(_finish, (config,)) for config in unfinished], progress)

@@ -1,8 +1,9 @@
 """Progress bars on stderr. Nothing is drawn if stderr is not a terminal."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
+from rich.console import RenderableType
 from rich.progress import (
     BarColumn,
     Progress,
@@ -11,6 +12,7 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.text import Text
 
 from .console import Console
 
@@ -19,21 +21,31 @@ STDERR = Console(stderr=True)
 
 
 @contextmanager
-def counting_bar(task: str, total: int) -> Iterator[Callable[[int], None]]:
+def counting_bar(task: str, total: float) -> Iterator[Callable[[float], None]]:
     """Show a bar that counts up to `total`; yield the function that advances it."""
     with Progress(console=STDERR, transient=True, disable=not STDERR.is_terminal) as bar:
         number = bar.add_task(task, total=total)
         yield lambda count: bar.advance(number, count)
 
 
+class _NotedBar(Progress):
+    """A bar with the `note` of each task in lines of its own: beside the bar it would cut the time that is left."""
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        """Yield the bar of each task, and its note."""
+        for task in self.tasks:
+            yield self.make_tasks_table([task])
+            if task.fields["note"]:
+                yield Text(task.fields["note"])
+
+
 def training_bar() -> Progress:
-    """Return a bar for training; its tasks have a `note`, shown at the end of the line."""
+    """Return a bar for training; its tasks have a `note`, shown below the bar."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
         TaskProgressColumn(),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
-        TextColumn("{task.fields[note]}"),
     )
-    return Progress(*columns, console=STDERR, refresh_per_second=4, disable=not STDERR.is_terminal)
+    return _NotedBar(*columns, console=STDERR, refresh_per_second=4, disable=not STDERR.is_terminal)

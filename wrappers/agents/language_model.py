@@ -351,7 +351,7 @@ def _in_words(error: Exception) -> str:
     if (status := getattr(error, "status_code", None)) is not None:
         return f"HTTP {status}"
     if isinstance(error, library().APIConnectionError):
-        return "it cannot be reached"
+        return "it cannot be reached: start its server, or correct the URL (--llm-url)"
     if isinstance(error, library().APIError):
         return "it answers with an error"
     if isinstance(error, ValueError):

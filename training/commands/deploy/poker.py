@@ -183,7 +183,7 @@ def command(
             patience=live.unhealthy_after,
         )
         try:
-            played = supervisor.run(stay, activity, lambda result: result.reason)
+            played = supervisor.run(stay, activity, lambda result: messages.in_words(result.reason))
         except LiveError as error:
             for_good = error.code in FOR_GOOD or error.code.startswith("HTTP_")
             if for_good or (where.api is None and error.code != UNREACHABLE):
@@ -227,4 +227,7 @@ def _tell(console: Console, event: PokerEvent) -> None:
     if isinstance(event, SeatTaken):
         console.print(f"playing in seat {event.seat}")
     elif isinstance(event, HandEnded):
-        console.print(f"hand {event.hand}: won {event.won}, stack {'unknown' if event.stack is None else event.stack}")
+        if event.stack is None:
+            console.print(f"hand {event.hand}: {event.won} chips from the pot")
+        else:
+            console.print(f"hand {event.hand}: {event.net:+,} chips, stack {event.stack:,}")

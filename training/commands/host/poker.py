@@ -9,6 +9,7 @@ from ....envs.core.counted import counted
 from ....wrappers.live.common.activity import Activity
 from ....wrappers.live.poker.host import PokerHost, PokerRoom
 from ....wrappers.live.poker.hosted_table import PokerTimes
+from ....wrappers.live.poker.messages import in_words
 from ....wrappers.live.poker.table_data import PokerRules
 from ....wrappers.logs.safe_match_log import SafeMatchLog
 from ...terminal.console import Console
@@ -119,7 +120,7 @@ def _line(kind: str, event: dict[str, Any]) -> str:
         case "left":
             return f"seat {event['seat']} leaves"
         case "hand":
-            won = ", ".join(f"seat {row['seat']} {row['won']}" for row in event["results"] if row["won"])
-            return f"hand {event['hand']}: won by {won}"
+            won = ", ".join(f"{row['won']} chips to seat {row['seat']}" for row in event["results"] if row["won"])
+            return f"hand {event['hand']}: from the pot {won}"
         case _:
-            return f"ended after {counted(event['hands'], 'hands')}: {event['reason']}"
+            return f"ended after {counted(event['hands'], 'hands')}: {in_words(event['reason'])}"

@@ -155,7 +155,7 @@ class TableLoop:
                 return self.result
             self._failures = 0 if self.result.hands > hands else self._failures + 1
             wait = min(self._retry_after * (self._failures + 1), max(LONGEST_WAIT, self._retry_after))
-            logger.info("%s; the next table in %.1f s", self.result.reason, wait)
+            logger.info("%s; the next table in %.1f s", messages.in_words(self.result.reason), wait)
             try:
                 async with asyncio.timeout(wait):
                     await self._wake.wait()

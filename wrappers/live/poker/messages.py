@@ -57,6 +57,29 @@ ERROR_CODES = (
 FATAL_CODES = (UNAUTHORIZED, INVALID_SESSION, SESSION_EXPIRED, TABLE_NOT_FOUND, TABLE_ENDED)
 """The codes after which reconnecting is of no use."""
 
+ENDS = {
+    "admin_stopped": "the server stopped the table",
+    "insufficient_players": "too few players have chips",
+    "game_complete": "the game is over",
+    "ended": "the table has ended",
+    "closed": "the server closed the connection without a word",
+    "busted": "no chips are left",
+    "stalled": "nothing was heard of the table for a long time",
+    "hands": "as many as were asked for",
+    "until": "the time has come",
+}
+"""Why play at a table ends, in words; a server may have more words of its own."""
+
+
+def in_words(reason: str) -> str:
+    """Return why play ended, as the server or the agent names it, with words.
+
+    >>> in_words("busted")
+    'busted (no chips are left)'
+    """
+    return f"{reason} ({ENDS[reason]})" if reason in ENDS else reason
+
+
 Whole = Annotated[int, Meta(ge=0, lt=2**53)]
 """A whole, non-negative number, such as chips, a seat, a sequence number."""
 
