@@ -209,7 +209,7 @@ def test_names_and_messages_of_any_kind_stay_words(text, data):
 
 @pytest.mark.parametrize("value", ["", "a" * 300, "two\nlines", "<b>", "\ud800\x00"])
 def test_text_is_cut_wrapped_and_escaped(value):
-    assert len(svg.short(value, 20)) <= 20
+    assert len(svg.short(value, 20)) <= 20 and len(svg.short(f"{value} 12", 7)) <= 7
     assert all(len(line) <= 20 for line in svg.wrapped(value, 20, 3))
     assert len(svg.wrapped(value, 20, 3)) <= 3
     ElementTree.fromstring(f"<a>{svg.escape(value)}</a>")

@@ -118,6 +118,13 @@ def add_menu(app: Sphinx, name: str, source: list[str]) -> None:
             source[0] += f"\n```{{toctree}}\n:hidden:\n:glob:\n:caption: {caption}\n\n{lines}\n```\n"
 
 
+def readable(
+    app: Sphinx, what: str, name: str, thing: object, options: object, signature: str | None, returns: str | None
+) -> tuple[str | None, str | None]:
+    """Write ``...`` for a default that is no expression, such as ``<factory>``: Sphinx reads no such signature."""
+    return signature and re.sub(r"<[^<>]*>", "...", signature), returns
+
+
 def add_index(app: Sphinx, error: Exception | None) -> None:
     """Let the site's folder open with the front page."""
     if error is None:
@@ -129,5 +136,6 @@ def setup(app: Sphinx) -> None:
     reference.write(ROOT)
     app.add_lexer("jsonl", JsonLexer)
     app.connect("source-read", add_menu)
+    app.connect("autodoc-process-signature", readable)
     app.connect("missing-reference", reference.resolve)
     app.connect("build-finished", add_index)

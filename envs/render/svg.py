@@ -62,9 +62,19 @@ def drawn(count: Any, what: str) -> int:
 
 
 def short(words: Any, room: int) -> str:
-    """Return `words` (not yet escaped) cut to at most `room` characters, with … at the end if it was cut."""
+    """Return `words` (not yet escaped) cut to at most `room` characters, with … where it was cut.
+
+    A number at the end stays: it tells players of one name apart.
+
+    >>> short("Bartholomew", 7), short("Random 12", 7)
+    ('Bartho…', 'Ran… 12')
+    """
     whole = " ".join(str(words).split())
-    return whole if len(whole) <= room else whole[: max(0, room - 1)] + "…"
+    digits = re.search(r"[ _-]?\d{1,2}$", whole)
+    end = "" if digits is None else digits[0]
+    if len(whole) <= room or len(end) + 1 >= room:
+        return whole if len(whole) <= room else whole[: max(0, room - 1)] + "…"
+    return f"{whole[: room - 1 - len(end)]}…{end}"
 
 
 def wrapped(words: str, room: int, most: int) -> list[str]:

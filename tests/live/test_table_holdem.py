@@ -49,6 +49,23 @@ def test_a_holdem_page_loaded_anew_keeps_seat_and_cards(table):
         page.wait_for_selector(".won")
 
 
+def test_hands_are_counted_and_the_one_before_can_be_read_in_the_next_and_at_the_end(table):
+    with table("holdem", "--agents", "call", "--seed", "1", "--hands", "2") as visit:
+        page = visit()
+        sit(page, "Ann")
+        page.wait_for_selector("#besides:text-is('Hand 1 of 2')")
+        page.wait_for_selector(MINE)
+        move(page, "fold")
+        page.wait_for_selector("#besides:text-is('Hand 2 of 2')")
+        assert page.inner_text("#beside p >> nth=0") == "Blinds 1 and 2"
+        assert re.fullmatch(r"Hand 1: \s*Call won \d+\.\s*", page.inner_text("#beside p >> nth=1"))
+        while page.wait_for_selector(f"{MINE}, .outcome").evaluate("node => node.matches('button')"):
+            turn = turn_of(page)
+            page.click("[data-action=check], [data-action=call]")
+            passed(page, turn)
+        page.wait_for_selector(".outcome th:text-is('Chips at the end')")
+
+
 @pytest.mark.parametrize("screen", [DESK, PHONE], ids=["desk", "phone"])
 def test_the_controls_of_a_bet_never_cover_the_picture(table, screen):
     with table("holdem", "--agents", "maniac", "call", "--seed", "1") as visit:

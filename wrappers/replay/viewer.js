@@ -135,6 +135,7 @@ function drawResults() {
     let sum = 0;
     return [0, ...replay.results.map((result) => (sum += result[name] ?? 0))];
   });
+  part("sums", HTMLElement).hidden = names.length === 0;
   const all = sums.flat();
   const high = all.reduce((one, other) => Math.max(one, other), 0);
   const low = all.reduce((one, other) => Math.min(one, other), 0);

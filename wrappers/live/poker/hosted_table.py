@@ -36,6 +36,7 @@ class PokerTimes:
             once, and so is one that sits out. After two turns without a connection it sits out until it is back.
         bank: that a player has at the table for turns that take longer; a tenth comes back with each hand.
         hand: from ``hand_complete`` to the next hand.
+        showdown: that this takes longer after a showdown, to read the cards.
         abandoned: without any connection, after which a table with players ends.
         away: without a connection, after which a player loses its seat; None: never. A seat whose player has never
             connected is free after 10 seconds.
@@ -44,6 +45,7 @@ class PokerTimes:
 
     act: float = 30.0
     hand: float = 1.5
+    showdown: float = 0.0
     abandoned: float = 60.0
     away: float | None = 300.0
     session: float = 3600.0
@@ -298,7 +300,7 @@ class HostedTable:
             self._use_banks(self._timer.due, self._timer.left)
             self.bank = 0.0 if due is None or not self._plays(due.seat) else self._banks.left(self._player(due.seat))
         if due is None or due.what == "hand":
-            seconds = self._times.hand
+            seconds = self._times.hand + (self._times.showdown if self.session.table.showdown else 0.0)
         else:
             seconds = self._times.act + self.bank if self._plays(due.seat) else 0.0
         self._timer.follow(due, seconds)

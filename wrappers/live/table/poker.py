@@ -80,7 +80,7 @@ def _outcome(table: Any, seat: int | None) -> dict[str, Any]:
     return {"reason": "showdown" if table.showdown else "fold", "results": view.results(table, seat)}
 
 
-TIMES = PokerTimes(hand=4.0, away=120.0)
+TIMES = PokerTimes(hand=3.0, showdown=4.0, away=120.0)
 """The times of a table for people."""
 COME_BACK = 1.0
 """Seconds after which a program without a seat tries again."""
@@ -298,6 +298,7 @@ class PokerTable:
         drawn = (small_picture.picture if narrow else table.session.game.renderer.picture)([state])
         for name in ("out", "waits"):
             facts[name] = [number for number, seat in table.session.seats.items() if getattr(seat, name)]
+        facts["mostHands"] = table.session.rules.max_hands
         facts |= {"watchers": self.watchers, "hands": len(self._hands.get(table.table_id, ()))}
         facts |= {"left": None if table.left is None else round(1000 * table.left), "bank": round(1000 * table.bank)}
         return web.json_response({"picture": drawn, "rank": own.get("rank", ""), **facts})

@@ -26,6 +26,8 @@ export class PokerClient {
     /** @type {any} */
     this.last = null; // the latest game_state
     this.answered = ""; // the token of the turn that was answered
+    /** @type {any} */
+    this.ended = null; // the latest hand that ended, and its results
     this.looks = 0; // requests for the picture
     /** @type {Wire | null} */
     this.wire = null;
@@ -68,7 +70,7 @@ export class PokerClient {
 
   /** Forget the latest state, and the picture of another seat. */
   forget() {
-    this.last = null;
+    this.last = this.ended = null;
     this.looks += 1;
     this.view.picture = "";
     this.view.drawn = null;
@@ -120,6 +122,7 @@ export class PokerClient {
         break;
       case "hand_complete":
         if (view.state !== null) view.state.game_state.results = message.results;
+        this.ended = { hand: message.hand, results: message.results };
         view.deadline = null;
         this.look();
         break;
@@ -158,7 +161,7 @@ export class PokerClient {
     const { picture, ...drawn } = await reply.json();
     const { view } = this;
     view.picture = picture;
-    view.drawn = drawn;
+    view.drawn = { ...drawn, ended: this.ended };
     view.watchers = drawn.watchers;
     view.bank = drawn.bank;
     view.deadline = drawn.left === null ? null : performance.now() + drawn.left;

@@ -26,14 +26,18 @@ export default {
 
   beside(view) {
     if (view.state === null || view.drawn === null) return null;
-    const { hand, smallBlind, bigBlind, history } = view.drawn;
+    const { hand, mostHands, smallBlind, bigBlind, history, ended } = view.drawn;
     const blinds = el("p", {}, `Blinds ${number(smallBlind)} and ${number(bigBlind)}`);
     const rows = deeds(history, view.you).map(({ street, seat, deed }) =>
       el("li", {}, el("small", {}, street), " ", nameTag(view, String(seat)), ` ${deed}`),
     );
     // The latest first, so that it is in sight.
     const list = el("ol", { class: "history", reversed: true, tabindex: 0, "aria-label": "Actions" }, ...rows.reverse());
-    return { title: `Hand ${number(hand)}`, nodes: rows.length ? [blinds, list] : [blinds] };
+    const won = (ended?.results ?? []).filter((/** @type {any} */ row) => row.won > 0);
+    const winners = won.flatMap((/** @type {any} */ row) => winner(view, row));
+    const before = ended?.hand < hand ? [el("p", {}, `Hand ${number(ended.hand)}: `, ...winners)] : [];
+    const title = `Hand ${number(hand)}${mostHands === null ? "" : ` of ${number(mostHands)}`}`;
+    return { title, nodes: [blinds, ...before, ...(rows.length ? [list] : [])] };
   },
 
   ahead(view) {
@@ -97,7 +101,7 @@ function deeds(history, you) {
  */
 function words(view, game) {
   const won = (game.results ?? []).filter((/** @type {any} */ row) => row.won > 0);
-  if (won.length) return won.map((/** @type {any} */ row) => winner(view, row));
+  if (won.length) return won.map((/** @type {any} */ row) => el("span", { class: "won" }, ...winner(view, row)));
   const own = game.players.find((/** @type {any} */ one) => one.seat === view.you);
   if (own?.cards === undefined) return [""];
   const rank = view.drawn?.rank;
@@ -110,7 +114,7 @@ function words(view, game) {
  */
 function winner(view, row) {
   const rank = row.rank ? ` with ${row.rank}` : "";
-  return el("span", { class: "won" }, nameTag(view, String(row.seat)), ` won ${number(row.won)}${rank}. `);
+  return [nameTag(view, String(row.seat)), ` won ${number(row.won)}${rank}. `];
 }
 
 /**
@@ -124,7 +128,8 @@ function ending(view, game) {
     el("tr", {}, el("th", { scope: "row" }, nameTag(view, String(row.seat_id))), el("td", {}, number(row.stack))),
   );
   if (!rows.length) return [];
-  const table = el("table", {}, el("tbody", {}, ...rows));
+  const heads = ["Player", "Chips at the end"].map((one) => el("th", { scope: "col" }, one));
+  const table = el("table", {}, el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...rows));
   return [el("section", { class: "outcome", "aria-label": "Outcome" }, el("h2", {}, "The table has ended"), table)];
 }
 
