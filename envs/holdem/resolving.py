@@ -1,4 +1,4 @@
-"""Turn and river decisions between two players, solved again: ranges from the policy's probabilities, then CFR+.
+"""Decisions after the flop between two players, solved again: ranges from the policy's probabilities, then CFR+.
 
 The policy's own probabilities tell how likely each hand would have played as it did. From these ranges the rest of the
 hand is solved, from the chips that are really in the pot. The other player may stop at the root with each hand for what
@@ -6,26 +6,31 @@ it wins there if both play as the policy does (the gadget); so the solution does
 take for unlikely. The solution is played only if an exact best response to it wins no more than one to the policy.
 
 A solution is played on to the end of its street, as long as the other player's amounts are in its tree. The player's
-own range follows from what it played. The river is solved with any policy that tells its probabilities, the turn with
-one that tells those of all hands on all rivers at once (`hand_probabilities`).
+own range follows from what it played. The river is solved with any policy that tells its probabilities, flop and turn
+with one of buckets that tells those of all at once (`bucket_probabilities`, `buckets_on`). On the flop the later
+streets are played as the policy does; the other player chooses, with each hand, whether it folds, calls or raises
+`BIAS` times as often.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..core.game import Game
+from ..core.options import named
 from ..core.record import Tables
 from ..core.rollout import encoder_of, played
 from . import rules
-from .betting import Betting, Floats, betting
+from .betting import WAYS, Betting, Floats, betting
 from .range_text import weights_of
+from .range_walks import opposed
 from .ranges import HOLDINGS, observe_holdings
 from .rules import Move
-from .subgame import Resolver, Rows, hand_values, opposed
-from .table import CALL, CALL_ACTION, FOLD, FOLD_ACTION, LEAST_RAISE, PREFLOP, RAISE, RIVER, TURN
+from .subgame import Resolver, Rows, hand_values
+from .table import CALL, CALL_ACTION, FLOP, FOLD, FOLD_ACTION, LEAST_RAISE, PREFLOP, RAISE, RIVER, TURN
 
 Probabilities = Callable[[NDArray[np.float32], NDArray[np.int8]], NDArray[np.floating[Any]]]
 
@@ -35,6 +40,10 @@ LEAST_ITERATIONS = 50
 """Iterations below which a solution is not played."""
 ITERATIONS = 300
 """Most iterations."""
+BIAS = 5.0
+"""How many times as often the other player folds, calls or raises after the flop, if it chooses so."""
+STREETS = {"flop": FLOP, "turn": TURN, "river": RIVER}
+"""The streets from which on decisions are solved again."""
 REMEMBERED = 4_096
 """Decisions whose solution is remembered, for the rest of the hand; about 17 kB each."""
 
@@ -78,30 +87,32 @@ class _Solution(NamedTuple):
 
 
 class HoldemResolving:
-    """Solves the end of a hand again at decisions on turn and river; see `parlour.wrappers.agents.resolving`.
+    """Solves the end of a hand again at decisions after the flop; see `parlour.wrappers.agents.resolving`.
 
     Args:
         game: hold'em with its options. At a table of one hand per episode or of many.
         policy: a policy of the game that tells its probabilities.
         iterations: of CFR+, at most.
         uniform_share: the share of both ranges that is spread over all hands, from 0 to 1.
-        turn: whether turns are solved too.
+        first: the first street that is solved: flop, turn or river. With a policy that does not tell the probabilities
+            of all its buckets at once, it is the river.
 
     Raises:
-        ValueError: for a policy that does not tell its probabilities.
+        ValueError: for a policy that does not tell its probabilities, or another street.
     """
 
     def __init__(
-        self, game: Game, policy: Any, *, iterations: int = ITERATIONS, uniform_share: float = 0.1, turn: bool = True
+        self, game: Game, policy: Any, *, iterations: int = ITERATIONS, uniform_share: float = 0.1, first: str = "flop"
     ) -> None:
+        named("first", first, STREETS)
         probabilities = played(policy)
         if probabilities is None:
             raise ValueError(f"{type(policy).__name__} does not tell its probabilities: no ranges follow from its play")
         self._game, self._iterations, self._uniform_share = game, iterations, uniform_share
         self._encoder = game.encoders[encoder_of(policy, game)]
         self._probabilities: Probabilities = probabilities
-        self._of_all_hands = getattr(policy, "hand_probabilities", None)
-        self._first_phase = TURN if turn and self._of_all_hands is not None else RIVER
+        self._policy = policy if hasattr(policy, "bucket_probabilities") else None
+        self._first_phase = RIVER if self._policy is None else STREETS[first]
         self._solutions: dict[bytes, _Solution | None] = {}  # by the hand until then; None: as the policy plays
 
     def strategy(self, table: Any, late: Callable[[], bool]) -> NDArray[np.float64] | None:
@@ -112,8 +123,8 @@ class HoldemResolving:
             late: tells whether time is over. It is called every few milliseconds.
 
         Returns:
-            None where the policy's own action is to be played: before the turn, among more than two players, where
-            time is over, and where the solution is no better than the policy.
+            None where the policy's own action is to be played: before the first street, among more than two players,
+            where time is over, and where the solution is no better than the policy.
         """
         chances = self.strategies(table, late)
         hand = np.sort(table.cards[int(table.turn)])
@@ -144,6 +155,11 @@ class HoldemResolving:
         tree = None if late() else betting(self._game, tables[0], players)
         if tree is None:
             return None
+        if tree.limited:
+            limited = self._beyond(tree, late)
+            if limited is None:
+                return None
+            tree = limited
         ranges = weights[:, tree.hands]
         ranges /= ranges.sum(axis=1, keepdims=True)
         ranges = (1 - self._uniform_share) * ranges + self._uniform_share / len(tree.hands)
@@ -162,8 +178,8 @@ class HoldemResolving:
         return Solved(tree, ranges, policy, average, before, after, resolver.iterations)
 
     def warm_up(self) -> None:
-        """Solve a turn and a river once, so that all code is compiled before a deadline runs."""
-        for phase in (TURN, RIVER):
+        """Solve each street once, so that all code is compiled before a deadline runs."""
+        for phase in range(self._first_phase, RIVER + 1):
             tables = self._game.tables(1)
             table = tables[0]
             self._game.rules.reset(table)
@@ -248,45 +264,83 @@ class HoldemResolving:
     def _chances(self, tables: Tables, hands: NDArray[np.int64]) -> Floats:
         """Return the policy's probabilities of the acting seat's actions with each of these hands: float64[H, A]."""
         table = tables[0]
-        if self._of_all_hands is not None:
-            board = tuple(table.board[: int(table.board_count)].tolist())
-            return np.asarray(self._on_boards(table, [board])[0][hands], np.float64)
+        if self._policy is not None:
+            return np.asarray(
+                self._by_bucket(table)[self._on(table.board[: int(table.board_count)])[hands]], np.float64
+            )
         seen = observe_holdings(self._encoder, tables.copy().view(np.recarray), int(table.turn), HOLDINGS[hands])
         masks = np.repeat(self._game.mask(table, int(table.turn))[None], len(hands), axis=0)
         return np.asarray(self._probabilities(seen, masks), np.float64)
 
-    def _on_boards(self, table: Any, boards: Sequence[tuple[int, ...]]) -> Rows:
-        """Return the policy's probabilities with all hands, on each of these boards: float32[B, 1326, A]."""
+    def _by_bucket(self, table: Any) -> Rows:
+        """Return the policy's probabilities of the acting seat's actions with each bucket: float32[buckets, A]."""
         seat = int(table.turn)
-        assert self._of_all_hands is not None
-        return np.asarray(
-            self._of_all_hands(self._encoder.observation(table, seat), self._game.mask(table, seat), boards)
+        assert self._policy is not None
+        chances = self._policy.bucket_probabilities(
+            self._encoder.observation(table, seat), self._game.mask(table, seat)
         )
+        return np.asarray(chances)
+
+    def _on(self, board: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the bucket of every hand on a board, int64[1326]."""
+        assert self._policy is not None
+        return np.asarray(self._policy.buckets_on(tuple(board.tolist())))
 
     def _as_the_policy(self, tree: Betting, late: Callable[[], bool]) -> Rows | None:
         """Return the policy's strategy in a tree, float32[rows, H]; None if time is over.
 
         An action that the tree does not have counts as the raise of the nearest amount; to fold to no bet, as a check.
         """
+        nodes, last = tree.nodes, tree.nodes.near if tree.limited else len(tree.nodes.kind)
         strategy = np.zeros((tree.rows, len(tree.hands)), np.float32)
-        boards = [tuple(board.tolist()) for board in tree.boards]
-        for node in np.flatnonzero(tree.nodes.count).tolist():
+        buckets = [self._on(board)[tree.hands] for board in tree.boards] if last > nodes.near else []
+        for node in np.flatnonzero(nodes.kind[:last] < 2).tolist():
             if late():
                 return None
-            table, first = tree.tables[node], int(tree.nodes.first[node])
-            if tree.nodes.kind[node] > 1:
+            table, first = tree.tables[node], int(nodes.first[node])
+            if nodes.way[first] >= 0:  # as it is
+                strategy[first] = 1.0
                 continue
-            if len(boards) > 1 and node >= tree.nodes.near:
-                chances = self._on_boards(table, boards)[:, tree.hands]
-            else:
+            if node < nodes.near:
                 now = np.array([table], table.dtype).view(np.recarray)
                 chances = np.asarray(self._chances(now, tree.hands), np.float32)[None]
-            actions = tree.action[first : first + int(tree.nodes.count[node])].tolist()
-            for action in np.flatnonzero(self._game.mask(table, int(table.turn))).tolist():
-                child = first + actions.index(_in_tree(self._game, table, action, actions))
-                for river, each in enumerate(chances):
-                    strategy[tree.row(child, river)] += each[:, action]
+            else:
+                by_bucket = self._by_bucket(table)
+                chances = np.stack([by_bucket[each] for each in buckets])
+            for action, child in self._places(tree, node):
+                for board, each in enumerate(chances):
+                    strategy[tree.row(child, board)] += each[:, action]
         return strategy
+
+    def _places(self, tree: Betting, node: int) -> list[tuple[int, int]]:
+        """Return the legal actions of a decision, and the child that stands for each."""
+        table, first = tree.tables[node], int(tree.nodes.first[node])
+        actions = tree.action[first : first + int(tree.nodes.count[node])].tolist()
+        legal = np.flatnonzero(self._game.mask(table, int(table.turn))).tolist()
+        return [(action, first + actions.index(_in_tree(self._game, table, action, actions))) for action in legal]
+
+    def _beyond(self, tree: Betting, late: Callable[[], bool]) -> Betting | None:
+        """Return a tree with both players' ways to play on beyond its depth limit; None if time is over."""
+        nodes, each = tree.nodes, dict[int, Rows]()
+        for node in range(nodes.near, len(nodes.kind)):
+            if late():
+                return None
+            if nodes.kind[node] < 2:
+                by_bucket = self._by_bucket(tree.tables[node])
+                for action, child in self._places(tree, node):
+                    each[child] = each.get(child, 0) + by_bucket[:, action]
+        chances = np.zeros((WAYS, len(nodes.kind), max(map(len, each.values()), default=0)), np.float32)
+        for child, likely in each.items():
+            chances[:, child, : len(likely)] = likely
+            kind = 1 + min(int(tree.action[child]), LEAST_RAISE)  # its way: fold, call or raise
+            chances[kind, child] *= BIAS
+        for node in np.flatnonzero(nodes.kind < 2).tolist():
+            if node >= nodes.near:
+                children = slice(int(nodes.first[node]), int(nodes.first[node] + nodes.count[node]))
+                total = chances[:, children].sum(axis=1, keepdims=True)
+                chances[:, children] /= np.where(total > 0, total, 1)
+        buckets = np.array([[self._on(board[:count])[tree.hands] for count in (4, 5)] for board in tree.boards])
+        return replace(tree, nodes=nodes._replace(chances=chances, buckets=buckets))
 
 
 def _key(table: Any) -> bytes:

@@ -190,19 +190,16 @@ class SolvedHoldem:
             held = observations[rows, self._cards : self._cards + 52]
             two = np.argsort(-held, axis=1, kind="stable")[:, :2]
             hands = PLACE[two[:, 0], two[:, 1]]
-            out[rows] = strategy[np.maximum(0, self._of_board(board)[hands])]
+            out[rows] = strategy[self.buckets_on(board)[hands]]
         return out
 
-    def on_boards(
-        self, observation: NDArray[np.float32], mask: NDArray[np.int8], boards: Sequence[tuple[int, ...]]
-    ) -> NDArray[np.float32]:
-        """Return the probabilities with every hand of `HOLDINGS`, had these been the open cards: float32[B, 1326, A].
+    def bucket_probabilities(self, observation: NDArray[np.float32], mask: NDArray[np.int8]) -> NDArray[np.float32]:
+        """Return the probabilities with every bucket of the street: float32[buckets, A]."""
+        return self._public(observation, mask)[1].astype(np.float32)
 
-        With a hand that shares a card with the board they mean nothing.
-        """
-        _, strategy = self._public(observation, mask)
-        buckets = np.stack([np.maximum(0, self._of_board(board)) for board in boards])
-        return strategy.astype(np.float32)[buckets]
+    def buckets_on(self, board: tuple[int, ...]) -> NDArray[np.int64]:
+        """Return the bucket of every hand of `HOLDINGS`, int64[1326]; 0 if it shares a card with the board."""
+        return np.maximum(0, self._of_board(board))
 
     def _board_buckets(self, board: tuple[int, ...]) -> NDArray[np.int64]:
         out, cards = np.empty(len(HOLDINGS), np.int64), np.array([*board, *[0] * (5 - len(board))])

@@ -1,15 +1,18 @@
-"""Turn and river solved again: values of all hands at once, the ranges of the past, the gadget, and the time limit."""
+"""Flop, turn and river solved again: values of all hands at once, ranges of the past, the gadget, the time limit."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from parlour import envs
 from parlour.envs.core.rng import streams
-from parlour.envs.holdem.betting import MOST_ROWS, betting
+from parlour.envs.holdem.betting import DEALT, FOLDED, MOST_ROWS, SHOWDOWN, betting
 from parlour.envs.holdem.range_text import weights_of
+from parlour.envs.holdem.range_walks import opposed, showdown
 from parlour.envs.holdem.ranges import HOLDINGS
 from parlour.envs.holdem.resolving import HoldemResolving, exploited
-from parlour.envs.holdem.subgame import Resolver, hand_values, opposed, showdown, uniform
-from parlour.envs.holdem.table import CALL_ACTION, LEAST_RAISE, RIVER, TURN
+from parlour.envs.holdem.subgame import Resolver, hand_values, uniform
+from parlour.envs.holdem.table import CALL_ACTION, FLOP, FOLD_ACTION, LEAST_RAISE, RIVER, TURN
 from parlour.training.algorithms.tabular import solve
 from parlour.training.commands.deploy import poker
 from parlour.training.evaluation.exact import best_response, flat_tree
@@ -164,15 +167,92 @@ class Uniform:
     def act(self, observations, masks):
         return masks.argmax(axis=1)
 
-    def hand_probabilities(self, observation, mask, boards):
-        return np.broadcast_to(mask / mask.sum(), (len(boards), len(HOLDINGS), len(mask)))
+    def bucket_probabilities(self, observation, mask):
+        return (mask / mask.sum())[None]
+
+    def buckets_on(self, board):
+        return np.zeros(len(HOLDINGS), np.int64)
 
 
-def on_the_turn(game, seed=1):
+def on_street(game, phase, seed=1):
     table = begun(game, seed)
-    while int(table.phase) != TURN:
+    while int(table.phase) != phase:
         game.rules.play(table, CALL_ACTION)
     return table
+
+
+class Bucketed(Uniform):
+    """Plays one of three mixtures with every hand."""
+
+    def bucket_probabilities(self, observation, mask):
+        wanted = np.random.default_rng(1).random((3, len(mask))) * mask
+        return wanted / wanted.sum(axis=1, keepdims=True)
+
+    def buckets_on(self, board):
+        return (np.arange(len(HOLDINGS)) + sum(board)) % 3
+
+
+def by_pairs(tree, player, others, strategy):
+    """The values of a player's hands in a tree with a depth limit, from all pairs of hands."""
+    nodes = tree.nodes
+    apart = ~(nodes.cards[:, None, :, None] == nodes.cards[None, :, None, :]).any(axis=(2, 3))
+
+    def values(node, board, weights, way):
+        kind = nodes.kind[node]
+        dealt = node >= nodes.near
+        if kind == SHOWDOWN:
+            alive, strength = nodes.alive[board], nodes.strength[board]
+            wins = np.sign(strength[:, None] - strength[None, :]) * apart
+            return (1 if dealt else nodes.scale) * nodes.amount[node] * alive * (wins @ (weights * alive))
+        if kind in (FOLDED, FOLDED + 1):
+            share = nodes.alive[board] if dealt else 1 / len(tree.boards)  # counted once, not by board
+            return share * nodes.amount[node] * (1 if kind - FOLDED != player else -1) * (apart @ weights)
+        if kind == DEALT:
+            alive = nodes.alive[board]
+            return nodes.scale * alive * values(nodes.first[node], board, weights * alive, nodes.way[node])
+        total = np.zeros(len(weights))
+        for child in range(nodes.first[node], nodes.first[node] + nodes.count[node]):
+            if dealt:
+                played = nodes.chances[way if kind == 1 else 0, child][nodes.buckets[board, nodes.street[node]]]
+            else:
+                played = strategy[child]
+            below = values(child, board, weights if kind == player else weights * played, way)
+            total += played * below if kind == player else below
+        return total
+
+    return sum(values(0, board, others, 0) for board in range(len(tree.boards)))
+
+
+@pytest.mark.slow
+def test_values_of_a_flop_are_those_of_all_pairs_of_hands():
+    whole = HoldemResolving(HEADS_UP, Bucketed(), iterations=1).solve(on_street(HEADS_UP, FLOP), never).tree
+    cards = np.sort(np.stack([whole.boards[:, 3], whole.boards[:, 4]]), axis=1)
+    np.testing.assert_array_equal(cards, [sorted(set(range(52)) - set(whole.boards[0, :3].tolist()))] * 2)
+    some = {name: getattr(whole.nodes, name)[:2] for name in ("strength", "order", "alive", "buckets")}
+    tree = replace(whole, boards=whole.boards[:2], nodes=whole.nodes._replace(**some))
+    random = np.random.default_rng(1)
+    ranges, strategy = random.random((2, len(tree.hands))), np.zeros((tree.rows, len(tree.hands)), np.float32)
+    for node in np.flatnonzero(tree.nodes.kind[: tree.nodes.near] < 2):
+        children = slice(tree.nodes.first[node], tree.nodes.first[node] + tree.nodes.count[node])
+        wanted = random.random(strategy[children].shape)
+        strategy[children] = wanted / wanted.sum(axis=0)
+    for player in range(2):
+        expected = by_pairs(tree, player, ranges[1 - player], strategy)
+        values = hand_values(tree, player, ranges[1 - player], strategy, best=False)
+        np.testing.assert_allclose(values, expected, atol=1e-3 * np.abs(expected).max())
+
+
+def test_after_a_flop_the_other_player_may_fold_call_or_raise_more():
+    tree = HoldemResolving(HEADS_UP, Uniform(), iterations=1).solve(on_street(HEADS_UP, FLOP), never).tree
+    nodes = tree.nodes
+    node = next(n for n in range(nodes.near, len(nodes.kind)) if tree.action[nodes.first[n]] == FOLD_ACTION)
+    children = slice(nodes.first[node], nodes.first[node] + 3)  # fold, call, all-in
+    chances = nodes.chances[:, children, 0]
+    legal = HEADS_UP.mask(tree.tables[node], int(tree.tables[node].turn)).sum()
+    assert chances[0] == pytest.approx([1 / legal, 1 / legal, 1 - 2 / legal])
+    for way, more in enumerate(([5, 1, 1], [1, 5, 1], [1, 1, 5]), 1):
+        wanted = np.array(more) * chances[0]
+        assert chances[way] == pytest.approx(wanted / wanted.sum())
 
 
 @pytest.mark.slow
@@ -185,20 +265,21 @@ def test_a_turn_with_all_its_rivers_is_solved_as_the_game_tree_is():
     assert tree.rows == tree.nodes.near + 48 * (len(tree.action) - tree.nodes.near)
     ranges = np.array([weights_of(text)[tree.hands] for text in ("KJs:2,QQ", "AA,T9o")])
     ranges /= ranges.sum(axis=1, keepdims=True)
-    resolver = Resolver(tree, ranges, 0, rivers=48)
+    resolver = Resolver(tree, ranges, 0, boards=48)
     resolver.run(300)
     assert exploited(tree, ranges, resolver.average()) == pytest.approx(exact.values[0], abs=2e-2)
     assert exploited(tree, ranges, uniform(tree)) > exact.values[0] + 0.1
-    some = Resolver(tree, ranges, 0, rivers=6)
+    some = Resolver(tree, ranges, 0, boards=6)
     some.run(600)
     assert exploited(tree, ranges, some.average()) == pytest.approx(exact.values[0], abs=0.1)
 
 
+@pytest.mark.parametrize(("phase", "iterations"), [(FLOP, 60), (TURN, 20)])
 @pytest.mark.parametrize(("seconds", "resolved"), [(None, 1), (1e-4, 0)])
-def test_turns_are_solved_too_and_no_deadline_is_missed(seconds, resolved):
-    table = on_the_turn(HEADS_UP)
+def test_flops_and_turns_are_solved_too_and_no_deadline_is_missed(phase, iterations, seconds, resolved):
+    table = on_street(HEADS_UP, phase)
     policy = Uniform()
-    resolving = HoldemResolving(HEADS_UP, policy, iterations=20)
+    resolving = HoldemResolving(HEADS_UP, policy, iterations=iterations)
     search = ResolvingPolicy(policy, resolving, seconds=seconds, seed=1)
     state = HEADS_UP.turn_state(table, int(table.turn))
     PolicyAgent(HEADS_UP, search).respond(state)
@@ -207,10 +288,11 @@ def test_turns_are_solved_too_and_no_deadline_is_missed(seconds, resolved):
         solved = resolving.solve(table, never)
         assert solved.after < 0.8 * solved.before
         assert HoldemResolving(HEADS_UP, RaisesAces(HEADS_UP), iterations=20).strategy(table, never) is None
+        assert HoldemResolving(HEADS_UP, policy, iterations=20, first="river").strategy(table, never) is None
 
 
 def test_a_river_card_that_is_not_open_changes_nothing():
-    table, other = on_the_turn(HEADS_UP), on_the_turn(HEADS_UP)
+    table, other = on_street(HEADS_UP, TURN), on_street(HEADS_UP, TURN)
     other.board[4] = other.cards[1 - int(other.turn), 0]
     strategies = [
         HoldemResolving(HEADS_UP, Uniform(), iterations=10).strategies(each, never) for each in (table, other)

@@ -64,8 +64,9 @@ class PlayArguments:
     deterministic: bool = False
     """Play the most likely action instead of a random draw."""
     search: bool = False
-    """The policy searches before it acts, without a time limit. Tangram: a beam search. Hold'em: turns and rivers
-    of two players are solved again; that takes half a second to five seconds for each decision, so take few deals."""
+    """The policy searches before it acts, without a time limit. Tangram: a beam search. Hold'em: from the flop on
+    hands of two players are solved again; that takes half a second to seven seconds for each decision, so take few
+    deals."""
     mute: tuple[str, ...] | None = None
     """The policy cannot say anything; with --teams, the teams named here. What this changes is what its talk is
     worth."""

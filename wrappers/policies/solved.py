@@ -42,9 +42,10 @@ class SolvedPolicy(LearnedPolicy):
         super().__init__(size, game.num_actions, deterministic, seed)
         self.arrays = dict(arrays)
         self._lookup = abstracted.lookup(game, self.arrays)
-        on_boards = getattr(self._lookup, "on_boards", None)
-        if on_boards is not None and not deterministic:
-            self.hand_probabilities = on_boards  # for re-solving: see `parlour.envs.holdem.resolving`
+        if not deterministic:  # for re-solving: see `parlour.envs.holdem.resolving`
+            for name in ("bucket_probabilities", "buckets_on"):
+                if hasattr(self._lookup, name):
+                    setattr(self, name, getattr(self._lookup, name))
         self.set_trained_for(trained_for)
 
     def _distribution(self, observations: Floats, masks: NDArray[np.int8]) -> Floats:

@@ -31,7 +31,7 @@ def command(
     Args:
         dealer: The dealer's HOST:PORT; the port is that of the player.
         deadline: Seconds for a decision; then the safe action is played.
-        search: Solve turns and rivers again before acting, in five seconds and half of the time.
+        search: Solve the rest of the hand again from the flop on before acting, in five seconds and half of the time.
     """
     host, _, port = dealer.rpartition(":")
     if not host or not port.isdecimal():

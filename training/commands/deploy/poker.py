@@ -146,7 +146,7 @@ def command(
         ca_file: File with certificates (PEM) of further trusted authorities.
         deadline: Seconds for a decision; then the safe action is played. Default: four fifths of the platform's time.
         seats: Number of seats that a policy file was trained for, if the file does not have it. Default: 2.
-        search: Solve turns and rivers between two players again before acting, in five seconds and half of the time.
+        search: From the flop on, solve hands of two players again before acting, in five seconds and half of the time.
     """
     spec = run or bot
     if spec is None or (run and bot):
