@@ -5,6 +5,7 @@
 
 MEASURES = {
     "peers": ("peers", "peers"),
+    "solve": ("solvers", "solvers"),
     "sibling": ("sibling", "sibling"),
     "actors": ("actors", "actors"),
     "godot": ("godot", "godot"),

@@ -1,7 +1,7 @@
 """Plays one game of another library, in a Python of its own: ``peer_games.py GAME`` (a function here).
 
 It prints the versions of libraries. For every number of seconds on its input it then plays for so much processor time
-and prints the decisions in a second of it. Nothing of Parlour is imported.
+and prints the decisions (of a solver, the iterations) in a second of it. Nothing of Parlour is imported.
 """
 
 import os
@@ -38,6 +38,22 @@ def openspiel(game: str) -> Run:
                 decisions += 1
             state.apply_action(generator.choice(state.legal_actions()))
         return decisions
+
+    return run
+
+
+def openspiel_solver(solver: str, game: str) -> Run:
+    """Return what does 20 iterations of a solver of OpenSpiel in C++; each updates both players."""
+    import pyspiel
+
+    kind = {"mccfr": pyspiel.ExternalSamplingMCCFRSolver, "cfrplus": pyspiel.CFRPlusSolver}[solver]
+    solving = kind(pyspiel.load_game(game))
+    iterate = solving.run_iteration if solver == "mccfr" else solving.evaluate_and_update_policy
+
+    def run() -> int:
+        for _ in range(20):
+            iterate()
+        return 20
 
     return run
 
@@ -204,7 +220,9 @@ def main(name: str, *args: str) -> None:
         args = (OPEN_SPIEL,)
     run = globals()[name](*args)
     run()
-    packages = {"openspiel": ("open_spiel",), "pettingzoo": ("pettingzoo", "rlcard")}.get(name, (name,))
+    packages = {"pettingzoo": ("pettingzoo", "rlcard")}.get(
+        name, ("open_spiel",) if name.startswith("openspiel") else (name,)
+    )
     print(", ".join(f"{package} {version(package)}" for package in packages), file=answers, flush=True)
     for seconds in map(float, sys.stdin):
         begun, units, spent = time.process_time(), 0, 0.0

@@ -30,12 +30,14 @@ class Peer:
         game: the function of `peer_games` that plays it, and its arguments.
         what: library and game.
         ours: what is compared with it: a description, and what returns the function that plays.
+        unit: of the rates.
     """
 
     package: str
     game: tuple[str, ...]
     what: str
     ours: Ours
+    unit: str = "decisions/s"
 
     @property
     def name(self) -> str:
@@ -170,10 +172,10 @@ def beside(peer: Peer, seconds: Seconds) -> list[Row]:
             runs = [make() for make in peer.ours.values()]
             rates, *others = alternate(theirs, *(meter(run) for run in runs), seconds=seconds)
     except (OSError, ValueError) as missing:
-        return [Row(peer.name, peer.what, None, "decisions/s", note=f"{missing}; .ci/peers {peer.package} installs it")]
-    rows = [Row.of(peer.name, peer.what, rates, "decisions/s", note=versions)]
+        return [Row(peer.name, peer.what, None, peer.unit, note=f"{missing}; .ci/peers {peer.package} installs it")]
+    rows = [Row.of(peer.name, peer.what, rates, peer.unit, note=versions)]
     for ours, own in zip(peer.ours, others, strict=True):
-        note, goal = f"{max(own):,.0f} decisions/s here in the same run", GOALS.get((peer.game[0], ours))
+        note, goal = f"{max(own):,.0f} {peer.unit} here in the same run", GOALS.get((peer.game[0], ours))
         rows.append(Row.of(f"{peer.name}-ratio", f"— {ours}, beside it", ratios(own, rates), "times", goal, note=note))
     return rows
 
