@@ -179,6 +179,7 @@ class HoldemResolving:
 
     def warm_up(self) -> None:
         """Solve each street once, so that all code is compiled before a deadline runs."""
+        iterations, self._iterations = self._iterations, 1
         for phase in range(self._first_phase, RIVER + 1):
             tables = self._game.tables(1)
             table = tables[0]
@@ -188,6 +189,7 @@ class HoldemResolving:
                 self._game.rules.play(table, FOLD_ACTION if left > 2 else CALL_ACTION)
             if not table.done:
                 self.solve(table, lambda: False)
+        self._iterations = iterations
 
     # The past.
 
