@@ -18,14 +18,14 @@ test-fast: $(VENV)/.dev  ## the unit tests alone: about ten minutes on two cores
 test-plain: $(VENV)/.dev  ## rules, encoders and their laws without the compiler, a few episodes each
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -m "not slow" -W ignore::RuntimeWarning \
 	tests/test_observations.py tests/test_laws.py tests/*/test_rules.py tests/*/test_observation*.py \
-	-k "not test_laws or (keeps_the_law and not tangram and (parity or bounds or written or secrecy or turns or accounting))"
+	-k "not test_laws or (keeps_the_law and not tangram and (parity or bounds or secrecy) and not messages and not view)"
 
 coverage: $(VENV)/.dev  ## the branches that the unit tests take; it doubles their time. Machine code is not seen
 	$(BIN)/python -m pytest -n 2 -m "not slow" --cov --cov-report=term:skip-covered --cov-fail-under=90
 
 nightly: coverage  ## coverage, a million broken messages for each end of every protocol, a million hands beside PokerKit
 	PARLOUR_FUZZ=1000000 $(BIN)/python -m pytest -n 4 --timeout=0 tests/live/test_*_fuzz.py
-	PARLOUR_NIGHTLY=1 $(BIN)/python -m pytest -n 2 tests/core/test_cuda.py
+	PARLOUR_NIGHTLY=1 $(BIN)/python -m pytest -n 2 tests/core/test_cuda.py tests/test_laws.py
 	PARLOUR_FLOOD=200000 $(BIN)/python -m pytest -n 3 --timeout=0 tests/live/test_hostile_floods*.py
 	PARLOUR_ORACLE_HANDS=1000000 $(BIN)/python -m pytest -n auto -v --timeout=0 tests/holdem/test_pokerkit.py tests/replay/test_phh.py
 

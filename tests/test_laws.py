@@ -26,13 +26,13 @@ from parlour.envs.testing.payloads import try_answer
 from parlour.envs.testing.trial import chooser
 
 GOLDEN = Path(__file__).parent / "golden"
-FEW = 1
-"""The number of random episodes without the compiler, which is a hundred times slower."""
+NUMBER = 1 if numba.config.DISABLE_JIT else EPISODES if os.environ.get("PARLOUR_NIGHTLY") else 8
+"""Of random episodes: plain Python is a hundred times slower, and a game has several sets of options."""
 
 
 @pytest.mark.parametrize("law", LAWS)
 def test_the_game_keeps_the_law(game, law):
-    not_tried = try_law(law, game, FEW if numba.config.DISABLE_JIT else EPISODES).skipped
+    not_tried = try_law(law, game, NUMBER).skipped
     if not_tried is not None and "not installed" in not_tried:
         pytest.skip(not_tried)
     if law == "secrecy":  # one episode may happen to differ in nothing that is hidden

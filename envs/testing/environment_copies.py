@@ -18,7 +18,7 @@ from ..core.pettingzoo_wrappers import TurnBasedParallel, wrapped
 from ..core.vector import VectorGame
 from .trial import Trial
 
-CALLS = 24
+CALLS = 16
 """The most calls of `Kind.step` in a run."""
 
 SEED = 3
@@ -117,16 +117,16 @@ def continues(trial: Trial, name: str, kind: Kind) -> None:
     """Test the copies of one class."""
     expected, moments = undisturbed(trial.game, kind)
     for moment in moments:
-        for way, copy in _ways(trial.game).items():
-            env = kind.make(trial.game)
-            play(kind, env, 0, moment)
-            twin = copy(env)
-            place = f"{name}, copied by {way} after {moment} calls"
-            trial.same(_difference(f"{place}: shared memory", _shared_memory(env), _shared_memory(twin)))
-            for call in range(moment, len(expected)):
-                for each in (twin, env):
-                    (result,) = play(kind, each, call, call + 1)
-                    trial.same(_difference(f"{place}, call {call}", expected[call], result))
+        env = kind.make(trial.game)
+        play(kind, env, 0, moment)
+        twins = {way: copy(env) for way, copy in _ways(trial.game).items()}
+        place = f"{name}, copied after {moment} calls"
+        for way, twin in twins.items():
+            trial.same(_difference(f"{place} by {way}: shared memory", _shared_memory(env), _shared_memory(twin)))
+        for call in range(moment, len(expected)):
+            for way, each in (twins | {"original": env}).items():
+                (result,) = play(kind, each, call, call + 1)
+                trial.same(_difference(f"{place}, call {call}, {way}", expected[call], result))
 
 
 def _ways(game: Game) -> dict[str, Callable[[Any], Any]]:

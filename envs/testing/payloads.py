@@ -14,7 +14,7 @@ from .answers import Answers
 from .copies import environment_at_a_decision
 from .trial import NotTried, Trial, chooser
 
-ACTIONS_A_DECISION = 12
+ACTIONS_A_DECISION = 6
 """The number of legal actions that are tried at a decision if there are more; and the last one."""
 
 
@@ -35,7 +35,7 @@ def legal_actions(trial: Trial) -> None:
 
 
 def _some(actions: Any, table: Any) -> list[int]:
-    """Return all of a few actions; of many, a dozen that vary with the table, and the last."""
+    """Return all of a few actions; of many, six that vary with the table, and the last."""
     generator = np.random.default_rng(table.stream + np.uint64(table.turn))
     return sorted({*generator.permutation(actions)[:ACTIONS_A_DECISION].tolist(), int(actions[-1])})
 
@@ -169,6 +169,7 @@ def try_answer(trial: Trial, env: GameEnv, agent: str, answer: Any) -> None:
     result = env.submit(agent, answer)
     if result.ok:
         trial.require(agent == before[1], f"{answer!r} was accepted out of turn")
+        _check_json(trial, (env.turn_state(other) for other in env.possible_agents))
     else:
         trial.require(
             result.error in ERROR_CODES and result.error_detail,
@@ -179,7 +180,6 @@ def try_answer(trial: Trial, env: GameEnv, agent: str, answer: Any) -> None:
             f"{answer!r} was refused with {result.error}, and has changed the record, the turn or the messages",
         )
     trial.require(ActionResult.from_json(result.to_json()) == result, f"{result} changes in a round trip through JSON")
-    _check_json(trial, (env.turn_state(other) for other in env.possible_agents))
 
 
 def _check_json(trial: Trial, states: Iterable[TurnState]) -> None:

@@ -71,7 +71,9 @@ def until(tab, condition):
     raise AssertionError(condition)
 
 
+@pytest.mark.parametrize("game_id", ["holdem", "mafia", "tangram", "bargaining"])
 def test_every_moment_of_every_view(visit, tmp_path, game_id):
+    """The pictures of all games are in their pages: see test_page.py."""
     told, file = written(tmp_path, envs.game(game_id), matches=2)
     tab = visit(file)
     views = list(told[0].views)

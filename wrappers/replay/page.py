@@ -45,13 +45,17 @@ def page(
         builder.add(moment)
     if not builder.moments:
         raise ValueError("there is nothing to show")
-    return document(title, about, builder.data() | {"note": note()} | ({} if place is None else {"place": place}))
+    data = builder.data()
+    data["note"] = note()
+    if place is not None:
+        data["place"] = place
+    return document(title, about, data)
 
 
 def document(title: str, about: Mapping[str, Any], data: Mapping[str, object]) -> str:
     """Return the HTML of data that `viewer.js` describes."""
     texts = {"title": title, "about": {name: str(value) for name, value in about.items()}}
-    text = json.dumps(texts | data, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps({**texts, **data}, ensure_ascii=False, separators=(",", ":"))
     source = files(__package__)
     html = source.joinpath("viewer.html").read_text("utf-8")
     parts = {
