@@ -12,6 +12,9 @@ from ...envs.core.compiled import compiled
 from ...envs.core.public_tree import END, Deals, PublicTree
 from ...envs.core.rng import GOLDEN, fraction, mix
 
+RATE = np.float32(0.02)
+"""Weight of a new value in a baseline."""
+
 
 class Rule(NamedTuple):
     """The settings of the updates.
@@ -39,6 +42,7 @@ class Nodes(NamedTuple):
 
     Attributes:
         base: int64[N]: where the numbers of a decision begin. It has one for every row and child.
+        other: int64[N]: the same for the rows of the seat that does not act.
     """
 
     kind: Any
@@ -48,6 +52,7 @@ class Nodes(NamedTuple):
     amount: Any
     matrix: Any
     base: Any
+    other: Any
 
 
 class State(NamedTuple):
@@ -58,18 +63,23 @@ class State(NamedTuple):
         regrets: float32[Q], one number for each row and child of each decision.
         latest: float32[Q]: what the latest update added; float32[0]: nothing is predicted.
         sums: float32[Q], the weighed sums of the strategies.
+        baselines: float32[P], one number for each row of the other seat and child of each decision: about what the hand
+            wins there from a hand that takes this action.
         words: uint64[1], the random stream.
         deal: the hands and public random events of this iteration.
         node, child: int64[L]: the node at each depth, and its child that is walked; −1: none yet.
         reach, value: float32[L, H]: how the other seat's hands come to each node, and what the seat's hands win there.
         strategy, won: float32[L, A, H]: the strategy of each hand, and what it wins with each child.
         skipped: bool[L, A]: which children are left out.
+        mass: float32[L, A]: how often the other seat's hands take each action.
+        scale: float32[L]: 1 / the probability with which the action was drawn.
     """
 
     nodes: Any
     regrets: Any
     latest: Any
     sums: Any
+    baselines: Any
     words: Any
     deal: Any
     node: Any
@@ -79,17 +89,23 @@ class State(NamedTuple):
     strategy: Any
     won: Any
     skipped: Any
+    mass: Any
+    scale: Any
 
 
 def blank_state(deals: Deals, predict: bool, words: NDArray[np.uint64]) -> State:
     """Return the state before the first iteration, with a random stream of its own."""
     tree = deals.tree
-    sizes = np.where(tree.kind == END, 0, deals.rows[tree.street, tree.kind % END] * tree.count)
+    acting = tree.kind % END
+    sizes, others = (
+        np.where(tree.kind == END, 0, deals.rows[tree.street, seat] * tree.count) for seat in (acting, 1 - acting)
+    )
+    begin = np.cumsum(sizes) - sizes, np.cumsum(others) - others
+    nodes = Nodes(tree.kind, tree.first, tree.count, tree.street, tree.amount, tree.matrix, *begin)
     total = int(sizes.sum())
-    nodes = Nodes(tree.kind, tree.first, tree.count, tree.street, tree.amount, tree.matrix, np.cumsum(sizes) - sizes)
-    none, some = np.zeros(0), np.zeros(total if predict else 0, np.float32)
-    numbers = np.zeros(total, np.float32), some, np.zeros(total, np.float32)
-    return beside(State(nodes, *numbers, words, None, *(none,) * 7), deals, words)
+    lengths = total, total if predict else 0, total, int(others.sum())
+    numbers = (np.zeros(length, np.float32) for length in lengths)
+    return beside(State(nodes, *numbers, words, None, *(np.zeros(0),) * 9), deals, words)
 
 
 def beside(state: State, deals: Deals, words: NDArray[np.uint64]) -> State:
@@ -106,6 +122,8 @@ def beside(state: State, deals: Deals, words: NDArray[np.uint64]) -> State:
         strategy=np.zeros(many, np.float32),
         won=np.zeros(many, np.float32),
         skipped=np.zeros((levels, actions), np.bool_),
+        mass=np.zeros((levels, actions), np.float32),
+        scale=np.zeros(levels, np.float32),
     )
 
 
@@ -166,7 +184,7 @@ def walk(state: Any, rule: Any, seat: int, t: int, least: float) -> None:
             add_average(state.sums, start, rows, state.reach[d], state.strategy[d, :children], weight)
             child = follow(state, rule.explore, children, d)
         else:
-            state.value[d] = state.value[d + 1]
+            correct(state, nodes.other[node], deal.rows[nodes.street[node], seat], t > 0, d)
             child = children
         if child == children:
             d -= 1
@@ -238,27 +256,50 @@ def add_average(sums: Any, start: int, rows: Any, reach: Any, strategy: Any, wei
 @compiled
 def follow(state: Any, explore: float, children: int, d: int) -> int:
     """Draw an action of the other seat and write its reaches below; `children`: none of its hands comes here."""
-    reach, strategy = state.reach[d], state.strategy[d]
+    reach, strategy, mass = state.reach[d], state.strategy[d], state.mass[d]
     total = np.float64(0.0)
-    for h in range(len(reach)):
-        total += reach[h]
+    for a in range(children):
+        mean = np.float64(0.0)
+        for h in range(len(reach)):
+            mean += reach[h] * strategy[a, h]
+        mass[a] = mean
+        total += mean
     if total <= 0.0:
         state.value[d] = 0.0
         return children
     left, drawn, chance = share(state.words), 0, 0.0
     for a in range(children):
-        mean = np.float64(0.0)
-        for h in range(len(reach)):
-            mean += reach[h] * strategy[a, h]
-        chance = (1.0 - explore) * mean / total + explore / children
+        chance = (1.0 - explore) * mass[a] / total + explore / children
         drawn = a
         left -= chance
         if left < 0:
             break
     below, scale = state.reach[d + 1], np.float32(1.0 / chance)
+    state.scale[d] = scale
     for h in range(len(reach)):
         below[h] = reach[h] * strategy[drawn, h] * scale
     return drawn
+
+
+@compiled
+def correct(state: Any, start: int, rows: Any, learn: bool, d: int) -> None:
+    """Write the seat's values at a decision of the other seat from those with the drawn action.
+
+    The baselines stand for the actions that were not drawn; what they stand for is subtracted from the drawn one, so
+    that the expected values are the same, and vary less.
+    """
+    mass, children, drawn = state.mass[d], state.nodes.count[state.node[d]], state.child[d]
+    value, won, baselines = state.value[d], state.value[d + 1], state.baselines
+    weight = mass[drawn] * state.scale[d]
+    for h in range(len(rows)):
+        at, expected = start + rows[h] * children, np.float32(0.0)
+        for a in range(children):
+            expected += mass[a] * baselines[at + a]
+        value[h] = won[h] + expected - weight * baselines[at + drawn]
+    if learn and weight > 0:
+        for h in range(len(rows)):  # after all hands of a row
+            at = start + rows[h] * children + drawn
+            baselines[at] += RATE * (won[h] / weight - baselines[at])
 
 
 @compiled

@@ -2,14 +2,17 @@
 
 Each iteration deals one outcome of all public random events and, for each seat in turn, walks the public tree: the seat
 tries all its actions; the other's are drawn by the mean of its hands' strategies, mixed with a uniform one, and its
-hands are weighed for that. So one walk updates all hands of the seat without bias.
+hands are weighed for that. So one walk updates all hands of the seat without bias. For the actions that were not drawn
+stand baselines: what the seat's hands won there on average.
 
 CFR: Zinkevich, Johanson, Bowling and Piccione, "Regret minimization in games with incomplete information", NIPS 2007.
 Sampling: Lanctot, Waugh, Zinkevich and Bowling, "Monte Carlo sampling for regret minimization in extensive games", NIPS
 2009. Vectors of hands: Johanson, Bard, Lanctot, Gibson and Bowling, "Efficient Nash equilibrium approximation through
 Monte Carlo counterfactual regret minimization", AAMAS 2012. Linear and discounted weights, and pruning: Brown and
-Sandholm, "Solving imperfect-information games via discounted regret minimization", AAAI 2019. Predictions: Farina,
-Kroer and Sandholm, "Faster game solving via predictive Blackwell approachability", AAAI 2021.
+Sandholm, "Solving imperfect-information games via discounted regret minimization", AAAI 2019. Baselines: Schmid et al.,
+"Variance reduction in Monte Carlo counterfactual regret minimization (VR-MCCFR) for extensive form games using
+baselines", AAAI 2019. Predictions: Farina, Kroer and Sandholm, "Faster game solving via predictive Blackwell
+approachability", AAAI 2021.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -35,6 +38,8 @@ WEIGHTS = {
     "predictive": Rule(1.0, False, True, True, 0.1, 0.0),
 }
 """The rules by name, without pruning."""
+NUMBERS = ("words", "regrets", "latest", "sums", "baselines")
+"""What a checkpoint holds of the state of a walk."""
 PERIOD = 1_000
 """Iterations between two discounts of DCFR."""
 
@@ -171,7 +176,7 @@ class SampledSolver:
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return what a checkpoint holds."""
-        each = {name: getattr(self._state, name) for name in ("words", "regrets", "latest", "sums")}
+        each = {name: getattr(self._state, name) for name in NUMBERS}
         return {"iterations": np.array(self.iterations), **each}
 
     def set_state(self, state: dict[str, NDArray[Any]]) -> None:
@@ -184,7 +189,7 @@ class SampledSolver:
         if {name: each.shape for name, each in own.items()} != {name: each.shape for name, each in state.items()}:
             raise ValueError("the checkpoint is of another game, tree or weights")
         self.iterations = int(state["iterations"])
-        for name in ("words", "regrets", "latest", "sums"):
+        for name in NUMBERS:
             own[name][:] = state[name]
         for k, beside_it in enumerate(self._states[1:]):
             beside_it.words[:] = streams([int(state["words"][0]) + 1 + k], 1)
