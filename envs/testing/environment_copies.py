@@ -18,7 +18,7 @@ from ..core.pettingzoo_wrappers import TurnBasedParallel, wrapped
 from ..core.vector import VectorGame
 from .trial import Trial
 
-CALLS = 16
+CALLS = 24
 """The most calls of `Kind.step` in a run."""
 
 SEED = 3

@@ -14,7 +14,7 @@ from .answers import Answers
 from .copies import environment_at_a_decision
 from .trial import NotTried, Trial, chooser
 
-ACTIONS_A_DECISION = 6
+ACTIONS_A_DECISION = 12
 """The number of legal actions that are tried at a decision if there are more; and the last one."""
 
 
@@ -35,7 +35,7 @@ def legal_actions(trial: Trial) -> None:
 
 
 def _some(actions: Any, table: Any) -> list[int]:
-    """Return all of a few actions; of many, six that vary with the table, and the last."""
+    """Return all of a few actions; of many, a dozen that vary with the table, and the last."""
     generator = np.random.default_rng(table.stream + np.uint64(table.turn))
     return sorted({*generator.permutation(actions)[:ACTIONS_A_DECISION].tolist(), int(actions[-1])})
 

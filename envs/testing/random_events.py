@@ -15,7 +15,7 @@ from .trial import NotTried, Trial
 
 MOST_RECORDS = 200
 """The most records after random events for which frequencies are compared."""
-MOST_IN_TREE = 2_500
+MOST_IN_TREE = 5_000
 """The most records of a game tree that is enumerated."""
 SAMPLES_PER_RECORD, LEAST_SAMPLES = 50, 1_500
 DEVIATIONS = 5

@@ -16,7 +16,7 @@ from parlour.wrappers.live.common.match_session import MatchLimits, MatchSession
 from parlour.wrappers.logs.match_log import MatchLog
 from parlour.wrappers.replay.log_reader import moments
 
-DECISIONS = 6
+DECISIONS = 12
 
 
 @pytest.fixture(autouse=True)
