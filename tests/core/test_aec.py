@@ -282,7 +282,7 @@ def test_cumulative_rewards_are_each_agents_own():
 
 def test_rendering():
     text = table(render_mode="ansi").render()
-    assert "hand 1" in text
+    assert "preflop" in text
     assert "player_2" in text
 
 

@@ -54,7 +54,7 @@ def small():
         patch.setattr(public_game, "equity_tables", some_tables)
         problem = AbstractedProblem(game(), sampling=Sampling(seed=1), small=True)
     for solver in problem.solvers:
-        solver.run(60)
+        solver.run(150)
     return problem
 
 
