@@ -44,7 +44,7 @@ def drawings(game_ids: list[str]) -> Iterator[tuple[str, str]]:
             for number, table in enumerate(moments(game)):
                 states = [game.turn_state(table, seat) for seat in range(game.seats)]
                 views = {"all": states, "first": states[:1], "last": states[-1:]}
-                if game.capabilities.public_view is not None:
+                if game.public_view is not None:
                     views["public"] = [game.public_turn_state(table)]
                 for view, seen in views.items():
                     yield f"{label}/{number}-{view}.svg", game.renderer.picture(seen)

@@ -35,7 +35,7 @@ def views(game, table):
     """What every seat sees, one after the other; then those who look on; then all together."""
     seats = [game.turn_state(table, seat, match_id="m") for seat in range(game.seats)]
     yield from ([state] for state in seats)
-    if game.capabilities.public_view is not None:
+    if game.public_view is not None:
         yield [game.public_turn_state(table, match_id="m")]
     yield seats
 
@@ -116,7 +116,7 @@ def test_what_a_seat_cannot_know_is_in_no_picture_of_it(game):
 
 def seen_by_observers(game, table):
     """Return the picture and the text of the public view, if the game has one."""
-    if game.capabilities.public_view is None:
+    if game.public_view is None:
         return None
     return game.renderer.picture([game.public_turn_state(table)]), game.renderer.text(table, -1)
 

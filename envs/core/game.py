@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from math import isfinite
 from numbers import Real
@@ -92,8 +92,7 @@ class Game(Immutable):
         bots: scripted players by name; ``bots[name](game, seed)`` makes a policy.
         options: the options this game was made with, by name.
         platform_id: the game's id on platforms that play it with the same payloads; None: none does.
-        capabilities: talk, teams, hidden turns, a public view, chance; each may be None. Where the default view hides
-            nothing, those who look on see what it shows.
+        capabilities: talk, teams, hidden turns, a public view, chance; each may be None. See also `public_view`.
         how_to_play: the template of the rules in words (see `how_to_play.how_to_play`); empty: that of the suite for
             this name, if there is one.
         registered: the id with which the registry makes this game again from its options; empty: it does not.
@@ -143,9 +142,6 @@ class Game(Immutable):
         if self.view is None:
             self._check_that_hidden_fields_are_named()
             object.__setattr__(self, "view", default_view(self.rules, self.agents, hidden=self.hidden))
-            if not self.hidden and self.capabilities.public_view is None:  # nobody knows more than those who look on
-                public = PublicView(partial(self.view.game_state, seat=0))
-                object.__setattr__(self, "capabilities", replace(self.capabilities, public_view=public))
         require_type("Game", "view", self.view, View)
         default = default_parts(self.view)
         if self.hidden and (default is None or default.hidden != self.hidden):
@@ -302,6 +298,14 @@ class Game(Immutable):
         seat = int(copy.turn)
         return view.allowed(view.game_state(copy, seat), seat, view.phase(copy))
 
+    @property
+    def public_view(self) -> PublicView | None:
+        """The public view: the capability, or what the default view shows if it hides nothing; None: there is none."""
+        default = default_parts(self.view)
+        if self.capabilities.public_view is None and default is not None and not default.hidden:
+            return PublicView(partial(default.game_state, seat=0))
+        return self.capabilities.public_view
+
     def public_turn_state(self, table: Any, messages: Sequence[Message] = (), match_id: str = "") -> TurnState:
         """Return the table as observers without a seat see it. `agent_id` is empty and no action is allowed.
 
@@ -316,8 +320,7 @@ class Game(Immutable):
         Raises:
             ValueError: if the game has no public view.
         """
-        public_view = self.capabilities.public_view
-        if public_view is None:
+        if self.public_view is None:
             raise ValueError(f"{self.id} has no public view")
         copy = plain(table)
         over = bool(copy.done)
@@ -330,7 +333,7 @@ class Game(Immutable):
             phase=self.view.phase(copy),
             is_my_turn=False,
             current_turn_agent_id=self.visible_turn(copy, -1),
-            game_state=as_dict(public_view.game_state(copy)),
+            game_state=as_dict(self.public_view.game_state(copy)),
             messages=list(messages),
             game_over=over,
             outcome={"payoffs": payoffs, "reason": outcome["reason"]} if over else None,
@@ -346,7 +349,6 @@ class Game(Immutable):
         """Render a game that has no renderer of its own."""
         copy = plain(table)
         if seat == -1:
-            public_view = self.capabilities.public_view
-            return "" if public_view is None else f"{as_dict(public_view.game_state(copy))}"
+            return "" if self.public_view is None else f"{as_dict(self.public_view.game_state(copy))}"
         seats = range(self.seats) if seat is None else [seat]
         return "\n".join(f"{self.agents[one]}: {as_dict(self.view.game_state(copy, one))}" for one in seats)

@@ -84,6 +84,6 @@ def view_shown(game: Game, view: str | None) -> str:
     Raises:
         ValueError: for an unknown view.
     """
-    public = ("public",) if game.capabilities.public_view is not None else ()
+    public = ("public",) if game.public_view is not None else ()
     require_choice("render_view", view, (None, *public, *game.agents, "all"))
     return view or (*public, *game.agents)[0]

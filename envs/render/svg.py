@@ -66,11 +66,11 @@ def short(words: Any, room: int) -> str:
 
     A number at the end stays: it tells players of one name apart.
 
-    >>> short("Bartholomew", 7), short("Random 12", 7)
-    ('Bartho…', 'Ran… 12')
+    >>> short("Bartholomew", 7), short("Random 12", 7), short("stack: 1234567", 10)
+    ('Bartho…', 'Ran… 12', 'stack: 12…')
     """
     whole = " ".join(str(words).split())
-    digits = re.search(r"[ _-]?\d{1,2}$", whole)
+    digits = re.search(r"(?<!\d)(?<!\d[.,])[ _-]?\d{1,2}$", whole)
     end = "" if digits is None else digits[0]
     if len(whole) <= room or len(end) + 1 >= room:
         return whole if len(whole) <= room else whole[: max(0, room - 1)] + "…"

@@ -65,7 +65,7 @@ def _episode(trial: Trial) -> Iterator[list[TurnState]]:
     match.reset(seed=5)
     while True:
         yield match.turn_states("all")
-        if game.capabilities.public_view is not None:
+        if game.public_view is not None:
             yield match.turn_states("public")
         if match.done:
             return

@@ -37,7 +37,7 @@ def seats(trial: Trial) -> None:
 def public_view(trial: Trial) -> None:
     """Observers without a seat know no more than any seat does."""
     game, generator = trial.game, np.random.default_rng(3)
-    if game.capabilities.public_view is None:
+    if game.public_view is None:
         raise NotTried("the game has no public view")
     for table, seat in trial.views():
         seen = game.public_turn_state(table, match_id="m")
@@ -87,5 +87,5 @@ def _compare(trial: Trial, one: Match, other: Match, seat: int) -> None:
     agent = trial.game.agents[seat]
     trial.same(differences.in_turn_state(one.turn_state(agent), other.turn_state(agent)))
     trial.same(differences.in_observations(trial.game.versions, (one.table, seat), (other.table, seat)))
-    if trial.game.capabilities.public_view is not None:
+    if trial.game.public_view is not None:
         trial.same(differences.in_turn_state(one.public_turn_state(), other.public_turn_state()))

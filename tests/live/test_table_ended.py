@@ -15,7 +15,6 @@ from live.test_table_poker import Guest, until
 from needs import library
 from parlour import envs
 from parlour.envs import Action, AgentResponse
-from parlour.envs.core.capabilities import Capabilities
 from parlour.wrappers.live.common.clock import TimeBanks
 from parlour.wrappers.live.poker.host_session import PokerHostSession
 from parlour.wrappers.live.poker.hosted_table import PokerTimes
@@ -238,8 +237,14 @@ async def test_where_nothing_is_hidden_those_who_look_on_see_the_board():
         seen = (await eve.until("state"))["turn_state"]
         assert seen["game_state"] == turn["game_state"] and seen["current_turn_agent_id"] == "first"
         assert seen["allowed_actions"] == [] and not seen["is_my_turn"]
-    secret = replace(nim.game(), view=None, capabilities=Capabilities(), hidden=("heap",))
-    assert secret.capabilities.public_view is None
+
+
+def test_a_view_that_hides_something_has_no_public_view_of_a_game_before_it():
+    open_view = nim.game().view
+    own = replace(nim.game(), view=replace(open_view, game_state=lambda table, seat: {"heap": None}))
+    assert own.public_view is None
+    assert replace(nim.game(), view=None, hidden=("heap",)).public_view is None
+    assert replace(own, view=open_view).public_view is not None
 
 
 # Those who look on.

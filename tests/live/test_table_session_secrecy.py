@@ -26,7 +26,7 @@ def test_no_client_is_told_what_its_seat_may_not_know(game):
         return room.take(room.table._states([client])).inbox[client]
 
     assert game.seats == 1 or told(0) != told(game.seats - 1)
-    assert bool(told(99)) == (game.capabilities.public_view is not None)
+    assert bool(told(99)) == (game.public_view is not None)
     for client in (0, game.seats - 1, 99):
         seen, dealt = told(client), match._tables.copy()
         game.view.resample(match.table, client if client < 99 else 0, generator)

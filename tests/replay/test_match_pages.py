@@ -74,7 +74,7 @@ def test_the_pages_are_below_a_secret_path(server):
     assert get(server, f"{server.path}1")[1] == server.pages.match(1)
     for path in ("/", "/1", "1", "/favicon.ico", server.path[:-2]):
         assert get(server, path)[0] == 404, path
-    for name in ("3", "-1", "x", "1/"):
+    for name in ("3", "-1", "x", "1/", "9" * 5_000):
         assert get(server, f"{server.path}{name}")[0] == 404, name
 
 
@@ -88,6 +88,15 @@ def test_a_match_that_does_not_replay_says_why(server):
     assert status == 500
     assert "line 2 does not replay" in text
     assert get(server, f"{server.path}2")[0] == 200
+
+
+@pytest.mark.parametrize("end", [{}, {"outcome": None}, {"outcome": {"reason": "stopped"}}])
+def test_a_match_may_end_without_a_result(tmp_path, end):
+    begun = {"kind": "match", "game": "kuhn-v0", "options": {}, "seed": 1, "agent_ids": ["ann", "bob"]}
+    (tmp_path / "log").write_text(f"{json.dumps(begun)}\n{json.dumps({'kind': 'end', **end})}\n")
+    pages = MatchPages(tmp_path / "log", "log")
+    assert data(pages.contents())["results"] == [{}]
+    assert len(data(pages.match(0))["matches"]) == 1
 
 
 @pytest.mark.parametrize(

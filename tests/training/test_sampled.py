@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 from parlour import envs
 from parlour.envs.core.public_tree import END
+from parlour.envs.core.rng import GOLDEN
 from parlour.training import cli
+from parlour.training.algorithms.public_walk import follow
 from parlour.training.algorithms.sampled import WEIGHTS, SampledSolver, Sampling
 from parlour.training.evaluation.exact import best_response, flat_tree, nash_conv
 from parlour.training.runs.solving import SmallProblem
@@ -151,3 +153,13 @@ def test_a_solution_with_several_threads_goes_on_with_one():
 def test_settings_out_of_range_are_refused(name, value):
     with pytest.raises(ValueError, match=name):
         Sampling(**{name: value})
+
+
+def test_an_action_that_nobody_takes_is_not_drawn():
+    """The chances of the others are rounded: here they sum to less than 1 by more than what the draw leaves."""
+    state = SampledSolver(deals("kuhn"), sampling=Sampling(explore=0))._state
+    state.reach[0] = 0.01652764, 0.8132702, 0.91275555
+    state.strategy[0] = [[1, 1, 1], [0, 0, 0]]
+    state.words[0] = 112_115_707 * int(GOLDEN) % 2**64
+    assert follow(state, 0.0, 2, 0) == 0
+    assert state.reach[1].tolist() == state.reach[0].tolist()

@@ -104,8 +104,8 @@ def blank_state(deals: Deals, predict: bool, words: NDArray[np.uint64]) -> State
     nodes = Nodes(tree.kind, tree.first, tree.count, tree.street, tree.amount, tree.matrix, *begin)
     total = int(sizes.sum())
     lengths = total, total if predict else 0, total, int(others.sum())
-    numbers = (np.zeros(length, np.float32) for length in lengths)
-    return beside(State(nodes, *numbers, words, None, *(np.zeros(0),) * 9), deals, words)
+    regrets, latest, sums, baselines = (np.zeros(length, np.float32) for length in lengths)
+    return beside(State(nodes, regrets, latest, sums, baselines, words, None, *(np.zeros(0),) * 9), deals, words)
 
 
 def beside(state: State, deals: Deals, words: NDArray[np.uint64]) -> State:
@@ -269,11 +269,12 @@ def follow(state: Any, explore: float, children: int, d: int) -> int:
         return children
     left, drawn, chance = share(state.words), 0, 0.0
     for a in range(children):
-        chance = (1.0 - explore) * mass[a] / total + explore / children
-        drawn = a
-        left -= chance
-        if left < 0:
-            break
+        part = (1.0 - explore) * mass[a] / total + explore / children
+        if part > 0.0:  # rounded, the parts may sum to less than 1
+            drawn, chance = a, part
+            left -= part
+            if left < 0:
+                break
     below, scale = state.reach[d + 1], np.float32(1.0 / chance)
     state.scale[d] = scale
     for h in range(len(reach)):

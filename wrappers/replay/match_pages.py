@@ -58,7 +58,8 @@ class MatchPages:
         elif kind == "end" and self.matches:
             rows = payoffs(entry.get("outcome"))
             names = self._names or [row["agent_id"] for row in rows]
-            self._results[-1] = dict(zip(names, (row["utility"] for row in rows), strict=True))
+            if len(names) == len(rows):  # else the match has no result
+                self._results[-1] = dict(zip(names, (row["utility"] for row in rows), strict=True))
         if self.matches:
             self.matches[-1] += msgspec.json.encode(entry) + b"\n"
 

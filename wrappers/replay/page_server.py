@@ -36,7 +36,7 @@ class _Request(BaseHTTPRequestHandler):
                 self._send(HTTPStatus.NOT_FOUND, "text/plain", "there is no such page\n")
             elif name == "":
                 self._send(HTTPStatus.OK, "text/html", pages.contents())
-            elif name.isascii() and name.isdecimal() and int(name) < len(pages.matches):
+            elif name in map(str, range(len(pages.matches))):
                 with self.server.one_at_a_time:
                     text = pages.match(int(name))
                 self._send(HTTPStatus.OK, "text/html", text)

@@ -21,7 +21,7 @@ def check_view(game: Game, view: str) -> None:
     Raises:
         ValueError: for an unknown view; the error names the known ones.
     """
-    public = game.capabilities.public_view is not None
+    public = game.public_view is not None
     if view not in ("own", "public", "all") or (view == "public" and not public):
         named = ', "public"' if public else ""
         raise ValueError(f'render_view={view!r} is unknown; choose from "own"{named}, "all"')

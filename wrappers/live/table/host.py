@@ -298,5 +298,5 @@ def _warm_up(game: Game) -> None:
             asked.add(state.phase)
             game.capabilities.forecasts(state)
         match.submit(game.agents[match.turn], game.view.encode(match.table, game.view.safe(match.table)).action)
-    if game.capabilities.public_view is not None:
+    if game.public_view is not None:
         match.public_turn_state()

@@ -364,7 +364,7 @@ class TableHostSession:
             seat = self._clients[client]
             if seat is not None and self.seats[seat].dealt:
                 state = self.state(seat)
-            elif self.game.capabilities.public_view is not None:
+            elif self.game.public_view is not None:
                 state = self._referee.public_turn_state()
             else:
                 continue
