@@ -239,7 +239,7 @@ class _Run:
         """Start the clock. The first reset has already compiled the game."""
         self._budget.start()
         self._first = self._learner.timesteps
-        self._task = self._bar.add_task("training", total=self._config.total_timesteps, completed=self._first, note="")
+        self._task = self._bar.add_task("training", total=1.0, completed=self._budget.used(self._first), note="")
         self._counted = (self._tables.episodes, self._tables.winnings)  # of the earlier rollouts
         if self._league.checkpoints:
             self._league.resume(self._tables.policies)
@@ -272,8 +272,7 @@ class _Run:
         if self._config.evaluate_against and steps >= min(self._next_checkpoint, self._config.total_timesteps):
             results = self._evaluate()
         note = f"{per_second:,.0f} timesteps/s, {mean:+.2f} {unit} an episode{self._evaluations.note}"
-        used = self._budget.used(steps)  # 0 after random first steps alone
-        self._bar.update(self._task, completed=steps, total=steps / used if used else None, note=note)
+        self._bar.update(self._task, completed=self._budget.used(steps), note=note)
         return {"rollout/return": mean, "time/steps_per_second": per_second, **results}
 
     def evaluate_at_the_end(self) -> None:

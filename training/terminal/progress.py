@@ -48,4 +48,5 @@ def training_bar() -> Progress:
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    return _NotedBar(*columns, console=STDERR, refresh_per_second=4, disable=not STDERR.is_terminal)
+    disable = not STDERR.is_terminal
+    return _NotedBar(*columns, console=STDERR, refresh_per_second=4, disable=disable, speed_estimate_period=300)

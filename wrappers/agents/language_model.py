@@ -339,7 +339,8 @@ async def _named(model: Model) -> AsyncIterator[None]:
     except (ModelError, ImportError):
         raise
     except TimeoutError:
-        raise ModelError(f"{model.name} gave no answer within {float(f'{model.timeout:.2g}'):g} s", "late") from None
+        limit = f"{float(f'{model.timeout:.2g}'):g} s (--llm-timeout)"
+        raise ModelError(f"{model.name} gave no answer within {limit}", "late") from None
     except Exception as error:  # errors of the library, of its dependencies, or of an unusual endpoint
         where = f" at {without_secrets(model.base_url)}" if model.base_url else ""
         late = isinstance(error, library().APITimeoutError)
