@@ -342,7 +342,7 @@ def test_what_an_endpoint_does_is_told_in_words(body, words):
 def test_seconds_have_two_digits():
     async def main():
         async with endpoint.endpoint(endpoint.slow) as (url, _):
-            with pytest.raises(ModelError, match=r"within 0\.29 s$"):
+            with pytest.raises(ModelError, match=r"within 0\.29 s \(--llm-timeout\)"):
                 await model(url, timeout=0.287799).choose(CHAT, SCHEMA)
 
     run(main())

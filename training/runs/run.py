@@ -239,7 +239,8 @@ class _Run:
         """Start the clock. The first reset has already compiled the game."""
         self._budget.start()
         self._first = self._learner.timesteps
-        self._task = self._bar.add_task("training", total=1.0, completed=self._budget.used(self._first), note="")
+        self._task = self._bar.add_task("training", total=1.0, note="")
+        self._bar.update(self._task, completed=self._budget.used(self._first))
         self._counted = (self._tables.episodes, self._tables.winnings)  # of the earlier rollouts
         if self._league.checkpoints:
             self._league.resume(self._tables.policies)
