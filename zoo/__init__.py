@@ -5,7 +5,8 @@
 zoo:holdem` shows a card, and in a checkout ``.ci/zoo.py --take RUN`` replaces the policy of a game by that of a run.
 
 A game may have further policies for other numbers of seats, its variants, such as ``ultimatum-3``. They play as
-``zoo:ultimatum`` at tables at which that policy cannot play.
+``zoo:ultimatum`` at tables at which that policy cannot play. A further policy with another name, such as
+``holdem-blueprint``, plays only where it is named.
 """
 
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ import msgspec
 
 PREFIX = "zoo:"
 """With it begins the name of a policy of the zoo."""
-LARGEST = 2**20
+LARGEST = 5 * 2**20
 """Bytes that the weights of a policy may have."""
 FOLDER = Path(__file__).parent
 """Where the weights and the cards are."""
@@ -71,7 +72,7 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def names(folder: Path = FOLDER) -> list[str]:
-    """Return the names of all policies in a folder: those of their games, or ``GAME-SEATS``."""
+    """Return the names of all policies in a folder: those of their games, ``GAME-SEATS`` or ``GAME-WORD``."""
     return sorted(file.stem for file in folder.glob("*.npz"))
 
 
