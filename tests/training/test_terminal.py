@@ -97,4 +97,5 @@ def test_lines_end_between_words_and_plain_text_is_not_cleared():
         question = " ".join(shown[shown.index("Your turn") :].split())
         terminal.type("help")
         help_text = " ".join(terminal.until("\n> ").split())
-        assert question.count("[") and all(word.strip("()") in help_text for word in question.split("rules the game. ")[1].split())
+        choices = question.split("rules the game. ")[1]
+        assert choices.count("[") and all(word.strip("()") in help_text for word in choices.split())
