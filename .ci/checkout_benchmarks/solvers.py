@@ -21,37 +21,30 @@ SOME = 200
 """Iterations of a call."""
 
 
-def sampled(name: str) -> Callable[[], int]:
-    """Return what does some iterations from samples; each updates all hands of both seats."""
-    solver = SampledSolver(ListedDeals(game(name)).deals)
+def _some(iterate: Callable[[int], object]) -> Callable[[], int]:
+    """Return what does some iterations, and returns how many."""
 
     def run() -> int:
-        solver.run(SOME)
+        iterate(SOME)
         return SOME
 
     return run
+
+
+def sampled(name: str) -> Callable[[], int]:
+    """Return what does some iterations from samples; each updates all hands of both seats."""
+    return _some(SampledSolver(ListedDeals(game(name)).deals).run)
 
 
 def exact(name: str) -> Callable[[], int]:
     """Return what does some iterations of CFR+ on the whole tree."""
-    solver = TabularSolver(flat_tree(game(name)), "cfr+")
-
-    def run() -> int:
-        solver.run(SOME)
-        return SOME
-
-    return run
+    return _some(TabularSolver(flat_tree(game(name)), "cfr+").run)
 
 
 def sketch() -> Callable[[], int]:
     """Return what does some iterations of external sampling in Kuhn, one pair of cards each, and nothing besides."""
     regrets, sums, random = np.zeros((4, 3, 2)), np.zeros((4, 3, 2)), np.random.default_rng(0)
-
-    def run() -> int:
-        _sketch(SOME, regrets, sums, random)
-        return SOME
-
-    return run
+    return _some(lambda count: _sketch(count, regrets, sums, random))
 
 
 @njit

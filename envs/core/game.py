@@ -320,7 +320,8 @@ class Game(Immutable):
         Raises:
             ValueError: if the game has no public view.
         """
-        if self.public_view is None:
+        public_view = self.public_view
+        if public_view is None:
             raise ValueError(f"{self.id} has no public view")
         copy = plain(table)
         over = bool(copy.done)
@@ -333,7 +334,7 @@ class Game(Immutable):
             phase=self.view.phase(copy),
             is_my_turn=False,
             current_turn_agent_id=self.visible_turn(copy, -1),
-            game_state=as_dict(self.public_view.game_state(copy)),
+            game_state=as_dict(public_view.game_state(copy)),
             messages=list(messages),
             game_over=over,
             outcome={"payoffs": payoffs, "reason": outcome["reason"]} if over else None,
@@ -349,6 +350,7 @@ class Game(Immutable):
         """Render a game that has no renderer of its own."""
         copy = plain(table)
         if seat == -1:
-            return "" if self.public_view is None else f"{as_dict(self.public_view.game_state(copy))}"
+            public_view = self.public_view
+            return "" if public_view is None else f"{as_dict(public_view.game_state(copy))}"
         seats = range(self.seats) if seat is None else [seat]
         return "\n".join(f"{self.agents[one]}: {as_dict(self.view.game_state(copy, one))}" for one in seats)

@@ -336,11 +336,10 @@ class HoldemResolving:
             chances[:, child, : len(likely)] = likely
             kind = 1 + min(int(tree.action[child]), LEAST_RAISE)  # its way: fold, call or raise
             chances[kind, child] *= BIAS
-        for node in np.flatnonzero(nodes.kind < 2).tolist():
-            if node >= nodes.near:
-                children = slice(int(nodes.first[node]), int(nodes.first[node] + nodes.count[node]))
-                total = chances[:, children].sum(axis=1, keepdims=True)
-                chances[:, children] /= np.where(total > 0, total, 1)
+        for node in (nodes.near + np.flatnonzero(nodes.kind[nodes.near :] < 2)).tolist():
+            children = slice(int(nodes.first[node]), int(nodes.first[node] + nodes.count[node]))
+            total = chances[:, children].sum(axis=1, keepdims=True)
+            chances[:, children] /= np.where(total > 0, total, 1)
         buckets = np.array([[self._on(board[:count])[tree.hands] for count in (4, 5)] for board in tree.boards])
         return replace(tree, nodes=nodes._replace(chances=chances, buckets=buckets))
 

@@ -75,21 +75,21 @@ class _Comparison:
             logger.warning("%s: the options of the table cannot be read: %s", self.spec, describe_error(error))
 
 
-def _warn(self: _Comparison, differences: dict[str, Any], compare: Callable[[Mapping[str, Any]], Any]) -> None:
+def _warn(at: _Comparison, differences: dict[str, Any], compare: Callable[[Mapping[str, Any]], Any]) -> None:
     """Warn once of a table with other options than the training."""
-    game = self.player.game
-    self.player.on_turn = None
+    game = at.player.game
+    at.player.on_turn = None
     table = {name: value for name, value in differences.items() if game.options[name] != value}
     trained = _as_options({name: game.options[name] for name in table})
     line = "%s was trained with %s, and this table has %s; it plays better after: %s"
-    logger.warning(line, self.spec, trained, _as_options(table), remedy_for(game.name, differences, compare))
+    logger.warning(line, at.spec, trained, _as_options(table), remedy_for(game.name, differences, compare))
 
 
-def _show_rules(self: _Comparison, differences: dict[str, Any], _: object) -> None:
+def _show_rules(at: _Comparison, differences: dict[str, Any], _: object) -> None:
     """Give a language model the rules with the options of the table."""
-    game = self.player.game
+    game = at.player.game
     own = make_game(game.name, **{**game.options, **differences})
-    self.player.prompting = replace(self.player.prompting, game=own)
+    at.player.prompting = replace(at.player.prompting, game=own)
 
 
 def remedy_for(game: str, found: Mapping[str, Any], compare: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> str:

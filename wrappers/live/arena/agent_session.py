@@ -110,8 +110,7 @@ class ArenaAgentSession:
 
     def warm_up(self) -> None:
         """Prepare the translation of names, which takes up to a second, before the first turn."""
-        if self._game is not None:
-            self._game.words  # noqa: B018  # the first use takes the time
+        self._words.intersection(())
 
     def match_started(self, match_id: str, agent_ids: Sequence[str]) -> None:
         """Store the agents of a match in the order of their seats."""
@@ -147,11 +146,7 @@ class ArenaAgentSession:
         else:
             own = msgspec.structs.replace(platform.seen(state), game_id=self._game.id)
         answers = self._names(own)
-        names = (
-            None
-            if answers is None or (self._game is not None and self._game.words & answers.seat_of.keys())
-            else answers
-        )
+        names = None if answers is None or self._words & answers.seat_of.keys() else answers
         if names is None and answers is not None and named_order(own) != list(answers.seat_of):
             answers = None  # the game itself finds the seats in the state, and these may be others
         seen = own if names is None else names.state_for_game(own)
@@ -178,6 +173,10 @@ class ArenaAgentSession:
         if self._game is None or len(order) != self._game.seats or len(set(order)) != len(order):
             return None
         return SeatNames(order, self._game.agents)
+
+    @property
+    def _words(self) -> frozenset[str]:
+        return frozenset() if self._game is None else self._game.words
 
 
 def _remember(memory: dict[str, Any], match_id: str, value: Any) -> None:
