@@ -172,7 +172,7 @@ async def test_the_page_is_served_with_its_policy_and_nothing_else():
                 "game": "bargaining",
                 "page": "bargaining",
                 "seats": 2,
-                "unit": BARGAINING.unit,
+                "unit": "points",
                 "options": dict(BARGAINING.options),
                 "rules": envs.how_to_play(BARGAINING),
                 "protocol": "turnstate",
