@@ -14,6 +14,7 @@ streets are played as the policy does; the other player chooses, with each hand,
 
 from collections.abc import Callable
 from dataclasses import replace
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -115,29 +116,29 @@ class HoldemResolving:
         self._first_phase = RIVER if self._policy is None else STREETS[first]
         self._solutions: dict[bytes, _Solution | None] = {}  # by the hand until then; None: as the policy plays
 
-    def strategy(self, table: Any, late: Callable[[], bool]) -> NDArray[np.float64] | None:
+    def strategy(self, table: Any, left: Callable[[], float]) -> NDArray[np.float64] | None:
         """Return how likely each action index of the acting seat is in the solution, float64[A].
 
         Args:
             table: the record, as complete as `View.load` makes it.
-            late: tells whether time is over. It is called every few milliseconds.
+            left: returns the seconds left. It is called every few milliseconds.
 
         Returns:
             None where the policy's own action is to be played: before the first street, among more than two players,
             where time is over, and where the solution is no better than the policy.
         """
-        chances = self.strategies(table, late)
+        chances = self.strategies(table, left)
         hand = np.sort(table.cards[int(table.turn)])
         return None if chances is None else chances[(hand == HOLDINGS).all(axis=1)][0]
 
-    def strategies(self, table: Any, late: Callable[[], bool]) -> Floats | None:
+    def strategies(self, table: Any, left: Callable[[], float]) -> Floats | None:
         """Return the same for each pair of hole cards, float64[1326, A]; all 0 where the board has one of the cards."""
-        past = self._past(table, late)
+        past = self._past(table, left)
         if past is None:
             return None
         key = _key(past[0][0])
         if key not in self._solutions:
-            solved = self._solve(past, late)
+            solved = self._solve(past, left)
             if solved is not None and solved.after <= solved.before:
                 self._remember(solved)
             elif solved is not None and solved.iterations == self._iterations:
@@ -145,36 +146,39 @@ class HoldemResolving:
         solution = self._solutions.get(key)
         return None if solution is None else solution.chances(self._game.num_actions)
 
-    def solve(self, table: Any, late: Callable[[], bool]) -> Solved | None:
+    def solve(self, table: Any, left: Callable[[], float]) -> Solved | None:
         """Return the hand from a decision on, solved again; None where that cannot be, or time is over before."""
-        past = self._past(table, late)
-        return None if past is None else self._solve(past, late)
+        past = self._past(table, left)
+        return None if past is None else self._solve(past, left)
 
-    def _solve(self, past: tuple[Tables, Floats, tuple[int, int]], late: Callable[[], bool]) -> Solved | None:
+    def _solve(self, past: tuple[Tables, Floats, tuple[int, int]], left: Callable[[], float]) -> Solved | None:
         tables, weights, players = past
-        tree = None if late() else betting(self._game, tables[0], players)
+        tree = betting(self._game, tables[0], players) if left() > 0 else None
         if tree is None:
             return None
         if tree.limited:
-            limited = self._beyond(tree, late)
+            limited = self._beyond(tree, left)
             if limited is None:
                 return None
             tree = limited
         ranges = weights[:, tree.hands]
         ranges /= ranges.sum(axis=1, keepdims=True)
         ranges = (1 - self._uniform_share) * ranges + self._uniform_share / len(tree.hands)
-        policy = self._as_the_policy(tree, late)
+        policy = self._as_the_policy(tree, left)
         if policy is None:
             return None
         promised = hand_values(tree, 1, ranges[0], policy, best=False)
         resolver = Resolver(tree, ranges, 0, promised, start=policy if len(tree.boards) > 1 else None)
         part = PART if len(tree.boards) == 1 else 1
-        while resolver.iterations < self._iterations and not late():
+        begun = left()
+        before = exploited(tree, ranges, policy)
+        needed = 0.0 if begun == inf else begun - left()  # `after` takes as long
+        while resolver.iterations < self._iterations and left() > needed:
             resolver.run(min(part, self._iterations - resolver.iterations))
         if resolver.iterations < min(LEAST_ITERATIONS, self._iterations):
             return None
         average = resolver.average()
-        before, after = (exploited(tree, ranges, strategy) for strategy in (policy, average))
+        after = exploited(tree, ranges, average)
         return Solved(tree, ranges, policy, average, before, after, resolver.iterations)
 
     def warm_up(self) -> None:
@@ -185,10 +189,10 @@ class HoldemResolving:
             table = tables[0]
             self._game.rules.reset(table)
             while not table.done and int(table.phase) != phase:
-                left = int(table.seated.sum() - table.folded.sum())
-                self._game.rules.play(table, FOLD_ACTION if left > 2 else CALL_ACTION)
+                playing = int(table.seated.sum() - table.folded.sum())
+                self._game.rules.play(table, FOLD_ACTION if playing > 2 else CALL_ACTION)
             if not table.done:
-                self.solve(table, lambda: False)
+                self.solve(table, lambda: inf)
         self._iterations = iterations
 
     # The past.
@@ -204,16 +208,18 @@ class HoldemResolving:
         while len(self._solutions) > REMEMBERED:
             del self._solutions[next(iter(self._solutions))]
 
-    def _past(self, table: Any, late: Callable[[], bool]) -> tuple[Tables, Floats, tuple[int, int]] | None:
+    def _past(self, table: Any, left: Callable[[], float]) -> tuple[Tables, Floats, tuple[int, int]] | None:
         """Return the replayed record, the ranges and both players; None where nothing is solved."""
         seats = [seat for seat in range(int(table.seats)) if table.seated[seat] and not table.folded[seat]]
         if not self._first_phase <= int(table.phase) <= RIVER or len(seats) != 2 or table.turn not in seats:
             return None
         players = int(table.turn), sum(seats) - int(table.turn)
-        replayed = None if table.cards[table.turn, 0] < 0 else self._replayed(table, players, late)
+        replayed = None if table.cards[table.turn, 0] < 0 else self._replayed(table, players, left)
         return None if replayed is None else (*replayed, players)
 
-    def _replayed(self, table: Any, players: tuple[int, int], late: Callable[[], bool]) -> tuple[Tables, Floats] | None:
+    def _replayed(
+        self, table: Any, players: tuple[int, int], left: Callable[[], float]
+    ) -> tuple[Tables, Floats] | None:
         """Return the record with the hand replayed, and both ranges float64[2, 1326]; None if they do not fit."""
         tables = self._begun(table)
         past = tables[0]
@@ -222,7 +228,7 @@ class HoldemResolving:
             for k in range(int(rules.log_first(table, street)), int(table.log_end[street])):
                 entry = int(table.log[k])
                 seat, kind, bet = rules.entry_seat(entry), rules.entry_kind(entry), rules.entry_bet(entry)
-                if past.done or late() or int(past.turn) != seat or int(past.phase) != PREFLOP + street:
+                if past.done or left() <= 0 or int(past.turn) != seat or int(past.phase) != PREFLOP + street:
                     return None
                 move = Move(FOLD if kind == FOLD else RAISE if kind == RAISE else CALL, bet)
                 if seat in players:
@@ -288,7 +294,7 @@ class HoldemResolving:
         assert self._policy is not None
         return np.asarray(self._policy.buckets_on(tuple(board.tolist())))
 
-    def _as_the_policy(self, tree: Betting, late: Callable[[], bool]) -> Rows | None:
+    def _as_the_policy(self, tree: Betting, left: Callable[[], float]) -> Rows | None:
         """Return the policy's strategy in a tree, float32[rows, H]; None if time is over.
 
         An action that the tree does not have counts as the raise of the nearest amount; to fold to no bet, as a check.
@@ -297,7 +303,7 @@ class HoldemResolving:
         strategy = np.zeros((tree.rows, len(tree.hands)), np.float32)
         buckets = [self._on(board)[tree.hands] for board in tree.boards] if last > nodes.near else []
         for node in np.flatnonzero(nodes.kind[:last] < 2).tolist():
-            if late():
+            if left() <= 0:
                 return None
             table, first = tree.tables[node], int(nodes.first[node])
             if nodes.way[first] >= 0:  # as it is
@@ -321,11 +327,11 @@ class HoldemResolving:
         legal = np.flatnonzero(self._game.mask(table, int(table.turn))).tolist()
         return [(action, first + actions.index(_in_tree(self._game, table, action, actions))) for action in legal]
 
-    def _beyond(self, tree: Betting, late: Callable[[], bool]) -> Betting | None:
+    def _beyond(self, tree: Betting, left: Callable[[], float]) -> Betting | None:
         """Return a tree with both players' ways to play on beyond its depth limit; None if time is over."""
         nodes, each = tree.nodes, dict[int, Rows]()
         for node in range(nodes.near, len(nodes.kind)):
-            if late():
+            if left() <= 0:
                 return None
             if nodes.kind[node] < 2:
                 by_bucket = self._by_bucket(tree.tables[node])

@@ -1,7 +1,10 @@
 """Secrecy: two tables that differ only in what a seat may not know look the same to that seat, byte for byte."""
 
+from typing import Any
+
 import numpy as np
 
+from ..core.game import Game
 from ..core.match import Match
 from ..core.turn_state import TurnState
 from . import differences
@@ -28,15 +31,17 @@ def seats(trial: Trial) -> None:
             game.renderer.text(table, seat) == game.renderer.text(other, seat), "the rendered text of the seat differs"
         )
         changed = changed or other.tobytes() != table.tobytes()
-        hidden = hidden or differences.in_record(table, other, ignore=("stream",)) is not None
+        hidden = hidden or _hidden(table, other)
     trial.require(changed, "View.resample changes nothing, not even the random stream")
-    if not hidden:
-        raise NotTried("the view shows the whole record" if not game.hidden else NOTHING_LIKE_IT)
+    _require_hidden(game, hidden)
 
 
 def public_view(trial: Trial) -> None:
-    """Observers without a seat know no more than any seat does."""
-    game, generator = trial.game, np.random.default_rng(3)
+    """Observers without a seat know no more than any seat does.
+
+    It is not tried where `View.resample` redraws nothing but the random stream.
+    """
+    game, generator, hidden = trial.game, np.random.default_rng(3), False
     if game.public_view is None:
         raise NotTried("the game has no public view")
     for table, seat in trial.views():
@@ -47,6 +52,19 @@ def public_view(trial: Trial) -> None:
         other = table.copy()
         game.view.resample(other, seat, generator)
         trial.same(differences.in_turn_state(seen, game.public_turn_state(other, match_id="m")))
+        hidden = hidden or _hidden(table, other)
+    _require_hidden(game, hidden)
+
+
+def _hidden(table: Any, other: Any) -> bool:
+    """Return whether two records differ in more than the random stream."""
+    return differences.in_record(table, other, ignore=("stream",)) is not None
+
+
+def _require_hidden(game: Game, hidden: bool) -> None:
+    """Raise `NotTried` where nothing was hidden that a view could have shown."""
+    if not hidden:
+        raise NotTried("the view shows the whole record" if not game.hidden else NOTHING_LIKE_IT)
 
 
 def messages(trial: Trial) -> None:

@@ -1,5 +1,6 @@
 """Flop, turn and river solved again: values of all hands at once, ranges of the past, the gadget, the time limit."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -33,8 +34,8 @@ SMALL = {
 HEADS_UP = envs.game("holdem", seats=2)
 
 
-def never(*_):
-    return False
+def endless():
+    return math.inf
 
 
 class Mixing:
@@ -104,7 +105,7 @@ def test_values_at_showdowns_are_those_of_all_pairs_of_hands():
 def test_an_exact_best_response_is_that_of_the_game_tree():
     game = envs.game("holdem", **SMALL)
     policy, table, tree = Mixing(game), begun(game), flat_tree(game)
-    solved = HoldemResolving(game, policy, iterations=1, uniform_share=0).solve(table, never)
+    solved = HoldemResolving(game, policy, iterations=1, uniform_share=0).solve(table, endless)
     assert int(table.turn) == 1
     assert solved.before == pytest.approx(best_response(tree, tree.strategy_of(policy), 0)[0])
 
@@ -114,7 +115,7 @@ def test_the_solution_is_that_of_the_game_tree():
     table = begun(game)
     exact = solve(flat_tree(game), "cfr+", target=1e-5)
     river = betting(game, table, (1, 0))
-    ranges = HoldemResolving(game, Mixing(game), iterations=1, uniform_share=0).solve(table, never).ranges
+    ranges = HoldemResolving(game, Mixing(game), iterations=1, uniform_share=0).solve(table, endless).ranges
     resolver = Resolver(river, ranges, 0)
     resolver.run(2_000)
     assert exploited(river, ranges, resolver.average()) == pytest.approx(exact.values[0], abs=1e-2)
@@ -130,12 +131,12 @@ def test_ranges_follow_from_what_the_policy_would_have_done():
         aces = [bool((table.cards[seat] >= 48).any()) for seat in range(2)]
         if aces == [True, False] and table.dealer == 0:
             break
-    solved = HoldemResolving(game, policy, iterations=1, uniform_share=0).solve(table, never)
+    solved = HoldemResolving(game, policy, iterations=1, uniform_share=0).solve(table, endless)
     has_ace = (HOLDINGS[solved.tree.hands] >= 48).any(axis=1)
     players = int(table.turn), 1 - int(table.turn)
     assert (solved.ranges[players.index(0)] > 0).tolist() == has_ace.tolist()
     assert (solved.ranges[players.index(1)] > 0).tolist() == (~has_ace).tolist()
-    mixed = HoldemResolving(game, policy, iterations=1, uniform_share=0.1).solve(table, never)
+    mixed = HoldemResolving(game, policy, iterations=1, uniform_share=0.1).solve(table, endless)
     assert mixed.ranges.min() == pytest.approx(0.1 / len(has_ace))
 
 
@@ -146,11 +147,11 @@ def test_a_best_response_wins_no_more_and_much_less_from_a_weak_policy(seed):
     table = on_the_river(game, RaisesAces(game), seed)
     for policy in (RaisesAces(game), make_policy("zoo:holdem", game, seed=1)):
         resolving = HoldemResolving(game, policy, iterations=100)
-        solved = resolving.solve(table, never)
+        solved = resolving.solve(table, endless)
         assert solved.iterations == 100
         assert solved.tree.rows < MOST_ROWS
         assert solved.after <= solved.before
-        chances = resolving.strategy(table, never)
+        chances = resolving.strategy(table, endless)
         assert chances.sum() == pytest.approx(1)
         assert (game.mask(table, int(table.turn))[chances > 0] == 1).all()
     again = Resolver(solved.tree, solved.ranges, 0)
@@ -225,7 +226,7 @@ def by_pairs(tree, player, others, strategy):
 
 @pytest.mark.slow
 def test_values_of_a_flop_are_those_of_all_pairs_of_hands():
-    whole = HoldemResolving(HEADS_UP, Bucketed(), iterations=1).solve(on_street(HEADS_UP, FLOP), never).tree
+    whole = HoldemResolving(HEADS_UP, Bucketed(), iterations=1).solve(on_street(HEADS_UP, FLOP), endless).tree
     cards = np.sort(np.stack([whole.boards[:, 3], whole.boards[:, 4]]), axis=1)
     np.testing.assert_array_equal(cards, [sorted(set(range(52)) - set(whole.boards[0, :3].tolist()))] * 2)
     some = {name: getattr(whole.nodes, name)[:2] for name in ("strength", "order", "alive", "buckets")}
@@ -243,7 +244,7 @@ def test_values_of_a_flop_are_those_of_all_pairs_of_hands():
 
 
 def test_after_a_flop_the_other_player_may_fold_call_or_raise_more():
-    tree = HoldemResolving(HEADS_UP, Uniform(), iterations=1).solve(on_street(HEADS_UP, FLOP), never).tree
+    tree = HoldemResolving(HEADS_UP, Uniform(), iterations=1).solve(on_street(HEADS_UP, FLOP), endless).tree
     nodes = tree.nodes
     node = next(n for n in range(nodes.near, len(nodes.kind)) if tree.action[nodes.first[n]] == FOLD_ACTION)
     children = slice(nodes.first[node], nodes.first[node] + 3)  # fold, call, all-in
@@ -285,17 +286,17 @@ def test_flops_and_turns_are_solved_too_and_no_deadline_is_missed(phase, iterati
     PolicyAgent(HEADS_UP, search).respond(state)
     assert search.resolved == resolved
     if resolved:
-        solved = resolving.solve(table, never)
+        solved = resolving.solve(table, endless)
         assert solved.after < 0.8 * solved.before
-        assert HoldemResolving(HEADS_UP, RaisesAces(HEADS_UP), iterations=20).strategy(table, never) is None
-        assert HoldemResolving(HEADS_UP, policy, iterations=20, first="river").strategy(table, never) is None
+        assert HoldemResolving(HEADS_UP, RaisesAces(HEADS_UP), iterations=20).strategy(table, endless) is None
+        assert HoldemResolving(HEADS_UP, policy, iterations=20, first="river").strategy(table, endless) is None
 
 
 def test_a_river_card_that_is_not_open_changes_nothing():
     table, other = on_street(HEADS_UP, TURN), on_street(HEADS_UP, TURN)
     other.board[4] = other.cards[1 - int(other.turn), 0]
     strategies = [
-        HoldemResolving(HEADS_UP, Uniform(), iterations=10).strategies(each, never) for each in (table, other)
+        HoldemResolving(HEADS_UP, Uniform(), iterations=10).strategies(each, endless) for each in (table, other)
     ]
     np.testing.assert_array_equal(*strategies)
 
@@ -304,13 +305,13 @@ def test_a_solution_is_played_on_while_the_others_amounts_are_in_its_tree(monkey
     game, policy = HEADS_UP, Uniform()
     table = on_the_river(game, RaisesAces(game), 1)
     resolving = HoldemResolving(game, policy, iterations=60)
-    first = resolving.solve(table, never)
-    assert resolving.strategies(table, never) is not None
+    first = resolving.solve(table, endless)
+    assert resolving.strategies(table, endless) is not None
     tree = first.tree
     check = int(tree.nodes.first[0])  # then the other one goes all-in
     bet = int(tree.nodes.first[check] + tree.nodes.count[check] - 1)
     monkeypatch.setattr(HoldemResolving, "_solve", lambda *_: pytest.fail("it was solved again"))
-    again = resolving.strategies(tree.tables[bet], never)
+    again = resolving.strategies(tree.tables[bet], endless)
     children = slice(int(tree.nodes.first[bet]), int(tree.nodes.first[bet] + tree.nodes.count[bet]))
     np.testing.assert_allclose(again[tree.hands][:, tree.action[children]], first.solution[children].T, atol=1e-6)
 
@@ -320,7 +321,7 @@ def test_what_is_promised_is_kept_with_hands_that_the_range_takes_for_unlikely()
     """Without the gadget the hands that hardly count win more than the policy gives them; with it they win less."""
     game = HEADS_UP
     table = on_the_river(game, RaisesAces(game), 1)
-    solved = HoldemResolving(game, make_policy("zoo:holdem", game, seed=1), iterations=1).solve(table, never)
+    solved = HoldemResolving(game, make_policy("zoo:holdem", game, seed=1), iterations=1).solve(table, endless)
     tree, ranges = solved.tree, solved.ranges.copy()
     rare = np.random.default_rng(1).random(len(tree.hands)) < 0.5
     ranges[1, rare] *= 1e-2
@@ -338,11 +339,11 @@ def test_nothing_is_solved_before_the_river_or_among_three():
     game = envs.game("holdem", seats=3)
     policy = RaisesAces(game)
     resolving = HoldemResolving(game, policy, iterations=60)
-    assert resolving.strategy(begun(game), never) is None
+    assert resolving.strategy(begun(game), endless) is None
     table = on_the_river(game, policy, 1)
-    assert resolving.strategy(table, never) is None
+    assert resolving.strategy(table, endless) is None
     game.rules.play(table, 0)
-    assert resolving.solve(table, never) is not None
+    assert resolving.solve(table, endless) is not None
 
 
 class Clock:
@@ -371,6 +372,25 @@ def test_the_policys_action_is_played_when_time_is_over(step, resolved):
         assert clock.now <= 1.0 + 3 * step  # nothing more is begun once time is over
 
 
+def test_time_is_left_for_the_best_response_to_the_solution(monkeypatch):
+    table, clock = on_the_river(HEADS_UP, RaisesAces(HEADS_UP), 1), Clock(0.0)
+
+    def spent(function, seconds):
+        def slow(*args):
+            clock.now += seconds
+            return function(*args)
+
+        return slow
+
+    monkeypatch.setattr("parlour.envs.holdem.resolving.exploited", spent(exploited, 1.0))
+    monkeypatch.setattr(Resolver, "run", spent(Resolver.run, 0.02))
+    policy = RaisesAces(HEADS_UP)
+    search = ResolvingPolicy(policy, HoldemResolving(HEADS_UP, policy), seconds=2.5, seed=1, clock=clock)
+    PolicyAgent(HEADS_UP, search).respond(HEADS_UP.turn_state(table, int(table.turn)))
+    assert search.resolved == 1
+    assert 2.4 < clock.now < 2.55
+
+
 def test_it_plays_whole_hands_in_evaluations():
     game = envs.game("holdem", seats=2, stacks=20, hands=2)
     policy = make_policy("call", game, seed=1)
@@ -388,14 +408,14 @@ def test_the_probabilities_of_all_hands_are_those_that_each_hand_plays_by():
     policy = RaisesAces(game)
     table = on_the_river(game, policy, 1)
     resolving = HoldemResolving(game, policy, iterations=60)
-    whole = resolving.strategies(table, never)
+    whole = resolving.strategies(table, endless)
     possible = whole.sum(axis=1) > 0
     board = set(table.board.tolist())
     np.testing.assert_array_equal(possible, [not board & set(hand.tolist()) for hand in HOLDINGS])
     np.testing.assert_allclose(whole[possible].sum(axis=1), 1)
     for index in (np.flatnonzero(possible)[0], np.flatnonzero(possible)[500]):
         table.cards[int(table.turn)] = HOLDINGS[index]
-        np.testing.assert_array_equal(HoldemResolving(game, policy, iterations=60).strategy(table, never), whole[index])
+        np.testing.assert_array_equal(HoldemResolving(game, policy, iterations=60).strategy(table, endless), whole[index])
     search = ResolvingPolicy(policy, resolving, seed=1)
     hands = np.flatnonzero(possible)[:3]
     told = search.probabilities_on(table, hands, np.zeros((3, 1), "f4"), np.ones((3, game.num_actions), "i1"))
@@ -422,8 +442,8 @@ def test_after_a_solution_was_played_the_own_range_follows_from_it():
     resolving = HoldemResolving(game, policy, iterations=60, uniform_share=0)
     for seed in range(1, 40):
         table = on_the_river(game, RaisesAces(game), seed)
-        chances = resolving.strategies(table, never)
-        before = None if chances is None else resolving.solve(table, never)
+        chances = resolving.strategies(table, endless)
+        before = None if chances is None else resolving.solve(table, endless)
         after = np.array([table], table.dtype).view(np.recarray)[0]
         game.rules.play(after, CALL_ACTION)  # a check, and the other one bets
         if before is None or after.done:
@@ -433,11 +453,11 @@ def test_after_a_solution_was_played_the_own_range_follows_from_it():
             break
     else:
         pytest.fail("no river began with a check that a solution makes")
-    then = resolving.solve(after, never)
+    then = resolving.solve(after, endless)
     expected = before.ranges[0] * chances[before.tree.hands, CALL_ACTION]
     np.testing.assert_allclose(then.ranges[0], expected / expected.sum(), atol=1e-6)
     # Who did not play it takes the policy's own play.
-    other = HoldemResolving(game, policy, iterations=60, uniform_share=0).solve(after, never)
+    other = HoldemResolving(game, policy, iterations=60, uniform_share=0).solve(after, endless)
     assert np.abs(other.ranges[0] - then.ranges[0]).sum() > 0.01
 
 
@@ -446,7 +466,7 @@ def test_the_ranges_of_a_policy_that_plays_its_most_likely_action_follow_from_th
     drawn, likely = (make_policy("zoo:holdem", game, deterministic=one, seed=1) for one in (False, True))
     table = on_the_river(game, RaisesAces(game), 3)
     left = [
-        (HoldemResolving(game, one, iterations=1, uniform_share=0).solve(table, never).ranges > 0).sum()
+        (HoldemResolving(game, one, iterations=1, uniform_share=0).solve(table, endless).ranges > 0).sum()
         for one in (drawn, likely)
     ]
     assert left[1] < left[0]

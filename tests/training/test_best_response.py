@@ -48,13 +48,13 @@ class Folds:
     def __init__(self, heads_up):
         self.game = heads_up
 
-    def strategies(self, table, late):
+    def strategies(self, table, left):
         if not self.game.mask(table, int(table.turn))[0]:
             return None
         return np.eye(self.game.num_actions)[np.zeros(len(HOLDINGS), int)]
 
-    def strategy(self, table, late):
-        found = self.strategies(table, late)
+    def strategy(self, table, left):
+        found = self.strategies(table, left)
         return None if found is None else found[0]
 
 
@@ -338,7 +338,7 @@ def test_a_deterministic_policy_plays_its_most_likely_action(heads_up):
 class Nothing:
     """The game's part of a search that never finds anything."""
 
-    def strategies(self, table, late):
+    def strategies(self, table, left):
         return None
 
     strategy = strategies

@@ -12,7 +12,8 @@ from parlour.training import cli
 from parlour.training.algorithms.public_walk import follow
 from parlour.training.algorithms.sampled import WEIGHTS, SampledSolver, Sampling
 from parlour.training.evaluation.exact import best_response, flat_tree, nash_conv
-from parlour.training.runs.solving import SmallProblem
+from parlour.training.runs import solving
+from parlour.training.runs.solving import SmallProblem, read_checkpoint, write_checkpoint
 from parlour.wrappers.policies.loading import load_policy
 
 
@@ -123,6 +124,27 @@ def test_a_seat_that_is_updated_alone_finds_the_best_response(seat):
     for node in np.flatnonzero(solver.nodes.kind == 1 - seat).tolist():
         at = slice(int(solver.nodes.base[node]), int(solver.nodes.base[node]) + solver.strategies(node).size)
         assert np.array_equal(solver.regrets[at], fixed[at])
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+def test_a_measure_changes_nothing_of_the_solution(weights):
+    solver = solved("leduc", weights, 300)
+    before = {name: each.tobytes() for name, each in solver.state().items() if name != "words"}
+    solver.greedy_values(0, 100)
+    assert {name: each.tobytes() for name, each in solver.state().items() if name != "words"} == before
+
+
+def test_a_checkpoint_is_read_whatever_its_size_and_without_baselines_too(tmp_path, monkeypatch):
+    file = tmp_path / "state.npz"
+    one, other = SmallProblem(envs.game("leduc")), SmallProblem(envs.game("leduc"))
+    one.solvers[0].run(300)
+    write_checkpoint(one, file, "leduc")
+    monkeypatch.setattr(solving, "MOST_NUMBERS", 100)  # room for what stands beside the numbers
+    read_checkpoint(other, file, "leduc")
+    assert other.solvers[0].sums.tobytes() == one.solvers[0].sums.tobytes()
+    before = {name: each for name, each in one.solvers[0].state().items() if name != "baselines"}
+    other.solvers[0].set_state(before)
+    assert other.solvers[0].iterations == 300 and not other.solvers[0].state()["baselines"].any()
 
 
 def test_average_strategies_are_distributions():

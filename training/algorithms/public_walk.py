@@ -159,9 +159,9 @@ def least_regret(rule: Any, t: int, words: Any) -> float:
 def walk(state: Any, rule: Any, seat: int, t: int, least: float) -> None:
     """Walk the tree for one seat in iteration `t` and update it; its values at the root are in ``state.value[0]``.
 
-    Actions with regrets below `least` are left out.
+    Iteration 0 weighs nothing. Actions with regrets below `least` are left out.
     """
-    d, weight = 0, np.float32(t**rule.power)
+    d, weight = 0, np.float32(t**rule.power if t > 0 else 0.0)
     nodes, deal = state.nodes, state.deal
     enter(state, 0, 0)
     state.reach[0] = deal.weights[1 - seat]

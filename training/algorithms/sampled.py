@@ -128,6 +128,7 @@ class SampledSolver:
         """Let a decision have these strategies, float[rows, children], until it is updated."""
         start = int(self.nodes.base[node])
         self.regrets[start : start + strategies.size] = strategies.ravel()
+        self._state.latest[start : start + strategies.size] = 0
 
     def greedy_values(self, seat: int, deals: int) -> NDArray[np.float64]:
         """Return what a seat wins in new deals, in the unit of the payoffs: float64[deals].
@@ -135,13 +136,13 @@ class SampledSolver:
         It takes the action with the greatest regret, or a random one where none came; the other seat has its present
         strategy. A deal has all its hands, so that its value is a mean over many pairs of hands.
         """
-        kept, values = self.regrets.copy(), np.empty(deals)
+        kept, values = (self.regrets.copy(), self._state.latest.copy()), np.empty(deals)
         for node in np.flatnonzero(self.nodes.kind == seat).tolist():
             rows, count, start = self._shape(node)
             regrets = self.regrets[start : start + rows * count].reshape(rows, count)
             self.fix(node, regrets == regrets.max(axis=1, keepdims=True))
         self._measure(self._state, self.deals.data, self.rule, seat, values)
-        self.regrets[:] = kept
+        self.regrets[:], self._state.latest[:] = kept
         return values
 
     def _shape(self, node: int) -> tuple[int, int, int]:
@@ -186,8 +187,9 @@ class SampledSolver:
             ValueError: if it is of another tree, or of other weights.
         """
         own = self.state()
+        state = {"baselines": np.zeros_like(own["baselines"]), **state}  # the first checkpoints had none
         if {name: each.shape for name, each in own.items()} != {name: each.shape for name, each in state.items()}:
-            raise ValueError("the checkpoint is of another game, tree or weights")
+            raise ValueError("the checkpoint is of another tree or other weights")
         self.iterations = int(state["iterations"])
         for name in NUMBERS:
             own[name][:] = state[name]

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...envs.core.game import Game
 from ...envs.core.public_tree import ListedDeals
-from ...wrappers.policies.npz_files import read_arrays
+from ...wrappers.policies.npz_files import MOST_NUMBERS, read_arrays
 from ...wrappers.policies.solved import SolvedPolicy
 from ...wrappers.policies.tabular import TabularPolicy
 from ...wrappers.policies.trained_for import TrainedFor
@@ -200,7 +200,8 @@ def read_checkpoint(problem: Problem, file: Path, about: str) -> None:
     Raises:
         ValueError: if it is none, or of another game or other settings.
     """
-    arrays = read_arrays(file)
+    own = sum(each.nbytes for solver in problem.solvers for each in solver.state().values()) // 4
+    arrays = read_arrays(file, MOST_NUMBERS + own)  # what was written can be read
     if str(arrays.get("about")) != about:
         raise ValueError(f"{file} is no checkpoint of this game with these settings")
     for k, solver in enumerate(problem.solvers):

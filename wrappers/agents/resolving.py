@@ -1,5 +1,6 @@
 """A policy that solves the end of a game again before it acts there, on top of any policy, within a time limit."""
 
+import math
 import time
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -15,14 +16,15 @@ from .base import search_seconds
 class Resolving(Protocol):
     """A game's part."""
 
-    def strategy(self, table: Any, late: Callable[[], bool]) -> NDArray[np.float64] | None:
+    def strategy(self, table: Any, left: Callable[[], float]) -> NDArray[np.float64] | None:
         """Return how likely each action index of the acting seat is, float64[A]; None: as the policy plays.
 
-        `late` returns whether the time is over; the function calls it often, and then returns.
+        `left` returns the seconds left, infinity where there is no limit. The function calls it often, and returns
+        where none are left.
         """
         ...
 
-    def strategies(self, table: Any, late: Callable[[], bool]) -> NDArray[np.float64] | None:
+    def strategies(self, table: Any, left: Callable[[], float]) -> NDArray[np.float64] | None:
         """Return the same for each private hand of the acting seat, float64[H, A], in the game's order of hands."""
         ...
 
@@ -80,12 +82,12 @@ class ResolvingPolicy:
         """Return an action per table in `rows` (int64[M]), by observations and masks of the same length: int64[M]."""
         until = None if self._most is None else self._clock() + self._most
 
-        def late() -> bool:
-            return until is not None and self._clock() >= until
+        def left() -> float:
+            return math.inf if until is None else until - self._clock()
 
         actions = np.array(self.act(observations, masks), np.int64)
         for index, row in enumerate(rows.tolist()):
-            chances = None if late() else self._resolving.strategy(tables[row], late)
+            chances = self._resolving.strategy(tables[row], left) if left() > 0 else None
             open_chances = None if chances is None else chances * masks[index]
             if open_chances is not None and open_chances.sum() > 0:
                 actions[index] = self._random.choice(len(open_chances), p=open_chances / open_chances.sum())
@@ -105,6 +107,6 @@ class ResolvingPolicy:
             observations: the seat's observations with these hands, float32[M, D].
             masks: their masks, int8[M, A].
         """
-        chances = self._resolving.strategies(table, lambda: False)
+        chances = self._resolving.strategies(table, lambda: math.inf)
         likely = played(self.policy) or self.policy.probabilities
         return np.asarray(likely(observations, masks) if chances is None else chances[hands], np.float64)

@@ -17,20 +17,20 @@ LARGEST_MODEL = 2**31
 """Bytes that all parts of a model of another library may have together."""
 
 
-def read_arrays(path: str | PathLike[str]) -> dict[str, Any]:
-    """Return the arrays of a ``.npz`` by name.
+def read_arrays(path: str | PathLike[str], most: int = MOST_NUMBERS) -> dict[str, Any]:
+    """Return the arrays of a ``.npz`` by name, which all together have at most `most` numbers of four bytes.
 
     Raises:
         OSError: if the file cannot be read.
         ValueError: if it is no regular file or no ``.npz``, an array is not of plain data or has another size than it
-            says, or all together have more than `MOST_NUMBERS` numbers.
+            says, or they have more numbers.
         zipfile.BadZipFile, zlib.error: if it is damaged.
     """
-    with opened(path) as file, _archive(file, 8 * MOST_NUMBERS) as archive:
+    with opened(path) as file, _archive(file, 8 * most) as archive:
         parts = [part for part in archive.infolist() if part.filename.endswith(".npy")]
         numbers = sum(_numbers(archive, part) for part in parts)
-        if numbers > MOST_NUMBERS:
-            raise ValueError(f"its arrays have {numbers:,} numbers; {MOST_NUMBERS:,} are allowed")
+        if numbers > most:
+            raise ValueError(f"its arrays have {numbers:,} numbers; {most:,} are allowed")
         return {part.filename.removesuffix(".npy"): _array(archive, part) for part in parts}
 
 
