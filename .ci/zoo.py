@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Replace a policy of the zoo by that of a run, or add runs of other seeds to its card.
 
-    .ci/zoo.py --take RUN [--deals 2000] [--hands 500] [--decisions 200000]
+    .ci/zoo.py [NAME] --take RUN [--deals 2000] [--hands 500] [--decisions 200000]
     .ci/zoo.py NAME --against RUN …
     .ci/zoo.py NAME --pool VERSION [--checkpoints FILE …]
 
 With --take, a run or a policy file replaces the policy of its game; with another number of seats than that one, it
-becomes NAME-SEATS, which plays in its place where it cannot. The weights are written in half precision and without the
-critic, they are measured, and a new card is written. Old weights that a reference pool names move to the folder kept.
+becomes NAME-SEATS, which plays in its place where it cannot. With a NAME, such as holdem-blueprint, it gets this one.
+The weights are written in half precision and without the critic, they are measured, and a new card is written. Old
+weights that a reference pool names move to the folder kept.
 With a name and --against, runs of other seeds are measured and added to its card. With --pool the reference pool of a
 game is written: its bots, its policy of the zoo, the same policy with half of its decisions at random, the checkpoints
 of a run, whose weights are copied to the folder kept, and the marks of the scale. A released pool stays as it is.
@@ -49,6 +50,7 @@ from parlour.training.learning import run_folder
 from parlour.training.learning.settings import TrainConfig
 from parlour.wrappers.policies.loading import load_policy, load_run, policy_file, run_settings
 from parlour.wrappers.policies.mlp import MlpPolicy
+from parlour.wrappers.policies.solved import SolvedPolicy
 from parlour.wrappers.policies.tabular import TabularPolicy
 from parlour.wrappers.policies.trained_for import read_settings
 from parlour.zoo import FOLDER, LARGEST, PREFIX, Card, Measure, card, names, weights
@@ -74,7 +76,8 @@ def command(
     """Replace a policy of the zoo, or add runs of other seeds to its card.
 
     Args:
-        which: A name, such as holdem, to whose card the runs of --against are added.
+        which: A name, such as holdem, to whose card the runs of --against are added; with --take, the name that the
+            policy gets, such as holdem-blueprint. Default: that of its game.
         take: A run folder, its name below runs/, or a policy file, which replaces the policy of its game.
         made_by: The command that made a policy file, with its `--seed`; a run knows its own.
         budget: What a policy file cost; a run knows its own.
@@ -88,14 +91,12 @@ def command(
         checkpoints: Checkpoints of runs that the pool has too.
         folder: The folder of the zoo.
     """
-    if take is not None and which is not None:
-        raise ValueError(f"{which} and --take {take}: the run says which game's policy is replaced; leave {which} out")
-    if pool is not None and which is not None:
+    if pool is not None and which is not None and take is None:
         print(f"written: {_pool(which, pool, checkpoints, deals)}")
         return
     if take is not None:
         learned = LearnerArguments(decisions=decisions, learner=learner)
-        which = _take(take, made_by, budget, deals, hands, learned, against, folder)
+        which = _take(take, which, made_by, budget, deals, hands, learned, against, folder)
     elif which is None or not against:
         raise ValueError("give a run with --take, or a name such as holdem and runs with --against")
     else:
@@ -105,6 +106,7 @@ def command(
 
 def _take(
     spec: str,
+    name: str | None,
     made_by: str,
     budget: str,
     deals: int,
@@ -131,7 +133,9 @@ def _take(
         trained_for = loaded.trained_for
     folder.mkdir(parents=True, exist_ok=True)
     game = trained_for.make_game()
-    file = folder / f"{_name(game, folder)}.npz"
+    file = folder / f"{name or _name(game, folder)}.npz"
+    if not f"{file.stem}-".startswith(f"{game.name}-"):
+        raise ValueError(f"{name}: a policy of {game.name} is called {game.name}, or {game.name}- and a word")
     _keep(file)
     _write(loaded, file)
     measured_by, measures = _measures(str(file), game, deals, hands, learned, against)
@@ -271,13 +275,13 @@ def _write(loaded: Any, file: Path) -> None:
     Raises:
         ValueError: if the policy is not plain NumPy, or the file is too large; then no file is left.
     """
-    if isinstance(loaded, TabularPolicy):
+    if isinstance(loaded, TabularPolicy | SolvedPolicy):
         loaded.save(file)
     elif isinstance(loaded, MlpPolicy):
         loaded.save(file, half=True)
     else:
         raise ValueError(
-            f"a {type(loaded).__name__} does not play without torch: the zoo takes plain networks and tables"
+            f"a {type(loaded).__name__} does not play without torch: the zoo takes networks, tables, solved strategies"
         )
     if file.stat().st_size > LARGEST:
         size = file.stat().st_size

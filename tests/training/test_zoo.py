@@ -199,6 +199,16 @@ def test_a_policy_for_another_number_of_seats_is_added_beside_the_first(tmp_path
     assert "parlour exploit zoo:cournot-3 " in zoo.card("cournot-3", tmp_path / "zoo").measured_by
 
 
+def test_a_policy_gets_a_name_of_its_own(tmp_path, capsys, tool):
+    words = ["--take", "zoo:kuhn", "--folder", str(tmp_path), "--deals", "20", "--decisions", "0"]
+    words += ["--made-by", "parlour solve kuhn", "--budget", "nothing"]
+    assert tool(["leduc-word", *words]) == 2
+    assert "a policy of kuhn is called kuhn, or kuhn- and a word" in capsys.readouterr().err
+    assert tool(["kuhn-word", *words]) == 0
+    assert zoo.names(tmp_path) == ["kuhn-word"]
+    assert "parlour exploit zoo:kuhn-word " in zoo.card("kuhn-word", tmp_path).measured_by
+
+
 def test_a_card_repeats_the_settings_of_its_learned_response(tmp_path, tool):
     words = ["--take", "zoo:auction", "--folder", str(tmp_path), "--deals", "20", "--decisions", "128"]
     made = ["--made-by", "parlour train auction", "--budget", "nothing"]

@@ -210,9 +210,14 @@ def require_opponents(game: Game) -> None:
 
 
 def of_the_zoo(game: Game) -> tuple[str, ...]:
-    """Return the name of the zoo's policy for the game, if it can play it with its options and seats; else nothing."""
-    spec = f"{zoo.PREFIX}{game.name}"
-    return (spec,) if game.name in zoo.names() and not reason_against(spec, game) else ()
+    """Return the names of the zoo's policies that can play the game with its options and seats: first that of the game.
+
+    Variants for other numbers of seats have no name of their own here: they play in its place.
+    """
+    variants = zoo.variants(game.name)[1:]
+    own = [name for name in zoo.names() if f"{name}-".startswith(f"{game.name}-") and name not in variants]
+    specs = [f"{zoo.PREFIX}{name}" for name in sorted(own, key=len)]
+    return tuple(spec for spec in specs if not reason_against(spec, game))
 
 
 def reason_against(spec: str, game: Game) -> str:
