@@ -6,6 +6,7 @@
 MEASURES = {
     "peers": ("peers", "peers"),
     "solve": ("solvers", "solvers"),
+    "search": ("search", "search"),
     "sibling": ("sibling", "sibling"),
     "actors": ("actors", "actors"),
     "godot": ("godot", "godot"),

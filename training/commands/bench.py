@@ -35,7 +35,7 @@ def command(
 
     Args:
         names: The measurements: vector threads cuda cuda-games jax aec learner selfplay protocol tangram start
-            first-use first-decision memory growth; in a checkout also peers solve sibling actors godot arena
+            first-use first-decision memory growth; in a checkout also peers solve search sibling actors godot arena
             mafia-host replay. Default: all.
         quick: Shorter rounds, with less precise results.
         plot: Draw the curves of growth into this file (.svg, .png). Needs the extra plot.

@@ -1,0 +1,92 @@
+"""What search of hold'em is worth: exact values at decisions to which the zoo's blueprint comes in play with itself."""
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from parlour.envs import Game, game
+from parlour.envs.core.rng import streams
+from parlour.envs.holdem.betting import Betting
+from parlour.envs.holdem.range_walks import opposed
+from parlour.envs.holdem.resolving import STREETS, HoldemResolving, Solved
+from parlour.envs.holdem.subgame import hand_values
+from parlour.training.benchmarks.base import Row, Seconds
+from parlour.training.evaluation.scores import Score
+from parlour.wrappers.policies.base import Policy
+from parlour.wrappers.policies.loading import make_policy
+
+UNIFORM = 0.1
+"""The share of the ranges that is spread over all hands."""
+GOALS = {"river": 1.0, "turn": 5.0, "flop": 5.0}
+"""Seconds of a decision."""
+ROUNDS = 20
+"""Times the seconds of a measurement: the processor time of a street."""
+
+
+def search(seconds: Seconds) -> list[Row]:
+    """Each street of its own, without a limit of time: seconds, best responses, and what is won from the blueprint."""
+    table = game("holdem", seats=2)
+    policy = make_policy("zoo:holdem-blueprint", table, seed=1)
+    resolving = HoldemResolving(table, policy, uniform_share=UNIFORM)
+    resolving.warm_up()
+    rows = []
+    for street, goal in GOALS.items():
+        begun, spent, less, gains = time.process_time(), list[float](), list[float](), list[float]()
+        for state in _decisions(table, policy, STREETS[street]):
+            before = time.process_time()
+            solved = None if state is None else resolving.solve(state, _unlimited)
+            gains.append(0.0)
+            if solved is not None:
+                spent.append(time.process_time() - before)
+                less.append((solved.before - solved.after) / table.payoffs.unit)
+                if solved.after <= solved.before:
+                    gains[-1] = gain(solved) / table.payoffs.unit
+            if len(less) > 1 and time.process_time() - begun > ROUNDS * seconds:
+                break
+        rows.append(Row.of(f"search-{street}", f"{street} solved again", spent, "s", goal, lower=True))
+        for what, values in (
+            (f"— a best response on a {street} wins less than from the policy", less),
+            ("— the solution wins more than the policy from it, per hand", gains),
+        ):
+            score = Score.of(np.array(values), "big blinds", len(values))
+            note = f"{score} in {len(values):,} cases"
+            rows.append(Row(f"search-{street}", what, score.mean, "big blinds", note=note))
+    return rows
+
+
+def gain(solved: Solved) -> float:
+    """Return what the solution wins more than the policy from the policy, in chips on average."""
+    ranges = (solved.ranges - UNIFORM / len(solved.tree.hands)) / (1 - UNIFORM)  # as the policy comes there
+    tree, mixed = solved.tree, solved.policy.copy()
+    nodes, last = tree.nodes, tree.nodes.near if tree.limited else len(tree.nodes.kind)
+    for node in np.flatnonzero(nodes.kind[:last] == 0).tolist():
+        for board in range(1 if node < nodes.near else len(tree.boards)):
+            first = tree.row(int(nodes.first[node]), board)
+            children = slice(first, first + int(nodes.count[node]))
+            mixed[children] = solved.solution[children]
+    return _value(tree, ranges, mixed) - _value(tree, ranges, solved.policy)
+
+
+def _value(tree: Betting, ranges: NDArray[np.float64], strategy: NDArray[np.float32]) -> float:
+    won = hand_values(tree, 0, ranges[1], strategy, best=False)
+    return float(ranges[0] @ won / (ranges[0] @ opposed(tree.nodes.cards, ranges[1])))
+
+
+def _decisions(table: Game, policy: Policy, phase: int) -> Iterator[Any]:
+    """Play hands; yield the first decision of one seat on a street, or None where it has none."""
+    records = table.tables(1)
+    state = records[0]
+    for hand, word in enumerate(streams(1, 100_000)):
+        records.stream = word
+        table.rules.reset(state)
+        while not state.done and not (int(state.phase) == phase and int(state.turn) == hand % 2):
+            seat = int(state.turn)
+            action = policy.act(table.observation(state, seat)[None], table.mask(state, seat)[None])
+            table.rules.play(state, int(action[0]))
+        yield None if state.done else state
+
+
+def _unlimited() -> float:
+    return float("inf")
