@@ -3,8 +3,10 @@
 import errno
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import metadata
+from threading import Timer
 
 from .commands import COMMANDS
 from .parser import HELP, parse
@@ -35,6 +37,9 @@ EXTRAS = {
 MISTAKE = 2
 """Exit code of an error that the user can correct."""
 
+PATIENCE = 1.0
+"""Seconds of starting before a terminal says so."""
+
 REASONS = {
     errno.ENOENT: "there is no such file or folder",
     errno.EISDIR: "this is a folder, not a file",
@@ -64,7 +69,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     name = args[0]
     try:
-        run = parse(args)
+        with _said_that_it_starts(name):
+            run = parse(args)
         from .compiling import compiling_notice  # Numba; the command has loaded it by now
 
         with compiling_notice():
@@ -83,6 +89,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(end.code, str):
             return _complain(name, end.code.removeprefix(f"parlour {name}: "), MISTAKE)
         return end.code or 0
+
+
+@contextmanager
+def _said_that_it_starts(name: str) -> Iterator[None]:
+    """Say on a terminal that the command starts, if the body takes long: on a slow machine imports take 20 seconds."""
+    timer = Timer(PATIENCE, lambda: print(f"parlour {name} is starting …", file=sys.stderr, flush=True))
+    if sys.stderr.isatty():
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def _sentence(error: Exception) -> str:

@@ -94,7 +94,7 @@ class CompilingNotice(Listener):
 
     def _show(self) -> None:
         with self._lock:
-            if self._depth == 0 or self._timer is None:
+            if self._depth == 0 or self._timer is None or self._console.quiet:
                 return
             text = f"compiling {self._what} (first use; kept on disk)"
             if self._console.is_terminal:

@@ -26,8 +26,12 @@ FIELDS = "## Fields"
 MESSAGE_ONLY = "`message_only` sends messages to the others and keeps the turn."
 
 
-def how_to_play(game: "Game") -> str:
+def how_to_play(game: "Game", *, fields: bool = True) -> str:
     """Return the rules of a game in words, with the numbers of its options: Markdown, at most a page.
+
+    Args:
+        game: the game.
+        fields: whether the fields of `game_state` are described, which programs read.
 
     Raises:
         jinja2.TemplateError: if the template of the game cannot be filled in.
@@ -36,10 +40,10 @@ def how_to_play(game: "Game") -> str:
     words, _, own = template.render(_values(game)).partition(FIELDS)
     if "message_only" in game.view.action_spaces:
         words = f"{words.rstrip()}\n\n{MESSAGE_ONLY}"
-    kind = game.view.state_type
-    fields = dict(described(kind)) if kind else {}
-    lines = [line for line in own.splitlines() if fields.keys() & _names(line)]  # the options may leave fields out
-    lines += [f"- `{name}`: {meaning}" for name, meaning in fields.items() if name not in _names("".join(lines))]
+    kind = game.view.state_type if fields else None
+    meanings = dict(described(kind)) if kind else {}
+    lines = [line for line in own.splitlines() if meanings.keys() & _names(line)]  # the options may leave fields out
+    lines += [f"- `{name}`: {meaning}" for name, meaning in meanings.items() if name not in _names("".join(lines))]
     return "\n\n".join([words.strip(), *([f"{FIELDS} of `game_state`", "\n".join(lines)] if lines else [])])
 
 

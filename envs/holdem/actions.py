@@ -59,16 +59,17 @@ def allowed(game_state: HoldemState, seat: int, phase: str) -> list[AllowedActio
     called = f"put in {game_state.to_call} more"
     words = {"fold": "give up the hand", "check": "stay in for nothing", "call": called}
     return [
-        _raise_between(offer.min, offer.max)
+        _raise_between(offer.min, offer.max, any(player.bet for player in game_state.players))
         if offer.kind == "raiseTo"
         else AllowedAction(offer.kind, words[offer.kind], NOTHING)
         for offer in game_state.actions
     ]
 
 
-def _raise_between(low: int, high: int) -> AllowedAction:
+def _raise_between(low: int, high: int, bets: bool) -> AllowedAction:
     schema = ts.payload_schema({"amount": {"type": "integer", "minimum": low, "maximum": high}})
-    return AllowedAction("raiseTo", f"raise the bet to a total of {low} to {high} ({high} is all-in)", schema)
+    does = "raise the bet to a total of" if bets else "bet"
+    return AllowedAction("raiseTo", f"{does} {low} to {high} ({high} is all-in)", schema)
 
 
 def encode(table: Any, action: int) -> AgentResponse:

@@ -4,7 +4,7 @@ from typing import Any
 
 from .hands import card_name
 from .table import KINDS
-from .view import phase
+from .view import phase, results
 
 
 def render(table: Any, seat: int | None) -> str:
@@ -18,6 +18,10 @@ def render(table: Any, seat: int | None) -> str:
         amount = f" {int(table.last_amount)}" if table.last_amount else ""
         lines.append(f"last: player_{int(table.last_seat)} {KINDS[int(table.last_kind)]}{amount}")
     if table.done:
+        for row in results(table, seat):
+            if row["won"]:
+                how = row.get("rank", "all others folded")
+                lines.append(f"player_{row['seat']} wins {row['won']} from the pot: {how}")
         net = ", ".join(f"player_{i} {int(table.total[i]):+d}" for i in range(int(table.seats)))
         lines.append(f"over: {net}")
     return "\n".join(lines)

@@ -59,7 +59,7 @@ def test_a_person_does_not_see_the_bids_of_others():
     table, console = game("auction", seats=2), screen()
     person = HumanAgent(io.StringIO("submit_bid 1\n"), io.StringIO())
     TerminalMatch(table, [seated("truthful", table, 1), person], ["bot", "me"], console).play(1, seed=3)
-    before, _, after = console.file.getvalue().partition("player_1 (me): submit_bid 1")
+    before, _, after = console.file.getvalue().partition("player_1 (you): submit_bid 1")
     assert re.search(r"player_0 \(bot\): submit_bid ─", before)
     assert after
 
@@ -72,7 +72,7 @@ def test_a_villager_sees_nothing_of_the_night_and_no_vote_before_the_count():
     text = console.file.getvalue()
     assert "p1  villager" in text
     assert "others have chosen in secret" in text
-    assert "p1 (me): say I suspect nobody yet" in text
+    assert "p1 (you): say I suspect nobody yet" in text
     assert "nightAction" not in text
     assert re.search(r"p\d \(bot\): vote ─", text)
 
@@ -103,13 +103,23 @@ def test_a_person_reads_the_end_of_a_match_before_the_next_one_takes_its_place(h
     shown = []
     person = HumanAgent(io.StringIO("fold\n\nfold\n"), io.StringIO())
     match = TerminalMatch(heads_up, [seated("call", heads_up, 1), person], ["call", "me"], screen(), opening=["blinds"])
-    match.show = lambda headline, table, said: shown.append((headline, match.line().plain, list(said)))
+    match.show = lambda headline, table, said: shown.append((headline, match.line().plain, list(said), table))
     match.play(2, seed=3)
-    assert shown[0] == ("match 1 of 2", "big blinds so far: player_0 +0.0 · player_1 +0.0", ["blinds"])
-    second = [headline for headline, _, _ in shown].index("match 2 of 2")
+    assert shown[0][:3] == ("match 1 of 2", "big blinds so far: player_0 +0.0 · you +0.0", ["blinds"])
+    second = [headline for headline, *_ in shown].index("match 2 of 2")
     assert shown[second - 1][1].startswith("big blinds: player_0 +") and "so far" in shown[second][1]
     assert shown[-1][1].startswith("big blinds, sum of 2 matches: ")
-    assert person._screen.getvalue().count("Press Enter for the next match") == 1
+    assert person._screen.getvalue().count("Enter: next match") == 1
+    ends = [table for _, _, _, table in shown if "over: " in table]
+    assert len(ends) == 2 and all("\nplayer_0 wins 4 from the pot: all others folded" in end for end in ends)
+    assert match.result(1) == f"You have {match.line().plain.split()[-1]} big blinds after 2 matches."
+
+
+def test_who_leaves_reads_what_was_won(capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO("fold\nquit\n"))
+    args = ["play", "holdem", "--agents", "human", "call", "--delay", "0", "--seed", "3"]
+    assert cli.main(args) == 0
+    assert re.search(r"\nYou have -\d\.\d big blinds? after 1 match\.\n$", capsys.readouterr().out)
 
 
 def test_a_choice_without_values_says_what_it_does_and_rules_are_in_words(heads_up):

@@ -63,8 +63,13 @@ def test_one_screen_does_not_scroll_and_what_is_typed_early_is_no_answer():
     with playing("leduc", "--agents", "human", "zoo", "--matches", "1", "--seed", "3", "--delay", "1") as terminal:
         first = terminal.until("\n> ")
         assert CLEAR in first and "player_1 (zoo)" not in first.partition(CLEAR)[0]
+        terminal.type("rules")
+        page = terminal.until(": back > ")
+        assert page.count("\n") <= 24 and CLEAR not in page
+        terminal.type("q")
+        assert "Your turn" in terminal.until("\n> ").partition(CLEAR)[2]  # the table is back
         terminal.type("call")
-        shown = terminal.until("(human): call")
+        shown = terminal.until("(you): call")
         terminal.type("fold XYZZY")  # the screen pauses
         shown += terminal.until("\n> ")
         assert "XYZZY" not in shown
@@ -81,11 +86,11 @@ def test_typing_is_shown_again_after_sigterm():
     with playing("leduc", "--agents", "human", "call", "--seed", "3", "--delay", "30") as terminal:
         terminal.until("\n> ")
         terminal.type("call")
-        terminal.until("(human): call")  # the screen pauses
+        terminal.until("(you): call")  # the screen pauses
         assert not termios.tcgetattr(terminal._end)[3] & termios.ECHO
         terminal.process.terminate()
-        terminal.until("stopped")
-        assert terminal.process.wait(30) == 130
+        terminal.until("You have +0.0 chips after 0 matches.")
+        assert terminal.process.wait(30) == 0
         assert termios.tcgetattr(terminal._end)[3] & termios.ECHO
 
 
@@ -97,5 +102,5 @@ def test_lines_end_between_words_and_plain_text_is_not_cleared():
         question = " ".join(shown[shown.index("Your turn") :].split())
         terminal.type("help")
         help_text = " ".join(terminal.until("\n> ").split())
-        choices = question.split("rules the game. ")[1]
+        choices = question.split("state or quit. ")[1]
         assert choices.count("[") and all(word.strip("()") in help_text for word in choices.split())

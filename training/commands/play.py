@@ -1,7 +1,8 @@
 """`parlour play`: a match in the terminal, to watch or to play; also as a film or a page."""
 
 import sys
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,6 +17,7 @@ from ..runs.config import preset_options
 from ..terminal.console import Console
 from ..terminal.keyboard import hidden_typing
 from ..terminal.match import TerminalMatch
+from ..terminal.progress import STDERR
 from ..terminal.screen import QUESTION, Screen
 from .arguments import AgentsArguments, FilmArguments, GameArguments, PlayersArguments, SessionArguments
 from .lookup import HUMAN, agent, game_with, has_seats, names_seats, of_the_zoo, rivals, warn_about_differences
@@ -67,26 +69,49 @@ def command(
     people = any(isinstance(one, HumanAgent) for one in agents)
     opening = [_options(chosen)]
     if alone and chosen.seats > 1:
-        opening.append(f"You are {chosen.agents[0]}; {players.agents[1]} plays the others (--agents: other players).")
+        opening.append(f"You are {chosen.agents[0]}; {players.agents[1]} plays the others.")
     match = TerminalMatch(chosen, agents, players.agents, Console(), delay, opening=opening)
     if screen and people and not _has_room(match):
         raise ValueError("this terminal has no room to play on one screen: leave --screen out, or use parlour table")
     if screen and not people:
-        with opened(session.log) as match.log, Live(console=match.console, auto_refresh=False) as live:
+        with _alone_on_screen(), opened(session.log) as match.log, Live(console=match.console, auto_refresh=False) as live:
             match.show = Screen(match, live).show
             _finish(match, count, session.seed)
     elif out is not None:
         quiet = replace(match, console=Console(quiet=not people), delay=0.0)
         _record(quiet, out, film, count, session)
     else:
-        # Where a signal ends the match, too, what is typed is shown again.
-        with interruptible(), opened(session.log) as match.log, hidden_typing() as asking:
+        drawn = None if plain or not people or not _has_room(match) else Screen(match, None)
+        with ExitStack() as stack:
+            if drawn is not None:
+                match.show = drawn.show
+                stack.enter_context(_alone_on_screen())
+            stack.enter_context(interruptible())  # where a signal ends the match, too, what is typed is shown again
+            match.log = stack.enter_context(opened(session.log))
+            asking = stack.enter_context(hidden_typing())
             for person in (one for one in agents if isinstance(one, HumanAgent)):
-                person.asking = asking
-                person.hears_all = plain or not _has_room(match)
-                match.show = None if person.hears_all else Screen(match, None).show
-            _finish(match, count, session.seed)
-        match.console.print(match.table())
+                person.asking, person.hears_all = asking, drawn is None
+                person.redraw = None if drawn is None else drawn.draw
+            try:
+                _finish(match, count, session.seed)
+            except KeyboardInterrupt:
+                if match.eyes is None:
+                    raise
+                match.console.print()
+        if match.eyes is not None:
+            match.console.print(match.result(match.eyes))
+        else:
+            match.console.print(match.table())
+
+
+@contextmanager
+def _alone_on_screen() -> Iterator[None]:
+    """Show no progress on stderr: it would stand in the table."""
+    STDERR.quiet = True
+    try:
+        yield
+    finally:
+        STDERR.quiet = False
 
 
 def _has_room(match: TerminalMatch) -> bool:

@@ -1,6 +1,7 @@
 """`parlour train`: begins or resumes a training run."""
 
 import argparse
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,11 +10,15 @@ from typing import Annotated, Any
 import tyro
 
 from ...envs import find as find_game
+from ...wrappers.policies.loading import run_settings
 from ..algorithms import find
+from ..learning.run_folder import RUNS
 from ..learning.settings import ALGORITHM, TrainConfig
 from ..runs.config import load_config, preset_for
 from ..runs.run import resume as resume_run
 from ..runs.run import train
+from ..terminal.console import Console
+from .lookup import rivals
 
 FIRST = (
     "options",
@@ -83,9 +88,21 @@ def _train_command(default: TrainConfig, args: Sequence[str]) -> Callable[..., N
             resume: The run to continue: its folder or its name below runs/. It allows --total-timesteps (in total)
                 and --minutes (from now on).
         """
-        train(replace(settings, options={**default.options, **settings.options}), ["parlour", "train", *args])
+        folder = train(replace(settings, options={**default.options, **settings.options}), ["parlour", "train", *args])
+        _tell_next(folder)
 
     return command
+
+
+def _tell_next(folder: Path) -> None:
+    """Print the command that comes next: it measures the policy, or shows it play where all seats share one reward."""
+    game, name = run_settings(folder).make_game(), str(folder if folder.parent != RUNS else folder.name)
+    if game.payoffs.shared:
+        command = ["play", game.name, "--agents", *[name] * game.seats]
+    else:
+        bots = [bot for bot in rivals(game) if bot != "random"][:2]
+        command = ["evaluate", name, "--against", *(bots or ["random"])]
+    Console().print(f"next: {shlex.join(['parlour', *command])}", markup=False, soft_wrap=True)
 
 
 def _resume_command(args: Sequence[str]) -> Callable[..., None]:
@@ -108,6 +125,6 @@ def _resume_command(args: Sequence[str]) -> Callable[..., None]:
             find_game(game)
         more = {"total_timesteps": total_timesteps, "minutes": minutes}
         overrides: dict[str, Any] = {name: value for name, value in more.items() if value is not None}
-        resume_run(resume, command=["parlour", "train", *args], **overrides)
+        _tell_next(resume_run(resume, command=["parlour", "train", *args], **overrides))
 
     return command

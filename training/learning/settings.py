@@ -118,8 +118,8 @@ class TrainConfig:
     Empty: no evaluations. Change it to those that you compare with, to see how strength grows."""
 
     run: Annotated[Path | None, tyro.conf.arg(constructor=run_path, metavar="NAME|PATH")] = None
-    """The run folder: its name below runs/, or its path. Default: the game and the time. Change it to find the
-    run again."""
+    """Name of the run: its folder, runs/NAME, holds the policy, the settings and the checkpoints; other commands
+    take the name. Or the path of the folder. Default: the game and the time. Change it to find the run again."""
 
     def league(self) -> League:
         """Return the league of a run with these settings.

@@ -1,10 +1,13 @@
 """Evaluations during training: against fixed opponents, and exploitability where it can be computed."""
 
+from collections.abc import Iterator
+from contextlib import suppress
+
 from ...envs import Game, Policy
 from ...wrappers.policies.loading import make_policy
 from ...wrappers.policies.mlp import MlpPolicy
 from ..evaluation.best_response import best_response
-from ..evaluation.duplicate import evaluate
+from ..evaluation.duplicate import evaluate, unit_per_game
 from ..evaluation.exact import Probable, flat_tree, nash_conv
 from ..evaluation.theory import compare
 from ..learning.settings import TrainConfig
@@ -17,6 +20,8 @@ DEALS = 1_000
 """Deals per opponent. Each is played once with the policy in each seat."""
 HANDS = 200
 """Number of hands of the best response."""
+FEW = 200
+"""Deals of `Evaluations.glance`."""
 
 
 class Evaluations:
@@ -50,6 +55,23 @@ class Evaluations:
                 self._tree = None
         if self._best_response:
             best_response(make_policy("random", game, seed=0), game, hands=4)  # raises if there is no method
+
+    def glance(self, policy: Policy) -> None:
+        """Play a few deals against the game's first bot but `random`, for `note`. Nothing if `run` does it.
+
+        The mean reward in self-play does not say whether a policy learns: in games whose rewards sum to 0 it is 0.
+        """
+        if self._config.evaluate_against or self._game.payoffs.shared:
+            return
+        self._same_draws(policy)
+        name, rival = next(self._bots())
+        self.latest = {f"eval/{name}": evaluate(policy, self._game, [rival], deals=FEW, seed=self._config.seed).mean}
+
+    def _bots(self) -> Iterator[tuple[str, Policy]]:
+        """Yield the bots that can play the game with its options, and at last `random`."""
+        for name in [*(one for one in self._game.bots if one != "random"), "random"]:
+            with suppress(ValueError):
+                yield name, make_policy(name, self._game, seed=self._config.seed)
 
     def run(self, policy: Policy) -> dict[str, float]:
         """Evaluate a policy and return the results.
@@ -87,10 +109,13 @@ class Evaluations:
 
     @property
     def note(self) -> str:
-        """The last results for the progress line; empty before the first evaluation."""
+        """The last results for the progress line, with their unit; empty before the first evaluation."""
         shown = {
             name: value
             for name, value in self.latest.items()
             if name.startswith("eval/") and not name.endswith("_interval")
         }
-        return "".join(f", {name.removeprefix('eval/')} {value:+.2f}" for name, value in shown.items())
+        words = {name: f"against {name}" for name in self._game.bots}
+        results = ((name.removeprefix("eval/"), value) for name, value in shown.items())
+        text = ", ".join(f"{words.get(name, name)} {value:+.2f}" for name, value in results)
+        return f"{text} {unit_per_game(self._game)}" if text else ""

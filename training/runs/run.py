@@ -15,6 +15,7 @@ from ...envs.core.files import no_files
 from ...envs.core.options import named
 from ...wrappers.policies.loading import make_policy
 from ..algorithms import find
+from ..evaluation.duplicate import unit_per_game
 from ..learning import run_folder
 from ..learning.behavioural_cloning import clone
 from ..learning.dagger import corrections
@@ -264,15 +265,18 @@ class _Run:
 
     def on_rollout_end(self) -> dict[str, float]:
         """Return the rollout's mean return, the speed and the results of an evaluation, if one is due; show them."""
-        steps, tables, unit = self._learner.timesteps, self._tables, self._tables.game.payoffs.unit_name
+        steps, tables = self._learner.timesteps, self._tables
         episodes, winnings = tables.episodes - self._counted[0], tables.winnings - self._counted[1]
         self._counted = (tables.episodes, tables.winnings)
         per_second = (steps - self._first) / self._budget.seconds()
         mean = winnings / max(1, episodes)
-        results = {}
-        if self._config.evaluate_against and steps >= min(self._next_checkpoint, self._config.total_timesteps):
+        results, due = {}, steps >= min(self._next_checkpoint, self._config.total_timesteps)
+        if self._config.evaluate_against and due:
             results = self._evaluate()
-        note = f"{per_second:,.0f} timesteps/s, {mean:+.2f} {unit} an episode{self._evaluations.note}"
+        elif not self._bar.disable and (due or not self._evaluations.note):
+            self._evaluations.glance(self._learner.policy(self._config.seed))
+        measured = self._evaluations.note or f"mean return {mean:+.2f} {unit_per_game(tables.game)}"
+        note = f"{per_second:,.0f} timesteps/s; {measured}"
         self._bar.update(self._task, completed=self._budget.used(steps), note=note)
         return {"rollout/return": mean, "time/steps_per_second": per_second, **results}
 

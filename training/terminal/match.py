@@ -1,6 +1,7 @@
 """TerminalMatch: a match between agents, shown in the terminal."""
 
 import logging
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -74,7 +75,7 @@ class TerminalMatch:
         for agent in self.agents:
             if isinstance(agent, HumanAgent):
                 agent.compact = True  # the table is on the screen already
-                agent.rules = partial(how_to_play, self.game)
+                agent.rules = partial(_rules, self.game)
         self.totals = [0.0] * self.game.seats
 
     def play(self, episodes: int, seed: int | None) -> None:
@@ -99,7 +100,7 @@ class TerminalMatch:
         """Wait before the next table takes the place of this one: for a person, or longer than between actions."""
         person = None if self.eyes is None else self.agents[self.eyes]
         if isinstance(person, HumanAgent):
-            person.wait("Press Enter for the next match (quit: leave). ")
+            person.wait("Enter: next match, quit: leave > ")
         else:
             time.sleep(AT_END * self.delay)
 
@@ -118,7 +119,7 @@ class TerminalMatch:
                     # The choices of others may be hidden; the table shows a person all that it may know.
                     did = headline(response.action) if self.eyes in (None, seat) else response.action.action_type
                     then = "" if env.table.done or self._phase(env) == phase else f" ({phase})"  # the table is further
-                    self._show(env, f"{player} ({self.names[seat]}): {did}{then}", self._said(response))
+                    self._show(env, f"{player} ({self._who(seat)}): {did}{then}", self._said(response))
                     time.sleep(self.delay)
                 elif self._seen(env, seat):
                     self._show(env, "others have chosen in secret")
@@ -160,6 +161,9 @@ class TerminalMatch:
         secret = self.eyes is not None and seat != self.eyes and not env.table.done
         return not secret or self.game.visible_turn(env.table, self.eyes or 0) is not None
 
+    def _who(self, seat: int) -> str:
+        return "you" if seat == self.eyes else self.names[seat]
+
     def _show(self, env: GameEnv, headline: str, said: Sequence[str] = ()) -> None:
         text = self.game.renderer.text(env.table, self.eyes)
         if self.show is not None:
@@ -172,8 +176,8 @@ class TerminalMatch:
         """Return the results as a table."""
         table = Table("seat", "who", self._unit())
         table.columns[2].justify = "right"
-        for seat, name in enumerate(self.names):
-            table.add_row(self.game.agents[seat], name, self._total(seat))
+        for seat, agent in enumerate(self.game.agents):
+            table.add_row(agent, self._who(seat), self._total(seat))
         return table
 
     def models(self) -> Table | None:
@@ -184,8 +188,13 @@ class TerminalMatch:
 
     def line(self) -> Text:
         """Return the results in one line, for small screens."""
-        totals = [f"{agent} {self._total(seat)}" for seat, agent in enumerate(self.game.agents)]
+        agents = enumerate(self.game.agents)
+        totals = [f"{'you' if seat == self.eyes else agent} {self._total(seat)}" for seat, agent in agents]
         return Text(f"{self._unit()}: {' · '.join(totals)}")
+
+    def result(self, seat: int) -> str:
+        """Return what a seat has won, in a sentence."""
+        return f"You have {self._total(seat)} {self.game.payoffs.unit_name} after {counted(self.played, 'matches')}."
 
     def _unit(self) -> str:
         unit = self.game.payoffs.unit_name
@@ -205,6 +214,11 @@ def model_table(models: Mapping[str, ModelStatistics]) -> Table:
     for line in lines:
         table.add_row(*line)
     return table
+
+
+def _rules(game: Game) -> str:
+    """Return the rules of a game for a person, without the marks of Markdown."""
+    return re.sub(r"(?m)^#+ |`", "", how_to_play(game, fields=False))
 
 
 def _submitted(env: GameEnv, recorder: Recorder | None, response: AgentResponse, notes: dict[str, Any]) -> ActionResult:

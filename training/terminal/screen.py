@@ -36,24 +36,32 @@ class Screen:
         self._console = match.console if live is None else live.console
         self._below = QUESTION if live is None else 1
         self._done: deque[str] = deque(maxlen=REMEMBERED if live is not None else self._console.height)
+        self._table = ""
 
     def show(self, headline: str, table: str, said: Sequence[str]) -> None:
         """Show the table as text; `headline` is the latest action, or the number of a new episode."""
         self._done.append(headline)
         for words in said:
             self._done.extend(wrap(words, LATELY[1] - 4, max_lines=WORDS))
+        self._table = table
+        self.draw()
+
+    def draw(self) -> None:
+        """Draw the screen again."""
         if self._live is not None:
-            self._live.update(self._drawn(table), refresh=True)
+            self._live.update(self._drawn(self._table), refresh=True)
         else:
             self._console.clear()
-            self._console.print(self._drawn(table))
+            self._console.print(self._drawn(self._table))
 
     def _drawn(self, table: str) -> RenderableType:
         """Return the drawing, fitted to the terminal: the end of the table is cut off, never the latest action."""
         console = self._console
         text = Text(table)
         text.highlight_regex(r"(?m)^>.*$", "bold yellow")  # the acting seat
-        title = " · ".join(filter(None, [self._match.game.id, self._match.number]))
+        eyes = self._match.eyes
+        you = "" if eyes is None else f"you are {self._match.game.agents[eyes]}"
+        title = " · ".join(filter(None, [self._match.game.id, self._match.number, you]))
         board = Panel(text, title=Text(title), expand=False)
         rows = len(console.render_lines(board))
         beside = console.width - console.measure(board).maximum - 1

@@ -13,11 +13,12 @@ import numpy as np
 from ...envs.core.turn_state import Action, AgentResponse, AllowedAction, Message, MessageScope, TurnState
 from .base import printable
 
-HELP = """Write the number of a choice or the first letters of its name, and after it the values of its fields:
-in order, or as name=value. Fields in <> are required, fields in [] are not. Text and shares take the rest of the line.
-help or ?: this text and what each choice does.   rules: the rules in words.   state: all that you see of the table.
-quit or Ctrl-C: leave."""
+HELP = """Type the number of a choice or the first letters of its name, and after it its values, as in "3 6".
+Values in <> are required, values in [] are not. Text and shares take the rest of the line.
+rules: the rules in words.   state: all that you see of the table.   quit or Ctrl-C: leave."""
 LEAVE = ("quit", "exit", "q")
+ROOM = 2
+"""The lines of the screen below a page of a long text."""
 
 
 class HumanAgent:
@@ -33,6 +34,7 @@ class HumanAgent:
         hears_all: whether a compact turn shows public messages too, or only private ones: the program shows the others.
         asking: a context in which an answer is read.
         rules: returns the rules of the game in words, which the answer ``rules`` shows; None: there are none.
+        redraw: shows the table again, whose place a text has taken; None: the table stands above the text.
     """
 
     def __init__(self, source: TextIO | None = None, screen: TextIO | None = None, *, compact: bool = False) -> None:
@@ -42,6 +44,7 @@ class HumanAgent:
         self.compact = compact
         self.hears_all = True
         self.rules: Callable[[], str] | None = None
+        self.redraw: Callable[[], None] | None = None
         self._heard: tuple[str, list[Message]] = ("", [])  # the match, and its messages that were shown
 
     def respond(self, state: TurnState) -> AgentResponse:
@@ -51,17 +54,17 @@ class HumanAgent:
             EOFError: at the end of `source`.
             KeyboardInterrupt: for ``quit``, as for Ctrl-C.
         """
-        self._write(self._news(state) if self.compact else _as_text(state))
-        self._write(_choices(state.allowed_actions))
+        asked = "\n".join([self._news(state) if self.compact else _as_text(state), _choices(state.allowed_actions)])
+        self._write(asked)
         while True:
             line = self._line("> ")
             word = line.strip().lower()
             if word in ("help", "?"):
-                self._write("\n".join([HELP, _choices(state.allowed_actions, described=True)]))
+                self._read("\n".join([HELP, _choices(state.allowed_actions, described=True)]), asked)
             elif word == "rules":
-                self._write("there are no rules in words here" if self.rules is None else self.rules())
+                self._read("there are no rules in words here" if self.rules is None else self.rules(), asked)
             elif word == "state":
-                self._write(_as_text(state))
+                self._read(_as_text(state), asked)
             else:
                 try:
                     return AgentResponse(parse(line, state.allowed_actions))
@@ -74,14 +77,35 @@ class HumanAgent:
 
     def _line(self, question: str) -> str:
         """Return the line that is typed after a question."""
+        line = self._typed(question)
+        if line.strip().lower() in LEAVE:
+            raise KeyboardInterrupt
+        return line
+
+    def _typed(self, question: str) -> str:
         with self.asking():
             self._write(question, end="")
             line = (self._source or sys.stdin).readline()
         if not line:
             raise EOFError("no more answers from the person at the terminal")
-        if line.strip().lower() in LEAVE:
-            raise KeyboardInterrupt
         return line
+
+    def _read(self, text: str, asked: str) -> None:
+        """Show a text, on a terminal a page at a time; then the table again, and what was asked."""
+        if not (self._screen or sys.stdout).isatty():
+            self._write(text)
+            return
+        size = shutil.get_terminal_size()
+        lines = "\n".join(_wrapped(line, size.columns - 1) for line in text.split("\n")).split("\n")
+        room = max(1, size.lines - ROOM)
+        for start in range(0, len(lines), room):
+            self._write("\n".join(lines[start : start + room]))
+            more = start + room < len(lines)
+            if (more or self.redraw) and self._typed("Enter: more, q: back > " if more else "Enter: back > ").strip():
+                break
+        if self.redraw is not None:
+            self.redraw()
+            self._write(asked)
 
     def _news(self, state: TurnState) -> str:
         """Return the turn in one line, and the messages since the last turn."""
@@ -92,7 +116,7 @@ class HumanAgent:
         heard = (one for one in new if self.hears_all or one.scope == MessageScope.PRIVATE)
         said = [f"  {message.sender_id}: {printable(message.content)}" for message in heard]
         return "\n".join(
-            [*said, f"Your turn ({state.agent_id}, {state.phase}). help explains the choices, rules the game."]
+            [*said, f"Your turn ({state.agent_id}, {state.phase}). You can also type help, rules, state or quit."]
         )
 
     def _write(self, text: str, end: str = "\n") -> None:
@@ -113,8 +137,8 @@ def _wrapped(line: str, width: int) -> str:
 def parse(line: str, allowed: list[AllowedAction]) -> Action:
     """Read an action from text: its type or its number, and the values of its payload in order or as ``name=value``.
 
-    The type may be cut to its first letters. The numbers count from 1, in the order of `allowed`. Of a single choice
-    the values are enough. Optional values may be left out. Free text is the last value and takes the rest of the line,
+    The type may be cut to its first letters; a word of its description names a choice that takes values, too. The
+    numbers count from 1, in the order of `allowed`. Of a single choice the values are enough. Optional values may be left out. Free text is the last value and takes the rest of the line,
     and so do several values by name, which are JSON or just the values in order. Where the first value does not fit,
     and only free text at the end may be required, the line is that text.
 
@@ -132,6 +156,7 @@ def parse(line: str, allowed: list[AllowedAction]) -> Action:
         offers, values = allowed, [word, *values]
     if not offers and word.isdecimal() and 1 <= int(word) <= len(allowed):
         offers = [allowed[int(word) - 1]]
+    offers = offers or [offer for offer in allowed if values and _does(offer, word)]
     if len(offers) != 1:
         raise ValueError(f"{word!r} is not one of {', '.join(_usage(offer) for offer in allowed)}")
     fields = _fields(offers[0])
@@ -161,6 +186,11 @@ def _fits(text: str, offer: AllowedAction) -> bool:
     except ValueError:
         return False
     return bool(name)
+
+
+def _does(offer: AllowedAction, word: str) -> bool:
+    """Return whether a word stands in the description of a choice that takes values other than free text."""
+    return bool(_fields(offer)) and not _free_text(offer) and word.lower() in offer.description.lower().split()
 
 
 def _free_text(offer: AllowedAction) -> str:
