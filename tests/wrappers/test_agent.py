@@ -103,7 +103,20 @@ def test_a_person_sees_the_turn_and_answers(turn):
 
 
 def test_a_person_is_asked_again(turn):
-    lines = ["", "bat 5", "bet", "the 3", "bet 5 6", "raiseTo", "raiseTo 3", "raiseTo x", "raiseTo 5.5", "raiseTo true", "raiseTo 5 6", "call"]
+    lines = [
+        "",
+        "bat 5",
+        "bet",
+        "the 3",
+        "bet 5 6",
+        "raiseTo",
+        "raiseTo 3",
+        "raiseTo x",
+        "raiseTo 5.5",
+        "raiseTo true",
+        "raiseTo 5 6",
+        "call",
+    ]
     response, shown = human("\n".join(lines) + "\n", turn)
     assert response == AgentResponse(Action("call"))
     assert shown.count("\n> ") == len(lines)
@@ -113,7 +126,11 @@ def test_a_person_is_asked_again(turn):
 
 
 def test_a_raise_is_also_called_a_bet(turn):
-    assert human("bet 137\n", turn)[0] == human("raise 137\n", turn)[0] == AgentResponse(Action("raiseTo", {"amount": 137}))
+    assert (
+        human("bet 137\n", turn)[0]
+        == human("raise 137\n", turn)[0]
+        == AgentResponse(Action("raiseTo", {"amount": 137}))
+    )
 
 
 def test_a_choice_is_played_by_its_number(turn):

@@ -107,7 +107,8 @@ class ModelArguments:
     model: str | None = None
     """Name of the language model of the agent llm."""
     llm_url: str | None = None
-    """Its endpoint, such as http://127.0.0.1:8080/v1. Default: the environment's OPENAI_BASE_URL."""
+    """Its endpoint, such as http://127.0.0.1:8080/v1, where `llama-server -m FILE --port 8080` of llama.cpp serves a
+    model. Default: the environment's OPENAI_BASE_URL, else https://api.openai.com/v1."""
     temperature: float = 0.7
     """Sampling temperature of the model, 0 to 2."""
     max_tokens: int = 400

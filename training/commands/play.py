@@ -74,7 +74,11 @@ def command(
     if screen and people and not _has_room(match):
         raise ValueError("this terminal has no room to play on one screen: leave --screen out, or use parlour table")
     if screen and not people:
-        with _alone_on_screen(), opened(session.log) as match.log, Live(console=match.console, auto_refresh=False) as live:
+        with (
+            _alone_on_screen(),
+            opened(session.log) as match.log,
+            Live(console=match.console, auto_refresh=False) as live,
+        ):
             match.show = Screen(match, live).show
             _finish(match, count, session.seed)
     elif out is not None:

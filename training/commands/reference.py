@@ -17,6 +17,7 @@ import tyro
 from rich.table import Table
 
 from ...envs import Game
+from ...envs.core.counted import counted
 from ...envs.core.options import number, whole
 from ...envs.core.rng import streams
 from ...envs.core.rollout import Policy
@@ -109,6 +110,8 @@ def command(
     about["pool"] = {"version": opponents.version, "digest": opponents.digest, "best": opponents.best}
     out.mkdir(parents=True, exist_ok=True)
     file = out / (re.sub(r"[^\w.-]+", "-", f"{table.name}-{about['player']}") + ".json")
+    if asked.model is not None and not run:
+        print(f"asking {asked.model} at {needed(asked.language_model([LLM])).where}", file=sys.stderr)
     with interruptible(), locked(file):
         rating = _Rating(opponents, table, player, about, file)
         if before := rating.deals:
@@ -125,10 +128,11 @@ def command(
         if report.as_json:
             print(file.read_text("utf-8"))
         else:
-            _show(rating.facts)
+            _show(rating.facts, budget)
             Console().print(f"written: {file}, {file.with_suffix('.html')}, {index}", markup=False, soft_wrap=True)
     if problem is not None:
-        kept = f"{rating.deals} deals are kept in {file}" if rating.deals else "no deals are kept"
+        lost = f"no deals are kept: of {counted(rating.answers, 'answers')} none ended a round of deals"
+        kept = f"{rating.deals} deals are kept in {file}: the same command goes on" if rating.deals else lost
         print(f"parlour reference: {problem}; {kept}", file=sys.stderr)
         raise SystemExit(TRY_AGAIN)
 
@@ -148,7 +152,7 @@ def _player(
     spec = run or LLM
     model = asked.language_model([spec])
     if not run and model is None:
-        raise ValueError("name a run, a policy file or a bot after the game, or a language model with --model")
+        raise ValueError("name a run, a policy file or a bot after the game, or a language model with --model NAME")
     make = partial(agent, spec, game, seed, model, asked.prompting())
     if spec == LLM:
         model_agents = seated_model(needed(model), game, asked.prompting(), parallel)
@@ -204,7 +208,7 @@ class _Rating:
         began, seconds, seed = perf_counter(), self.facts.get("seconds", 0.0), self._about["seed"]
         seeds = streams(seed, budget.deals).tolist()
         size = ROUND[isinstance(self._player, AgentsAsPolicy)]
-        with counting_bar("rate", 1.0) as bar:
+        with counting_bar("rate", 1.0, self._so_far) as bar:
             used = 0.0
             try:
                 while True:
@@ -226,6 +230,16 @@ class _Rating:
             except KeyboardInterrupt:
                 return "stopped"
         return None
+
+    def _so_far(self) -> str:
+        """Return what has been played, for the progress bar: a deal counts once it is whole."""
+        return counted(self.deals, "deals") + (f", {counted(self.answers, 'answers')}" if self.answers else "")
+
+    @property
+    def answers(self) -> int:
+        """The number of answers of a language model so far."""
+        statistics = self._player.statistics if isinstance(self._player, AgentsAsPolicy) else []
+        return sum(each.decisions for each in statistics)
 
     def finish(self, make: Callable[[], Agent], samples: int) -> None:
         """Write the result with what is not about single deals."""
@@ -280,7 +294,7 @@ class _Rating:
             return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
 
 
-def _show(facts: dict[str, Any]) -> None:
+def _show(facts: dict[str, Any], budget: BudgetArguments) -> None:
     """Print a result."""
     console, unit = Console(), facts["return"]["unit"]
     title = f"{facts['player']} in {facts['game']}, pool {facts['pool']['version']}, {facts['deals']:,} deals"
@@ -298,6 +312,8 @@ def _show(facts: dict[str, Any]) -> None:
     if facts["counts"]:
         console.print(model_table({seat: ModelStatistics.of(row) for seat, row in facts["counts"].items()}))
     best = facts["pool"]["best"]
-    few = "" if facts["deals"] >= FEWEST else f"; no intervals: they need {FEWEST} deals"
-    line = f"rating: 0 is random play, 100 is {best} against the same opponents{few}"
-    console.print(line, markup=False, soft_wrap=True)
+    console.print(f"rating: 0 is random play, 100 is {best} against the same opponents", markup=False)
+    if facts["deals"] < FEWEST:
+        more = f"--deals {FEWEST}" if budget.deals < FEWEST else f"a larger --minutes than {budget.minutes:g}"
+        line = f"no intervals: they need {FEWEST} deals; the same command with {more} goes on"
+        console.print(line, markup=False)

@@ -140,9 +140,8 @@ class Supervisor:
     def _tell_summary(self, activity: Activity, why: str) -> None:
         line = f"summary: {activity.line()}" + (f"; ended: {why}" if why else "")
         logger.info("%s", line, extra={FIELDS: {**activity.fields(), "ended": why}, FOR_FILES: True})
-        self._console.print(line, markup=False, soft_wrap=True)
-        for name, one in activity.models().items():
-            self._console.print(f"{name}: {one.line()}", markup=False, soft_wrap=True)
+        for text in (line, *(f"{name}: {one.line()}" for name, one in activity.models().items())):
+            self._console.print(text, markup=False, soft_wrap=not self._console.is_terminal)
 
 
 async def tell_status(activity: Activity, seconds: float) -> None:

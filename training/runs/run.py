@@ -210,6 +210,8 @@ def _learn(
     if more > config.total_timesteps // 10:
         console.print(f"{more:,} timesteps more than total_timesteps={config.total_timesteps:,}: rollouts are not cut")
     console.print(f"trained {learner.timesteps:,} timesteps in {run.minutes():.1f} minutes: {folder}", soft_wrap=True)
+    if note := parts.evaluations.note:
+        console.print(f"in a few deals {note}", soft_wrap=True)
     return folder
 
 
@@ -284,6 +286,8 @@ class _Run:
         """Evaluate the policy where minutes or a callback ended the run after its last evaluation."""
         if self._config.evaluate_against and self._evaluated != self._learner.timesteps:
             self.write(self._evaluate())
+        elif not self._bar.disable:
+            self._evaluations.glance(self._learner.policy(self._config.seed))
 
     def _evaluate(self) -> dict[str, float]:
         self._evaluated = self._learner.timesteps

@@ -7,6 +7,8 @@ from rich.console import RenderableType
 from rich.progress import (
     BarColumn,
     Progress,
+    ProgressColumn,
+    Task,
     TaskProgressColumn,
     TextColumn,
     TimeElapsedColumn,
@@ -21,11 +23,24 @@ STDERR = Console(stderr=True)
 
 
 @contextmanager
-def counting_bar(task: str, total: float) -> Iterator[Callable[[float], None]]:
-    """Show a bar that counts up to `total`; yield the function that advances it."""
-    with Progress(console=STDERR, transient=True, disable=not STDERR.is_terminal) as bar:
+def counting_bar(task: str, total: float, note: Callable[[], str] | None = None) -> Iterator[Callable[[float], None]]:
+    """Show a bar that counts up to `total`; yield the function that advances it. `note` returns words beside it."""
+    columns = (*Progress.get_default_columns(), *([] if note is None else [_Note(note)]))
+    with Progress(*columns, console=STDERR, transient=True, disable=not STDERR.is_terminal) as bar:
         number = bar.add_task(task, total=total)
         yield lambda count: bar.advance(number, count)
+
+
+class _Note(ProgressColumn):
+    """Words that change while the bar stands still."""
+
+    def __init__(self, say: Callable[[], str]) -> None:
+        super().__init__()
+        self._say = say
+
+    def render(self, task: Task) -> Text:
+        """Return the words."""
+        return Text(self._say())
 
 
 class _NotedBar(Progress):

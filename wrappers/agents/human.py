@@ -138,9 +138,10 @@ def parse(line: str, allowed: list[AllowedAction]) -> Action:
     """Read an action from text: its type or its number, and the values of its payload in order or as ``name=value``.
 
     The type may be cut to its first letters; a word of its description names a choice that takes values, too. The
-    numbers count from 1, in the order of `allowed`. Of a single choice the values are enough. Optional values may be left out. Free text is the last value and takes the rest of the line,
-    and so do several values by name, which are JSON or just the values in order. Where the first value does not fit,
-    and only free text at the end may be required, the line is that text.
+    numbers count from 1, in the order of `allowed`. Of a single choice the values are enough. Optional values may be
+    left out. Free text is the last value and takes the rest of the line, and so do several values by name, which are
+    JSON or just the values in order. Where the first value does not fit, and only free text at the end may be required,
+    the line is that text.
 
     Raises:
         ValueError: if it does not fit; the error shows the right form.

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
+OPENAI = "https://api.openai.com/v1"
+"""The endpoint of the library `openai` where none is named."""
 MOST_TOKENS = 20
 """Most tokens whose log-probabilities an endpoint gives."""
 MOST_BYTES = 2**22
@@ -80,6 +82,11 @@ class Model:
                 f"temperature={self.temperature}, retries={self.retries}, attempts={self.attempts}: need 0 to 2, 0 or "
                 "more, 1 or more"
             )
+
+    @property
+    def where(self) -> str:
+        """The endpoint's URL, without a password."""
+        return without_secrets(self.base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI)
 
     async def stream(self, chat: Chat, call: ModelCall | None = None) -> AsyncGenerator[str, None]:
         """Return the model's text, chunk by chunk.
@@ -342,9 +349,8 @@ async def _named(model: Model) -> AsyncIterator[None]:
         limit = f"{float(f'{model.timeout:.2g}'):g} s (--llm-timeout)"
         raise ModelError(f"{model.name} gave no answer within {limit}", "late") from None
     except Exception as error:  # errors of the library, of its dependencies, or of an unusual endpoint
-        where = f" at {without_secrets(model.base_url)}" if model.base_url else ""
         late = isinstance(error, library().APITimeoutError)
-        raise ModelError(f"{model.name}{where}: {_in_words(error)}", "late" if late else "failed") from None
+        raise ModelError(f"{model.name} at {model.where}: {_in_words(error)}", "late" if late else "failed") from None
 
 
 def _in_words(error: Exception) -> str:
@@ -352,7 +358,7 @@ def _in_words(error: Exception) -> str:
     if (status := getattr(error, "status_code", None)) is not None:
         return f"HTTP {status}"
     if isinstance(error, library().APIConnectionError):
-        return "it cannot be reached: start its server, or correct the URL (--llm-url)"
+        return "it cannot be reached: start its server, or give its URL (--llm-url)"
     if isinstance(error, library().APIError):
         return "it answers with an error"
     if isinstance(error, ValueError):

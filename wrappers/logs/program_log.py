@@ -1,6 +1,7 @@
 """The log of a program that runs for long: text or JSON Lines on stderr, and JSON Lines in files of limited size."""
 
 import logging
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
+from textwrap import fill
 from typing import Literal
 
 import msgspec
@@ -42,6 +44,19 @@ class JsonLines(logging.Formatter):
         if record.exc_info:
             line["error"] = self.formatException(record.exc_info)
         return msgspec.json.encode(line | getattr(record, FIELDS, {}), enc_hook=str).decode()
+
+
+class ForTerminal(logging.Formatter):
+    """Formats a record with breaks between words, and with a short time: a terminal breaks long lines inside them."""
+
+    def __init__(self) -> None:
+        super().__init__("%(asctime)s %(message)s", "%H:%M:%S")
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the lines."""
+        width = shutil.get_terminal_size().columns - 1
+        lines = super().format(record).splitlines()
+        return "\n".join(fill(line, width, subsequent_indent="    ", break_on_hyphens=False) for line in lines)
 
 
 @dataclass
@@ -115,7 +130,7 @@ def program_log(
         logging.getLogger(name).setLevel(logging.WARNING)
     screen = logging.StreamHandler(sys.stderr)
     if form == "text":
-        screen.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+        screen.setFormatter(ForTerminal() if sys.stderr.isatty() else logging.Formatter("%(asctime)s %(message)s"))
         screen.addFilter(lambda record: not getattr(record, FOR_FILES, False))
     else:
         screen.setFormatter(JsonLines())

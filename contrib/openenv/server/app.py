@@ -10,8 +10,8 @@ app = server_of(os.environ.get("PARLOUR_GAME", "kuhn"), **json.loads(os.environ.
 
 
 def main() -> None:
-    """Serve it on all addresses."""
-    uvicorn.run(app, host="0.0.0.0", port=int(os.environ.get("PORT", "8000")))
+    """Serve it to this machine alone: it has no token."""
+    uvicorn.run(app, host="127.0.0.1", port=int(os.environ.get("PORT", "8000")))
 
 
 if __name__ == "__main__":
