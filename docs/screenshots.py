@@ -44,10 +44,10 @@ def main() -> None:
     given.folder.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=chromium, args=FLAGS)
+        results(browser, given.folder)
+        lobby(browser, given.folder)
         for game in given.games:
             table(browser, given.folder, game)
-        lobby(browser, given.folder)
-        results(browser, given.folder)
         browser.close()
     files = sorted(given.folder.glob("*.png"))
     images = (

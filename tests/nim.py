@@ -33,5 +33,6 @@ def game():
         agents=("first", "second"),
         rules=Rules(blank=blank, num_actions=3, reset=reset, step=step, legal=legal),
         encoders={"v0": Encoder(layout, observe)},
+        actions=("take_1", "take_2", "take_3"),
         payoffs=Payoffs(-1, 1, zero_sum=True),
     )

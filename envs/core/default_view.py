@@ -6,7 +6,7 @@ It is for small games whose moves are action indices. A game whose hidden inform
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from reprlib import repr
 from typing import Any
@@ -16,7 +16,8 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from . import turn_state as ts
-from .checks import require_arguments
+from .checks import require_arguments, require_names
+from .named_actions import NamedActions
 from .record import REQUIRED_FIELDS, Tables
 from .rng import streams
 from .rules import Rules
@@ -37,26 +38,27 @@ EPISODES = 500
 
 
 def default_view(
-    rules: Rules, agents: Sequence[str], meanings: Mapping[int, str] | None = None, hidden: Hidden = ()
+    rules: Rules, agents: Sequence[str], actions: Sequence[str] | Mapping[str, str] = (), hidden: Hidden = ()
 ) -> View:
-    """Return the view that shows everything but hidden fields, and takes action indices.
+    """Return the view that shows everything but hidden fields, and takes actions by name, or action indices.
 
     Args:
         rules: the game's rules.
         agents: the agents' names, seat by seat.
-        meanings: a description of each action index; by default ``"action 0"``, …
+        actions: a name for every action index, such as ``("fold", "call")``, or names with their descriptions. Each is
+            an action type without a payload. Empty: there is one action type, ``play``, with the action index.
         hidden: the fields that are hidden, up to the end of the episode: of a field with an entry per seat the entries
             of the other seats, any other field as a whole. Or a function for each field: ``hides(table, seat)`` returns
             which of its entries `seat` may not know. TurnState shows None in their place, and `load` leaves them as
             they are in ``rules.blank``.
 
     Raises:
-        ValueError: if the record has no field of a hidden name, or it is one of `record.REQUIRED_FIELDS`.
+        ValueError: if the record has no field of a hidden name, or it is one of `record.REQUIRED_FIELDS`; if `actions`
+            are not as many different names as there are action indices.
     """
     parts = _DefaultView(rules, tuple(agents), hidden)
-    descriptions = meanings or {}
-    ranges = [ActionRange(i, i + 1, (PLAY,), descriptions.get(i, f"action {i}")) for i in range(rules.num_actions)]
-    return View(
+    ranges = [ActionRange(i, i + 1, (PLAY,), f"action {i}") for i in range(rules.num_actions)]
+    view = View(
         action_spaces={PLAY: spaces.Dict({"action": spaces.Box(0, rules.num_actions - 1, (), np.int64)})},
         action_ranges=tuple(ranges),
         encode=parts.encode,
@@ -69,6 +71,25 @@ def default_view(
         outcome=parts.outcome,
         load=parts.load,
         resample=parts.resample,
+    )
+    if not actions:
+        return view
+    require_names("default_view", "actions", tuple(actions))
+    if len(actions) != rules.num_actions:
+        raise ValueError(f"actions: {len(actions)} names ({', '.join(actions)}) for {rules.num_actions} action indices")
+    meanings = actions if isinstance(actions, Mapping) else {name: name.replace("_", " ") for name in actions}
+
+    def legal(game_state: dict[str, Any], seat: int) -> list[str]:
+        return [named.names[index] for index in parts.legal(game_state, seat)]
+
+    named = NamedActions(rules, meanings, legal)
+    return replace(
+        view,
+        action_spaces=named.action_spaces,
+        action_ranges=named.action_ranges,
+        encode=named.encode,
+        parse=named.parse,
+        allowed=named.allowed,
     )
 
 
@@ -153,10 +174,14 @@ class _DefaultView:
         return self._legal(table)[0]
 
     def allowed(self, game_state: dict[str, Any], seat: int, phase: str) -> list[AllowedAction]:
+        schema = ts.payload_schema({"action": {"type": "integer", "enum": self.legal(game_state, seat)}})
+        return [AllowedAction(PLAY, "play a legal action index", schema)]
+
+    def legal(self, game_state: dict[str, Any], seat: int) -> list[int]:
+        """Return the acting seat's legal action indices, from what it sees."""
         table = self._known(game_state)[0]
         table.turn = seat
-        schema = ts.payload_schema({"action": {"type": "integer", "enum": self._legal(table)}})
-        return [AllowedAction(PLAY, "play a legal action index", schema)]
+        return self._legal(table)
 
     def _legal(self, table: Any) -> list[int]:
         mask = np.zeros(self.rules.num_actions, np.int8)

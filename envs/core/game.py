@@ -39,6 +39,7 @@ class Payoffs:
         shared: whether all seats always get the same reward, so that nobody wins from another.
         unit: the reward that reports show as 1 (hold'em: the big blind).
         unit_name: the name of this unit, plural.
+        reward_name: what a reward of 1 is, plural (hold'em: chips); empty: `unit_name`.
     """
 
     low: float
@@ -47,6 +48,7 @@ class Payoffs:
     unit: float = 1.0
     unit_name: str = "points"
     shared: bool = False
+    reward_name: str = ""
 
     def __post_init__(self) -> None:
         """Check the bounds."""
@@ -55,6 +57,8 @@ class Payoffs:
             raise ValueError(f"Payoffs: low={self.low!r}, high={self.high!r}: give two finite numbers, low first")
         if not (isinstance(self.unit, Real) and isfinite(self.unit) and self.unit > 0):
             raise ValueError(f"Payoffs: unit={self.unit!r} needs to be above 0")
+        if not self.reward_name:
+            object.__setattr__(self, "reward_name", self.unit_name)
         if self.zero_sum and self.shared:
             raise ValueError("Payoffs: zero_sum and shared: what all seats share sums to zero only if it is 0; set one")
 
@@ -84,7 +88,9 @@ class Game(Immutable):
         payoffs: the range and the unit of the returns.
         encoder: the name of the default encoder. It is also the game's version.
         view: the TurnState that agents see, and the payloads that they answer with. By default they see every field of
-            the record but the random stream and the `hidden` fields, and answer with action indices.
+            the record but the random stream and the `hidden` fields, and answer with `actions`.
+        actions: a name for every action index, which players see, such as ``("fold", "call")``, or names with their
+            descriptions; empty: they see the indices. It is for the default view.
         hidden: the fields that the default view hides up to the end of the episode: of a field with an entry per seat
             the entries of the other seats, any other field as a whole. For other rules give a function for each:
             ``{"choice": hides}`` (see `default_view.default_view`).
@@ -100,7 +106,8 @@ class Game(Immutable):
     Raises:
         ValueError: in one sentence, if a part is missing, has a wrong type, or does not fit the others: two agents with
             the same name, too few rewards in the record, a default encoder that is missing or shows hidden
-            information, action ranges that do not cover the action indices, hidden fields beside a view.
+            information, action ranges that do not cover the action indices, hidden fields or names of actions beside
+            a view.
     """
 
     name: str
@@ -110,6 +117,7 @@ class Game(Immutable):
     payoffs: Payoffs
     encoder: str = "v0"
     view: View = None  # type: ignore[assignment]  # filled in below
+    actions: Sequence[str] | Mapping[str, str] = ()
     hidden: Hidden = ()
     renderer: Renderer = None  # type: ignore[assignment]
     bots: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
@@ -141,7 +149,9 @@ class Game(Immutable):
         self.check_encoder(self.encoder)
         if self.view is None:
             self._check_that_hidden_fields_are_named()
-            object.__setattr__(self, "view", default_view(self.rules, self.agents, hidden=self.hidden))
+            object.__setattr__(self, "view", default_view(self.rules, self.agents, self.actions, self.hidden))
+        elif self.actions and tuple(self.actions) != tuple(self.view.action_spaces):
+            raise ValueError(f"Game: actions={self.actions!r} is for the default view; this view names its own")
         require_type("Game", "view", self.view, View)
         default = default_parts(self.view)
         if self.hidden and (default is None or default.hidden != self.hidden):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from .game import Game
 
-UNKNOWN = "# {{ name }}\n\nA game for {{ agents | length }} players, `{{ agents[0] }}` to `{{ agents[-1] }}`.\n"
+UNKNOWN = "# {{ name }}\n\nA game for {{ agents | length }} players: `{{ agents | join('`, `') }}`.\n"
 """The template of a game that has none."""
 FIELDS = "## Fields"
 MESSAGE_ONLY = "`message_only` sends messages to the others and keeps the turn."

@@ -12,7 +12,7 @@ from .view import ActionRange, View
 
 
 class NamedActions:
-    """The actions of a game whose moves are action indices, each with a name and no payload.
+    """The actions of a game of which each has a name and no payload.
 
     Its methods are the functions of the same names of `View`.
 
@@ -45,7 +45,7 @@ class NamedActions:
         """Return the payload of a legal action index."""
         return AgentResponse(Action(self.names[action]))
 
-    def parse(self, table: Any, action: Action) -> int | ActionResult:
+    def parse(self, table: Any, action: Action) -> Any | ActionResult:
         """Return the move of a payload, or a refusal that names the right values."""
         name, legal = action.action_type, self._legal(table)
         if name not in self.names:
@@ -54,7 +54,7 @@ class NamedActions:
             return ts.unwanted_payload(action)
         if name not in legal:
             return ts.refused(ts.GAME_RULE_VIOLATION, f"cannot {name} now; legal: {', '.join(legal)}")
-        return self.names.index(name)
+        return self._rules.decode(table, self.names.index(name))
 
     def nearest(self, table: Any, move: int) -> int:
         """Return the action index of `move`, which is the move itself."""

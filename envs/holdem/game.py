@@ -222,6 +222,7 @@ def _made(options: dict[str, Any], start: Start | None) -> Game:
             zero_sum=True,
             unit=float(options["big_blind"]),
             unit_name="big blinds",
+            reward_name="chips",
         ),
         view=View(
             action_spaces=actions.action_spaces(chips),

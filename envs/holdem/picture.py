@@ -55,7 +55,7 @@ def picture(states: Sequence[TurnState]) -> str:
         f'<ellipse cx="{CENTRE[0]:g}" cy="{CENTRE[1]:g}" rx="228" ry="124" fill="{FELT}"/>',
         text(12, 20, _title(game), 12, fill=FAINT),
         text(628, 20, _stakes(game), 12, fill=FAINT, anchor="end"),
-        text(*_at(-pi / 2, 0, 52), f"pot {chips_text(game['pot'])}", 15, fill=ON_FELT, anchor="middle", bold=True),
+        text(*_at(-pi / 2, 0, 52), pot_text(game), 15, fill=ON_FELT, anchor="middle", bold=True),
     ]
     board = game["board"]
     things += [card(board[i], 199 + 49 * i, 212, 46, 64) if i < len(board) else _space(199 + 49 * i) for i in range(5)]
@@ -76,12 +76,17 @@ def picture(states: Sequence[TurnState]) -> str:
         things.append(_pill(tags.get(seat, ""), x, y + 31, INK if bright else TAG, PAPER if bright else INK))
     things.append(text(12, 468, _footer(first, own=len(states) == 1), 12, bold=True))
     things.append(text(628, 468, _result(first), 12, anchor="end", bold=True))
-    return document(f"Hold'em, {game['phase']}: board {' '.join(board) or 'empty'}, pot {game['pot']}", things)
+    return document(f"Hold'em, {game['phase']}: board {' '.join(board) or 'empty'}, {pot_text(game)}", things)
 
 
 @remembered
 def _at(angle: float, across: float, down: float) -> tuple[float, float]:
     return CENTRE[0] + across * cos(angle), CENTRE[1] + down * sin(angle)
+
+
+def pot_text(game: Row) -> str:
+    """Return the label of the pot; after a hand on a live table it is paid out, and none stands there."""
+    return f"pot {chips_text(game['pot'])}" if game["pot"] else ""
 
 
 def _title(game: Row) -> str:

@@ -9,7 +9,20 @@ from typing import Any
 
 from ..core.turn_state import TurnState
 from ..render.svg import COLOURS, FAINT, INK, PAPER, TURN, box, disc, document, group, remembered, short, text
-from .picture import FELT, ON_FELT, RIM, TAG, back, bottom_index, card, chips_text, hands_of, last_acted, tags_of
+from .picture import (
+    FELT,
+    ON_FELT,
+    RIM,
+    TAG,
+    back,
+    bottom_index,
+    card,
+    chips_text,
+    hands_of,
+    last_acted,
+    pot_text,
+    tags_of,
+)
 
 Row = Mapping[str, Any]
 
@@ -34,7 +47,7 @@ def picture(states: Sequence[TurnState]) -> str:
     things = [
         f'<ellipse cx="{CENTRE[0]:g}" cy="{CENTRE[1]:g}" rx="236" ry="150" fill="{RIM}"/>',
         f'<ellipse cx="{CENTRE[0]:g}" cy="{CENTRE[1]:g}" rx="226" ry="140" fill="{FELT}"/>',
-        text(CENTRE[0], 204, f"pot {chips_text(game['pot'])}", 22, fill=ON_FELT, anchor="middle", bold=True),
+        text(CENTRE[0], 204, pot_text(game), 22, fill=ON_FELT, anchor="middle", bold=True),
     ]
     things += [card(board[i], 191 + 53 * i, 214, 48, 66) if i < len(board) else "" for i in range(5)]
     angles = [pi / 2 + 2 * pi * ((i - base) % len(players)) / len(players) for i in range(len(players))]
@@ -59,7 +72,7 @@ def picture(states: Sequence[TurnState]) -> str:
     for player, angle in zip(players, angles, strict=True):
         things.append(_bet(player["bet"], angle))
         things.append(_button(angle) if game["dealer"] == player["seat"] else "")
-    return document(f"Hold'em, {game['phase']}: board {' '.join(board) or 'empty'}, pot {game['pot']}", things)
+    return document(f"Hold'em, {game['phase']}: board {' '.join(board) or 'empty'}, {pot_text(game)}", things)
 
 
 @remembered

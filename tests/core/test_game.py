@@ -201,8 +201,35 @@ def test_a_small_game_needs_ten_arguments_and_forty_lines():
     assert len(needed) <= 10, needed
 
 
+def test_actions_of_a_small_game_have_names():
+    game = nim.game()
+    env = envs.GameEnv(game)
+    env.reset(seed=1)
+    names = [one.action_type for one in env.turn_state("first").allowed_actions]
+    assert names == ["take_1", "take_2", "take_3"] == list(game.view.action_spaces)
+    assert [one.meaning for one in game.view.action_ranges] == ["take 1", "take 2", "take 3"]
+    assert env.submit("first", envs.Action("take_3", {})).ok and env.table.heap == 18
+    refused = env.submit("second", envs.Action("take_4", {}))
+    assert refused.error == "invalid_action_type" and "take_1, take_2, take_3" in refused.error_detail
+    described = replace(game, view=None, actions={"one": "take a stone", "two": "take two", "three": "take three"})
+    assert described.view.action_ranges[0].meaning == "take a stone"
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"view": None, "actions": ("take_1", "take_2")}, r"2 names \(take_1, take_2\) for 3 action indices"),
+        ({"view": None, "actions": ("take", "take", "take")}, "'take' is in actions more than once"),
+        ({"actions": ("a", "b", "c")}, "actions=.* is for the default view; this view names its own"),
+    ],
+)
+def test_names_that_do_not_fit_the_actions_are_refused(changed, words):
+    with pytest.raises(ValueError, match=words):
+        replace(nim.game(), **changed)
+
+
 def test_the_default_view_shows_everything_and_takes_indices():
-    env = envs.make("nim")
+    env = envs.GameEnv(replace(nim.game(), view=None, actions=()))
     env.reset(seed=1)
     state = env.turn_state("second")
     assert (state.game_state, state.phase, state.allowed_actions) == ({"heap": 21}, "play", [])
@@ -212,7 +239,7 @@ def test_the_default_view_shows_everything_and_takes_indices():
     assert env.submit("second", envs.Action("take", {})).error == "invalid_action_type"
     assert env.submit("second", envs.Action("play", {"action": True})).error == "invalid_payload"
     assert env.table.heap == 18
-    assert envs.make("nim").game.renderer.text(env.table, 0) == "first: {'heap': 18}"
+    assert env.game.renderer.text(env.table, 0) == "first: {'heap': 18}"
 
 
 def test_fields_that_every_record_has_come_first():

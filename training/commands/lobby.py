@@ -137,7 +137,8 @@ def _offer(game: Game, policies: Sequence[str]) -> Offer:
             raise ValueError(reasons[game.seats])
     title, sentence = _in_words(game)
     kind = next((kind for kind, names in KINDS.items() if game.name in names), ECONOMICS)
-    return Offer(game.name, game.seats, has_seats(game.name), tuple(programs), title, kind, sentence)
+    unit = game.payoffs.reward_name
+    return Offer(game.name, game.seats, has_seats(game.name), tuple(programs), title, kind, sentence, unit)
 
 
 def _in_words(game: Game) -> tuple[str, str]:
@@ -153,6 +154,6 @@ def _table(
     game = game_with(name, seats=seats)
     if len(opponents) >= game.seats:
         raise ValueError(f"{len(opponents)} opponents for {game.seats} seats: leave one to a person")
-    specs = [*opponents, *[HUMAN] * (game.seats - len(opponents))]
+    specs = [*[HUMAN] * (game.seats - len(opponents)), *opponents]
     table: LobbyTable = browser_table(game, players_of(game, specs, tables), tables, lobby=lobby)
     return table

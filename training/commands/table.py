@@ -44,8 +44,9 @@ def command(
 ) -> None:
     """Serve a page where people play in the browser and others can watch, until Ctrl-C or SIGTERM.
 
-    Seats without an agent are for people; zoo:GAME, such as zoo:holdem, is a strong opponent. If there is an access
-    token, it is part of the printed link. With --lobby the page has many tables.
+    Seats without an agent are for people, the first ones unless "human" is among the agents; zoo:GAME, such as
+    zoo:holdem, is a strong opponent. If there is an access token, it is part of the printed link. With --lobby the page
+    has many tables.
 
     Args:
         games: The game by name; with --lobby, the games. Default: all of them.
@@ -67,7 +68,8 @@ def command(
         raise ValueError(f"{given}: need some seconds for a turn, and a time bank and a delay from 0 up")
     game = GameArguments(game=games[0], options=options)
     chosen = game_with(game.game, game.options, seats=_seats(game, players.agents, seats))
-    specs = [*players.agents, *[HUMAN] * (chosen.seats - len(players.agents))]
+    people = [HUMAN] * (chosen.seats - len(players.agents))
+    specs = [*players.agents, *people] if HUMAN in players.agents else [*people, *players.agents]
     with Supervisor(live, session, Console()) as supervisor:
         programs = players_of(chosen, specs, tables, seed=session.seed, language_models=players, search=players.search)
         table = browser_table(

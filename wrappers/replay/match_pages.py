@@ -9,6 +9,7 @@ import msgspec
 
 from ..logs.match_log import read
 from .log_reader import agents_of, moments
+from .moment import game_of
 from .page import document, page, payoffs
 from .poker_hands import hand_title, names_of, unit_of, winners
 
@@ -35,6 +36,7 @@ class MatchPages:
         self._rows: list[list[object]] = []
         self._results: list[dict[str, float]] = []
         self._ends: list[str] = []
+        self._unit = ""
         self._names: list[str] = []  # of the latest match
         for number, entry in enumerate(read(path), 1):
             try:
@@ -53,6 +55,7 @@ class MatchPages:
             self._rows.append([len(self.matches), 0, title])
             self._results.append(_won(entry) if kind == "hand" else {})
             self._ends.append(winners(entry, names_of(entry)) if kind == "hand" else "")
+            self._unit = entry.get("currency", "") or game_of(entry.get("game", "holdem-v0")).payoffs.reward_name
             self.matches.append(bytearray())
             self._names = agents_of(entry)[1]
         elif kind == "end" and self.matches:
@@ -65,7 +68,7 @@ class MatchPages:
 
     def contents(self) -> str:
         """Return the page with all matches; the link to match n, counted from 0, is the relative address ``n``."""
-        data = {"matches": self._rows, "results": self._results, "ends": self._ends}
+        data = {"matches": self._rows, "results": self._results, "ends": self._ends, "unit": self._unit}
         return document(self.title, self.about, data)
 
     def match(self, number: int) -> str:

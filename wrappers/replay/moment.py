@@ -1,9 +1,11 @@
 """Moment: the data of one decision in a replay: states, action, messages and thoughts."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 from ... import envs
+from ...envs.core.game import Game
 from ...envs.core.turn_state import MessageIntent, TurnState
 from ..live.arena.platform_games import PLATFORM_GAMES
 
@@ -27,6 +29,7 @@ class Moment:
         value: the expected return, if the log has it.
         note: other information: a refusal, a late answer, who won and why.
         details: facts of the match, by name.
+        unit: what its results are counted in; empty: what the game's rewards are.
     """
 
     match: int
@@ -40,6 +43,7 @@ class Moment:
     value: float | None = None
     note: str = ""
     details: dict[str, str] = field(default_factory=dict)
+    unit: str = ""
 
     @property
     def views(self) -> dict[str, list[TurnState]]:
@@ -56,19 +60,16 @@ def picture(states: Sequence[TurnState]) -> str:
     """
     game_id = states[0].game_id
     try:
-        return _artist(game_id)(states)
+        return game_of(game_id).renderer.picture(states)
     except (KeyError, TypeError, IndexError, AttributeError) as error:
         raise ValueError(f"a state of {game_id} that cannot be drawn: {error!r}") from error
 
 
-_artists: dict[str, Callable[[Sequence[TurnState]], str]] = {}
-
-
-def _artist(game_id: str) -> Callable[[Sequence[TurnState]], str]:
-    if game_id not in _artists:
-        platform = PLATFORM_GAMES.get(game_id)
-        _artists[game_id] = envs.game(platform.name if platform else game_id).renderer.picture
-    return _artists[game_id]
+@cache
+def game_of(game_id: str) -> Game:
+    """Return the game of a TurnState, with default options."""
+    platform = PLATFORM_GAMES.get(game_id)
+    return envs.game(platform.name if platform else game_id)
 
 
 def distinct(names: Sequence[str]) -> list[str]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from ...envs.core.turn_state import MessageScope
 from ...envs.render.svg import escape
-from .moment import ALL, Moment, picture
+from .moment import ALL, Moment, game_of, picture
 
 ABSENT = -1
 """In place of a number of lines: this moment has no picture of the view."""
@@ -60,7 +60,9 @@ def document(title: str, about: Mapping[str, Any], data: Mapping[str, object]) -
     html = source.joinpath("viewer.html").read_text("utf-8")
     parts = {
         "title": escape(title),
-        "style": "".join(source.joinpath(f"{name}.css").read_text("utf-8") for name in ("palette", "viewer")),
+        "style": "".join(
+            source.joinpath(f"{name}.css").read_text("utf-8") for name in ("palette", "viewer", "pictures")
+        ),
         # One script without modules: a page on a disk has no files to import.
         "script": re.sub(
             r"^(import .*\n|export )",
@@ -93,6 +95,7 @@ class PageBuilder:
         self.moments: list[dict[str, object]] = []
         self.messages: list[list[object]] = []
         self.matches: list[list[object]] = []
+        self.unit = ""
         self.results: list[dict[str, float]] = []
         self.details: list[dict[str, str]] = []
         self._shown: dict[str, list[str]] = {}
@@ -108,6 +111,7 @@ class PageBuilder:
             "messages": self.messages,
             "matches": self.matches,
             "results": self.results,
+            "unit": self.unit,
             "details": self.details,
         }
 
@@ -119,9 +123,9 @@ class PageBuilder:
             self.details.append(moment.details)
             self._heard.clear()
         if moment.agent is None:
-            self.results[-1] = {
-                row["agent_id"]: row["utility"] for row in payoffs(next(iter(moment.states.values())).outcome)
-            }
+            state = next(iter(moment.states.values()))
+            self.results[-1] = {row["agent_id"]: row["utility"] for row in payoffs(state.outcome)}
+            self.unit = moment.unit or game_of(state.game_id).payoffs.reward_name
         self._draw(moment)
         self._add_messages(moment)
         fields = {

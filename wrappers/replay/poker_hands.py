@@ -50,7 +50,7 @@ def replay_hand(entry: Mapping[str, Any], match: int) -> Iterator[Moment]:
         if action is entry["actions"][-1]:
             before_showdown(entry, table)
         rules.step(table, move)
-    yield Moment(match, title, states(), note=winners(entry, named))
+    yield Moment(match, title, states(), note=winners(entry, named), unit=entry.get("currency", ""))
 
 
 def names_of(entry: Mapping[str, Any]) -> dict[int, str]:

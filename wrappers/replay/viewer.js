@@ -12,12 +12,12 @@ import { keepLegible } from "./legible.js";
  *
  * What the file holds. `frames[v]` is the film of view v: for every moment the number of lines of its picture (−1: it
  * has none), how many of them have changed, and for each of these its place and its number in `lines`.
- * `results` is what each player won in each match, where the log tells it. `about` says how the page was made, and
+ * `results` is what each player won in each match, in `unit`, where the log tells it. `about` says how the page was made, and
  * `details` how each match was. If each match has a page of its own, these pages have a `place`: the number of the match,
  * from 0, and how many there are; and the page of all matches has `ends`: how each of them ended.
  * @typedef {{ title: string, note: string, views: string[], lines: string[], frames: number[][], moments: Moment[],
  *   messages: Message[], matches: [number: number, first: number, title: string][],
- *   results: Record<string, number>[], about: Record<string, string>, details: Record<string, string>[],
+ *   results: Record<string, number>[], unit: string, about: Record<string, string>, details: Record<string, string>[],
  *   place?: [number: number, of: number], ends?: string[] }} Replay
  */
 
@@ -135,7 +135,7 @@ function drawResults() {
     let sum = 0;
     return [0, ...replay.results.map((result) => (sum += result[name] ?? 0))];
   });
-  part("sums", HTMLElement).hidden = names.length === 0;
+  part("sums", HTMLElement).textContent = names.length ? `What each player has won, in ${replay.unit}, summed up match by match.` : "";
   const all = sums.flat();
   const high = all.reduce((one, other) => Math.max(one, other), 0);
   const low = all.reduce((one, other) => Math.min(one, other), 0);
@@ -162,7 +162,7 @@ function drawResults() {
 function wonIn(place) {
   const won = Object.entries(replay.results[place]).filter(([, sum]) => sum !== 0);
   won.sort((one, other) => other[1] - one[1]);
-  return won.map(([name, sum]) => `${name} ${signed(sum)}`).join(", ");
+  return won.length ? `${won.map(([name, sum]) => `${name} ${signed(sum)}`).join(", ")} ${replay.unit}` : "";
 }
 
 /** What a match is called; titles that are all the same say nothing. @param {number} number @param {string} title */

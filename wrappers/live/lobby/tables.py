@@ -106,6 +106,7 @@ class Offer:
         title: the game's name in words; "": `game`.
         kind: the kind of game under which people look for it.
         sentence: what one does in it.
+        unit: what its results are counted in, plural.
     """
 
     game: str
@@ -115,6 +116,7 @@ class Offer:
     title: str = ""
     kind: str = "Games"
     sentence: str = ""
+    unit: str = "points"
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ from .table_result import LobbyCallbacks, PlayerResult, SeatTaken, TableResult
 
 PAGE = files(__package__) / "page"
 """The page's files."""
-SHARED = files(replay) / "legible.js"
+SHARED = [files(replay) / name for name in ("legible.js", "pictures.css")]
 """The script that pages of tables have in common with replays."""
 DRAWN_BY_PAGE = ("tangram", "mafia")
 """The games whose page draws the table: people move or choose things in it. Nor does the
@@ -282,10 +282,8 @@ def page(game: Game, **facts: Any) -> list[web.RouteDef]:
         name: value for name, value in game.options.items() if name != "figure"
     }  # the text of a figure contains its solution
     game_facts = {"game": game.name, "page": game.name if own else "any", "seats": game.seats}
-    payoffs = game.payoffs  # pages show rewards as they are
-    game_facts["unit"] = payoffs.unit_name if payoffs.unit == 1 else "points"
-    game_facts |= {"options": options, "rules": how_to_play(game)}
-    return page_routes(PAGE, game_facts | facts, more=[SHARED])
+    game_facts |= {"unit": game.payoffs.reward_name, "options": options, "rules": how_to_play(game)}
+    return page_routes(PAGE, game_facts | facts, more=SHARED)
 
 
 def _warm_up(game: Game) -> None:

@@ -6,7 +6,7 @@ import { keepPerson, keyPart, lobbyKey, person } from "./person.js";
 
 /**
  * @typedef {{ name: string, trained: boolean, seats: number[] }} Opponent
- * @typedef {{ game: string, seats: number, any_seats: boolean, opponents: Opponent[], title: string, kind: string, sentence: string }} Offer
+ * @typedef {{ game: string, seats: number, any_seats: boolean, opponents: Opponent[], title: string, kind: string, sentence: string, unit: string }} Offer
  * @typedef {{ title: string, game: string, seats: number | null, opponents: string[] }} Preset
  * @typedef {{ name: string | null, program: boolean, here: boolean }} Seat
  * @typedef {{ table_id: string, game: string, status: string, seats: Seat[], listed: boolean, yours: boolean, watchers: number }} Table
@@ -86,14 +86,17 @@ function showPerson() {
   you.hidden = found === null;
   enter.hidden = found !== null || locked;
   you.replaceChildren("You are ", el("bdi", { class: "name" }, found?.name ?? ""), ".");
-  for (const button of [submit, ...presets.querySelectorAll("button")]) {
-    button.disabled = found === null || opening !== null;
-  }
+  for (const button of [submit, ...presets.querySelectorAll("button")]) button.disabled = locked || opening !== null;
 }
 
 /** @param {string} name */
 function titleOf(name) {
-  return facts.offers.find((offer) => offer.game === name)?.title ?? name;
+  return offerOf(name)?.title ?? name;
+}
+
+/** @param {string} name */
+function offerOf(name) {
+  return facts.offers.find((offer) => offer.game === name);
 }
 
 /**
@@ -175,7 +178,8 @@ function showResults(results) {
       return el("a", { href: `results/${one.number}/${file}`, target: "_blank", "aria-label": which }, label);
     });
     const files = el("span", { class: "files" }, ...links);
-    return el("li", {}, el("b", {}, titleOf(one.game)), el("span", { class: "who" }, ...players), time, files);
+    const unit = ` ${offerOf(one.game)?.unit ?? "points"}`;
+    return el("li", {}, el("b", {}, titleOf(one.game)), el("span", { class: "who" }, ...players, unit), time, files);
   });
   byId("results", HTMLElement).replaceChildren(...(rows.length ? rows : [el("li", {}, "No match is over yet.")]));
 }
@@ -184,7 +188,7 @@ function showResults(results) {
 
 /** @returns {Offer} */
 function chosen() {
-  return /** @type {Offer} */ (facts.offers.find((offer) => offer.game === game.value));
+  return /** @type {Offer} */ (offerOf(game.value));
 }
 
 function showSeats() {
@@ -222,12 +226,18 @@ function wanted() {
   return [...opponents.querySelectorAll("select")].map((select) => select.value);
 }
 
+/** Take the name that is written, unless this person has one: whether there is one now. */
+async function named() {
+  if (person() !== null) return true;
+  if (!enter.reportValidity()) return false;
+  const found = await call("POST", "people", lobbyKey(), { name: byId("name", HTMLInputElement).value.trim() });
+  if (found !== null) keepPerson(found);
+  return found !== null;
+}
+
 enter.addEventListener("submit", async (event) => {
   event.preventDefault();
-  const name = byId("name", HTMLInputElement).value.trim();
-  const found = name === "" ? null : await call("POST", "people", lobbyKey(), { name });
-  if (found === null) return;
-  keepPerson(found);
+  if (!(await named())) return;
   const table = new URLSearchParams(location.search).get("table");
   if (table !== null) location.assign(`tables/${encodeURIComponent(table)}/`);
   latest = "";
@@ -238,6 +248,7 @@ enter.addEventListener("submit", async (event) => {
  * @param {{ game: string, seats: number | null, opponents: string[], listed: boolean }} body
  */
 async function open(body) {
+  if (!(await named())) return;
   const stop = new AbortController();
   opening = stop;
   showPerson();
@@ -273,7 +284,7 @@ async function goOn(before) {
   const others = lobby.tables.filter((one) => one.game === table.game && one !== table && one.listed);
   const free = others.find((one) => hasSeat(one) && one.seats.every((seat) => seat.name !== lobby.you));
   if (free !== undefined) return location.assign(`tables/${free.table_id}/?sit${keyPart()}`);
-  const offer = facts.offers.find((one) => one.game === table.game);
+  const offer = offerOf(table.game);
   const opponents = table.seats.flatMap((seat) => {
     const kind = seat.program ? (seat.name ?? "").replace(/ \d+$/, "") : null; // "Tight 2" is one more "Tight"
     return offer?.opponents.find(({ name }) => facts.names[name] === kind)?.name ?? [];

@@ -84,7 +84,7 @@ function show() {
   watchers.textContent = `${view.watchers} watching`;
   seats.hidden = game.players === true && view.state !== null && !view.seats.some(open);
   seats.replaceChildren(...view.seats.map((place) => seat(view, place)));
-  fill(board, view.state === null ? invitation(view) : [...drawn(view), ...aim, ...game.draw(view, act, facts.options)]);
+  fill(board, view.state === null ? invitation(view) : [...drawn(view), ...game.draw(view, act, facts.options), ...aim]);
   document.title = mine(view) ? `● Your turn: ${title}` : title;
   document.body.classList.toggle("mine", mine(view));
   document.body.classList.toggle("empty", view.state === null);
@@ -171,13 +171,9 @@ function explained() {
  * @param {View} view
  */
 function invitation(view) {
-  const wanted = view.you === null && view.seats.some(open) ? "Write your name and sit down." : "";
-  const running = view.status === "running";
-  const words = running ? "This game shows nothing to those who look on." : `Nothing is dealt yet. ${wanted}`;
-  return [
-    el("p", { class: "big" }, words),
-    ...explained(),
-  ];
+  const wanted = view.you === null && view.seats.some(open) ? "Write your name and sit down." : "The match has not begun.";
+  const words = view.status === "running" ? "This game shows nothing to those who look on." : wanted;
+  return [el("p", { class: "big" }, words), ...explained()];
 }
 
 /**

@@ -6,7 +6,7 @@ import { nameTag, outcome } from "../names.js";
 /** @import { View } from "../types.d.ts" */
 
 /** Fields that have another place on the page, or repeat one. */
-const ELSEWHERE = /^(seat|agent_ids|action_history|past_.*|totals|rounds?|round_number|turns_left|num_.*|resolved|.)$/;
+const ELSEWHERE = /^(seat|agent_ids|alive_players|phase|action_history|past_.*|totals|rounds?|round_number|turns_left|num_.*|resolved|.)$/;
 
 /** @type {import("../types.d.ts").GamePage} */
 export default {
@@ -18,10 +18,15 @@ export default {
     const { phase = "", game_state: game = {}, game_over: over } = view.state ?? {};
     const round = game.rounds > 1 ? `, round ${Math.min(game.round_number + 1, game.rounds)} of ${game.rounds}` : "";
     const facts = Object.entries(game).filter(([name, value]) => !ELSEWHERE.test(name) && !blank(value));
+    const lists = facts.filter(([, value]) => Array.isArray(value) && typeof value[0] === "object");
+    const ofThings = facts.filter(([, value]) => isOfThings(view, value));
+    const plain = facts.filter((one) => !lists.includes(one) && !ofThings.includes(one));
     return [
       ...(over ? [] : [el("p", { class: "big" }, words(phase) + round)]),
       ...outcome(view, true),
-      el("dl", { class: "facts" }, ...facts.flatMap(([name, value]) => fact(view, name, value, before[name]))),
+      el("dl", { class: "facts" }, ...plain.flatMap(([name, value]) => fact(view, name, value, before[name]))),
+      ...things(view, ofThings, before),
+      ...lists.map(([name, rows]) => list(view, name, rows)),
       ...rounds(view, game),
       ...(over ? [] : actions(view, game.action_history ?? [])),
     ];
@@ -74,6 +79,53 @@ function fact(view, name, value, old) {
  */
 function changed(value, old) {
   return old !== undefined && old !== null && JSON.stringify(old) !== JSON.stringify(value);
+}
+
+/**
+ * Whether a value says something of several things that are no players, such as the issues of a negotiation.
+ * @param {View} view
+ * @param {unknown} value
+ */
+function isOfThings(view, value) {
+  const whole = value !== null && typeof value === "object" && !Array.isArray(value);
+  return whole && Object.keys(value).length > 1 && !Object.keys(value).some((name) => isAgent(view, name));
+}
+
+/**
+ * Facts of things as a table: a row for each thing.
+ * @param {View} view
+ * @param {[string, any][]} facts
+ * @param {Record<string, any>} before
+ * @returns {Node[]}
+ */
+function things(view, facts, before) {
+  if (!facts.length) return [];
+  const names = [...new Set(facts.flatMap(([, value]) => Object.keys(value)))];
+  const heads = facts.map(([name]) => el("th", { scope: "col" }, label(name)));
+  const rows = names.map((one) => {
+    const cells = facts.map(([name, value]) => el("td", {}, ...(one in value ? shown(view, value[one], before[name]?.[one]) : [])));
+    return el("tr", {}, el("th", { scope: "row" }, label(one)), ...cells);
+  });
+  return [el("table", { class: "rounds things" }, el("thead", {}, el("tr", {}, el("td"), ...heads)), el("tbody", {}, ...rows))];
+}
+
+/**
+ * A list of what happened, the latest first.
+ * @param {View} view
+ * @param {string} name
+ * @param {Record<string, unknown>[]} rows
+ */
+function list(view, name, rows) {
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const heads = names.map((one) => el("th", { scope: "col" }, one === "agent_id" ? "Player" : label(one)));
+  const lines = rows.map((row) => el("tr", {}, ...names.map((one) => el("td", {}, ...(one in row ? shown(view, row[one]) : [])))));
+  return el(
+    "table",
+    { class: "rounds" },
+    el("caption", {}, label(name)),
+    el("thead", {}, el("tr", {}, ...heads)),
+    el("tbody", {}, ...lines.reverse()),
+  );
 }
 
 /** @param {unknown} value */
