@@ -146,19 +146,19 @@ def _legend(
     rows = []
     gains = {row["agent_id"]: row["utility"] for row in (state.outcome or {}).get("payoffs", ())}
     for seat, name in enumerate(names):
-        y = 308 + 50 * seat
+        y = 314 + 44 * seat
         turn = name == state.current_turn_agent_id and not state.game_over
         keeps = f"reservation value {number(reserved[name]) if name in reserved else 'unknown'}"
         gain = ""
         if name in gains:
             won = gains[name]
             fill = "#2f7d4f" if won > 0 else "#b3362b" if won < 0 else FAINT
-            gain = text(258, y + 22, ("+" if won > 0 else "") + number(won), 14, fill=fill, anchor="end", bold=True)
+            gain = text(258, y + 16, ("+" if won > 0 else "") + number(won), 14, fill=fill, anchor="end", bold=True)
         rows += [
-            box(22, y - 6, 244, 46, "#fff", round=6, stroke=TURN if turn else LINE, thick=2.5 if turn else 1),
-            box(30, y, 6, 34, COLOURS[seat], round=2),
-            text(44, y + 12, short(name, 18) + (" (you)" if name == own else ""), 13, bold=True),
-            text(44, y + 31, keeps, 11, fill=FAINT),
+            box(22, y - 6, 244, 40, "#fff", round=6, stroke=TURN if turn else LINE, thick=2.5 if turn else 1),
+            box(30, y, 6, 28, COLOURS[seat], round=2),
+            text(44, y + 11, short(name, 18) + (" (you)" if name == own else ""), 13, bold=True),
+            text(44, y + 26, keeps, 11, fill=FAINT),
             gain,
         ]
     return rows
