@@ -140,6 +140,8 @@ class Supervisor:
     def _tell_summary(self, activity: Activity, why: str) -> None:
         line = f"summary: {activity.line()}" + (f"; ended: {why}" if why else "")
         logger.info("%s", line, extra={FIELDS: {**activity.fields(), "ended": why}, FOR_FILES: True})
+        if self._console.is_terminal:
+            self._console.print()  # below the ^C of the terminal
         for text in (line, *(f"{name}: {one.line()}" for name, one in activity.models().items())):
             self._console.print(text, markup=False, soft_wrap=not self._console.is_terminal)
 
