@@ -131,7 +131,7 @@ def command(
             _show(rating.facts, budget)
             Console().print(f"written: {file}, {file.with_suffix('.html')}, {index}", markup=False, soft_wrap=True)
     if problem is not None:
-        lost = f"no deals are kept: of {counted(rating.answers, 'answers')} none ended a round of deals"
+        lost = "no deals are kept, for no round of deals is over"
         kept = f"{rating.deals} deals are kept in {file}: the same command goes on" if rating.deals else lost
         print(f"parlour reference: {problem}; {kept}", file=sys.stderr)
         raise SystemExit(TRY_AGAIN)
