@@ -26,6 +26,7 @@ coverage: $(VENV)/.dev  ## the branches that the unit tests take; it doubles the
 nightly: coverage  ## coverage, a million broken messages for each end of every protocol, a million hands beside PokerKit
 	PARLOUR_FUZZ=1000000 $(BIN)/python -m pytest -n 4 --timeout=0 tests/live/test_*_fuzz.py
 	PARLOUR_NIGHTLY=1 $(BIN)/python -m pytest -n 2 tests/core/test_cuda.py tests/test_laws.py
+	PARLOUR_NIGHTLY=1 $(BIN)/python -m pytest -n 2 -m nightly
 	PARLOUR_FLOOD=200000 $(BIN)/python -m pytest -n 3 --timeout=0 tests/live/test_hostile_floods*.py
 	PARLOUR_ORACLE_HANDS=1000000 $(BIN)/python -m pytest -n auto -v --timeout=0 tests/holdem/test_pokerkit.py tests/replay/test_phh.py
 

@@ -1,5 +1,6 @@
 """A headless Chromium for tests of what people see in a browser."""
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -28,3 +29,12 @@ def chromium() -> Iterator[Any]:
             yield browser
         finally:
             browser.close()
+
+
+def until(page: Any, condition: str) -> None:
+    """Wait for a condition in JavaScript. The pages' own policy forbids the text that `wait_for_function` evaluates."""
+    for _ in range(600):
+        if page.evaluate(condition):
+            return
+        time.sleep(0.05)
+    raise AssertionError(condition)

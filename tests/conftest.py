@@ -35,7 +35,12 @@ GAMES = ("mafia", "holdem", "poker", "auction", "tangram", "bargaining")
 
 
 def pytest_collection_modifyitems(items):
-    """Put the tests game by game: two workers that begin at the first and in the middle compile different games."""
+    """Leave out what is for the night, and put the tests game by game.
+
+    Two workers that begin at the first and in the middle compile different games.
+    """
+    if not os.environ.get("PARLOUR_NIGHTLY"):
+        items[:] = (item for item in items if not item.get_closest_marker("nightly"))
     items.sort(key=_game_of)
 
 

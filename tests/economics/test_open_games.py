@@ -78,7 +78,7 @@ def test_a_dutch_auction_without_a_sale(rounds, reason, price):
     assert (outcome["reason"], outcome["final_price"]) == (reason, price)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("seats", [2, 3])
 def test_revenue_equivalence(seats):
     expected = 100 * (seats - 1) / (seats + 1)

@@ -224,7 +224,7 @@ def by_pairs(tree, player, others, strategy):
     return sum(values(0, board, others, 0) for board in range(len(tree.boards)))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_values_of_a_flop_are_those_of_all_pairs_of_hands():
     whole = HoldemResolving(HEADS_UP, Bucketed(), iterations=1).solve(on_street(HEADS_UP, FLOP), endless).tree
     cards = np.sort(np.stack([whole.boards[:, 3], whole.boards[:, 4]]), axis=1)

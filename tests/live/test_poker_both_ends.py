@@ -228,7 +228,7 @@ def test_six_agents_play_60_hands_over_sockets():
     live(60)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_six_agents_play_1000_hands_over_sockets():
     live(1000)
 

@@ -30,7 +30,7 @@ async def test_clients_of_the_full_table_form_play():
     assert [(client.hands, client.errors, client.reason) for client in clients] == [(30, [], "admin_stopped")] * 3
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @on_loop
 async def test_clients_of_the_full_table_form_play_1000_hands():
     clients = await play(1000)

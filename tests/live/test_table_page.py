@@ -9,6 +9,7 @@ from threading import Thread
 
 import nim
 import pytest
+from browser import until
 from parlour import envs
 from parlour.envs import Action, AgentResponse
 from parlour.wrappers.live.table.host import TableHost
@@ -54,7 +55,7 @@ def test_a_hand_is_folded_for_a_person_who_thinks_too_long(table):
         page = visit()
         sit(page, "Ann")
         page.wait_for_selector(MINE)
-        page.wait_for_function("document.title === `● Your turn: Hold'em`")
+        until(page, "document.title === `● Your turn: Hold'em`")
         page.wait_for_selector("#notice:text('time was up')")
         move(page, "call")
         page.wait_for_selector("#notice:not(:text('time was up'))", state="attached")

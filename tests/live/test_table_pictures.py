@@ -29,8 +29,11 @@ def test_the_server_draws_the_table_with_peoples_names(table, name):
         assert "Ann <b>" in eve.text_content(DRAWN)
 
 
+AT_NIGHT = [pytest.param(name, marks=pytest.mark.nightly) for name in (*TABLES, "leduc")]
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", [*TABLES, "leduc", "holdem"])
+@pytest.mark.parametrize("name", ["holdem", *AT_NIGHT])
 def test_words_in_the_picture_stand_out(table, name, scheme):
     args = TABLES.get(name, [name, "--agents", "call", "--seed", "2"])
     with table(*args) as visit:

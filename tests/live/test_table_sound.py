@@ -1,6 +1,7 @@
 """Sound at the browser table: off until a person turns it on."""
 
 import pytest
+from browser import until
 from tables import MINE, OVER, move, sit
 
 pytestmark = pytest.mark.slow
@@ -47,6 +48,6 @@ def test_the_last_seconds_of_a_turn_and_messages_are_heard(table):
         ann.wait_for_selector(MINE)
         bob.fill("#text", "well?")
         bob.press("#text", "Enter")
-        ann.wait_for_function("() => tones.at(-1) === 520")
-        ann.wait_for_function("() => tones.slice(-2).join() === '440,440'")
+        until(ann, "tones.at(-1) === 520")
+        until(ann, "tones.slice(-2).join() === '440,440'")
         assert 440 not in bob.evaluate("tones")

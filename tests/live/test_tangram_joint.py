@@ -44,7 +44,7 @@ def test_figures_are_completed_where_pieces_may_not_touch():
     assert sum(one.undone for one in built) <= 2
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_figures_are_built_well_with_a_careless_person_over_many_games(capsys):
     values = reached(20)
     with capsys.disabled():

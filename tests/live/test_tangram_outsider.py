@@ -48,7 +48,7 @@ def test_an_outsider_gets_the_figure_that_is_documented(condition, least):
     assert np.mean([game.overlap() for game in games]) >= least
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("condition", "complete", "least"),
     [

@@ -4,6 +4,7 @@ import threading
 import time
 
 import pytest
+from browser import until
 from logs import played
 from parlour import envs
 from parlour.wrappers.logs.match_log import MatchLog
@@ -60,15 +61,6 @@ def drawn(tab, states):
     return tab.evaluate(
         "text => { const e = document.createElement('div'); e.innerHTML = text; return e.innerHTML; }", picture(states)
     )
-
-
-def until(tab, condition):
-    """Wait for what the page's own policy forbids to be told as text to `wait_for_function`."""
-    for _ in range(300):
-        if tab.evaluate(condition):
-            return
-        time.sleep(0.05)
-    raise AssertionError(condition)
 
 
 @pytest.mark.parametrize("game_id", ["holdem", "mafia", "tangram", "bargaining"])

@@ -88,7 +88,7 @@ def test_the_record_has_room_for_100_000_figures():
     assert 20 < most <= VERTICES - 4
 
 
-@pytest.mark.parametrize("count", [500, pytest.param(20_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [500, pytest.param(20_000, marks=pytest.mark.nightly)])
 def test_no_figure_comes_up_in_two_splits(count):
     seen = []
     for split in range(3):
