@@ -246,3 +246,10 @@ def test_the_changelog_has_one_line_for_each_entry_and_none_twice():
     assert len(entries) == len(set(entries)) > 50
     assert [line for line in entries if len(line.split()) > 80] == []
     assert lines.count("## Unreleased") == 1
+
+
+def test_the_readme_begins_with_the_two_commands_that_show_it_working():
+    """CI runs the second."""
+    text = (HERE / "README.md").read_text(encoding="utf-8")
+    commands = re.findall(r"^make \w+", text.split("```")[1], re.MULTILINE)
+    assert commands == ["make demo", "make test"] and len(text.encode()) <= 6_144
