@@ -481,8 +481,8 @@ def test_a_search_takes_half_of_the_time_that_is_left(left, seconds):
     class Noting:
         """Asks whether time is over until it is."""
 
-        def strategy(self, table, late):
-            while left() > 0:
+        def strategy(self, table, time_left):
+            while time_left() > 0:
                 pass
             asked.append(clock.now)
 

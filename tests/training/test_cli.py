@@ -166,6 +166,7 @@ def test_a_game_of_ones_own_stands_in_place_of_a_name(capsys, tmp_path, monkeypa
         forget()
         assert cli.main(args) == 0, capsys.readouterr().err
         assert "own_nim-v0" in registry.GAMES or args[0] == "check"
+    assert capsys.readouterr().out.count("next: parlour evaluate mine --game my_games:game --against random\n") == 2
     for args in (["evaluate", "mine", "--against", "random"], ["train", "--resume", "mine"]):
         forget()
         code, _, err = run(capsys, *args)

@@ -1,6 +1,7 @@
 """Evaluations during training, and callbacks."""
 
 import json
+import re
 
 import pytest
 import torch
@@ -9,6 +10,7 @@ from parlour.training.evaluation.exact import flat_tree, nash_conv
 from parlour.training.runs import evaluations
 from parlour.training.runs.config import load_config
 from parlour.training.runs.run import resume, train
+from parlour.wrappers.policies.loading import make_policy
 from parlour.wrappers.policies.mlp import MlpPolicy
 
 torch.set_num_threads(1)
@@ -51,6 +53,16 @@ def test_evaluations_come_with_each_checkpoint_and_at_the_end(run):
 def test_evaluations_change_nothing_in_what_is_learned(run, tmp_path):
     plain = train(load_config("kuhn", run=tmp_path / "two", **TINY))
     assert (plain / "policy.npz").read_bytes() == (run / "policy.npz").read_bytes()
+
+
+def test_the_progress_line_says_against_whom_and_in_what_unit():
+    kuhn = game("kuhn")
+    shown = evaluations.Evaluations(load_config("kuhn", **TINY), kuhn)
+    assert shown.note == ""
+    shown.glance(make_policy("honest", kuhn, seed=0))
+    assert re.fullmatch(r"against equilibrium [+-]\d\.\d\d chips per game", shown.note)
+    shown.latest = {"eval/runs/first": 1.0, "eval/runs/first_interval": 0.1, "eval/nash_conv": 0.5}
+    assert shown.note == "against runs/first +1.00, NashConv +0.50 chips per game"
 
 
 def test_choices_and_utilities_are_compared_with_theory(tmp_path):

@@ -108,6 +108,7 @@ def test_a_person_is_asked_again(turn):
         "bat 5",
         "bet",
         "the 3",
+        "200 6",
         "bet 5 6",
         "raiseTo",
         "raiseTo 3",

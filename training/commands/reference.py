@@ -314,6 +314,6 @@ def _show(facts: dict[str, Any], budget: BudgetArguments) -> None:
     best = facts["pool"]["best"]
     console.print(f"rating: 0 is random play, 100 is {best} against the same opponents", markup=False)
     if facts["deals"] < FEWEST:
-        more = f"--deals {FEWEST}" if budget.deals < FEWEST else f"a larger --minutes than {budget.minutes:g}"
-        line = f"no intervals: they need {FEWEST} deals; the same command with {more} goes on"
+        more = f" with --deals {FEWEST}" if budget.deals < FEWEST else ""
+        line = f"no intervals: they need {FEWEST} deals; the same command{more} goes on"
         console.print(line, markup=False)

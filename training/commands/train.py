@@ -89,19 +89,23 @@ def _train_command(default: TrainConfig, args: Sequence[str]) -> Callable[..., N
                 and --minutes (from now on).
         """
         folder = train(replace(settings, options={**default.options, **settings.options}), ["parlour", "train", *args])
-        _tell_next(folder)
+        _tell_next(folder, source)
 
     return command
 
 
-def _tell_next(folder: Path) -> None:
-    """Print the command that comes next: it measures the policy, or shows it play where all seats share one reward."""
+def _tell_next(folder: Path, source: str | None) -> None:
+    """Print the command that comes next: it measures the policy, or shows it play where all seats share one reward.
+
+    A `source` module:function is named there: no file of a run imports it.
+    """
     game, name = run_settings(folder).make_game(), str(folder if folder.parent != RUNS else folder.name)
+    own = source if source and ":" in source else None
     if game.payoffs.shared:
-        command = ["play", game.name, "--agents", *[name] * game.seats]
+        command = ["play", own or game.name, "--agents", *[name] * game.seats]
     else:
         bots = [bot for bot in rivals(game) if bot != "random"][:2]
-        command = ["evaluate", name, "--against", *(bots or ["random"])]
+        command = ["evaluate", name, *(["--game", own] if own else []), "--against", *(bots or ["random"])]
     Console().print(f"next: {shlex.join(['parlour', *command])}", markup=False, soft_wrap=True)
 
 
@@ -125,6 +129,6 @@ def _resume_command(args: Sequence[str]) -> Callable[..., None]:
             find_game(game)
         more = {"total_timesteps": total_timesteps, "minutes": minutes}
         overrides: dict[str, Any] = {name: value for name, value in more.items() if value is not None}
-        _tell_next(resume_run(resume, command=["parlour", "train", *args], **overrides))
+        _tell_next(resume_run(resume, command=["parlour", "train", *args], **overrides), game)
 
     return command

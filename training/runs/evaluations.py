@@ -115,7 +115,7 @@ class Evaluations:
             for name, value in self.latest.items()
             if name.startswith("eval/") and not name.endswith("_interval")
         }
-        words = {name: f"against {name}" for name in self._game.bots} | {BEST_RESPONSE: "best response, thousandths:"}
+        words = {"nash_conv": "NashConv", BEST_RESPONSE: "best response, thousandths:"}
         results = ((name.removeprefix("eval/"), value) for name, value in shown.items())
-        text = ", ".join(f"{words.get(name, name)} {value:+.2f}" for name, value in results)
+        text = ", ".join(f"{words.get(name, f'against {name}')} {value:+.2f}" for name, value in results)
         return f"{text} {unit_per_game(self._game)}" if text else ""

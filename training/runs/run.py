@@ -211,7 +211,7 @@ def _learn(
         console.print(f"{more:,} timesteps more than total_timesteps={config.total_timesteps:,}: rollouts are not cut")
     console.print(f"trained {learner.timesteps:,} timesteps in {run.minutes():.1f} minutes: {folder}", soft_wrap=True)
     if note := parts.evaluations.note:
-        console.print(f"in a few deals {note}", soft_wrap=True)
+        console.print(note if config.evaluate_against else f"in a few deals {note}", markup=False, soft_wrap=True)
     return folder
 
 

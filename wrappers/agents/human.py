@@ -157,7 +157,7 @@ def parse(line: str, allowed: list[AllowedAction]) -> Action:
         offers, values = allowed, [word, *values]
     if not offers and word.isdecimal() and 1 <= int(word) <= len(allowed):
         offers = [allowed[int(word) - 1]]
-    offers = offers or [offer for offer in allowed if values and _does(offer, word)]
+    offers = offers or [offer for offer in allowed if values and word.isalpha() and _does(offer, word)]
     if len(offers) != 1:
         raise ValueError(f"{word!r} is not one of {', '.join(_usage(offer) for offer in allowed)}")
     fields = _fields(offers[0])
