@@ -105,7 +105,7 @@ def test_many_matches_open_on_an_overview(visit, tmp_path):
         for row in moment.states["player_0"].outcome["payoffs"]:
             sums[row["agent_id"]] += row["utility"]
     legend = tab.inner_text("#legend").replace("−", "-").replace("+", "").replace(",", "").split()
-    assert tab.inner_text("#sums").startswith("What each player has won, summed up")
+    assert tab.inner_text("#sums").startswith("What each player has won, in chips, summed up")
     assert dict(zip(legend[::2], map(float, legend[1::2]), strict=True)) == sums
     tab.click("#matches tr:nth-child(3) button")
     third = next(moment for moment in told if moment.match == 2)

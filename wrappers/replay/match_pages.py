@@ -11,7 +11,7 @@ from ..logs.match_log import read
 from .log_reader import agents_of, moments
 from .moment import game_of
 from .page import document, page, payoffs
-from .poker_hands import hand_title, names_of, unit_of, winners
+from .poker_hands import currency_of, hand_title, names_of, unit_of, winners
 
 
 class MatchPages:
@@ -55,7 +55,7 @@ class MatchPages:
             self._rows.append([len(self.matches), 0, title])
             self._results.append(_won(entry) if kind == "hand" else {})
             self._ends.append(winners(entry, names_of(entry)) if kind == "hand" else "")
-            self._unit = entry.get("currency", "") or game_of(entry.get("game", "holdem-v0")).payoffs.reward_name
+            self._unit = currency_of(entry) if kind == "hand" else game_of(entry["game"]).payoffs.reward_name
             self.matches.append(bytearray())
             self._names = agents_of(entry)[1]
         elif kind == "end" and self.matches:

@@ -50,7 +50,7 @@ def replay_hand(entry: Mapping[str, Any], match: int) -> Iterator[Moment]:
         if action is entry["actions"][-1]:
             before_showdown(entry, table)
         rules.step(table, move)
-    yield Moment(match, title, states(), note=winners(entry, named), unit=entry.get("currency", ""))
+    yield Moment(match, title, states(), note=winners(entry, named), unit=currency_of(entry))
 
 
 def names_of(entry: Mapping[str, Any]) -> dict[int, str]:
@@ -68,6 +68,11 @@ def hand_title(entry: Mapping[str, Any]) -> str:
 def unit_of(entry: Mapping[str, Any]) -> int:
     """Return the chips of one unit of money in a logged hand."""
     return int(10 ** entry.get("decimals", 0))
+
+
+def currency_of(entry: Mapping[str, Any]) -> str:
+    """Return what the amounts of a logged hand are: its currency, or chips."""
+    return str(entry.get("currency", "")) or _game().payoffs.reward_name
 
 
 def dealt(entry: Mapping[str, Any]) -> Any:
