@@ -9,10 +9,10 @@ export OMP_NUM_THREADS = 1
 demo: $(VENV)/.train  ## train a policy for a minute and let it play at a live table
 	$(BIN)/parlour demo
 
-test: $(VENV)/.dev  ## all tests, including the slow ones
+test: $(VENV)/.dev  ## all tests, the slow ones too; make nightly has more
 	$(BIN)/python -m pytest -n 2
 
-test-fast: $(VENV)/.dev  ## the unit tests alone: about ten minutes on two cores, including compilation
+test-fast: $(VENV)/.dev  ## the unit tests alone: 15 to 25 minutes on two cores, including compilation
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
 test-plain: $(VENV)/.dev  ## rules, encoders and their laws without the compiler, a few episodes each
