@@ -77,7 +77,7 @@ def test_command_line(tmp_path, capsys):
     assert cli.main(args) == 0
     run = tmp_path / "cli"
     printed = "".join(capsys.readouterr().out.split())
-    assert printed.startswith("trained128timestepsin") and printed.endswith(str(run))  # and no bar
+    assert printed.startswith("trained128timestepsin") and f":{run}next:parlourevaluate{run}" in printed  # and no bar
     config = load_config(run / "config.toml")
     assert config.options["stacks"] == 30
     assert config.options["seats"] == 2  # the config file's other options stay

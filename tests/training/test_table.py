@@ -137,7 +137,7 @@ def test_a_lobbys_table_leaves_a_seat_to_a_person():
     with pytest.raises(ValueError, match="2 opponents for 2 seats: leave one to a person"):
         lobby._table("kuhn", None, ["honest", "honest"], **TABLE)
     made = lobby._table("cournot", 3, ["equilibrium"], **TABLE)
-    assert [None if one is None else one.name for one in made.taken] == ["Equilibrium", None, None]
+    assert [None if one is None else one.name for one in made.taken] == [None, None, "Equilibrium"]
 
 
 @pytest.mark.parametrize(

@@ -233,13 +233,12 @@ class _Rating:
 
     def _so_far(self) -> str:
         """Return what has been played, for the progress bar: a deal counts once it is whole."""
-        return counted(self.deals, "deals") + (f", {counted(self.answers, 'answers')}" if self.answers else "")
-
-    @property
-    def answers(self) -> int:
-        """The number of answers of a language model so far."""
         statistics = self._player.statistics if isinstance(self._player, AgentsAsPolicy) else []
-        return sum(each.decisions for each in statistics)
+        asked, replaced = (sum(getattr(each, name) for each in statistics) for name in ("decisions", "replaced"))
+        parts = [counted(self.deals, "deals")]
+        parts += [counted(asked, "decisions")] if asked else []
+        parts += [f"{replaced:,} replaced (no usable answer)"] if replaced else []
+        return ", ".join(parts)
 
     def finish(self, make: Callable[[], Agent], samples: int) -> None:
         """Write the result with what is not about single deals."""

@@ -32,7 +32,8 @@ COLUMNS = {
     "rating": "0 is random play, 100 the best member of the pool; 95 % interval. The table is sorted by it.",
     "skill": "the rating of the games in which a language model made no rule error.",
     "exploitability": "how much a best response wins from the player, in units of the game.",
-    "errors / 100 answers": "a language model's answers that were illegal, unparsable, late, refused or missing.",
+    "errors / 100 decisions": "a language model's answers that were illegal, unparsable, late, refused or missing. "
+    "One decision may have several.",
     "tokens in, out": "tokens that a language model read and wrote, as its endpoint counts them.",
     "s": "seconds of a decision of a language model.",
     "deals": "the number of deals; each is played in every role against every member.",
@@ -248,7 +249,7 @@ def board(results: Sequence[Result]) -> str:
         *roles,
         "skill",
         "exploitability",
-        "errors / 100 answers",
+        "errors / 100 decisions",
         "tokens in, out",
         "s",
         "deals",

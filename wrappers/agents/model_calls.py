@@ -19,7 +19,7 @@ COLUMNS = {
     "late": "answers that came after the time of a turn",
     "refused": "answers in which the model declines",
     "failed": "requests that the endpoint did not answer",
-    "retries": "requests that were sent again",
+    "retries": "requests that were sent again after an error or a lost connection",
     "tokens in": "tokens sent, as the endpoint counts them",
     "tokens out": "tokens received",
     "s/decision": "mean seconds for a turn",
