@@ -9,6 +9,7 @@ from threading import Thread
 
 import nim
 import pytest
+import rock_paper_scissors
 from browser import until
 from parlour import envs
 from parlour.envs import Action, AgentResponse
@@ -270,6 +271,15 @@ def test_a_game_of_ones_own_shows_roles_what_others_did_and_the_last_board(brows
         assert ann.locator(".outcome th").all_inner_texts()[:2] == ["Player", "Points"]
         ann.click("#again")
         ann.wait_for_selector("#title:text-is('Nim, match 2')")
+
+
+def test_what_is_hidden_of_a_field_has_a_dash_in_its_place(browser):
+    with served(rock_paper_scissors.game(), [("bot", Obliging()), None]) as url:
+        page = browser.new_context().new_page()
+        page.goto(url)
+        sit(page, "Ann")
+        page.wait_for_selector(MINE)
+        assert page.inner_text("#board .facts dd").startswith("—, ")
 
 
 def test_words_and_choices_are_asked_for_by_the_schemas(browser):

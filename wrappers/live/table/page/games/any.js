@@ -18,7 +18,7 @@ export default {
     const { phase = "", game_state: game = {}, game_over: over } = view.state ?? {};
     const round = game.rounds > 1 ? `, round ${Math.min(game.round_number + 1, game.rounds)} of ${game.rounds}` : "";
     const facts = Object.entries(game).filter(([name, value]) => !ELSEWHERE.test(name) && !blank(value));
-    const lists = facts.filter(([, value]) => Array.isArray(value) && typeof value[0] === "object");
+    const lists = facts.filter(([, value]) => Array.isArray(value) && value.every(isRecord));
     const ofThings = facts.filter(([, value]) => isOfThings(view, value));
     const plain = facts.filter((one) => !lists.includes(one) && !ofThings.includes(one));
     return [
@@ -87,8 +87,16 @@ function changed(value, old) {
  * @param {unknown} value
  */
 function isOfThings(view, value) {
-  const whole = value !== null && typeof value === "object" && !Array.isArray(value);
-  return whole && Object.keys(value).length > 1 && !Object.keys(value).some((name) => isAgent(view, name));
+  return isRecord(value) && Object.keys(value).length > 1 && !Object.keys(value).some((name) => isAgent(view, name));
+}
+
+/**
+ * Whether a value has named parts. A list and null, which stands for what is hidden, have none.
+ * @param {unknown} value
+ * @returns {value is Record<string, unknown>}
+ */
+function isRecord(value) {
+  return value !== null && typeof value === "object" && !Array.isArray(value);
 }
 
 /**
