@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
-from textwrap import fill
+from textwrap import TextWrapper
 from typing import Literal
 
 import msgspec
@@ -54,9 +54,13 @@ class ForTerminal(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the lines."""
-        width = shutil.get_terminal_size().columns - 1
-        lines = super().format(record).splitlines()
-        return "\n".join(fill(line, width, subsequent_indent="    ", break_on_hyphens=False) for line in lines)
+        wrapper = TextWrapper(
+            max(20, shutil.get_terminal_size().columns - 1),
+            subsequent_indent="    ",
+            break_on_hyphens=False,
+            break_long_words=False,  # an address stays whole
+        )
+        return "\n".join(wrapper.fill(line) for line in super().format(record).splitlines())
 
 
 @dataclass
