@@ -7,7 +7,7 @@ It is for small games whose moves are action indices. A game whose hidden inform
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from reprlib import repr
 from typing import Any
 
@@ -78,11 +78,7 @@ def default_view(
     if len(actions) != rules.num_actions:
         raise ValueError(f"actions: {len(actions)} names ({', '.join(actions)}) for {rules.num_actions} action indices")
     meanings = actions if isinstance(actions, Mapping) else {name: name.replace("_", " ") for name in actions}
-
-    def legal(game_state: dict[str, Any], seat: int) -> list[str]:
-        return [named.names[index] for index in parts.legal(game_state, seat)]
-
-    named = NamedActions(rules, meanings, legal)
+    named = NamedActions(rules, meanings, partial(parts.legal_names, tuple(meanings)))
     return replace(
         view,
         action_spaces=named.action_spaces,
@@ -182,6 +178,10 @@ class _DefaultView:
         table = self._known(game_state)[0]
         table.turn = seat
         return self._legal(table)
+
+    def legal_names(self, names: Sequence[str], game_state: dict[str, Any], seat: int) -> list[str]:
+        """Return the names of the acting seat's legal actions, of those of all action indices."""
+        return [names[index] for index in self.legal(game_state, seat)]
 
     def _legal(self, table: Any) -> list[int]:
         mask = np.zeros(self.rules.num_actions, np.int8)
