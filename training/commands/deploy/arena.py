@@ -138,7 +138,9 @@ async def _poll(
     try:
         async with player:
             await player.register()
-            console.print(f"{player.agent.agent_id} plays in {sessions} sessions at once; Ctrl-C ends it", markup=False)
+            console.print(
+                f"{player.agent.agent_id} plays in {sessions} sessions at once (Ctrl-C ends it)", markup=False
+            )
             await player.play(sessions, matches, invites)
     finally:
         if player.claim_token != given:
@@ -151,7 +153,7 @@ async def _serve(
     server: ArenaAgentServer, arena: str | None, access_token: str | None, matches: int | None, console: Console
 ) -> None:
     async with server:
-        console.print(f"{server.agent.agent_id} answers at {server.endpoint}; Ctrl-C ends it", markup=False)
+        console.print(f"{server.agent.agent_id} answers at {server.endpoint} (Ctrl-C ends it)", markup=False)
         if arena is not None:
             await server.register(arena, access_token)
             console.print(f"registered at {arena}", markup=False)

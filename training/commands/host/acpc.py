@@ -37,7 +37,7 @@ def command(
     )
 
     def ready(port: int) -> None:
-        console.print(f"dealing at {listening.address}:{port}; Ctrl-C ends it", markup=False)
+        console.print(f"dealing at {listening.address}:{port} (Ctrl-C ends it)", markup=False)
         console.print(f"play with: parlour deploy acpc tight --dealer {listening.address}:{port}", markup=False)
 
     with Supervisor(live, session, console) as supervisor:

@@ -84,7 +84,7 @@ class TournamentArguments:
         for name, endpoint in self.endpoints:
             arena.add_remote(name, endpoint)
         if self.serve:
-            console.print(f"agents play here as {arena.url}/SKILL.md says; Ctrl-C ends it", markup=False)
+            console.print(f"agents play here as {arena.url}/SKILL.md says (Ctrl-C ends it)", markup=False)
             await asyncio.Event().wait()
         coming = len(ours) + len(self.remote) + self.wait
         missing = coming - len(arena.agent_ids)
