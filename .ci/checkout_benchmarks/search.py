@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ def search(seconds: Seconds) -> list[Row]:
         begun, spent, less, gains = time.process_time(), list[float](), list[float](), list[float]()
         for state in _decisions(table, policy, STREETS[street]):
             before = time.process_time()
-            solved = None if state is None else resolving.solve(state, _unlimited)
+            solved = None if state is None else resolving.solve(state, lambda: inf)
             gains.append(0.0)
             if solved is not None:
                 spent.append(time.process_time() - before)
@@ -86,7 +87,3 @@ def _decisions(table: Game, policy: Policy, phase: int) -> Iterator[Any]:
             action = policy.act(table.observation(state, seat)[None], table.mask(state, seat)[None])
             table.rules.play(state, int(action[0]))
         yield None if state.done else state
-
-
-def _unlimited() -> float:
-    return float("inf")

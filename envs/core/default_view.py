@@ -6,7 +6,7 @@ It is for small games whose moves are action indices. A game whose hidden inform
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from reprlib import repr
 from typing import Any
@@ -57,36 +57,24 @@ def default_view(
             are not as many different names as there are action indices.
     """
     parts = _DefaultView(rules, tuple(agents), hidden)
-    ranges = [ActionRange(i, i + 1, (PLAY,), f"action {i}") for i in range(rules.num_actions)]
-    view = View(
-        action_spaces={PLAY: spaces.Dict({"action": spaces.Box(0, rules.num_actions - 1, (), np.int64)})},
-        action_ranges=tuple(ranges),
-        encode=parts.encode,
-        parse=parts.parse,
-        nearest=parts.nearest,
-        safe=parts.safe,
-        allowed=parts.allowed,
-        phase=parts.phase,
-        game_state=parts.game_state,
-        outcome=parts.outcome,
-        load=parts.load,
-        resample=parts.resample,
-    )
+    functions: dict[str, Any] = {
+        name: getattr(parts, name) for name in ("safe", "phase", "game_state", "outcome", "load", "resample")
+    }
     if not actions:
-        return view
+        return View(
+            action_spaces={PLAY: spaces.Dict({"action": spaces.Box(0, rules.num_actions - 1, (), np.int64)})},
+            action_ranges=tuple(ActionRange(i, i + 1, (PLAY,), f"action {i}") for i in range(rules.num_actions)),
+            encode=parts.encode,
+            parse=parts.parse,
+            nearest=rules.action_of,
+            allowed=parts.allowed,
+            **functions,
+        )
     require_names("default_view", "actions", tuple(actions))
     if len(actions) != rules.num_actions:
         raise ValueError(f"actions: {len(actions)} names ({', '.join(actions)}) for {rules.num_actions} action indices")
     meanings = actions if isinstance(actions, Mapping) else {name: name.replace("_", " ") for name in actions}
-    named = NamedActions(rules, meanings, partial(parts.legal_names, tuple(meanings)))
-    return replace(
-        view,
-        action_spaces=named.action_spaces,
-        action_ranges=named.action_ranges,
-        encode=named.encode,
-        parse=named.parse,
-        allowed=named.allowed,
-    )
+    return NamedActions(rules, meanings, partial(parts.legal_names, tuple(meanings))).view(**functions)
 
 
 def default_parts(view: View) -> "_DefaultView | None":
@@ -162,9 +150,6 @@ class _DefaultView:
         if index not in legal:
             return ts.refused(ts.GAME_RULE_VIOLATION, f"action {repr(index)} is not legal; legal are {legal}")
         return self.rules.decode(table, index)
-
-    def nearest(self, table: Any, move: Any) -> int:
-        return next(action for action in range(self.rules.num_actions) if self.rules.decode(table, action) == move)
 
     def safe(self, table: Any) -> int:
         return self._legal(table)[0]

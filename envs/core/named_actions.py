@@ -56,10 +56,6 @@ class NamedActions:
             return ts.refused(ts.GAME_RULE_VIOLATION, f"cannot {name} now; legal: {', '.join(legal)}")
         return self._rules.decode(table, self.names.index(name))
 
-    def nearest(self, table: Any, move: int) -> int:
-        """Return the action index of `move`, which is the move itself."""
-        return int(move)
-
     def view(self, **functions: Any) -> View:
         """Return the game's `View`: these actions, and the other functions by name."""
         return View(
@@ -67,7 +63,7 @@ class NamedActions:
             action_ranges=self.action_ranges,
             encode=self.encode,
             parse=self.parse,
-            nearest=self.nearest,
+            nearest=self._rules.action_of,
             allowed=self.allowed,
             **functions,
         )

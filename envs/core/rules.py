@@ -70,6 +70,10 @@ class Rules:
         """``play(table, action)`` applies the acting seat's legal action index. Compiled."""
         return loops.compile_loop(loops.play_action, step=self.step, decode=self.decode)
 
+    def action_of(self, table: Any, move: Any) -> int:
+        """Return the action index of a move: the `View.nearest` of a game in which each move has one."""
+        return next(action for action in range(self.num_actions) if self.decode(table, action) == move)
+
     def tables(self, count: int) -> Tables:
         """Return `count` new tables (recarray of shape (count,))."""
         return np.repeat(self.blank, count).view(np.recarray)

@@ -33,6 +33,7 @@ class Evaluations:
 
     Attributes:
         latest: the last results by name; empty before the first evaluation.
+        glances: whether `glance` is of use: `run` is not, and seats win from each other.
 
     Raises:
         ValueError: for an unknown opponent, or if there is no best response for the game.
@@ -41,6 +42,7 @@ class Evaluations:
     def __init__(self, config: TrainConfig, game: Game) -> None:
         self._config, self._game = config, game
         self.latest: dict[str, float] = {}
+        self.glances = not config.evaluate_against and not game.payoffs.shared
         self._tree = None
         if not config.evaluate_against:
             return
@@ -57,12 +59,10 @@ class Evaluations:
             best_response(make_policy("random", game, seed=0), game, hands=4)  # raises if there is no method
 
     def glance(self, policy: Policy) -> None:
-        """Play a few deals against the game's first bot but `random`, for `note`. Nothing if `run` does it.
+        """Play a few deals against the game's first bot but `random`, for `note`.
 
         The mean reward in self-play does not say whether a policy learns: in games whose rewards sum to 0 it is 0.
         """
-        if self._config.evaluate_against or self._game.payoffs.shared:
-            return
         self._same_draws(policy)
         name, rival = next(self._bots())
         self.latest = {f"eval/{name}": evaluate(policy, self._game, [rival], deals=FEW, seed=self._config.seed).mean}

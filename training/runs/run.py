@@ -275,8 +275,8 @@ class _Run:
         results, due = {}, steps >= min(self._next_checkpoint, self._config.total_timesteps)
         if self._config.evaluate_against and due:
             results = self._evaluate()
-        elif not self._bar.disable and (due or not self._evaluations.note):
-            self._evaluations.glance(self._learner.policy(self._config.seed))
+        elif due or not self._evaluations.note:
+            self._glance()
         measured = self._evaluations.note or f"mean return {mean:+.2f} {unit_per_game(tables.game)}"
         note = f"{per_second:,.0f} timesteps/s; {measured}"
         self._bar.update(self._task, completed=self._budget.used(steps), note=note)
@@ -286,7 +286,11 @@ class _Run:
         """Evaluate the policy where minutes or a callback ended the run after its last evaluation."""
         if self._config.evaluate_against and self._evaluated != self._learner.timesteps:
             self.write(self._evaluate())
-        elif not self._bar.disable:
+        else:
+            self._glance()
+
+    def _glance(self) -> None:
+        if self._evaluations.glances and not self._bar.disable:
             self._evaluations.glance(self._learner.policy(self._config.seed))
 
     def _evaluate(self) -> dict[str, float]:

@@ -39,7 +39,7 @@ from .table_result import LobbyCallbacks, PlayerResult, SeatTaken, TableResult
 PAGE = files(__package__) / "page"
 """The page's files."""
 SHARED = [files(replay) / name for name in ("legible.js", "pictures.css")]
-"""The script that pages of tables have in common with replays."""
+"""The files that pages of tables have in common with replays."""
 DRAWN_BY_PAGE = ("tangram", "mafia")
 """The games whose page draws the table: people move or choose things in it. Nor does the
 server send pictures of games with forecasts, which the page shows as curves and tables."""
