@@ -1,6 +1,13 @@
 """Runs the command `parlour` inside a test."""
 
+import re
+
 from parlour.training import cli
+
+
+def address(line):
+    """Return the first address that a printed line names: an address is a word of its own."""
+    return re.search(r"\b(?:ws|http)s?://\S+", line)[0]
 
 
 def run(capsys, *args):

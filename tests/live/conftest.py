@@ -1,11 +1,11 @@
 """A browser, and tables served to it; and hold'em compiled before any clock runs."""
 
-import re
 import subprocess
 import sys
 from contextlib import contextmanager
 
 import pytest
+from command_line import address
 from live.small_host import Host
 from parlour import envs
 from parlour.envs import play_until_done
@@ -49,7 +49,7 @@ def table(browser):
         try:
             line = server.stdout.readline()
             assert line, server.stderr.read()
-            url = re.search(r"http://\S+", line)[0]
+            url = address(line)
 
             def visit(ready=None, key=True, **options):
                 contexts.append(browser.new_context(**options))

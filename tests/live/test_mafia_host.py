@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from itertools import pairwise
 
 import aiohttp
 import pytest
+from command_line import address
 from mafia_players import FIVE, NAMES, Plain, scripted
 from parlour.envs import game
 from parlour.training import cli
@@ -254,7 +254,7 @@ def test_deploy_command_serves_until_it_is_told_to_end(told, code, tmp_path):
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
     )
     try:
-        url = re.search(r"ws://\S+(?=;)", process.stdout.readline())[0]
+        url = address(process.stdout.readline())
 
         async def main():
             async with MafiaHost(FIVE, seed=1) as host:

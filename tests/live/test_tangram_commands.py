@@ -8,6 +8,7 @@ import sys
 
 import endpoint
 import pytest
+from command_line import address
 from live.event_loops import on_loop
 from live.test_poker_stop import SIGNALS, command, stopped
 from needs import library
@@ -21,8 +22,7 @@ from parlour.wrappers.logs.match_log import read
 async def test_two_processes_build_a_house_together(dialect, tmp_path):
     log = tmp_path / "host.jsonl"
     async with command("deploy", "tangram", "solver", "--port", "0", "--matches", "1") as agent:
-        first = (await agent.stdout.readline()).decode()
-        url = re.search(r"ws://\S+?(?=;)", first)[0]
+        url = address((await agent.stdout.readline()).decode())
         options = ("--options", 'figure="A house"', "--partner", "solver", "--dialect", dialect, "--log", str(log))
         async with command("host", "tangram", "--url", url, *options) as host:
             said, problems = await host.communicate()
@@ -40,7 +40,7 @@ async def test_the_answers_of_a_language_model_as_partner_are_counted():
     library("openai")
     finish = endpoint.talking(choice='{"action_type": "finish", "payload": {}}')
     async with command("deploy", "tangram", "solver", "--port", "0", "--matches", "1") as agent:
-        url = re.search(r"ws://\S+?(?=;)", (await agent.stdout.readline()).decode())[0]
+        url = address((await agent.stdout.readline()).decode())
         with endpoint.answering(finish) as model:
             options = ("--partner", "llm", "--model", "stub", "--llm-url", model)
             async with command("host", "tangram", "--url", url, *options) as host:
@@ -56,7 +56,7 @@ async def test_an_agent_that_searches_builds_figures_of_ones_own(tmp_path):
     own.write_text('{"My box": [[0, 0], [4, 0], [4, 4], [0, 4]]}')
     options = ("--options", f"figure={own}")
     async with command("deploy", "tangram", "greedy", "--search", "--port", "0", "--matches", "1", *options) as agent:
-        url = re.search(r"ws://\S+?(?=;)", (await agent.stdout.readline()).decode())[0]
+        url = address((await agent.stdout.readline()).decode())
         async with command("host", "tangram", "--url", url, "--partner", "solver", *options) as host:
             said, problems = await host.communicate()
             assert host.returncode == 0, problems.decode()
@@ -72,7 +72,7 @@ async def test_an_agent_that_searches_builds_figures_of_ones_own(tmp_path):
 async def test_both_ends_are_stopped_tidily(sig, code, tmp_path):
     logs = {end: tmp_path / f"{end}.jsonl" for end in ("deploy", "host")}
     async with command("deploy", "tangram", "random", "--port", "0", "--log", str(logs["deploy"])) as agent:
-        url = re.search(r"ws://\S+?(?=;)", (await agent.stdout.readline()).decode())[0]
+        url = address((await agent.stdout.readline()).decode())
         options = ("--partner", "random", "--matches", "1000", "--delay", "0.05", "--log", str(logs["host"]))
         async with command("host", "tangram", "--url", url, *options) as host:
             while not logs["deploy"].exists() or "response" not in logs["deploy"].read_text():
@@ -89,7 +89,7 @@ async def test_both_ends_are_stopped_tidily(sig, code, tmp_path):
 @on_loop
 async def test_a_person_at_the_terminal_is_not_waited_for(sig, code):
     async with command("deploy", "tangram", "random", "--port", "0") as agent:
-        url = re.search(r"ws://\S+?(?=;)", (await agent.stdout.readline()).decode())[0]
+        url = address((await agent.stdout.readline()).decode())
         pipe = asyncio.subprocess.PIPE
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "parlour.training.cli", "host", "tangram", "--url", url),
