@@ -49,7 +49,13 @@ def _type_of_record(record: Any, _context: Any) -> Any:
     return _record_type(record.dtype)
 
 
-def compiled(function: Function, inline: str = "never", nogil: bool = False, allocates: bool = False) -> Function:
+def compiled(
+    function: Function,
+    inline: str = "never",
+    nogil: bool = False,
+    allocates: bool = False,
+    compile_first: bool = False,
+) -> Function:
     """Compile `function` with Numba at its first call and cache the machine code on disk.
 
     Numba's own cache checks only the file of the function itself. It goes stale when the function calls another one
@@ -72,6 +78,8 @@ def compiled(function: Function, inline: str = "never", nogil: bool = False, all
         nogil: whether other Python threads run meanwhile; for loops that are called from a pool of threads.
         allocates: whether the function returns an array to other compiled functions. It may then not be a part of a
             game's rules or encoders.
+        compile_first: whether it never runs as plain Python while another process compiles (see `plain_start`); for
+            work over many tables, trees or boards, where one call would take seconds or minutes.
 
     Returns:
         The compiled function; with ``NUMBA_DISABLE_JIT=1``, `function` in plain Python (see `interpreted`).
@@ -95,6 +103,7 @@ def compiled(function: Function, inline: str = "never", nogil: bool = False, all
             cache_file.__class__, cache_file.dispatcher = _Index, dispatcher
         _inside(dispatcher, "_cache", "_index_key")
         dispatcher.missed = -1  # the latest `PLAIN_START.ended` at which it was not on the disk
+        dispatcher.compile_first = compile_first
         dispatcher.compile = partial(_compile_when_ready, dispatcher, _inside(dispatcher, "compile"))
     dispatcher.sources = sources_of(function)  # now: its file may change before it is called
     dispatcher.part, dispatcher._compiler = part, Joined(part)
@@ -296,7 +305,7 @@ def _compile_when_ready(dispatcher: Any, compile_: Callable[..., Any], signature
 
     Functions that other ones call while these are compiled are compiled too.
     """
-    if not PLAIN_START.on or _lock.is_locked():
+    if not PLAIN_START.on or dispatcher.compile_first or _lock.is_locked():
         return compile_(signature)
     if dispatcher.missed < PLAIN_START.ended and not _on_disk(dispatcher, signature):
         dispatcher.missed = PLAIN_START.ended

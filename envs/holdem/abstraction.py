@@ -69,7 +69,7 @@ def place(edges: Any, equity: float) -> int:
     return low
 
 
-@partial(compiled, allocates=True)
+@partial(compiled, allocates=True, compile_first=True)
 def board_buckets(buckets: Any, board: Any, count: int, worth: Any, out: Any) -> None:
     """Write the bucket of every hand of `HOLDINGS`, int64[1326]; −1: it shares a card with the board.
 

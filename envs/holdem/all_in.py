@@ -1,5 +1,6 @@
 """All-in equity: what every seat wins on average over the rest of the board, in hands with no decision left."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ def expected_chips(tables: Any, boards: int = BOARDS, seeds: NDArray[np.uint64] 
     return out
 
 
-@compiled
+@partial(compiled, compile_first=True)
 def _expected_chips(tables: Any, opened: Any, samples: int, seeds: Any, out: Any) -> None:
     for i in range(len(tables)):
         table = tables[i]

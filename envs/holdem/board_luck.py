@@ -6,6 +6,7 @@ variance smaller: a control variate, as the chance terms of AIVAT are (Burch, Sc
 AAAI 2018). After an all-in it is the same as counting the all-in with its equity.
 """
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ def board_luck(tables: Any, boards: int = BOARDS) -> NDArray[np.float64]:
     return out
 
 
-@compiled
+@partial(compiled, compile_first=True)
 def _board_luck(tables: Any, opened: Any, samples: int, out: Any) -> None:
     for i in range(len(tables)):
         table = tables[i]

@@ -49,7 +49,7 @@ class EquityTables(NamedTuple):
     turns: NDArray[np.uint8]
 
 
-@compiled
+@partial(compiled, compile_first=True)
 def board_number(cards: Any, count: int) -> int:
     """Return the number of a set of 3 or 4 cards, in the order of combinations of falling cards."""
     a, b, c, d = int(cards[0]), int(cards[1]), int(cards[2]), -1
@@ -66,7 +66,7 @@ def board_number(cards: Any, count: int) -> int:
     return number + (d * (d - 1) * (d - 2) * (d - 3) // 24 if d >= 0 else 0)
 
 
-@partial(compiled, allocates=True)
+@partial(compiled, allocates=True, compile_first=True)
 def river_equities(board: Any, out: Any) -> None:
     """Write the equity of every hand of `HOLDINGS` on a full board: float64[1326]; −1: it shares a card with it."""
     shown = card_set(board, 5)
@@ -101,7 +101,7 @@ def river_equities(board: Any, out: Any) -> None:
         start = stop
 
 
-@partial(compiled, allocates=True)
+@partial(compiled, allocates=True, compile_first=True)
 def turn_moments(board: Any, moments: Any) -> None:
     """Write the mean equity and the mean square on the rivers after a turn: float64[1326, 2]; −1: not possible."""
     full, equity = np.empty(5, np.int64), np.empty(len(HOLDINGS))
@@ -129,7 +129,7 @@ def renamed_hand(hand: int, suiting: Any) -> int:
     return int(PLACE[one & ~3 | suiting[one & 3], two & ~3 | suiting[two & 3]])
 
 
-@partial(compiled, allocates=True)
+@partial(compiled, allocates=True, compile_first=True)
 def all_turns(boards: Any, first: int, out: Any) -> None:
     """Write the moments of the turns from `first` on: float32[N, 1326, 2]."""
     moments = np.empty((len(HOLDINGS), 2))
@@ -138,7 +138,7 @@ def all_turns(boards: Any, first: int, out: Any) -> None:
         out[i] = moments
 
 
-@partial(compiled, allocates=True)
+@partial(compiled, allocates=True, compile_first=True)
 def all_flops(flops: Any, turn_of: Any, turn_suiting: Any, turns: Any, out: Any) -> None:
     """Write the moments of the flops as means over their turns: float32[1755, 1326, 2]."""
     board = np.empty(4, np.int64)
@@ -173,7 +173,7 @@ def boards_without_suits(count: int) -> tuple[NDArray[np.int64], NDArray[np.int1
     return renamed[at, suiting[at]], row_of, suiting_of
 
 
-@compiled
+@partial(compiled, compile_first=True)
 def write_worth(tables: Any, board: Any, count: int, out: Any) -> None:
     """Write what every hand of `HOLDINGS` is worth on a flop or turn: uint8[1326, 2], as in `EquityTables`."""
     number = board_number(board, count)

@@ -5,6 +5,7 @@ missing cards has the same expectation as the result of one board, and less vari
 """
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,7 @@ class AllInEquity:
         rewards[:] = expected_chips(ended, self._boards, seeds)[:, : self._seats]
 
 
-@compiled
+@partial(compiled, compile_first=True)
 def _play(tables: Any, actions: Any) -> None:
     for i in range(len(tables)):
         step(tables[i], decode(tables[i], actions[i]))

@@ -52,7 +52,7 @@ def _observe_holdings(tables: Any, seat: int, holdings: Any, offsets: Any, out: 
         observe(table, seat, at, out[i])
 
 
-@partial(compiled, allocates=True)
+@partial(compiled, allocates=True, compile_first=True)
 def equities(hole: Any, board: Any, count: int, holdings: Any, samples: int, seed: Any, out: Any) -> None:
     """Write the share of the pot that `hole` wins at showdown against each of `holdings`, ties split.
 

@@ -24,7 +24,7 @@ BOARDS = 6
 """Boards that an iteration visits in a tree from the turn; from the flop one."""
 
 
-@partial(compiled, allocates=True)
+@partial(compiled, allocates=True, compile_first=True)
 def evaluate(nodes: Any, player: int, strategy: Any, best: bool, space: Any, out: Any) -> None:
     """Write the values of a player's hands over all boards.
 
@@ -160,7 +160,7 @@ def _normalised(tree: Betting, weights: Rows) -> Rows:
     return out
 
 
-@partial(compiled, allocates=True)
+@partial(compiled, allocates=True, compile_first=True)
 def normalise(nodes: Any, start: int, stop: int, shifts: Any, weights: Any, out: Any) -> None:
     """Write the strategy at some nodes that is proportional to weights from 0 up; uniform where all are 0.
 
@@ -183,7 +183,7 @@ def normalise(nodes: Any, start: int, stop: int, shifts: Any, weights: Any, out:
                 out[child + target, h] = part
 
 
-@compiled
+@partial(compiled, compile_first=True)
 def begin(nodes: Any, strategy: Any, scale: float, ranges: Any, reach: Any, regrets: Any) -> None:
     """Write regrets by which both players begin with a strategy; they grow with how often the other comes to a node."""
     near, count = nodes.near, len(nodes.kind)
@@ -205,7 +205,7 @@ def begin(nodes: Any, strategy: Any, scale: float, ranges: Any, reach: Any, regr
                         regrets[child + shift, h] = weight * strategy[child + shift, h]
 
 
-@partial(compiled, allocates=True)
+@partial(compiled, allocates=True, compile_first=True)
 def iterate(nodes: Any, progress: Any, me: int, gadget: bool, steps: Any) -> None:
     """Do iterations of CFR+; `steps`: how many were done, how many to do, and boards of each. See `Resolver`."""
     done, more, each = steps

@@ -1,5 +1,6 @@
 """Statistics of the statements and votes of mafia and town in finished matches. Compiled."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,7 @@ def habits(tables: Tables, team: str) -> dict[str, float]:
     return dict(zip(HABITS, (counts / np.maximum(wholes, 1)).tolist(), strict=True))
 
 
-@compiled
+@partial(compiled, compile_first=True)
 def _count(tables: Any, mafia: bool, counts: Any, wholes: Any) -> None:
     for i in range(len(tables)):
         table = tables[i]

@@ -65,7 +65,7 @@ class FigureExpert:
         return np.asarray((observations[:, self._turn_begins] > 0) & (masks[:, :PLACES].sum(1) > 1))
 
 
-@compiled
+@partial(compiled, compile_first=True)
 def begin_batch(tables: Any, plans: Any) -> None:
     """Begin an episode on every table with a figure drawn at random, whatever the option `figure` is.
 
@@ -104,7 +104,7 @@ def _draw(table: Any, plan: Any) -> None:
                 plan[i, k, axis] = BOARD / 2 + table.scale[axis] * (plan[i, k, axis] - middle)
 
 
-@compiled
+@partial(compiled, compile_first=True)
 def advise_batch(tables: Any, plans: Any, boards: Any, actions: Any) -> None:
     """Write the teacher's action index for every table that is not done, at the beginning of a turn.
 

@@ -132,6 +132,29 @@ def test_where_no_process_can_begin_this_one_compiles(tmp_path):
     assert run(NO_PROCESS, tmp_path) == "1\n"
 
 
+LARGE = """
+import numpy as np
+from parlour.envs import game
+from parlour.envs.core import plain_start
+from parlour.envs.core.match import Match
+from parlour.envs.holdem import luck
+
+plain_start.COMMAND = ("-c", "import time; time.sleep(1000)")
+match = Match(game("holdem", seats=2))
+match.reset(seed=0)
+while not match.done:
+    match.play(int(match.batch.masks[0].nonzero()[0][1]))
+assert plain_start.PLAIN_START.waits() and not match._loops.reset.overloads
+luck.board_luck(match._tables)
+print(len(luck.board_luck.__globals__["_board_luck"].overloads), len(match._loops.reset.overloads))
+plain_start.PLAIN_START._process.kill()
+"""
+
+
+def test_work_over_many_tables_compiles_while_one_table_still_runs_in_plain_python(tmp_path):
+    assert run(LARGE, tmp_path) == "1 0\n"
+
+
 LIVE = """
 import sys, time
 from numba.core.event import Listener, install_listener

@@ -3,6 +3,7 @@
 It keeps a stack: a function that calls itself cannot be kept compiled on disk.
 """
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -155,7 +156,7 @@ def least_regret(rule: Any, t: int, words: Any) -> float:
     return -rule.prune * t ** (rule.power + 1.0) / (rule.power + 1.0)  # type: ignore[no-any-return]
 
 
-@compiled
+@partial(compiled, compile_first=True)
 def walk(state: Any, rule: Any, seat: int, t: int, least: float) -> None:
     """Walk the tree for one seat in iteration `t` and update it; its values at the root are in ``state.value[0]``.
 

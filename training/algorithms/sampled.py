@@ -214,7 +214,7 @@ def measure(state: Any, data: Any, rule: Any, seat: int, values: Any) -> None:
         values[k] = state.value[0].sum()
 
 
-@compiled
+@partial(compiled, compile_first=True)
 def discount(regrets: Any, sums: Any, t: int) -> None:
     """Discount as DCFR with α = 1.5, β = 0, γ = 2 after period `t`."""
     positive, negative = np.float32(t**1.5 / (t**1.5 + 1.0)), np.float32(0.5)
@@ -224,7 +224,7 @@ def discount(regrets: Any, sums: Any, t: int) -> None:
         sums[q] *= average
 
 
-@partial(compiled, allocates=True)
+@partial(compiled, allocates=True, compile_first=True)
 def regret_sum(nodes: Any, rows: Any, regrets: Any) -> float:
     """Return the sum over all decisions and rows of the largest regret, where it is above 0."""
     total = 0.0

@@ -144,7 +144,7 @@ def solve(
             return Solution(strategy, values(tree, strategy), off, solver.iterations, spent)
 
 
-@partial(compiled, allocates=True)
+@partial(compiled, allocates=True, compile_first=True)
 def iterate(tree: Any, method: Any, strategy: Any, regrets: Any, sums: Any, done: int, count: int) -> None:
     """Update every seat's regrets, strategy and sums of strategies `count` times, after `done` iterations."""
     plan, gains, first = np.ones(len(strategy)), np.zeros(len(strategy)), tree.first
@@ -192,7 +192,7 @@ def update(tree: Any, i: int, method: Any, discounts: Any, strategy: Any, regret
         strategy[s] = strategy[s] / total if total > 0 else 1.0 / (stop - start)
 
 
-@compiled
+@partial(compiled, compile_first=True)
 def normalise(first: Any, sums: Any, strategy: Any) -> None:
     """Write the strategy whose weighed sums are `sums`; where they are 0, it stays as it is."""
     for i in range(len(first) - 1):

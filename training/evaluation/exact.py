@@ -174,7 +174,7 @@ def _check(tree: Tree, strategy: Floats) -> None:
         raise ValueError("this is no strategy: the probabilities of an information set are from 0 to 1 and sum to 1")
 
 
-@partial(compiled, allocates=True)
+@partial(compiled, allocates=True, compile_first=True)
 def realised(strategy: Any, parent: Any, first: Any) -> Any:
     """Return the realization plan: the product of the probabilities along each sequence, float64[Q]."""
     plan = np.ones(len(strategy))
@@ -184,7 +184,7 @@ def realised(strategy: Any, parent: Any, first: Any) -> Any:
     return plan
 
 
-@compiled
+@partial(compiled, compile_first=True)
 def add_gains(ends: Any, payoffs: Any, plan: Any, seat: int, gains: Any) -> None:
     """Add to `gains` what a seat wins at the ends of each of its sequences, by what the others do: float64[Q]."""
     if ends.shape[1] == 2:
@@ -199,7 +199,7 @@ def add_gains(ends: Any, payoffs: Any, plan: Any, seat: int, gains: Any) -> None
         gains[ends[t, seat]] += won
 
 
-@compiled
+@partial(compiled, compile_first=True)
 def respond(seat: int, seats: Any, parent: Any, first: Any, gains: Any, reply: Any) -> None:
     """Write the best action of every information set of a seat into `reply`; ``gains[seat]`` becomes its value."""
     for i in range(len(seats) - 1, -1, -1):

@@ -9,7 +9,7 @@ import torch
 from ...envs.core.compiled import compiled
 
 
-@partial(compiled, allocates=True)
+@partial(compiled, allocates=True, compile_first=True)
 def seat_advantages(
     turn: Any,
     learner_acts: Any,
@@ -57,7 +57,7 @@ def seat_advantages(
                 expected[seat], gained[seat] = value, 0.0
 
 
-@partial(compiled, allocates=True)
+@partial(compiled, allocates=True, compile_first=True)
 def action_returns(
     turn: Any,
     learner_acts: Any,

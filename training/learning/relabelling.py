@@ -1,6 +1,7 @@
 """Other-play: every agent sees the table of an episode under names of its own (Hu et al. 2020)."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -92,7 +93,7 @@ class Relabelling:
         self._labels[:] = state["labels"]
 
 
-@compiled
+@partial(compiled, compile_first=True)
 def _gather(values: Any, places: Any, labels: Any, out: Any) -> None:
     for row in range(len(values)):
         label = labels[row]
