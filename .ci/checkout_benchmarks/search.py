@@ -14,6 +14,7 @@ from parlour.envs.holdem.range_walks import opposed
 from parlour.envs.holdem.resolving import STREETS, HoldemResolving, Solved
 from parlour.envs.holdem.subgame import hand_values
 from parlour.training.benchmarks.base import Row, Seconds
+from parlour.training.commands.searching import turn_resolver
 from parlour.training.evaluation.scores import Score
 from parlour.wrappers.policies.base import Policy
 from parlour.wrappers.policies.loading import make_policy
@@ -30,7 +31,7 @@ def search(seconds: Seconds) -> list[Row]:
     """Each street of its own, without a limit of time: seconds, best responses, and what is won from the blueprint."""
     table = game("holdem", seats=2)
     policy = make_policy("zoo:holdem-blueprint", table, seed=1)
-    resolving = HoldemResolving(table, policy, uniform_share=UNIFORM)
+    resolving = HoldemResolving(table, policy, uniform_share=UNIFORM, turn_resolver=turn_resolver())
     resolving.warm_up()
     rows = []
     for street, goal in GOALS.items():

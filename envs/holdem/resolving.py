@@ -97,19 +97,28 @@ class HoldemResolving:
         uniform_share: the share of both ranges that is spread over all hands, from 0 to 1.
         first: the first street that is solved: flop, turn or river. With a policy that does not tell the probabilities
             of all its buckets at once, it is the river.
+        turn_resolver: what solves trees with every river; `subgame_gpu.GpuResolver` on a GPU.
 
     Raises:
         ValueError: for a policy that does not tell its probabilities, or another street.
     """
 
     def __init__(
-        self, game: Game, policy: Any, *, iterations: int = ITERATIONS, uniform_share: float = 0.1, first: str = "flop"
+        self,
+        game: Game,
+        policy: Any,
+        *,
+        iterations: int = ITERATIONS,
+        uniform_share: float = 0.1,
+        first: str = "flop",
+        turn_resolver: type[Resolver] = Resolver,
     ) -> None:
         named("first", first, STREETS)
         probabilities = played(policy)
         if probabilities is None:
             raise ValueError(f"{type(policy).__name__} does not tell its probabilities: no ranges follow from its play")
         self._game, self._iterations, self._uniform_share = game, iterations, uniform_share
+        self._turn_resolver = turn_resolver
         self._encoder = game.encoders[encoder_of(policy, game)]
         self._probabilities: Probabilities = probabilities
         self._policy = policy if hasattr(policy, "bucket_probabilities") else None
@@ -168,7 +177,8 @@ class HoldemResolving:
         if policy is None:
             return None
         promised = hand_values(tree, 1, ranges[0], policy, best=False)
-        resolver = Resolver(tree, ranges, 0, promised, start=policy if len(tree.boards) > 1 else None)
+        make = Resolver if tree.limited or len(tree.boards) == 1 else self._turn_resolver
+        resolver = make(tree, ranges, 0, promised, start=policy if len(tree.boards) > 1 else None)
         part = PART if len(tree.boards) == 1 else 1
         begun = left()
         before = exploited(tree, ranges, policy)

@@ -143,15 +143,16 @@ class Resolver:
 
     def average(self) -> Rows:
         """Return the average strategy: float32[rows, H]; uniform with hands that never come to a node."""
-        return _normalised(self.tree, self._progress.sums)
+        return normalised(self.tree, self._progress.sums)
 
 
 def uniform(tree: Betting) -> Rows:
     """Return the strategy that plays all actions with the same probability: float32[rows, H]."""
-    return _normalised(tree, np.zeros((tree.rows, len(tree.hands)), np.float32))
+    return normalised(tree, np.zeros((tree.rows, len(tree.hands)), np.float32))
 
 
-def _normalised(tree: Betting, weights: Rows) -> Rows:
+def normalised(tree: Betting, weights: Rows) -> Rows:
+    """Return the strategy in proportion to weights from 0 up, float32[rows, H]; uniform where all are 0."""
     nodes, out = tree.nodes, np.ones_like(weights)
     normalise(nodes, 0, nodes.near, (0, 0), weights, out)
     for board in range(0 if tree.rows == nodes.near else len(tree.boards)):

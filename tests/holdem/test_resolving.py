@@ -2,9 +2,11 @@
 
 import math
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
+from needs import library
 from parlour import envs
 from parlour.envs.core.rng import streams
 from parlour.envs.holdem.betting import DEALT, FOLDED, MOST_ROWS, SHOWDOWN, betting
@@ -273,6 +275,26 @@ def test_a_turn_with_all_its_rivers_is_solved_as_the_game_tree_is():
     some = Resolver(tree, ranges, 0, boards=6)
     some.run(600)
     assert exploited(tree, ranges, some.average()) == pytest.approx(exact.values[0], abs=0.1)
+
+
+@pytest.mark.parametrize(("start", "board"), [("turn", "2c7dKhTs"), ("river", "2c7dKhTs3s")])
+@pytest.mark.parametrize("safe", [False, True])
+def test_tensors_solve_as_the_compiled_code_does(start, board, safe):
+    library("torch", "train")
+    from parlour.envs.holdem.subgame_gpu import GpuResolver
+
+    game = envs.game("holdem", **{**SMALL, "start": start, "board": board, "stacks": 40, "pot_fractions": [0.5]})
+    tree = betting(game, begun(game), (1, 0))
+    ranges = np.array([weights_of(text)[tree.hands] for text in ("KJs:2,QQ,A2s", "AA,T9o")])
+    ranges /= ranges.sum(axis=1, keepdims=True)
+    promised = hand_values(tree, 1, ranges[0], uniform(tree), best=False) if safe else None
+    strategies = []
+    for make in (partial(Resolver, boards=48), partial(GpuResolver, device="cpu")):
+        resolver = make(tree, ranges, 0, promised, start=uniform(tree))
+        resolver.run(2)
+        resolver.run(3)
+        strategies.append(resolver.average())
+    assert abs(strategies[0] - strategies[1]).max() < 1e-3 < abs(strategies[0] - uniform(tree)).max()
 
 
 @pytest.mark.parametrize(("phase", "iterations"), [(FLOP, 60), (TURN, 20)])

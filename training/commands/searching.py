@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
 from typing import Any
 
 from ...envs import Game
@@ -77,10 +78,24 @@ def _resolving(player: Policy, game: Game, seed: int | None, seconds: float | No
     from ...envs.holdem.resolving import HoldemResolving
     from ...wrappers.agents.resolving import ResolvingPolicy
 
-    resolving = HoldemResolving(game, player)
+    resolving = HoldemResolving(game, player, turn_resolver=turn_resolver())
     if seconds is not None:
         resolving.warm_up()
     return ResolvingPolicy(player, resolving, seconds=seconds, seed=seed)
+
+
+def turn_resolver() -> Any:
+    """Return the resolver of a GPU where PyTorch finds one."""
+    from ...envs.holdem.subgame import Resolver
+
+    if find_spec("torch") is not None:
+        import torch
+
+        if torch.cuda.is_available():
+            from ...envs.holdem.subgame_gpu import GpuResolver
+
+            return GpuResolver
+    return Resolver
 
 
 def _planning(player: Policy, game: Game, seed: int | None, seconds: float | None) -> Policy:
