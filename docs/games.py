@@ -2,8 +2,7 @@
 
 A page is its hand-written beginning (``games/intro/<game>.md``) and what the code says: options from the signature and
 docstring of `game`, actions from `View.action_ranges` and the schemas of a played episode, the observation from its
-`Layout`, the wire from the messages' types, versions from the changelog. A test compares the committed pages with
-these.
+`Layout`, the wire from the messages' types. A test compares the committed pages with these.
 """
 
 import inspect
@@ -21,6 +20,7 @@ import numpy as np
 from moving import moving
 from parlour import zoo
 from parlour.envs import GAMES, Game, GameState, find, how_to_play
+from parlour.envs.core.how_to_play import FIELDS
 from parlour.envs.render.svg import HEIGHT, WIDTH
 from parlour.training import load_config
 from parlour.zoo import span
@@ -29,7 +29,6 @@ from wires import rows_of, wire
 from words import brief, first_sentence, linked, markdown, plain, rounded, table, written
 
 DOCS = Path(__file__).parent
-CHANGELOG = DOCS.parent / "CHANGELOG.md"
 
 
 @dataclass(frozen=True)
@@ -193,15 +192,22 @@ def page(game_id: str) -> str:
         f"## Learning\n\n{learning(name)}",
         f"## TurnState\n\n{linked(turn_state(game_id))}",
         f"## On the wire\n\n{linked(wire(game_id))}",
-        f"## Versions\n\n{versions(name)}",
     ]
     return "\n\n".join(parts) + "\n"
 
 
 def rules(game: Game) -> str:
-    """Return the rules as players get them."""
-    summary = "The rules in words, as language models and people at the browser table get them (with default options)"
-    return f"<details>\n<summary>{summary}</summary>\n\n```text\n{how_to_play(game)}\n```\n\n</details>"
+    """Return the rules as people get them."""
+    summary = (
+        "The rules in words (with default options); language models also get the fields of <code>game_state</code>"
+    )
+    return f"<details>\n<summary>{summary}</summary>\n\n```text\n{how_to_play(game, fields=False)}\n```\n\n</details>"
+
+
+def explained(game: Game) -> dict[str, str]:
+    """Return the fields of `game_state` that the rules explain in words of their own, with these words."""
+    lines = re.findall(r"^- ((?:`\w+`(?:, )?)+): (?!with `)(.+)", how_to_play(game).partition(FIELDS)[2], re.MULTILINE)
+    return {name: words for names, words in lines for name in re.findall(r"`(\w+)`", names)}
 
 
 def glance(game_id: str) -> str:
@@ -296,7 +302,7 @@ def actions(game: Game) -> str:
     payloads = [[f"`{name}`", plain(told), f"`{schema}`"] for name, told, schema in allowed(game)]
     return (
         f"{numbers}\n\n`env.submit(agent, Action(action_type, payload))` and live hosts take these payloads. The "
-        "bounds here are those of one turn; `allowed_actions` in TurnState has those of the current turn.\n\n"
+        "bounds are those of one turn; `allowed_actions` has the current ones.\n\n"
         + table(["action_type", "in that turn", "properties of its payload"], payloads)
     )
 
@@ -345,7 +351,7 @@ def bots(game_id: str) -> str:
     if not hasattr(module, "BOTS"):
         module = import_module(".bots", module.__package__)
     (told,) = (one.description for one in docstring_parser.parse_from_object(module).params if one.arg_name == "BOTS")
-    return f"Bots are policies: they get the observation and the mask of their seat.\n\n{plain(told or '')}"
+    return plain(told or "")
 
 
 def turn_state(game_id: str) -> str:
@@ -359,30 +365,18 @@ def turn_state(game_id: str) -> str:
     shown = "{\n" + ",\n".join([*outside[:5], f' "game_state": {{\n{inside}\n }}', *outside[5:]]) + "\n}"
     words = markdown(view.__doc__ or "").replace("Record ──► ", "`view` and `load`: record ──► ", 1)
     if game.view.state_type is not None:
-        words += f"\n\n{fields_of(game.view.state_type)}"
+        words += f"\n\n{fields_of(game.view.state_type, explained(game))}"
     return (
         f"{words}\n\n<details>\n<summary>An example: what {state['agent_id']} sees in this match</summary>\n\n"
         f"```json\n{shown}\n```\n\n</details>"
     )
 
 
-def fields_of(kind: type[GameState]) -> str:
-    """Return what the docstring of a type of `game_state` says, and all of its fields."""
+def fields_of(kind: type[GameState], meanings: Mapping[str, str]) -> str:
+    """Return what the docstring of a type of `game_state` says, and all of its fields; `meanings` as in `rows_of`."""
     words = docstring_parser.parse(inspect.getdoc(kind) or "").long_description or ""
     where = f"`game_state` is a `{kind.__name__}` of `{kind.__module__}`. {plain(words)}".strip()
-    return f"{where}\n\n{table(['field of `game_state`', 'type', ''], list(rows_of(kind)))}"
-
-
-def versions(name: str) -> str:
-    """Return every version with its entries in the changelog."""
-    entries = re.findall(r"^- (.*?)(?=^- |^## |\Z)", CHANGELOG.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-    rows = []
-    for module in modules(name):
-        rows += [[f"`{module}`", plain(entry)] for entry in entries if f"`{module}`" in entry]
-    return (
-        "The observations, masks and rewards of a version never change. A change is a new version with an entry in the "
-        "[changelog](../../CHANGELOG.md).\n\n" + table(["version", "changelog"], rows)
-    )
+    return f"{where}\n\n{table(['field of `game_state`', 'type', ''], list(rows_of(kind, meanings)))}"
 
 
 if __name__ == "__main__":

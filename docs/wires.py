@@ -2,7 +2,7 @@
 
 import inspect
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, get_args
 
 import msgspec
@@ -19,8 +19,10 @@ from parlour.wrappers.live.poker.table_data import PokerRules
 from parlour.wrappers.live.tangram import messages as tangram
 from words import plain, table
 
-STATES = {"to the agent": TurnState, "its answer": AgentResponse}
+FIELDS_OF = "bargaining-v0"
+"""The page with the fields of TurnState and of its answer."""
 WIRES: dict[str, dict[str, Any]] = {
+    FIELDS_OF: {"to the agent": TurnState, "its answer": AgentResponse},
     "holdem-v0": {"from the table": poker.ServerMessage, "from the agent": poker.ClientMessage},
     "mafia-v0": {
         "a call, to the agent": mafia.Call | mafia.Cancel,
@@ -32,25 +34,26 @@ WIRES: dict[str, dict[str, Any]] = {
     },
     "tangram-v0": {"from the game": tangram.GameMessage, "from the agent": tangram.AgentMessage},
 }
-"""The types of the messages, by game; of the other games, TurnState itself is sent."""
+"""The types of the messages, by game; the other games have those of `FIELDS_OF`."""
 
-ARENAS = "[Arenas](../bridges/arena.md). The messages are TurnState itself, as JSON."
+ARENAS = "[Arenas](../bridges/arena.md). The messages are TurnState itself, as JSON"
+FIELD_BY_FIELD = f"{ARENAS}, [field by field]({FIELDS_OF.partition('-')[0]}.md#on-the-wire)."
 INTROS = {
     "holdem-v0": "[Poker, live](../bridges/poker.md). `kind` is the action type, `amount` that of `raiseTo`'s payload.",
     "mafia-v0": "[Mafia, live](../bridges/mafia.md). `nightAction` and `vote` return the payloads above; `say` streams "
     "the `text` of its payload, and hosts read the act from these words.",
     "tangram-v0": "[Tangram, live](../bridges/tangram.md). `play` and `finish` are the payloads above with a `type`; "
     "messages of TurnState are sent as `chat`.",
-    "bargaining-v0": f"{ARENAS} The arenas call it `unfair-split`.",
-    "auction-v0": f"{ARENAS} The arenas call it `first-price-auction`.",
+    "bargaining-v0": f"{ARENAS}. The arenas call it `unfair-split`.",
+    "auction-v0": f"{FIELD_BY_FIELD} The arenas call it `first-price-auction`.",
 }
 """What the page says first, by game."""
 
 
 def wire(game_id: str) -> str:
     """Return the messages of the game's live protocol, from their types."""
-    parts = [INTROS.get(game_id, ARENAS)]
-    for direction, kinds in WIRES.get(game_id, STATES).items():
+    parts = [INTROS.get(game_id, FIELD_BY_FIELD)]
+    for direction, kinds in WIRES.get(game_id, {}).items():
         parts.append(f"**{direction[0].upper()}{direction[1:]}**")
         parts.append(table(["message", "fields (? may be missing)", ""], [described(kind) for kind in structs(kinds)]))
     if game_id == "holdem-v0":
@@ -105,15 +108,20 @@ def described(kind: type[Struct]) -> list[str]:
     return [name, ", ".join(fields), words]
 
 
-def rows_of(kind: type[Struct], before: str = "") -> Iterator[list[str]]:
-    """Return the path, the type and the meaning of a struct's fields, and after each those of the structs in it."""
+def rows_of(kind: type[Struct], meanings: Mapping[str, str], before: str = "") -> Iterator[list[str]]:
+    """Return the path, the type and the meaning of a struct's fields, and after each those of the structs in it.
+
+    `meanings` has words for fields of `kind`, which stand in place of the type's, unless they begin with these.
+    """
     for part in msgspec.structs.fields(kind):
         info = types.type_info(part.type)
         name = kind_name(info)
         meaning = info.extra_json_schema["description"] if isinstance(info, types.Metadata) else ""
+        words = meanings.get(part.encode_name, meaning)
+        meaning = meaning if meaning and words.startswith(meaning) else words
         yield [f"`{before}{part.encode_name}`", f"`{name}`", plain(meaning)]
         for inner in structs_in(info):
-            yield from rows_of(inner, f"{before}{part.encode_name}{'[]' if '[]' in name else ''}.")
+            yield from rows_of(inner, {}, f"{before}{part.encode_name}{'[]' if '[]' in name else ''}.")
 
 
 def kind_name(kind: Any) -> str:

@@ -248,6 +248,18 @@ def test_the_changelog_has_one_line_for_each_entry_and_none_twice():
     assert lines.count("## Unreleased") == 1
 
 
+def test_a_fact_stands_on_one_page_and_others_link_to_it():
+    pages = {}
+    for page in (page for page in PAGES if page.parent != DOCS / "games"):
+        prose = re.sub(r"```.*?```|^\|.*?$", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+        for sentence in set(re.split(r"(?<=[.:;])\s+", " ".join(prose.split()))):
+            if len(sentence.split()) >= 12:
+                pages.setdefault(sentence, []).append(page.name)
+    assert len(pages) > 500 and {text: names for text, names in pages.items() if len(names) > 1} == {}
+    with_messages = [page.stem for page in PAGES if "| AllowedAction | `action_type" in page.read_text("utf-8")]
+    assert with_messages == ["bargaining"]
+
+
 def test_the_readme_begins_with_the_two_commands_that_show_it_working():
     """CI runs the second."""
     text = (HERE / "README.md").read_text(encoding="utf-8")

@@ -1,10 +1,9 @@
 """Record ──► TurnState of a player, and back. `game_state` and `outcome` have the fields of the TurnState platforms.
 
-Besides these, `game_state` has ``agent_ids`` (seat by seat), ``turns_left`` (the turns of the phase that each seat
-still has, this one included) and ``action_history`` of the round; of an open phase, and of a round that may go back, it
-has the last 32 actions. A row tells the number of an action, but not words or several numbers. In a repeated game it
-also has ``round_number`` (from 0), ``rounds``, ``totals`` (utilities so far), ``past_rounds`` (the choices of the last
-rounds by phase, the latest first) and, with facts, ``past_facts``.
+``action_history`` has the round's actions; of an open phase, and of a round that may go back, the last 32. A row has
+the number of an action, but not words or several numbers. A repeated game also has ``round_number`` (from 0),
+``rounds``, ``totals`` (utilities so far), ``past_rounds`` (the choices of the last rounds by phase, the latest first)
+and, with facts, ``past_facts``.
 """
 
 from typing import Any

@@ -6,6 +6,7 @@ import sys
 from contextlib import asynccontextmanager
 
 import pytest
+from command_line import address
 from live.event_loops import on_loop
 from live.poker_client import hosting
 from live.poker_options import play
@@ -54,7 +55,8 @@ async def test_a_host_that_is_stopped_ends_its_tables_and_says_so(sig, code, tmp
     log = tmp_path / "log.jsonl"
     async with command("host", "poker", "--port", "0", "--hand-delay", "0.1", "--log", str(log)) as process:
         first = (await process.stdout.readline()).decode()
-        url = next(word for word in first.split() if word.startswith("http://"))
+        url = address(first)
+        assert f" {url.replace('http', 'ws')}/v1/ws " in first
         seen = asyncio.Event()
         playing = [asyncio.create_task(play(url, Waits(), on_event=lambda _: seen.set())) for _ in range(2)]
         await asyncio.wait_for(seen.wait(), 20)

@@ -1,14 +1,18 @@
 """Settings of training runs: in files, on the command line, of the presets."""
 
 import dataclasses
+import shlex
 import tomllib
 from pathlib import Path
 
 import pytest
 import tomli_w
 import torch
+from parlour import envs
 from parlour.training import cli
 from parlour.training.algorithms.maskable_ppo import MaskablePPOConfig
+from parlour.training.commands import train as train_command
+from parlour.training.commands.lookup import game_with
 from parlour.training.runs.config import (
     load_config,
     presets,
@@ -56,6 +60,18 @@ def test_every_setting_has_a_help_text_and_the_config_files_are_valid(capsys):
             option = part.name.replace("_", "-")
             assert f"--{option} " in text or f"--no-{option} " in text
     assert load_config("holdem").options["seats"] == 2
+
+
+def test_the_next_command_has_the_options_where_all_seats_share_one_reward(tmp_path, capsys):
+    run = tmp_path / "builder"
+    run.mkdir()
+    options = {"seats": 3, "figure": "A cat", "sparse": True}
+    (run / "config.toml").write_text(to_toml(load_config("tangram", options=options)))
+    train_command._tell_next(run, "tangram")
+    _, words = capsys.readouterr().out.split("next: parlour ")
+    args = shlex.split(words)
+    assert args[:2] == ["play", "tangram"] and args[-4:] == ["--agents", *[str(run)] * 3]
+    assert game_with("tangram", args[3:-4], seats=3).options == envs.game("tangram", **options).options
 
 
 def test_command_line(tmp_path, capsys):

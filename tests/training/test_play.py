@@ -115,6 +115,16 @@ def test_a_person_reads_the_end_of_a_match_before_the_next_one_takes_its_place(h
     assert match.result(1) == f"You have {match.line().plain.split()[-1]} big blinds after 2 matches."
 
 
+def test_a_person_reads_how_much_others_raise(heads_up):
+    shown = []
+    person = HumanAgent(io.StringIO("call\ncheck\n" * 30), io.StringIO())
+    match = TerminalMatch(heads_up, [person, seated("maniac", heads_up, 1)], ["me", "maniac"], screen())
+    match.show = lambda headline, table, said: shown.append((headline, table))
+    match.play(1, seed=3)
+    raises = [(words.split()[-1], table) for words, table in shown if "player_1 (maniac): raiseTo" in words]
+    assert raises and all(f"last: player_1 raiseTo {amount}" in table for amount, table in raises)
+
+
 def test_who_leaves_reads_what_was_won(capsys, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO("fold\nquit\n"))
     args = ["play", "holdem", "--agents", "human", "call", "--delay", "0", "--seed", "3"]

@@ -9,7 +9,7 @@ from parlour import envs
 from parlour.envs import Action, AgentResponse, AllowedAction, MessageScope
 from parlour.envs.core.turn_state import Message
 from parlour.wrappers.agents.base import Agent, sentence
-from parlour.wrappers.agents.human import HumanAgent, parse
+from parlour.wrappers.agents.human import HumanAgent, _choices, parse
 from parlour.wrappers.agents.policy import PolicyAgent
 
 
@@ -137,8 +137,62 @@ def test_a_raise_is_also_called_a_bet(turn):
 def test_a_choice_is_played_by_its_number(turn):
     response, shown = human("0\n9\n3 137\n", turn)
     assert response == AgentResponse(Action("raiseTo", {"amount": 137}))
-    assert re.search(r"\n 1 fold  \(.*\)\n 2 call  \(put in 1 more\)\n 3 raiseTo <", shown)
+    assert re.search(r"\n 1 fold  \(.*\)\n 2 call  \(put in 1 more\)\n 3 raiseTo <.*>  \(raise the bet\)\n", shown)
     assert shown.count("is not one of fold, call") == 2
+
+
+def test_a_choice_with_values_says_what_it_does_and_these_words_name_it():
+    share = {"properties": {"allocator_share": {"type": "number"}}, "required": ["allocator_share"]}
+    split = AllowedAction("allocate_split", "keep this share and give the rest", share)
+    offers = [split, AllowedAction("pass", "do not choose in this turn")]
+    assert "allocate_split <allocator_share: a number>  (keep this share)" in _choices(offers)
+    assert parse("keep 30", offers) == Action("allocate_split", {"allocator_share": 30})
+    with pytest.raises(ValueError, match=r"^'give' is not one of allocate_split"):  # it would keep 30
+        parse("give 30", offers)
+
+
+def test_words_that_several_choices_share_name_none_of_them():
+    amount = {"properties": {"amount": {"type": "number"}}, "required": ["amount"]}
+    offers = [AllowedAction(name, f"{name} an amount of chips", amount) for name in ("stake", "insure")]
+    offers.append(AllowedAction("leave", "leave the table"))
+    for line, word in (("amount 5", "amount"), ("chips 5", None)):
+        with pytest.raises(ValueError) as refused:
+            parse(line, offers)
+        named = re.findall("stake|insure|leave", str(refused.value))
+        assert named == (["stake", "insure"] if word else ["stake", "insure", "leave"])
+
+
+class Tty(io.StringIO):
+    """A stream that is a terminal."""
+
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize(
+    ("typed", "answer"), [("", "call"), ("q", "call"), ("fold", "fold"), ("rules\n\nfold", "fold")]
+)
+def test_a_command_that_is_typed_below_a_text_is_obeyed(turn, typed, answer):
+    person = HumanAgent(io.StringIO(f"state\n{typed}\ncall\n"), Tty(), compact=True)
+    person.redraw = lambda: person._screen.write("THE TABLE")
+    person.rules = lambda: "a rule\n" * 2
+    assert person.respond(turn).action.action_type == answer
+    shown = person._screen.getvalue()
+    assert shown.count("THE TABLE") == shown.count("Enter: back > ") == 1 + typed.count("rules")
+    assert shown.count("a rule") == 2 * typed.count("rules")
+
+
+def test_quit_below_a_text_leaves_and_between_matches_a_command_is_obeyed(turn):
+    person = HumanAgent(io.StringIO("help\nquit\n"), Tty())
+    person.redraw = lambda: None
+    with pytest.raises(KeyboardInterrupt):
+        person.respond(turn)
+    person = HumanAgent(io.StringIO("call\nrules\n\n"), io.StringIO())
+    person.rules = lambda: "a rule"
+    person.wait("Enter: next > ")
+    shown = person._screen.getvalue()
+    assert shown.count("Enter: next > ") == 3
+    assert "'call' is no answer here: press Enter, or type rules or quit" in shown and "a rule" in shown
 
 
 def test_help_explains_the_choices_and_state_shows_the_table(turn):

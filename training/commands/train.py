@@ -11,6 +11,7 @@ import tyro
 
 from ...envs import find as find_game
 from ...wrappers.policies.loading import run_settings
+from ...wrappers.policies.trained_for import command_line, unshared
 from ..algorithms import find
 from ..learning.run_folder import RUNS
 from ..learning.settings import ALGORITHM, TrainConfig
@@ -18,7 +19,7 @@ from ..runs.config import load_config, preset_for
 from ..runs.run import resume as resume_run
 from ..runs.run import train
 from ..terminal.console import Console
-from .lookup import rivals
+from .lookup import game_with, has_seats, rivals
 
 FIRST = (
     "options",
@@ -102,7 +103,9 @@ def _tell_next(folder: Path, source: str | None) -> None:
     game, name = run_settings(folder).make_game(), str(folder if folder.parent != RUNS else folder.name)
     own = source if source and ":" in source else None
     if game.payoffs.shared:
-        command = ["play", own or game.name, "--agents", *[name] * game.seats]
+        usual = game_with(own or game.name, seats=game.seats if has_seats(own or game.name) else None)
+        options = shlex.split(command_line(unshared(game, usual)))
+        command = ["play", own or game.name, *options, "--agents", *[name] * game.seats]
     else:
         bots = [bot for bot in rivals(game) if bot != "random"][:2]
         command = ["evaluate", name, *(["--game", own] if own else []), "--against", *(bots or ["random"])]

@@ -116,8 +116,7 @@ class TerminalMatch:
                 if env.table.done:
                     self.played, self._running = self.played + 1, False
                 if seen:
-                    # The choices of others may be hidden; the table shows a person all that it may know.
-                    did = headline(response.action) if self.eyes in (None, seat) else response.action.action_type
+                    did = self._did(env, seat, response.action)
                     then = "" if env.table.done or self._phase(env) == phase else f" ({phase})"  # the table is further
                     self._show(env, f"{player} ({self._who(seat)}): {did}{then}", self._said(response))
                     time.sleep(self.delay)
@@ -127,6 +126,17 @@ class TerminalMatch:
                 self.console.print(result.error_detail or "", markup=False)
             else:
                 raise ValueError(f"{self.names[seat]} answered {response}, refused: {result.error_detail}")
+
+    def _did(self, env: GameEnv, seat: int, action: Action) -> str:
+        """Return an action in words; of another player without its values, unless the table of a person tells them."""
+        words = headline(action)
+        if self.eyes in (None, seat) or f"{self.game.agents[seat]} {words}\n" in f"{self._text(env)}\n":
+            return words
+        return action.action_type
+
+    def _text(self, env: GameEnv) -> str:
+        """Return the table as text, with what the viewer may know."""
+        return self.game.renderer.text(env.table, self.eyes)
 
     def _phase(self, env: GameEnv) -> str:
         return self.game.view.phase(env.table).lower().replace("_", " ")
@@ -165,7 +175,7 @@ class TerminalMatch:
         return "you" if seat == self.eyes else self.names[seat]
 
     def _show(self, env: GameEnv, headline: str, said: Sequence[str] = ()) -> None:
-        text = self.game.renderer.text(env.table, self.eyes)
+        text = self._text(env)
         if self.show is not None:
             self.show(headline, text, said)
         else:

@@ -1,6 +1,7 @@
 """HumanAgent: a person at a terminal."""
 
 import json
+import re
 import shutil
 import sys
 from collections.abc import Callable, Mapping
@@ -13,10 +14,14 @@ import numpy as np
 from ...envs.core.turn_state import Action, AgentResponse, AllowedAction, Message, MessageScope, TurnState
 from .base import printable
 
-HELP = """Type the number of a choice or the first letters of its name, and after it its values, as in "3 6".
-Values in <> are required, values in [] are not. Text and shares take the rest of the line.
+HELP = """Type the number of a choice, the first letters of its name, or a word in brackets behind its values; then the
+values, as in "3 6". Values in <> are required, values in [] are not. Text and shares take the rest of the line.
 rules: the rules in words.   state: all that you see of the table.   quit or Ctrl-C: leave."""
-LEAVE = ("quit", "exit", "q")
+BACK = "q"
+"""What ends a long text; before another question it leaves, as the words of `LEAVE`."""
+LEAVE = ("quit", "exit", BACK)
+FURTHER = re.compile(r"\b(?:and|but|by|for|from|in|of|or|that|to|which|with)\b|[^\w\s'`-]|\d")
+"""What ends the beginning of a description: what it says next would name other things than the action."""
 ROOM = 2
 """The lines of the screen below a page of a long text."""
 
@@ -56,31 +61,35 @@ class HumanAgent:
         """
         asked = "\n".join([self._news(state) if self.compact else _as_text(state), _choices(state.allowed_actions)])
         self._write(asked)
+        help_text = "\n".join([HELP, _choices(state.allowed_actions, described=True)])
+        texts = {"help": help_text, "?": help_text, "state": _as_text(state)}
         while True:
-            line = self._line("> ")
-            word = line.strip().lower()
-            if word in ("help", "?"):
-                self._read("\n".join([HELP, _choices(state.allowed_actions, described=True)]), asked)
-            elif word == "rules":
-                self._read("there are no rules in words here" if self.rules is None else self.rules(), asked)
-            elif word == "state":
-                self._read(_as_text(state), asked)
-            else:
-                try:
-                    return AgentResponse(parse(line, state.allowed_actions))
-                except ValueError as error:
-                    self._write(f"{error} (help explains the choices)")
+            if not (line := self._line("> ", texts, asked)).strip():
+                continue
+            try:
+                return AgentResponse(parse(line, state.allowed_actions))
+            except ValueError as error:
+                self._write(f"{error} (help explains the choices)")
 
     def wait(self, question: str) -> None:
-        """Show a question and wait for a line of any text; the errors are those of `respond`."""
-        self._line(question)
+        """Show a question and wait for Enter; the errors are those of `respond`."""
+        while words := self._line(question, {}, "").strip():
+            self._write(f"{words!r} is no answer here: press Enter, or type rules or quit")
 
-    def _line(self, question: str) -> str:
-        """Return the line that is typed after a question."""
-        line = self._typed(question)
-        if line.strip().lower() in LEAVE:
-            raise KeyboardInterrupt
-        return line
+    def _line(self, question: str, texts: Mapping[str, str], asked: str) -> str:
+        """Return the line that is typed after a question; a word of `texts`, and ``rules``, shows a text before."""
+        typed = ""
+        while True:
+            line = typed or self._typed(question)
+            word = line.strip().lower()
+            if word in LEAVE:
+                raise KeyboardInterrupt
+            if word == "rules":
+                typed = self._read("there are no rules in words here" if self.rules is None else self.rules(), asked)
+            elif word in texts:
+                typed = self._read(texts[word], asked)
+            else:
+                return line
 
     def _typed(self, question: str) -> str:
         with self.asking():
@@ -90,22 +99,29 @@ class HumanAgent:
             raise EOFError("no more answers from the person at the terminal")
         return line
 
-    def _read(self, text: str, asked: str) -> None:
-        """Show a text, on a terminal a page at a time; then the table again, and what was asked."""
+    def _read(self, text: str, asked: str) -> str:
+        """Show a text, on a terminal a page at a time; then the table again, and what was asked.
+
+        Returns:
+            What was typed in place of Enter, which answers the question; empty for `BACK`.
+        """
         if not (self._screen or sys.stdout).isatty():
             self._write(text)
-            return
-        size = shutil.get_terminal_size()
+            return ""
+        size, typed = shutil.get_terminal_size(), ""
         lines = "\n".join(_wrapped(line, size.columns - 1) for line in text.split("\n")).split("\n")
         room = max(1, size.lines - ROOM)
         for start in range(0, len(lines), room):
             self._write("\n".join(lines[start : start + room]))
             more = start + room < len(lines)
-            if (more or self.redraw) and self._typed("Enter: more, q: back > " if more else "Enter: back > ").strip():
+            if more or self.redraw:
+                typed = self._typed("Enter: more, q: back > " if more else "Enter: back > ").strip()
+            if typed:
                 break
         if self.redraw is not None:
             self.redraw()
             self._write(asked)
+        return "" if typed.lower() == BACK else typed
 
     def _news(self, state: TurnState) -> str:
         """Return the turn in one line, and the messages since the last turn."""
@@ -137,14 +153,14 @@ def _wrapped(line: str, width: int) -> str:
 def parse(line: str, allowed: list[AllowedAction]) -> Action:
     """Read an action from text: its type or its number, and the values of its payload in order or as ``name=value``.
 
-    The type may be cut to its first letters; a word of its description names a choice that takes values, too. The
-    numbers count from 1, in the order of `allowed`. Of a single choice the values are enough. Optional values may be
-    left out. Free text is the last value and takes the rest of the line, and so do several values by name, which are
-    JSON or just the values in order. Where the first value does not fit, and only free text at the end may be required,
-    the line is that text.
+    The type may be cut to its first letters; what a choice that takes values does names it, too: a word of the
+    beginning of its description. The numbers count from 1, in the order of `allowed`. Of a single choice the values are
+    enough. Optional values may be left out. Free text is the last value and takes the rest of the line, and so do
+    several values by name, which are JSON or just the values in order. Where the first value does not fit, and only
+    free text at the end may be required, the line is that text.
 
     Raises:
-        ValueError: if it does not fit; the error shows the right form.
+        ValueError: if it does not fit, or fits several choices; the error shows the right form.
 
     >>> parse("raise 137", [AllowedAction("raiseTo", "", {"amount": {"type": "integer", "minimum": 4}})])
     Action(action_type='raiseTo', payload={'amount': 137})
@@ -157,9 +173,10 @@ def parse(line: str, allowed: list[AllowedAction]) -> Action:
         offers, values = allowed, [word, *values]
     if not offers and word.isdecimal() and 1 <= int(word) <= len(allowed):
         offers = [allowed[int(word) - 1]]
-    offers = offers or [offer for offer in allowed if values and word.isalpha() and _does(offer, word)]
+    offers = offers or [offer for offer in allowed if word.lower() in _does(offer).lower().split()]
     if len(offers) != 1:
-        raise ValueError(f"{word!r} is not one of {', '.join(_usage(offer) for offer in allowed)}")
+        problem = f"{word!r} may be each of" if offers else f"{word!r} is not one of"
+        raise ValueError(f"{problem} {', '.join(_usage(offer) for offer in offers or allowed)}")
     fields = _fields(offers[0])
     payload: dict[str, Any] = {}
     said = _free_text(offers[0])
@@ -189,9 +206,9 @@ def _fits(text: str, offer: AllowedAction) -> bool:
     return bool(name)
 
 
-def _does(offer: AllowedAction, word: str) -> bool:
-    """Return whether a word stands in the description of a choice that takes values other than free text."""
-    return bool(_fields(offer)) and not _free_text(offer) and word.lower() in offer.description.lower().split()
+def _does(offer: AllowedAction) -> str:
+    """Return what a choice that takes values other than free text does: the beginning of its description."""
+    return "" if not _fields(offer) or _free_text(offer) else FURTHER.split(offer.description, maxsplit=1)[0].strip()
 
 
 def _free_text(offer: AllowedAction) -> str:
@@ -274,9 +291,12 @@ def _bounds(field: Mapping[str, Any]) -> str:
 
 
 def _choices(allowed: list[AllowedAction], *, described: bool = False) -> str:
-    """Return the numbered choices, one per line; always with what it does where there is nothing to fill in."""
-    shown = [offer.description if described or not _fields(offer) else "" for offer in allowed]
-    meanings = [f"  ({words})" if words else "" for words in shown]
+    """Return the numbered choices, one per line, with what they do; `described` with the whole description."""
+    shown = [offer.description if described or not _fields(offer) else _does(offer) for offer in allowed]
+    meanings = [
+        f"  ({words})" if words and words != offer.action_type else ""
+        for words, offer in zip(shown, allowed, strict=True)
+    ]
     return "\n".join(
         f"{number:>2} {_usage(offer)}{meaning}"
         for number, (offer, meaning) in enumerate(zip(allowed, meanings, strict=True), 1)
