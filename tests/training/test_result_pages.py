@@ -120,4 +120,6 @@ def test_the_tables_of_an_arena_are_sorted_by_what_ranks(pages, browser):
     facts_of = page.locator("dl.facts").first.inner_text()
     assert "seed\n1" in facts_of
     assert page.locator("dl.facts:has-text('offers 101')").count() == 1  # the options of bargaining
+    assert page.locator("dl.facts:has-text('payoffs in')").count() == 2
+    assert "the rating in agent" not in page.content()
     page.close()

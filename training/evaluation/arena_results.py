@@ -126,7 +126,7 @@ def write_pages(
     parts = [_html("All games", over_all(results, together), OVER_ALL)] if len(results) > 1 else []
     for result in results:
         parts.append(_html(result.title, by_agent(result.standings.lines()), PAYOFF))
-        below = facts({"options": result.game.options})
+        below = facts({"payoffs in": result.game.payoffs.reward_name, "options": result.game.options})
         if result.samples is not None:
             file = f"{result.game.name}.html"
             replay = page(moments(result.samples), f"{result.game.id}: first matches", about=about)
@@ -143,6 +143,6 @@ def write_pages(
 def _html(caption: str, columns: Columns, ranks: str | None = None) -> str:
     heads, rows = columns
     meanings = MEANINGS | {
-        head: f"the rating in {head}" for head in heads if ranks == OVER_ALL and head not in MEANINGS
+        head: f"the rating in {head}" for head in heads[1:] if ranks == OVER_ALL and head not in MEANINGS
     }
     return table(caption, heads, [[escape(cell) for cell in row] for row in rows], ranks, MODEL_COLUMNS | meanings)
