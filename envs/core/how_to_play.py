@@ -3,7 +3,8 @@
 Every game has a template, ``envs/how_to_play/<game>.md`` (Jinja): the aim, the turns, the payoffs in the unit of the
 reward, what ends the game, and the fields of `game_state`. It is filled in from the options of the game. What the
 template leaves out of the fields is taken from the type of `game_state`. A first line ``{# disguise: words #}`` lists
-the words that skins replace (`parlour.wrappers.agents.skins`).
+the words that skins replace (`parlour.wrappers.agents.skins`); ``{# words: t time #}`` says what the page writes for
+short words in names.
 """
 
 import re
@@ -72,6 +73,12 @@ def telltale_words(game: "Game") -> list[str]:
     """Return the words by which players recognise a game, from the first line of its template; see `skins`."""
     match = re.match(r"\{# disguise: (.*?) #\}", game.how_to_play or _source(game.name) or "")
     return match[1].split() if match else []
+
+
+def meanings_of_words(game: "Game") -> dict[str, str]:
+    """Return what short words in names stand for, from ``{# words: w wage, p chance of #}`` in the game's template."""
+    match = re.search(r"\{# words: (.*?) #\}", game.how_to_play or _source(game.name) or "")
+    return dict(pair.split(" ", 1) for pair in match[1].split(", ")) if match else {}
 
 
 @cache

@@ -38,6 +38,7 @@ def test_a_match_is_taken_home_and_followed_by_a_rematch_by_keyboard(table):
         page = visit(**DESK)
         sit(page, "Ann")
         assert page.is_hidden("#files")
+        page.wait_for_selector("#seconds:text-is('10 min')")  # against programs nobody waits
         played(page)
         assert complaints(page) == "" and flaws(page) == []
         lines = [json.loads(line) for line in loaded(page, "#files a:has-text('Log')").splitlines()]

@@ -100,11 +100,46 @@ def test_a_game_of_economics_says_what_one_decides_and_what_it_pays(table, size)
         assert first[0] == "30"
         page.fill("input[type=number]", "20")
         expected = sum_of(page, "if the other does as in the last round")
-        won = float(page.locator(".rounds tr:has-text('Utility so far') td >> nth=0").inner_text())
+        won = float(page.locator(".rounds tr:has-text('Points so far') td >> nth=0").inner_text())
         move(page, "submit_quantity", quantity=20)  # the other does the same as before
         page.wait_for_selector(OVER)
         assert page.locator(".outcome tr:has-text('You') td >> nth=-1").inner_text() == f"+{won + expected:,.0f}"
         assert flaws(page) == []
+
+
+FACTS = {
+    "bilateral_trade": ("buyer", ["Your reservation value", "Buyer", "Without one both get 0."]),
+    "common_agency": (
+        "principal",
+        ["Principals", "Agent", "Expected payoff low effort", "Benefit low: 0 · Benefit high"],
+    ),
+    "insurance_moral_hazard": (
+        "insurer",
+        ["Insurer", "Without a contract both get 0.", "Chance of good low effort: 0.6"],
+    ),
+    "principal_agent": ("principal", ["Principal", "Worker"]),
+    "war_of_attrition": ("", ["Maximum time: 50", "both get 0."]),
+}
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("name", FACTS)
+def test_facts_are_in_plain_words_each_once_and_nothing_is_cut(table, name, size):
+    role, words = FACTS[name]
+    bots = ["random"] * (2 if name == "common_agency" else 1)
+    with table(name, "--agents", "human", *bots, "--seed", "2", "--timeout", "3") as visit:
+        page = in_turn(visit, size)
+        assert flaws(page) == []
+        said = page.inner_text("#board")
+        assert [one for one in words if one not in said] == []
+        assert "reward" not in said and f"Your role\n{role}" not in said
+        if name == "war_of_attrition":
+            assert page.inner_text(".field label span") == "Time"
+        page.wait_for_selector(OVER)
+        page.wait_for_selector("#files a")
+        assert flaws(page) == []
+        outcome, board = page.inner_text(".outcome"), page.inner_text("#board")
+        assert board.count("Max rounds") == 0 and outcome.splitlines()[0][0].isupper()
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -273,13 +273,17 @@ def test_a_game_of_ones_own_shows_roles_what_others_did_and_the_last_board(brows
         ann.wait_for_selector("#title:text-is('Nim, match 2')")
 
 
-def test_what_is_hidden_of_a_field_has_a_dash_in_its_place(browser):
-    with served(rock_paper_scissors.game(), [("bot", Obliging()), None]) as url:
+def test_what_nobody_has_chosen_is_not_on_the_board_and_what_is_hidden_is_said_in_words(browser):
+    hidden = {"choice": lambda table, seat: [False, seat == 0]}
+    with served(rock_paper_scissors.game(hidden), [None, ("bot", Obliging())]) as url:
         page = browser.new_context().new_page()
         page.goto(url)
         sit(page, "Ann")
         page.wait_for_selector(MINE)
-        assert page.inner_text("#board .facts dd").startswith("—, ")
+        assert page.locator("#board dd").count() == 0
+        page.click(MINE)
+        page.wait_for_selector(OVER)
+        assert page.inner_text("#board dd") == "0, not known"
 
 
 def test_words_and_choices_are_asked_for_by_the_schemas(browser):

@@ -175,6 +175,8 @@ async def test_the_page_is_served_with_its_policy_and_nothing_else():
                 "unit": "points",
                 "options": dict(BARGAINING.options),
                 "rules": envs.how_to_play(BARGAINING),
+                "meanings": {},
+                "unset": {},
                 "protocol": "turnstate",
                 "lobby": False,
             }

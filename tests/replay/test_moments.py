@@ -162,8 +162,8 @@ def test_the_hands_of_a_poker_table_are_played_again(tmp_path):
     whole, contents = PageBuilder(), MatchPages(tmp_path / "log", "hands").contents()
     for moment in told:
         whole.add(moment)
-    results, ends, unit = re.search(r'"results":(.*),"ends":(.*),"unit":(.*)}</script>', contents).groups()
-    assert json.loads(unit) == whole.unit == "chips"
+    results, ends, units = re.search(r'"results":(.*),"ends":(.*),"units":(.*)}</script>', contents).groups()
+    assert json.loads(units) == whole.units == ["chips"] * hands
     assert json.loads(results) == whole.results
     assert json.loads(ends) == [moment.note for moment in told if moment.agent is None]
     for number, hand in enumerate(logged):

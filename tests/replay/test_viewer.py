@@ -118,6 +118,18 @@ def test_many_matches_open_on_an_overview(visit, tmp_path):
     assert tab.is_visible("#overview")
 
 
+def test_each_match_shows_its_own_unit_and_different_units_have_no_sum(visit, tmp_path):
+    log, file = tmp_path / "log", tmp_path / "page.html"
+    for name in ("kuhn", "cournot"):
+        played(log, envs.game(name))
+    for html in (page(moments(log), "two games"), MatchPages(log, "two games").contents()):
+        file.write_text(html, "utf-8")
+        tab = visit(file, first=False)
+        won = tab.locator("#matches td:nth-child(2)").all_inner_texts()
+        assert [one.rpartition(" ")[2] for one in won] == ["chips", "points"]
+        assert tab.inner_text("#sums") == "" and not tab.is_visible("#chart")
+
+
 def test_a_single_match_opens_on_its_first_moment(visit, tmp_path):
     _, file = written(tmp_path, envs.game("holdem", seats=2))
     tab = visit(file, first=False)

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 from layout import SIZES, flaws
+from live.test_table_access import complaints
 from logs import played
 from parlour import envs
 from parlour.training import cli
@@ -57,8 +58,8 @@ def test_a_table_names_what_ranks_and_explains_its_columns_alone():
     assert html.count('aria-sort="descending"') == 1 and '<th aria-sort="descending">won</th>' in html
     assert '<td data-column="won">2</td>' in html and "<dd>chips</dd>" in html and "unused" not in html
     assert "&lt;b&gt;" in html and "<details>" not in table("", ["agent"], [["one"]])
-    assert facts({"a": None, "options": {"seats": 2, "more": [1, 2]}, "<": 0}) == (
-        '<dl class="facts"><dt>options</dt><dd>seats 2, more 1 2</dd><dt>&lt;</dt><dd>0</dd></dl>'
+    assert facts({"a": None, "options": {"seats": 2, "more": [1, 2], "no": None, "open": False}, "<": 0}) == (
+        '<dl class="facts"><dt>options</dt><dd>seats 2, more 1 2, open no</dd><dt>&lt;</dt><dd>0</dd></dl>'
     )
     assert "<section><dl" in document("t", "", {"seed": 1}) and "<section>" not in document("t", "")
 
@@ -88,7 +89,7 @@ def pages(tmp_path_factory):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
-def test_every_page_fits(browser, pages, size):
+def test_every_page_fits_and_axe_finds_nothing(browser, pages, size):
     for name, file in pages.items():
         context = browser.new_context(offline=True, **SIZES[size])
         page = context.new_page()
@@ -96,13 +97,15 @@ def test_every_page_fits(browser, pages, size):
         assert flaws(page) == [], name
         if page.query_selector("#overview") is not None:  # of several matches, a replay shows their overview first
             assert page.is_visible("#overview") and not page.is_visible("main"), name
+            assert complaints(page) == "", name
             page.click("#matches tr:first-child button")
             assert page.is_visible("#stage svg") and flaws(page) == [], name
+            assert complaints(page) == "", name
         else:
             assert "parlour 0." in page.inner_text("dl.facts >> nth=0"), name
         for details in page.query_selector_all("details"):
             details.evaluate("node => { node.open = true; }")
-        assert flaws(page) == [], name
+        assert flaws(page) == [] and complaints(page) == "", name
         context.close()
 
 

@@ -133,6 +133,14 @@ TABLE = {
 }
 
 
+@pytest.mark.parametrize(("other", "seconds"), [("honest", 600), ("human", 60)])
+def test_one_person_alone_with_programs_has_ten_minutes_for_a_turn(other, seconds):
+    kuhn, settings = game("kuhn"), TableArguments()
+    players = browser_tables.players_of(kuhn, ["human", other], settings)
+    opened = browser_tables.browser_table(kuhn, players, settings)
+    assert opened.session.connect(1)[0].message.timeout == 1000 * seconds
+
+
 def test_a_lobbys_table_leaves_a_seat_to_a_person():
     with pytest.raises(ValueError, match="2 opponents for 2 seats: leave one to a person"):
         lobby._table("kuhn", None, ["honest", "honest"], **TABLE)

@@ -220,8 +220,8 @@ class PlayersArguments(AgentsArguments):
 class TableArguments:
     """The table."""
 
-    timeout: float = 60.0
-    """Seconds for a turn; then the safe action is played."""
+    timeout: float | None = None
+    """Seconds for a turn; then the safe action is played. Default: 60, and 600 for one person alone with programs."""
     time_bank: float = 0.0
     """Seconds that a person has in a match, beyond the time for a turn; used when a turn takes longer. At a poker table
     a tenth comes back with each hand. As poker rooms have it: --timeout 20 --time-bank 60."""
@@ -231,6 +231,10 @@ class TableArguments:
     """Number of hands after which a poker table ends and a new one opens. Default: no limit; 30 in a lobby."""
     rebuy: bool = False
     """Whether a poker player without chips gets a new stack before the next hand."""
+
+    def turn(self, people: int) -> float:
+        """Return the seconds for a turn at a table with seats for so many people."""
+        return self.timeout if self.timeout is not None else 600.0 if people == 1 else 60.0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -49,7 +49,7 @@ def players_of(
         ValueError: for an unknown player.
     """
     seeds = [None if seed is None else seed + 1 + seat for seat in range(len(specs))]
-    model, prompting = language_models.language_model(specs, tables.timeout), language_models.prompting()
+    model, prompting = language_models.language_model(specs, tables.turn(people=2)), language_models.prompting()
     agents = [
         None if spec == HUMAN else agent(spec, game, one, model, prompting)
         for spec, one in zip(specs, seeds, strict=True)
@@ -83,7 +83,7 @@ def browser_table(
     Raises:
         ValueError: if there is no seat for a person.
     """
-    common |= {"timeout": tables.timeout, "time_bank": tables.time_bank}
+    common |= {"timeout": tables.turn(players.count(None)), "time_bank": tables.time_bank}
     if game.name == POKER:
         from ...wrappers.live.table.poker import poker_table  # imported here: it loads the poker host
 

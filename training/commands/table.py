@@ -63,8 +63,8 @@ def command(
         raise ValueError("--state and --empty-after are for --lobby")
     if len(games) != 1:
         raise ValueError(f"{len(games)} games for one table: name one, or give --lobby")
-    if min(tables.delay, tables.time_bank) < 0 or tables.timeout <= 0:
-        given = f"timeout={tables.timeout:g}, time_bank={tables.time_bank:g}, delay={tables.delay:g}"
+    if min(tables.delay, tables.time_bank) < 0 or tables.turn(people=1) <= 0:
+        given = f"timeout={tables.turn(people=1):g}, time_bank={tables.time_bank:g}, delay={tables.delay:g}"
         raise ValueError(f"{given}: need some seconds for a turn, and a time bank and a delay from 0 up")
     game = GameArguments(game=games[0], options=options)
     chosen = game_with(game.game, game.options, seats=_seats(game, players.agents, seats))

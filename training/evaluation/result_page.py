@@ -75,7 +75,9 @@ def facts(rows: Mapping[str, Any]) -> str:
 
 def _words(value: Any) -> str:
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_words(part)}" for name, part in value.items())
+        return ", ".join(f"{name} {_words(part)}" for name, part in value.items() if part is not None)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return " ".join(map(_words, value)) if isinstance(value, list | tuple) else str(value)
 
 

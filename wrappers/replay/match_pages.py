@@ -36,7 +36,7 @@ class MatchPages:
         self._rows: list[list[object]] = []
         self._results: list[dict[str, float]] = []
         self._ends: list[str] = []
-        self._unit = ""
+        self._units: list[str] = []
         self._names: list[str] = []  # of the latest match
         for number, entry in enumerate(read(path), 1):
             try:
@@ -55,7 +55,7 @@ class MatchPages:
             self._rows.append([len(self.matches), 0, title])
             self._results.append(_won(entry) if kind == "hand" else {})
             self._ends.append(winners(entry, names_of(entry)) if kind == "hand" else "")
-            self._unit = currency_of(entry) if kind == "hand" else game_of(entry["game"]).payoffs.reward_name
+            self._units.append(currency_of(entry) if kind == "hand" else game_of(entry["game"]).payoffs.reward_name)
             self.matches.append(bytearray())
             self._names = agents_of(entry)[1]
         elif kind == "end" and self.matches:
@@ -68,7 +68,7 @@ class MatchPages:
 
     def contents(self) -> str:
         """Return the page with all matches; the link to match n, counted from 0, is the relative address ``n``."""
-        data = {"matches": self._rows, "results": self._results, "ends": self._ends, "unit": self._unit}
+        data = {"matches": self._rows, "results": self._results, "ends": self._ends, "units": self._units}
         return document(self.title, self.about, data)
 
     def match(self, number: int) -> str:

@@ -95,8 +95,8 @@ class PageBuilder:
         self.moments: list[dict[str, object]] = []
         self.messages: list[list[object]] = []
         self.matches: list[list[object]] = []
-        self.unit = ""
         self.results: list[dict[str, float]] = []
+        self.units: list[str] = []
         self.details: list[dict[str, str]] = []
         self._shown: dict[str, list[str]] = {}
         self._heard: dict[str, set[tuple[str, str]]] = {}
@@ -111,7 +111,7 @@ class PageBuilder:
             "messages": self.messages,
             "matches": self.matches,
             "results": self.results,
-            "unit": self.unit,
+            "units": self.units,
             "details": self.details,
         }
 
@@ -120,12 +120,13 @@ class PageBuilder:
         if not self.matches or self.matches[-1][0] != moment.match:
             self.matches.append([moment.match, len(self.moments), moment.title])
             self.results.append({})
+            self.units.append("")
             self.details.append(moment.details)
             self._heard.clear()
         if moment.agent is None:
             state = next(iter(moment.states.values()))
             self.results[-1] = {row["agent_id"]: row["utility"] for row in payoffs(state.outcome)}
-            self.unit = moment.unit or game_of(state.game_id).payoffs.reward_name
+            self.units[-1] = moment.unit or game_of(state.game_id).payoffs.reward_name
         self._draw(moment)
         self._add_messages(moment)
         fields = {

@@ -12,16 +12,17 @@ import { keepLegible } from "./legible.js";
  *
  * What the file holds. `frames[v]` is the film of view v: for every moment the number of lines of its picture (−1: it
  * has none), how many of them have changed, and for each of these its place and its number in `lines`.
- * `results` is what each player won in each match, in `unit`, where the log tells it. `about` says how the page was made, and
+ * `results` is what each player won in each match, in its unit of `units`, where the log tells it. `about` says how the page was made, and
  * `details` how each match was. If each match has a page of its own, these pages have a `place`: the number of the match,
  * from 0, and how many there are; and the page of all matches has `ends`: how each of them ended.
  * @typedef {{ title: string, note: string, views: string[], lines: string[], frames: number[][], moments: Moment[],
  *   messages: Message[], matches: [number: number, first: number, title: string][],
- *   results: Record<string, number>[], unit: string, about: Record<string, string>, details: Record<string, string>[],
+ *   results: Record<string, number>[], units: string[], about: Record<string, string>, details: Record<string, string>[],
  *   place?: [number: number, of: number], ends?: string[] }} Replay
  */
 
 const ALL = "all";
+const SEPARATOR = " · "; // of the parts of a title
 const SPEEDS = [1, 2, 4, 10, 30];
 const COLOURS = ["#3b76b5", "#d9534f", "#2c8a5a", "#e8a317", "#8a4a9e", "#20262e", "#1aa0a8", "#b5651d", "#c2559b", "#7a8a2b"];
 
@@ -124,18 +125,19 @@ function drawn(tag, attributes, text = "") {
   return element;
 }
 
-/** Draw what each player has won up to each match. */
+/** Draw what each player has won up to each match. Matches with different units have no sum. */
 function drawResults() {
   const chart = /** @type {SVGElement} */ (/** @type {unknown} */ (document.getElementById("chart")));
   const width = chart.clientWidth;
   chart.replaceChildren();
   part("legend", HTMLElement).replaceChildren();
-  const names = [...new Set(replay.results.flatMap((result) => Object.keys(result)))];
+  const units = new Set(replay.units.filter((_, place) => Object.keys(replay.results[place]).length));
+  const names = units.size > 1 ? [] : [...new Set(replay.results.flatMap((result) => Object.keys(result)))];
   const sums = names.map((name) => {
     let sum = 0;
     return [0, ...replay.results.map((result) => (sum += result[name] ?? 0))];
   });
-  part("sums", HTMLElement).textContent = names.length ? `What each player has won, in ${replay.unit}, summed up match by match.` : "";
+  part("sums", HTMLElement).textContent = names.length ? `What each player has won, in ${[...units]}, summed up match by match.` : "";
   const all = sums.flat();
   const high = all.reduce((one, other) => Math.max(one, other), 0);
   const low = all.reduce((one, other) => Math.min(one, other), 0);
@@ -162,13 +164,18 @@ function drawResults() {
 function wonIn(place) {
   const won = Object.entries(replay.results[place]).filter(([, sum]) => sum !== 0);
   won.sort((one, other) => other[1] - one[1]);
-  return won.length ? `${won.map(([name, sum]) => `${name} ${signed(sum)}`).join(", ")} ${replay.unit}` : "";
+  return won.length ? `${won.map(([name, sum]) => `${name} ${signed(sum)}`).join(", ")} ${replay.units[place]}` : "";
 }
 
-/** What a match is called; titles that are all the same say nothing. @param {number} number @param {string} title */
+/** The parts that are the same in all titles, such as a table's number; they say nothing. */
+const SAME = (replay.matches[0]?.[2] ?? "")
+  .split(SEPARATOR)
+  .filter((part) => replay.matches.every(([, , title]) => title.split(SEPARATOR).includes(part)));
+
+/** What a match is called. @param {number} number @param {string} title */
 function label(number, title) {
-  const same = replay.matches.every(([, , other]) => other === title);
-  return same ? `Match ${number + 1}` : `${number + 1}: ${title}`;
+  const own = title.split(SEPARATOR).filter((part) => !SAME.includes(part));
+  return own.length ? `${number + 1}: ${own.join(SEPARATOR)}` : `Match ${number + 1}`;
 }
 
 /** The row of a match in the overview. @param {[number, number, string]} match @param {number} place */

@@ -12,10 +12,12 @@ from importlib.resources import files
 from itertools import count
 from typing import Any
 
+import numpy as np
 from aiohttp import web
 
+from ....envs.core.default_view import default_parts
 from ....envs.core.game import Game
-from ....envs.core.how_to_play import how_to_play
+from ....envs.core.how_to_play import how_to_play, meanings_of_words
 from ....envs.core.match import Match
 from ....envs.core.options import seconds
 from ....envs.render.svg import plain
@@ -283,7 +285,15 @@ def page(game: Game, **facts: Any) -> list[web.RouteDef]:
     }  # the text of a figure contains its solution
     game_facts = {"game": game.name, "page": game.name if own else "any", "seats": game.seats}
     game_facts |= {"unit": game.payoffs.reward_name, "options": options, "rules": how_to_play(game)}
+    game_facts |= {"meanings": meanings_of_words(game), "unset": _unset(game)}
     return page_routes(PAGE, game_facts | facts, more=SHARED)
+
+
+def _unset(game: Game) -> dict[str, int]:
+    """Return the fields that are below 0 in a small game's blank record, with that number: it stands for nothing."""
+    view, blank = default_parts(game.view), game.rules.blank
+    fields = [] if view is None else [name for name in view.fields if blank.dtype[name].base.kind == "i"]
+    return {name: int(np.max(blank[name])) for name in fields if np.max(blank[name]) < 0}
 
 
 def _warm_up(game: Game) -> None:

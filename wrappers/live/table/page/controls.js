@@ -21,7 +21,7 @@ export function control(allowed, key, view, game, act) {
     .filter(([name, schema]) => required.includes(name) || kind(schema) !== "object")
     .map(([name, schema]) => {
       const range = game.range?.(allowed, name, view) ?? null;
-      return { name, ...field(name, schema, required.includes(name), range, view) };
+      return { name, ...field(words(name), schema, required.includes(name), range, view) };
     });
   const label = game.label?.(allowed, view) ?? words(allowed.action_type);
   const button = el("button", { type: "submit", "data-key": key, "data-action": allowed.action_type }, label);
@@ -61,7 +61,7 @@ export function control(allowed, key, view, game, act) {
  */
 
 /**
- * @param {string} name
+ * @param {string} name as people write it
  * @param {Schema} schema
  * @param {boolean} required
  * @param {Range | null} range
@@ -69,7 +69,7 @@ export function control(allowed, key, view, game, act) {
  * @returns {Field}
  */
 function field(name, schema, required, range, view) {
-  const label = el("span", {}, name.replaceAll("_", " "));
+  const label = el("span", {}, name);
   if (schema.enum !== undefined) return choice(label, schema.enum, required, view);
   switch (kind(schema)) {
     case "integer":
@@ -136,7 +136,7 @@ function buttons(label, open, view) {
  * @param {View} view
  */
 function said(value, view) {
-  if (value === undefined || value === null) return "—";
+  if (value === undefined || value === null) return "none";
   if (typeof value === "boolean") return value ? "yes" : "no";
   return typeof value === "string" ? nameOf(view, value) : String(value);
 }
@@ -152,10 +152,11 @@ function said(value, view) {
 function numeric(label, schema, required, range) {
   const whole = kind(schema) === "integer";
   const { minimum: min, maximum: max } = schema;
-  const exact = el("input", { type: "number", min, max, step: whole ? 1 : "any", required, inputmode: "decimal" });
+  const value = min === max ? min : null; // no choice
+  const exact = el("input", { type: "number", min, max, value, step: whole ? 1 : "any", required, inputmode: "decimal" });
   const line = el("label", {}, label, exact);
   const node = el("div", { class: "field" }, line);
-  if (range === null && min !== undefined && max !== undefined) range = plain(min, max, whole);
+  if (range === null && min !== undefined && max !== undefined && min < max) range = plain(min, max, whole);
   if (range !== null) {
     const { low, high, step, start } = range;
     const slider = el("input", {

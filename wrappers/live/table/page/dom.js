@@ -65,15 +65,23 @@ export function byId(id, kind) {
  * @param {number} value
  */
 export function number(value) {
-  return value.toLocaleString("en", { maximumFractionDigits: 2 });
+  return value.toLocaleString("en", { maximumFractionDigits: 2 }).replace("-", "−");
 }
+
+/** What short words in names of the protocol stand for; a game adds its own. */
+export const MEANINGS = new Map(
+  Object.entries({ min: "minimum", max: "maximum", exp: "expected", contribs: "contributions" }),
+);
 
 /**
  * A name of the protocol as people write it: "submit_quantity" is "Submit quantity".
  * @param {string} name
  */
 export function words(name) {
-  const plain = name.replaceAll("_", " ");
+  const plain = name
+    .split("_")
+    .map((part) => MEANINGS.get(part) ?? part)
+    .join(" ");
   return plain.charAt(0).toUpperCase() + plain.slice(1);
 }
 

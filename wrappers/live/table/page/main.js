@@ -1,7 +1,7 @@
 /** The page: what a client's view has, shown; what a person does, handed to the client. */
 
 import { control } from "./controls.js";
-import { byId, el, fill, isWriting, words } from "./dom.js";
+import { MEANINGS, byId, el, fill, isWriting, words } from "./dom.js";
 import { face, named, nameOf, nameTag } from "./names.js";
 import { keyPart, person } from "./person.js";
 import { picture } from "./picture.js";
@@ -43,12 +43,14 @@ const TALK = "message_only"; // the message box does that
 const facts = await (await fetch("facts.json")).json();
 /** @type {GamePage} */
 const game = (await import(`./games/${facts.page}.js`)).default;
+for (const [short, meaning] of Object.entries(facts.meanings)) MEANINGS.set(short, meaning);
 const about = game.about(facts.options);
 const title = game.title || words(heading(facts.rules) || facts.game);
 const aim = about.length ? [] : payoffs(facts.rules); // stands on the board
 /** @type {Client} */
 const client = facts.protocol === "poker" ? new PokerClient(show, facts) : new TurnStateClient(show);
 client.view.unit = facts.unit;
+client.view.unset = facts.unset;
 
 let shown = ""; // the turn that the controls are for
 let planned = false; // whether the choice before the turn is made
@@ -371,8 +373,9 @@ function tick() {
   if (deadline === null) return;
   const left = Math.max(0, deadline - performance.now());
   const bank = Math.min(left, most);
-  const [turn, more] = [left - bank, bank].map((one) => Math.ceil(one / 1000));
-  seconds.textContent = bank === 0 ? `${turn} s` : turn ? `${turn} s + ${more} s` : `time bank: ${more} s`;
+  const [turn = 0, more = 0] = [left - bank, bank].map((one) => Math.ceil(one / 1000));
+  const mostly = turn > 120 ? `${Math.ceil(turn / 60)} min` : `${turn} s`;
+  seconds.textContent = bank === 0 ? mostly : turn ? `${mostly} + ${more} s` : `time bank: ${more} s`;
   hand.style.width = `${Math.min(100, (100 * left) / (timeout + most || 1))}%`;
   clock.classList.toggle("bank", most > 0 && turn === 0);
   clock.classList.toggle("late", left < 10_000);

@@ -87,7 +87,7 @@ export function outcome(view, whole = false) {
     el(
       "section",
       { class: "outcome", "aria-label": "Outcome" },
-      el("h2", {}, (end.reason ?? "over").replaceAll("_", " ")),
+      el("h2", {}, words(end.reason ?? "over")),
       el("table", {}, el("thead", {}, el("tr", {}, ...["player", ...more, view.unit].map((name) => el("th", {}, words(name))))), el("tbody", {}, ...rows)),
       ...(facts.length ? [el("p", {}, facts.join(", "))] : []),
     ),

@@ -13,12 +13,13 @@ export function heading(rules) {
 }
 
 /**
- * What the rules say of the end and the payoffs.
+ * What the rules say of the end and the payoffs, without the sentence that this is what programs learn from.
  * @param {string} rules
  * @returns {Node[]}
  */
 export function payoffs(rules) {
-  return written(/^## End and payoffs\n(.*?)(?=\n\n|\n##|$)/ms.exec(rules)?.[1] ?? "");
+  const section = rules.split(/^## End and payoffs\n/m)[1]?.split(/\n\n|\n##/)[0] ?? "";
+  return written(section.replace(/ (This is the reward|These are the rewards)\.|, which is the reward/, ""));
 }
 
 /**

@@ -111,6 +111,8 @@ export interface View {
   match: number;
   /** What payoffs are counted in, plural. */
   unit: string;
+  /** See `Facts`. */
+  unset: Record<string, number>;
 }
 
 /** A protocol, as the page uses it. */
@@ -141,6 +143,10 @@ export interface Facts {
   seats: number;
   /** What payoffs are counted in, plural. */
   unit: string;
+  /** The number that stands for nothing in a field, such as −1 for no choice. */
+  unset: Record<string, number>;
+  /** What short words in names stand for in this game. */
+  meanings: Record<string, string>;
   /** How it is played, as Markdown. */
   rules: string;
   /** The game's. */

@@ -169,5 +169,6 @@ export function blankView() {
     watchers: 0,
     match: 0,
     unit: "points",
+    unset: {},
   };
 }

@@ -13,22 +13,25 @@ export default {
   title: "",
   about: () => [],
 
-  draw(view) {
-    const before = stateBefore(view)?.game_state ?? {};
-    const { phase = "", game_state: game = {}, game_over: over } = view.state ?? {};
+  draw(view, _act, options) {
+    const before = known(view, stateBefore(view)?.game_state);
+    const { phase = "", game_over: over } = view.state ?? {};
+    const game = known(view, view.state?.game_state);
     const round = game.rounds > 1 ? `, round ${Math.min(game.round_number + 1, game.rounds)} of ${game.rounds}` : "";
-    const facts = Object.entries(game).filter(([name, value]) => !ELSEWHERE.test(name) && !blank(value));
-    const lists = facts.filter(([, value]) => Array.isArray(value) && value.every(isRecord));
+    const facts = Object.entries(game).filter(([name, value]) => !ELSEWHERE.test(name) && !blank(value) && !isSaid(view, game, name));
+    const lists = facts.filter(([, value]) => rowsOf(view, value).length);
     const ofThings = facts.filter(([, value]) => isOfThings(view, value));
-    const plain = facts.filter((one) => !lists.includes(one) && !ofThings.includes(one));
+    const fixed = facts.filter(([name, value]) => value === options[name]);
+    const plain = facts.filter((one) => ![...lists, ...ofThings, ...fixed].includes(one));
     return [
       ...(over ? [] : [el("p", { class: "big" }, words(phase) + round)]),
       ...outcome(view, true),
       el("dl", { class: "facts" }, ...plain.flatMap(([name, value]) => fact(view, name, value, before[name]))),
       ...things(view, ofThings, before),
-      ...lists.map(([name, rows]) => list(view, name, rows)),
+      ...lists.map(([name, value]) => list(view, name, rowsOf(view, value))),
       ...rounds(view, game),
-      ...(over ? [] : actions(view, game.action_history ?? [])),
+      ...(over ? [] : actions(view, game)),
+      ...(fixed.length ? [el("p", {}, ...fixed.flatMap(([name, value], i) => [i ? " · " : "", `${label(name)}: `, ...word(view, value)]))] : []),
     ];
   },
 };
@@ -79,6 +82,43 @@ function fact(view, name, value, old) {
  */
 function changed(value, old) {
   return old !== undefined && old !== null && JSON.stringify(old) !== JSON.stringify(value);
+}
+
+/**
+ * The fields of a state; null in place of each number that stands for nothing.
+ * @param {View} view
+ * @param {Record<string, any>} game
+ * @returns {Record<string, any>}
+ */
+function known({ unset }, game = {}) {
+  const cleared = (/** @type {string} */ name) =>
+    JSON.parse(JSON.stringify(game[name]), (_, one) => (one === unset[name] ? null : one));
+  return Object.fromEntries(Object.keys(game).map((name) => [name, name in unset ? cleared(name) : game[name]]));
+}
+
+/**
+ * Whether another part of the board says the same: the outcome, or the field that names who has the own role.
+ * @param {View} view
+ * @param {Record<string, any>} game
+ * @param {string} name
+ */
+function isSaid(view, game, name) {
+  const value = game[name];
+  if (name !== "my_role") return typeof value === "number" && view.state?.outcome?.[name] === value;
+  return [value, `${value}_id`, `${value}_ids`].flatMap((role) => game[role]).includes(view.state?.agent_id);
+}
+
+/**
+ * A list of records, or a record of each player, as the rows of a table, from the earliest; empty: it is something else.
+ * @param {View} view
+ * @param {unknown} value
+ * @returns {Record<string, unknown>[]}
+ */
+function rowsOf(view, value) {
+  if (Array.isArray(value)) return value.every(isRecord) ? value : [];
+  const players = isRecord(value) ? Object.entries(value).reverse() : [];
+  const rows = players.flatMap(([agent_id, one]) => (isAgent(view, agent_id) && isRecord(one) ? [{ agent_id, ...one }] : []));
+  return rows.length === players.length ? rows : [];
 }
 
 /**
@@ -138,12 +178,13 @@ function list(view, name, rows) {
 
 /** @param {unknown} value */
 function blank(value) {
-  return value === null || (typeof value === "object" && Object.keys(value).length === 0);
+  return value === null || (typeof value === "object" && Object.values(value).every((one) => one === null));
 }
 
 /** @param {string} name */
 function label(name) {
-  return words(name.replace(/^my_/, "your_").replace(/^opponents_/, "others_"));
+  const plain = name.replace(/^my_/, "your_").replace(/^opponents_/, "others_").replace(/^is_/, "");
+  return words(plain.replace(/_ids$/, "s").replace(/_(id|agents)$/, ""));
 }
 
 /**
@@ -154,7 +195,10 @@ function label(name) {
  * @returns {(Node | string)[]}
  */
 function shown(view, value, old) {
-  if (Array.isArray(value)) return value.flatMap((one, i) => [i ? ", " : "", ...shown(view, one, old?.[i])]);
+  if (Array.isArray(value)) {
+    if (value.every(isRecord)) return value.map((one, i) => el("div", {}, ...shown(view, one, old?.[i])));
+    return value.flatMap((one, i) => [i ? ", " : "", ...shown(view, one, old?.[i])]);
+  }
   if (value !== null && typeof value === "object") {
     return Object.entries(value).flatMap(([name, one], i) => [
       i ? ", " : "",
@@ -176,7 +220,7 @@ function word(view, value) {
   if (typeof value === "boolean") return [value ? "yes" : "no"];
   if (typeof value === "number") return [number(value)];
   if (isAgent(view, String(value))) return [nameTag(view, String(value))];
-  return [value === null ? "—" : String(value).replaceAll("_", " ")];
+  return [value === null ? "not known" : String(value).replaceAll("_", " ")];
 }
 
 /**
@@ -203,9 +247,9 @@ function rounds(view, game) {
   const chosen = (/** @type {Record<string, Record<string, number>>} */ phases, /** @type {string} */ agent) =>
     Object.values(phases).flatMap((choices) => (agent in choices ? [number(choices[agent] ?? 0)] : []));
   const rows = past.map((/** @type {any} */ one, /** @type {number} */ age) =>
-    row(`Round ${game.round_number - age}`, (agent) => chosen(one, agent).join(", ") || "—"),
+    row(`Round ${game.round_number - age}`, (agent) => chosen(one, agent).join(", ") || "none"),
   );
-  const totals = row("Utility so far", (agent) => number(game.totals?.[agent] ?? 0));
+  const totals = row(`${words(view.unit)} so far`, (agent) => number(game.totals?.[agent] ?? 0));
   return [
     el(
       "table",
@@ -220,12 +264,12 @@ function rounds(view, game) {
 /**
  * What was done in this round.
  * @param {View} view
- * @param {any[]} history
+ * @param {any} game
  * @returns {Node[]}
  */
-function actions(view, history) {
+function actions(view, { action_history: history = [], rounds }) {
   if (!history.length) return [];
-  const rows = history.map(({ agent_id: agent, action, phase, round, ...more }) =>
+  const rows = history.map((/** @type {any} */ { agent_id: agent, action, phase, round, ...more }) =>
     el(
       "tr",
       {},
@@ -234,5 +278,5 @@ function actions(view, history) {
       el("td", {}, ...Object.values(more).flatMap((one, i) => [i ? ", " : "", ...shown(view, one)])),
     ),
   );
-  return [el("table", { class: "rounds" }, el("caption", {}, "This round"), el("tbody", {}, ...rows.reverse()))];
+  return [el("table", { class: "rounds" }, el("caption", {}, rounds > 1 ? "This round" : "So far"), el("tbody", {}, ...rows.reverse()))];
 }

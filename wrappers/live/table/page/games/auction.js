@@ -52,7 +52,7 @@ export default {
     if (game.my_valuation !== undefined) {
       const name = VALUATION[/** @type {keyof typeof VALUATION} */ (game.values)] ?? "Worth to you";
       own.push(...fact(name, number(game.my_valuation)));
-      own.push(...fact("Your bid", game.my_bid === null ? "—" : number(game.my_bid)));
+      own.push(...fact("Your bid", game.my_bid === null ? "none yet" : number(game.my_bid)));
     }
     own.push(...fact("Round", `${round(view)} of ${rounds}`));
     own.push(...fact("Bids in", `${game.num_bids_submitted} of ${game.num_bidders}`));
