@@ -153,7 +153,9 @@ async def _serve(
     server: ArenaAgentServer, arena: str | None, access_token: str | None, matches: int | None, console: Console
 ) -> None:
     async with server:
-        console.print(f"{server.agent.agent_id} answers at {server.endpoint} (Ctrl-C ends it)", markup=False)
+        console.print(
+            f"{server.agent.agent_id} answers at {server.endpoint} (Ctrl-C ends it)", markup=False, soft_wrap=True
+        )
         if arena is not None:
             await server.register(arena, access_token)
             console.print(f"registered at {arena}", markup=False)

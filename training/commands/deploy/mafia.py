@@ -74,5 +74,5 @@ def command(
 
 async def _serve(server: MafiaAgentServer, run: str, console: Console) -> None:
     async with server:
-        console.print(f"{run} plays mafia at {server.url} (Ctrl-C ends it)", markup=False)
+        console.print(f"{run} plays mafia at {server.url} (Ctrl-C ends it)", markup=False, soft_wrap=True)
         await asyncio.Event().wait()

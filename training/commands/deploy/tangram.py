@@ -70,7 +70,7 @@ def _counts(server: TangramAgentServer) -> dict[str, float]:
 
 async def _serve(server: TangramAgentServer, name: str, matches: int | None, console: Console) -> None:
     async with server:
-        console.print(f"{name} waits for games at {server.url} (Ctrl-C ends it)", markup=False)
-        console.print(f"try it with: parlour host tangram --url {server.url}", markup=False)
+        console.print(f"{name} waits for games at {server.url} (Ctrl-C ends it)", markup=False, soft_wrap=True)
+        console.print(f"try it with: parlour host tangram --url {server.url}", markup=False, soft_wrap=True)
         await server.played(matches)
     console.print(f"{server.plays} plays, {server.helped} of them in the policy's place")

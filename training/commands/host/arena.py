@@ -78,18 +78,20 @@ class TournamentArguments:
 
     async def play(self, arena: ArenaHost, ours: Sequence[ArenaAgent], console: Console) -> None:
         """Play a game between our agents and those over HTTP."""
-        console.print(f"arena for {arena.game.id} at {arena.url}")
+        console.print(f"arena for {arena.game.id} at {arena.url}", soft_wrap=True)
         for one in ours:
             arena.add(one)
         for name, endpoint in self.endpoints:
             arena.add_remote(name, endpoint)
         if self.serve:
-            console.print(f"agents play here as {arena.url}/SKILL.md says (Ctrl-C ends it)", markup=False)
+            console.print(
+                f"agents play here as {arena.url}/SKILL.md says (Ctrl-C ends it)", markup=False, soft_wrap=True
+            )
             await asyncio.Event().wait()
         coming = len(ours) + len(self.remote) + self.wait
         missing = coming - len(arena.agent_ids)
         if missing > 0:
-            console.print(f"waiting for {counted(missing, 'agents')}: POST {arena.url}/api/register")
+            console.print(f"waiting for {counted(missing, 'agents')}: POST {arena.url}/api/register", soft_wrap=True)
             await arena.wait_for(coming)
         await arena.tournament(self.rounds, concurrent=self.concurrent)
 

@@ -108,8 +108,11 @@ def _counts(server: PokerHost, ended: Counter[str]) -> dict[str, float]:
 
 async def _serve(server: PokerHost, forever: bool, console: Console) -> None:
     async with server:
-        console.print(f"serving poker at {server.url} with the WebSocket {server.ws_url} (Ctrl-C ends it)")
-        console.print(f"seat an agent with: parlour deploy poker tight --api {server.url}", markup=False)
+        for line in (
+            f"serving poker at {server.url} with the WebSocket {server.ws_url} (Ctrl-C ends it)",
+            f"seat an agent with: parlour deploy poker tight --api {server.url}",
+        ):
+            console.print(line, markup=False, soft_wrap=True)
         await (asyncio.Event().wait() if forever else server.finished())
 
 
