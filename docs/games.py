@@ -207,7 +207,11 @@ def rules(game: Game) -> str:
 def explained(game: Game) -> dict[str, str]:
     """Return the fields of `game_state` that the rules explain in words of their own, with these words."""
     lines = re.findall(r"^- ((?:`\w+`(?:, )?)+): (?!with `)(.+)", how_to_play(game).partition(FIELDS)[2], re.MULTILINE)
-    return {name: words for names, words in lines for name in re.findall(r"`(\w+)`", names)}
+    return {
+        name: f"{names}: {words}" if "," in names else words
+        for names, words in lines
+        for name in re.findall(r"`(\w+)`", names)
+    }
 
 
 def glance(game_id: str) -> str:
