@@ -82,7 +82,7 @@ def _matrix(places: Sequence[PolicyStanding], names: Sequence[str], payoffs: NDA
     order = [list(names).index(one.name) for one in places]
     most = max(float(np.abs(payoffs).max()), 1e-12)
     rows = [[escape(names[i]), *(_cell(float(payoffs[i, j]), most, i == j) for j in order)] for i in order]
-    return table(f"What the row wins from the column ({unit})", ["", *(names[j] for j in order)], rows)
+    return table(f"What the row wins from the column ({unit})", ["policy", *(names[j] for j in order)], rows)
 
 
 def _cell(value: float, most: float, same: bool) -> str:

@@ -266,7 +266,7 @@ def board(results: Sequence[Result]) -> str:
     if len(order) > 1:
         more = [[escape(one["player"]), *(_difference(one, other) for other in order)] for one in order]
         caption = f"What the row has more than the column, from the same opponents on the same deals ({unit})"
-        parts.append(table(caption, ["", *(one["player"] for one in order)], more))
+        parts.append(table(caption, ["player", *(one["player"] for one in order)], more))
     games = "".join(f"<details><summary>{escape(one['player'])}</summary>{one['replay']}</details>" for one in order)
     return f"<h2>{escape(first['game'])}</h2>{''.join(parts)}{games}"
 
