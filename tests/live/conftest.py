@@ -38,12 +38,14 @@ def compiled_mafia():
 def table(browser):
     """Serve a table, ``with table(game, …) as visit``; every ``visit()`` opens its page in a browser of its own.
 
-    In the end nobody's console may hold a complaint, and the server must stop tidily.
+    In the end nobody's console may hold a complaint, and the server must stop tidily. A turn has ten minutes, unless a
+    test says otherwise: no test may go on because somebody's time was over.
     """
 
     @contextmanager
     def serve(*args, delay="0.05", name="table"):
-        command = [sys.executable, "-m", "parlour.training.cli", name, *args, "--port", "0", "--delay", delay]
+        patient = [] if "--timeout" in args else ["--timeout", "600"]
+        command = [sys.executable, "-m", "parlour.training.cli", name, *args, *patient, "--port", "0", "--delay", delay]
         server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         complaints, contexts = [], []
         try:

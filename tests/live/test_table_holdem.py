@@ -87,14 +87,14 @@ def test_the_picture_is_the_one_of_the_replays(table):
         page = visit()
         sit(page, "<b>A</b>")
         page.wait_for_selector(MINE)
-        page.wait_for_selector(f"{PICTURE} text:text('pot 4')")  # the picture comes after the controls
+        page.wait_for_selector(f"{PICTURE} text:text('pot 3')")  # the picture comes after the controls
         title, texts = page.text_content(f"{PICTURE} title"), page.locator(f"{PICTURE} text").all_text_contents()
         match = Match(envs.game("holdem"))
         match.reset(seed=1)
         replayed = envs.game("holdem").renderer.picture([match.turn_state("player_0")])
         shapes = re.compile("<(?:ellipse|rect)[^>]*>").findall(replayed)
-        assert title == "Hold'em, preflop: board empty, pot 4"
-        assert {"pot 4", "blinds 1/2", "<b>A</b>", "call"} <= set(texts)
+        assert title == "Hold'em, preflop: board empty, pot 3"
+        assert {"pot 3", "blinds 1/2", "<b>A</b>", "call"} <= set(texts)
         # The felt, its rim and the five places of the board are the same shapes.
         drawn = page.eval_on_selector(PICTURE, "node => new XMLSerializer().serializeToString(node)")
         assert all(part[:-2] in drawn for part in shapes[:3])
@@ -130,7 +130,7 @@ def test_the_keys_of_the_amounts_fill_the_field_and_a_bet_is_no_raise(table):
 
 
 def test_a_choice_before_the_turn_is_played_when_the_turn_comes(table):
-    with table("holdem", "--agents", "call", "call", "--seed", "1", delay="1") as visit:
+    with table("holdem", "--agents", "call", "call", "human", "--seed", "1", delay="1") as visit:
         page = visit()
         sit(page, "Ann")
         move(page, "check")  # from the big blind

@@ -255,7 +255,7 @@ def test_a_click_on_a_seat_chooses_it(table):
         assert page.locator(".village .face[aria-label=program]").count() == 6
         colours = page.locator(".village .face").evaluate_all("all => all.map(one => one.getAttribute('fill'))")
         assert len(set(colours)) == 7
-        page.keyboard.press("Enter")
+        page.keyboard.press("d")
         page.wait_for_selector("[data-action=say]")
         page.click(".village li:not(.dead)[data-agent]:has-text('Loyal')")
         assert page.locator("select[name=what]").input_value() == "accusation"

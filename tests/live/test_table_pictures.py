@@ -15,7 +15,7 @@ TABLES = {
 
 @pytest.mark.parametrize("name", TABLES)
 def test_the_server_draws_the_table_with_peoples_names(table, name):
-    with table(*TABLES[name], "--timeout", "3") as visit:
+    with table(*TABLES[name], "--timeout", "1") as visit:
         eve, page = visit(), visit(viewport={"width": 390, "height": 780}, has_touch=True, is_mobile=True)
         sit(page, "Ann <b>")
         page.wait_for_selector(MINE)
