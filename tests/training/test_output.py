@@ -7,9 +7,10 @@ import sys
 from io import StringIO
 
 import pytest
+from parlour.training.terminal import progress
 from parlour.training.terminal.console import Console
 from parlour.training.terminal.match import model_table
-from parlour.training.terminal.progress import training_bar
+from parlour.training.terminal.progress import counting_bar, training_bar
 from parlour.training.terminal.streams import READABLE
 from parlour.wrappers.agents.model_calls import ModelStatistics
 from rich.table import Table
@@ -63,6 +64,21 @@ def test_the_bar_of_training_has_the_time_left_and_its_note_whole():
     Console(file=out, width=80).print(*bar.get_renderables())
     assert "-:--:--" in out.getvalue() and "…" not in out.getvalue()
     assert "+12.34 big blinds an episode, tight -1.23" in out.getvalue()
+
+
+def test_without_a_terminal_a_line_tells_now_and_then_how_far_it_is(monkeypatch):
+    out = StringIO()
+    monkeypatch.setattr(progress, "STDERR", Console(file=out, width=40))
+    with training_bar() as bar:
+        task = bar.add_task("training", total=1.0, note="")
+        bar.update(task, completed=0.1, note="nobody waits yet")
+        monkeypatch.setattr(progress, "EVERY", 0.0)
+        bar.update(task, completed=0.25, note="123,456 timesteps/s, +12.34 big blinds an episode")
+    with counting_bar("deals", 4, note=lambda: "2 refused") as advance:
+        advance(2)
+        advance(2)
+    lines = ["training: 25 %, 123,456 timesteps/s, +12.34 big blinds an episode", "deals: 50 %, 2 refused"]
+    assert out.getvalue().splitlines() == lines
 
 
 def test_names_are_readable_in_any_encoding():

@@ -293,7 +293,7 @@ def test_skill_counts_every_member_and_role_the_same():
     pool = load_pool("kuhn")
     game, members = pool.make_game(), len(load_pool("kuhn").members)
     results, faulty = np.zeros((members, 4, 2)), np.zeros((members, 4, 2), bool)
-    results[:, :2], faulty[:, :2] = -1, True  # what is lost by rule errors
+    results[:, :2], faulty[:, :2] = -1, True  # what is lost where decisions were replaced
     results[0, 3] = 1
     skill = rate(pool, game, results, faulty)["skill"]
     low, high = np.mean(pool.low), np.mean(pool.high)

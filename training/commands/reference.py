@@ -304,15 +304,17 @@ def _show(facts: dict[str, Any], budget: BudgetArguments) -> None:
     for name, each in facts["members"].items():
         table.add_row(f"against {name}", "", interval(each, "+.3f"))
     if facts["skill"] is not None:
-        table.add_row("skill: games without a rule error", interval(facts["skill"], ".1f"), "")
+        table.add_row("skill: games with no decision replaced", interval(facts["skill"], ".1f"), "")
     if facts["exploitability"] is not None:
         table.add_row("exploitability", "", f"{facts['exploitability']:.4f}")
-    console.print(table)
     if facts["counts"]:
         console.print(model_table({seat: ModelStatistics.of(row) for seat, row in facts["counts"].items()}))
+    console.print(table)
     best = facts["pool"]["best"]
     console.print(f"rating: 0 is random play, 100 is {best} against the same opponents", markup=False)
     if facts["deals"] < FEWEST:
         more = f" with --deals {FEWEST}" if budget.deals < FEWEST else ""
         line = f"no intervals: they need {FEWEST} deals; the same command{more} goes on"
         console.print(line, markup=False)
+    elif facts["deals"] < budget.deals:
+        console.print(f"ended at {facts['deals']:,} of {budget.deals:,} deals; the same command goes on", markup=False)

@@ -264,7 +264,7 @@ def rate(pool: Pool, game: Game, results: Floats, faulty: NDArray[np.bool_] | No
         ``rating``, on the pool's scale: ``mean``, ``low`` and ``high``, a 95 % interval over the deals (both None below
         `FEWEST` deals); ``return``, the same in the game's unit; ``roles`` and ``members``, by name, with both and with
         the return alone; ``worst``, the member with the lowest return; ``skill``, the rating of the deals and roles
-        without a rule error, if there are errors and enough others.
+        with no decision replaced, if some were and there are enough others.
     """
     unit = unit_per_game(game) if game.capabilities.teams is None else "share of the matches won"
     low, high = np.array(pool.low), np.array(pool.high)
@@ -303,7 +303,7 @@ def on_scale(score: Score, low: float, high: float, least: float = 1e-6) -> dict
 
 
 def _skill(pool: Pool, results: Floats, clean: NDArray[np.bool_], whole: Score) -> dict[str, float | None] | None:
-    """Return the rating of the games without a rule error: every member and role counts the same."""
+    """Return the rating of the games with no decision replaced: every member and role counts the same."""
     counts = clean.sum(axis=1)
     if counts.min() < 2:
         return None

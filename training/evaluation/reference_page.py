@@ -30,10 +30,10 @@ MADE = ("date", "seed", "version", "command", "model", "run", "digest", *SETTING
 """What the page of a result says of how it was made."""
 COLUMNS = {
     "rating": "0 is random play, 100 the best member of the pool; 95 % interval. The table is sorted by it.",
-    "skill": "the rating of the games in which a language model made no rule error.",
+    "skill": "the rating of the games in which no decision of a language model was replaced.",
     "exploitability": "how much a best response wins from the player, in units of the game.",
-    "errors / 100 decisions": "a language model's answers that were illegal, unparsable, late, refused or missing. "
-    "One decision may have several.",
+    "replaced / 100 decisions": "decisions without a usable answer of a language model, at which the game's safe action "
+    "was played. In brackets its answers that were illegal, unparsable, late, refused or missing, the corrected ones too.",
     "tokens in, out": "tokens that a language model read and wrote, as its endpoint counts them.",
     "s": "seconds of a decision of a language model.",
     "deals": "the number of deals; each is played in every role against every member.",
@@ -49,9 +49,9 @@ fixed numbers of the pool. Ratings are comparable where game, pool version and p
 <p><b>What it is not.</b> It tells how much a player wins from these opponents, weak ones among them. It does not tell
 how much a new opponent wins from the player: that is the exploitability, which is exact in small games (an
 exact best response wins so much more than the player itself, on average over the seats; an equilibrium has 0).</p>
-<p><b>Skill and rule errors.</b> Where a language model's answer is illegal, unparsable, late, refused or
-missing, the game's safe action is played, and the rating is with it. The skill is the rating of the games without such
-an error. These are not a random part of the games: long games have more errors.</p>
+<p><b>Skill.</b> Where a language model's answer is illegal, unparsable, late, refused or missing, also when it is asked
+again, the game's safe action is played, and the rating is with it. The skill is the rating of the games in which no
+decision was replaced so. These are not a random part of the games: in long games more is replaced.</p>
 </section>
 """
 
@@ -215,7 +215,7 @@ def result_page(one: Result) -> str:
     if one["exploitability"] is not None:
         parts.append(f"<p>Exploitability: {one['exploitability']:.4f} {escape(unit)}</p>")
     if one["skill"] is not None:
-        parts.append(f"<p>Skill, the rating of games without a rule error: {interval(one['skill'], '.1f')}</p>")
+        parts.append(f"<p>Skill, the rating of games with no decision replaced: {interval(one['skill'], '.1f')}</p>")
     if one["counts"]:
         heads, lines = columns(one["counts"])
         parts.append(
@@ -249,7 +249,7 @@ def board(results: Sequence[Result]) -> str:
         *roles,
         "skill",
         "exploitability",
-        "errors / 100 decisions",
+        "replaced / 100 decisions",
         "tokens in, out",
         "s",
         "deals",
@@ -282,7 +282,7 @@ def _row(one: Result, roles: Sequence[str]) -> list[str]:
 
 
 def _costs(one: Result) -> list[str]:
-    """Return rule errors by kind, tokens, and seconds per decision of a language model, of all seats together."""
+    """Return replaced decisions, faults by kind, tokens, and seconds per decision of a language model, of all seats together."""
     counts = one["counts"].values()
     asked = sum(row["decisions"] for row in counts)
     if not asked:
@@ -292,9 +292,10 @@ def _costs(one: Result) -> list[str]:
         return sum(float(row[name]) for row in counts)
 
     kinds = ("illegal", "unparsable", "late", "refused", "failed")
-    faults = ", ".join(f"{100 * total(kind) / asked:.1f} {kind}" for kind in kinds if total(kind)) or "0"
+    faults = ", ".join(f"{100 * total(kind) / asked:.1f} {kind}" for kind in kinds if total(kind))
+    replaced = f"{100 * total('replaced') / asked:.1f}" + (f" ({faults})" if faults else "")
     seconds = sum(row["decisions"] * row["s/decision"] for row in counts) / asked
-    return [faults, f"{total('tokens in'):,.0f}, {total('tokens out'):,.0f}", f"{seconds:.2f}"]
+    return [replaced, f"{total('tokens in'):,.0f}, {total('tokens out'):,.0f}", f"{seconds:.2f}"]
 
 
 def _difference(one: Result, other: Result) -> str:

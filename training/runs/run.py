@@ -198,6 +198,7 @@ def _learn(
             learner.fit(run)
             run.evaluate_at_the_end()
         except KeyboardInterrupt:
+            bar.stop()  # it would overwrite the line
             console.print(
                 f"stopped at {learner.timesteps:,} timesteps; continue with: parlour train --resume {folder}",
                 soft_wrap=True,
@@ -209,7 +210,9 @@ def _learn(
     more = learner.timesteps - config.total_timesteps
     if more > config.total_timesteps // 10:
         console.print(f"{more:,} timesteps more than total_timesteps={config.total_timesteps:,}: rollouts are not cut")
-    console.print(f"trained {learner.timesteps:,} timesteps in {run.minutes():.1f} minutes: {folder}", soft_wrap=True)
+    before = f", {learner.timesteps:,} in all" if run.first else ""
+    new = learner.timesteps - run.first
+    console.print(f"trained {new:,} timesteps in {run.minutes():.1f} minutes{before}: {folder}", soft_wrap=True)
     if note := parts.evaluations.note:
         console.print(note if config.evaluate_against else f"in a few deals {note}", markup=False, soft_wrap=True)
     return folder
@@ -229,6 +232,7 @@ class _Run:
         next_checkpoint: int | None = None,
     ) -> None:
         self.remaining = 1.0
+        self.first = learner.timesteps  # those of earlier sessions
         self._learner, self._config, self._folder = learner, config, folder
         self._league, self._evaluations, self._callbacks = parts.league, parts.evaluations, parts.callbacks
         self._metrics, self._bar = metrics, bar
@@ -241,9 +245,8 @@ class _Run:
     def on_start(self) -> None:
         """Start the clock. The first reset has already compiled the game."""
         self._budget.start()
-        self._first = self._learner.timesteps
         self._task = self._bar.add_task("training", total=1.0, note="")
-        self._bar.update(self._task, completed=self._budget.used(self._first))
+        self._bar.update(self._task, completed=self._budget.used(self.first))
         self._counted = (self._tables.episodes, self._tables.winnings)  # of the earlier rollouts
         if self._league.checkpoints:
             self._league.resume(self._tables.policies)
@@ -270,7 +273,7 @@ class _Run:
         steps, tables = self._learner.timesteps, self._tables
         episodes, winnings = tables.episodes - self._counted[0], tables.winnings - self._counted[1]
         self._counted = (tables.episodes, tables.winnings)
-        per_second = (steps - self._first) / self._budget.seconds()
+        per_second = (steps - self.first) / self._budget.seconds()
         mean = winnings / max(1, episodes)
         results, due = {}, steps >= min(self._next_checkpoint, self._config.total_timesteps)
         if self._config.evaluate_against and due:

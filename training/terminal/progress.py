@@ -1,7 +1,8 @@
-"""Progress bars on stderr. Nothing is drawn if stderr is not a terminal."""
+"""Progress bars on stderr; a line now and then where stderr is no terminal."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from rich.console import RenderableType
 from rich.progress import (
@@ -9,6 +10,7 @@ from rich.progress import (
     Progress,
     ProgressColumn,
     Task,
+    TaskID,
     TaskProgressColumn,
     TextColumn,
     TimeElapsedColumn,
@@ -22,13 +24,34 @@ STDERR = Console(stderr=True)
 """The only console on stderr: displays on the same console do not overwrite each other."""
 
 
+EVERY = 30.0
+"""Seconds between two lines where stderr is no terminal."""
+
+
+class _Bar(Progress):
+    """A bar; where stderr is no terminal, a line every `EVERY` seconds."""
+
+    def __init__(self, *columns: ProgressColumn, **options: Any) -> None:
+        super().__init__(*columns, console=STDERR, disable=not STDERR.is_terminal, **options)
+        self._printed = self.get_time()
+
+    def update(self, task_id: TaskID, **fields: Any) -> None:
+        """Update a task."""
+        super().update(task_id, **fields)
+        task, now = self.tasks[self.task_ids.index(task_id)], self.get_time()
+        if self.disable and not STDERR.quiet and now - self._printed >= EVERY and not task.finished:
+            self._printed = now
+            note = task.fields.get("note")
+            words = (f"{task.description}: {task.percentage:.0f} %", note() if callable(note) else note)
+            STDERR.print(", ".join(filter(None, words)), markup=False, soft_wrap=True)
+
+
 @contextmanager
 def counting_bar(task: str, total: float, note: Callable[[], str] | None = None) -> Iterator[Callable[[float], None]]:
     """Show a bar that counts up to `total`; yield the function that advances it. `note` returns words beside it."""
-    columns = (*Progress.get_default_columns(), *([] if note is None else [_Note(note)]))
-    with Progress(*columns, console=STDERR, transient=True, disable=not STDERR.is_terminal) as bar:
-        number = bar.add_task(task, total=total)
-        yield lambda count: bar.advance(number, count)
+    with _Bar(*Progress.get_default_columns(), *([] if note is None else [_Note(note)]), transient=True) as bar:
+        number = bar.add_task(task, total=total, note=note)
+        yield lambda count: bar.update(number, advance=count)
 
 
 class _Note(ProgressColumn):
@@ -43,7 +66,7 @@ class _Note(ProgressColumn):
         return Text(self._say())
 
 
-class _NotedBar(Progress):
+class _NotedBar(_Bar):
     """A bar with the `note` of each task in lines of its own: beside the bar it would cut the time that is left."""
 
     def get_renderables(self) -> Iterable[RenderableType]:
@@ -63,5 +86,4 @@ def training_bar() -> Progress:
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    disable = not STDERR.is_terminal
-    return _NotedBar(*columns, console=STDERR, refresh_per_second=4, disable=disable, speed_estimate_period=300)
+    return _NotedBar(*columns, refresh_per_second=4, speed_estimate_period=300)
