@@ -126,7 +126,7 @@ def plain_python(trial: Trial) -> None:
     game, encoder = trial.game, trial.game.encoder
     machine = game.loops(encoder)
     if not all(is_jitted(loop) for loop in machine):
-        raise NotTried("nothing is compiled")
+        raise NotTried("nothing is compiled: decorate the functions of the game with parlour.envs.compiled")
     plain = Loops(*map(in_python, machine))
     one, other = game.tables(2), game.tables(2)
     one.stream = other.stream = streams(1, 2)
