@@ -32,8 +32,8 @@ COLUMNS = {
     "rating": "0 is random play, 100 the best member of the pool; 95 % interval. The table is sorted by it.",
     "skill": "the rating of the games in which no decision of a language model was replaced.",
     "exploitability": "how much a best response wins from the player, in units of the game.",
-    "replaced / 100 decisions": "decisions without a usable answer of a language model: the game's safe action was played. "
-    "In brackets: answers that were illegal, unparsable, late, refused or missing, the corrected ones too.",
+    "replaced / 100 decisions": "decisions without a usable answer of a language model; the game's safe action was "
+    "played. In brackets: answers that were illegal, unparsable, late, refused or missing, the corrected ones too.",
     "tokens in, out": "tokens that a language model read and wrote, as its endpoint counts them.",
     "s": "seconds of a decision of a language model.",
     "deals": "the number of deals; each is played in every role against every member.",
@@ -282,7 +282,7 @@ def _row(one: Result, roles: Sequence[str]) -> list[str]:
 
 
 def _costs(one: Result) -> list[str]:
-    """Return replaced decisions, faults by kind, tokens, and seconds per decision of a language model, of all seats together."""
+    """Return replaced decisions, tokens, and seconds per decision of a language model, of all seats together."""
     counts = one["counts"].values()
     asked = sum(row["decisions"] for row in counts)
     if not asked:
