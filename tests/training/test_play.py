@@ -105,9 +105,9 @@ def test_a_person_reads_the_end_of_a_match_before_the_next_one_takes_its_place(h
     match = TerminalMatch(heads_up, [seated("call", heads_up, 1), person], ["call", "me"], screen(), opening=["blinds"])
     match.show = lambda headline, table, said: shown.append((headline, match.line().plain, list(said), table))
     match.play(2, seed=3)
-    assert shown[0][:3] == ("match 1 of 2", "big blinds so far: player_0 +0.0 · you +0.0", ["blinds"])
+    assert shown[0][:3] == ("match 1 of 2", "big blinds before this match: player_0 +0.0 · you +0.0", ["blinds"])
     second = [headline for headline, *_ in shown].index("match 2 of 2")
-    assert shown[second - 1][1].startswith("big blinds: player_0 +") and "so far" in shown[second][1]
+    assert shown[second - 1][1].startswith("big blinds: player_0 +") and "before this match" in shown[second][1]
     assert shown[-1][1].startswith("big blinds, sum of 2 matches: ")
     assert person._screen.getvalue().count("Enter: next match") == 1
     ends = [table for _, _, _, table in shown if "over: " in table]

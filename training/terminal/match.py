@@ -209,7 +209,7 @@ class TerminalMatch:
     def _unit(self) -> str:
         unit = self.game.payoffs.unit_name
         if self._running:
-            return f"{unit} so far"
+            return f"{unit} before this match"
         return unit if self.played < 2 else f"{unit}, sum of {self.played} matches"
 
     def _total(self, seat: int) -> str:

@@ -224,6 +224,7 @@ function sentence(view) {
     case "connecting":
       return view.seats.length ? "The connection is lost. Connecting again…" : "Connecting…";
     case "waiting":
+      if (missing === 1 && view.you === null) return "Sit down, and it begins.";
       return missing ? `Waiting for ${missing} more to sit down.` : "It begins.";
     case "over":
       if (waits(view)) return `Waiting for ${missing ? "somebody to sit down" : awaited(view)}.`;
