@@ -182,7 +182,8 @@ def test_the_hands_of_a_poker_table_are_played_again(tmp_path):
     assert list(told[0].states) == ["id-0", "ann", "ann-2"]
 
 
-def test_a_live_agents_log_shows_what_it_saw(tmp_path):
+@pytest.mark.parametrize(("net", "won"), [({}, "won 3"), ({"net": 1}, "net 1")], ids=["0.2", "now"])
+def test_a_live_agents_log_shows_what_it_saw(net, won, tmp_path):
     env = envs.make("holdem", seats=2)
     env.reset(seed=1)
     with MatchLog(tmp_path / "log") as log:
@@ -191,7 +192,7 @@ def test_a_live_agents_log_shows_what_it_saw(tmp_path):
         log.write("turn", hand=1, turn_state=state, response=AgentResponse(Action("call")))
         log.write("turn", hand=1, turn_state=state, replaced="too late")
         shown = [{"seat": 1, "cards": ["As", "Kd"], "rank": "Pair, Aces", "won": 3}, {"seat": 0, "won": 0}]
-        log.write("hand", hand=1, won=3, stack=203, results=shown)
+        log.write("hand", hand=1, won=3, **net, stack=203, results=shown)
         log.write("ended", reason="the table has closed", stack=203)
     told = list(moments(tmp_path / "log"))
     assert [(moment.agent, moment.action) for moment in told] == [
@@ -201,7 +202,8 @@ def test_a_live_agents_log_shows_what_it_saw(tmp_path):
     ]
     assert told[0].views == told[2].views == {state.agent_id: [state]}
     assert "too late" in told[1].note
-    assert told[2].note == "won 3, stack 203, seat 1 had As Kd, Pair, Aces"
+    assert told[2].note == f"{won}, stack 203, seat 1 had As Kd, Pair, Aces"
+    assert told[2].results == ({state.agent_id: 1} if net else {})
 
 
 def test_games_that_a_live_agent_played_side_by_side_are_shown_one_after_the_other(tmp_path):

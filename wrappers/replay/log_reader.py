@@ -116,7 +116,8 @@ class LogReader:
             self.match += 1
             yield from replay_hand(entry, self.match)
         elif kind in ("hand", "ended") and self._seen:
-            yield Moment(self.match, self._title, self._seen, note=_result(entry))
+            net = dict.fromkeys(self._seen, entry["net"]) if "net" in entry else {}  # one agent writes this log
+            yield Moment(self.match, self._title, self._seen, note=_result(entry), results=net)
             self._seen = {}
         elif kind == "end" and self._env is not None:
             self._notes.append(self._disagreement(entry.get("outcome") or {}))
@@ -279,7 +280,8 @@ class LogReader:
 
 def _result(entry: Mapping[str, Any]) -> str:
     """Return the end of a live hand or match as text, from what its agent knows."""
-    facts = [f"{name} {entry[name]}" for name in ("won", "stack", "reason", "turns", "plays") if name in entry]
+    won = "net" if "net" in entry else "won"  # from the pots, with one's own bets
+    facts = [f"{name} {entry[name]}" for name in (won, "stack", "reason", "turns", "plays") if name in entry]
     outcome = entry.get("outcome") or {}
     facts += [f"{name} {outcome[name]}" for name in ("winner", "reason") if outcome.get(name)]
     shown = [row for row in entry.get("results") or () if row.get("cards")]

@@ -29,6 +29,7 @@ class Moment:
         value: the expected return, if the log has it.
         note: other information: a refusal, a late answer, who won and why.
         details: facts of the match, by name.
+        results: what each player won in the match, where `states` do not tell it.
         unit: what its results are counted in; empty: what the game's rewards are.
     """
 
@@ -43,6 +44,7 @@ class Moment:
     value: float | None = None
     note: str = ""
     details: dict[str, str] = field(default_factory=dict)
+    results: dict[str, float] = field(default_factory=dict)
     unit: str = ""
 
     @property

@@ -125,7 +125,8 @@ class PageBuilder:
             self._heard.clear()
         if moment.agent is None:
             state = next(iter(moment.states.values()))
-            self.results[-1] = {row["agent_id"]: row["utility"] for row in payoffs(state.outcome)}
+            won = {row["agent_id"]: row["utility"] for row in payoffs(state.outcome)}
+            self.results[-1] = moment.results or won
             self.units[-1] = moment.unit or game_of(state.game_id).payoffs.reward_name
         self._draw(moment)
         self._add_messages(moment)

@@ -181,7 +181,9 @@ class PokerRunner(AgentRunner[messages.Action]):
                 Played(safe, f"the state cannot be read: {event.problem}").count(self.driver.statistics, self.name)
                 await self.send(event.message)
             case HandEnded():
-                log.write("hand", hand=event.hand, won=event.won, stack=event.stack, results=event.message.results)
+                net = {} if event.stack is None else {"net": event.net}
+                results = event.message.results
+                log.write("hand", hand=event.hand, won=event.won, **net, stack=event.stack, results=results)
                 if self._hands is not None and self.session.hands_played >= self._hands:
                     self.reason = "hands"
             case Busted():
