@@ -3,7 +3,8 @@
 One table needs no machine code: a decision takes about a millisecond without it, and compiling takes up to a minute. So
 where a `Match` plays and a function has no machine code yet, the function runs as plain Python (see
 `plain_python.in_python`), with the same results. When the process has ended, functions load their machine code, in the
-middle of an episode too. Many tables (`VectorGame`) and training compile first.
+middle of an episode too. Many tables (`VectorGame`), training, and functions for many tables or boards
+(``compile_first`` of `compiled`) compile first.
 
 ``PARLOUR_COMPILE_FIRST=1`` lets every function compile before its first use; ``NUMBA_DISABLE_JIT=1`` never compiles.
 """

@@ -222,7 +222,7 @@ def kept(game: Game, table: Any, menu: Menu = RAISES) -> list[int]:
     return [FOLD_ACTION] * int(table.to_call > 0) + [CALL_ACTION, *sorted(wanted)]
 
 
-@partial(compiled, allocates=True)
+@partial(compiled, allocates=True, compile_first=True)
 def _strengths(cards: Any, board: Any) -> Any:
     strength = np.empty(len(cards), np.int64)
     shown = card_set(board, 5)

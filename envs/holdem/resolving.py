@@ -97,7 +97,8 @@ class HoldemResolving:
         uniform_share: the share of both ranges that is spread over all hands, from 0 to 1.
         first: the first street that is solved: flop, turn or river. With a policy that does not tell the probabilities
             of all its buckets at once, it is the river.
-        turn_resolver: what solves trees with every river; `subgame_gpu.GpuResolver` on a GPU.
+        turn_resolver: what solves trees of several boards without a depth limit: turns, and flops that face an all-in;
+            `subgame_gpu.GpuResolver` on a GPU.
 
     Raises:
         ValueError: for a policy that does not tell its probabilities, or another street.

@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 from .betting import DEALT, FOLDED, SHOWDOWN, Betting, Floats
 from .subgame import Resolver, Rows, normalised
 
-Place = tuple[torch.Tensor, torch.Tensor]
-
 
 class GpuResolver(Resolver):
     """CFR+ with PyTorch; from the same arguments it does the same as `Resolver` with all boards at each iteration.
 
     Args:
-        tree: the betting tree, without a depth limit. It takes ``4 * R * H * H`` bytes, 250 MB from the turn.
+        tree: the betting tree, without a depth limit. The matrices of a turn take 250 MB, and 800 MB while they are
+            made; ten arrays of float32[rows, H] come to it.
         ranges, me, promised, start: see `Resolver`.
         device: the device of PyTorch.
     """

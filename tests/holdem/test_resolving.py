@@ -297,6 +297,20 @@ def test_tensors_solve_as_the_compiled_code_does(start, board, safe):
     assert abs(strategies[0] - strategies[1]).max() < 1e-3 < abs(strategies[0] - uniform(tree)).max()
 
 
+@pytest.mark.parametrize(("phase", "used"), [(FLOP, 0), (TURN, 1), (RIVER, 0)])
+def test_turns_have_a_resolver_of_their_own(phase, used):
+    class Counted(Resolver):
+        count = 0
+
+        def __init__(self, *given, **more):
+            super().__init__(*given, **more)
+            Counted.count += 1
+
+    resolving = HoldemResolving(HEADS_UP, Uniform(), iterations=1, turn_resolver=Counted)
+    assert resolving.solve(on_street(HEADS_UP, phase), endless) is not None
+    assert Counted.count == used
+
+
 @pytest.mark.parametrize(("phase", "iterations"), [(FLOP, 60), (TURN, 20)])
 @pytest.mark.parametrize(("seconds", "resolved"), [(None, 1), (1e-4, 0)])
 def test_flops_and_turns_are_solved_too_and_no_deadline_is_missed(phase, iterations, seconds, resolved):

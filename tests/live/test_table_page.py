@@ -284,6 +284,11 @@ def test_what_nobody_has_chosen_is_not_on_the_board_and_what_is_hidden_is_said_i
         page.click(MINE)
         page.wait_for_selector(OVER)
         assert page.inner_text("#board dd") == "0, not known"
+    with served(rock_paper_scissors.game(()), [("bot", Obliging()), None]) as url:
+        page.goto(url)
+        sit(page, "Ann")
+        page.wait_for_selector(MINE)
+        assert page.inner_text("#board dd") == "0, none"
 
 
 def test_words_and_choices_are_asked_for_by_the_schemas(browser):

@@ -69,7 +69,8 @@ async def test_a_person_who_thinks_too_long_gets_the_safe_action():
 @on_loop
 async def test_a_program_that_fails_costs_only_itself(respond, words, caplog):
     caplog.set_level(logging.WARNING)
-    async with TableHost(BARGAINING, [("bad", Program(respond)), None], timeout=0.3) as host, person(host) as ann:
+    bad, limits = ("bad", Program(respond)), {"timeout": 600, "program_timeout": 0.3}
+    async with TableHost(BARGAINING, [bad, None], **limits) as host, person(host) as ann:
         await ann.sit()
         for _ in range(3):
             state = await ann.turn()

@@ -81,6 +81,17 @@ def test_without_a_terminal_a_line_tells_now_and_then_how_far_it_is(monkeypatch)
     assert out.getvalue().splitlines() == lines
 
 
+def test_a_reader_of_stderr_that_has_gone_ends_no_work(monkeypatch):
+    class Gone(StringIO):
+        def write(self, text):
+            raise BrokenPipeError
+
+    monkeypatch.setattr(progress, "STDERR", Console(file=Gone()))
+    monkeypatch.setattr(progress, "EVERY", 0.0)
+    with counting_bar("deals", 4) as advance:
+        advance(1)
+
+
 def test_names_are_readable_in_any_encoding():
     code = (
         "import sys; from parlour.training.terminal.streams import prepare_streams; prepare_streams();"

@@ -142,6 +142,8 @@ def test_one_person_alone_with_programs_has_ten_minutes_for_a_turn(other, second
 
 
 def test_a_lobbys_table_leaves_a_seat_to_a_person():
+    alone = lobby._table("kuhn", None, ["honest"], lobby=TABLE["lobby"], tables=TableArguments())
+    assert alone.session.connect(1)[0].message.timeout == 60_000  # the table of who went away must not end before
     with pytest.raises(ValueError, match="2 opponents for 2 seats: leave one to a person"):
         lobby._table("kuhn", None, ["honest", "honest"], **TABLE)
     made = lobby._table("cournot", 3, ["equilibrium"], **TABLE)

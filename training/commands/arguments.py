@@ -221,7 +221,8 @@ class TableArguments:
     """The table."""
 
     timeout: float | None = None
-    """Seconds for a turn; then the safe action is played. Default: 60, and 600 for one person alone with programs."""
+    """Seconds for a turn; then the safe action is played. Default: 60, and outside a lobby 600 for one person
+    alone with programs, who keep 60."""
     time_bank: float = 0.0
     """Seconds that a person has in a match, beyond the time for a turn; used when a turn takes longer. At a poker table
     a tenth comes back with each hand. As poker rooms have it: --timeout 20 --time-bank 60."""
@@ -233,8 +234,10 @@ class TableArguments:
     """Whether a poker player without chips gets a new stack before the next hand."""
 
     def turn(self, people: int) -> float:
-        """Return the seconds for a turn at a table with seats for so many people."""
-        return self.timeout if self.timeout is not None else 600.0 if people == 1 else 60.0
+        """Return the seconds for a turn at a table of its own with seats for so many people."""
+        if self.timeout is not None:
+            return self.timeout
+        return 600.0 if people == 1 else 60.0
 
 
 @dataclass(frozen=True, kw_only=True)

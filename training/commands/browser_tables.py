@@ -83,14 +83,15 @@ def browser_table(
     Raises:
         ValueError: if there is no seat for a person.
     """
-    common |= {"timeout": tables.turn(players.count(None)), "time_bank": tables.time_bank}
+    rated = common.get("lobby") is not None  # who goes away must lose before an empty table ends
+    common |= {"timeout": tables.turn(2 if rated else players.count(None)), "time_bank": tables.time_bank}
     if game.name == POKER:
         from ...wrappers.live.table.poker import poker_table  # imported here: it loads the poker host
 
         given = dict(map(pair, options))
         common |= {"hands": tables.hands, "rebuy": tables.rebuy}
         return poker_table(game, given, players, seed=seed, log=log, **common)
-    return TableHost(game, players, seed=seed, log=log, **common)
+    return TableHost(game, players, seed=seed, log=log, program_timeout=tables.turn(2), **common)
 
 
 def _named(specs: Sequence[str], players: Sequence[DelayedAgent | None]) -> Players:

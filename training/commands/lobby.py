@@ -73,7 +73,7 @@ def serve_lobby(
         live: the settings of its logs and metrics.
     """
     hands = HANDS if tables.hands is None else tables.hands
-    empty_after, timeout, bank, delay = lobby.empty_after, tables.turn(people=1), tables.time_bank, tables.delay
+    empty_after, timeout, bank, delay = lobby.empty_after, tables.turn(people=2), tables.time_bank, tables.delay
     if not (
         min(delay, bank) >= 0
         and min(timeout, empty_after) > 0

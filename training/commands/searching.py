@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 from typing import Any
 
@@ -13,6 +14,8 @@ from ...wrappers.policies.base import Policy
 
 SECONDS = 5.0
 """Most time for a search of an agent."""
+ROOM = 4 * 1024**3
+"""Bytes of a GPU that must be free: a turn takes at most about 2 GiB."""
 
 
 def searching(spec: str, player: Policy, game: Game, seed: int | None = None, seconds: float | None = None) -> Policy:
@@ -85,16 +88,17 @@ def _resolving(player: Policy, game: Game, seed: int | None, seconds: float | No
 
 
 def turn_resolver() -> Any:
-    """Return the resolver of a GPU where PyTorch finds one."""
+    """Return the resolver of a GPU where PyTorch finds one with `ROOM`, and can use it."""
     from ...envs.holdem.subgame import Resolver
 
     if find_spec("torch") is not None:
         import torch
 
-        if torch.cuda.is_available():
-            from ...envs.holdem.subgame_gpu import GpuResolver
+        with suppress(RuntimeError):  # a GPU that this PyTorch has no code for
+            if torch.cuda.is_available() and torch.ones(1, device="cuda") and torch.cuda.mem_get_info()[0] >= ROOM:
+                from ...envs.holdem.subgame_gpu import GpuResolver
 
-            return GpuResolver
+                return GpuResolver
     return Resolver
 
 

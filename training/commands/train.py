@@ -103,8 +103,13 @@ def _tell_next(folder: Path, source: str | None) -> None:
     game, name = run_settings(folder).make_game(), str(folder if folder.parent != RUNS else folder.name)
     own = source if source and ":" in source else None
     if game.payoffs.shared:
-        usual = game_with(own or game.name, seats=game.seats if has_seats(own or game.name) else None)
-        options = shlex.split(command_line(unshared(game, usual)))
+        try:
+            usual = game_with(own or game.name, seats=game.seats if has_seats(own or game.name) else None)
+            differing = unshared(game, usual)
+        except TypeError:  # a game of one's own with an option that must be given
+            differing = dict(game.options)
+        short = {name: value for name, value in differing.items() if "\n" not in str(value)}  # not the text of a file
+        options = shlex.split(command_line(short))
         command = ["play", own or game.name, *options, "--agents", *[name] * game.seats]
     else:
         bots = [bot for bot in rivals(game) if bot != "random"][:2]

@@ -109,14 +109,14 @@ class TerminalMatch:
             player = env.agent_selection
             seat = self.game.agents.index(player)
             who = self.agents[seat]
-            seen, phase = self._seen(env, seat), self._phase(env)
+            seen, phase, before = self._seen(env, seat), self._phase(env), self._text(env)
             response, result = self._asked(who, env, recorder)
             if result.ok:
                 self.totals = [total + float(env.table.rewards[i]) for i, total in enumerate(self.totals)]
                 if env.table.done:
                     self.played, self._running = self.played + 1, False
                 if seen:
-                    did = self._did(env, seat, response.action)
+                    did = self._did(env, seat, response.action, before)
                     then = "" if env.table.done or self._phase(env) == phase else f" ({phase})"  # the table is further
                     self._show(env, f"{player} ({self._who(seat)}): {did}{then}", self._said(response))
                     time.sleep(self.delay)
@@ -127,10 +127,14 @@ class TerminalMatch:
             else:
                 raise ValueError(f"{self.names[seat]} answered {response}, refused: {result.error_detail}")
 
-    def _did(self, env: GameEnv, seat: int, action: Action) -> str:
-        """Return an action in words; of another player without its values, unless the table of a person tells them."""
+    def _did(self, env: GameEnv, seat: int, action: Action, before: str) -> str:
+        """Return an action in words; of another player without its values, unless the table of a person tells them.
+
+        `before` is its text before the action: an old line may be about another action.
+        """
         words = headline(action)
-        if self.eyes in (None, seat) or f"{self.game.agents[seat]} {words}\n" in f"{self._text(env)}\n":
+        line = f"{self.game.agents[seat]} {words}\n"
+        if self.eyes in (None, seat) or f"{self._text(env)}\n".count(line) > f"{before}\n".count(line):
             return words
         return action.action_type
 

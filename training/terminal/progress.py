@@ -1,7 +1,7 @@
 """Progress bars on stderr; a line now and then where stderr is no terminal."""
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from rich.console import RenderableType
@@ -38,12 +38,17 @@ class _Bar(Progress):
     def update(self, task_id: TaskID, **fields: Any) -> None:
         """Update a task."""
         super().update(task_id, **fields)
-        task, now = self.tasks[self.task_ids.index(task_id)], self.get_time()
-        if self.disable and not STDERR.quiet and now - self._printed >= EVERY and not task.finished:
-            self._printed = now
-            note = task.fields.get("note")
-            words = (f"{task.description}: {task.percentage:.0f} %", note() if callable(note) else note)
-            STDERR.print(", ".join(filter(None, words)), markup=False, soft_wrap=True)
+        now = self.get_time()
+        if not self.disable or STDERR.quiet or now - self._printed < EVERY:
+            return
+        self._printed = now
+        task = self.tasks[self.task_ids.index(task_id)]
+        if task.finished:
+            return
+        note = task.fields.get("note")
+        words = (f"{task.description}: {task.percentage:.0f} %", note() if callable(note) else note)
+        with suppress(OSError):  # where nobody reads, the work goes on
+            print(", ".join(filter(None, words)), file=STDERR.file, flush=True)
 
 
 @contextmanager

@@ -14,8 +14,8 @@ import numpy as np
 from ...envs.core.turn_state import Action, AgentResponse, AllowedAction, Message, MessageScope, TurnState
 from .base import printable
 
-HELP = """Type the number of a choice, the first letters of its name, or a word in brackets behind its values; then the
-values, as in "3 6". Values in <> are required, values in [] are not. Text and shares take the rest of the line.
+HELP = """Type the number of a choice, the first letters of its name, or the first words in brackets behind its values;
+then the values, as in "3 6". Values in <> are required, values in [] are not. Text and shares take the whole rest.
 rules: the rules in words.   state: all that you see of the table.   quit or Ctrl-C: leave."""
 BACK = "q"
 """What ends a long text; before another question it leaves, as the words of `LEAVE`."""

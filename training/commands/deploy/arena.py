@@ -158,5 +158,5 @@ async def _serve(
         )
         if arena is not None:
             await server.register(arena, access_token)
-            console.print(f"registered at {arena}", markup=False)
+            console.print(f"registered at {arena}", markup=False, soft_wrap=True)
         await server.played(matches)

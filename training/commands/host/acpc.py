@@ -37,8 +37,9 @@ def command(
     )
 
     def ready(port: int) -> None:
-        console.print(f"dealing at {listening.address}:{port} (Ctrl-C ends it)", markup=False)
-        console.print(f"play with: parlour deploy acpc tight --dealer {listening.address}:{port}", markup=False)
+        where = f"{listening.address}:{port}"
+        console.print(f"dealing at {where} (Ctrl-C ends it)", markup=False, soft_wrap=True)
+        console.print(f"play with: parlour deploy acpc tight --dealer {where}", markup=False, soft_wrap=True)
 
     with Supervisor(live, session, console) as supervisor:
         supervisor.run(

@@ -12,7 +12,6 @@ from importlib.resources import files
 from itertools import count
 from typing import Any
 
-import numpy as np
 from aiohttp import web
 
 from ....envs.core.default_view import default_parts
@@ -83,6 +82,7 @@ class TableHost(Server):
         players: Sequence[tuple[str, Agent] | None],
         *,
         timeout: float = 60.0,
+        program_timeout: float | None = None,
         time_bank: float = 0.0,
         seed: int | None = None,
         server: ServerSettings | None = None,
@@ -111,7 +111,7 @@ class TableHost(Server):
         )
         self._agents = {seat: player[1] for seat, player in enumerate(players) if player is not None}
         self._drivers: dict[int, AgentDriver] = {}
-        self._timeout = timeout
+        self._timeouts = {"person": timeout, "program": timeout if program_timeout is None else program_timeout}
         self._banks = TimeBanks(time_bank)
         self._banked = 0  # the match that the banks belong to
         self._bank = 0.0  # of the acting player, when the turn began
@@ -219,7 +219,7 @@ class TableHost(Server):
             self._banked = self.session.matches
             self._banks.refill()
         self._bank = self._banks.left(due.seat) if due is not None and due.who == "person" else 0.0
-        if self._timer.follow(due, self._timeout + self._bank):
+        if self._timer.follow(due, self._bank + (0.0 if due is None else self._timeouts[due.who])):
             if self._asking is not None:
                 self._asking.cancel()
             self._asking = None
@@ -293,7 +293,7 @@ def _unset(game: Game) -> dict[str, int]:
     """Return the fields that are below 0 in a small game's blank record, with that number: it stands for nothing."""
     view, blank = default_parts(game.view), game.rules.blank
     fields = [] if view is None else [name for name in view.fields if blank.dtype[name].base.kind == "i"]
-    return {name: int(np.max(blank[name])) for name in fields if np.max(blank[name]) < 0}
+    return {name: int(blank[name].max()) for name in fields if blank[name].size and blank[name].max() < 0}
 
 
 def _warm_up(game: Game) -> None:

@@ -375,7 +375,7 @@ function tick() {
   const left = Math.max(0, deadline - performance.now());
   const bank = Math.min(left, most);
   const [turn = 0, more = 0] = [left - bank, bank].map((one) => Math.ceil(one / 1000));
-  const mostly = turn > 120 ? `${Math.ceil(turn / 60)} min` : `${turn} s`;
+  const mostly = turn > 120 ? `${Math.floor(turn / 60)} min` : `${turn} s`;
   seconds.textContent = bank === 0 ? mostly : turn ? `${mostly} + ${more} s` : `time bank: ${more} s`;
   hand.style.width = `${Math.min(100, (100 * left) / (timeout + most || 1))}%`;
   clock.classList.toggle("bank", most > 0 && turn === 0);

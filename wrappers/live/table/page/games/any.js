@@ -8,15 +8,17 @@ import { nameTag, outcome } from "../names.js";
 /** Fields that have another place on the page, or repeat one. */
 const ELSEWHERE = /^(seat|agent_ids|alive_players|phase|action_history|past_.*|totals|rounds?|round_number|turns_left|num_.*|resolved|.)$/;
 
+const NONE = "none"; // in place of a number that stands for nothing
+
 /** @type {import("../types.d.ts").GamePage} */
 export default {
   title: "",
   about: () => [],
 
   draw(view, _act, options) {
-    const before = known(view, stateBefore(view)?.game_state);
+    const before = cleared(view, stateBefore(view)?.game_state);
     const { phase = "", game_over: over } = view.state ?? {};
-    const game = known(view, view.state?.game_state);
+    const game = cleared(view, view.state?.game_state);
     const round = game.rounds > 1 ? `, round ${Math.min(game.round_number + 1, game.rounds)} of ${game.rounds}` : "";
     const facts = Object.entries(game).filter(([name, value]) => !ELSEWHERE.test(name) && !blank(value) && !isSaid(view, game, name));
     const lists = facts.filter(([, value]) => rowsOf(view, value).length);
@@ -85,15 +87,15 @@ function changed(value, old) {
 }
 
 /**
- * The fields of a state; null in place of each number that stands for nothing.
+ * The fields of a state; "none" in place of each number that stands for nothing. Null is what is hidden.
  * @param {View} view
  * @param {Record<string, any>} game
  * @returns {Record<string, any>}
  */
-function known({ unset }, game = {}) {
-  const cleared = (/** @type {string} */ name) =>
-    JSON.parse(JSON.stringify(game[name]), (_, one) => (one === unset[name] ? null : one));
-  return Object.fromEntries(Object.keys(game).map((name) => [name, name in unset ? cleared(name) : game[name]]));
+function cleared({ unset }, game = {}) {
+  const worded = (/** @type {string} */ name) =>
+    JSON.parse(JSON.stringify(game[name]), (_, part) => (part === unset[name] ? NONE : part));
+  return Object.fromEntries(Object.keys(game).map((name) => [name, name in unset ? worded(name) : game[name]]));
 }
 
 /**
@@ -178,7 +180,8 @@ function list(view, name, rows) {
 
 /** @param {unknown} value */
 function blank(value) {
-  return value === null || (typeof value === "object" && Object.values(value).every((one) => one === null));
+  if (value === null || typeof value !== "object") return value === null || value === NONE;
+  return Object.values(value).every((part) => part === null || part === NONE);
 }
 
 /** @param {string} name */
@@ -267,7 +270,8 @@ function rounds(view, game) {
  * @param {any} game
  * @returns {Node[]}
  */
-function actions(view, { action_history: history = [], rounds }) {
+function actions(view, { action_history, rounds }) {
+  const history = action_history ?? [];
   if (!history.length) return [];
   const rows = history.map((/** @type {any} */ { agent_id: agent, action, phase, round, ...more }) =>
     el(
