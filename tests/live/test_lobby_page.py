@@ -61,7 +61,7 @@ def test_a_person_takes_a_name_plays_a_trained_policy_and_is_rated(lobby):
         page.wait_for_selector("#ratings table")
         rated = page.locator("#ratings tbody tr").all_inner_texts()
         assert {row.split("\t")[0].strip() for row in rated} == {"<b>Ann</b>", "Zoo"}
-        assert re.search(r"<b>Ann</b> [+-]\d, Zoo [+-]\d chips", page.inner_text("#results"))
+        assert re.search(r"<b>Ann</b> [+−]\d, Zoo [+−]\d chips", page.inner_text("#results"))
         assert complaints(page) == ""
         page.click("[data-order=player]")
         names = page.locator("#ratings tbody th").all_inner_texts()
@@ -108,7 +108,7 @@ def test_a_person_plays_holdem_by_way_of_the_lobby(lobby):
         move(page, "fold")
         page.tap("#lobby")
         page.wait_for_selector("#results li:has-text('Texas')")
-        assert re.search(r"Call \+\d.*Ann -\d|Ann -\d.*Call \+\d", page.inner_text("#results"))
+        assert re.search(r"Call \+\d.*Ann −\d|Ann −\d.*Call \+\d", page.inner_text("#results"))
 
 
 @pytest.mark.parametrize("size", SIZES)
