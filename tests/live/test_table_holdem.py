@@ -94,7 +94,7 @@ def test_the_picture_is_the_one_of_the_replays(table):
         replayed = envs.game("holdem").renderer.picture([match.turn_state("player_0")])
         shapes = re.compile("<(?:ellipse|rect)[^>]*>").findall(replayed)
         assert title == "Hold'em, preflop: board empty, pot 3"
-        assert {"pot 3", "blinds 1/2", "<b>A</b>", "call"} <= set(texts)
+        assert {"pot 3", "blinds 1/2", "<b>A</b>", "Call"} <= set(texts)
         # The felt, its rim and the five places of the board are the same shapes.
         drawn = page.eval_on_selector(PICTURE, "node => new XMLSerializer().serializeToString(node)")
         assert all(part[:-2] in drawn for part in shapes[:3])

@@ -350,7 +350,7 @@ def test_a_piece_that_overlaps_is_marked_and_goes_back_and_the_keyboard_builds(t
         page.wait_for_selector("[data-piece=Red].pending")
         page.keyboard.press("f")  # puts it first
         page.wait_for_selector(OVER)
-        assert page.inner_text(".outcome h2") == "Max turns exceeded"
+        assert page.inner_text(".outcome h2") == "Maximum turns exceeded"
 
 
 def test_a_tangram_is_built_beside_a_bot_by_touch_on_a_telephone(table):
