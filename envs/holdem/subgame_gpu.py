@@ -51,7 +51,7 @@ class GpuResolver(Resolver):
         self._dealt = [moved(rows[actor[rows] == DEALT].reshape(boards, -1)) for rows in levels]
         self._slots = [
             [
-                [moved(rows[actor[rows] == player][slot[rows[actor[rows] == player]] == k]) for k in range(count.max())]
+                [moved(rows[(actor[rows] == player) & (slot[rows] == k)]) for k in range(count.max())]
                 for player in range(2)
             ]
             for rows in levels
