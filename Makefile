@@ -18,12 +18,16 @@ test-fast: $(VENV)/.dev  ## the unit tests alone: 15 to 25 minutes on two cores,
 test-plain: $(VENV)/.dev  ## rules, encoders and their laws without the compiler, a few episodes each
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -m "not slow" -W ignore::RuntimeWarning \
 	tests/test_observations.py tests/test_laws.py tests/*/test_rules.py tests/*/test_observation*.py \
-	-k "not test_laws or (keeps_the_law and not tangram and (parity or bounds or secrecy) and not messages and not view)"
+	-k "(not test_laws or (keeps_the_law and not tangram and (parity or bounds or secrecy) and not messages and not view)) $(SHORT)"
+
+# What takes half of the time of make test-plain: thousands of games, and tangram's searches. make nightly has it.
+SHORT = and not (nobody_wins or uniform_on_the_simplex or library_comes_up or dead_take_no_turns or (tangram and (what_is_seen or solves_the_figure)))
 
 coverage: $(VENV)/.dev  ## the branches that the unit tests take; it doubles their time. Machine code is not seen
 	$(BIN)/python -m pytest -n 2 -m "not slow" --cov --cov-report=term:skip-covered --cov-fail-under=90
 
-nightly: coverage  ## coverage, a million broken messages for each end of every protocol, a million hands beside PokerKit
+nightly: coverage  ## coverage, all rules in plain Python, a million broken messages for each end of every protocol, a million hands beside PokerKit
+	$(MAKE) test-plain SHORT=
 	PARLOUR_FUZZ=1000000 $(BIN)/python -m pytest -n 4 --timeout=0 tests/live/test_*_fuzz.py
 	PARLOUR_NIGHTLY=1 $(BIN)/python -m pytest -n 2 tests/core/test_cuda.py tests/test_laws.py
 	PARLOUR_NIGHTLY=1 $(BIN)/python -m pytest -n 2 -m nightly
