@@ -40,6 +40,7 @@ class Payoffs:
         unit: the reward that reports show as 1 (hold'em: the big blind).
         unit_name: the name of this unit, plural.
         reward_name: what a reward of 1 is, plural (hold'em: chips); empty: `unit_name`.
+        episode_name: what people call an episode (hold'em with one hand: hand).
     """
 
     low: float
@@ -49,6 +50,7 @@ class Payoffs:
     unit_name: str = "points"
     shared: bool = False
     reward_name: str = ""
+    episode_name: str = "game"
 
     def __post_init__(self) -> None:
         """Check the bounds."""

@@ -223,6 +223,7 @@ def _made(options: dict[str, Any], start: Start | None) -> Game:
             unit=float(options["big_blind"]),
             unit_name="big blinds",
             reward_name="chips",
+            episode_name="hand" if options["hands"] == 1 else "game",
         ),
         view=View(
             action_spaces=actions.action_spaces(chips),

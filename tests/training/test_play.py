@@ -3,9 +3,10 @@ import json
 import re
 
 import endpoint
+import numpy as np
 import pytest
 from needs import library
-from parlour.envs import GameEnv, game
+from parlour.envs import Action, GameEnv, game
 from parlour.training import cli
 from parlour.training.commands.lookup import agent
 from parlour.training.terminal.match import TerminalMatch
@@ -37,7 +38,7 @@ def test_bots_are_shown_with_all_cards(heads_up):
     match.play(2, seed=3)
     text = console.file.getvalue()
     assert "??" not in text
-    assert "match 1 of 2" in text
+    assert "hand 1 of 2" in text
     assert "player_0 (a): call" in text
     assert sum(match.totals) == 0
     assert any(match.totals)
@@ -89,7 +90,7 @@ def test_a_person_divides_a_pie(answer):
     match.play(1, seed=3)
     assert match.totals == [50, 30, 20]
     shown = person._screen.getvalue()
-    assert "<shares: player_0 a number from 0.0 to 100.0; player_1" in shown
+    assert "<shares: player_0 a number from 0 to 100; player_1" in shown
     assert "not 50 50" in shown and "player_2 must be a number" in shown
 
 
@@ -105,14 +106,14 @@ def test_a_person_reads_the_end_of_a_match_before_the_next_one_takes_its_place(h
     match = TerminalMatch(heads_up, [seated("call", heads_up, 1), person], ["call", "me"], screen(), opening=["blinds"])
     match.show = lambda headline, table, said: shown.append((headline, match.line().plain, list(said), table))
     match.play(2, seed=3)
-    assert shown[0][:3] == ("match 1 of 2", "big blinds before this match: player_0 +0.0 · you +0.0", ["blinds"])
-    second = [headline for headline, *_ in shown].index("match 2 of 2")
-    assert shown[second - 1][1].startswith("big blinds: player_0 +") and "before this match" in shown[second][1]
-    assert shown[-1][1].startswith("big blinds, sum of 2 matches: ")
-    assert person._screen.getvalue().count("Enter: next match") == 1
+    assert shown[0][:3] == ("hand 1 of 2", "big blinds before this hand: player_0 +0.0 · you +0.0", ["blinds"])
+    second = [headline for headline, *_ in shown].index("hand 2 of 2")
+    assert shown[second - 1][1].startswith("big blinds: player_0 +") and "before this hand" in shown[second][1]
+    assert shown[-1][1].startswith("big blinds, sum of 2 hands: ")
+    assert person._screen.getvalue().count("Enter: next hand") == 1
     ends = [table for _, _, _, table in shown if "over: " in table]
     assert len(ends) == 2 and all("\nplayer_0 wins 4 from the pot: all others folded" in end for end in ends)
-    assert match.result(1) == f"You have {match.line().plain.split()[-1]} big blinds after 2 matches."
+    assert match.result(1) == f"You have {match.line().plain.split()[-1]} big blinds after 2 hands."
 
 
 def test_a_person_reads_how_much_others_raise(heads_up):
@@ -129,14 +130,49 @@ def test_who_leaves_reads_what_was_won(capsys, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO("fold\nquit\n"))
     args = ["play", "holdem", "--agents", "human", "call", "--delay", "0", "--seed", "3"]
     assert cli.main(args) == 0
-    assert re.search(r"\nYou have -\d\.\d big blinds? after 1 match\.\n$", capsys.readouterr().out)
+    assert re.search(r"\nYou have -\d\.\d big blinds? after 1 hand\.\n$", capsys.readouterr().out)
 
 
 def test_a_choice_without_values_says_what_it_does_and_rules_are_in_words(heads_up):
     person = HumanAgent(io.StringIO("rules\nfold\n"), io.StringIO())
     TerminalMatch(heads_up, [person, seated("call", heads_up, 1)], ["me", "call"], screen()).play(1, seed=3)
     asked = person._screen.getvalue()
-    assert " 1 fold  (give up the hand)" in asked and "the blinds are 1 and 2" in asked
+    assert "\n 1 call  (put in 1 more)\n 2 raise <amount: a whole number from 4 to 200>, or all-in  (" in asked
+    assert "\n 3 fold  (give up the hand)\n" in asked and "the blinds are 1 and 2" in asked
+
+
+def typed(line, state):
+    """The action of a line that a person types; if it is refused, the words after it."""
+    shown = io.StringIO()
+    try:
+        return HumanAgent(io.StringIO(f"{line}\n"), shown, compact=True).respond(state).action
+    except EOFError:
+        return shown.getvalue()
+
+
+@pytest.mark.parametrize("line", ["raise 12", "bet 12", "2 12"])
+@pytest.mark.parametrize(("word", "amount"), [("12", 12), ("all-in", 200), ("All in", 200), ("allin", 200)])
+def test_a_person_bets_in_words_of_poker(heads_up, line, word, amount):
+    env = GameEnv(heads_up)
+    env.reset(seed=3)
+    bet = Action("raiseTo", {"amount": amount})
+    assert typed(line.replace("12", word), env.turn_state(env.agent_selection)) == bet
+    assert word == "12" or typed(word, env.turn_state(env.agent_selection)) == bet
+
+
+@pytest.mark.parametrize("name", ["bargaining", "holdem", "mafia", "war_of_attrition"])
+def test_a_choice_is_made_by_the_word_that_is_shown(name):
+    """At every turn a choice has one number and one word; to give up is the last, and nothing is chosen by silence."""
+    table = game(name)
+    env, generator = GameEnv(table), np.random.default_rng(1)
+    env.reset(seed=3)
+    while not env.table.done:
+        state = env.turn_state(env.agent_selection)
+        lines = re.findall(r"(?m)^ *(\d+) (\w+)", typed("", state))
+        kinds = [offer.action_type for offer in state.allowed_actions if offer.action_type != "message_only"]
+        assert len(lines) == len(kinds) and ("fold" not in kinds or lines[-1][1] == "fold")
+        assert all(typed(number, state) == typed(word, state) for number, word in lines)
+        env.step(int(generator.choice(table.mask(env.table, int(env.table.turn)).nonzero()[0])))
 
 
 def test_the_same_seed_is_the_same_match(heads_up):

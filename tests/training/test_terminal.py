@@ -89,7 +89,7 @@ def test_typing_is_shown_again_after_sigterm():
         terminal.until("(you): call")  # the screen pauses
         assert not termios.tcgetattr(terminal._end)[3] & termios.ECHO
         terminal.process.terminate()
-        terminal.until("You have +0.0 chips after 0 matches.")
+        terminal.until("You have +0.0 chips after 0 games.")
         assert terminal.process.wait(30) == 0
         assert termios.tcgetattr(terminal._end)[3] & termios.ECHO
 
@@ -103,4 +103,4 @@ def test_lines_end_between_words_and_plain_text_is_not_cleared():
         terminal.type("help")
         help_text = " ".join(terminal.until("\n> ").split())
         choices = question.split("state or quit. ")[1]
-        assert choices.count("[") and all(word.strip("()") in help_text for word in choices.split())
+        assert choices.count("<") and all(word.strip("()") in help_text for word in choices.split())

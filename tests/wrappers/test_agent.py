@@ -97,7 +97,7 @@ def turn():
 def test_a_person_sees_the_turn_and_answers(turn):
     response, shown = human("raiseTo 137\n", turn)
     assert response == AgentResponse(Action("raiseTo", {"amount": 137}))
-    assert "raiseTo <amount: a whole number from 4 to 200>" in shown
+    assert "raise <amount: a whole number from 4 to 200>" in shown
     for card in next(player["cards"] for player in turn.game_state["players"] if "cards" in player):
         assert card in shown
 
@@ -135,19 +135,21 @@ def test_a_raise_is_also_called_a_bet(turn):
 
 
 def test_a_choice_is_played_by_its_number(turn):
-    response, shown = human("0\n9\n3 137\n", turn)
+    response, shown = human("0\n9\n2 137\n", turn)
     assert response == AgentResponse(Action("raiseTo", {"amount": 137}))
-    assert re.search(r"\n 1 fold  \(.*\)\n 2 call  \(put in 1 more\)\n 3 raiseTo <.*>  \(raise the bet\)\n", shown)
-    assert shown.count("is not one of fold, call") == 2
+    assert re.search(
+        r"\n 1 call  \(put in 1 more\)\n 2 raise <.*>, or all-in  \(raise the bet\)\n 3 fold  \(.*\)\n", shown
+    )
+    assert shown.count("is not one of call, raise") == 2
 
 
 def test_a_choice_with_values_says_what_it_does_and_these_words_name_it():
     share = {"properties": {"allocator_share": {"type": "number"}}, "required": ["allocator_share"]}
     split = AllowedAction("allocate_split", "keep this share and give the rest", share)
     offers = [split, AllowedAction("pass", "do not choose in this turn")]
-    assert "allocate_split <allocator_share: a number>  (keep this share)" in _choices(offers)
+    assert " 1 keep <allocator_share: a number>  (keep this share)" in _choices(offers)
     assert parse("keep 30", offers) == Action("allocate_split", {"allocator_share": 30})
-    with pytest.raises(ValueError, match=r"^'give' is not one of allocate_split"):  # it would keep 30
+    with pytest.raises(ValueError, match=r"^'give' is not one of keep <"):  # it would keep 30
         parse("give 30", offers)
 
 
@@ -209,7 +211,7 @@ def test_the_compact_view_has_the_choices_and_every_message_once(turn):
         turn.messages = messages
         person.respond(turn)
     shown = screen.getvalue()
-    assert shown.count("Your turn") == shown.count(" 2 call") == 3
+    assert shown.count("Your turn") == shown.count(" 1 call") == 3
     assert shown.count("player_1: good luck") == 1
     assert "smallBlind" not in shown
     turn.match_id += " again"

@@ -48,7 +48,7 @@ def command(
     """Play in the terminal, and see only your own cards; or, with --agents, watch a match with all cards open.
 
     Args:
-        matches: Number of matches: of hands in poker, of episodes in other games. Default: 3; 10 with --screen; 1 with
+        matches: Number of hands in poker, of games in all else. Default: 3; 10 with --screen; 1 with
             --out.
         delay: Pause after every action, in seconds.
         screen: Watch on one screen, redrawn after every action. Ctrl-C ends it.

@@ -53,7 +53,7 @@ def evaluate(
 
 def unit_per_game(game: Game) -> str:
     """Return the unit of a mean return, such as ``"big blinds per hand"``."""
-    return f"{game.payoffs.unit_name} per {'hand' if game.options.get('hands') == 1 else 'game'}"
+    return f"{game.payoffs.unit_name} per {game.payoffs.episode_name}"
 
 
 def results_of_deals(

@@ -48,7 +48,7 @@ class TerminalMatch:
     Attributes:
         totals: each seat's sum of rewards so far.
         played: the number of episodes that have ended.
-        number: which episode it is, such as "match 2 of 3"; empty before the first.
+        number: which episode it is, such as "hand 2 of 3"; empty before the first.
     """
 
     game: Game
@@ -85,7 +85,7 @@ class TerminalMatch:
             for who in self.agents:
                 if isinstance(who, LLMAgent):
                     who.begin()
-            self._running, self.number = True, f"match {number} of {episodes}"
+            self._running, self.number = True, f"{self.game.payoffs.episode_name} {number} of {episodes}"
             recorder = None
             if self.log is None:
                 env.reset(seed=stream)
@@ -100,7 +100,7 @@ class TerminalMatch:
         """Wait before the next table takes the place of this one: for a person, or longer than between actions."""
         person = None if self.eyes is None else self.agents[self.eyes]
         if isinstance(person, HumanAgent):
-            person.wait("Enter: next match, quit: leave > ")
+            person.wait(f"Enter: next {self.game.payoffs.episode_name}, quit: leave > ")
         else:
             time.sleep(AT_END * self.delay)
 
@@ -208,13 +208,16 @@ class TerminalMatch:
 
     def result(self, seat: int) -> str:
         """Return what a seat has won, in a sentence."""
-        return f"You have {self._total(seat)} {self.game.payoffs.unit_name} after {counted(self.played, 'matches')}."
+        return f"You have {self._total(seat)} {self.game.payoffs.unit_name} after {self._played()}."
+
+    def _played(self) -> str:
+        return counted(self.played, f"{self.game.payoffs.episode_name}s")
 
     def _unit(self) -> str:
         unit = self.game.payoffs.unit_name
         if self._running:
-            return f"{unit} before this match"
-        return unit if self.played < 2 else f"{unit}, sum of {self.played} matches"
+            return f"{unit} before this {self.game.payoffs.episode_name}"
+        return unit if self.played < 2 else f"{unit}, sum of {self._played()}"
 
     def _total(self, seat: int) -> str:
         # + 0.0 turns −0 into 0.

@@ -14,14 +14,16 @@ import numpy as np
 from ...envs.core.turn_state import Action, AgentResponse, AllowedAction, Message, MessageScope, TurnState
 from .base import printable
 
-HELP = """Type the number of a choice, the first letters of its name, or the first words in brackets behind its values;
-then the values, as in "3 6". Values in <> are required, values in [] are not. Text and shares take the whole rest.
+HELP = """Type the word of a choice, its first letters or its number; then the values, as in "raise 6" or "2 6".
+Values in <> are required, values in [] are not. Text and shares take the whole rest.
 rules: the rules in words.   state: all that you see of the table.   quit or Ctrl-C: leave."""
 BACK = "q"
 """What ends a long text; before another question it leaves, as the words of `LEAVE`."""
 LEAVE = ("quit", "exit", BACK)
 FURTHER = re.compile(r"\b(?:and|but|by|for|from|in|of|or|that|to|which|with)\b|[^\w\s'`-]|\d")
 """What ends the beginning of a description: what it says next would name other things than the action."""
+NAMED = re.compile(r"\((\d+) is ([a-z]+)-([a-z]+)\)")
+"""What gives a value a name in a description, such as "(200 is all-in)"."""
 ROOM = 2
 """The lines of the screen below a page of a long text."""
 
@@ -59,15 +61,16 @@ class HumanAgent:
             EOFError: at the end of `source`.
             KeyboardInterrupt: for ``quit``, as for Ctrl-C.
         """
-        asked = "\n".join([self._news(state) if self.compact else _as_text(state), _choices(state.allowed_actions)])
+        allowed = _for_people(state.allowed_actions)
+        asked = "\n".join([self._news(state) if self.compact else _as_text(state), _choices(allowed)])
         self._write(asked)
-        help_text = "\n".join([HELP, _choices(state.allowed_actions, described=True)])
+        help_text = "\n".join([HELP, _choices(allowed, described=True)])
         texts = {"help": help_text, "?": help_text, "state": _as_text(state)}
         while True:
             if not (line := self._line("> ", texts, asked)).strip():
                 continue
             try:
-                return AgentResponse(parse(line, state.allowed_actions))
+                return AgentResponse(parse(line, allowed))
             except ValueError as error:
                 self._write(f"{error} (help explains the choices)")
 
@@ -150,11 +153,18 @@ def _wrapped(line: str, width: int) -> str:
     return "\n".join(wrap(line, width, subsequent_indent="    ", break_on_hyphens=False))
 
 
+def _for_people(allowed: list[AllowedAction]) -> list[AllowedAction]:
+    """Return the choices of a person, who writes no messages; to give up is the last."""
+    choices = [offer for offer in allowed if offer.action_type != "message_only"] or allowed
+    return sorted(choices, key=lambda offer: offer.action_type == "fold")
+
+
 def parse(line: str, allowed: list[AllowedAction]) -> Action:
     """Read an action from text: its type or its number, and the values of its payload in order or as ``name=value``.
 
     The type may be cut to its first letters; what a choice that takes values does names it, too: a word of the
-    beginning of its description. The numbers count from 1, in the order of `allowed`. Of a single choice the values are
+    beginning of its description. A name that the description gives to a value (`NAMED`) stands for the choice with this
+    value, or for the value. The numbers count from 1, in the order of `allowed`. Of a single choice the values are
     enough. Optional values may be left out. Free text is the last value and takes the rest of the line, and so do
     several values by name, which are JSON or just the values in order. Where the first value does not fit, and only
     free text at the end may be required, the line is that text.
@@ -165,40 +175,63 @@ def parse(line: str, allowed: list[AllowedAction]) -> Action:
     >>> parse("raise 137", [AllowedAction("raiseTo", "", {"amount": {"type": "integer", "minimum": 4}})])
     Action(action_type='raiseTo', payload={'amount': 137})
     """
+    for offer in allowed:
+        for value, *name in NAMED.findall(offer.description):
+            first, rest = re.subn(rf"(?i)\b{'[- ]?'.join(name)}\b", value, line.strip())
+            line = f"{offer.action_type} {first}" if rest and first == value else first
     word, *values = line.split() or [""]
-    offers = [offer for offer in allowed if offer.action_type.lower() == word.lower()]
-    offers = offers or [offer for offer in allowed if word and offer.action_type.lower().startswith(word.lower())]
-    single = not offers and len(allowed) == 1 and word and (word != "1" or _fits(word, allowed[0]))
-    if single and (_free_text(allowed[0]) or len(values) < len(_fields(allowed[0]))):
+    offers = _of_type(word, allowed)
+    named = word == "1" or _that_do(word, allowed)
+    single = not offers and len(allowed) == 1 and word and (not named or _fits(word, allowed[0]))
+    if single and (_free_text(allowed[0]) or len(values) < len(_asked(allowed[0]))):
         offers, values = allowed, [word, *values]
     if not offers and word.isdecimal() and 1 <= int(word) <= len(allowed):
         offers = [allowed[int(word) - 1]]
-    offers = offers or [offer for offer in allowed if word.lower() in _does(offer).lower().split()]
+    offers = offers or _that_do(word, allowed)
     if len(offers) != 1:
         problem = f"{word!r} may be each of" if offers else f"{word!r} is not one of"
-        raise ValueError(f"{problem} {', '.join(_usage(offer) for offer in offers or allowed)}")
+        raise ValueError(f"{problem} {', '.join(_usage(offer, allowed) for offer in offers or allowed)}")
     fields = _fields(offers[0])
-    payload: dict[str, Any] = {}
+    payload = _constants(offers[0])
     said = _free_text(offers[0])
     if said and values and "=" not in values[0] and not _fits(values[0], offers[0]):
         values = [f"{said}={' '.join(values)}"]
-    for i, (value, next_name) in enumerate(zip(values, [*fields, *[""] * len(values)], strict=False), 1):
+    for i, (value, next_name) in enumerate(zip(values, [*_asked(offers[0]), *[""] * len(values)], strict=False), 1):
         name, _, text = value.partition("=") if "=" in value else (next_name, "", value)
         if name not in fields:
-            raise ValueError(f"{value!r} is too much: write {_usage(offers[0])}")
+            raise ValueError(f"{value!r} is too much: write {_usage(offers[0], allowed)}")
         if words := _kind(fields[name]) in ("string", "object") and "enum" not in fields[name]:
             text = " ".join([text, *values[i:]])
         payload[name] = _value(name, text, fields[name])
         if words:
             break
     if missing := [name for name in _required(offers[0]) if name not in payload]:
-        raise ValueError(f"{', '.join(missing)} is missing: write {_usage(offers[0])}")
+        raise ValueError(f"{', '.join(missing)} is missing: write {_usage(offers[0], allowed)}")
     return Action(offers[0].action_type, payload)
+
+
+def _of_type(word: str, allowed: list[AllowedAction]) -> list[AllowedAction]:
+    """Return the choice of the type that is named; else those of types that begin so."""
+    types = {id(offer): offer.action_type.lower() for offer in allowed}
+    named = [offer for offer in allowed if types[id(offer)] == word.lower()]
+    return named or [offer for offer in allowed if word and types[id(offer)].startswith(word.lower())]
+
+
+def _that_do(word: str, allowed: list[AllowedAction]) -> list[AllowedAction]:
+    return [offer for offer in allowed if word.lower() in _does(offer).lower().split()]
+
+
+def _name(offer: AllowedAction, allowed: list[AllowedAction]) -> str:
+    """Return the word that a person types for a choice: its type, or what it does if the type is more than a word."""
+    does = _does(offer).lower().split()
+    if not does or re.fullmatch("[a-z]+", offer.action_type):
+        return offer.action_type
+    return does[0] if (_of_type(does[0], allowed) or _that_do(does[0], allowed)) == [offer] else offer.action_type
 
 
 def _fits(text: str, offer: AllowedAction) -> bool:
     """Return whether a word is a value of the first field."""
-    name, schema = next(iter(_fields(offer).items()), ("", {}))
+    name, schema = next(iter(_asked(offer).items()), ("", {}))
     try:
         _value(name, text, schema)
     except ValueError:
@@ -257,6 +290,22 @@ def _fields(offer: AllowedAction) -> dict[str, dict[str, Any]]:
     return {name: field for name, field in fields.items() if isinstance(field, dict)}
 
 
+def _constants(offer: AllowedAction) -> dict[str, Any]:
+    """Return the required fields that have only one value."""
+    fields = _fields(offer)
+    return {name: fields[name]["enum"][0] for name in _required(offer) if len(fields[name].get("enum", ())) == 1}
+
+
+def _asked(offer: AllowedAction) -> dict[str, dict[str, Any]]:
+    """Return the fields that a person fills in: not the objects of any content that programs send each other."""
+    constants = _constants(offer)
+    return {
+        name: field
+        for name, field in _fields(offer).items()
+        if name not in constants and (_kind(field) != "object" or field.get("properties") or name in _required(offer))
+    }
+
+
 def _required(offer: AllowedAction) -> list[str]:
     """Return the required fields; all fields of a property map."""
     is_schema = isinstance(offer.payload_schema.get("properties"), dict)
@@ -269,12 +318,12 @@ def _kind(field: Mapping[str, Any]) -> str:
     return str(next((kind for kind in kinds if kind != "null"), "") if isinstance(kinds, list) else kinds or "")
 
 
-def _usage(offer: AllowedAction) -> str:
+def _usage(offer: AllowedAction, allowed: list[AllowedAction]) -> str:
     required = _required(offer)
-    usage = {name: f"{name}: {_bounds(field)}" for name, field in _fields(offer).items()}
-    return " ".join(
-        [offer.action_type, *(f"<{text}>" if name in required else f"[{text}]" for name, text in usage.items())]
-    )
+    usage = {name: f"{name}: {_bounds(field)}" for name, field in _asked(offer).items()}
+    values = (f"<{text}>" if name in required else f"[{text}]" for name, text in usage.items())
+    names = (f", or {'-'.join(name)}" for _, *name in NAMED.findall(offer.description))
+    return " ".join([_name(offer, allowed), *values]) + "".join(names)
 
 
 KINDS = {"integer": "a whole number", "number": "a number", "string": "text", "boolean": "true or false"}
@@ -287,18 +336,18 @@ def _bounds(field: Mapping[str, Any]) -> str:
         return "; ".join(f"{name} {_bounds(member)}" for name, member in field["properties"].items())
     kind = KINDS.get(_kind(field), "a value")
     low, high = field.get("minimum"), field.get("maximum")
-    return kind + (f" from {low}" if low is not None else "") + (f" to {high}" if high is not None else "")
+    return kind + (f" from {low:.15g}" if low is not None else "") + (f" to {high:.15g}" if high is not None else "")
 
 
 def _choices(allowed: list[AllowedAction], *, described: bool = False) -> str:
     """Return the numbered choices, one per line, with what they do; `described` with the whole description."""
     shown = [offer.description if described or not _fields(offer) else _does(offer) for offer in allowed]
     meanings = [
-        f"  ({words})" if words and words != offer.action_type else ""
+        f"  ({words})" if words and words != _name(offer, allowed) else ""
         for words, offer in zip(shown, allowed, strict=True)
     ]
     return "\n".join(
-        f"{number:>2} {_usage(offer)}{meaning}"
+        f"{number:>2} {_usage(offer, allowed)}{meaning}"
         for number, (offer, meaning) in enumerate(zip(allowed, meanings, strict=True), 1)
     )
 
