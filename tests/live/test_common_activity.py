@@ -67,7 +67,7 @@ def test_a_status_line_has_what_applies_and_nothing_else():
     statistics.decided(0.25, replaced=True)
     assert "1 decision, 1 replaced" in told.line() and "0.250 s a decision (99 %: 0.250 s)" in told.line()
     assert told.fields()["median_seconds"] == 0.25
-    assert "-3 chips" in Activity(counts=lambda: {"chips": -3}).line()
+    assert "-3 chips, a mean, " in Activity(counts=lambda: {"chips": -3}, score=lambda: "a mean").line()
 
 
 def test_problems_are_a_lost_connection_and_an_agent_that_is_always_replaced(clock):

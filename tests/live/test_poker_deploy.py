@@ -5,7 +5,9 @@ import os
 import ssl
 import subprocess
 import sys
+from collections import Counter
 
+import numpy as np
 import pytest
 from aiohttp import web
 from live.event_loops import on_loop
@@ -13,8 +15,9 @@ from live.poker_client import hosting
 from live.poker_options import play
 from live.poker_server import CALLER
 from live.small_server import served
-from parlour.training.commands.deploy.poker import _tell
+from parlour.training.commands.deploy.poker import PER_HAND, _count, _tell
 from parlour.training.commands.stopping import TRY_AGAIN
+from parlour.training.evaluation.scores import RunningScore, Score
 from parlour.training.terminal.console import Console
 from parlour.wrappers.live.common.client import LiveError, tls_context
 from parlour.wrappers.live.poker import messages
@@ -38,6 +41,14 @@ def test_a_hand_says_what_was_gained_and_an_end_says_why(capsys):
     _tell(Console(), HandEnded(3, won=12, stack=206, message=hand, net=6))
     _tell(Console(), HandEnded(4, won=12, stack=None, message=hand))
     assert capsys.readouterr().out == "hand 3: +6 chips, stack 206\nhand 4: 12 chips from the pot\n"
+    counts, score = Counter(), RunningScore(PER_HAND)
+    for net, stack in ((6, 206), (-2, 204), (2, 206), (0, None)):  # what the last one gained is not known
+        _count(counts, score, HandEnded(3, won=12, stack=stack, message=hand, net=net, big_blind=4))
+    mean = Score.of(np.array([1.5, -0.5, 0.5]), PER_HAND, games=3)
+    assert (
+        counts == {"hands": 4, "chips": 6}
+        and score.in_words() == mean.in_words() == "+0.50 big blinds per hand (95 %: -1.98 to +2.98)"
+    )
     assert messages.in_words("busted") == "busted (no chips are left)"
     assert messages.in_words("a word of the server") == "a word of the server"
 
@@ -55,7 +66,9 @@ async def test_exit_codes_and_secrets_from_files_and_environment(tmp_path):
             deploy("--api", host.url, "--hands", "3", "--access-token-file", str(token), PARLOUR_API_KEY=""),
         )
         assert [code for code, _ in results] == [0, 0], results
-        assert all("3 hands" in out and "ended: hands" in out for _, out in results)
+        assert all(
+            "3 hands" in out and "big blinds per hand (95 %: " in out and "ended: hands" in out for _, out in results
+        )
         code, out = await deploy("--api", host.url, PARLOUR_ACCESS_TOKEN="wrong")
         assert code == 2 and "UNAUTHORIZED" in out
     code, out = await deploy("--api", host.url)

@@ -28,7 +28,7 @@ from ...wrappers.logs.match_log import MatchLog
 from ..evaluation.exact import Probable
 from ..evaluation.exploit import exact_win, tree_of
 from ..evaluation.reference import FEWEST, Pool, digest_of, load_pool, play, rate, roles
-from ..evaluation.reference_page import interval, read_result, write_pages
+from ..evaluation.reference_page import COLUMNS, interval, read_result, write_pages
 from ..evaluation.result_page import provenance
 from ..learning.run_folder import locked, replacing
 from ..terminal.console import Console
@@ -310,11 +310,32 @@ def _show(facts: dict[str, Any], budget: BudgetArguments) -> None:
     if facts["counts"]:
         console.print(model_table({seat: ModelStatistics.of(row) for seat, row in facts["counts"].items()}))
     console.print(table)
-    best = facts["pool"]["best"]
-    console.print(f"rating: 0 is random play, 100 is {best} against the same opponents", markup=False)
+    for line in _explained(facts):
+        console.print(line, markup=False)
     if facts["deals"] < FEWEST:
         more = f" with --deals {FEWEST}" if budget.deals < FEWEST else ""
         line = f"no intervals: they need {FEWEST} deals; the same command{more} goes on"
         console.print(line, markup=False)
     elif facts["deals"] < budget.deals:
         console.print(f"ended at {facts['deals']:,} of {budget.deals:,} deals; the same command goes on", markup=False)
+
+
+def _explained(facts: dict[str, Any]) -> list[str]:
+    """Return what the columns and rows of a result are, a line each."""
+    best, unit, policy = facts["pool"]["best"], facts["return"]["unit"], f"zoo:{facts['game'].rpartition('-')[0]}"
+    kinds = {
+        "half random": "every second decision, by chance, is random",
+        "after": f"{policy} as it was after so many decisions of its training",
+    }
+    shown = [f"{kind}: {words}" for kind, words in kinds.items() if any(kind in name for name in facts["members"])]
+    return [
+        "",
+        f"rating: 0 is random play, 100 is {best} against the same opponents; in brackets the 95 % interval",
+        f"{unit}: the mean of all games; in brackets the 95 % interval",
+        "all: every deal is played in every role, so that good and bad luck cancel out",
+        f"{', '.join(facts['roles'])}: this role alone; its luck stays, so the interval is wider",
+        "; ".join(["against …: this opponent alone, in every role", *shown]),
+        *(f"{name}: {COLUMNS[name]}" for name in ("skill", "exploitability") if facts[name] is not None),
+        *([f"replaced: {COLUMNS['replaced / 100 decisions'].partition('.')[0]}."] if facts["counts"] else []),
+        "",
+    ]

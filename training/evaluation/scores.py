@@ -49,8 +49,42 @@ class Score:
         """Return the fields as a dict for JSON."""
         return asdict(self)
 
+    def in_words(self) -> str:
+        """Return the mean with its unit and interval, for a line of text."""
+        return f"{self.mean:+.2f} {self.unit} (95 %: {self.low:+.2f} to {self.high:+.2f})"
+
     def __str__(self) -> str:
         return f"{self.mean:+.3f} [{self.low:+.3f}, {self.high:+.3f}]"
+
+
+class RunningScore:
+    """The mean of results that come one by one, with its interval; its size does not grow with their number.
+
+    >>> score = RunningScore("chips per hand")
+    >>> for result in (1.0, 3.0, 2.0):
+    ...     score.add(result)
+    >>> score.in_words()
+    '+2.00 chips per hand (95 %: -0.48 to +4.48)'
+    """
+
+    def __init__(self, unit: str) -> None:
+        self.unit = unit
+        self._count, self._mean, self._squares = 0, 0.0, 0.0  # the squares are those of differences from the mean
+
+    def add(self, result: float) -> None:
+        """Count a result, by Welford's formulas."""
+        self._count += 1
+        difference = result - self._mean
+        self._mean += difference / self._count
+        self._squares += difference * (result - self._mean)
+
+    def in_words(self) -> str:
+        """Return the mean with its unit and Student's interval; empty: there are fewer than 2 results."""
+        count, mean = self._count, self._mean
+        if count < 2:
+            return ""
+        half = student_quantile(count - 1) * sqrt(self._squares / (count - 1) / count)
+        return Score(mean, mean - half, mean + half, count, count, self.unit).in_words()
 
 
 @dataclass(frozen=True)

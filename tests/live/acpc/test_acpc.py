@@ -91,7 +91,8 @@ def test_any_text_is_read_or_refused(text):
 def test_what_the_host_writes_is_what_the_agent_reads():
     host, seen = HostSession(GAME, seed=1), 0
     policies = [PolicyAgent(GAME, make_policy("random", GAME, seed=seed)) for seed in range(2)]
-    sessions = [AgentSession(GAME) for _ in range(2)]
+    won = [[], []]
+    sessions = [AgentSession(GAME, one.append) for one in won]
     while host.hand < 30:
         turns = [session.receive(line) for session, line in zip(sessions, host.lines(), strict=True)]
         assert [turn is not None for turn in turns] == [player == host.turn for player in range(2)]
@@ -111,7 +112,8 @@ def test_what_the_host_writes_is_what_the_agent_reads():
         host.receive(sessions[host.turn].act(policies[host.turn].respond(turns[host.turn].state)))
     assert host.refused == 0
     assert host.totals.sum() == 0
-    assert [session.hands for session in sessions] == [30, 30] and host.hands == 30
+    assert [session.hands for session in sessions] == [*map(len, won)] == [30, 30] and host.hands == 30
+    assert [*map(sum, won)] == host.totals.tolist()
     assert [session.chips for session in sessions] == host.totals.tolist() != [0, 0]
     assert seen > 50
 

@@ -7,6 +7,8 @@ from ....wrappers.live.acpc.sockets import SECONDS, play_acpc
 from ....wrappers.live.common.activity import Activity
 from ....wrappers.live.common.agent_turn import AgentStatistics
 from ....wrappers.logs.safe_match_log import SafeMatchLog
+from ...evaluation.duplicate import unit_per_game
+from ...evaluation.scores import RunningScore
 from ...terminal.console import Console
 from ..arguments import LiveArguments, PlayerName, PromptArguments, SessionArguments, StakesArguments
 from ..live_table import counts_of, watch_table
@@ -42,9 +44,11 @@ def command(
     warn_about_differences([(run, player)], game)
     player = searching_agent(run, player, session.seed) if search else player
     watch_table(run, player)
-    match, statistics = AgentSession(game), AgentStatistics()
+    score, statistics = RunningScore(unit_per_game(game)), AgentStatistics()
+    match = AgentSession(game, lambda chips: score.add(chips / game.payoffs.unit))
     activity = Activity(
         counts=lambda: {"hands": match.hands, "chips": match.chips},
+        score=score.in_words,
         statistics=statistics,
         models=counts_of(run, player, statistics),
     )

@@ -22,6 +22,7 @@ from ....wrappers.live.poker import messages
 from ....wrappers.live.poker.agent import ClientSettings, Monitoring, PlayLength, play
 from ....wrappers.live.poker.agent_events import HandEnded, PokerEvent, SeatTaken
 from ....wrappers.live.poker.rest_client import SeatRequest
+from ...evaluation.scores import RunningScore
 from ...terminal.console import Console
 from ..arguments import AccessArguments, LiveArguments, PromptArguments, SessionArguments, secret
 from ..live_table import counts_of, watch_table
@@ -34,6 +35,7 @@ FIRST = ("url", "api", "bot", "name", "table", "api-key-file", "keep-playing", "
 
 MOST_SEATS = 10
 """The number of seats of the game that bots play; live tables do not have more."""
+PER_HAND = "big blinds per hand"
 FOR_GOOD = (
     messages.UNAUTHORIZED,
     messages.INVALID_API_KEY,
@@ -154,10 +156,10 @@ def command(
     if deadline is not None and deadline <= 0:
         raise ValueError(f"--deadline {deadline:g}: give seconds above 0")
     address, console, counts = where.address, Console(), Counter[str]()
-    statistics, link = AgentStatistics(), Link()
+    statistics, link, score = AgentStatistics(), Link(), RunningScore(PER_HAND)
 
     def note(event: PokerEvent) -> None:
-        _count(counts, event)
+        _count(counts, score, event)
         _tell(console, event)
 
     if spec == HUMAN:
@@ -177,6 +179,7 @@ def command(
         )
         activity = Activity(
             counts=lambda: counts,
+            score=score.in_words,
             statistics=statistics,
             models=counts_of(spec, chosen, statistics),
             link=link,
@@ -194,10 +197,12 @@ def command(
         raise SystemExit(TRY_AGAIN)
 
 
-def _count(counts: Counter[str], event: PokerEvent) -> None:
+def _count(counts: Counter[str], score: RunningScore, event: PokerEvent) -> None:
     if isinstance(event, HandEnded):
         counts["hands"] += 1
         counts["chips"] += event.net
+        if event.stack is not None:
+            score.add(event.net / event.big_blind)
 
 
 def player(

@@ -1,5 +1,6 @@
 """Both ends of a match without I/O: lines in, lines out."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,14 +23,15 @@ class AgentSession:
 
     Args:
         game: see `messages.match_game`.
+        on_hand: is called at the end of each hand with the chips won, less those lost.
 
     Attributes:
         hands: number of hands that have ended.
         chips: chips won in them, less those lost.
     """
 
-    def __init__(self, game: Game) -> None:
-        self._game = game
+    def __init__(self, game: Game, on_hand: Callable[[int], None] = lambda chips: None) -> None:
+        self._game, self._on_hand = game, on_hand
         self._line, self._table = "", None
         self.hands = self.chips = 0
 
@@ -47,6 +49,7 @@ class AgentSession:
         if table.done:
             self.hands += 1
             self.chips += int(table.rewards[state.position])
+            self._on_hand(int(table.rewards[state.position]))
         if table.done or int(table.turn) != state.position:
             return None
         if len(state.hole[state.position]) != 2:

@@ -104,6 +104,7 @@ class Activity:
 
     Attributes:
         counts: returns numbers by the names in `COUNTERS` and `GAUGES`; those of the agent and the link are added.
+        score: returns what was won on average, with its unit and interval, in words; empty: it is not known.
         statistics: the agent's counters; None: there is no agent, or many.
         models: returns what the answers of language models came to, by seat or name.
         link: the agent's connection to the platform; None: the platform connects to us.
@@ -113,6 +114,7 @@ class Activity:
     """
 
     counts: Callable[[], Mapping[str, float]] = dict
+    score: Callable[[], str] = str
     statistics: AgentStatistics | None = None
     models: Callable[[], Mapping[str, ModelStatistics]] = dict
     link: Link | None = None
@@ -133,6 +135,8 @@ class Activity:
     def fields(self) -> dict[str, Any]:
         """Return `numbers` with latencies, memory, time and language models, for a structured log line."""
         numbers: dict[str, Any] = self.numbers()
+        if score := self.score():
+            numbers["score"] = score
         if self.statistics is not None and self.statistics.decisions:
             numbers["median_seconds"] = round(self.statistics.latency(0.5) or 0.0, 4)
             numbers["p99_seconds"] = round(self.statistics.latency(0.99) or 0.0, 4)
@@ -152,6 +156,8 @@ class Activity:
             for name in GAUGES
             if name in fields
         ]
+        if "score" in fields:
+            parts.append(fields["score"])
         if "median_seconds" in fields:
             parts.append(f"{fields['median_seconds']:.3f} s a decision (99 %: {fields['p99_seconds']:.3f} s)")
         if "memory_mb" in fields:

@@ -29,7 +29,7 @@ class UnreadableTurn:
 class HandEnded:
     """A hand has ended: what we took from the pots, and our stack (None: not known).
 
-    `net`: chips won in the hand, less those lost; 0 where the stacks are not known.
+    `net`: chips won in the hand, less those lost; 0 where the stacks are not known. `big_blind`: of the hand, in chips.
     """
 
     hand: int
@@ -37,6 +37,7 @@ class HandEnded:
     stack: int | None
     message: messages.HandComplete
     net: int = 0
+    big_blind: int = 2
 
 
 @dataclass(frozen=True)

@@ -296,7 +296,8 @@ class PokerAgentSession:
         before = self.net
         if stack is not None:
             self._last_stack = stack
-        ended = HandEnded(message.hand, self._won(message), stack, message, self.net - before)
+        won, net, big_blind = self._won(message), self.net - before, self._tracker.big_blind
+        ended = HandEnded(message.hand, won, stack, message, net, big_blind)
         events: list[PokerEvent] = [ended]
         if stack == 0 and not self.busted:
             self.busted = True
