@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from types import SimpleNamespace
@@ -15,6 +16,7 @@ from live.test_table_poker import Guest, until
 from needs import library
 from parlour import envs
 from parlour.envs import Action, AgentResponse
+from parlour.training.commands.browser_tables import Results
 from parlour.wrappers.live.common.clock import TimeBanks
 from parlour.wrappers.live.poker.host_session import PokerHostSession
 from parlour.wrappers.live.poker.hosted_table import PokerTimes
@@ -51,8 +53,10 @@ async def got(http, url, token=None):
 
 @on_loop
 async def test_a_match_that_has_ended_can_be_taken_home_with_what_the_program_thought_and_none_before():
+    results = Results(KUHN)
+    assert (results.counts(), results.in_words()) == ({"matches": 0}, "")
     async with (
-        TableHost(KUHN, [("bot", Noting(passing)), None]) as host,
+        TableHost(KUHN, [("bot", Noting(passing)), None], on_result=results.add) as host,
         person(host) as ann,
         aiohttp.ClientSession() as http,
     ):
@@ -62,6 +66,8 @@ async def test_a_match_that_has_ended_can_be_taken_home_with_what_the_program_th
             assert (await got(http, f"{host.url}/ended/{file}"))[0] == 404
         await ann.act(first["turn"], "pass")
         assert (await ann.turn())["turn_state"]["game_over"]
+        assert results.counts() == {"matches": 1}
+        assert results.in_words() in ("chips: bot +1 · Ann -1", "chips: bot -1 · Ann +1")
         status, log, headers = await got(http, f"{host.url}/ended/log.jsonl")
         entries = [json.loads(line) for line in log.splitlines()]
         assert (status, headers["Content-Disposition"]) == (200, 'attachment; filename="kuhn-log.jsonl"')
@@ -313,9 +319,9 @@ def cards_in(log):
 @on_loop
 async def test_hands_show_a_reader_the_own_cards_and_those_that_were_shown_and_the_programs_when_the_table_has_ended():
     programs = {1: ("caller", Noting(caller)), 2: ("caller 2", Noting(caller))}
-    rules = PokerRules(seats=4, max_hands=3, stack=50)
+    rules, results = PokerRules(seats=4, max_hands=3, stack=50), Results(envs.game("holdem", seats=4))
     async with (
-        PokerTable(rules, programs, seed=5, times=PokerTimes(hand=0.3)) as table,
+        PokerTable(rules, programs, seed=5, times=PokerTimes(hand=0.3), on_result=results.add) as table,
         aiohttp.ClientSession() as http,
         Table(http, table) as ann,
         Table(http, table, "Bob") as bob,
@@ -337,6 +343,11 @@ async def test_hands_show_a_reader_the_own_cards_and_those_that_were_shown_and_t
         assert (await log(file="x"))[0] == 404
         await asyncio.gather(ann.play(2, "fold"), bob.play(2, "fold"))
         await ann.ended()
+        assert results.counts() == {"hands": 3}
+        won = re.findall(r"(\w[\w ]*) ([+-]\d+)", results.in_words().removeprefix("chips: "))
+        assert {name for name, _ in won} == {"Ann", "Bob", "caller", "caller 2"} and sum(
+            int(chips) for _, chips in won
+        ) == 0
         told = (await log())[1]
         hands = cards_in(told)
         assert [hand["Ann"] for hand in hands] == [[], [], []]

@@ -10,6 +10,7 @@ from ...envs import Game
 from ...wrappers.agents.delayed import DelayedAgent
 from ...wrappers.live.common.names import short_name
 from ...wrappers.live.table.host import TableHost
+from ...wrappers.live.table.table_result import TableResult
 from ...wrappers.logs.match_log import MatchLog
 from ..learning.settings import pair
 from ..terminal.console import Console
@@ -20,6 +21,31 @@ from .searching import searching_agents
 POKER = "holdem"
 """The game that is played at a table of the poker host, where stacks carry over from hand to hand."""
 NO_MODEL = PromptArguments()
+
+
+class Results:
+    """What was played at a table, and what the players won there in all."""
+
+    def __init__(self, game: Game) -> None:
+        self._episodes = "hands" if game.name == POKER else "matches"
+        self._unit = game.payoffs.reward_name
+        self._played = 0
+        self._won: dict[str, float] = {}
+
+    def add(self, result: TableResult) -> None:
+        """Count a result."""
+        self._played += result.episodes
+        for player in result.players:
+            self._won[player.name] = self._won.get(player.name, 0.0) + player.payoff
+
+    def counts(self) -> dict[str, float]:
+        """Return the number of hands or matches by its name."""
+        return {self._episodes: self._played}
+
+    def in_words(self) -> str:
+        """Return what each player won; empty before the first result."""
+        won = " · ".join(f"{name} {amount:+,.10g}" for name, amount in self._won.items())
+        return f"{self._unit}: {won}" if won else ""
 
 
 Players = Sequence[tuple[str, DelayedAgent] | None]
@@ -78,7 +104,7 @@ def browser_table(
         options: the game's options that the user gave, as ``name=value``.
         seed: the seed of the deals; None: random.
         log: the match log.
-        common: arguments of every table: server and lobby.
+        common: arguments of every table: server, and lobby or on_result.
 
     Raises:
         ValueError: if there is no seat for a person.

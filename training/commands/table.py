@@ -18,7 +18,7 @@ from .arguments import (
     TableArguments,
     TlsServerArguments,
 )
-from .browser_tables import browser_table, players_of, serve
+from .browser_tables import Results, browser_table, players_of, serve
 from .lobby import LobbyArguments, serve_lobby
 from .lookup import HUMAN, game_with, has_seats, names_seats, of_the_zoo
 from .supervisor import Supervisor
@@ -72,6 +72,7 @@ def command(
     specs = [*players.agents, *people] if HUMAN in players.agents else [*people, *players.agents]
     with Supervisor(live, session, Console()) as supervisor:
         programs = players_of(chosen, specs, tables, seed=session.seed, language_models=players, search=players.search)
+        results = Results(chosen)
         table = browser_table(
             chosen,
             programs,
@@ -80,11 +81,13 @@ def command(
             seed=session.seed,
             log=supervisor.log,
             server=settings,
+            on_result=results.add,
         )
         if not players.agents and (strong := of_the_zoo(chosen)):
             print(f"a strong opponent: --agents {strong[0]}", file=sys.stderr)
         models = statistics_of({name: one.agent for name, one in filter(None, programs)})
-        supervisor.run(serve(table, settings.access_token, "play"), Activity(models=lambda: models))
+        activity = Activity(counts=results.counts, score=results.in_words, models=lambda: models)
+        supervisor.run(serve(table, settings.access_token, "play"), activity)
 
 
 def _check_lobby(

@@ -12,7 +12,7 @@ from aiohttp import web
 
 from ..common.server import Server
 from ..common.tokens import Admit
-from ..table.table_result import LobbyCallbacks, SeatTaken, TableResult
+from ..table.table_result import LobbyCallbacks, SeatTaken, TableResult, ignored
 from . import messages
 from .messages import ListedSeat, ListedTable, NewTable
 
@@ -208,10 +208,6 @@ def _sits(person: str | None, seats: Sequence[SeatTaken | None]) -> bool:
     return person is not None and any(seat is not None and seat.name == person for seat in seats)
 
 
-def _ignored(result: TableResult) -> None:
-    """Keep the result of an unlisted table from the others."""
-
-
 @dataclass
 class OpenTable:
     """A table.
@@ -288,7 +284,7 @@ class LobbyTables:
             if sum(one.opened_by == person for one in self._open.values()) >= MOST_OF_ONE:
                 detail = f"you have opened {MOST_OF_ONE} tables: a table ends when nobody has its page open"
                 raise LobbyRefusal(messages.LIMIT_REACHED, detail)
-            on_result = partial(self._on_result, wish.game) if wish.listed else _ignored
+            on_result = partial(self._on_result, wish.game) if wish.listed else ignored
             make_table = partial(self._make, lobby=LobbyCallbacks(self._admit, on_result))
             try:
                 table = await asyncio.to_thread(make_table, wish.game, wish.seats, wish.opponents)

@@ -35,7 +35,7 @@ from . import messages
 from .ended_matches import EndedMatches, log_of
 from .host_session import TableDue, TableHostSession
 from .messages import Error, State
-from .table_result import LobbyCallbacks, PlayerResult, SeatTaken, TableResult
+from .table_result import LobbyCallbacks, OnResult, PlayerResult, SeatTaken, TableResult, ignored
 
 PAGE = files(__package__) / "page"
 """The page's files."""
@@ -69,6 +69,7 @@ class TableHost(Server):
         seed: the seed of the deals; None takes entropy from the operating system.
         server: where it listens; people need its access token to take a seat.
         lobby: what the table calls in its lobby; None: it belongs to none.
+        on_result: called with each result at a table without a lobby.
         log: the match log, which can be replayed; None: no log.
 
     Attributes:
@@ -87,6 +88,7 @@ class TableHost(Server):
         seed: int | None = None,
         server: ServerSettings | None = None,
         lobby: LobbyCallbacks | None = None,
+        on_result: OnResult = ignored,
         log: MatchLog | None = None,
     ) -> None:
         if not 0 < timeout < 2**30:
@@ -116,6 +118,7 @@ class TableHost(Server):
         self._banked = 0  # the match that the banks belong to
         self._bank = 0.0  # of the acting player, when the turn began
         self._lobby = lobby
+        self._on_result = on_result if lobby is None else lobby.on_result
         self._ended: Any = None  # the latest match that has ended
         self._ended_log = b""
         self._files = EndedMatches()
@@ -266,11 +269,9 @@ class TableHost(Server):
         begin = {name: value for name, value in match.events[0].items() if name != "agent_ids"}
         begin["agents"] = [{"id": agent, "name": name} for agent, (name, _) in names]
         self._ended, self._ended_log = match, log_of([begin, *match.events[1:]])
-        if self._lobby is None:
-            return
         dealt = zip(self.session.dealt, self.session.game.agents, strict=True)
         players = tuple(PlayerResult(name, program, match.payoffs[agent]) for (name, program), agent in dealt)
-        self._lobby.on_result(TableResult(players, str((match.outcome or {}).get("reason", "")), self._ended_log))
+        self._on_result(TableResult(players, str((match.outcome or {}).get("reason", "")), self._ended_log))
 
     async def _ended_file(self, request: web.Request) -> web.Response:
         """Answer with a file of the latest match that has ended. It says all of it, to everybody who looks on."""

@@ -34,7 +34,7 @@ from ..poker.table_data import PokerRules, Refusal
 from .ended_matches import EndedMatches
 from .hand_histories import NotingAgent, PokerHands
 from .host import MOST_CLIENTS, page
-from .table_result import LobbyCallbacks, PlayerResult, SeatTaken, TableResult
+from .table_result import LobbyCallbacks, OnResult, PlayerResult, SeatTaken, TableResult, ignored
 
 logger = logging.getLogger(__name__)
 
@@ -101,6 +101,7 @@ class PokerTable:
         seed: makes the cards reproducible; None takes the operating system's.
         server: where it listens; agents need its access token to register.
         lobby: what the table calls in its lobby; None: it belongs to none.
+        on_result: called with each result at a table without a lobby.
         on_event: see `poker.host.PokerHost`.
 
     Attributes:
@@ -120,6 +121,7 @@ class PokerTable:
         seed: int | None = None,
         server: ServerSettings | None = None,
         lobby: LobbyCallbacks | None = None,
+        on_result: OnResult = ignored,
         on_event: Callable[..., None] | None = None,
     ) -> None:
         seats = rules.seats
@@ -130,8 +132,9 @@ class PokerTable:
         self._programs = {seat: (name, NotingAgent(agent)) for seat, (name, agent) in programs.items()}
         server = server or ServerSettings()
         self._access_token = server.access_token if lobby is None else secrets.token_urlsafe(24)  # of the programs
-        self._lobby = lobby
+        self._on_result = on_result if lobby is None else lobby.on_result
         self._won: dict[str, int] = {}  # chips won at the open table, by name
+        self._ended = 0  # hands at the open table
         self._hands: dict[str, PokerHands] = {}  # by table; of those that ended lately too
         self._files = EndedMatches()
         self._sat_out: dict[tuple[str, int], float] = {}  # when a seat last sat out or in, by the loop's time
@@ -319,6 +322,7 @@ class PokerTable:
         elif kind == "hand":
             hands = self._hands.setdefault(fields["table_id"], PokerHands(self._programs))
             hands.add(fields)
+            self._ended += 1
             before = {row["seat"]: row for row in fields["players"]}
             for row in fields["results"]:
                 name = before[row["seat"]]["name"] or before[row["seat"]]["agent_id"]
@@ -336,13 +340,13 @@ class PokerTable:
         self._sat_out.clear()
 
     def _report(self, reason: str, table_id: str = "") -> None:
-        """Report what the players have won since the table opened to the lobby, if a hand was played."""
+        """Report what the players have won since the table opened, if a hand was played."""
         names = {name for name, _ in self._programs.values()}
         players = tuple(PlayerResult(name, name in names, won) for name, won in self._won.items())
-        self._won = {}
-        if players and self._lobby is not None:
+        hands, self._won, self._ended = self._ended, {}, 0
+        if players:
             log = self._hands[table_id].log(None) if table_id in self._hands else b""
-            self._lobby.on_result(TableResult(players, reason, log))
+            self._on_result(TableResult(players, reason, log, hands))
 
 
 class SitOut(Struct):

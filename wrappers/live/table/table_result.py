@@ -45,15 +45,21 @@ class TableResult:
         players: the players, seat by seat.
         reason: why the match ended.
         log: its log as everybody may see it now (see `ended_matches`); empty: none.
+        episodes: 1; in hold'em the number of hands.
     """
 
     players: tuple[PlayerResult, ...]
     reason: str
     log: bytes = b""
+    episodes: int = 1
 
 
 OnResult: TypeAlias = Callable[[TableResult], None]
 """Called with the result of a match."""
+
+
+def ignored(result: TableResult) -> None:
+    """Tell nobody of a result."""
 
 
 @dataclass(frozen=True)
