@@ -80,3 +80,11 @@ async def test_an_agent_that_is_stopped_gives_its_seat_back(sig, code):
         await asyncio.wait_for(left.wait(), 5)
         assert not table.session.seats
         assert returned == code and "Traceback" not in err
+
+
+@on_loop
+async def test_a_host_for_other_machines_names_a_command_that_works_on_this_one():
+    async with command("host", "poker", "--address", "0.0.0.0", "--port", "0", "--access-token", "secret") as process:
+        port = address((await process.stdout.readline()).decode()).rpartition(":")[2]
+        seat = (await process.stdout.readline()).decode()
+    assert seat.split()[-4:] == ["--api", f"http://127.0.0.1:{port}", "--access-token-file", "FILE"]

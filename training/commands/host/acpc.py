@@ -39,7 +39,8 @@ def command(
     def ready(port: int) -> None:
         where = f"{listening.address}:{port}"
         console.print(f"dealing at {where} (Ctrl-C ends it)", markup=False, soft_wrap=True)
-        console.print(f"play with: parlour deploy acpc tight --dealer {where}", markup=False, soft_wrap=True)
+        near = "127.0.0.1" if listening.address == "0.0.0.0" else listening.address
+        console.print(f"play with: parlour deploy acpc tight --dealer {near}:{port}", markup=False, soft_wrap=True)
 
     with Supervisor(live, session, console) as supervisor:
         supervisor.run(

@@ -7,6 +7,7 @@ from typing import Any
 
 from ....envs.core.counted import counted
 from ....wrappers.live.common.activity import Activity
+from ....wrappers.live.common.server import local_url
 from ....wrappers.live.poker.host import PokerHost, PokerRoom
 from ....wrappers.live.poker.hosted_table import PokerTimes
 from ....wrappers.live.poker.messages import in_words
@@ -108,9 +109,10 @@ def _counts(server: PokerHost, ended: Counter[str]) -> dict[str, float]:
 
 async def _serve(server: PokerHost, forever: bool, console: Console) -> None:
     async with server:
+        token = " --access-token-file FILE" if server.settings.access_token else ""
         for line in (
             f"serving poker at {server.url} with the WebSocket {server.ws_url} (Ctrl-C ends it)",
-            f"seat an agent with: parlour deploy poker tight --api {server.url}",
+            f"seat an agent with: parlour deploy poker tight --api {local_url(server.url)}{token}",
         ):
             console.print(line, markup=False, soft_wrap=True)
         await (asyncio.Event().wait() if forever else server.finished())
