@@ -1,6 +1,6 @@
 """What the default view shows a seat and no encoder does: probably a field that should be hidden."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,8 @@ def warn_of_fields(trial: Trial) -> None:
     if view is None:
         return
     records = [table.copy() for _, (table, _) in zip(range(RECORDS), trial.views(), strict=False) if not table.done]
-    for name in view.fields:
+    own = () if isinstance(view.hidden, Mapping) else view.hidden  # of them a seat is shown what is its own
+    for name in [one for one in view.fields if one not in own]:
         for seat, agent in enumerate(trial.game.agents):
             hidden = [view.hidden_from(record, seat, name) for record in records]
             entry = next(_unseen(trial, records, hidden, name, seat), None)

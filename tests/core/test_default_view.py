@@ -10,6 +10,7 @@ from parlour import envs
 from parlour.envs import Game, TurnState
 from parlour.envs.core.default_view import default_view
 from parlour.envs.testing import check, try_law
+from written_game import written_game
 
 
 def played(game, *actions):
@@ -85,6 +86,15 @@ def test_where_nothing_is_hidden_secrecy_is_not_tried_and_the_field_is_named():
         "if a seat may not know it, make the Game with hidden=('choice',)"
     )
     assert f"warning: {warning}" in str(check(rock_paper_scissors.game(hidden=()), episodes=4, laws=["secrecy"]))
+
+
+def test_the_page_writes_a_game_whose_choices_are_hidden_for_one_round():
+    game = written_game("rock_paper_scissors")
+    report = check(game, episodes=4)
+    assert not any(result.warnings for result in report.results)
+    assert choices(played(game, 1)) == [[1, None], [None, -1]]
+    env = played(game, 1, 2)
+    assert [env.turn_state(agent).game_state["last"] for agent in game.agents] == [[1, 2], [1, 2]]
 
 
 def test_what_is_hidden_from_one_seat_only_is_named_for_the_other():

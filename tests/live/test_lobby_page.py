@@ -70,6 +70,26 @@ def test_a_person_takes_a_name_plays_a_trained_policy_and_is_rated(lobby):
         page.wait_for_selector("#you:has-text('<b>Ann</b>')")
 
 
+def test_one_button_opens_the_usual_table_and_every_game_says_how_long_it_takes(lobby):
+    with lobby("kuhn", "leduc") as visit:
+        page = visit(**PHONE)
+        page.wait_for_selector("#enter:visible")
+        assert page.inner_text("#usual") == "Play now Kuhn poker, 2 players, about 1 minute"
+        assert (
+            page.locator("#games li")
+            .all_inner_texts()[1]
+            .startswith("Leduc hold'em 2 players, about 2 minutes. Poker for")
+        )
+        page.tap("#games button:has-text('Leduc')")
+        assert page.input_value("#game") == "leduc"
+        assert page.inner_text("#what").startswith("2 players, about 2 minutes. ")
+        page.fill("#name", "Ann")
+        page.tap("#now")
+        page.wait_for_selector("#seats li:has-text('Ann (you)')")
+        page.wait_for_selector("#seats li:has-text('Zoo')")
+        assert page.inner_text("#title") == "Kuhn poker"
+
+
 def test_two_people_meet_at_a_table_by_its_link(lobby):
     with lobby("bargaining", "--access-token", "open sesame") as visit:
         ann, bob = visit(**DESK), visit(key=False, **PHONE)
@@ -100,7 +120,7 @@ def test_two_people_meet_at_a_table_by_its_link(lobby):
 def test_a_person_plays_holdem_by_way_of_the_lobby(lobby):
     with lobby("holdem", "--hands", "1") as visit:
         page = visit(**PHONE)
-        page.wait_for_selector("#presets button:has-text('Heads-up')")
+        page.wait_for_selector("#usual:has-text('Heads-up')")
         assert flaws(page) == []
         assert complaints(page) == ""
         enter(page, "Ann")

@@ -18,6 +18,7 @@ PICTURES = {
     "leduc": ["--agents", "human", "call", "--seed", "2"],
     "liars_dice": ["--agents", "human", "careful", "--seed", "2"],
     "multi_issue_bargaining": ["--agents", "human", "random", "--seed", "2"],
+    "werewolf": ["--agents", "human", *["random"] * 6, "--seed", "2"],
 }
 
 

@@ -11,10 +11,12 @@ import nim
 import pytest
 import rock_paper_scissors
 from browser import until
+from layout import SIZES, flaws
 from parlour import envs
 from parlour.envs import Action, AgentResponse
 from parlour.wrappers.live.table.host import TableHost
-from tables import MINE, OVER, WITHIN, move, passed, shown, sit, turn_of
+from tables import DRAWN, MINE, OVER, WITHIN, move, passed, shown, sit, turn_of
+from written_game import written_game
 
 pytestmark = pytest.mark.slow
 
@@ -289,6 +291,36 @@ def test_what_nobody_has_chosen_is_not_on_the_board_and_what_is_hidden_is_said_i
         sit(page, "Ann")
         page.wait_for_selector(MINE)
         assert page.inner_text("#board dd") == "0, none"
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_picture_of_ones_own_stands_for_the_fields_which_are_folded(browser, size):
+    with served(written_game("rock_paper_scissors"), [("bot", Obliging()), None]) as url:
+        page = browser.new_context(**SIZES[size], color_scheme="dark").new_page()
+        page.goto(url)
+        sit(page, "Ann")
+        page.wait_for_selector(MINE)
+        words = page.locator(f"{DRAWN} text")
+        assert words.all_text_contents() == ["", "0", "", "0"]  # nobody sees what the first has chosen
+        assert page.inner_text("#board").split() == ["0", "0", "All", "fields"]
+        colours = words.first.evaluate("one => getComputedStyle(one).fill")
+        assert colours == "rgb(236, 231, 218)"
+        page.click("#board summary")
+        turn = turn_of(page)
+        page.click("button:text('Paper')")
+        passed(page, turn)
+        page.wait_for_selector(MINE)
+        assert words.all_text_contents() == ["rock", "0", "paper", "1"]
+        facts = page.locator("#board dl").inner_text().splitlines()  # it stays open
+        assert facts == ["Last", "0, 1", "Won", "0, 1", "Played", "1"]
+        assert flaws(page) == []
+        for _ in range(4):
+            turn = turn_of(page)
+            page.click("button:text('Rock')")
+            passed(page, turn)
+            page.wait_for_selector(f"{MINE}, {OVER}")
+        assert page.locator(".outcome td").all_inner_texts() == ["−1", "+1"]
+        assert flaws(page) == []
 
 
 def test_words_and_choices_are_asked_for_by_the_schemas(browser):

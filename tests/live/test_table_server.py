@@ -178,6 +178,7 @@ async def test_the_page_is_served_with_its_policy_and_nothing_else():
                 "rules": envs.how_to_play(BARGAINING),
                 "meanings": {},
                 "unset": {},
+                "folds": False,
                 "protocol": "turnstate",
                 "lobby": False,
             }

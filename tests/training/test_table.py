@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import numpy as np
 import pytest
 from parlour import zoo
-from parlour.envs import game
+from parlour.envs import GAMES, game
 from parlour.training import cli
 from parlour.training.commands import browser_tables, lobby, lookup, supervisor, table
 from parlour.training.commands.arguments import TableArguments
@@ -91,7 +91,7 @@ def test_what_a_lobby_cannot_serve_is_named(args, words, tmp_path, capsys, monke
 def test_a_lobby_offers_the_zoo_the_bots_and_own_policies_of_each_game(tmp_path):
     mine = shutil.copy(zoo.weights("zoo:kuhn"), tmp_path / "mine.npz")
     wanted = (("kuhn", [str(mine)]), ("cournot", []))
-    [kuhn, cournot] = [lobby._offer(game(name), policies) for name, policies in wanted]
+    [kuhn, cournot] = [lobby._offer(game(name), policies, hands=30) for name, policies in wanted]
     assert [(one.name, one.trained, one.seats) for one in kuhn.opponents][:3] == [
         ("zoo:kuhn", True, (2,)),
         (str(mine), True, (2,)),
@@ -102,8 +102,15 @@ def test_a_lobby_offers_the_zoo_the_bots_and_own_policies_of_each_game(tmp_path)
     assert [one.name for one in cournot.opponents if one.trained] == ["zoo:cournot"]
 
 
+def test_a_lobby_says_how_long_each_game_of_the_suite_takes():
+    suite = {game_id.partition("-")[0] for game_id, source in GAMES.items() if isinstance(source, str)}
+    minutes = {one.name: lobby._offer(one, (), hands=9).minutes for one in lobby._playable() if one.name in suite}
+    assert minutes.keys() == suite and min(minutes.values()) >= 1
+    assert (minutes["holdem"], minutes["mafia"], minutes["kuhn"]) == (5, 10, 1)
+
+
 def test_a_lobby_offers_a_policy_only_at_the_seats_at_which_it_can_play():
-    offer = lobby._offer(game("ultimatum"), ("zoo:ultimatum-3",))
+    offer = lobby._offer(game("ultimatum"), ("zoo:ultimatum-3",), hands=30)
     seats = {one.name: one.seats for one in offer.opponents}
     assert (seats["zoo:ultimatum"], seats["zoo:ultimatum-3"]) == ((2, 3, 4), (3,))
     assert seats["equal"] == (2, 3, 4)

@@ -33,12 +33,23 @@ KINDS = {
 """The games by kind, as the lobby groups them."""
 ECONOMICS = "Markets, auctions and bargains"
 """The kind of all other games."""
+MINUTES = {
+    10: ("mafia", "werewolf", "tangram"),
+    5: ("bargaining", "multi_issue_bargaining", "ultimatum", "bilateral_trade", "hold_up"),
+    2: ("leduc", "liars_dice", "english_auction", "insurance_moral_hazard", "principal_agent", "common_agency"),
+    1: (
+        *("kuhn", "auction", "cournot", "public_project", "voluntary_contribution", "provision_point", "dictator"),
+        *("war_of_attrition", "sequential_investment", "centipede", "dutch_auction", "trust"),
+    ),
+}
+"""About how long a match takes people, who need half a minute for each of their decisions. In hold'em it depends on the
+number of hands."""
 PRESETS = (
     Preset("Heads-up hold'em against the zoo", "holdem", 2, ("zoo:holdem",)),
     Preset("Mafia with six policies of the zoo", "mafia", 7, ("zoo:mafia",) * 6),
     Preset("Split a pie with the zoo", "bargaining", None, ("zoo:bargaining",)),
 )
-"""The tables that the lobby opens with one click, where it offers their games."""
+"""The tables that the lobby opens with one click, where it offers their games. "Play now" opens the first."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +104,7 @@ def serve_lobby(
                 f"{spec} plays {trained_as.name}, which this lobby does not offer: name it among the games"
             )
         trained.setdefault(trained_as.name, []).append(spec)
-    offers = [_offer(game, trained.get(game.name, ())) for game in offered]
+    offers = [_offer(game, trained.get(game.name, ()), hands) for game in offered]
     able = {(offer.game, one.name) for offer in offers for one in offer.opponents}
     host = LobbyHost(
         offers,
@@ -119,8 +130,13 @@ def _playable() -> list[Game]:
     return games
 
 
-def _offer(game: Game, policies: Sequence[str]) -> Offer:
+def _offer(game: Game, policies: Sequence[str], hands: int) -> Offer:
     """Return what a lobby offers of a game: the programs, each at the numbers of seats at which it can play.
+
+    Args:
+        game: the game.
+        policies: the trained policies that play it, beside that of the zoo.
+        hands: the number of hands after which a poker table ends.
 
     Raises:
         ValueError: for one of `policies` that can play at none of them, with the reason.
@@ -138,7 +154,9 @@ def _offer(game: Game, policies: Sequence[str]) -> Offer:
     title, sentence = _in_words(game)
     kind = next((kind for kind, names in KINDS.items() if game.name in names), ECONOMICS)
     unit = game.payoffs.reward_name
-    return Offer(game.name, game.seats, has_seats(game.name), tuple(programs), title, kind, sentence, unit)
+    minutes = {name: minutes for minutes, names in MINUTES.items() for name in names} | {"holdem": -(-hands // 2)}
+    long = minutes.get(game.name, 0)
+    return Offer(game.name, game.seats, has_seats(game.name), tuple(programs), title, kind, sentence, unit, long)
 
 
 def _in_words(game: Game) -> tuple[str, str]:

@@ -107,6 +107,7 @@ class Offer:
         kind: the kind of game under which people look for it.
         sentence: what one does in it.
         unit: what its results are counted in, plural.
+        minutes: about how long a match takes people, in hold'em all hands of a table; 0: not known.
     """
 
     game: str
@@ -117,6 +118,7 @@ class Offer:
     kind: str = "Games"
     sentence: str = ""
     unit: str = "points"
+    minutes: int = 0
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from importlib.resources import files
 from itertools import count
 from typing import Any
 
+import numpy as np
 from aiohttp import web
 
 from ....envs.core.default_view import default_parts
@@ -287,14 +288,22 @@ def page(game: Game, **facts: Any) -> list[web.RouteDef]:
     game_facts = {"game": game.name, "page": game.name if own else "any", "seats": game.seats}
     game_facts |= {"unit": game.payoffs.reward_name, "options": options, "rules": how_to_play(game)}
     game_facts |= {"meanings": meanings_of_words(game), "unset": _unset(game)}
+    game_facts |= {"folds": default_parts(game.view) is not None and game.renderer.picture is not plain}
     return page_routes(PAGE, game_facts | facts, more=SHARED)
 
 
 def _unset(game: Game) -> dict[str, int]:
-    """Return the fields that are below 0 in a small game's blank record, with that number: it stands for nothing."""
-    view, blank = default_parts(game.view), game.rules.blank
-    fields = [] if view is None else [name for name in view.fields if blank.dtype[name].base.kind == "i"]
-    return {name: int(blank[name].max()) for name in fields if blank[name].size and blank[name].max() < 0}
+    """Return the fields of a small game that are below 0 as it begins, with that number: it stands for nothing."""
+    view = default_parts(game.view)
+    if view is None:
+        return {}
+    table = game.tables(1)[0]
+    game.rules.reset(table)
+    fields = {name: np.asarray(table[name]) for name in view.fields}
+    below = {
+        name: value for name, value in fields.items() if value.dtype.kind == "i" and value.size and value.max() < 0
+    }
+    return {name: int(value.max()) for name, value in below.items()}
 
 
 def _warm_up(game: Game) -> None:

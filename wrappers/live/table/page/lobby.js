@@ -6,7 +6,7 @@ import { keepPerson, keyPart, lobbyKey, person } from "./person.js";
 
 /**
  * @typedef {{ name: string, trained: boolean, seats: number[] }} Opponent
- * @typedef {{ game: string, seats: number, any_seats: boolean, opponents: Opponent[], title: string, kind: string, sentence: string, unit: string }} Offer
+ * @typedef {{ game: string, seats: number, any_seats: boolean, opponents: Opponent[], title: string, kind: string, sentence: string, unit: string, minutes: number }} Offer
  * @typedef {{ title: string, game: string, seats: number | null, opponents: string[] }} Preset
  * @typedef {{ name: string | null, program: boolean, here: boolean }} Seat
  * @typedef {{ table_id: string, game: string, status: string, seats: Seat[], listed: boolean, yours: boolean, watchers: number }} Table
@@ -27,6 +27,7 @@ const wish = byId("new", HTMLFormElement);
 const game = byId("game", HTMLSelectElement);
 const count = byId("count", HTMLInputElement);
 const presets = byId("presets", HTMLElement);
+const now = byId("now", HTMLButtonElement);
 const all = byId("all", HTMLSelectElement);
 const opponents = byId("opponents", HTMLFieldSetElement);
 const submit = /** @type {HTMLButtonElement} */ (wish.querySelector("[type=submit]"));
@@ -86,7 +87,7 @@ function showPerson() {
   you.hidden = found === null;
   enter.hidden = found !== null || locked;
   you.replaceChildren("You are ", el("bdi", { class: "name" }, found?.name ?? ""), ".");
-  for (const button of [submit, ...presets.querySelectorAll("button")]) button.disabled = locked || opening !== null;
+  for (const button of [submit, now, ...presets.querySelectorAll("button")]) button.disabled = locked || opening !== null;
 }
 
 /** @param {string} name */
@@ -195,8 +196,38 @@ function showSeats() {
   const offer = chosen();
   count.value = String(offer.seats);
   byId("seating", HTMLElement).hidden = !offer.any_seats;
-  byId("what", HTMLElement).textContent = offer.sentence;
+  byId("what", HTMLElement).textContent = `${extent(offer)}. ${offer.sentence}`;
   showOpponents();
+}
+
+/**
+ * How many play and for how long.
+ * @param {Offer} offer
+ * @param {number | null} [seats] default: as many as the game may have
+ */
+function extent({ any_seats, seats: usual, opponents: able, minutes }, seats = null) {
+  const counts = able.flatMap((one) => one.seats);
+  const [least, most] = [Math.min(...counts), Math.max(...counts)];
+  const players = seats ?? (any_seats && least < most ? `${least} to ${most}` : usual);
+  return `${players} players${minutes ? `, about ${minutes} ${minutes === 1 ? "minute" : "minutes"}` : ""}`;
+}
+
+/**
+ * The games of a kind. A click on one chooses it for the new table.
+ * @param {string} kind
+ */
+function gamesOf(kind) {
+  const rows = facts.offers.filter((offer) => offer.kind === kind).map((offer) => {
+    const button = el("button", { type: "button" }, offer.title);
+    button.addEventListener("click", () => {
+      game.value = offer.game;
+      game.dispatchEvent(new Event("change"));
+      wish.scrollIntoView({ block: "nearest" });
+      submit.focus();
+    });
+    return el("li", {}, button, ` ${extent(offer)}. ${offer.sentence}`);
+  });
+  return [el("h3", {}, kind), el("ul", {}, ...rows)];
 }
 
 function showOpponents() {
@@ -329,14 +360,19 @@ game.replaceChildren(
     return el("optgroup", { label: kind }, ...offers.map((one) => el("option", { value: one.game }, one.title)));
   }),
 );
-presets.replaceChildren(
-  ...facts.presets.map(({ title, ...body }) => {
-    const button = el("button", { type: "submit" }, title);
-    button.addEventListener("click", () => open({ ...body, listed: true }));
-    return button;
-  }),
-);
+byId("games", HTMLElement).replaceChildren(...kinds.flatMap(gamesOf));
 showSeats();
+const first = { game: game.value, seats: null, opponents: wanted().filter(Boolean), title: chosen().title };
+const [usual = first, ...others] = facts.presets;
+const usually = offerOf(usual.game) ?? chosen();
+/** @type {HTMLElement} */ (now.nextElementSibling).textContent = `${usual.title}, ${extent(usually, usual.seats)}`;
+for (const [{ title, ...body }, button] of [
+  /** @type {const} */ ([usual, now]),
+  ...others.map((one) => /** @type {const} */ ([one, el("button", { type: "button" }, one.title)])),
+]) {
+  if (button !== now) presets.append(button);
+  button.addEventListener("click", () => open({ ...body, listed: true }));
+}
 showPerson();
 await look();
 const before = new URLSearchParams(location.search).get("next");

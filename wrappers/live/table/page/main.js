@@ -51,6 +51,7 @@ const aim = about.length ? [] : payoffs(facts.rules); // stands on the board
 const client = facts.protocol === "poker" ? new PokerClient(show, facts) : new TurnStateClient(show);
 client.view.unit = facts.unit;
 client.view.unset = facts.unset;
+client.view.folds = facts.folds;
 
 let shown = ""; // the turn that the controls are for
 let planned = false; // whether the choice before the turn is made

@@ -113,6 +113,7 @@ export interface View {
   unit: string;
   /** See `Facts`. */
   unset: Record<string, number>;
+  folds: boolean;
 }
 
 /** A protocol, as the page uses it. */
@@ -145,6 +146,8 @@ export interface Facts {
   unit: string;
   /** The number that stands for nothing in a field, such as −1 for no choice. */
   unset: Record<string, number>;
+  /** The game's own picture stands for the fields of its record. */
+  folds: boolean;
   /** What short words in names stand for in this game. */
   meanings: Record<string, string>;
   /** How it is played, as Markdown. */

@@ -170,5 +170,6 @@ export function blankView() {
     match: 0,
     unit: "points",
     unset: {},
+    folds: false,
   };
 }

@@ -6,7 +6,7 @@ import { nameTag, outcome } from "../names.js";
 /** @import { View } from "../types.d.ts" */
 
 /** Fields that have another place on the page, or repeat one. */
-const ELSEWHERE = /^(seat|agent_ids|alive_players|phase|action_history|past_.*|totals|rounds?|round_number|turns_left|num_.*|resolved|.)$/;
+const ELSEWHERE = /^(seat|agent_ids|alive_players|phase|action_history|past_.*|statements|totals|rounds?|round_number|turns_left|num_.*|resolved|.)$/;
 
 const NONE = "none"; // in place of a number that stands for nothing
 
@@ -20,23 +20,38 @@ export default {
     const { phase = "", game_over: over } = view.state ?? {};
     const game = cleared(view, view.state?.game_state);
     const round = game.rounds > 1 ? `, round ${Math.min(game.round_number + 1, game.rounds)} of ${game.rounds}` : "";
-    const facts = Object.entries(game).filter(([name, value]) => !ELSEWHERE.test(name) && !blank(value) && !isSaid(view, game, name));
+    const entries = Object.entries(game).sort(([one], [other]) => Number(isOwn(other)) - Number(isOwn(one)));
+    const facts = entries.filter(([name, value]) => !ELSEWHERE.test(name) && !blank(value) && !isSaid(view, game, name));
     const lists = facts.filter(([, value]) => rowsOf(view, value).length);
-    const ofThings = facts.filter(([, value]) => isOfThings(view, value));
+    const ofThings = tabled(facts.filter(([, value]) => isOfThings(view, value)));
     const fixed = facts.filter(([name, value]) => value === options[name]);
     const plain = facts.filter((one) => ![...lists, ...ofThings, ...fixed].includes(one));
-    return [
-      ...(over ? [] : [el("p", { class: "big" }, words(phase) + round)]),
-      ...outcome(view, true),
+    const said = [
       el("dl", { class: "facts" }, ...plain.flatMap(([name, value]) => fact(view, name, value, before[name]))),
       ...things(view, ofThings, before),
       ...lists.map(([name, value]) => list(view, name, rowsOf(view, value))),
+    ];
+    return [
+      ...(over || view.folds ? [] : [el("p", { class: "big" }, words(phase) + round)]),
+      ...outcome(view, true),
+      ...(view.folds ? folded(said) : said),
       ...rounds(view, game),
       ...(over ? [] : actions(view, game)),
       ...(fixed.length ? [el("p", {}, ...fixed.flatMap(([name, value], i) => [i ? " · " : "", `${label(name)}: `, ...word(view, value)]))] : []),
     ];
   },
 };
+
+const fold = el("details", { class: "fold" }, el("summary", {}, "All fields"), el("div"));
+
+/**
+ * What a picture stands for, to be unfolded; the same node each time, which stays open.
+ * @param {Node[]} said
+ */
+function folded(said) {
+  fold.lastElementChild?.replaceChildren(...said);
+  return [fold];
+}
 
 /** @type {View["state"]} The latest state, */
 let latest = null;
@@ -133,6 +148,15 @@ function isOfThings(view, value) {
 }
 
 /**
+ * Those facts of things that have a thing in common with another.
+ * @param {[string, any][]} facts
+ */
+function tabled(facts) {
+  const shares = (/** @type {any} */ one, /** @type {any} */ other) => one !== other && Object.keys(one).some((name) => name in other);
+  return facts.filter(([, value]) => facts.some(([, other]) => shares(value, other)));
+}
+
+/**
  * Whether a value has named parts. A list and null, which stands for what is hidden, have none.
  * @param {unknown} value
  * @returns {value is Record<string, unknown>}
@@ -166,9 +190,10 @@ function things(view, facts, before) {
  * @param {Record<string, unknown>[]} rows
  */
 function list(view, name, rows) {
-  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-  const heads = names.map((one) => el("th", { scope: "col" }, one === "agent_id" ? "Player" : label(one)));
-  const lines = rows.map((row) => el("tr", {}, ...names.map((one) => el("td", {}, ...(one in row ? shown(view, row[one]) : [])))));
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row).filter((one) => row[one] !== null)))];
+  const heads = names.map((one) => el("th", { scope: "col" }, part(one)));
+  const cell = (/** @type {unknown} */ value) => el("td", {}, ...(value == null ? [] : shown(view, value)));
+  const lines = rows.map((row) => el("tr", {}, ...names.map((one) => cell(row[one]))));
   return el(
     "table",
     { class: "rounds" },
@@ -185,9 +210,22 @@ function blank(value) {
 }
 
 /** @param {string} name */
+function isOwn(name) {
+  return name.startsWith("my_");
+}
+
+/** @param {string} name */
 function label(name) {
   const plain = name.replace(/^my_/, "your_").replace(/^opponents_/, "others_").replace(/^is_/, "");
   return words(plain.replace(/_ids$/, "s").replace(/_(id|agents)$/, ""));
+}
+
+/**
+ * The name of a part of a record. At the top, agent_id names a role.
+ * @param {string} name
+ */
+function part(name) {
+  return name === "agent_id" ? "Player" : label(name);
 }
 
 /**
@@ -205,7 +243,7 @@ function shown(view, value, old) {
   if (value !== null && typeof value === "object") {
     return Object.entries(value).flatMap(([name, one], i) => [
       i ? ", " : "",
-      ...(isAgent(view, name) ? [nameTag(view, name)] : [label(name)]),
+      ...(isAgent(view, name) ? [nameTag(view, name)] : [part(name)]),
       ": ",
       ...shown(view, one, old?.[name]),
     ]);
