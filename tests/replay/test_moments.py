@@ -206,6 +206,30 @@ def test_a_live_agents_log_shows_what_it_saw(net, won, tmp_path):
     assert told[2].results == ({state.agent_id: 1} if net else {})
 
 
+def test_the_hands_of_a_live_agent_have_the_number_of_their_table(tmp_path):
+    env = envs.make("holdem", seats=2)
+    env.reset(seed=1)
+    state = env.turn_state(env.agent_selection)
+    state.match_id = ""  # poker tables have none
+    tables = [[1], [1, 2], [2, 3], [3]]  # the third is joined late; nothing says that it has ended
+    with MatchLog(tmp_path / "log") as log:
+        for number, hands in enumerate(tables, 1):
+            log.write("joined", seat=0)
+            for hand in hands:
+                state.game_state["hand"] = hand
+                log.write("turn", hand=hand, turn_state=state, response=AgentResponse(Action("call")))
+                log.write("joined", seat=0)  # again, after a lost connection
+                log.write("turn", hand=hand, turn_state=state, response=AgentResponse(Action("fold")))
+                log.write("hand", hand=hand, won=0, net=-2, stack=198, results=[])
+            if number != 3:
+                log.write("ended", reason="insufficient_players", stack=198)
+    named = [f"holdem-v0 · table {number} · hand {hand}" for number, hands in enumerate(tables, 1) for hand in hands]
+    told = list(moments(tmp_path / "log"))
+    assert [(moment.match, moment.title) for moment in told] == [
+        (match, title) for match, title in enumerate(named) for _ in range(3)
+    ]
+
+
 def test_games_that_a_live_agent_played_side_by_side_are_shown_one_after_the_other(tmp_path):
     with MatchLog(tmp_path / "log") as log:
         for turn in range(3):

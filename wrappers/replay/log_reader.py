@@ -6,7 +6,7 @@ with all cards, played again), and live agents (the states of one seat at its tu
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
-from math import isfinite
+from math import inf, isfinite
 from os import PathLike
 from typing import Any
 
@@ -93,11 +93,14 @@ class LogReader:
         self._thought: dict[str, str] = {}
         self._notes: list[str] = []
         self._seen: dict[str, TurnState] = {}  # the state of a live agent at its latest turn
+        self._table, self._hand = 0, inf  # of a poker agent: its table, counted, and the latest hand there
         self._tables: dict[str, int] = {}  # of live logs: the match of each table or match id
 
     def read(self, entry: Mapping[str, Any]) -> Iterator[Moment]:
         """Return the moments of a line of the log."""
         kind = entry["kind"]
+        if kind == "ended":  # the next hand is at another table
+            self._hand = inf
         if kind == "match":
             yield from self._ended()
             self._begin(entry)
@@ -235,7 +238,10 @@ class LogReader:
         state = TurnState.from_dict(entry["turn_state"])
         table = state.match_id or str(entry.get("table_id", ""))
         if "hand" in state.game_state:  # at a poker table every hand is a match
-            table += f" hand {state.game_state['hand']}"
+            hand = float(state.game_state["hand"])
+            self._table += hand < self._hand or (hand == self._hand and not self._seen)
+            self._hand = hand
+            table = f"{table or f'table {self._table}'} · hand {hand:.0f}"
         if table not in self._tables:
             self._tables = {table: self.match + 1}
             self.match += 1
