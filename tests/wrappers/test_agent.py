@@ -138,19 +138,38 @@ def test_a_choice_is_played_by_its_number(turn):
     response, shown = human("0\n9\n2 137\n", turn)
     assert response == AgentResponse(Action("raiseTo", {"amount": 137}))
     assert re.search(
-        r"\n 1 call  \(put in 1 more\)\n 2 raise <.*>, or all-in  \(raise the bet\)\n 3 fold  \(.*\)\n", shown
+        r"\n 1 call  \(put in 1 more\)\n 2 raise <.*>, or all-in  \(raise the bet to .* 200\)\n 3 fold  \(.*\)\n", shown
     )
-    assert shown.count("is not one of call, raise") == 2
+    assert "'0' is not one of call, raise" in shown
+    assert "'9' does not say what to do: write raise 9" in shown
 
 
 def test_a_choice_with_values_says_what_it_does_and_these_words_name_it():
     share = {"properties": {"allocator_share": {"type": "number"}}, "required": ["allocator_share"]}
     split = AllowedAction("allocate_split", "keep this share and give the rest", share)
     offers = [split, AllowedAction("pass", "do not choose in this turn")]
-    assert " 1 keep <allocator_share: a number>  (keep this share)" in _choices(offers)
+    assert " 1 keep <allocator_share: a number>  (keep this share and give the rest)" in _choices(offers)
     assert parse("keep 30", offers) == Action("allocate_split", {"allocator_share": 30})
     with pytest.raises(ValueError, match=r"^'give' is not one of keep <"):  # it would keep 30
         parse("give 30", offers)
+
+
+def test_free_text_and_points_are_asked_for_in_few_words():
+    say = {"type": {"type": ["string", "null"], "enum": [None, "claim"]}, "text": {"type": ["string", "null"]}}
+    place = {"type": "array", "items": {"type": "number", "minimum": 0, "maximum": 100}, "minItems": 2, "maxItems": 2}
+    turn = {"type": "number", "minimum": -1e9, "maximum": 1e9}
+    offers = [
+        AllowedAction("say", "make a statement: an act, or a text", {"properties": say}),
+        AllowedAction("move", "", {"properties": {"place": place, "turn": turn}, "required": ["place", "turn"]}),
+    ]
+    assert _choices(offers).splitlines() == [
+        " 1 say <text>  (make a statement)",
+        " 2 move <place: 2 numbers from 0 to 100, such as 0,0> <turn: a number>",
+    ]
+    assert " 1 say [type: null or claim] [text: text]" in _choices(offers, described=True)
+    assert parse("say I am the doctor", offers) == Action("say", {"text": "I am the doctor"})
+    for line in ("move 40,60.5 90", "2 [40,60.5] 90"):
+        assert parse(line, offers) == Action("move", {"place": [40, 60.5], "turn": 90})
 
 
 def test_words_that_several_choices_share_name_none_of_them():
@@ -199,7 +218,7 @@ def test_quit_below_a_text_leaves_and_between_matches_a_command_is_obeyed(turn):
 
 def test_help_explains_the_choices_and_state_shows_the_table(turn):
     _, shown = human("help\n?\nstate\nfold\n", turn)
-    assert shown.count("(raise the bet to a total of 4 to 200") == 2
+    assert shown.count("(raise the bet to a total of 4 to 200 (200 is all-in))") == 2
     assert shown.count("smallBlind: 1") == 2  # at the beginning, and by the word
 
 

@@ -2,8 +2,10 @@
 
 import asyncio
 import os
+import shutil
+import sys
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +13,7 @@ from typing import Any
 
 from rich.table import Table
 
+from ...envs.core.counted import counted
 from ...wrappers.agents.base import Agent
 from ...wrappers.live.common.server import ServerSettings
 from ...wrappers.live.poker.agent import play
@@ -21,7 +24,7 @@ from ...wrappers.live.poker.table_connection import PokerResult
 from ...wrappers.live.poker.table_data import PokerRules
 from ...wrappers.logs.match_log import MatchLog
 from ..evaluation.duplicate import evaluate
-from ..evaluation.scores import score_table
+from ..evaluation.scores import RunningScore, cells, score_table
 from ..learning.run_folder import RUNS
 from ..terminal.console import Console
 from ..terminal.progress import counting_bar
@@ -30,6 +33,9 @@ from .lookup import agent, game_with, policy
 RIVALS = ("random", "call", "tight")
 SEATED = ("call", "tight")
 """The bots at the live table."""
+LOG = "live.jsonl"
+"""The match log in the run folder."""
+BIG_BLIND = 2
 
 
 def command(*, minutes: float = 1.0, deals: int = 5_000, hands: int = 200, seed: int = 0, runs: Path = RUNS) -> None:
@@ -46,19 +52,32 @@ def command(*, minutes: float = 1.0, deals: int = 5_000, hands: int = 200, seed:
     console = Console()
     console.rule("[bold]Parlour[/]")
     console.print(
-        "Games for several agents, to learn in and to play live. This demo trains a policy for no-limit Texas hold'em "
-        "from scratch, evaluates it, and lets it play at a table server, as on a live platform."
+        "A policy learns no-limit Texas hold'em here, from nothing, in three parts:\n"
+        f"1. Train: the game is compiled (10 to 60 s, once), then the policy learns; minutes: {minutes:g}.\n"
+        "2. Evaluate: it plays against three bots (half a minute).\n"
+        "3. Play live: it plays against programs over the network of this machine (half a minute)."
     )
     folder = _train(console, minutes, seed, runs)
     _evaluate(console, folder, deals, seed)
-    log = folder / "live.jsonl"
+    log = folder / LOG
     console.print(_live(console, folder, hands, seed, log))
     console.print(f"model      {folder / 'model.zip'}", f"match log  {log}", sep="\n", soft_wrap=True)
-    console.print(
-        f"\nNext: parlour play holdem --agents {folder} human"
-        f"\n      parlour train holdem --minutes 15   and   parlour evaluate {folder} --best-response",
-        soft_wrap=True,
-    )
+    _tell_next(console, folder)
+
+
+def _tell_next(console: Console, folder: Path) -> None:
+    """Print commands to go on with; where the shell does not find them, first the one that makes it find them."""
+    steps = {
+        f"parlour play holdem --agents {folder} human": "play against it",
+        f"parlour replay {folder / LOG} --serve": "step through the live hands in the browser",
+        "parlour train holdem --minutes 8 --run first": "train longer; this one beats tight, too",
+        "parlour evaluate first --against call tight": "measure it",
+    }
+    if shutil.which("parlour") is None:
+        steps = {f"source {Path(sys.prefix) / 'bin' / 'activate'}": "once in each terminal", **steps}
+    width = max(map(len, steps))
+    lines = (f"  {command:{width}}   # {meaning}" for command, meaning in steps.items())
+    console.print("", "What to do next:", *lines, sep="\n", markup=False, soft_wrap=True)
 
 
 def _train(console: Console, minutes: float, seed: int, runs: Path) -> Path:
@@ -67,8 +86,7 @@ def _train(console: Console, minutes: float, seed: int, runs: Path) -> Path:
 
     console.rule("1. Train")
     console.print(
-        "Two players, 100 big blinds each. The learner plays 256 tables at once, against bots and its own past "
-        f"checkpoints, on one core; minutes: {minutes:g}."
+        "Two players with 100 big blinds each. It plays 256 tables at once on one core, against bots and its own past."
     )
     run = runs / f"demo-{time.strftime('%Y%m%d-%H%M%S')}"
     # A minute is short: mostly against the bots of the evaluation, the strongest most often, and less against itself.
@@ -80,8 +98,8 @@ def _train(console: Console, minutes: float, seed: int, runs: Path) -> Path:
 def _evaluate(console: Console, folder: Path, deals: int, seed: int) -> None:
     console.rule("2. Evaluate")
     console.print(
-        "Every deal is played twice, with the policy in either seat, so that good cards cancel out. What it wins from "
-        "each bot, with the 95 % confidence interval:"
+        "Every deal is played twice, with the policy in either seat, so that good cards cancel out. The return is what "
+        "it wins from each bot per hand; the true mean lies within the interval 95 times in 100."
     )
     game = game_with("holdem", seats=2)
     trained = policy(str(folder), game, seed)
@@ -98,7 +116,8 @@ class _Live:
 
     def __init__(self, match_log: MatchLog, done: Callable[[int], None]) -> None:
         self.chips: Counter[str] = Counter()
-        self.hands = self.showdowns = 0
+        self.scores: defaultdict[str, RunningScore] = defaultdict(lambda: RunningScore("big blinds per hand"))
+        self.hands = 0
         self._log, self._done = match_log, done
 
     def note(self, kind: str, **event: Any) -> None:
@@ -108,21 +127,24 @@ class _Live:
             before = {row["seat"]: row for row in event["players"]}
             for row in event["results"]:
                 player = before[row["seat"]]
-                self.chips[player["name"]] += row["stack"] - player["stack"]
+                won = row["stack"] - player["stack"]
+                self.chips[player["name"]] += won
+                self.scores[player["name"]].add(won / BIG_BLIND)
             self.hands += 1
-            self.showdowns += event["showdown"]
             self._done(1)
 
     def table(self, trained: PokerResult, seconds: float) -> Table:
         """Return the result as a table; `trained` is that of the trained policy."""
         title = (
-            f"live: {self.hands} hands, {self.showdowns} showdowns, {trained.actions} actions of the policy "
-            f"({trained.rejected} refused, {trained.replaced} replaced), {seconds:.0f} s"
+            f"{counted(self.hands, 'hands')} in {seconds:.0f} s; the policy: {counted(trained.actions, 'actions')}, "
+            f"{trained.rejected} refused, {trained.replaced} replaced"
         )
-        table = Table("who", "chips", "big blinds per hand", title=title)
-        table.columns[1].justify = table.columns[2].justify = "right"
+        table = Table("who", "chips", "big blinds per hand", "95 % interval", title=title)
+        for column in table.columns[1:]:
+            column.justify = "right"
         for name, chips in self.chips.items():
-            table.add_row(name, f"{chips:+d}", f"{chips / 2 / self.hands:+.2f}")
+            score = self.scores[name].score()
+            table.add_row(name, f"{chips:+d}", *(["", ""] if score is None else cells(score)))
         return table
 
 
@@ -130,8 +152,8 @@ def _live(console: Console, folder: Path, hands: int, seed: int, log: Path) -> T
     """Play hands at a table server, and return the result; a player without chips gets a new stack."""
     console.rule("3. Play live")
     console.print(
-        f"A table server starts on this machine. The policy, the zoo's policy and the bots {' and '.join(SEATED)} join "
-        f"it by HTTP and play {hands} hands over WebSockets. Both policies learned with two players; here are four."
+        f"Four programs join a table server and play {hands} hands: the policy, a policy that comes with Parlour (of "
+        f"the zoo), and the bots {' and '.join(SEATED)}. Both policies learned with two players; here are four."
     )
     game = game_with("holdem", seats=4)
     agents = {"trained policy": agent(str(folder), game, seed), "zoo policy": agent("zoo:holdem", game, seed)}

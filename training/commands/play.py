@@ -1,7 +1,7 @@
 """`parlour play`: a match in the terminal, to watch or to play; also as a film or a page."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +16,7 @@ from ...wrappers.logs.match_log import MatchLog, opened
 from ..runs.config import preset_options
 from ..terminal.console import Console
 from ..terminal.keyboard import hidden_typing
-from ..terminal.match import TerminalMatch
+from ..terminal.match import TerminalMatch, rules_of
 from ..terminal.progress import STDERR
 from ..terminal.screen import QUESTION, Screen
 from .arguments import AgentsArguments, FilmArguments, GameArguments, PlayersArguments, SessionArguments
@@ -67,9 +67,10 @@ def command(
     players = _with_you(game, players) if alone else players
     chosen, agents = _seated(game, players, session.seed)
     people = any(isinstance(one, HumanAgent) for one in agents)
-    opening = [_options(chosen)]
+    opening = [_about(chosen, game.options)]
     if alone and chosen.seats > 1:
-        opening.append(f"You are {chosen.agents[0]}; {players.agents[1]} plays the others.")
+        others = chosen.agents[1] if chosen.seats == 2 else "the others"
+        opening.append(f"You are {chosen.agents[0]}; {players.agents[1]} plays {others}. Type rules to read the rules.")
     match = TerminalMatch(chosen, agents, players.agents, Console(), delay, opening=opening)
     if screen and people and not _has_room(match):
         raise ValueError("this terminal has no room to play on one screen: leave --screen out, or use parlour table")
@@ -150,10 +151,10 @@ def _with_you(game: GameArguments, players: PlayersArguments) -> PlayersArgument
     return replace(players, agents=(HUMAN, *[rival] * (chosen.seats - 1)))
 
 
-def _options(game: Game) -> str:
-    """Return the name of the game and its options, as far as each is one number or one word."""
-    plain = {name: value for name, value in game.options.items() if isinstance(value, int | float | str)}
-    return ", ".join([game.name, *(f"{name.replace('_', ' ')} {value}" for name, value in plain.items())])
+def _about(game: Game, options: Sequence[str]) -> str:
+    """Return the name of the game, its aim in a sentence or two, and the options that were given."""
+    title, aim = rules_of(game).split("\n\n")[:2]
+    return " ".join([f"{title}: {aim}", *([f"Options: {', '.join(options)}."] if options else [])])
 
 
 def _seated(game: GameArguments, players: AgentsArguments, seed: int | None) -> tuple[Game, list[Agent]]:

@@ -37,8 +37,8 @@ def command(
 
     Of a long log, `--serve` shows the results at once and draws each match when it is opened.
 
-    The page contains hidden information, as the log does. Logs are written by `--log` of play, watch, record, table,
-    host and deploy. Hand histories of no-limit hold'em are read too, in PHH (.phh, .phhs) or as the text of a site
+    The page contains hidden information, as the log does. Logs are written by `--log` of play, table, host and
+    deploy. Hand histories of no-limit hold'em are read too, in PHH (.phh, .phhs) or as the text of a site
     (PokerStars, Full Tilt, PartyPoker, iPoker, Ongame, Absolute Poker); this needs pokerkit. Hands that cannot be read
     are left out, and counted.
 

@@ -78,13 +78,18 @@ class RunningScore:
         self._mean += difference / self._count
         self._squares += difference * (result - self._mean)
 
-    def in_words(self) -> str:
-        """Return the mean with its unit and Student's interval; empty: there are fewer than 2 results."""
+    def score(self) -> Score | None:
+        """Return the mean with Student's interval; None: there are fewer than 2 results."""
         count, mean = self._count, self._mean
         if count < 2:
-            return ""
+            return None
         half = student_quantile(count - 1) * sqrt(self._squares / (count - 1) / count)
-        return Score(mean, mean - half, mean + half, count, count, self.unit).in_words()
+        return Score(mean, mean - half, mean + half, count, count, self.unit)
+
+    def in_words(self) -> str:
+        """Return it for a line of text; empty: there are fewer than 2 results."""
+        score = self.score()
+        return "" if score is None else score.in_words()
 
 
 @dataclass(frozen=True)
@@ -134,12 +139,12 @@ def score_table(scores: Mapping[str, Score], title: str, wins: Mapping[str, Scor
     for column in table.columns[1:]:
         column.justify = "right"
     for name, score in scores.items():
-        beside = [] if wins is None else ["", ""] if name not in wins else _cells(wins[name], "red", "green")
-        table.add_row(name, *_cells(score, "green", "red"), *beside, f"{score.deals:,}")
+        beside = [] if wins is None else ["", ""] if name not in wins else cells(wins[name], "red", "green")
+        table.add_row(name, *cells(score), *beside, f"{score.deals:,}")
     return table
 
 
-def _cells(score: Score, above: str, below: str) -> list[str]:
+def cells(score: Score, above: str = "green", below: str = "red") -> list[str]:
     """Return a mean and its interval; the mean in the colour of where the interval is, above 0 or below."""
     colour = above if score.low > 0 else below if score.high < 0 else "yellow"
     return [f"[{colour}]{score.mean:+.2f}[/]", f"{score.low:+.2f} to {score.high:+.2f}"]

@@ -75,7 +75,7 @@ class TerminalMatch:
         for agent in self.agents:
             if isinstance(agent, HumanAgent):
                 agent.compact = True  # the table is on the screen already
-                agent.rules = partial(_rules, self.game)
+                agent.rules = partial(rules_of, self.game)
         self.totals = [0.0] * self.game.seats
 
     def play(self, episodes: int, seed: int | None) -> None:
@@ -233,7 +233,7 @@ def model_table(models: Mapping[str, ModelStatistics]) -> Table:
     return table
 
 
-def _rules(game: Game) -> str:
+def rules_of(game: Game) -> str:
     """Return the rules of a game for a person, without the marks of Markdown."""
     return re.sub(r"(?m)^#+ |`", "", how_to_play(game, fields=False))
 

@@ -24,6 +24,8 @@ FURTHER = re.compile(r"\b(?:and|but|by|for|from|in|of|or|that|to|which|with)\b|[
 """What ends the beginning of a description: what it says next would name other things than the action."""
 NAMED = re.compile(r"\((\d+) is ([a-z]+)-([a-z]+)\)")
 """What gives a value a name in a description, such as "(200 is all-in)"."""
+ENDLESS = 1e9
+"""A bound so far away is not worth a word."""
 ROOM = 2
 """The lines of the screen below a page of a long text."""
 
@@ -134,8 +136,9 @@ class HumanAgent:
         self._heard = state.match_id, list(state.messages)
         heard = (one for one in new if self.hears_all or one.scope == MessageScope.PRIVATE)
         said = [f"  {message.sender_id}: {printable(message.content)}" for message in heard]
+        phase = state.phase.lower().replace("_", " ")
         return "\n".join(
-            [*said, f"Your turn ({state.agent_id}, {state.phase}). You can also type help, rules, state or quit."]
+            [*said, f"Your turn ({state.agent_id}, {phase}). You can also type help, rules, state or quit."]
         )
 
     def _write(self, text: str, end: str = "\n") -> None:
@@ -189,6 +192,13 @@ def parse(line: str, allowed: list[AllowedAction]) -> Action:
         offers = [allowed[int(word) - 1]]
     offers = offers or _that_do(word, allowed)
     if len(offers) != 1:
+        fitting = [
+            offer for offer in allowed if _fits(word, offer) and not _is_text(next(iter(_asked(offer).values())))
+        ]
+        if not offers and len(fitting) == 1:
+            raise ValueError(
+                f"{line.strip()!r} does not say what to do: write {_name(fitting[0], allowed)} {line.strip()}"
+            )
         problem = f"{word!r} may be each of" if offers else f"{word!r} is not one of"
         raise ValueError(f"{problem} {', '.join(_usage(offer, allowed) for offer in offers or allowed)}")
     fields = _fields(offers[0])
@@ -244,6 +254,11 @@ def _does(offer: AllowedAction) -> str:
     return "" if not _fields(offer) or _free_text(offer) else FURTHER.split(offer.description, maxsplit=1)[0].strip()
 
 
+def _briefly(offer: AllowedAction) -> str:
+    """Return what a choice does: its description up to the first colon or bracket."""
+    return re.split(r"[:(]", offer.description, maxsplit=1)[0].strip()
+
+
 def _free_text(offer: AllowedAction) -> str:
     """Return the last field, if it is free text and no other one is required; else ""."""
     fields = _fields(offer)
@@ -260,7 +275,7 @@ def _value(name: str, text: str, schema: Mapping[str, Any]) -> Any:
     kind = _kind(schema)
     if _is_text(schema):
         return text
-    value = _json(text)
+    value = _json(f"[{text.strip('[]')}]" if kind == "array" else text)
     if kind == "object" and not isinstance(value, dict):
         members = schema.get("properties", {})
         if len(text.split()) != len(members):
@@ -318,7 +333,10 @@ def _kind(field: Mapping[str, Any]) -> str:
     return str(next((kind for kind in kinds if kind != "null"), "") if isinstance(kinds, list) else kinds or "")
 
 
-def _usage(offer: AllowedAction, allowed: list[AllowedAction]) -> str:
+def _usage(offer: AllowedAction, allowed: list[AllowedAction], *, whole: bool = True) -> str:
+    """Return the form of a choice; if not `whole`, of free text that stands for all else only this text."""
+    if not whole and (said := _free_text(offer)):
+        return f"{_name(offer, allowed)} <{said}>"
     required = _required(offer)
     usage = {name: f"{name}: {_bounds(field)}" for name, field in _asked(offer).items()}
     values = (f"<{text}>" if name in required else f"[{text}]" for name, text in usage.items())
@@ -331,23 +349,28 @@ KINDS = {"integer": "a whole number", "number": "a number", "string": "text", "b
 
 def _bounds(field: Mapping[str, Any]) -> str:
     if "enum" in field:
-        return " or ".join("null" if value is None else str(value) for value in field["enum"])
+        *first, last = ("null" if value is None else str(value) for value in field["enum"])
+        return " or ".join(filter(None, [", ".join(first), last]))
     if _kind(field) == "object" and field.get("properties"):
         return "; ".join(f"{name} {_bounds(member)}" for name, member in field["properties"].items())
+    if _kind(field) == "array" and field.get("minItems", 0) == field.get("maxItems"):
+        count, items = field["minItems"], _bounds(field.get("items", {}))
+        numbers = items.removeprefix("a ").replace("number", "numbers", 1)
+        return f"{count} {numbers}, such as {','.join(['0'] * count)}"
     kind = KINDS.get(_kind(field), "a value")
-    low, high = field.get("minimum"), field.get("maximum")
+    low, high = (bound if abs(bound or 0) < ENDLESS else None for bound in map(field.get, ("minimum", "maximum")))
     return kind + (f" from {low:.15g}" if low is not None else "") + (f" to {high:.15g}" if high is not None else "")
 
 
 def _choices(allowed: list[AllowedAction], *, described: bool = False) -> str:
     """Return the numbered choices, one per line, with what they do; `described` with the whole description."""
-    shown = [offer.description if described or not _fields(offer) else _does(offer) for offer in allowed]
+    shown = [offer.description if described or not _fields(offer) else _briefly(offer) for offer in allowed]
     meanings = [
         f"  ({words})" if words and words != _name(offer, allowed) else ""
         for words, offer in zip(shown, allowed, strict=True)
     ]
     return "\n".join(
-        f"{number:>2} {_usage(offer, allowed)}{meaning}"
+        f"{number:>2} {_usage(offer, allowed, whole=described)}{meaning}"
         for number, (offer, meaning) in enumerate(zip(allowed, meanings, strict=True), 1)
     )
 
