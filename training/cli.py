@@ -14,13 +14,15 @@ from .terminal.streams import prepare_streams
 
 EXAMPLES = """\
   parlour demo
-  parlour train holdem --minutes 5 --run first
-  parlour evaluate first --against call tight --best-response
-  parlour play holdem --agents first tight
-  parlour table holdem --agents first tight
+  parlour play holdem
+  parlour table holdem --agents zoo:holdem
+  parlour train holdem --minutes 8 --run first
+  parlour evaluate first --against call tight
+  parlour reference leduc call
   parlour host poker --seats 6 --port 9000
   parlour deploy poker first --api http://127.0.0.1:9000
-  parlour host arena bargaining --agents fair conceder boulware"""
+  parlour host arena bargaining --agents fair conceder boulware
+  parlour replay matches.jsonl --serve"""
 
 EXTRAS = {
     "cuda": ("numba_cuda",),
@@ -84,7 +86,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (ValueError, OSError, ImportError, MemoryError) as error:
         if os.environ.get("PARLOUR_TRACEBACK"):
             raise
-        return _complain(name, _sentence(error), MISTAKE)
+        return _complain(name, _sentence(error) + _example(args), MISTAKE)
     except SystemExit as end:
         if isinstance(end.code, str):
             return _complain(name, end.code.removeprefix(f"parlour {name}: "), MISTAKE)
@@ -117,6 +119,13 @@ def _sentence(error: Exception) -> str:
     if isinstance(error, MemoryError):
         return f"there is not enough memory: {str(error).partition(' for an array')[0]}"  # NumPy goes on with the dtype
     return " ".join(str(error).split()) or type(error).__name__
+
+
+def _example(args: Sequence[str]) -> str:
+    """Return how a command that was given alone may go on; empty: it was not alone."""
+    given = f"  parlour {' '.join(args)} "
+    example = next((line for line in EXAMPLES.splitlines() if line.startswith(given)), None)
+    return "" if example is None else f" (for example: {example.strip()})"
 
 
 def _complain(name: str, sentence: str, code: int) -> int:

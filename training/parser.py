@@ -296,4 +296,5 @@ def _in_one_line(box: str) -> str:
     text = " ".join(" ".join(line for line in lines if line.strip("-")).split())
     for hint in ("For full helptext", "Argument helptext:", "Got errors:"):
         text = text.partition(hint)[0].strip()
+    text = re.sub(r"^Missing from parlour [\w ]+: ([A-Z]+) (.*?)( \(required\))?$", r"\1 is missing: \2", text)
     return re.sub(r"^Error parsing \w+: (?=\w+=)", "", re.sub(r"'[a-z_]\w*\.(\w+)'", r"\1", text))

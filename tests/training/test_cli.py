@@ -130,6 +130,11 @@ def test_every_command_has_help(capsys, name):
         (["train", "holdme", "--total-timesteps", "1"], "did you mean 'holdem'"),
         (["train", "holdem", "--options", "seets=2"], "did you mean 'seats'"),
         (["train"], "give a game"),
+        (["play"], "GAME is missing: The game by name"),
+        (["play"], " (for example: parlour play holdem)"),
+        (["table"], " (for example: parlour table holdem --agents zoo:holdem)"),
+        (["deploy", "poker"], " (for example: parlour deploy poker first --api http://127.0.0.1:9000)"),
+        (["host"], "name a platform first: acpc, arena, mafia, poker, tangram (for example: parlour host poker "),
         (["train", "--config", "none.toml"], "there is no config file none.toml"),
     ],
 )

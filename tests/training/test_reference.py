@@ -323,7 +323,7 @@ def test_mistakes_are_sentences(tmp_path, capsys):
     missing = tmp_path / "nowhere"
     assert run(capsys, "reference", "--out", str(missing))[::2] == (
         2,
-        f"parlour reference: there is no folder {missing}\n",
+        f"parlour reference: there is no folder {missing} with results: name a game and a player to rate\n",
     )
 
 

@@ -98,7 +98,7 @@ def command(
     """
     if game is None:
         if not out.is_dir():
-            raise ValueError(f"there is no folder {out}")
+            raise ValueError(f"there is no folder {out} with results: name a game and a player to rate")
         print(f"written: {_pages(out)}")
         return
     if samples < 0:

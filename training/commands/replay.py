@@ -56,7 +56,8 @@ def command(
     if target.resolve() == log.resolve():
         raise ValueError(f"{log} is the log itself; give another file for the page with --out")
     write(log, target, log.stem, film, strict=strict)
-    Console().print(f"written: {target}", markup=False, soft_wrap=True)
+    hint = "" if browse or target.suffix != ".html" else "   (open it in a browser, or add --browse)"
+    Console().print(f"written: {target}{hint}", markup=False, soft_wrap=True)
     if browse:
         webbrowser.open(target.resolve().as_uri())
 

@@ -152,7 +152,7 @@ def command(
     """
     spec = run or bot
     if spec is None or (run and bot):
-        raise ValueError("give either a run or --bot NAME")
+        raise ValueError("give either a run or bot, or --bot NAME")
     if deadline is not None and deadline <= 0:
         raise ValueError(f"--deadline {deadline:g}: give seconds above 0")
     address, console, counts = where.address, Console(), Counter[str]()
