@@ -79,6 +79,20 @@ def test_a_person_cannot_be_watched(capsys):
     assert "leave --screen out" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("width", [80, 160])
+def test_what_is_said_stands_on_the_screen_in_whole_words_however_wide_the_list_is(width):
+    table = game("werewolf")
+    console = Console(file=io.StringIO(), width=width, height=24, force_terminal=True)
+    words = "Six players. Two are secretly werewolves and kill by night; by day all vote on whom to lynch."
+    with Live(console=console, auto_refresh=False) as live:
+        screen = Screen(TerminalMatch(table, [None] * table.seats, table.agents, console), live)
+        screen._done.append(words)
+        drawn = "\n".join(
+            "".join(part.text for part in line) for line in console.render_lines(screen._drawn("the table"))
+        )
+    assert all(word in drawn for word in words.split()) and "…" not in drawn
+
+
 def test_a_match_is_recorded_as_a_page_and_replayed_from_its_log(tmp_path, capsys):
     out, log = tmp_path / "films" / "match.html", tmp_path / "logs" / "match.jsonl"
     assert cli.main(["play", *MATCH, "--matches", "2", "--out", str(out), "--log", str(log)]) == 0

@@ -15,7 +15,7 @@ from .match import TerminalMatch
 REMEMBERED = 12
 """The most lines of actions shown beside the table (above it on narrow screens), the latest last."""
 WORDS = 4
-"""The most lines of the messages of an action."""
+"""The most lines of an action, and of each of its messages."""
 QUESTION = 8
 """The lines below the table for what a person is asked."""
 LATELY = (30, 64)
@@ -40,9 +40,7 @@ class Screen:
 
     def show(self, headline: str, table: str, said: Sequence[str]) -> None:
         """Show the table as text; `headline` is the latest action, or the number of a new episode."""
-        self._done.append(headline)
-        for words in said:
-            self._done.extend(wrap(words, LATELY[1] - 4, max_lines=WORDS))
+        self._done.extend([headline, *said])
         self._table = table
         self.draw()
 
@@ -67,22 +65,26 @@ class Screen:
         beside = console.width - console.measure(board).maximum - 1
         # A person reads what was said: the list stands where it has more lines.
         stacked = beside < LATELY[0] or (self._live is None and console.height - self._below > 2 * rows)
+        width = console.width if stacked else min(beside, LATELY[1])
+        lines = self._lines(width, REMEMBERED)
         results: RenderableType = self._match.table()
         results_rows = len(console.render_lines(results))
-        if (
-            rows + results_rows + (2 + min(len(self._done), REMEMBERED) if stacked else 0)
-            > console.height - self._below
-        ):
+        if rows + results_rows + (2 + len(lines) if stacked else 0) > console.height - self._below:
             results = self._match.line()
             results_rows = len(console.render_lines(results))
         if not stacked:
-            return Group(Columns([board, self._lately(REMEMBERED, min(beside, LATELY[1]))]), results)
+            return Group(Columns([board, self._lately(lines, width)]), results)
         room = console.height - self._below - rows - 2
         shown = [results] if room > results_rows else []
-        count = max(1, min(room - results_rows * len(shown), len(self._done)))
-        return Group(self._lately(count, None), board, *shown)
+        count = max(1, room - results_rows * len(shown))
+        return Group(self._lately(self._lines(width, count), width), board, *shown)
 
-    def _lately(self, count: int, width: int | None) -> Panel:
-        lately = Text("\n".join(list(self._done)[-count:]), no_wrap=True, overflow="ellipsis")
+    def _lines(self, width: int, count: int) -> list[str]:
+        """Return what was done and said lately, in at most so many lines of a panel of this width."""
+        most = min(WORDS, count)
+        return [line for words in self._done for line in wrap(words, max(1, width - 4), max_lines=most)][-count:]
+
+    def _lately(self, lines: Sequence[str], width: int) -> Panel:
+        lately = Text("\n".join(lines), no_wrap=True, overflow="ellipsis")
         lately.highlight_regex(r"[^\n]*\Z", "bold")
         return Panel(lately, title="lately", width=width)
