@@ -60,8 +60,8 @@ def test_a_person_does_not_see_the_bids_of_others():
     table, console = game("auction", seats=2), screen()
     person = HumanAgent(io.StringIO("submit_bid 1\n"), io.StringIO())
     TerminalMatch(table, [seated("truthful", table, 1), person], ["bot", "me"], console).play(1, seed=3)
-    before, _, after = console.file.getvalue().partition("player_1 (you): submit_bid 1")
-    assert re.search(r"player_0 \(bot\): submit_bid ─", before)
+    before, _, after = console.file.getvalue().partition("player_1 (you): submit bid 1")
+    assert re.search(r"player_0 \(bot\): submit bid ─", before)
     assert after
 
 
@@ -122,7 +122,7 @@ def test_a_person_reads_how_much_others_raise(heads_up):
     match = TerminalMatch(heads_up, [person, seated("maniac", heads_up, 1)], ["me", "maniac"], screen())
     match.show = lambda headline, table, said: shown.append((headline, table))
     match.play(1, seed=3)
-    raises = [(words.split()[-1], table) for words, table in shown if "player_1 (maniac): raiseTo" in words]
+    raises = [(words.split()[-1], table) for words, table in shown if "player_1 (maniac): raise to" in words]
     assert raises and all(f"last: player_1 raiseTo {amount}" in table for amount, table in raises)
 
 
@@ -209,7 +209,7 @@ def test_a_language_model_plays_and_what_it_says_is_shown(how, capsys, tmp_path)
     with endpoint.answering(endpoint.talking(choice=choice)) as url:
         assert cli.main(["play", *args, *how, "--model", "stub", "--llm-url", url, "--log", f"{tmp_path}/log"]) == 0
     out = capsys.readouterr().out
-    assert "player_0 (llm): submit_offer 61" in out
+    assert "player_0 (llm): submit offer 61" in out
     assert "“Take it [2J.”" in out
     assert "\x1b[2J" not in out
     assert "Take\\nit" in (tmp_path / "log").read_text()

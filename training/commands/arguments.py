@@ -362,7 +362,7 @@ class ServerArguments(AddressArguments):
     """Access token that clients must send. Other users of this machine can read it here; better use the file or the
     environment's PARLOUR_ACCESS_TOKEN. Default: no token is needed."""
     access_token_file: Path | None = None
-    """File with that token."""
+    """File with the access token that clients must send."""
 
     @property
     def settings(self) -> "ServerSettings":
@@ -401,7 +401,7 @@ class AccessArguments:
     Other users of this machine can read it here; better use the file or the environment's PARLOUR_ACCESS_TOKEN.
     Default: none."""
     access_token_file: Path | None = None
-    """File with that token."""
+    """File with the access token of the platform."""
 
     @property
     def token(self) -> str | None:

@@ -116,7 +116,7 @@ class TerminalMatch:
                 if env.table.done:
                     self.played, self._running = self.played + 1, False
                 if seen:
-                    did = self._did(env, seat, response.action, before)
+                    did = _spoken(self._did(env, seat, response.action, before))
                     then = "" if env.table.done or self._phase(env) == phase else f" ({phase})"  # the table is further
                     self._show(env, f"{player} ({self._who(seat)}): {did}{then}", self._said(response))
                     time.sleep(self.delay)
@@ -251,6 +251,12 @@ def headline(action: Action) -> str:
     'say claim doctor'
     """
     return sentence(action, _short)
+
+
+def _spoken(did: str) -> str:
+    """Return an action with the words of its type apart: ``raise to 6`` for ``raiseTo 6``."""
+    kind, *values = did.split(" ")
+    return " ".join([re.sub(r"(?<=[a-z])(?=[A-Z])|_", " ", kind).lower(), *values])
 
 
 def _short(value: Any) -> str:

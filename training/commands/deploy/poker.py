@@ -31,7 +31,7 @@ from ..searching import searching_agent
 from ..stopping import TRY_AGAIN
 from ..supervisor import Supervisor
 
-FIRST = ("url", "api", "bot", "name", "table", "api-key-file", "keep-playing", "hands", "until", "log")
+FIRST = ("api", "url", "bot", "name", "table", "api-key-file", "keep-playing", "hands", "until", "log")
 
 MOST_SEATS = 10
 """The number of seats of the game that bots play; live tables do not have more."""
@@ -53,12 +53,12 @@ class SeatArguments:
     """The seat."""
 
     url: str | None = None
-    """WebSocket URL of a seat, ws:// or wss://. The token is in the URL, in --session-token-file, or in the
+    """URL of a seat that you have already, ws:// or wss://. The token is in the URL, in --session-token-file, or in the
     environment's PARLOUR_SESSION_TOKEN. Other users cannot read the last two."""
     session_token_file: Path | None = None
     """File with the seat's token."""
     api: str | None = None
-    """REST URL of the platform, http:// or https://; registers and joins a table."""
+    """URL of the platform, http:// or https://, where the player registers and joins a table."""
     name: str | None = None
     """Name to register with. Default: the run's or bot's."""
     table: str | None = None
@@ -68,7 +68,7 @@ class SeatArguments:
     api_key: str | None = None
     """Key of an agent registered before. Others can read it here; rather use the file or PARLOUR_API_KEY."""
     api_key_file: Path | None = None
-    """File with that key."""
+    """File with the key of an agent registered before."""
     play_for_real_money: bool = False
     """Sit down at tables for real money, too. You make the deposit; the agent never does."""
 
