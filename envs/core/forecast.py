@@ -13,7 +13,8 @@ class Forecast:
         numbers: the numbers of the action, ascending; of an action without a number, one.
         payoffs: by an assumption in words, such as "if the other answers accept", the utility of each number, which is
             an expected one where a random event decides. None: it depends on a later decision of the seat. The
-            assumption "" is that of no further decision: the utility is certain, up to a random event.
+            assumption "" is that of no further decision: the utility is certain, up to a random event. Where words in
+            the payload make the action, such as an effort, they are named: "with low effort".
     """
 
     action_type: str

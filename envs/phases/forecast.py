@@ -1,7 +1,8 @@
 """What an action of a game in phases will pay: it is played by the rules, on the record of what the seat knows.
 
 What the others will do is assumed: the same as in the last round, the same as the seat, the least, half or the most
-that they may, or one of their actions without a number. No hidden value of another seat is read.
+that they may, or one of their actions without a number. Of the seat's own later decisions one without a number is
+assumed too, and of a later phase that divides a sum that both agree to halves. No hidden value of another seat is read.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,7 +16,7 @@ from ..core.capabilities import Chance
 from ..core.forecast import Forecast
 from ..core.record import Tables
 from ..core.turn_state import TurnState
-from .definition import Named, PhaseGame
+from .definition import Named, Number, PhaseGame
 from .rules import decode, legal
 from .table import NOTHING
 
@@ -40,24 +41,33 @@ def forecasts(
         return []
     tables, seat = load(state)
     indices = _legal(own, tables[0])
-    usable = []
+    usable: list[Forecast] = []
     for kind, action in enumerate(own.actions):
         of_kind = indices[(tables[0].first[kind] <= indices) & (indices < tables[0].first[kind + 1])]
         if not len(of_kind) or tables[0].block[kind] > 1 or (tables[0].divides and own.seats > 2):
             continue
         tried = of_kind[np.unique(np.linspace(0, len(of_kind) - 1, POINTS).round().astype(int))]
         numbers = _numbers(tables[0], tried).tolist()
+        middle = int(tried[len(tried) // 2])
+        itself = _until_others(chance, tables, seat, middle)[0] is None
         payoffs = {
             words: [
-                _utility(own, chance, tables, seat, int(one), partial(others, number))
+                _utility(own, chance, tables, seat, int(one), partial(others, number), itself)
                 for one, number in zip(tried, numbers, strict=True)
             ]
-            for words, others in _assumptions(own, chance, tables, seat, int(tried[len(tried) // 2])).items()
+            for words, others in _assumptions(own, chance, tables, seat, middle).items()
         }
         paying = {words: paid for words, paid in payoffs.items() if any(one is not None for one in paid)}
-        if paying:
-            usable.append(Forecast(action.name, numbers, paying))
+        if isinstance(action, Named) and action.says:  # a choice of the payload, which its words name
+            paying = {f"with {_in_words(action)} {words}".strip(): paid for words, paid in paying.items()}
+        before = usable.pop().payoffs if usable and usable[-1].action_type == action.name else {}
+        if before or paying:
+            usable.append(Forecast(action.name, numbers, {**before, **paying}))
     return usable
+
+
+def _in_words(action: Named) -> str:
+    return " ".join([action.label.replace("_", " "), *action.says])
 
 
 def _legal(own: PhaseGame, table: Any) -> NDArray[np.intp]:
@@ -80,8 +90,11 @@ def _assumptions(
 ) -> Mapping[str, Callable[[float, Any, int], int | None]]:
     """Return what may be assumed of the others after an action, by its words."""
     after, other = _until_others(chance, tables, seat, index)
+    divided = "" if _divides(own, tables[0]) or not any(map(_shares, own.actions)) else "you divide equally"
     if after is None:
-        return {"": _nothing}
+        return {f"if {divided}": _nothing} if divided else _own_answers(own, chance, tables, seat, index)
+    if divided and _divides(own, after[0]):
+        return {f"if {divided}": _nothing}
     two = own.seats == 2
     others = "the other does chooses answers" if two else "the others do choose answer"
     who, does, chooses, answers = others.rsplit(maxsplit=3)
@@ -102,7 +115,25 @@ def _assumptions(
     if len(assumed) < 2:
         parts = {"the least": 0.0, "half of the most": 0.5} | ({} if same_phase else {"the most": 1.0})
         assumed |= {f"if {who} {chooses} {words}": partial(_part, own, part) for words, part in parts.items()}
-    return assumed
+    return {f"{words} and {divided}" if divided else words: others for words, others in assumed.items()}
+
+
+def _own_answers(
+    own: PhaseGame, chance: Chance, tables: Tables, seat: int, index: int
+) -> Mapping[str, Callable[[float, Any, int], int | None]]:
+    """Return what the seat may choose next by itself in the round, by its words; "": nothing."""
+    after = tables.copy()
+    table = after[0]
+    before = int(table.round_number)
+    chance.step(table, decode(table, index))
+    if int(table.turn) != seat or int(table.round_number) != before:
+        return {"": _nothing}
+    legal_now = _legal(own, table)
+    return {
+        f"if you then choose {_in_words(one)}": partial(_named, own, kind)
+        for kind, one in enumerate(own.actions)
+        if isinstance(one, Named) and int(table.first[kind]) in legal_now
+    }
 
 
 def _until_others(chance: Chance, tables: Tables, seat: int, index: int) -> tuple[Tables | None, int]:
@@ -125,11 +156,16 @@ def _chosen_in_secret(table: Any, seat: int) -> list[int]:
     return others if table.sealed[phase] else []
 
 
-def _utility(own: PhaseGame, chance: Chance, tables: Tables, seat: int, index: int, others: Others) -> float | None:
-    """Return what an action pays a seat in this round; None: it depends on a later decision of the seat."""
+def _utility(
+    own: PhaseGame, chance: Chance, tables: Tables, seat: int, index: int, others: Others, itself: bool
+) -> float | None:
+    """Return what an action pays a seat in this round; None: it depends on a later decision of the seat.
+
+    If `itself` is true, `others` says what the seat does later too.
+    """
     after = tables.copy()
     table = after[0]
-    before, won = int(table.round_number), float(table.total[seat])
+    before, won, apart = int(table.round_number), float(table.total[seat]), not _divides(own, table)
     for other in _chosen_in_secret(table, seat):
         table.turn = other
         answer = others(table, other)
@@ -139,7 +175,10 @@ def _utility(own: PhaseGame, chance: Chance, tables: Tables, seat: int, index: i
     for _ in range(MOST_STEPS):
         if int(table.round_number) > before or table.turn < 0:
             return _expected(chance, after, seat) - won
-        if int(table.turn) == seat:
+        if apart and _divides(own, table):
+            chance.step(table, _half(own, table))
+            continue
+        if int(table.turn) == seat and not itself:
             return None
         answer = others(table, int(table.turn))
         if answer is None:
@@ -160,6 +199,27 @@ def _expected(chance: Chance, tables: Tables, seat: int) -> float:
         chance.play(after[0], event)
         total += chance.probability(tables[0], event) * float(after[0].total[seat])
     return total
+
+
+def _shares(action: Named | Number) -> bool:
+    return isinstance(action, Number) and action.shares
+
+
+def _divides(own: PhaseGame, table: Any) -> bool:
+    """Return whether shares of a sum are offered in the current phase."""
+    offered = int(table.offers[table.phase]) if table.turn >= 0 else 0
+    return any(_shares(one) and (offered >> kind) & 1 for kind, one in enumerate(own.actions))
+
+
+def _half(own: PhaseGame, table: Any) -> Any:
+    """Return the move of a seat that divides equally: it takes the half that it is offered, or offers it."""
+    indices = _legal(own, table)
+    closing = [kind for kind, one in enumerate(own.actions) if isinstance(one, Named) and one.effect == "close"]
+    takes = [int(table.first[kind]) for kind in closing if int(table.first[kind]) in indices]
+    if takes:
+        return decode(table, takes[0])
+    offer = next(kind for kind, one in enumerate(own.actions) if _shares(one))
+    return decode(table, int(table.first[offer]))._replace(value=float(table.most[offer]) / 2)
 
 
 # What others do: the seat's own number, the table, and the other seat, to an action index.

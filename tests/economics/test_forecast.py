@@ -50,6 +50,32 @@ def test_the_last_round_and_answers_without_a_number_are_assumed():
     assert found.payoffs == {"if the other answers accept": pytest.approx([q - worth for q in found.numbers])}
 
 
+def test_of_a_later_bargain_halves_are_assumed_and_of_a_later_choice_of_ones_own_each():
+    game = envs.game("hold_up")
+    table = begun(game)
+    [first] = forecasts(game, table)
+    same, half = (
+        "if the other does the same and you divide equally",
+        "if the other chooses half of the most and you divide equally",
+    )
+    assert first.payoffs[same] == pytest.approx([3 * 2 * x / 2 - x for x in first.numbers])
+    assert first.payoffs[half] == pytest.approx([3 * (x + 5) / 2 - x for x in first.numbers])
+    game.rules.play(table, 5)
+    [second] = forecasts(game, table)
+    assert list(second.payoffs) == ["if you divide equally"]
+    assert second.payoffs["if you divide equally"] == pytest.approx([3 * (5 + x) / 2 - x for x in second.numbers])
+
+    insurance = envs.game("insurance_moral_hazard")
+    table = begun(insurance)
+    insurance.rules.play(table, 40)
+    [accept] = [one for one in forecasts(insurance, table) if one.action_type == "accept"]
+    paid = {"if you then choose low effort": "low", "if you then choose high effort": "high"}
+    assert accept.payoffs.keys() == paid.keys()
+    insurance.rules.play(table, int(np.flatnonzero(insurance.mask(table, 1))[0]))
+    [effort] = forecasts(insurance, table)
+    assert effort.payoffs == {f"with {one} effort": accept.payoffs[words] for words, one in paid.items()}
+
+
 @pytest.mark.parametrize("name", PHASED)
 def test_what_is_certain_comes_true(name):
     game = envs.find(name)(**REPEATED.get(name, {}))

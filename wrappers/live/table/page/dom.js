@@ -70,7 +70,7 @@ export function number(value) {
 
 /** What short words in names of the protocol stand for; a game adds its own. */
 export const MEANINGS = new Map(
-  Object.entries({ min: "minimum", max: "maximum", exp: "expected", contribs: "contributions" }),
+  Object.entries({ min: "minimum", max: "maximum", exp: "expected", contribs: "contributions", inv: "investment", vcm: "voluntary contributions" }),
 );
 
 /**

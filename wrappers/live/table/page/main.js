@@ -6,7 +6,7 @@ import { face, named, nameOf, nameTag } from "./names.js";
 import { keyPart, person } from "./person.js";
 import { picture } from "./picture.js";
 import { PokerClient } from "./poker.js";
-import { heading, payoffs, written } from "./rules.js";
+import { heading, inShort, written } from "./rules.js";
 import { soundFor, soundLate } from "./sound.js";
 import { TurnStateClient } from "./turnstate.js";
 import { accessToken } from "./wire.js";
@@ -46,7 +46,7 @@ const game = (await import(`./games/${facts.page}.js`)).default;
 for (const [short, meaning] of Object.entries(facts.meanings)) MEANINGS.set(short, meaning);
 const about = game.about(facts.options);
 const title = game.title || words(heading(facts.rules) || facts.game);
-const aim = about.length ? [] : payoffs(facts.rules); // stands on the board
+const aim = about.length ? [] : inShort(facts.rules); // stands on the board
 /** @type {Client} */
 const client = facts.protocol === "poker" ? new PokerClient(show, facts) : new TurnStateClient(show);
 client.view.unit = facts.unit;

@@ -13,13 +13,16 @@ export function heading(rules) {
 }
 
 /**
- * What the rules say of the end and the payoffs, without the sentence that this is what programs learn from.
+ * What the rules say first: what it is about; and of the end and the payoffs, without the sentence that this is what
+ * programs learn from.
  * @param {string} rules
  * @returns {Node[]}
  */
-export function payoffs(rules) {
+export function inShort(rules) {
+  const first = rules.replace(/^# .*$/m, "").trim().split("\n")[0] ?? "";
   const section = rules.split(/^## End and payoffs\n/m)[1]?.split(/\n\n|\n##/)[0] ?? "";
-  return written(section.replace(/ (This is the reward|These are the rewards)\.|, which is the reward/, ""));
+  if (!section) return []; // of somebody's own game all rules are below
+  return written(`${first}\n\n${section}`.replace(/ (This is the reward|These are the rewards)\.|, which is the reward/, ""));
 }
 
 /**

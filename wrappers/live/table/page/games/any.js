@@ -120,8 +120,14 @@ function cleared({ unset }, game = {}) {
  * @param {string} name
  */
 function isSaid(view, game, name) {
+  const { outcome } = view.state ?? {};
   const value = game[name];
-  if (name !== "my_role") return typeof value === "number" && view.state?.outcome?.[name] === value;
+  if (isRecord(value)) {
+    const rows = new Map(outcome?.payoffs?.map((row) => [row.agent_id, Object.values(row)]));
+    return Object.entries(value).every(([agent, one]) => typeof one === "number" && rows.get(agent)?.includes(one));
+  }
+  if (name.endsWith("last_round")) return value === false;
+  if (name !== "my_role") return typeof value === "number" && outcome?.[name] === value;
   return [value, `${value}_id`, `${value}_ids`].flatMap((role) => game[role]).includes(view.state?.agent_id);
 }
 
