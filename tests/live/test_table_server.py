@@ -115,6 +115,24 @@ async def test_a_lost_connection_comes_back_to_its_seat_and_its_clock():
 
 
 @on_loop
+async def test_a_table_whose_only_person_has_closed_the_page_goes_on_by_the_clock_of_programs():
+    limits = {"timeout": 600, "program_timeout": 0.3}
+    async with TableHost(BARGAINING, [None, ("bot", Program(offering))], **limits) as host:
+        async with person(host) as ann:
+            token = await ann.sit()
+            await ann.turn()
+        async with person(host) as ann:
+            await ann.send("sit", token=token)
+            assert (await ann.turn())["left"] > 500_000  # who is back has the whole clock again
+            await asyncio.sleep(0.5)
+            assert host.session.match.actions == 0
+        async with person(host) as eve:
+            await eve.until("seating", status="over")
+            await eve.sit("Eve")
+            await eve.turn()
+
+
+@on_loop
 async def test_those_who_look_on_see_the_public_view_only():
     auction = envs.game("auction", seats=2)
     async with TableHost(auction, [None, None]) as host, person(host) as ann, person(host) as bob, person(host) as eve:

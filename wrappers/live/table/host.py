@@ -66,6 +66,7 @@ class TableHost(Server):
         game: the game with its options.
         players: seat by seat, a program as (name, agent), or None for a person.
         timeout: seconds for a turn; then the game's safe action is played.
+        program_timeout: seconds for a turn of a program, and of a person without a page; None: `timeout`.
         time_bank: seconds that a person has in each match for turns that take longer; from 0 up.
         seed: the seed of the deals; None takes entropy from the operating system.
         server: where it listens; people need its access token to take a seat.
@@ -114,7 +115,8 @@ class TableHost(Server):
         )
         self._agents = {seat: player[1] for seat, player in enumerate(players) if player is not None}
         self._drivers: dict[int, AgentDriver] = {}
-        self._timeouts = {"person": timeout, "program": timeout if program_timeout is None else program_timeout}
+        short = timeout if program_timeout is None else program_timeout
+        self._timeouts = {"person": timeout, "program": short, "away": min(timeout, short)}
         self._banks = TimeBanks(time_bank)
         self._banked = 0  # the match that the banks belong to
         self._bank = 0.0  # of the acting player, when the turn began
@@ -215,7 +217,7 @@ class TableHost(Server):
 
     def _follow_turn(self) -> None:
         """Set the timer for the pending turn, and ask the program if it is a program's turn."""
-        due = None if self._stopping else self.session.due
+        due = None if self._stopping else self._due()
         before, left = self._timer.due, self._timer.left
         if before is not None and left is not None and before != due and before.who == "person":
             self._banks.turn_ended(before.seat, left)
@@ -230,6 +232,14 @@ class TableHost(Server):
             if due is not None and due.who == "program":
                 self._asking = asyncio.create_task(self._ask(due))
 
+    def _due(self) -> TableDue | None:
+        """Return the pending turn; of a person without a page it is "away", where the others have less time."""
+        due = self.session.due
+        away = due is not None and due.who == "person" and not self.session.seats[due.seat].here
+        if due is None or not away or self._timeouts["person"] <= self._timeouts["away"]:
+            return due
+        return due._replace(who="away")
+
     async def _ask(self, due: TableDue) -> None:
         """Ask a program until its turn is over: it may send messages first and decide later."""
         deadline = self._timer.deadline
@@ -242,7 +252,7 @@ class TableHost(Server):
             self._deliver(self.session.answered(due.turn, played.response, played.thoughts))
 
     def _ring(self, due: TableDue) -> None:
-        if due.who == "person":  # a program's driver has the same deadline
+        if due.who != "program":  # its driver has the same deadline
             self._fail(due.turn, "no answer in time")
 
     def _fail(self, turn: int, problem: str) -> None:

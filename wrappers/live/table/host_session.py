@@ -51,9 +51,12 @@ Sends: TypeAlias = list[Outgoing[ServerMessage]]
 
 
 class TableDue(NamedTuple):
-    """The pending turn: its number, its seat, and whether a program or a person has to answer."""
+    """The pending turn: its number, its seat, and whether a program or a person has to answer.
 
-    who: Literal["program", "person"]
+    The I/O shell may say that the person is away.
+    """
+
+    who: Literal["program", "person", "away"]
     seat: int
     turn: int
 
