@@ -291,7 +291,8 @@ def test_play_without_agents_is_a_match_with_you(capsys, monkeypatch):
     monkeypatch.setattr("sys.stdin", StringIO(""))
     code, out, err = run(capsys, "play", "kuhn")
     assert code == 2
-    assert "You are player_0; zoo:kuhn plays the others" in out
+    said = " ".join(out.replace("│", " ").split())
+    assert "Kuhn poker: Poker for two with three cards" in said and "You are player_0; zoo:kuhn plays player_1." in said
     assert "the input ended before the match" in err
 
 

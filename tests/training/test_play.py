@@ -1,6 +1,7 @@
 import io
 import json
 import re
+from dataclasses import replace
 
 import endpoint
 import numpy as np
@@ -9,6 +10,7 @@ from needs import library
 from parlour.envs import Action, GameEnv, game
 from parlour.training import cli
 from parlour.training.commands.lookup import agent
+from parlour.training.commands.play import _about
 from parlour.training.terminal.match import TerminalMatch
 from parlour.wrappers.agents.human import HumanAgent
 from parlour.wrappers.agents.language_model import Model
@@ -173,6 +175,15 @@ def test_a_choice_is_made_by_the_word_that_is_shown(name):
         assert len(lines) == len(kinds) and ("fold" not in kinds or lines[-1][1] == "fold")
         assert all(typed(number, state) == typed(word, state) for number, word in lines)
         env.step(int(generator.choice(table.mask(env.table, int(env.table.turn)).nonzero()[0])))
+
+
+@pytest.mark.parametrize(
+    ("rules", "aim"),
+    [("# Nim\n\nTake the\nlast stone.\n\n## Turns\n\nIn turn.", "Nim: Take the last stone."), ("Take it.", "Take it.")],
+)
+def test_a_match_begins_with_the_aim_of_the_game(rules, aim):
+    assert _about(replace(game("kuhn"), how_to_play=rules), ()) == aim
+    assert _about(replace(game("kuhn"), how_to_play=rules), ("a=1", "b=2")) == f"{aim} Options: a=1, b=2."
 
 
 def test_the_same_seed_is_the_same_match(heads_up):

@@ -153,8 +153,8 @@ def _with_you(game: GameArguments, players: PlayersArguments) -> PlayersArgument
 
 def _about(game: Game, options: Sequence[str]) -> str:
     """Return the name of the game, its aim in a sentence or two, and the options that were given."""
-    title, aim = rules_of(game).split("\n\n")[:2]
-    return " ".join([f"{title}: {aim}", *([f"Options: {', '.join(options)}."] if options else [])])
+    aim = ": ".join(rules_of(game).strip().split("\n\n")[:2])
+    return " ".join([*aim.split(), *([f"Options: {', '.join(options)}."] if options else [])])
 
 
 def _seated(game: GameArguments, players: AgentsArguments, seed: int | None) -> tuple[Game, list[Agent]]:
