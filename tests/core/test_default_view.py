@@ -48,6 +48,12 @@ def test_a_function_says_what_a_seat_may_not_know():
     assert choices(played(game, 2, 1)) == [[None, None], [2, 1]]
 
 
+def test_those_who_look_on_see_what_every_seat_may_know():
+    game = rock_paper_scissors.game()
+    for actions, seen in (((), [None, None]), ((2,), [None, None]), ((2, 1), [2, 1])):
+        assert game.public_turn_state(played(game, *actions).table).game_state == {"choice": seen}
+
+
 def test_what_is_hidden_is_loaded_as_it_is_in_the_blank_record():
     env = played(rock_paper_scissors.game(), 2)
     received = TurnState.from_json(env.turn_state("second").to_json())

@@ -180,7 +180,12 @@ def test_games_are_counted_where_they_were_played_and_few_deals_have_no_interval
     assert code == 0 and f"{few['rating']['mean']:.1f}" in out and "[" not in out.partition("written")[0]
     more = f"no intervals: they need {FEWEST} deals; the same command with --deals {FEWEST} goes on"
     assert more in " ".join(out.split())
-    for line in ("chips per game: the mean of all games", "player_0, player_1: this role alone", "half random: every"):
+    for line in (
+        "chips per game: the mean of all games",
+        "player_0, player_1: this role alone, with a scale of its own",
+        "half random: every",
+        "after: a policy of a separate",
+    ):
         assert line in " ".join(out.split())
     assert "has 9 deals of this player: no more are played" in said
 

@@ -296,7 +296,9 @@ class _Rating:
 def _show(facts: dict[str, Any], budget: BudgetArguments) -> None:
     """Print a result."""
     console, unit = Console(), facts["return"]["unit"]
-    title = f"{facts['player']} in {facts['game']}, pool {facts['pool']['version']}, {facts['deals']:,} deals"
+    games = facts["deals"] * len(facts["roles"]) * len(facts["members"])
+    played = f"{facts['deals']:,} deals, {games:,} games"
+    title = f"{facts['player']} in {facts['game']}, pool {facts['pool']['version']}, {played}"
     table = Table("", "rating, 95 %", unit, title=title)
     rows = [("all", facts), *facts["roles"].items()]
     for name, each in rows:
@@ -322,10 +324,10 @@ def _show(facts: dict[str, Any], budget: BudgetArguments) -> None:
 
 def _explained(facts: dict[str, Any]) -> list[str]:
     """Return what the columns and rows of a result are, a line each."""
-    best, unit, policy = facts["pool"]["best"], facts["return"]["unit"], f"zoo:{facts['game'].rpartition('-')[0]}"
+    best, unit = facts["pool"]["best"], facts["return"]["unit"]
     kinds = {
         "half random": "every second decision, by chance, is random",
-        "after": f"{policy} as it was after so many decisions of its training",
+        "after": "a policy of a separate, short training, as it was after so many decisions",
     }
     shown = [f"{kind}: {words}" for kind, words in kinds.items() if any(kind in name for name in facts["members"])]
     return [
@@ -333,9 +335,14 @@ def _explained(facts: dict[str, Any]) -> list[str]:
         f"rating: 0 is random play, 100 is {best} against the same opponents; in brackets the 95 % interval",
         f"{unit}: the mean of all games; in brackets the 95 % interval",
         "all: every deal is played in every role, so that good and bad luck cancel out",
-        f"{', '.join(facts['roles'])}: this role alone; its luck stays, so the interval is wider",
+        f"{', '.join(facts['roles'])}: this role alone, with a scale of its own (0: random play in this role, "
+        f"100: {best} in it); its luck stays, so the interval is wider",
         "; ".join(["against …: this opponent alone, in every role", *shown]),
         *(f"{name}: {COLUMNS[name]}" for name in ("skill", "exploitability") if facts[name] is not None),
-        *([f"replaced: {COLUMNS['replaced / 100 decisions'].partition('.')[0]}."] if facts["counts"] else []),
+        *(
+            [f"replaced: {COLUMNS['replaced / 100 decisions'].partition('.')[0]}; the page explains the other columns"]
+            if facts["counts"]
+            else []
+        ),
         "",
     ]
