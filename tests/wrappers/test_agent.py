@@ -278,6 +278,12 @@ def test_choices_are_named(line, complaint):
         parse(line, [AllowedAction("say", "", SAY)])
 
 
+def test_bounds_that_are_one_number_are_this_number():
+    whole = AllowedAction("raiseTo", "raise", {"amount": {"type": "integer", "minimum": 186, "maximum": 186}})
+    with pytest.raises(ValueError, match="amount must be 186, not 5"):
+        parse("raise 5", [whole])
+
+
 def test_a_person_who_has_gone(turn):
     with pytest.raises(EOFError):
         human("nonsense\n", turn)

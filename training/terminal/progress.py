@@ -90,5 +90,6 @@ def training_bar() -> Progress:
         TaskProgressColumn(),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
+        TextColumn("left"),
     )
     return _NotedBar(*columns, refresh_per_second=4, speed_estimate_period=300)

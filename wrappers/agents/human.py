@@ -359,6 +359,8 @@ def _bounds(field: Mapping[str, Any]) -> str:
         return f"{count} {numbers}, such as {','.join(['0'] * count)}"
     kind = KINDS.get(_kind(field), "a value")
     low, high = (bound if abs(bound or 0) < ENDLESS else None for bound in map(field.get, ("minimum", "maximum")))
+    if low is not None and low == high:
+        return f"{low:.15g}"
     return kind + (f" from {low:.15g}" if low is not None else "") + (f" to {high:.15g}" if high is not None else "")
 
 
