@@ -1,6 +1,7 @@
 """`parlour table`: what it makes of its options; the table itself is in tests/live."""
 
 import asyncio
+import re
 import shutil
 import ssl
 from urllib.parse import urlsplit
@@ -104,7 +105,9 @@ def test_a_lobby_offers_the_zoo_the_bots_and_own_policies_of_each_game(tmp_path)
 
 def test_a_lobby_says_how_long_each_game_of_the_suite_takes():
     suite = {game_id.partition("-")[0] for game_id, source in GAMES.items() if isinstance(source, str)}
-    minutes = {one.name: lobby._offer(one, (), hands=9).minutes for one in lobby._playable() if one.name in suite}
+    offers = [lobby._offer(one, (), hands=9) for one in lobby._playable() if one.name in suite]
+    assert not any(re.search(r"^\d|\d seats|^$", offer.sentence) for offer in offers)  # how many play is a choice
+    minutes = {offer.game: offer.minutes for offer in offers}
     assert minutes.keys() == suite and min(minutes.values()) >= 1
     assert (minutes["holdem"], minutes["mafia"], minutes["kuhn"]) == (5, 10, 1)
 

@@ -1,5 +1,6 @@
 """A page with the open tables of many games, their results and ratings: `parlour table --lobby`."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -160,9 +161,13 @@ def _offer(game: Game, policies: Sequence[str], hands: int) -> Offer:
 
 
 def _in_words(game: Game) -> tuple[str, str]:
-    """Return the heading and the first paragraph of the rules in words."""
+    """Return the heading and the first paragraph of the rules in words; without how many play, which is a choice."""
     heading, _, rest = how_to_play(game).strip().partition("\n")
-    return heading.removeprefix("# "), rest.strip().partition("\n")[0]
+    sentence = rest.strip().partition("\n")[0]
+    if has_seats(game.name):
+        sentence = re.sub(r"^\d+ (?:players[.:] (?:\d+ )?)?| for \d+ seats", "", sentence)
+        sentence = sentence[:1].upper() + sentence[1:]
+    return heading.removeprefix("# "), sentence
 
 
 def _table(
