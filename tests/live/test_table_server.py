@@ -120,16 +120,31 @@ async def test_a_table_whose_only_person_has_closed_the_page_goes_on_by_the_cloc
     async with TableHost(BARGAINING, [None, ("bot", Program(offering))], **limits) as host:
         async with person(host) as ann:
             token = await ann.sit()
-            await ann.turn()
+            before = (await ann.turn())["left"]
+            await asyncio.sleep(0.1)
         async with person(host) as ann:
             await ann.send("sit", token=token)
-            assert (await ann.turn())["left"] > 500_000  # who is back has the whole clock again
+            assert 500_000 < (await ann.turn())["left"] < before - 90  # the same deadline as before
             await asyncio.sleep(0.5)
             assert host.session.match.actions == 0
         async with person(host) as eve:
             await eve.until("seating", status="over")
             await eve.sit("Eve")
             await eve.turn()
+
+
+@on_loop
+async def test_a_page_that_is_loaded_again_and_again_does_not_hold_a_turn():
+    limits = {"timeout": 0.6, "program_timeout": 0.5, "time_bank": 0.4}
+    async with TableHost(BARGAINING, [None, ("bot", Program(offering))], **limits) as host:
+        async with person(host) as ann:
+            token = await ann.sit()
+            assert (await ann.turn())["bank"] == 400
+        while host.session.match.actions == 0:
+            async with person(host) as ann:
+                await ann.send("sit", token=token)
+                assert (await ann.turn())["left"] <= 1000
+                await asyncio.sleep(0.02)
 
 
 @on_loop

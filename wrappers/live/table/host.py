@@ -27,7 +27,7 @@ from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
 from ..common.agent_runner import AgentDriver
 from ..common.agent_turn import Turn
-from ..common.clock import Outgoing, SessionTimer, TimeBanks
+from ..common.clock import Deadline, Outgoing, SessionTimer, TimeBanks
 from ..common.connection import Connection, ConnectionLimits, Excess
 from ..common.page import page_routes
 from ..common.server import Server, ServerSettings
@@ -120,6 +120,7 @@ class TableHost(Server):
         self._banks = TimeBanks(time_bank)
         self._banked = 0  # the match that the banks belong to
         self._bank = 0.0  # of the acting player, when the turn began
+        self._turn: tuple[TableDue, Deadline] | None = None  # the pending turn, as it began
         self._lobby = lobby
         self._on_result = on_result if lobby is None else lobby.on_result
         self._ended: Any = None  # the latest match that has ended
@@ -216,21 +217,39 @@ class TableHost(Server):
     # Turns.
 
     def _follow_turn(self) -> None:
-        """Set the timer for the pending turn, and ask the program if it is a program's turn."""
+        """Set the timer for the pending turn, and ask the program if it is a program's turn.
+
+        A turn has one deadline. While its person is away the turn ends earlier; a return does not move the deadline.
+        """
         due = None if self._stopping else self._due()
-        before, left = self._timer.due, self._timer.left
-        if before is not None and left is not None and before != due and before.who == "person":
-            self._banks.turn_ended(before.seat, left)
-        if self._banked != self.session.matches:
-            self._banked = self.session.matches
-            self._banks.refill()
+        begins = due is None or self._turn is None or due.turn != self._turn[0].turn
+        if begins:
+            self._next_turn(due)
         self._bank = self._banks.left(due.seat) if due is not None and due.who == "person" else 0.0
-        if self._timer.follow(due, self._bank + (0.0 if due is None else self._timeouts[due.who])):
+        seconds = 0.0
+        if self._turn is not None:
+            seconds = self._turn[1].seconds if begins else self._turn[1].left
+        if due is not None and due.who == "away":
+            seconds = min(seconds, self._timeouts["away"])
+        if self._timer.follow(due, seconds):
             if self._asking is not None:
                 self._asking.cancel()
             self._asking = None
             if due is not None and due.who == "program":
                 self._asking = asyncio.create_task(self._ask(due))
+
+    def _next_turn(self, due: TableDue | None) -> None:
+        """Take what the turn before used from its person's bank, and set the deadline of the turn that begins."""
+        if self._turn is not None and self._turn[0].who != "program":
+            self._banks.turn_ended(self._turn[0].seat, self._turn[1].left)
+        if self._banked != self.session.matches:
+            self._banked = self.session.matches
+            self._banks.refill()
+        self._turn = None
+        if due is not None:
+            program = due.who == "program"
+            time = self._timeouts["program"] if program else self._timeouts["person"] + self._banks.left(due.seat)
+            self._turn = due, Deadline.after(time)
 
     def _due(self) -> TableDue | None:
         """Return the pending turn; of a person without a page it is "away", where the others have less time."""
