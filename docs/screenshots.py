@@ -22,7 +22,7 @@ SIZES = {
     "phone": {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True},
 }
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
-MINE, OVER = "body.mine #controls button[data-key]:enabled", "#status:text('over')"
+MINE, OVER = "body.mine #controls button[data-key]:enabled", "#status:text('is over')"
 LONGEST = 60_000
 """Milliseconds for a page to come to a state."""
 

@@ -4,7 +4,7 @@ import json
 
 WITHIN = 90_000  # milliseconds that anything may take on a busy machine
 MINE = "body.mine #controls button[data-key]:enabled"
-OVER = "#status:text('over')"
+OVER = "#status:text('is over')"
 DRAWN = "#board svg[role=img]:not(.face)"  # the server's picture
 BAD = ("error", "warning")
 

@@ -53,7 +53,7 @@ def test_a_person_takes_a_name_plays_a_trained_policy_and_is_rated(lobby):
         page.wait_for_selector("#seats li:has-text('<b>Ann</b> (you)')")
         assert complaints(page) == ""
         while True:
-            page.wait_for_selector(f"{MINE}, #status:text('over')")
+            page.wait_for_selector(f"{MINE}, #status:text('is over')")
             if "over" in page.inner_text("#status"):
                 break
             move(page, "pass")

@@ -54,7 +54,7 @@ def test_a_match_is_taken_home_and_followed_by_a_rematch_by_keyboard(table):
             assert replay.evaluate("document.documentElement.scrollWidth <= innerWidth")
         replay.close()
         page.keyboard.press("r")
-        page.wait_for_selector("#status:not(:has-text('over'))")
+        page.wait_for_selector("#status:not(:has-text('is over'))")
         assert page.is_hidden("#files")
         played(page)
 

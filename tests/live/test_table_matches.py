@@ -133,7 +133,7 @@ def test_holdem_is_played_to_the_end_and_no_card_is_seen_too_soon(table, tmp_pat
         sit(ann, "Ann")
         move(ann, "call")
         moves = 0
-        while ann.wait_for_selector(f"{MINE}, #status:text('over')").evaluate("node => node.matches('button')"):
+        while ann.wait_for_selector(f"{MINE}, #status:text('is over')").evaluate("node => node.matches('button')"):
             moves, turn = moves + 1, turn_of(ann)
             raises = ann.query_selector("[data-action=raiseTo]:enabled")
             if moves == 1 and raises:
@@ -148,7 +148,7 @@ def test_holdem_is_played_to_the_end_and_no_card_is_seen_too_soon(table, tmp_pat
         assert moves > 3
         ann.click("#again")
         ann.wait_for_selector(MINE)
-        eve.wait_for_selector("#status:not(:text('over'))")
+        eve.wait_for_selector("#status:not(:text('is over'))")
     hands = {entry["hand"]: entry for entry in match_log.read(log) if entry["kind"] == "hand"}
     assert set(hands) == {1, 2, 3, 4}
     first = next(i for i, one in enumerate(ann.traffic) if '"ended"' in one)
