@@ -5,7 +5,7 @@ It is for small games whose moves are action indices. A game whose hidden inform
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from reprlib import repr
@@ -179,18 +179,10 @@ class _DefaultView:
         return "ended" if table.done else "play"
 
     def game_state(self, table: Any, seat: int) -> dict[str, Any]:
-        return self._shown(table, [seat])
-
-    def public_state(self, table: Any) -> dict[str, Any]:
-        """Return what every seat may know."""
-        return self._shown(table, range(len(self.agents)))
-
-    def _shown(self, table: Any, seats: Iterable[int]) -> dict[str, Any]:
-        """Return the fields without the entries that are hidden from one of the seats."""
         shown: dict[str, Any] = {name: np.asarray(getattr(table, name)) for name in self.fields}
         for name in self.hides:
-            hidden = np.any([self.hidden_from(table, one, name) for one in seats], axis=0)
-            shown[name] = np.where(hidden, None, shown[name].astype(object))
+            values = shown[name].astype(object)
+            shown[name] = np.where(self.hidden_from(table, seat, name), None, values)
         return {name: values.tolist() for name, values in shown.items()}
 
     def outcome(self, table: Any, seat: int) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from math import isfinite
 from numbers import Real
 from typing import Any, NamedTuple
@@ -312,10 +312,10 @@ class Game(Immutable):
 
     @property
     def public_view(self) -> PublicView | None:
-        """The public view: the capability, or what the default view shows to every seat; None: there is none."""
+        """The public view: the capability, or what the default view shows if it hides nothing; None: there is none."""
         default = default_parts(self.view)
-        if self.capabilities.public_view is None and default is not None:
-            return PublicView(default.public_state)
+        if self.capabilities.public_view is None and default is not None and not default.hidden:
+            return PublicView(partial(default.game_state, seat=0))
         return self.capabilities.public_view
 
     def public_turn_state(self, table: Any, messages: Sequence[Message] = (), match_id: str = "") -> TurnState:

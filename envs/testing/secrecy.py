@@ -11,6 +11,7 @@ from . import differences
 from .shown import warn_of_fields
 from .trial import Chatter, NotTried, Trial, chooser
 
+HIDES_NOTHING = "the game hides nothing: its view shows every field of its own"
 NOTHING_LIKE_IT = "no two of the random episodes differ in hidden fields alone: give the game a view with `resample`"
 
 
@@ -64,7 +65,7 @@ def _hidden(table: Any, other: Any) -> bool:
 def _require_hidden(game: Game, hidden: bool) -> None:
     """Raise `NotTried` where nothing was hidden that a view could have shown."""
     if not hidden:
-        raise NotTried("the view shows the whole record" if not game.hidden else NOTHING_LIKE_IT)
+        raise NotTried(NOTHING_LIKE_IT if game.hidden else HIDES_NOTHING)
 
 
 def messages(trial: Trial) -> None:

@@ -232,7 +232,7 @@ async def test_a_game_without_a_drawing_has_no_picture_of_its_fields_which_the_p
 
 
 @on_loop
-async def test_those_who_look_on_see_the_board_of_a_small_game():
+async def test_where_nothing_is_hidden_those_who_look_on_see_the_board():
     async with (
         TableHost(nim.game(), [None, ("bot", Program(passing))]) as host,
         person(host) as ann,
@@ -249,6 +249,7 @@ def test_a_view_that_hides_something_has_no_public_view_of_a_game_before_it():
     open_view = nim.game().view
     own = replace(nim.game(), view=replace(open_view, game_state=lambda table, seat: {"heap": None}))
     assert own.public_view is None
+    assert replace(nim.game(), view=None, hidden=("heap",)).public_view is None
     assert replace(own, view=open_view).public_view is not None
 
 

@@ -310,6 +310,19 @@ def test_skill_counts_every_member_and_role_the_same():
     assert rate(pool, game, results)["skill"] is None
 
 
+def test_the_interval_of_the_skill_is_that_of_the_rating_where_hardly_a_game_is_left_out():
+    """Games of one deal share its luck: it cancels out over the roles, but for the game that is left out."""
+    pool = load_pool("kuhn")
+    luck = np.random.default_rng(1).normal(0, 1, 40)
+    results = np.stack([np.stack([luck, -luck], 1)] * len(pool.members))
+    results += np.random.default_rng(2).normal(0, 0.3, results.shape)
+    faulty = np.zeros(results.shape, bool)
+    faulty[0, 0, 0] = True
+    rated = rate(pool, pool.make_game(), results, faulty)
+    width = {name: rated[name]["high"] - rated[name]["low"] for name in ("rating", "skill")}
+    assert 0.9 * width["rating"] < width["skill"] < 1.5 * width["rating"]
+
+
 def test_a_checkpoint_may_be_the_best_member_and_plays_the_sample_games(tmp_path, capsys):
     assert load_pool("trust").best.startswith("after ")
     code, _, said = run(capsys, "reference", "trust", "equal", "--deals", "2", "--out", str(tmp_path))

@@ -308,8 +308,9 @@ def _skill(pool: Pool, results: Floats, clean: NDArray[np.bool_], whole: Score) 
     if counts.min() < 2:
         return None
     means = (results * clean).sum(axis=1) / counts
-    spread = ((results - means[:, None]) ** 2 * clean).sum(axis=1) / (counts - 1)
-    half = student_quantile(int(counts.min()) - 1) * float(np.sqrt((spread / counts).sum())) / means.size
+    # What each deal moves the mean by: the games of a deal share its luck.
+    moved = ((results - means[:, None]) * clean / counts[:, None]).sum(axis=(0, 2)) / means.size
+    half = student_quantile(moved.size - 1) * float(np.sqrt((moved**2).sum() * moved.size / (moved.size - 1)))
     mean = float(means.mean())
     score = Score(mean, mean - half, mean + half, int(counts.min()), int(clean.sum()), whole.unit)
     return on_scale(score, float(np.mean(pool.low)), float(np.mean(pool.high)))
