@@ -53,6 +53,8 @@ def public_view(trial: Trial) -> None:
         other = table.copy()
         game.view.resample(other, seat, generator)
         trial.same(differences.in_turn_state(seen, game.public_turn_state(other, match_id="m")))
+        text, other_text = (game.renderer.text(one, -1) for one in (table, other))
+        trial.require(text == other_text, "the rendered text for those who look on (seat -1) differs")
         hidden = hidden or _hidden(table, other)
     _require_hidden(game, hidden)
 

@@ -19,6 +19,7 @@ from parlour.envs import (
     Match,
     Payoffs,
     PublicView,
+    Renderer,
     Slice,
     VectorGame,
     compiled,
@@ -268,6 +269,15 @@ BROKEN = [
             KUHN, capabilities=Capabilities(public_view=PublicView(lambda table: three_cards.game_state(table, 0)))
         ),
         "TurnState differs in game_state.card",
+    ),
+    (
+        "secrecy of the public view",
+        replace(
+            KUHN,
+            capabilities=Capabilities(public_view=PublicView(lambda table: {})),
+            renderer=Renderer(lambda table, seat: str(three_cards.game_state(table, seat or 0))),  # −1: the last seat
+        ),
+        "the rendered text for those who look on",
     ),
     (
         "secrecy of messages",
