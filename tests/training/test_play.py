@@ -7,7 +7,21 @@ import endpoint
 import numpy as np
 import pytest
 from needs import library
-from parlour.envs import Action, GameEnv, game
+from parlour.envs import (
+    Action,
+    AgentResponse,
+    Encoder,
+    Game,
+    GameEnv,
+    Layout,
+    Payoffs,
+    Rules,
+    Slice,
+    game,
+    new_table,
+    with_required_fields,
+)
+from parlour.envs.core.registry import GAMES
 from parlour.training import cli
 from parlour.training.commands.lookup import agent
 from parlour.training.commands.play import _about
@@ -78,6 +92,89 @@ def test_a_villager_sees_nothing_of_the_night_and_no_vote_before_the_count():
     assert "p1 (you): say I suspect nobody yet" in text
     assert "nightAction" not in text
     assert re.search(r"p\d \(bot\): vote ─", text)
+
+
+class Playing:
+    """Plays this action at every turn."""
+
+    def __init__(self, response):
+        self.response = response
+
+    def respond(self, state):
+        return self.response
+
+
+@pytest.mark.parametrize("name", [*GAMES, "hidden_choices"])
+def test_what_is_said_of_anothers_action_differs_only_where_the_state_of_the_person_does(name):
+    table = hidden_choices() if name == "hidden_choices" else game(name)
+    env, generator = GameEnv(table), np.random.default_rng(1)
+    env.reset(seed=3)
+    for _ in range(8):
+        if env.table.done:
+            break
+        seat, indices = int(env.table.turn), table.mask(env.table, int(env.table.turn)).nonzero()[0]
+        kinds = {}
+        for index in generator.permutation(indices):
+            response = table.view.encode(env.table, int(index))
+            kinds.setdefault(response.action.action_type, []).append(response)
+        person, said = (seat + 1) % table.seats, {}
+        if person != seat:
+            for response in (response for same in kinds.values() for response in same[:2]):
+                twin, shown = env.clone(), []
+                agents = [Playing(response)] * table.seats
+                agents[person] = HumanAgent()
+                match = TerminalMatch(table, agents, ["someone"] * table.seats, screen())
+                match.show = lambda *what, shown=shown: shown.append(what)
+                match._turn(twin, None)
+                state = json.dumps(twin.turn_state(table.agents[person]).to_dict(), sort_keys=True)
+                assert said.setdefault(state, shown) == shown
+        env.step(int(generator.choice(indices)))
+
+
+def hidden_choices():
+    """A game of named actions that are hidden until both have chosen."""
+
+    def step(table, move):
+        table.choice[table.turn] = move
+        table.turn = table.turn + 1 if table.turn == 0 else -1
+        table.done = table.turn < 0
+
+    def reset(table):
+        table.choice[:], table.turn, table.done, table.rewards[:] = -1, 0, False, 0
+
+    def legal(table, mask):
+        mask[:] = 1
+
+    def observe(table, seat, at, out):
+        out[at.turn] = table.turn == seat
+
+    return Game(
+        name="hidden_choices",
+        agents=("first", "second"),
+        rules=Rules(
+            blank=new_table(with_required_fields(2, ("choice", "i4", 2))),
+            num_actions=3,
+            reset=reset,
+            step=step,
+            legal=legal,
+        ),
+        encoders={"v0": Encoder(Layout([Slice("turn", (1,), 0, 1, "whether")]), observe)},
+        payoffs=Payoffs(0, 0),
+        actions=("rock", "paper", "scissors"),
+        hidden=("choice",),
+        how_to_play="Both choose in secret.",
+    )
+
+
+def test_a_hidden_choice_is_not_told_and_an_open_one_is():
+    for table, bot, words in ((hidden_choices(), Action("paper"), "has chosen"), (game("kuhn"), Action("bet"), "bet")):
+        shown, person = [], HumanAgent()
+        match = TerminalMatch(table, [Playing(AgentResponse(bot)), person], ["bot", "me"], screen())
+        match.show = lambda *what, shown=shown: shown.append(what)
+        env = GameEnv(table)
+        env.reset(seed=1)
+        match._turn(env, None)
+        assert [headline for headline, *_ in shown] == [f"{table.agents[0]} (bot): {words}"]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from ...envs import Action, ActionResult, AgentResponse, Game, GameEnv, MessageScope, how_to_play
+from ...envs import Action, ActionResult, AgentResponse, Game, GameEnv, Match, MessageScope, TurnState, how_to_play
 from ...envs.core.counted import counted
 from ...envs.core.rng import streams
 from ...wrappers.agents.base import Agent, printable, sentence, thoughts
@@ -106,41 +106,63 @@ class TerminalMatch:
 
     def _episode(self, env: GameEnv, recorder: Recorder | None) -> None:
         while not env.table.done:
-            player = env.agent_selection
-            seat = self.game.agents.index(player)
-            who = self.agents[seat]
-            seen, phase, before = self._seen(env, seat), self._phase(env), self._text(env)
-            response, result = self._asked(who, env, recorder)
-            if result.ok:
-                self.totals = [total + float(env.table.rewards[i]) for i, total in enumerate(self.totals)]
-                if env.table.done:
-                    self.played, self._running = self.played + 1, False
-                if seen:
-                    did = _spoken(self._did(env, seat, response.action, before))
-                    then = "" if env.table.done or self._phase(env) == phase else f" ({phase})"  # the table is further
-                    self._show(env, f"{player} ({self._who(seat)}): {did}{then}", self._said(response))
-                    time.sleep(self.delay)
-                elif self._seen(env, seat):
-                    self._show(env, "others have chosen in secret")
-            elif seat == self.eyes:
-                self.console.print(result.error_detail or "", markup=False)
-            else:
-                raise ValueError(f"{self.names[seat]} answered {response}, refused: {result.error_detail}")
+            self._turn(env, recorder)
 
-    def _did(self, env: GameEnv, seat: int, action: Action, before: str) -> str:
-        """Return an action in words; of another player without its values, unless the table of a person tells them.
+    def _turn(self, env: GameEnv, recorder: Recorder | None) -> None:
+        """Ask the acting agent once, and show what it did."""
+        player = env.agent_selection
+        seat = self.game.agents.index(player)
+        who = self.agents[seat]
+        seen, phase, before = self._seen(env, seat), self._phase(env), env.match.clone()
+        response, result = self._asked(who, env, recorder)
+        if result.ok:
+            self.totals = [total + float(env.table.rewards[i]) for i, total in enumerate(self.totals)]
+            if env.table.done:
+                self.played, self._running = self.played + 1, False
+            if seen:
+                did = _spoken(self._did(env, seat, response.action, before))
+                then = "" if env.table.done or self._phase(env) == phase else f" ({phase})"  # the table is further
+                self._show(env, f"{player} ({self._who(seat)}): {did}{then}", self._said(response))
+                time.sleep(self.delay)
+            elif self._seen(env, seat):
+                self._show(env, "others have chosen in secret")
+        elif seat == self.eyes:
+            self.console.print(result.error_detail or "", markup=False)
+        else:
+            raise ValueError(f"{self.names[seat]} answered {response}, refused: {result.error_detail}")
 
-        `before` is its text before the action: an old line may be about another action.
+    def _did(self, env: GameEnv, seat: int, action: Action, before: Match) -> str:
+        """Return an action in words; of another player only what a person may know.
+
+        Its values are told if the person's table has them in a new line: an old one may be about another action. Its
+        type is told if the person's state tells it from the other types.
         """
         words = headline(action)
         line = f"{self.game.agents[seat]} {words}\n"
-        if self.eyes in (None, seat) or f"{self._text(env)}\n".count(line) > f"{before}\n".count(line):
+        old, new = (f"{self._text(table)}\n".count(line) for table in (before.table, env.table))
+        if self.eyes in (None, seat) or new > old:
             return words
-        return action.action_type
+        return action.action_type if self._differs(before, action) else "has chosen"
 
-    def _text(self, env: GameEnv) -> str:
+    def _differs(self, before: Match, action: Action) -> bool:
+        """Return whether every legal action of another type leads to another state of the viewer than this action."""
+        match = before.clone()
+        match.submit(self.game.agents[before.turn], action)
+        state = self._state(match)
+        for index in self.game.mask(before.table, before.turn).nonzero()[0].tolist():
+            if self.game.view.encode(before.table, index).action.action_type != action.action_type:
+                match = before.clone()
+                match.play(index, silent=True)
+                if self._state(match) == state:
+                    return False
+        return True
+
+    def _state(self, match: Match) -> TurnState:
+        return self.game.turn_state(match.table, self.eyes or 0, messages=())
+
+    def _text(self, table: Any) -> str:
         """Return the table as text, with what the viewer may know."""
-        return self.game.renderer.text(env.table, self.eyes)
+        return self.game.renderer.text(table, self.eyes)
 
     def _phase(self, env: GameEnv) -> str:
         return self.game.view.phase(env.table).lower().replace("_", " ")
@@ -179,7 +201,7 @@ class TerminalMatch:
         return "you" if seat == self.eyes else self.names[seat]
 
     def _show(self, env: GameEnv, headline: str, said: Sequence[str] = ()) -> None:
-        text = self._text(env)
+        text = self._text(env.table)
         if self.show is not None:
             self.show(headline, text, said)
         else:
