@@ -8,12 +8,13 @@ from dataclasses import replace
 from threading import Thread
 
 import nim
+import numpy as np
 import pytest
 import rock_paper_scissors
 from browser import until
 from layout import SIZES, flaws
 from parlour import envs
-from parlour.envs import Action, AgentResponse
+from parlour.envs import Action, AgentResponse, Renderer, new_table, with_required_fields
 from parlour.wrappers.live.table.host import TableHost
 from tables import DRAWN, MINE, OVER, WITHIN, move, passed, shown, sit, turn_of
 from written_game import written_game
@@ -312,7 +313,7 @@ def test_a_picture_of_ones_own_stands_for_the_fields_which_are_folded(browser, s
         page.wait_for_selector(MINE)
         assert words.all_text_contents() == ["rock", "0", "paper", "1"]
         facts = page.locator("#board dl").inner_text().splitlines()  # it stays open
-        assert facts == ["Last", "0, 1", "Won", "0, 1", "Played", "1"]
+        assert facts == ["Choice", "not known, none", "Last", "0, 1", "Won", "0, 1", "Played", "1"]
         assert flaws(page) == []
         for _ in range(4):
             turn = turn_of(page)
@@ -321,6 +322,80 @@ def test_a_picture_of_ones_own_stands_for_the_fields_which_are_folded(browser, s
             page.wait_for_selector(f"{MINE}, {OVER}")
         assert page.locator(".outcome td").all_inner_texts() == ["−1", "+1"]
         assert flaws(page) == []
+
+
+def fails(states):
+    raise KeyError("no such field")
+
+
+OWN = {
+    "my_card": 3,
+    "statements": 4,
+    "totals": 5,
+    "phase": 6,
+    "turns_left": 7,
+    "num_cards": 8,
+    "x": 9,
+    "inv": 10,
+    "exp": 11,
+    "rounds": 12,
+    "past_rounds": (13, 14),
+    "action_history": (15, 16),
+    "last_round": False,
+}
+
+
+@pytest.mark.parametrize("picture", [None, lambda states: "<svg xmlns='http://www.w3.org/2000/svg'/>", fails])
+def test_a_game_of_ones_own_shows_each_of_its_fields_whatever_its_name(browser, picture):
+    simple = nim.game()
+    fields = [(name, "i4", np.shape(value)) if value else (name, "?") for name, value in OWN.items()]
+    rules = replace(simple.rules, blank=new_table(with_required_fields(2, ("heap", "i4"), *fields), **OWN))
+    renderer = None if picture is None else Renderer(simple.renderer.text, picture)
+    with served(replace(simple, rules=rules, view=None, renderer=renderer), [("bot", Obliging()), None]) as url:
+        page = browser.new_context().new_page()
+        page.goto(url)
+        sit(page, "Ann")
+        page.wait_for_selector(MINE)
+        drawn = picture not in (None, fails)
+        assert page.locator("#board summary").count() == drawn
+        if drawn:
+            page.click("#board summary")
+        names, values = page.locator("#board dt").all_inner_texts(), page.locator("#board dd").all_inner_texts()
+        said = dict(zip(names, values, strict=True))
+        assert said == {
+            "Your card": "3",
+            "Heap": "20 before: 21",
+            "Statements": "4",
+            "Totals": "5",
+            "Phase": "6",
+            "Turns left": "7",
+            "Num cards": "8",
+            "X": "9",
+            "Inv": "10",
+            "Exp": "11",
+            "Rounds": "12",
+            "Past rounds": "13, 14",
+            "Action history": "15, 16",
+            "Last round": "no",
+        }
+
+
+class Zero:
+    def respond(self, state):
+        return AgentResponse(Action("report_value", {"report": 0}))
+
+
+def test_a_fact_that_happens_to_equal_what_was_won_stays_on_the_board(browser):
+    with served(envs.game("public_project"), [("zero", Zero()), None]) as url:
+        page = browser.new_context().new_page()
+        page.goto(url)
+        sit(page, "Ann")
+        page.wait_for_selector(MINE)
+        page.fill("input[type=number]", "0")
+        page.click(MINE)
+        page.wait_for_selector(OVER)
+        assert page.locator(".outcome td").all_inner_texts() == ["0", "0"]
+        assert "Reports" in page.locator("#board dt").all_inner_texts()
 
 
 def test_words_and_choices_are_asked_for_by_the_schemas(browser):

@@ -9,11 +9,12 @@ from importlib.resources import files
 
 import aiohttp
 import endpoint
+import nim
 import pytest
 from live.table_people import BARGAINING, Program, hanging, offering, on_loop, person, raising
 from needs import library
 from parlour import envs
-from parlour.envs import Action, AgentResponse
+from parlour.envs import Action, AgentResponse, new_table, with_required_fields
 from parlour.wrappers.agents.delayed import DelayedAgent
 from parlour.wrappers.agents.language_model import Model
 from parlour.wrappers.agents.llm import LLMAgent
@@ -23,7 +24,7 @@ from parlour.wrappers.live.common.page import HEADERS
 from parlour.wrappers.live.poker.host import PokerHost as PokerHost
 from parlour.wrappers.live.poker.table_data import PokerRules
 from parlour.wrappers.live.table import messages as m
-from parlour.wrappers.live.table.host import MESSAGE_LIMIT, TableHost, _warm_up
+from parlour.wrappers.live.table.host import MESSAGE_LIMIT, TableHost, _unset, _warm_up
 from parlour.wrappers.live.table.poker import PokerTable
 from parlour.wrappers.logs import match_log, recorder
 from parlour.wrappers.policies.loading import make_policy
@@ -210,8 +211,8 @@ async def test_the_page_is_served_with_its_policy_and_nothing_else():
                 "options": dict(BARGAINING.options),
                 "rules": envs.how_to_play(BARGAINING),
                 "meanings": {},
-                "unset": {},
-                "folds": False,
+                "unset": [],
+                "own": False,
                 "protocol": "turnstate",
                 "lobby": False,
             }
@@ -225,6 +226,24 @@ async def test_a_game_without_a_page_of_its_own_gets_the_general_one():
     async with TableHost(envs.game("three_cards"), [None, None]) as host, aiohttp.ClientSession() as http:
         reply = await http.get(f"{host.url}/facts.json")
         assert (await reply.json())["page"] == "any"
+
+
+@pytest.mark.parametrize(
+    ("begins", "adds", "nothing"), [(-1, 1, True), (-1, -3, False), (-10, 3, False), (-2, 0, False), (0, -1, False)]
+)
+def test_minus_one_stands_for_nothing_where_a_field_begins_with_it_and_never_falls_below(begins, adds, nothing):
+    def reset(table):
+        simple.rules.reset(table)
+        table.balance = begins
+
+    def step(table, action):
+        simple.rules.step(table, action)
+        table.balance += adds
+
+    simple = nim.game()
+    blank = new_table(with_required_fields(2, ("heap", "i4"), ("balance", "i4")))
+    game = replace(simple, rules=replace(simple.rules, blank=blank, reset=reset, step=step), view=None, renderer=None)
+    assert _unset(game) == (["balance"] if nothing else [])
 
 
 def test_the_page_writes_no_markup():

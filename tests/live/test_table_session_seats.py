@@ -1,9 +1,12 @@
 """The browser's table without a socket: seats and matches."""
 
+from dataclasses import replace
+
+import nim
 import pytest
 from live.table_room import Room
 from parlour import envs
-from parlour.envs import Action, AgentResponse
+from parlour.envs import Action, AgentResponse, Capabilities, Renderer
 from parlour.wrappers.live.common.tokens import admit_by_token
 from parlour.wrappers.live.table import messages as m
 from parlour.wrappers.live.table.host_session import TableDue
@@ -361,3 +364,33 @@ def test_the_same_seed_deals_the_same_matches():
 
     assert dealt(1) == dealt(1) != dealt(2)
     assert len(set(dealt(1))) == 3
+
+
+def test_a_picture_or_a_forecast_that_fails_is_none_and_is_logged_once(caplog):
+    def picture(states):
+        if not states[0].agent_id:
+            raise KeyError("own card")
+        return "<svg/>"
+
+    def forecasts(state):
+        raise ZeroDivisionError("division by zero")
+
+    game = replace(
+        nim.game(),
+        renderer=Renderer(nim.game().renderer.text, picture),
+        capabilities=Capabilities(forecasts=forecasts),
+    )
+    room = Room((None, "bot"), game, pictures=True)
+    token = room.sit(1, "Ann")
+    assert room.last(1, "state")["picture"] == "<svg/>"
+    room.connect(2).connect(3)
+    assert room.state(2)["game_state"] == {"heap": 21}
+    assert room.last(2, "state")["picture"] is None
+    room.take(room.table.disconnect(1)).connect(4).send(4, "sit", token=token)
+    assert room.last(4, "seated")["seat"] == 0
+    assert room.last(4, "state")["picture"] == "<svg/>"
+    assert room.act(4, "take_1")["ok"]
+    assert caplog.messages == [
+        "nim-v0: no forecast: ZeroDivisionError: division by zero",
+        "nim-v0: no picture: KeyError: 'own card'",
+    ]

@@ -20,6 +20,7 @@ from ....envs.core.game import Game
 from ....envs.core.how_to_play import how_to_play, meanings_of_words
 from ....envs.core.match import Match
 from ....envs.core.options import seconds
+from ....envs.core.rng import streams
 from ....envs.render.svg import plain
 from ... import replay
 from ...agents.base import Agent
@@ -50,6 +51,8 @@ MESSAGE_LIMIT = 2**17
 RATE = 20.0
 """Messages per second on one connection."""
 MOST_CLIENTS = 200
+EPISODES = 20
+"""The number of random episodes in which fields are looked at."""
 NO_TOKEN = "sitting down needs the link that holds this table's key"
 EXCESS_CODES = {Excess.RATE: messages.RATE_LIMIT_EXCEEDED, Excess.LENGTH: messages.VALIDATION_ERROR}
 
@@ -317,22 +320,31 @@ def page(game: Game, **facts: Any) -> list[web.RouteDef]:
     game_facts = {"game": game.name, "page": game.name if own else "any", "seats": game.seats}
     game_facts |= {"unit": game.payoffs.reward_name, "options": options, "rules": how_to_play(game)}
     game_facts |= {"meanings": meanings_of_words(game), "unset": _unset(game)}
-    game_facts |= {"folds": default_parts(game.view) is not None and game.renderer.picture is not plain}
+    game_facts |= {"own": default_parts(game.view) is not None}
     return page_routes(PAGE, game_facts | facts, more=SHARED)
 
 
-def _unset(game: Game) -> dict[str, int]:
-    """Return the fields of a small game that are below 0 as it begins, with that number: it stands for nothing."""
+def _unset(game: Game) -> list[str]:
+    """Return the fields of a small game in which −1 stands for nothing.
+
+    They begin each episode at −1 in all entries, and nothing lower is in them in some random episodes.
+    """
     view = default_parts(game.view)
     if view is None:
-        return {}
-    table = game.tables(1)[0]
-    game.rules.reset(table)
-    fields = {name: np.asarray(table[name]) for name in view.fields}
-    below = {
-        name: value for name, value in fields.items() if value.dtype.kind == "i" and value.size and value.max() < 0
-    }
-    return {name: int(value.max()) for name, value in below.items()}
+        return []
+    table, generator, names = game.tables(1)[0], np.random.default_rng(0), view.fields
+    for stream in streams(0, EPISODES):
+        table.stream = stream
+        game.rules.reset(table)
+        names = [name for name in names if _integers(table[name]) and np.all(table[name] == -1)]
+        while names and not table.done:
+            game.rules.play(table, int(generator.choice(game.mask(table, int(table.turn)).nonzero()[0])))
+            names = [name for name in names if np.min(table[name]) >= -1]
+    return names
+
+
+def _integers(values: Any) -> bool:
+    return np.asarray(values).dtype.kind == "i" and np.size(values) > 0
 
 
 def _warm_up(game: Game) -> None:

@@ -7,6 +7,7 @@ stays taken, because that person has seen hidden information. So it is with a pe
 time of a turn is over, until that person comes back.
 """
 
+import logging
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -44,6 +45,8 @@ from .messages import (
 
 LIMITS = MatchLimits(actions=None, attempts=20)
 """The number of refused answers in one turn after which the safe action is played; people mistype."""
+
+logger = logging.getLogger(__name__)
 
 
 Sends: TypeAlias = list[Outgoing[ServerMessage]]
@@ -147,6 +150,7 @@ class TableHostSession:
         self._admit = admit or admit_by_token(None, "")
         self._new_token = token
         self._pictures = pictures
+        self._failed: set[str] = set()  # what the game could not make
 
     # For the I/O shell.
 
@@ -375,13 +379,24 @@ class TableHostSession:
             shown = seat, State(turn=-1 if hidden else self.turn, turn_state=state)
             if self._latest.get(client) != shown:
                 self._latest[client] = shown
-                drawn = self.game.renderer.picture([state]) if self._pictures else None
+                drawn = self._of_game("picture", self.game.renderer.picture, [state]) if self._pictures else None
                 forecasts = self.game.capabilities.forecasts
-                pays = forecasts(state) if forecasts is not None and state.is_my_turn else None
+                asked = forecasts is not None and state.is_my_turn
+                pays = self._of_game("forecast", forecasts, state) if asked else None
                 sends.append(
                     Outgoing(client, State(turn=shown[1].turn, turn_state=state, picture=drawn, forecasts=pays))
                 )
         return sends
+
+    def _of_game(self, what: str, function: Any, argument: Any) -> Any:
+        """Return what the game makes for the page; None if it fails, which is logged once. The page does without."""
+        try:
+            return function(argument)
+        except Exception as error:
+            if what not in self._failed:
+                self._failed.add(what)
+                logger.warning("%s: no %s: %s: %s", self.game.id, what, type(error).__name__, error)
+            return None
 
     def _seatings(self) -> Sends:
         return [Outgoing(client, self._seating(client)) for client in self._clients]

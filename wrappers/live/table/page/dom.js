@@ -69,9 +69,7 @@ export function number(value) {
 }
 
 /** What short words in names of the protocol stand for; a game adds its own. */
-export const MEANINGS = new Map(
-  Object.entries({ min: "minimum", max: "maximum", exp: "expected", contribs: "contributions", inv: "investment", vcm: "voluntary contributions" }),
-);
+export const MEANINGS = new Map(Object.entries({ min: "minimum", max: "maximum", contribs: "contributions" }));
 
 /**
  * A name of the protocol as people write it: "submit_quantity" is "Submit quantity".

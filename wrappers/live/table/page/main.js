@@ -38,12 +38,18 @@ const text = byId("text", HTMLInputElement);
 
 const NAME = "parlour.name";
 const TALK = "message_only"; // the message box does that
+/** Short words of single games; in another game they may be something else. @type {Record<string, Record<string, string>>} */
+const SHORT = {
+  common_agency: { exp: "expected" },
+  sequential_investment: { inv: "investment" },
+  voluntary_contribution: { vcm: "voluntary contributions" },
+};
 
 /** @type {Facts} */
 const facts = await (await fetch("facts.json")).json();
 /** @type {GamePage} */
 const game = (await import(`./games/${facts.page}.js`)).default;
-for (const [short, meaning] of Object.entries(facts.meanings)) MEANINGS.set(short, meaning);
+for (const [short, meaning] of Object.entries({ ...SHORT[facts.game], ...facts.meanings })) MEANINGS.set(short, meaning);
 const about = game.about(facts.options);
 const title = game.title || words(heading(facts.rules) || facts.game);
 const aim = about.length ? [] : inShort(facts.rules); // stands on the board
@@ -51,7 +57,7 @@ const aim = about.length ? [] : inShort(facts.rules); // stands on the board
 const client = facts.protocol === "poker" ? new PokerClient(show, facts) : new TurnStateClient(show);
 client.view.unit = facts.unit;
 client.view.unset = facts.unset;
-client.view.folds = facts.folds;
+client.view.own = facts.own;
 
 let shown = ""; // the turn that the controls are for
 let planned = false; // whether the choice before the turn is made

@@ -112,8 +112,8 @@ export interface View {
   /** What payoffs are counted in, plural. */
   unit: string;
   /** See `Facts`. */
-  unset: Record<string, number>;
-  folds: boolean;
+  unset: string[];
+  own: boolean;
 }
 
 /** A protocol, as the page uses it. */
@@ -144,10 +144,10 @@ export interface Facts {
   seats: number;
   /** What payoffs are counted in, plural. */
   unit: string;
-  /** The number that stands for nothing in a field, such as −1 for no choice. */
-  unset: Record<string, number>;
-  /** The game's own picture stands for the fields of its record. */
-  folds: boolean;
+  /** The fields in which −1 stands for nothing, such as no choice. */
+  unset: string[];
+  /** The state is the game's record, field by field: no name has a meaning of its own. */
+  own: boolean;
   /** What short words in names stand for in this game. */
   meanings: Record<string, string>;
   /** How it is played, as Markdown. */

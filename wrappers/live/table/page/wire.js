@@ -169,7 +169,7 @@ export function blankView() {
     watchers: 0,
     match: 0,
     unit: "points",
-    unset: {},
-    folds: false,
+    unset: [],
+    own: false,
   };
 }

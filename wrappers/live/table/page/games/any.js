@@ -18,13 +18,15 @@ export default {
   draw(view, _act, options) {
     const before = cleared(view, stateBefore(view)?.game_state);
     const { phase = "", game_over: over } = view.state ?? {};
+    const folds = view.own && view.picture !== ""; // the picture stands for the fields
     const game = cleared(view, view.state?.game_state);
-    const round = game.rounds > 1 ? `, round ${Math.min(game.round_number + 1, game.rounds)} of ${game.rounds}` : "";
+    const round = !view.own && game.rounds > 1 ? `, round ${Math.min(game.round_number + 1, game.rounds)} of ${game.rounds}` : "";
     const entries = Object.entries(game).sort(([one], [other]) => Number(isOwn(other)) - Number(isOwn(one)));
-    const facts = entries.filter(([name, value]) => !ELSEWHERE.test(name) && !blank(value) && !isSaid(view, game, name));
+    const isElsewhere = (/** @type {string} */ name) => !view.own && (ELSEWHERE.test(name) || isSaid(view, game, name));
+    const facts = entries.filter(([name, value]) => folds || !(blank(value) || isElsewhere(name)));
     const lists = facts.filter(([, value]) => rowsOf(view, value).length);
     const ofThings = tabled(facts.filter(([, value]) => isOfThings(view, value)));
-    const fixed = facts.filter(([name, value]) => value === options[name]);
+    const fixed = facts.filter(([name, value]) => !folds && value === options[name]);
     const plain = facts.filter((one) => ![...lists, ...ofThings, ...fixed].includes(one));
     const said = [
       el("dl", { class: "facts" }, ...plain.flatMap(([name, value]) => fact(view, name, value, before[name]))),
@@ -32,11 +34,11 @@ export default {
       ...lists.map(([name, value]) => list(view, name, rowsOf(view, value))),
     ];
     return [
-      ...(over || view.folds ? [] : [el("p", { class: "big" }, words(phase) + round)]),
+      ...(over || folds ? [] : [el("p", { class: "big" }, words(phase) + round)]),
       ...outcome(view, true),
-      ...(view.folds ? folded(said) : said),
-      ...rounds(view, game),
-      ...(over ? [] : actions(view, game)),
+      ...(folds ? folded(said) : said),
+      ...(view.own ? [] : rounds(view, game)),
+      ...(over || view.own ? [] : actions(view, game)),
       ...(fixed.length ? [el("p", {}, ...fixed.flatMap(([name, value], i) => [i ? " · " : "", `${label(name)}: `, ...word(view, value)]))] : []),
     ];
   },
@@ -109,8 +111,8 @@ function changed(value, old) {
  */
 function cleared({ unset }, game = {}) {
   const worded = (/** @type {string} */ name) =>
-    JSON.parse(JSON.stringify(game[name]), (_, part) => (part === unset[name] ? NONE : part));
-  return Object.fromEntries(Object.keys(game).map((name) => [name, name in unset ? worded(name) : game[name]]));
+    JSON.parse(JSON.stringify(game[name]), (_, part) => (part === -1 ? NONE : part));
+  return Object.fromEntries(Object.keys(game).map((name) => [name, unset.includes(name) ? worded(name) : game[name]]));
 }
 
 /**
@@ -123,8 +125,9 @@ function isSaid(view, game, name) {
   const { outcome } = view.state ?? {};
   const value = game[name];
   if (isRecord(value)) {
-    const rows = new Map(outcome?.payoffs?.map((row) => [row.agent_id, Object.values(row)]));
-    return Object.entries(value).every(([agent, one]) => typeof one === "number" && rows.get(agent)?.includes(one));
+    const column = name === "current_offer" ? "share" : name.replace(/s$/, "");
+    const rows = new Map(outcome?.payoffs?.map((/** @type {any} */ row) => [row.agent_id, row[column]]));
+    return Object.entries(value).every(([agent, one]) => one !== undefined && rows.get(agent) === one);
   }
   if (name.endsWith("last_round")) return value === false;
   if (name !== "my_role") return typeof value === "number" && outcome?.[name] === value;
