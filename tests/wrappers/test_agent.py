@@ -9,7 +9,7 @@ from parlour import envs
 from parlour.envs import Action, AgentResponse, AllowedAction, MessageScope
 from parlour.envs.core.turn_state import Message
 from parlour.wrappers.agents.base import Agent, sentence
-from parlour.wrappers.agents.human import HumanAgent, _choices, parse
+from parlour.wrappers.agents.human import HumanAgent, _choices, _for_people, _help, parse
 from parlour.wrappers.agents.policy import PolicyAgent
 
 
@@ -181,6 +181,102 @@ def test_words_that_several_choices_share_name_none_of_them():
             parse(line, offers)
         named = re.findall("stake|insure|leave", str(refused.value))
         assert named == (["stake", "insure"] if word else ["stake", "insure", "leave"])
+
+
+def offer(action_type="vote", description="", **properties):
+    return AllowedAction(action_type, description, {"properties": properties, "required": [*properties]})
+
+
+WHOLE = {"type": "integer", "minimum": 4, "maximum": 9}
+LAST = WHOLE | {"maximum": 4}
+
+
+@pytest.mark.parametrize(
+    ("choice", "shown", "lines", "payload"),
+    [
+        (
+            offer("play", "", action={"type": "integer", "enum": [1]}),
+            "play [1]",
+            ("play", "play 1", "1"),
+            {"action": 1},
+        ),
+        (
+            offer(target={"enum": ["a"]}),
+            "vote [a]",
+            ("vote", "vote a", "a", "1", "1 a", "vote target=a"),
+            {"target": "a"},
+        ),
+        (offer("raise", "", amount=LAST), "raise [4]", ("raise", "raise 4", "4", "raise to 4"), {"amount": 4}),
+        (
+            offer("kill", "", kind={"enum": ["K"]}, n=WHOLE),
+            "kill [K] <n: a whole number from 4 to 9>",
+            ("kill 5", "kill K 5", "5", "K 5", "kill n=5"),
+            {"kind": "K", "n": 5},
+        ),
+    ],
+)
+def test_a_value_that_is_the_only_one_is_shown_and_may_be_typed(choice, shown, lines, payload):
+    assert _choices([choice]) == f" 1 {shown}"
+    for offers in ([choice], [choice, AllowedAction("pass")]):
+        for line in lines if len(offers) == 1 else [line for line in lines if line[0] in choice.action_type[0] + "1"]:
+            assert parse(line, offers) == Action(choice.action_type, payload)
+    with pytest.raises(ValueError, match=r"must be|is too much"):
+        parse(f"{choice.action_type} b", [choice])
+
+
+def test_a_name_of_a_number_is_only_that_number():
+    bet = offer("raiseTo", "raise to 4 to 9 (9 is all-in)", amount=WHOLE)
+    say = offer("say", "say (9 is all-in)", text={"type": "string"})
+    for line in ("raise all-in", "raise to all in", "all in", "Allin", "1 all in", "raise amount=all-in"):
+        assert parse(line, [bet, say]) == Action("raiseTo", {"amount": 9})
+    assert parse("raise to 6", [bet, say]) == Action("raiseTo", {"amount": 6})
+    for text in ("I am all in", "all in", "to all in", "to all"):
+        assert parse(f"say {text}", [bet, say]) == parse(f"2 {text}", [bet, say]) == Action("say", {"text": text})
+    for line in ("all in", "all-in", "ALLIN 5"):
+        with pytest.raises(ValueError, match=r"^'all-in' is not one of call, fold$"):
+            parse(line, [AllowedAction("call"), AllowedAction("fold")])
+
+
+@pytest.mark.parametrize(
+    ("field", "line", "value", "shown"),
+    [
+        (None, "do 5", 5, "a value"),  # required, and not described
+        ({"type": "array"}, "do [[1,2],[3,4]]", [[1, 2], [3, 4]], "a value"),
+        ({"type": "array"}, "do [1,2],[3,4]", [[1, 2], [3, 4]], "a value"),
+        (
+            {"type": "array", "items": WHOLE, "minItems": 2, "maxItems": 2},
+            "do 4,5",
+            [4, 5],
+            "2 whole numbers from 4 to 9, such as 4,4",
+        ),
+    ],
+)
+def test_schemas_of_other_platforms_are_read(field, line, value, shown):
+    schema = {"properties": {} if field is None else {"x": field}, "required": ["x"]}
+    choice = AllowedAction("do", "", schema)
+    assert _choices([choice]) == f" 1 do <x: {shown}>"
+    assert parse(line, [choice]) == Action("do", {"x": value})
+
+
+def test_what_no_value_fits_is_refused_in_words():
+    offers = [offer(target={"enum": []}), AllowedAction("pass")]
+    assert "vote <target: no value at all>" in _choices(offers)
+    with pytest.raises(ValueError, match="target must be no value at all, not a"):
+        parse("vote a", offers)
+    assert parse("pass", offers) == Action("pass")
+    with pytest.raises(ValueError, match="x must be a value, not 1,"):
+        parse("do 1,", [offer("do", x={"type": "array"})])
+
+
+@pytest.mark.parametrize("name", ["holdem", "kuhn", "mafia", "tangram", "ultimatum", "multi_issue_bargaining"])
+def test_the_example_of_help_is_a_choice_that_is_offered(name):
+    env = envs.make(name)
+    env.reset(seed=1)
+    offers = _for_people(env.turn_state(env.agent_selection).allowed_actions)
+    examples = re.search(r'as in "(.*)" or "(.*)"', _help(offers)).groups()
+    actions = [parse(example, offers) for example in examples]
+    assert actions[0] == actions[1]
+    assert env.submit(env.agent_selection, actions[0]).ok
 
 
 class Tty(io.StringIO):

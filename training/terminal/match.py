@@ -16,7 +16,7 @@ from ...envs import Action, ActionResult, AgentResponse, Game, GameEnv, Match, M
 from ...envs.core.counted import counted
 from ...envs.core.rng import streams
 from ...wrappers.agents.base import Agent, printable, sentence, thoughts
-from ...wrappers.agents.human import HumanAgent
+from ...wrappers.agents.human import HumanAgent, typed_word
 from ...wrappers.agents.llm import LLMAgent, statistics_of
 from ...wrappers.agents.model_calls import ModelError, ModelStatistics, columns
 from ...wrappers.logs.match_log import MatchLog
@@ -120,7 +120,7 @@ class TerminalMatch:
             if env.table.done:
                 self.played, self._running = self.played + 1, False
             if seen:
-                did = _spoken(self._did(env, seat, response.action, before))
+                did = self._did(env, seat, response.action, before)
                 then = "" if env.table.done or self._phase(env) == phase else f" ({phase})"  # the table is further
                 self._show(env, f"{player} ({self._who(seat)}): {did}{then}", self._said(response))
                 time.sleep(self.delay)
@@ -132,7 +132,7 @@ class TerminalMatch:
             raise ValueError(f"{self.names[seat]} answered {response}, refused: {result.error_detail}")
 
     def _did(self, env: GameEnv, seat: int, action: Action, before: Match) -> str:
-        """Return an action in words; of another player only what a person may know.
+        """Return an action in words: a person's own in those that are typed; of another only what the person may know.
 
         Its values are told if the person's table has them in a new line: an old one may be about another action. Its
         type is told if the person's state tells it from the other types.
@@ -140,9 +140,11 @@ class TerminalMatch:
         words = headline(action)
         line = f"{self.game.agents[seat]} {words}\n"
         old, new = (f"{self._text(table)}\n".count(line) for table in (before.table, env.table))
-        if self.eyes in (None, seat) or new > old:
-            return words
-        return action.action_type if self._differs(before, action) else "has chosen"
+        if seat == self.eyes:
+            return _spoken(words, typed_word(action.action_type, self.game.allowed_actions(before.table)))
+        if self.eyes is None or new > old:
+            return _spoken(words)
+        return _spoken(action.action_type) if self._differs(before, action) else "has chosen"
 
     def _differs(self, before: Match, action: Action) -> bool:
         """Return whether every legal action of another type leads to another state of the viewer than this action."""
@@ -275,10 +277,15 @@ def headline(action: Action) -> str:
     return sentence(action, _short)
 
 
-def _spoken(did: str) -> str:
-    """Return an action with the words of its type apart: ``raise to 6`` for ``raiseTo 6``."""
+def _spoken(did: str, typed: str = "") -> str:
+    """Return an action with the words of its type apart, or with the word that is typed, unless they begin with it.
+
+    >>> _spoken("raiseTo 6", "raise"), _spoken("submit_commitment 3", "commit")
+    ('raise to 6', 'commit 3')
+    """
     kind, *values = did.split(" ")
-    return " ".join([re.sub(r"(?<=[a-z])(?=[A-Z])|_", " ", kind).lower(), *values])
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])|_", " ", kind).lower()
+    return " ".join([words if f"{words} ".startswith(f"{typed} ") or not typed else typed, *values])
 
 
 def _short(value: Any) -> str:
