@@ -90,6 +90,18 @@ def test_one_button_opens_the_usual_table_and_every_game_says_how_long_it_takes(
         assert page.inner_text("#title") == "Kuhn poker"
 
 
+def test_the_usual_table_of_a_game_for_any_number_of_seats_has_the_usual_number(lobby):
+    with lobby("cournot") as visit:
+        page = visit(**DESK)
+        page.wait_for_selector("#enter:visible")
+        assert page.inner_text("#usual") == "Play now Cournot competition, 2 players, about 1 minute"
+        assert page.inner_text("#what").startswith("2 to ")
+        enter(page, "Ann")
+        page.click("#now")
+        page.wait_for_selector("#seats li:has-text('Ann (you)')")
+        assert page.locator("#seats li").count() == 2
+
+
 def test_two_people_meet_at_a_table_by_its_link(lobby):
     with lobby("bargaining", "--access-token", "open sesame") as visit:
         ann, bob = visit(**DESK), visit(key=False, **PHONE)

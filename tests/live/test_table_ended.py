@@ -26,6 +26,7 @@ from parlour.wrappers.live.table.ended_matches import EndedMatches
 from parlour.wrappers.live.table.hand_histories import NotingAgent, PokerHands
 from parlour.wrappers.live.table.host import TableHost
 from parlour.wrappers.live.table.poker import PokerTable
+from parlour.wrappers.live.table.table_result import PlayerResult, TableResult
 from parlour.wrappers.replay.phh_writer import phhs
 
 KUHN = envs.game("kuhn")
@@ -51,6 +52,19 @@ async def got(http, url, token=None):
 # Matches of any game.
 
 
+def test_a_status_line_names_a_few_players_and_no_name_reads_as_more_of_it():
+    results = Results(KUHN)
+    for number, name in enumerate(["Ann", "Bob", "Eve, +99 chips", "Dan", "Zoe"]):
+        results.add(TableResult((PlayerResult(name, False, number), PlayerResult("bot", True, -number)), "over"))
+    assert results.counts() == {"matches": 5}
+    assert results.in_words() == "chips: 'Zoe' +4 · 'Dan' +3 · 'Eve, +99 chips' +2 · 'Bob' +1 · and 2 others"
+
+
+def test_hands_are_what_a_game_calls_hands():
+    assert Results(envs.game("holdem")).counts() == {"hands": 0}
+    assert Results(replace(KUHN, payoffs=replace(KUHN.payoffs, episode_name="hand"))).counts() == {"hands": 0}
+
+
 @on_loop
 async def test_a_match_that_has_ended_can_be_taken_home_with_what_the_program_thought_and_none_before():
     results = Results(KUHN)
@@ -67,7 +81,7 @@ async def test_a_match_that_has_ended_can_be_taken_home_with_what_the_program_th
         await ann.act(first["turn"], "pass")
         assert (await ann.turn())["turn_state"]["game_over"]
         assert results.counts() == {"matches": 1}
-        assert results.in_words() in ("chips: bot +1 · Ann -1", "chips: bot -1 · Ann +1")
+        assert results.in_words() in ("chips: 'bot' +1 · 'Ann' -1", "chips: 'Ann' +1 · 'bot' -1")
         status, log, headers = await got(http, f"{host.url}/ended/log.jsonl")
         entries = [json.loads(line) for line in log.splitlines()]
         assert (status, headers["Content-Disposition"]) == (200, 'attachment; filename="kuhn-log.jsonl"')
@@ -341,10 +355,11 @@ async def test_hands_show_a_reader_the_own_cards_and_those_that_were_shown_and_t
         assert (await log(file="replay.html"))[0] == 409  # the table goes on
         assert (await log("made up"))[0] == 400
         assert (await log(file="x"))[0] == 404
+        assert results.counts() == {"hands": 1}
         await asyncio.gather(ann.play(2, "fold"), bob.play(2, "fold"))
         await ann.ended()
         assert results.counts() == {"hands": 3}
-        won = re.findall(r"(\w[\w ]*) ([+-]\d+)", results.in_words().removeprefix("chips: "))
+        won = re.findall(r"'(\w[\w ]*)' ([+-]\d+)", results.in_words().removeprefix("chips: "))
         assert {name for name, _ in won} == {"Ann", "Bob", "caller", "caller 2"} and sum(
             int(chips) for _, chips in won
         ) == 0

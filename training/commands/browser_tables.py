@@ -2,11 +2,13 @@
 
 import asyncio
 from collections.abc import Sequence
+from operator import itemgetter
 from socket import AF_INET, SOCK_DGRAM, gethostname, socket
 from typing import Any
 from urllib.parse import quote
 
 from ...envs import Game
+from ...envs.core.counted import counted
 from ...wrappers.agents.delayed import DelayedAgent
 from ...wrappers.live.common.names import short_name
 from ...wrappers.live.table.host import TableHost
@@ -20,6 +22,8 @@ from .searching import searching_agents
 
 POKER = "holdem"
 """The game that is played at a table of the poker host, where stacks carry over from hand to hand."""
+MOST_NAMES = 4
+"""The most players that a status line names."""
 NO_MODEL = PromptArguments()
 
 
@@ -27,7 +31,7 @@ class Results:
     """What was played at a table, and what the players won there in all."""
 
     def __init__(self, game: Game) -> None:
-        self._episodes = "hands" if game.name == POKER else "matches"
+        self._episodes = "hands" if game.payoffs.episode_name == "hand" else "matches"
         self._unit = game.payoffs.reward_name
         self._played = 0
         self._won: dict[str, float] = {}
@@ -43,9 +47,12 @@ class Results:
         return {self._episodes: self._played}
 
     def in_words(self) -> str:
-        """Return what each player won; empty before the first result."""
-        won = " · ".join(f"{name} {amount:+,.10g}" for name, amount in self._won.items())
-        return f"{self._unit}: {won}" if won else ""
+        """Return what the players with the greatest sums have won in all; empty before the first result."""
+        greatest = sorted(self._won.items(), key=itemgetter(1), reverse=True)
+        won = [f"{name!r} {amount:+,.10g}" for name, amount in greatest[:MOST_NAMES]]
+        if len(greatest) > MOST_NAMES:
+            won.append(f"and {counted(len(greatest) - MOST_NAMES, 'others')}")
+        return f"{self._unit}: {' · '.join(won)}" if won else ""
 
 
 Players = Sequence[tuple[str, DelayedAgent] | None]

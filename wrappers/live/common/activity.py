@@ -104,7 +104,8 @@ class Activity:
 
     Attributes:
         counts: returns numbers by the names in `COUNTERS` and `GAUGES`; those of the agent and the link are added.
-        score: returns what was won on average, with its unit and interval, in words; empty: it is not known.
+        score: returns what was won, with its unit, in words: of an agent the mean with its interval, of a table each
+            player's sum; empty: it is not known.
         statistics: the agent's counters; None: there is no agent, or many.
         models: returns what the answers of language models came to, by seat or name.
         link: the agent's connection to the platform; None: the platform connects to us.

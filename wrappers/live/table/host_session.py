@@ -20,6 +20,7 @@ from ....envs.core.counted import counted
 from ....envs.core.game import Game
 from ....envs.core.match import Match
 from ....envs.core.turn_state import AgentResponse
+from ...logs.log_text import describe_error
 from ..common.clock import Outgoing
 from ..common.match_session import MatchLimits, MatchSession
 from ..common.names import folded, problem_of
@@ -395,7 +396,7 @@ class TableHostSession:
         except Exception as error:
             if what not in self._failed:
                 self._failed.add(what)
-                logger.warning("%s: no %s: %s: %s", self.game.id, what, type(error).__name__, error)
+                logger.warning("%s: no %s: %s", self.game.id, what, describe_error(error))
             return None
 
     def _seatings(self) -> Sends:

@@ -101,7 +101,7 @@ class PokerTable:
         seed: makes the cards reproducible; None takes the operating system's.
         server: where it listens; agents need its access token to register.
         lobby: what the table calls in its lobby; None: it belongs to none.
-        on_result: called with each result at a table without a lobby.
+        on_result: called with the result of each hand at a table without a lobby.
         on_event: see `poker.host.PokerHost`.
 
     Attributes:
@@ -133,6 +133,7 @@ class PokerTable:
         server = server or ServerSettings()
         self._access_token = server.access_token if lobby is None else secrets.token_urlsafe(24)  # of the programs
         self._on_result = on_result if lobby is None else lobby.on_result
+        self._each_hand = lobby is None  # a lobby gets one result for all hands of a table
         self._won: dict[str, int] = {}  # chips won at the open table, by name
         self._ended = 0  # hands at the open table
         self._hands: dict[str, PokerHands] = {}  # by table; of those that ended lately too
@@ -327,6 +328,8 @@ class PokerTable:
             for row in fields["results"]:
                 name = before[row["seat"]]["name"] or before[row["seat"]]["agent_id"]
                 self._won[name] = self._won.get(name, 0) + row["stack"] - before[row["seat"]]["stack"]
+            if self._each_hand:
+                self._report("hand")
         elif kind == "ended":
             self._end(fields["table_id"], fields["reason"])
         self._on_event(kind, **fields)
@@ -340,7 +343,7 @@ class PokerTable:
         self._sat_out.clear()
 
     def _report(self, reason: str, table_id: str = "") -> None:
-        """Report what the players have won since the table opened, if a hand was played."""
+        """Report what the players have won since the latest report, if a hand was played."""
         names = {name for name, _ in self._programs.values()}
         players = tuple(PlayerResult(name, name in names, won) for name, won in self._won.items())
         hands, self._won, self._ended = self._ended, {}, 0

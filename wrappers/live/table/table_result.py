@@ -39,7 +39,7 @@ class PlayerResult:
 
 @dataclass(frozen=True)
 class TableResult:
-    """A finished match; in hold'em all hands of a table.
+    """A finished match; in hold'em a hand, or in a lobby all hands of a table.
 
     Attributes:
         players: the players, seat by seat.

@@ -209,7 +209,7 @@ function extent({ any_seats, seats: usual, opponents: able, minutes }, seats = n
   const counts = able.flatMap((one) => one.seats);
   const [least, most] = [Math.min(...counts), Math.max(...counts)];
   const players = seats ?? (any_seats && least < most ? `${least} to ${most}` : usual);
-  return `${players} players${minutes ? `, about ${minutes} ${minutes === 1 ? "minute" : "minutes"}` : ""}`;
+  return `${players} ${players === 1 ? "player" : "players"}${minutes ? `, about ${minutes} ${minutes === 1 ? "minute" : "minutes"}` : ""}`;
 }
 
 /**
@@ -365,7 +365,7 @@ showSeats();
 const first = { game: game.value, seats: null, opponents: wanted().filter(Boolean), title: chosen().title };
 const [usual = first, ...others] = facts.presets;
 const usually = offerOf(usual.game) ?? chosen();
-/** @type {HTMLElement} */ (now.nextElementSibling).textContent = `${usual.title}, ${extent(usually, usual.seats)}`;
+/** @type {HTMLElement} */ (now.nextElementSibling).textContent = `${usual.title}, ${extent(usually, usual.seats ?? usually.seats)}`;
 for (const [{ title, ...body }, button] of [
   /** @type {const} */ ([usual, now]),
   ...others.map((one) => /** @type {const} */ ([one, el("button", { type: "button" }, one.title)])),
