@@ -9,7 +9,7 @@ from importlib import metadata
 from threading import Timer
 
 from .commands import COMMANDS
-from .parser import HELP, parse
+from .parser import HELP, parse, platforms_of
 from .terminal.streams import prepare_streams
 
 EXAMPLES = """\
@@ -86,7 +86,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (ValueError, OSError, ImportError, MemoryError) as error:
         if os.environ.get("PARLOUR_TRACEBACK"):
             raise
-        return _complain(name, _sentence(error) + _example(args), MISTAKE)
+        lacking = isinstance(error, ValueError) and len(args) <= 1 + bool(platforms_of(name))
+        return _complain(name, _sentence(error) + (_example(args) if lacking else ""), MISTAKE)
     except SystemExit as end:
         if isinstance(end.code, str):
             return _complain(name, end.code.removeprefix(f"parlour {name}: "), MISTAKE)
@@ -122,7 +123,7 @@ def _sentence(error: Exception) -> str:
 
 
 def _example(args: Sequence[str]) -> str:
-    """Return how a command that was given alone may go on; empty: it was not alone."""
+    """Return how a command may go on that was given without arguments; empty: the examples have none."""
     given = f"  parlour {' '.join(args)} "
     example = next((line for line in EXAMPLES.splitlines() if line.startswith(given)), None)
     return "" if example is None else f" (for example: {example.strip()})"

@@ -51,7 +51,7 @@ def parse(args: Sequence[str]) -> Run:
         raise ValueError(f"this is `{MERGED[name]}` now")
     _check("command", name, COMMANDS)
     _allow_own_games(rest)
-    platforms = _platforms(name)
+    platforms = platforms_of(name)
     if not platforms:
         return _command(name, f"parlour {name}", rest, file=name == "train")
     if rest and rest[0] in HELP:
@@ -115,7 +115,7 @@ def _game_hint(name: str, names: Iterable[str]) -> str | None:
     return None if game is None else f"did you mean `parlour play {game}`?"
 
 
-def _platforms(name: str) -> list[str]:
+def platforms_of(name: str) -> list[str]:
     """Return the platforms of a command: the modules of its package; empty if it is a module."""
     entry_of_name = next((entry for entry in iter_modules(commands.__path__) if entry.name == name), None)
     if entry_of_name is None or not entry_of_name.ispkg:
@@ -160,7 +160,7 @@ def _subcommands(summaries: Mapping[str, str | None], package: str = "") -> Any:
 
     members = []
     for name, summary in summaries.items():
-        platforms = [] if package else _platforms(name)
+        platforms = [] if package else platforms_of(name)
         if platforms:
             target = _subcommands(dict.fromkeys(platforms), name)
         else:

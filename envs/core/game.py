@@ -40,7 +40,7 @@ class Payoffs:
         unit: the reward that reports show as 1 (hold'em: the big blind).
         unit_name: the name of this unit, plural.
         reward_name: what a reward of 1 is, plural (hold'em: chips); empty: `unit_name`.
-        episode_name: what people call an episode (hold'em with one hand: hand).
+        episode_name: what people call an episode, singular, with a plural in s or es (hold'em with one hand: hand).
     """
 
     low: float
@@ -59,6 +59,9 @@ class Payoffs:
             raise ValueError(f"Payoffs: low={self.low!r}, high={self.high!r}: give two finite numbers, low first")
         if not (isinstance(self.unit, Real) and isfinite(self.unit) and self.unit > 0):
             raise ValueError(f"Payoffs: unit={self.unit!r} needs to be above 0")
+        for name in ("unit_name", "episode_name"):
+            if not (isinstance(word := getattr(self, name), str) and word.strip()):
+                raise ValueError(f"Payoffs: {name}={word!r} needs to be a word, such as {getattr(Payoffs, name)!r}")
         if not self.reward_name:
             object.__setattr__(self, "reward_name", self.unit_name)
         if self.zero_sum and self.shared:

@@ -155,6 +155,8 @@ def test_a_layout_of_wrong_slices_is_refused(slices, sentence):
         (lambda: Renderer(str, None), "Renderer: picture is None"),
         (lambda: Payoffs(1, -1), "low=1, high=-1: give two finite numbers, low first"),
         (lambda: Payoffs(0, float("inf")), "low=0, high=inf"),
+        (lambda: Payoffs(0, 1, episode_name=" "), "episode_name=' ' needs to be a word, such as 'game'"),
+        (lambda: Payoffs(0, 1, unit_name=""), "unit_name='' needs to be a word, such as 'points'"),
         (lambda: Payoffs(0, 1, unit=0), "unit=0 needs to be above 0"),
         (lambda: Payoffs(-1, 1, zero_sum=True, shared=True), r"zero_sum and shared: .* set one"),
         (lambda: Talk(record_message=3), "Talk: record_message is 3"),

@@ -230,6 +230,17 @@ def test_the_hands_of_a_live_agent_have_the_number_of_their_table(tmp_path):
     ]
 
 
+@pytest.mark.parametrize("hand", [[3, 4], None, "AhKd", {"a": 1}])
+def test_a_field_hand_of_another_game_is_no_hand_of_poker(hand, tmp_path):
+    env = envs.make("kuhn")
+    env.reset(seed=1)
+    state = env.turn_state(env.agent_selection)
+    state.match_id, state.game_state["hand"] = "m", hand
+    with MatchLog(tmp_path / "log") as log:
+        log.write("turn", turn_state=state, response=AgentResponse(Action("pass")))
+    assert [moment.title for moment in moments(tmp_path / "log")] == ["kuhn-v0 · m"]
+
+
 def test_games_that_a_live_agent_played_side_by_side_are_shown_one_after_the_other(tmp_path):
     with MatchLog(tmp_path / "log") as log:
         for turn in range(3):

@@ -3,6 +3,7 @@ import json
 import re
 import shlex
 import shutil
+import socket
 import subprocess
 import sys
 from io import StringIO
@@ -15,7 +16,7 @@ from parlour import envs, zoo
 from parlour.envs.core import registry
 from parlour.training import cli
 from parlour.training.commands import MERGED
-from parlour.training.parser import _platforms
+from parlour.training.parser import platforms_of
 from parlour.wrappers.policies.trained_for import TrainedFor
 
 TINY = ("--n-envs", "8", "--n-steps", "8", "--batch-size", "64", "--net-arch", "8", "--critic-net-arch", "8")
@@ -147,6 +148,22 @@ def test_a_mistake_is_one_line_on_stderr(capsys, args, words):
     assert err.startswith(f"parlour {args[0]}: ")
 
 
+def test_an_example_is_recommended_only_where_arguments_are_missing(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 9000))
+        taken.listen()
+        for args in (
+            ["evaluate", "first"],
+            ["replay", "matches.jsonl"],
+            ["host", "poker", "--seats", "6"],
+            ["host", "poker"],
+        ):
+            monkeypatch.setenv("PARLOUR_PORT", "9000")
+            code, _, err = run(capsys, *args, *(["--port", "9000"] if len(args) > 2 else []))
+            assert code == 2 and "for example" not in err, err
+
+
 def test_a_game_of_ones_own_stands_in_place_of_a_name(capsys, tmp_path, monkeypatch):
     source = Path(nim.__file__).read_text("utf-8").replace('"nim"', '"own_nim"')
     (tmp_path / "my_games.py").write_text(source, "utf-8")
@@ -241,7 +258,7 @@ def test_a_mistyped_run_is_found(capsys, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in cli.COMMANDS if not _platforms(name)] + ["deploy poker", "host arena"]
+    "name", [name for name in cli.COMMANDS if not platforms_of(name)] + ["deploy poker", "host arena"]
 )
 def test_types_in_help_are_words(capsys, name):
     game = ["holdem"] if name == "train" else []
@@ -251,8 +268,8 @@ def test_types_in_help_are_words(capsys, name):
 
 
 def pages():
-    platforms = [f"{name} {platform}" for name in cli.COMMANDS for platform in _platforms(name)]
-    return [name for name in cli.COMMANDS if not _platforms(name)] + platforms
+    platforms = [f"{name} {platform}" for name in cli.COMMANDS for platform in platforms_of(name)]
+    return [name for name in cli.COMMANDS if not platforms_of(name)] + platforms
 
 
 @pytest.mark.parametrize("name", pages())
@@ -397,7 +414,7 @@ def test_errors_of_files_are_sentences(capsys, tmp_path, monkeypatch, args, word
 
 
 def test_every_command_has_a_module_and_every_platform_too():
-    packages = {name: _platforms(name) for name in cli.COMMANDS}
+    packages = {name: platforms_of(name) for name in cli.COMMANDS}
     assert packages.pop("host") == packages.pop("deploy") == ["acpc", "arena", "mafia", "poker", "tangram"]
     assert not any(packages.values())
     for name in packages:

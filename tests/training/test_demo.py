@@ -1,10 +1,31 @@
+import io
+import shlex
+
 import pytest
 from needs import library
 from parlour.training import cli
+from parlour.training.commands.demo import _tell_next
 from parlour.wrappers.logs.match_log import read
 from parlour.wrappers.policies.loading import load_run
+from rich.console import Console
 
 library("sb3_contrib")
+
+
+@pytest.mark.parametrize("virtual", [True, False])
+def test_the_next_commands_may_be_copied(virtual, tmp_path, monkeypatch):
+    prefix, folder, console = tmp_path / "my venv", tmp_path / "my runs", Console(file=io.StringIO(), width=80)
+    (prefix / "bin").mkdir(parents=True)
+    if virtual:
+        (prefix / "bin" / "activate").touch()
+    monkeypatch.setattr("sys.prefix", str(prefix))
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    _tell_next(console, folder)
+    lines = [shlex.split(line, comments=True) for line in console.file.getvalue().splitlines()[2:]]
+    assert (["source", str(prefix / "bin" / "activate")] in lines) == virtual
+    assert any("source" in line for line in lines) == virtual
+    assert ["parlour", "play", "holdem", "--agents", str(folder), "human"] in lines
+    assert ["parlour", "replay", str(folder / "live.jsonl"), "--serve"] in lines
 
 
 @pytest.mark.slow

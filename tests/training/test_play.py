@@ -26,6 +26,7 @@ from parlour.training import cli
 from parlour.training.commands.lookup import agent
 from parlour.training.commands.play import _about
 from parlour.training.terminal.match import TerminalMatch
+from parlour.training.terminal.screen import Screen
 from parlour.wrappers.agents.human import HumanAgent
 from parlour.wrappers.agents.language_model import Model
 from parlour.wrappers.agents.llm import LLMAgent
@@ -33,6 +34,7 @@ from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.logs.match_log import read
 from parlour.wrappers.logs.recorder import replay
 from rich.console import Console
+from rich.live import Live
 
 
 @pytest.fixture(scope="module")
@@ -199,6 +201,34 @@ def test_a_total_of_nothing_has_no_minus(heads_up):
     assert match.line().plain.endswith("player_0 +0.0 · player_1 +0.0")
 
 
+def test_the_episodes_are_counted_in_their_plural(heads_up):
+    payoffs = replace(heads_up.payoffs, episode_name="match")
+    match = TerminalMatch(
+        replace(heads_up, payoffs=payoffs), [seated("call", heads_up, seed) for seed in (1, 2)], ["a", "b"], screen()
+    )
+    for played, words in ((1, "1 match"), (2, "2 matches")):
+        match.played = played
+        assert match.result(0).endswith(f" after {words}.")
+
+
+@pytest.mark.parametrize("columns", [1, 4, 8, 12])
+def test_a_narrow_terminal_shows_the_match_and_its_questions(columns, heads_up, monkeypatch):
+    console = Console(file=io.StringIO(), width=columns, height=24, force_terminal=True)
+    match = TerminalMatch(heads_up, [seated("call", heads_up, seed) for seed in (1, 2)], ["a", "b"], console)
+    with Live(console=console, auto_refresh=False) as live:
+        match.show = Screen(match, live).show
+        match.play(1, seed=3)
+    assert match.played == 1 and console.file.getvalue()
+    monkeypatch.setenv("COLUMNS", str(columns))
+    env = GameEnv(heads_up)
+    env.reset(seed=3)
+    asked = io.StringIO()
+    asked.isatty = lambda: True
+    assert HumanAgent(io.StringIO("fold\n"), asked).respond(env.turn_state(env.agent_selection)).action == Action(
+        "fold"
+    )
+
+
 def test_a_person_reads_the_end_of_a_match_before_the_next_one_takes_its_place(heads_up):
     shown = []
     person = HumanAgent(io.StringIO("fold\n\nfold\n"), io.StringIO())
@@ -276,7 +306,11 @@ def test_a_choice_is_made_by_the_word_that_is_shown(name):
 
 @pytest.mark.parametrize(
     ("rules", "aim"),
-    [("# Nim\n\nTake the\nlast stone.\n\n## Turns\n\nIn turn.", "Nim: Take the last stone."), ("Take it.", "Take it.")],
+    [
+        ("# Nim\n\nTake the\nlast stone.\n\n## Turns\n\nIn turn.", "Nim: Take the last stone."),
+        ("Take it.", "Take it."),
+        ("Both write a number.\n\nThe greater one wins.", "Both write a number. The greater one wins."),
+    ],
 )
 def test_a_match_begins_with_the_aim_of_the_game(rules, aim):
     assert _about(replace(game("kuhn"), how_to_play=rules), ()) == aim

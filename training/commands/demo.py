@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from rich.table import Table
@@ -68,13 +69,14 @@ def command(*, minutes: float = 1.0, deals: int = 5_000, hands: int = 200, seed:
 def _tell_next(console: Console, folder: Path) -> None:
     """Print commands to go on with; where the shell does not find them, first the one that makes it find them."""
     steps = {
-        f"parlour play holdem --agents {folder} human": "play against it",
-        f"parlour replay {folder / LOG} --serve": "step through the live hands in the browser",
+        f"parlour play holdem --agents {quote(str(folder))} human": "play against it",
+        f"parlour replay {quote(str(folder / LOG))} --serve": "step through the live hands in the browser",
         "parlour train holdem --minutes 8 --run first": "train longer; this one beats tight, too",
         "parlour evaluate first --against call tight": "measure it",
     }
-    if shutil.which("parlour") is None:
-        steps = {f"source {Path(sys.prefix) / 'bin' / 'activate'}": "once in each terminal", **steps}
+    activate = Path(sys.prefix) / "bin" / "activate"  # of a virtual environment
+    if shutil.which("parlour") is None and activate.exists():
+        steps = {f"source {quote(str(activate))}": "once in each terminal", **steps}
     width = max(map(len, steps))
     lines = (f"  {command:{width}}   # {meaning}" for command, meaning in steps.items())
     console.print("", "What to do next:", *lines, sep="\n", markup=False, soft_wrap=True)

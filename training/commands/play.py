@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 from rich.live import Live
 
-from ...envs import Game, GameEnv
+from ...envs import Game, GameEnv, how_to_play
 from ...wrappers.agents.base import Agent
 from ...wrappers.agents.human import HumanAgent
 from ...wrappers.logs.match_log import MatchLog, opened
@@ -153,7 +153,8 @@ def _with_you(game: GameArguments, players: PlayersArguments) -> PlayersArgument
 
 def _about(game: Game, options: Sequence[str]) -> str:
     """Return the name of the game, its aim in a sentence or two, and the options that were given."""
-    aim = ": ".join(rules_of(game).strip().split("\n\n")[:2])
+    headed = how_to_play(game, fields=False).lstrip().startswith("#")
+    aim = (": " if headed else " ").join(rules_of(game).strip().split("\n\n")[:2])
     return " ".join([*aim.split(), *([f"Options: {', '.join(options)}."] if options else [])])
 
 

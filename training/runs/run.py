@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from rich.progress import Progress
@@ -75,7 +76,7 @@ def train(
             except KeyboardInterrupt:
                 _save(learner, folder)
                 Console().print(
-                    f"stopped while cloning {config.teacher}; continue without it: parlour train --resume {folder}",
+                    f"stopped while cloning {config.teacher}; continue without it: {_resume(folder)}",
                     soft_wrap=True,
                 )
                 if reraise:
@@ -155,6 +156,11 @@ def _save(learner: Learner, folder: Path) -> None:
         learner.policy().save(unfinished)
 
 
+def _resume(folder: Path) -> str:
+    """Return the command that goes on with a run."""
+    return f"parlour train --resume {quote(str(folder))}"
+
+
 def _clone(learner: Learner, config: TrainConfig, game: Game) -> float:
     if config.teacher == EXPERT and game.capabilities.expert is not None:
         expert = game.capabilities.expert(game, config.encoder, TABLES)
@@ -200,7 +206,7 @@ def _learn(
         except KeyboardInterrupt:
             bar.stop()  # it would overwrite the line
             console.print(
-                f"stopped at {learner.timesteps:,} timesteps; continue with: parlour train --resume {folder}",
+                f"stopped at {learner.timesteps:,} timesteps; continue with: {_resume(folder)}",
                 soft_wrap=True,
             )
             if parts.reraise:

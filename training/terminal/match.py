@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ...envs import Action, ActionResult, AgentResponse, Game, GameEnv, Match, MessageScope, TurnState, how_to_play
-from ...envs.core.counted import counted
+from ...envs.core.counted import counted, plural
 from ...envs.core.rng import streams
 from ...wrappers.agents.base import Agent, printable, sentence, thoughts
 from ...wrappers.agents.human import HumanAgent, typed_word
@@ -235,7 +235,7 @@ class TerminalMatch:
         return f"You have {self._total(seat)} {self.game.payoffs.unit_name} after {self._played()}."
 
     def _played(self) -> str:
-        return counted(self.played, f"{self.game.payoffs.episode_name}s")
+        return counted(self.played, plural(self.game.payoffs.episode_name))
 
     def _unit(self) -> str:
         unit = self.game.payoffs.unit_name

@@ -82,7 +82,9 @@ class Screen:
     def _lines(self, width: int, count: int) -> list[str]:
         """Return what was done and said lately, in at most so many lines of a panel of this width."""
         most = min(WORDS, count)
-        return [line for words in self._done for line in wrap(words, max(1, width - 4), max_lines=most)][-count:]
+        return [
+            line for words in self._done for line in wrap(words, max(1, width - 4), max_lines=most, placeholder=" …")
+        ][-count:]
 
     def _lately(self, lines: Sequence[str], width: int) -> Panel:
         lately = Text("\n".join(lines), no_wrap=True, overflow="ellipsis")

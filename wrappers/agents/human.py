@@ -154,7 +154,7 @@ def _wrapped(line: str, width: int) -> str:
     """Return a line with breaks between its words; a terminal breaks inside them."""
     if len(line) <= width:
         return line
-    return "\n".join(wrap(line, width, subsequent_indent="    ", break_on_hyphens=False))
+    return "\n".join(wrap(line, max(1, width), subsequent_indent="    ", break_on_hyphens=False))
 
 
 def _for_people(allowed: list[AllowedAction]) -> list[AllowedAction]:

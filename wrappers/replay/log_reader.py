@@ -237,11 +237,11 @@ class LogReader:
     def _live_turn(self, entry: Mapping[str, Any]) -> Moment:
         state = TurnState.from_dict(entry["turn_state"])
         table = state.match_id or str(entry.get("table_id", ""))
-        if "hand" in state.game_state:  # at a poker table every hand is a match
-            hand = float(state.game_state["hand"])
+        hand = state.game_state.get("hand")
+        if isinstance(hand, int):  # at a poker table every hand is a match; elsewhere it may be the cards of a seat
             self._table += hand < self._hand or (hand == self._hand and not self._seen)
             self._hand = hand
-            table = f"{table or f'table {self._table}'} · hand {hand:.0f}"
+            table = f"{table or f'table {self._table}'} · hand {hand}"
         if table not in self._tables:
             self._tables = {table: self.match + 1}
             self.match += 1
