@@ -52,7 +52,9 @@ RATE = 20.0
 """Messages per second on one connection."""
 MOST_CLIENTS = 200
 EPISODES = 20
-"""The number of random episodes in which fields are looked at."""
+"""The number of random episodes in which fields are looked at,"""
+LONGEST = 1_000
+"""and the most actions of each."""
 NO_TOKEN = "sitting down needs the link that holds this table's key"
 EXCESS_CODES = {Excess.RATE: messages.RATE_LIMIT_EXCEEDED, Excess.LENGTH: messages.VALIDATION_ERROR}
 
@@ -337,7 +339,9 @@ def _unset(game: Game) -> list[str]:
         table.stream = stream
         game.rules.reset(table)
         names = [name for name in names if _integers(table[name]) and np.all(table[name] == -1)]
-        while names and not table.done:
+        for _ in range(LONGEST):
+            if table.done or not names:
+                break
             game.rules.play(table, int(generator.choice(game.mask(table, int(table.turn)).nonzero()[0])))
             names = [name for name in names if np.min(table[name]) >= -1]
     return names
