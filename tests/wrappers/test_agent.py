@@ -9,8 +9,9 @@ from parlour import envs
 from parlour.envs import Action, AgentResponse, AllowedAction, MessageScope
 from parlour.envs.core.turn_state import Message
 from parlour.wrappers.agents.base import Agent, sentence
-from parlour.wrappers.agents.human import HumanAgent, _choices, _for_people, _help, parse
+from parlour.wrappers.agents.human import HumanAgent
 from parlour.wrappers.agents.policy import PolicyAgent
+from parlour.wrappers.agents.typed_choices import choices, for_people, help_text, parse
 
 
 class Fixed:
@@ -148,7 +149,7 @@ def test_a_choice_with_values_says_what_it_does_and_these_words_name_it():
     share = {"properties": {"allocator_share": {"type": "number"}}, "required": ["allocator_share"]}
     split = AllowedAction("allocate_split", "keep this share and give the rest", share)
     offers = [split, AllowedAction("pass", "do not choose in this turn")]
-    assert " 1 keep <allocator_share: a number>  (keep this share and give the rest)" in _choices(offers)
+    assert " 1 keep <allocator_share: a number>  (keep this share and give the rest)" in choices(offers)
     assert parse("keep 30", offers) == Action("allocate_split", {"allocator_share": 30})
     with pytest.raises(ValueError, match=r"^'give' is not one of keep <"):  # it would keep 30
         parse("give 30", offers)
@@ -162,11 +163,11 @@ def test_free_text_and_points_are_asked_for_in_few_words():
         AllowedAction("say", "make a statement: an act, or a text", {"properties": say}),
         AllowedAction("move", "", {"properties": {"place": place, "turn": turn}, "required": ["place", "turn"]}),
     ]
-    assert _choices(offers).splitlines() == [
+    assert choices(offers).splitlines() == [
         " 1 say <text>  (make a statement)",
         " 2 move <place: 2 numbers from 0 to 100, such as 0,0> <turn: a number>",
     ]
-    assert " 1 say [type: null or claim] [text: text]" in _choices(offers, described=True)
+    assert " 1 say [type: null or claim] [text: text]" in choices(offers, described=True)
     assert parse("say I am the doctor", offers) == Action("say", {"text": "I am the doctor"})
     for line in ("move 40,60.5 90", "2 [40,60.5] 90"):
         assert parse(line, offers) == Action("move", {"place": [40, 60.5], "turn": 90})
@@ -216,7 +217,7 @@ LAST = WHOLE | {"maximum": 4}
     ],
 )
 def test_a_value_that_is_the_only_one_is_shown_and_may_be_typed(choice, shown, lines, payload):
-    assert _choices([choice]) == f" 1 {shown}"
+    assert choices([choice]) == f" 1 {shown}"
     for offers in ([choice], [choice, AllowedAction("pass")]):
         for line in lines if len(offers) == 1 else [line for line in lines if line[0] in choice.action_type[0] + "1"]:
             assert parse(line, offers) == Action(choice.action_type, payload)
@@ -254,13 +255,13 @@ def test_a_name_of_a_number_is_only_that_number():
 def test_schemas_of_other_platforms_are_read(field, line, value, shown):
     schema = {"properties": {} if field is None else {"x": field}, "required": ["x"]}
     choice = AllowedAction("do", "", schema)
-    assert _choices([choice]) == f" 1 do <x: {shown}>"
+    assert choices([choice]) == f" 1 do <x: {shown}>"
     assert parse(line, [choice]) == Action("do", {"x": value})
 
 
 def test_what_no_value_fits_is_refused_in_words():
     offers = [offer(target={"enum": []}), AllowedAction("pass")]
-    assert "vote <target: no value at all>" in _choices(offers)
+    assert "vote <target: no value at all>" in choices(offers)
     with pytest.raises(ValueError, match="target must be no value at all, not a"):
         parse("vote a", offers)
     assert parse("pass", offers) == Action("pass")
@@ -272,8 +273,8 @@ def test_what_no_value_fits_is_refused_in_words():
 def test_the_example_of_help_is_a_choice_that_is_offered(name):
     env = envs.make(name)
     env.reset(seed=1)
-    offers = _for_people(env.turn_state(env.agent_selection).allowed_actions)
-    examples = re.search(r'as in "(.*)" or "(.*)"', _help(offers)).groups()
+    offers = for_people(env.turn_state(env.agent_selection).allowed_actions)
+    examples = re.search(r'as in "(.*)" or "(.*)"', help_text(offers)).groups()
     actions = [parse(example, offers) for example in examples]
     assert actions[0] == actions[1]
     assert env.submit(env.agent_selection, actions[0]).ok

@@ -16,9 +16,10 @@ from ...envs import Action, ActionResult, AgentResponse, Game, GameEnv, Match, M
 from ...envs.core.counted import counted, plural
 from ...envs.core.rng import streams
 from ...wrappers.agents.base import Agent, printable, sentence, thoughts
-from ...wrappers.agents.human import HumanAgent, typed_word
+from ...wrappers.agents.human import HumanAgent
 from ...wrappers.agents.llm import LLMAgent, statistics_of
 from ...wrappers.agents.model_calls import ModelError, ModelStatistics, columns
+from ...wrappers.agents.typed_choices import typed_word
 from ...wrappers.logs.match_log import MatchLog
 from ...wrappers.logs.recorder import Recorder
 from ...wrappers.replay.moment import distinct

@@ -5,7 +5,7 @@ from typing import TextIO
 
 from ....envs.core.game import Game
 from ....envs.core.turn_state import Action, AgentResponse, MessageIntent, MessageScope, TurnState
-from ...agents.human import parse
+from ...agents.typed_choices import parse
 
 
 class Person:
