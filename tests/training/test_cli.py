@@ -151,16 +151,16 @@ def test_a_mistake_is_one_line_on_stderr(capsys, args, words):
 def test_an_example_is_recommended_only_where_arguments_are_missing(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 9000))
+        taken.bind(("127.0.0.1", 0))
         taken.listen()
+        monkeypatch.setenv("PARLOUR_PORT", port := str(taken.getsockname()[1]))
         for args in (
             ["evaluate", "first"],
             ["replay", "matches.jsonl"],
-            ["host", "poker", "--seats", "6"],
+            ["host", "poker", "--port", port],
             ["host", "poker"],
         ):
-            monkeypatch.setenv("PARLOUR_PORT", "9000")
-            code, _, err = run(capsys, *args, *(["--port", "9000"] if len(args) > 2 else []))
+            code, _, err = run(capsys, *args)
             assert code == 2 and "for example" not in err, err
 
 
