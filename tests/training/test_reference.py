@@ -190,6 +190,13 @@ def test_games_are_counted_where_they_were_played_and_few_deals_have_no_interval
     assert "has 9 deals of this player: no more are played" in said
 
 
+@pytest.mark.parametrize(("player", "undecided"), [("random", True), ("tight", False)])
+def test_a_rating_that_may_be_that_of_random_play_says_so(tmp_path, capsys, player, undecided):
+    code, out, said = run(capsys, "reference", "leduc", player, "--deals", "40", "--out", str(tmp_path))
+    assert code == 0, said
+    assert ("these deals do not tell the player from random play" in " ".join(out.split())) == undecided
+
+
 def test_another_player_or_setting_does_not_write_over_a_result(tmp_path, capsys):
     arguments = ("kuhn", "honest", "--deals", "10", "--name", "a b")
     kept = rated(tmp_path, capsys, *arguments)

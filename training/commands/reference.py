@@ -128,7 +128,7 @@ def command(
         if report.as_json:
             print(file.read_text("utf-8"))
         else:
-            _show(rating.facts, budget)
+            _show(rating.facts, budget, file.with_suffix(".html"))
             Console().print(f"written: {file}, {file.with_suffix('.html')}, {index}", markup=False, soft_wrap=True)
     if problem is not None:
         lost = "no deals are kept, for no round of deals is over"
@@ -293,7 +293,10 @@ class _Rating:
             return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
 
 
-def _show(facts: dict[str, Any], budget: BudgetArguments) -> None:
+UNDECIDED = "the interval of the rating holds 0: these deals do not tell the player from random play"
+
+
+def _show(facts: dict[str, Any], budget: BudgetArguments, page: Path) -> None:
     """Print a result."""
     console, unit = Console(), facts["return"]["unit"]
     games = facts["deals"] * len(facts["roles"]) * len(facts["members"])
@@ -312,7 +315,7 @@ def _show(facts: dict[str, Any], budget: BudgetArguments) -> None:
     if facts["counts"]:
         console.print(model_table({seat: ModelStatistics.of(row) for seat, row in facts["counts"].items()}))
     console.print(table)
-    for line in _explained(facts):
+    for line in _explained(facts, page):
         console.print(line, markup=False)
     if facts["deals"] < FEWEST:
         more = f" with --deals {FEWEST}" if budget.deals < FEWEST else ""
@@ -322,7 +325,7 @@ def _show(facts: dict[str, Any], budget: BudgetArguments) -> None:
         console.print(f"ended at {facts['deals']:,} of {budget.deals:,} deals; the same command goes on", markup=False)
 
 
-def _explained(facts: dict[str, Any]) -> list[str]:
+def _explained(facts: dict[str, Any], page: Path) -> list[str]:
     """Return what the columns and rows of a result are, a line each."""
     best, unit = facts["pool"]["best"], facts["return"]["unit"]
     kinds = {
@@ -339,10 +342,13 @@ def _explained(facts: dict[str, Any]) -> list[str]:
         f"100: {best} in it); its luck stays, so the interval is wider",
         "; ".join(["against …: this opponent alone, in every role", *shown]),
         *(f"{name}: {COLUMNS[name]}" for name in ("skill", "exploitability") if facts[name] is not None),
-        *(
-            [f"replaced: {COLUMNS['replaced / 100 decisions'].partition('.')[0]}; the page explains the other columns"]
-            if facts["counts"]
-            else []
-        ),
+        *([f"replaced: {COLUMNS['replaced / 100 decisions'].partition('.')[0]}"] if facts["counts"] else []),
+        *([f'all other counts: see "What the columns mean" in {page}'] if facts["counts"] else []),
+        *([UNDECIDED] if _holds_0(facts["rating"]) else []),
         "",
     ]
+
+
+def _holds_0(rating: dict[str, Any] | None) -> bool:
+    """Return whether the interval of a rating, if it has one, holds 0."""
+    return rating is not None and rating["low"] is not None and rating["low"] < 0 < rating["high"]
