@@ -29,6 +29,10 @@ def compiling_notice(console: Console = STDERR) -> Iterator[None]:
         notice.close()
 
 
+IN_WORDS = {"small": "small games", "phases": "games in phases", "economics": "games of economics"}
+"""Packages that have no name of one game."""
+
+
 class CompilingNotice(Listener):
     """A listener for Numba's events. It shows a display on a terminal, and prints lines elsewhere.
 
@@ -76,8 +80,9 @@ class CompilingNotice(Listener):
 
     def _name(self, module: str) -> None:
         _, envs, name = module.partition(".envs.")
-        if envs and not name.startswith("core."):
-            self._what = name.partition(".")[0]
+        package = name.partition(".")[0]
+        if envs and package != "core":
+            self._what = IN_WORDS.get(package, package)
 
     def _stop(self) -> None:
         if self._timer is not None:

@@ -90,3 +90,10 @@ def test_a_command_shows_the_notice_on_the_first_use_only(tmp_path):
     ]
     assert errors[0].startswith("compiling bargaining (first use; kept on disk) … 1 s")
     assert errors[1] == ""
+
+
+def test_a_package_of_several_games_is_named_in_words():
+    notice = CompilingNotice(Console(), patience=60)
+    for module, name in (("parlour.envs.small.leduc", "small games"), ("parlour.envs.mafia.rules", "mafia")):
+        notice._name(module)
+        assert notice._what == name

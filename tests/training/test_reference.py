@@ -181,7 +181,7 @@ def test_games_are_counted_where_they_were_played_and_few_deals_have_no_interval
     more = f"no intervals: they need {FEWEST} deals; the same command with --deals {FEWEST} goes on"
     assert more in " ".join(out.split())
     for line in (
-        "chips per game: the mean of all games",
+        "chips per game: what the player has, the mean of all games",
         "player_0, player_1: this role alone, with a scale of its own",
         "half random: every",
         "after: a policy of a separate",

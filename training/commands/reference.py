@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from statistics import fmean
 from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Annotated, Any
@@ -128,7 +129,7 @@ def command(
         if report.as_json:
             print(file.read_text("utf-8"))
         else:
-            _show(rating.facts, budget, file.with_suffix(".html"))
+            _show(rating.facts, budget, opponents, file.with_suffix(".html"))
             Console().print(f"written: {file}, {file.with_suffix('.html')}, {index}", markup=False, soft_wrap=True)
     if problem is not None:
         lost = "no deals are kept, for no round of deals is over"
@@ -235,7 +236,7 @@ class _Rating:
         """Return what has been played, for the progress bar: a deal counts once it is whole."""
         statistics = self._player.statistics if isinstance(self._player, AgentsAsPolicy) else []
         asked, replaced = (sum(getattr(each, name) for each in statistics) for name in ("decisions", "replaced"))
-        parts = [counted(self.deals, "deals")]
+        parts = [f"{counted(self.deals, 'deals')} played"]
         parts += [counted(asked, "decisions")] if asked else []
         parts += [f"{replaced:,} replaced (no usable answer)"] if replaced else []
         return ", ".join(parts)
@@ -296,7 +297,7 @@ class _Rating:
 UNDECIDED = "the interval of the rating holds 0: these deals do not tell the player from random play"
 
 
-def _show(facts: dict[str, Any], budget: BudgetArguments, page: Path) -> None:
+def _show(facts: dict[str, Any], budget: BudgetArguments, pool: Pool, page: Path) -> None:
     """Print a result."""
     console, unit = Console(), facts["return"]["unit"]
     games = facts["deals"] * len(facts["roles"]) * len(facts["members"])
@@ -315,7 +316,7 @@ def _show(facts: dict[str, Any], budget: BudgetArguments, page: Path) -> None:
     if facts["counts"]:
         console.print(model_table({seat: ModelStatistics.of(row) for seat, row in facts["counts"].items()}))
     console.print(table)
-    for line in _explained(facts, page):
+    for line in _explained(facts, pool, page):
         console.print(line, markup=False)
     if facts["deals"] < FEWEST:
         more = f" with --deals {FEWEST}" if budget.deals < FEWEST else ""
@@ -325,7 +326,7 @@ def _show(facts: dict[str, Any], budget: BudgetArguments, page: Path) -> None:
         console.print(f"ended at {facts['deals']:,} of {budget.deals:,} deals; the same command goes on", markup=False)
 
 
-def _explained(facts: dict[str, Any], page: Path) -> list[str]:
+def _explained(facts: dict[str, Any], pool: Pool, page: Path) -> list[str]:
     """Return what the columns and rows of a result are, a line each."""
     best, unit = facts["pool"]["best"], facts["return"]["unit"]
     kinds = {
@@ -335,8 +336,9 @@ def _explained(facts: dict[str, Any], page: Path) -> list[str]:
     shown = [f"{kind}: {words}" for kind, words in kinds.items() if any(kind in name for name in facts["members"])]
     return [
         "",
-        f"rating: 0 is random play, 100 is {best} against the same opponents; in brackets the 95 % interval",
-        f"{unit}: the mean of all games; in brackets the 95 % interval",
+        f"rating: 0 is random play ({fmean(pool.low):+.3f} {unit}), 100 is {best} ({fmean(pool.high):+.3f}), against "
+        "the same opponents; in brackets the 95 % interval",
+        f"{unit}: what the player has, the mean of all games; in brackets the 95 % interval",
         "all: every deal is played in every role, so that good and bad luck cancel out",
         f"{', '.join(facts['roles'])}: this role alone, with a scale of its own (0: random play in this role, "
         f"100: {best} in it); its luck stays, so the interval is wider",

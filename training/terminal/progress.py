@@ -54,7 +54,11 @@ class _Bar(Progress):
 @contextmanager
 def counting_bar(task: str, total: float, note: Callable[[], str] | None = None) -> Iterator[Callable[[float], None]]:
     """Show a bar that counts up to `total`; yield the function that advances it. `note` returns words beside it."""
-    columns = [*Progress.get_default_columns(), TextColumn("left"), *([] if note is None else [_Note(note)])]
+    columns = [
+        *Progress.get_default_columns(),
+        TextColumn("left" if note is None else "left ·"),
+        *([] if note is None else [_Note(note)]),
+    ]
     with _Bar(*columns, transient=True) as bar:
         number = bar.add_task(task, total=total, note=note)
         yield lambda count: bar.update(number, advance=count)
