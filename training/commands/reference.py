@@ -329,6 +329,8 @@ def _show(facts: dict[str, Any], budget: BudgetArguments, pool: Pool, page: Path
 def _explained(facts: dict[str, Any], pool: Pool, page: Path) -> list[str]:
     """Return what the columns and rows of a result are, a line each."""
     best, unit = facts["pool"]["best"], facts["return"]["unit"]
+    ends = zip(facts["roles"], pool.low, pool.high, strict=True)
+    marks = ", ".join(f"{role} {low:+.3f} and {high:+.3f}" for role, low, high in ends)
     kinds = {
         "half random": "every second decision, by chance, is random",
         "after": "a policy of a separate, short training, as it was after so many decisions",
@@ -340,8 +342,8 @@ def _explained(facts: dict[str, Any], pool: Pool, page: Path) -> list[str]:
         "the same opponents; in brackets the 95 % interval",
         f"{unit}: what the player has, the mean of all games; in brackets the 95 % interval",
         "all: every deal is played in every role, so that good and bad luck cancel out",
-        f"{', '.join(facts['roles'])}: this role alone, with a scale of its own (0: random play in this role, "
-        f"100: {best} in it); its luck stays, so the interval is wider",
+        f"{', '.join(facts['roles'])}: this role alone, with 0 and 100 of its own ({marks}); its luck stays, so the "
+        "interval is wider",
         "; ".join(["against …: this opponent alone, in every role", *shown]),
         *(f"{name}: {COLUMNS[name]}" for name in ("skill", "exploitability") if facts[name] is not None),
         *([f"replaced: {COLUMNS['replaced / 100 decisions'].partition('.')[0]}"] if facts["counts"] else []),

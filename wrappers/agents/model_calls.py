@@ -144,4 +144,4 @@ class ModelStatistics:
 def columns(rows: Mapping[str, Mapping[str, float]]) -> tuple[list[str], list[list[str]]]:
     """Return headings and rows of a table of language models, from the rows of their statistics by seat or name."""
     heads = list(next(iter(rows.values()), {}))
-    return ["model", *heads], [[name, *(f"{row[head]:,.10g}" for head in heads)] for name, row in rows.items()]
+    return ["answers of", *heads], [[name, *(f"{row[head]:,.10g}" for head in heads)] for name, row in rows.items()]
