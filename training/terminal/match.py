@@ -139,11 +139,13 @@ class TerminalMatch:
         type is told if the person's state tells it from the other types.
         """
         words = headline(action)
-        line = f"{self.game.agents[seat]} {words}\n"
-        old, new = (f"{self._text(table)}\n".count(line) for table in (before.table, env.table))
+        if self.eyes is None:
+            return _spoken(words)
         if seat == self.eyes:
             return _spoken(words, typed_word(action.action_type, self.game.allowed_actions(before.table)))
-        if self.eyes is None or new > old:
+        line = f"{self.game.agents[seat]} {words}\n"
+        old, new = (f"{self._text(table)}\n".count(line) for table in (before.table, env.table))
+        if new > old:
             return _spoken(words)
         return _spoken(action.action_type) if self._differs(before, action) else "has chosen"
 
