@@ -1,5 +1,6 @@
 """The lobby in a real browser: names, tables with programs and people, invite links, ratings."""
 
+import json
 import re
 
 import pytest
@@ -127,6 +128,62 @@ def test_two_people_meet_at_a_table_by_its_link(lobby):
         move(acting, "pass")
         bob.reload()  # the seat is kept
         bob.wait_for_selector("#seats li:has-text('Bob (you')")
+
+
+def test_an_answer_from_before_there_was_a_name_does_not_take_the_name_away(lobby):
+    held = []
+
+    def hold_the_first(route):
+        held.append((route, route.fetch())) if not held else route.continue_()
+
+    with lobby("kuhn") as visit:
+        page = visit(ready=lambda page: page.route("**/lobby", hold_the_first), **DESK)
+        enter(page, "Ann")
+        page.wait_for_selector("#you:has-text('Ann')")
+        (first, answer), *_ = held
+        assert answer.json()["you"] is None
+        with page.expect_response("**/lobby"):
+            first.fulfill(response=answer)
+        opened(page, "kuhn", "zoo:kuhn")
+        page.wait_for_selector("#seats li:has-text('Ann (you)')")
+
+
+def test_a_name_is_asked_for_once_however_fast_one_clicks(lobby):
+    held = []
+    with lobby("kuhn") as visit:
+        page = visit(ready=lambda page: page.route("**/people", lambda route: held.append(route)), **DESK)
+        with page.expect_request("**/people"):
+            enter(page, "Ann")
+        page.click("#now")
+        page.wait_for_timeout(200)  # in which a second request would come
+        [first] = held
+        first.continue_()
+        page.wait_for_selector("#seats li:has-text('Ann (you)')")
+
+
+def test_who_opens_a_table_sits_there_though_the_connection_is_lost_meanwhile(lobby):
+    asked = []
+
+    def cut_off_the_first(socket):
+        server = socket.connect_to_server()
+
+        def to_server(message):
+            if json.loads(message)["type"] != "sit":
+                return server.send(message)
+            asked.append(message)
+            return socket.close() if len(asked) == 1 else server.send(message)
+
+        socket.on_message(to_server)
+
+    with lobby("kuhn") as visit:
+        page = visit(ready=lambda page: page.route_web_socket("**/ws", cut_off_the_first), **DESK)
+        enter(page, "Ann")
+        page.wait_for_selector("#you:has-text('Ann')")
+        opened(page, "kuhn", "zoo:kuhn")
+        assert len(asked) == 2
+        page.click("#stand")
+        page.wait_for_selector("#sit:visible")  # nobody is seated against his will
+        assert len(asked) == 2
 
 
 def test_a_person_plays_holdem_by_way_of_the_lobby(lobby):

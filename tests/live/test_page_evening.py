@@ -151,3 +151,35 @@ def test_from_a_lobby_one_goes_to_the_next_table_and_finds_the_replays_of_all_re
         assert complaints(eve) == ""
         ann.click("#stand")  # her seat is free: the next table is that one
         ann.wait_for_selector("#stand", state="hidden")
+
+
+@pytest.mark.parametrize(("game", "said", "kind"), [("holdem", "ack", "game_state"), ("kuhn", "result", "state")])
+def test_a_turn_that_was_answered_cannot_be_answered_again(table, game, said, kind):
+    held = []
+
+    def slow(socket):
+        """Once the action was taken, keep back what follows."""
+        server, answered = socket.connect_to_server(), []
+
+        def to_page(message):
+            if json.loads(message)["type"] == said:
+                answered.append(message)
+            if answered and json.loads(message)["type"] == kind:
+                held.append((socket, message))
+            else:
+                socket.send(message)
+
+        server.on_message(to_page)
+
+    with table(game, "--agents", "human", "call" if game == "holdem" else "random", "--seed", "2") as visit:
+        page = visit(ready=lambda page: page.route_web_socket("**", slow), **DESK)
+        sit(page, "Ann")
+        page.wait_for_selector(MINE)
+        page.click(MINE)
+        while not held:
+            page.wait_for_timeout(50)
+        assert page.locator(MINE).count() == 0
+        assert page.locator("body.mine #controls button").count() > 0
+        for socket, message in held:
+            socket.send(message)
+        page.wait_for_selector(f"{MINE}, body:not(.mine)")

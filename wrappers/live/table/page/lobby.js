@@ -37,6 +37,8 @@ const facts = await (await fetch("facts.json")).json();
 let latest = ""; // what is shown
 /** @type {AbortController | null} */
 let opening = null; // stops the opening of a table
+/** @type {Promise<boolean> | null} */
+let naming = null; // the name that was asked for, while there is no answer
 /** @type {Rating[]} */
 let ratings = [];
 let order = "rating"; // the column by which ratings are sorted
@@ -67,10 +69,11 @@ async function call(method, path, token, body = null, signal = null) {
 }
 
 async function look() {
+  const token = person()?.token ?? null;
   /** @type {Lobby | null} */
-  const lobby = await call("GET", "lobby", person()?.token ?? null);
+  const lobby = await call("GET", "lobby", token);
   const text = JSON.stringify(lobby);
-  if (lobby === null || text === latest) return;
+  if (lobby === null || text === latest || token !== (person()?.token ?? null)) return; // asked before there was a name
   latest = text;
   if (lobby.you === null && person() !== null) keepPerson(null); // of another lobby
   showPerson();
@@ -261,6 +264,11 @@ function wanted() {
 async function named() {
   if (person() !== null) return true;
   if (!enter.reportValidity()) return false;
+  naming ??= takeName().finally(() => (naming = null));
+  return naming;
+}
+
+async function takeName() {
   const found = await call("POST", "people", lobbyKey(), { name: byId("name", HTMLInputElement).value.trim() });
   if (found !== null) keepPerson(found);
   return found !== null;

@@ -62,16 +62,21 @@ client.view.own = facts.own;
 let shown = ""; // the turn that the controls are for
 let planned = false; // whether the choice before the turn is made
 let seen = 0; // messages that have been in sight
+let asked = false; // whether this connection has asked for the seat of who opened the table
 
 /** @type {Act} */
 const act = (action) => client.act(action);
 
-/** Sit down at the table that this person has just opened. */
+/** Sit down at the table that this person has just opened: again, if the connection is lost before it is done. */
 function sitAtOnce() {
   const found = person();
-  if (!new URLSearchParams(location.search).has("sit") || client.view.status === "connecting" || found === null) return;
-  history.replaceState(null, "", `${location.pathname}${keyPart()}`);
-  if (client.view.you === null) client.sit(found.name, found.token);
+  if (!new URLSearchParams(location.search).has("sit") || found === null) return;
+  if (client.view.you !== null) history.replaceState(null, "", `${location.pathname}${keyPart()}`);
+  else if (client.view.status === "connecting") asked = false;
+  else if (!asked) {
+    asked = true;
+    client.sit(found.name, found.token);
+  }
 }
 
 function show() {

@@ -29,6 +29,7 @@ export class PokerClient {
     /** @type {any} */
     this.ended = null; // the latest hand that ended, and its results
     this.looks = 0; // requests for the picture
+    this.lists = 0; // requests for the seats
     /** @type {Wire | null} */
     this.wire = null;
   }
@@ -59,9 +60,11 @@ export class PokerClient {
   }
 
   async watch() {
+    if (this.seat() !== null) return;
     this.view.you = null;
     this.forget();
     const [table] = (await this.rest("GET", "v1/tables")).tables;
+    if (this.seat() !== null) return; // sat down meanwhile
     this.table = table.id;
     this.list(table);
     this.view.notice = "";
@@ -134,8 +137,7 @@ export class PokerClient {
         this.refresh();
         return;
       case "ack":
-        view.busy = false;
-        view.notice = "";
+        view.notice = ""; // the turn is over when the next game_state says it
         break;
       case "error":
         view.busy = false;
@@ -217,6 +219,7 @@ export class PokerClient {
       return;
     }
     view.status = "over";
+    view.busy = false;
     view.deadline = null;
     for (const place of view.seats) place.ready = false;
     if (view.state !== null) {
@@ -231,8 +234,9 @@ export class PokerClient {
   // Seats.
 
   async refresh() {
+    const request = ++this.lists;
     const table = await this.rest("GET", `v1/tables/${encodeURIComponent(this.table)}`);
-    if (table !== null) this.list(table);
+    if (table !== null && request === this.lists) this.list(table);
     this.changed();
   }
 

@@ -86,11 +86,13 @@ export class TurnStateClient {
         view.bank = message.bank;
         break;
       case "result":
-        if (message.turn !== null) view.busy = false;
         view.notice = message.result.ok ? "" : message.result.error_detail;
-        if (message.result.ok) break;
+        if (message.result.ok) break; // the turn is over when the next state says it
         if (message.turn === null) view.unsaid = this.said;
-        else this.answered = -1;
+        else {
+          view.busy = false;
+          this.answered = -1;
+        }
         break;
       case "error":
         if (message.code === "INVALID_TOKEN") SEAT.drop();
