@@ -5,7 +5,7 @@ that they may, or one of their actions without a number. Of the seat's own later
 assumed too, and of a later phase that divides a sum that both agree to halves. No hidden value of another seat is read.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -24,9 +24,13 @@ POINTS = 101
 """The most numbers of an action whose utilities are calculated."""
 MOST_STEPS = 64
 """The most decisions of others after the action."""
+SLOPE_DECIMALS = 6
+"""Decimals of a utility that is a linear function of several numbers."""
 
 Others: TypeAlias = Callable[[Any, int], int | None]
 """``others(table, seat)``: the action index of another seat that has the turn; None: none can be assumed."""
+Answer: TypeAlias = Callable[[float, Any, int], int | None]
+"""The same, of the seat's own number first; of an action with several numbers, of its index."""
 
 
 def forecasts(
@@ -34,8 +38,8 @@ def forecasts(
 ) -> list[Forecast]:
     """Return what each action type pays that the receiver of a state may choose now; nothing out of its turn.
 
-    Left out are `pass`, actions with several numbers, and those whose utility always depends on a later decision of
-    the seat.
+    Left out are `pass`, actions whose utility always depends on a later decision of the seat, and those with several
+    numbers of which it is no linear function.
     """
     if not state.is_my_turn:
         return []
@@ -44,7 +48,12 @@ def forecasts(
     usable: list[Forecast] = []
     for kind, action in enumerate(own.actions):
         of_kind = indices[(tables[0].first[kind] <= indices) & (indices < tables[0].first[kind + 1])]
-        if not len(of_kind) or tables[0].block[kind] > 1 or (tables[0].divides and own.seats > 2):
+        if not len(of_kind) or (tables[0].divides and own.seats > 2):
+            continue
+        if isinstance(action, Number) and action.further:
+            payoffs = _linear(own, chance, tables, seat, of_kind)
+            if payoffs:
+                usable.append(Forecast(action.name, (), payoffs, (action.key, *(one.key for one in action.further))))
             continue
         tried = of_kind[np.unique(np.linspace(0, len(of_kind) - 1, POINTS).round().astype(int))]
         numbers = _numbers(tables[0], tried).tolist()
@@ -66,6 +75,33 @@ def forecasts(
     return usable
 
 
+def _linear(
+    own: PhaseGame, chance: Chance, tables: Tables, seat: int, indices: NDArray[np.intp]
+) -> dict[str, list[float | None]]:
+    """Return a constant and a slope for each of several numbers, by an assumption in words.
+
+    They come from the lowest action and those with one number raised to its highest grid value. Left out is what does
+    not fit the middle and the highest action.
+    """
+    table, lowest, highest = tables[0], int(indices[0]), int(indices[-1])
+    places = [highest - lowest - int(table.block[decode(table, lowest).kind]) + 1]
+    second, third = (int(one) for one in table.further_points)
+    places += [(second - 1) * third, third - 1][: int(table.further)]
+    middle = int(indices[len(indices) // 2])
+    tried = [lowest, *(lowest + place for place in places), middle, highest]
+    points = np.array([list(decode(table, one))[1 : len(places) + 1] for one in tried])
+    payoffs: dict[str, list[float | None]] = {}
+    for words, others in _assumptions(own, chance, tables, seat, middle).items():
+        paid = [_utility(own, chance, tables, seat, one, partial(others, one), False) for one in tried]
+        if None in paid:
+            continue
+        height = np.array(paid, np.float64)
+        terms = np.linalg.solve(np.c_[np.ones(len(places) + 1), points[:-2]], height[:-2])
+        if np.allclose(np.c_[np.ones(2), points[-2:]] @ terms, height[-2:], rtol=1e-3, atol=1e-3):
+            payoffs[words] = [round(float(one), SLOPE_DECIMALS) for one in terms]
+    return payoffs
+
+
 def _in_words(action: Named) -> str:
     return " ".join([action.label.replace("_", " "), *action.says])
 
@@ -85,9 +121,7 @@ def _numbers(table: Any, indices: NDArray[np.intp]) -> NDArray[np.float64]:
     return numbers
 
 
-def _assumptions(
-    own: PhaseGame, chance: Chance, tables: Tables, seat: int, index: int
-) -> Mapping[str, Callable[[float, Any, int], int | None]]:
+def _assumptions(own: PhaseGame, chance: Chance, tables: Tables, seat: int, index: int) -> Mapping[str, Answer]:
     """Return what may be assumed of the others after an action, by its words."""
     after, other = _until_others(chance, tables, seat, index)
     divided = "" if _divides(own, tables[0]) or not any(map(_shares, own.actions)) else "you divide equally"
@@ -100,14 +134,20 @@ def _assumptions(
     who, does, chooses, answers = others.rsplit(maxsplit=3)
     table = after[0]
     same_phase = int(table.phase) == int(tables[0].phase) and int(table.round_number) == int(tables[0].round_number)
-    named = [
-        (kind, f"{answers} {one.label.replace('_', ' ')}")
-        for kind, one in enumerate(own.actions)
-        if isinstance(one, Named) and (table.offers[table.phase] >> kind) & 1
-    ]
-    if named:
-        return {f"if {who} {words}": partial(_named, own, kind) for kind, words in named}
-    assumed: dict[str, Callable[[float, Any, int], int | None]] = {}
+    if _named_kinds(own, table):
+        return {
+            f"if {who} {_answers_in_words(own, kinds, answers, chooses)}": partial(_named, own, kinds, _nothing)
+            for kinds in _answers(own, chance, tables, seat, index, _nothing)
+        }
+    if tables[0].block[decode(tables[0], index).kind] > 1:
+        same = partial(_same_numbers, own)
+        return {
+            f"if {who} {does} the same and {_answers_in_words(own, kinds, answers, chooses)}": partial(
+                _named, own, kinds, same
+            )
+            for kinds in _answers(own, chance, tables, seat, index, same)
+        }
+    assumed: dict[str, Answer] = {}
     if own.rounds > 1 and int(table.round_number) > 0 and table.past[0][table.phase][other] != NOTHING:
         assumed[f"if {who} {does} as in the last round"] = partial(_as_before, own)
     if same_phase:
@@ -118,9 +158,47 @@ def _assumptions(
     return {f"{words} and {divided}" if divided else words: others for words, others in assumed.items()}
 
 
-def _own_answers(
-    own: PhaseGame, chance: Chance, tables: Tables, seat: int, index: int
-) -> Mapping[str, Callable[[float, Any, int], int | None]]:
+def _answers_in_words(own: PhaseGame, kinds: Sequence[int], answers: str, chooses: str) -> str:
+    first, *later = (_in_words(own.actions[kind]) for kind in kinds)
+    return " and then ".join([f"{answers} {first}", *(f"{chooses} {words}" for words in later)])
+
+
+def _named_kinds(own: PhaseGame, table: Any) -> list[int]:
+    """Return the action types without a number of the current phase."""
+    offered = int(table.offers[table.phase])
+    return [kind for kind, one in enumerate(own.actions) if isinstance(one, Named) and (offered >> kind) & 1]
+
+
+def _answers(
+    own: PhaseGame, chance: Chance, tables: Tables, seat: int, index: int, others: Answer
+) -> list[tuple[int, ...]]:
+    """Return what others may choose after an action where they choose no number, phase by phase, by action type."""
+    complete: list[tuple[int, ...]] = []
+    secret = _chosen_in_secret(tables[0], seat)
+    begun: list[tuple[int, ...]] = [(kind,) for kind in _named_kinds(own, tables[0])] if secret else [()]
+    while begun:
+        kinds = begun.pop(0)
+        after = tables.copy()
+        table = after[0]
+        before = int(table.round_number)
+        _assume_secret(table, seat, partial(_named, own, kinds, others, index))
+        chance.step(table, decode(table, index))
+        for _ in range(MOST_STEPS):
+            if int(table.round_number) > before or int(table.turn) in (-1, seat):
+                complete.append(kinds)
+                break
+            offered = _named_kinds(own, table)
+            if offered and not set(offered) & set(kinds):
+                begun += [(*kinds, kind) for kind in offered]
+                break
+            answer = _named(own, kinds, others, index, table, int(table.turn))
+            if answer is None:
+                break
+            chance.step(table, decode(table, answer))
+    return complete
+
+
+def _own_answers(own: PhaseGame, chance: Chance, tables: Tables, seat: int, index: int) -> Mapping[str, Answer]:
     """Return what the seat may choose next by itself in the round, by its words; "": nothing."""
     after = tables.copy()
     table = after[0]
@@ -130,7 +208,7 @@ def _own_answers(
         return {"": _nothing}
     legal_now = _legal(own, table)
     return {
-        f"if you then choose {_in_words(one)}": partial(_named, own, kind)
+        f"if you then choose {_in_words(one)}": partial(_named, own, [kind], _nothing)
         for kind, one in enumerate(own.actions)
         if isinstance(one, Named) and int(table.first[kind]) in legal_now
     }
@@ -156,6 +234,15 @@ def _chosen_in_secret(table: Any, seat: int) -> list[int]:
     return others if table.sealed[phase] else []
 
 
+def _assume_secret(table: Any, seat: int, others: Others) -> None:
+    """Write what is assumed of other seats in place of what they chose in secret."""
+    for other in _chosen_in_secret(table, seat):
+        table.turn = other
+        answer = others(table, other)
+        table.number[int(table.phase), other] = 0.0 if answer is None else decode(table, answer).value
+    table.turn = seat
+
+
 def _utility(
     own: PhaseGame, chance: Chance, tables: Tables, seat: int, index: int, others: Others, itself: bool
 ) -> float | None:
@@ -166,11 +253,7 @@ def _utility(
     after = tables.copy()
     table = after[0]
     before, won, apart = int(table.round_number), float(table.total[seat]), not _divides(own, table)
-    for other in _chosen_in_secret(table, seat):
-        table.turn = other
-        answer = others(table, other)
-        table.number[int(table.phase), other] = 0.0 if answer is None else decode(table, answer).value
-    table.turn = seat
+    _assume_secret(table, seat, others)
     chance.step(table, decode(table, index))
     for _ in range(MOST_STEPS):
         if int(table.round_number) > before or table.turn < 0:
@@ -229,9 +312,16 @@ def _nothing(number: float, table: Any, other: int) -> int | None:
     return None
 
 
-def _named(own: PhaseGame, kind: int, number: float, table: Any, other: int) -> int | None:
-    first = int(table.first[kind])
-    return first if first in _legal(own, table) else None
+def _named(
+    own: PhaseGame, kinds: Sequence[int], otherwise: Answer, number: float, table: Any, other: int
+) -> int | None:
+    legal_now = _legal(own, table)
+    named = [int(table.first[kind]) for kind in kinds if table.first[kind] in legal_now]
+    return named[0] if named else otherwise(number, table, other)
+
+
+def _same_numbers(own: PhaseGame, index: float, table: Any, other: int) -> int | None:
+    return int(index) if index in _legal(own, table) else None
 
 
 def _same(own: PhaseGame, number: float, table: Any, other: int) -> int | None:

@@ -108,6 +108,19 @@ def test_a_game_of_economics_says_what_one_decides_and_what_it_pays(table, size)
         assert flaws(page) == []
 
 
+@pytest.mark.parametrize("size", SIZES)
+def test_an_offer_of_several_numbers_says_what_it_pays(table, size):
+    with table("insurance_moral_hazard", "--agents", "human", "random", "--seed", "2") as visit:
+        page = in_turn(visit, size)
+        for label, value in (("Premium", 5), ("Transfer good", 1), ("Transfer bad", 7.5)):
+            page.fill(f"form label:has(span:text-is('{label}')) input", str(value))
+        assert page.inner_text(".forecast div b >> nth=0") == "It pays you"
+        for effort, good in (("low", 0.6), ("high", 0.8)):
+            words = f"if the other answers accept and then chooses {effort} effort"
+            assert sum_of(page, words) == pytest.approx(5 - good * 1 - (1 - good) * 7.5)
+        assert flaws(page) == []
+
+
 FACTS = {
     "bilateral_trade": ("buyer", ["Your reservation value", "Buyer", "Without one both get 0."]),
     "common_agency": (

@@ -37,9 +37,10 @@ export function control(allowed, key, view, game, act) {
   const forecast = view.forecasts?.find((one) => one.action_type === allowed.action_type);
   if (forecast !== undefined) {
     const numbers = [...form.querySelectorAll("input")].filter((one) => one.type === "number");
-    const own = numbers.find((one) => one.labels?.[0]?.firstChild?.textContent === "You") ?? numbers[0] ?? null;
-    button.before(outlook(forecast, own));
-    if (own === null) form.classList.add("wide");
+    const called = (/** @type {string} */ name) => numbers.filter((one) => one.closest("label")?.firstChild?.textContent === name);
+    const [own = numbers[0]] = called("You");
+    button.before(outlook(forecast, forecast.keys.length ? forecast.keys.flatMap((key) => called(words(key))) : own ? [own] : []));
+    if (own === undefined) form.classList.add("wide");
   }
   form.addEventListener("submit", (event) => {
     event.preventDefault();

@@ -8,13 +8,14 @@ const WIDTH = 300;
 const HEIGHT = 90;
 
 /**
- * The forecast of an action. It follows the field of its number.
+ * The forecast of an action. It follows the fields of its numbers.
  * @param {Forecast} forecast
- * @param {HTMLInputElement | null} exact the field; null: the action has no number
+ * @param {HTMLInputElement[]} fields those of `keys`, or the one of the number; none: the action has no number
  * @returns {HTMLElement}
  */
-export function outlook({ numbers, payoffs }, exact) {
+export function outlook({ numbers, payoffs, keys }, fields) {
   const lines = Object.entries(payoffs);
+  const [exact = null] = keys.length ? [] : fields;
   const curve = exact === null || numbers.length < 2 ? null : drawn(numbers, lines.map(([, paid]) => paid));
   const title = el("b");
   const rows = lines.map(([words]) => ({ sum: el("b"), words: ` ${words || "for sure"}` }));
@@ -25,16 +26,27 @@ export function outlook({ numbers, payoffs }, exact) {
     const at = distances.indexOf(Math.min(...distances));
     title.textContent = exact === null ? "It pays you" : `${number(numbers[at] ?? 0)} pays you`;
     rows.forEach(({ sum }, i) => {
-      const paid = lines[i]?.[1][at];
+      const paid = keys.length ? linear(lines[i]?.[1] ?? [], fields) : lines[i]?.[1][at];
       sum.textContent = paid == null ? "?" : number(paid);
     });
     const x = String(place(numbers, numbers[at] ?? 0));
     for (const name of ["x1", "x2"]) curve?.lastElementChild?.setAttribute(name, x);
   };
-  exact?.form?.addEventListener("input", show);
-  exact?.form?.addEventListener("click", show); // the buttons beside the slider
+  const form = fields[0]?.form;
+  form?.addEventListener("input", show);
+  form?.addEventListener("click", show); // the buttons beside the slider
   show();
   return el("div", { class: "forecast" }, ...(curve === null ? [] : [curve]), el("div", {}, title, list));
+}
+
+/**
+ * What several numbers pay; null while one is missing.
+ * @param {(number | null)[]} terms a constant and a slope for each field
+ * @param {HTMLInputElement[]} fields
+ */
+function linear([constant, ...slopes], fields) {
+  if (fields.some((one) => one.value === "")) return null;
+  return slopes.reduce((sum, slope, i) => (sum ?? 0) + (slope ?? 0) * Number(fields[i]?.value), constant ?? 0);
 }
 
 /**

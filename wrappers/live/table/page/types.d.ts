@@ -49,6 +49,8 @@ export interface Forecast {
   action_type: string;
   numbers: number[];
   payoffs: Record<string, (number | null)[]>;
+  /** The keys of several numbers; then a payoff is a constant and a slope for each. */
+  keys: string[];
 }
 
 export interface TurnState {
