@@ -159,7 +159,7 @@ def _assumptions(own: PhaseGame, chance: Chance, tables: Tables, seat: int, inde
 
 
 def _answers_in_words(own: PhaseGame, kinds: Sequence[int], answers: str, chooses: str) -> str:
-    first, *later = (_in_words(own.actions[kind]) for kind in kinds)
+    first, *later = [_in_words(one) for one in map(own.actions.__getitem__, kinds) if isinstance(one, Named)]
     return " and then ".join([f"{answers} {first}", *(f"{chooses} {words}" for words in later)])
 
 
