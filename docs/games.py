@@ -21,6 +21,7 @@ from moving import moving
 from parlour import zoo
 from parlour.envs import GAMES, Game, GameState, find, how_to_play
 from parlour.envs.core.how_to_play import FIELDS
+from parlour.envs.phases import view as phases_view
 from parlour.envs.render.svg import HEIGHT, WIDTH
 from parlour.training import load_config
 from parlour.zoo import span
@@ -305,8 +306,8 @@ def actions(game: Game) -> str:
     numbers = table(["action", "stands for", "meaning"], rows)
     payloads = [[f"`{name}`", plain(told), f"`{schema}`"] for name, told, schema in allowed(game)]
     return (
-        f"{numbers}\n\n`env.submit(agent, Action(action_type, payload))` and live hosts take these payloads. The "
-        "bounds are those of one turn; `allowed_actions` has the current ones.\n\n"
+        f"{numbers}\n\nThe payloads, with the bounds of one turn "
+        "([how to send one](../environments.md#one-table-pettingzoo)):\n\n"
         + table(["action_type", "in that turn", "properties of its payload"], payloads)
     )
 
@@ -368,6 +369,9 @@ def turn_state(game_id: str) -> str:
     outside = [f' "{key}": {written(value)}' for key, value in state.items()]
     shown = "{\n" + ",\n".join([*outside[:5], f' "game_state": {{\n{inside}\n }}', *outside[5:]]) + "\n}"
     words = markdown(view.__doc__ or "").replace("Record ──► ", "`view` and `load`: record ──► ", 1)
+    if view is phases_view:
+        shared = "[fields that all games of economics have](../games.md#turnstate-of-the-games-of-economics)"
+        words = f"It has {shared}, and these."
     if game.view.state_type is not None:
         words += f"\n\n{fields_of(game.view.state_type, explained(game))}"
     return (

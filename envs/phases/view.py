@@ -1,9 +1,6 @@
 """Record ──► TurnState of a player, and back. `game_state` and `outcome` have the fields of the TurnState platforms.
 
-``action_history`` has the round's actions; of an open phase, and of a round that may go back, the last 32. A row has
-the number of an action, but not words or several numbers. A repeated game also has ``round_number`` (from 0),
-``rounds``, ``totals`` (utilities so far), ``past_rounds`` (the choices of the last rounds by phase, the latest first)
-and, with facts, ``past_facts``.
+What ``action_history`` and a repeated game tell stands in docs/games.md.
 """
 
 from typing import Any
