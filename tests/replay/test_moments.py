@@ -230,7 +230,7 @@ def test_the_hands_of_a_live_agent_have_the_number_of_their_table(tmp_path):
     ]
 
 
-@pytest.mark.parametrize("hand", [[3, 4], None, "AhKd", {"a": 1}])
+@pytest.mark.parametrize("hand", [[3, 4], None, "AhKd", {"a": 1}, 7])
 def test_a_field_hand_of_another_game_is_no_hand_of_poker(hand, tmp_path):
     env = envs.make("kuhn")
     env.reset(seed=1)

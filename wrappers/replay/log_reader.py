@@ -238,7 +238,7 @@ class LogReader:
         state = TurnState.from_dict(entry["turn_state"])
         table = state.match_id or str(entry.get("table_id", ""))
         hand = state.game_state.get("hand")
-        if isinstance(hand, int):  # at a poker table every hand is a match; elsewhere it may be the cards of a seat
+        if state.game_id.startswith("holdem") and isinstance(hand, int):  # at a poker table every hand is a match
             self._table += hand < self._hand or (hand == self._hand and not self._seen)
             self._hand = hand
             table = f"{table or f'table {self._table}'} · hand {hand}"
