@@ -7,6 +7,7 @@ The compiler calculates with 64 bits. So here every whole number that a function
 as an argument, has 64 bits, and every other number is one of Python.
 """
 
+import builtins
 from collections.abc import Callable
 from functools import wraps
 from types import CodeType, FunctionType, ModuleType
@@ -98,7 +99,7 @@ def in_python(dispatcher: Any) -> Callable[..., Any]:
     """Return a compiled function as plain Python, together with every compiled function that it calls."""
     if not hasattr(dispatcher, "in_python"):
         function = dispatcher.py_func
-        space: dict[str, Any] = {"__name__": function.__module__}
+        space: dict[str, Any] = {"__name__": function.__module__, "__builtins__": builtins}  # NumPy's C code imports
         own = FunctionType(function.__code__, space, function.__name__, function.__defaults__, function.__closure__)
         dispatcher.in_python = interpreted(own)  # before its parts: it may call itself
         names = names_in(function.__code__)

@@ -61,6 +61,23 @@ def test_an_episode_begins_in_python_and_ends_in_machine_code(tmp_path):
     assert begun["digest"] == first["digest"] == never["digest"]
 
 
+SUMS = """
+import numpy as np
+from parlour.envs import compiled
+
+@compiled
+def left(heaps):
+    return heaps.sum(), heaps.any(), heaps.max()
+"""
+
+
+def test_methods_of_arrays_work_in_plain_python_in_a_process_that_has_not_called_them(tmp_path):
+    (tmp_path / "sums.py").write_text(SUMS)
+    plain = "from parlour.envs.core.plain_python import in_python; import numpy as np, sums\n"
+    code = f"{plain}print(*in_python(sums.left)(np.array([1, 2], np.int32)))"
+    assert run(code, tmp_path, PYTHONPATH=os.pathsep.join([str(tmp_path), *sys.path])) == "3 True 2\n"
+
+
 VECTOR = """
 from parlour.envs import kuhn_v0
 from parlour.envs.core.plain_start import PLAIN_START
