@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from threading import Thread
 
+import drawn_nim
 import nim
 import numpy as np
 import pytest
@@ -359,6 +360,7 @@ def test_a_game_of_ones_own_shows_each_of_its_fields_whatever_its_name(browser, 
         drawn = picture not in (None, fails)
         assert page.locator("#board summary").count() == drawn
         if drawn:
+            assert page.inner_text("#board summary") == "All fields (changed: heap)"
             page.click("#board summary")
         names, values = page.locator("#board dt").all_inner_texts(), page.locator("#board dd").all_inner_texts()
         said = dict(zip(names, values, strict=True))
@@ -378,6 +380,15 @@ def test_a_game_of_ones_own_shows_each_of_its_fields_whatever_its_name(browser, 
             "Action history": "15, 16",
             "Last round": "no",
         }
+
+
+def test_the_picture_of_a_game_of_ones_own_has_the_names_of_players(browser):
+    with served(drawn_nim.game(), [("bot", Obliging()), None]) as url:
+        page = browser.new_context().new_page()
+        page.goto(url)
+        sit(page, "Ann")
+        page.wait_for_selector(MINE)
+        assert page.locator(f"{DRAWN} text").all_text_contents() == ["bot", "Ann moves", "20 left"]
 
 
 class Zero:

@@ -25,7 +25,7 @@ def drawn(monkeypatch):
     """The pictures that are drawn, one by one."""
     pictures = []
     draw = pages_of_all.picture
-    monkeypatch.setattr(pages_of_all, "picture", lambda states: pictures.append(draw(states)) or pictures[-1])
+    monkeypatch.setattr(pages_of_all, "picture", lambda *args: pictures.append(draw(*args)) or pictures[-1])
     return pictures
 
 

@@ -9,6 +9,7 @@ import tyro
 
 from ...envs.core.counted import counted
 from ...envs.core.files import opened
+from ...envs.core.registry import find
 from ...wrappers.replay.film import film as write_film
 from ...wrappers.replay.log_reader import moments
 from ...wrappers.replay.match_pages import MatchPages
@@ -32,6 +33,7 @@ def command(
     browse: bool = False,
     serve: bool = False,
     strict: bool = False,
+    game: str | None = None,
 ) -> None:
     """Turn a match log into one HTML page with the views of all players and of an observer. It needs no network.
 
@@ -48,7 +50,10 @@ def command(
         browse: Open the page in the browser.
         serve: Write no file: serve a page for each match of a log, on this machine, until Ctrl-C.
         strict: Stop at the first hand of a hand history that cannot be read.
+        game: The game of the log, if it is your own, as module:function.
     """
+    if game is not None:
+        find(game)  # registers it
     if serve:
         _serve(log, browse=browse)
         return

@@ -133,20 +133,18 @@ class TerminalMatch:
             raise ValueError(f"{self.names[seat]} answered {response}, refused: {result.error_detail}")
 
     def _did(self, env: GameEnv, seat: int, action: Action, before: Match) -> str:
-        """Return an action in words: a person's own in those that are typed; of another only what the person may know.
+        """Return an action in words: those that are typed; of another only what a person may know.
 
         Its values are told if the person's table has them in a new line: an old one may be about another action. Its
         type is told if the person's state tells it from the other types.
         """
-        words = headline(action)
-        if self.eyes is None:
-            return _spoken(words)
-        if seat == self.eyes:
-            return _spoken(words, typed_word(action.action_type, self.game.allowed_actions(before.table)))
-        line = f"{self.game.agents[seat]} {words}\n"
+        words = _spoken(headline(action), typed_word(action.action_type, self.game.allowed_actions(before.table)))
+        if self.eyes is None or seat == self.eyes:
+            return words
+        line = f"{self.game.agents[seat]} {headline(action)}\n"
         old, new = (f"{self._text(table)}\n".count(line) for table in (before.table, env.table))
         if new > old:
-            return _spoken(words)
+            return words
         return _spoken(action.action_type) if self._differs(before, action) else "has chosen"
 
     def _differs(self, before: Match, action: Action) -> bool:

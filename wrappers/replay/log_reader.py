@@ -133,7 +133,9 @@ class LogReader:
         if self._open:
             if self._env is not None and not self._env.table.done and not self._notes:
                 self._notes.append("the log ends here, before the match does")
-            yield Moment(self.match, self._title, self._states(), note=self._note(), details=self._details)
+            yield Moment(
+                self.match, self._title, self._states(), note=self._note(), details=self._details, names=self._names
+            )
         self._open = False
 
     def _disagreement(self, outcome: Mapping[str, Any]) -> str:
@@ -213,7 +215,14 @@ class LogReader:
             intent = MessageIntent.from_dict(entry["intent"])
             messages = [self._intent(intent)]
             decision = Moment(
-                self.match, self._title, self._states(), self._name(agent), "says", messages, details=self._details
+                self.match,
+                self._title,
+                self._states(),
+                self._name(agent),
+                "says",
+                messages,
+                details=self._details,
+                names=self._names,
             )
             result = self._env.send(agent, intent)
         else:
@@ -276,6 +285,7 @@ class LogReader:
             None if entry.get("value") is None else _finite(entry["value"]),
             self._note(),
             self._details,
+            names=self._names,
         )
 
     def _note(self) -> str:

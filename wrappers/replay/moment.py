@@ -1,13 +1,18 @@
 """Moment: the data of one decision in a replay: states, action, messages and thoughts."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from html import unescape
 
 from ... import envs
+from ...envs.core.default_view import default_parts
 from ...envs.core.game import Game
 from ...envs.core.turn_state import MessageIntent, TurnState
+from ...envs.render.svg import escape
 from ..live.arena.platform_games import PLATFORM_GAMES
+from ..live.common.seat_names import SeatNames
 
 ALL = "all"
 """The name of the view with all hidden information."""
@@ -31,6 +36,7 @@ class Moment:
         details: facts of the match, by name.
         results: what each player won in the match, where `states` do not tell it.
         unit: what its results are counted in; empty: what the game's rewards are.
+        names: the players' names in `states`; None: these have the game's own.
     """
 
     match: int
@@ -46,6 +52,7 @@ class Moment:
     details: dict[str, str] = field(default_factory=dict)
     results: dict[str, float] = field(default_factory=dict)
     unit: str = ""
+    names: SeatNames | None = None
 
     @property
     def views(self) -> dict[str, list[TurnState]]:
@@ -54,17 +61,29 @@ class Moment:
         return every | {agent: [state] for agent, state in self.states.items()}
 
 
-def picture(states: Sequence[TurnState]) -> str:
+def picture(states: Sequence[TurnState], names: SeatNames | None = None) -> str:
     """Draw a view of a moment, for any game.
+
+    A small game's picture gets the game's own names of agents, as at a table, and `names` are written over them.
 
     Raises:
         ValueError: if the game is unknown, or its picture cannot be drawn from these states.
     """
     game_id = states[0].game_id
     try:
-        return game_of(game_id).renderer.picture(states)
+        game = game_of(game_id)
+        if names is None or default_parts(game.view) is None:
+            return game.renderer.picture(states)
+        drawn = game.renderer.picture([names.state_for_game(state) for state in states])
+        return re.sub(r"(?<=>)[^<]*\w[^<]*", lambda text: _renamed(text[0], names), drawn)
     except (KeyError, TypeError, IndexError, AttributeError) as error:
         raise ValueError(f"a state of {game_id} that cannot be drawn: {error!r}") from error
+
+
+def _renamed(words: str, names: SeatNames) -> str:
+    """Return the text of an element with the players' names."""
+    renamed = names.words_for_agents(unescape(words))
+    return words if renamed == unescape(words) else escape(renamed)
 
 
 @cache

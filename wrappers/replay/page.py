@@ -152,7 +152,7 @@ class PageBuilder:
             if view not in views:
                 frames.append(ABSENT)
                 continue
-            now = picture(views[view]).split("\n")
+            now = picture(views[view], moment.names).split("\n")
             changed = [
                 part
                 for place, (line, before) in enumerate(zip_longest(now, self._shown[view]))

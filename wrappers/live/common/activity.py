@@ -153,7 +153,9 @@ class Activity:
         fields = self.fields()
         parts = [counted(fields[name], name) for name in COUNTERS if name in fields]
         parts += [
-            "+" * (name == "chips" and fields[name] >= 0) + counted(fields[name], name)
+            ("+" if fields[name] >= 0 else "") + counted(fields[name], name)
+            if name == "chips"
+            else counted(fields[name], f"open {name}")
             for name in GAUGES
             if name in fields
         ]

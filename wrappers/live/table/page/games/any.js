@@ -26,6 +26,7 @@ export default {
     const facts = entries.filter(([name, value]) => folds || !(blank(value) || isElsewhere(name)));
     const lists = facts.filter(([, value]) => rowsOf(view, value).length);
     const ofThings = tabled(facts.filter(([, value]) => isOfThings(view, value)));
+    const marked = facts.filter(([name, value]) => changed(value, before[name])).map(([name]) => label(name).toLowerCase());
     const fixed = facts.filter(([name, value]) => !folds && value === options[name]);
     const plain = facts.filter((one) => ![...lists, ...ofThings, ...fixed].includes(one));
     const said = [
@@ -36,7 +37,7 @@ export default {
     return [
       ...(over || folds ? [] : [el("p", { class: "big" }, words(phase) + round)]),
       ...outcome(view, true),
-      ...(folds ? folded(said) : said),
+      ...(folds ? folded(said, marked) : said),
       ...(view.own ? [] : rounds(view, game)),
       ...(over || view.own ? [] : actions(view, game)),
       ...(fixed.length ? [el("p", {}, ...fixed.flatMap(([name, value], i) => [i ? " · " : "", `${label(name)}: `, ...word(view, value)]))] : []),
@@ -44,13 +45,16 @@ export default {
   },
 };
 
-const fold = el("details", { class: "fold" }, el("summary", {}, "All fields"), el("div"));
+const unfold = el("summary");
+const fold = el("details", { class: "fold" }, unfold, el("div"));
 
 /**
  * What a picture stands for, to be unfolded; the same node each time, which stays open.
  * @param {Node[]} said
+ * @param {string[]} marked the fields that others have changed
  */
-function folded(said) {
+function folded(said, marked) {
+  unfold.textContent = `All fields${marked.length ? ` (changed: ${marked.join(", ")})` : ""}`;
   fold.lastElementChild?.replaceChildren(...said);
   return [fold];
 }
