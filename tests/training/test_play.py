@@ -351,7 +351,7 @@ def test_a_language_model_plays_and_what_it_says_is_shown(how, capsys, tmp_path)
     with endpoint.answering(endpoint.talking(choice=choice)) as url:
         assert cli.main(["play", *args, *how, "--model", "stub", "--llm-url", url, "--log", f"{tmp_path}/log"]) == 0
     out = capsys.readouterr().out
-    assert "player_0 (llm): offer 61" in out
+    assert "player_0 (llm): submit offer 61" in out
     assert "“Take it [2J.”" in out
     assert "\x1b[2J" not in out
     assert "Take\\nit" in (tmp_path / "log").read_text()

@@ -36,7 +36,7 @@ def test_a_screen_is_drawn_for_every_action():
         match.play(1, seed=5)
     text = console.file.getvalue()
     assert text.count("bargaining-v0") > 3
-    assert "player_0 (a): offer" in text
+    assert "player_0 (a): submit offer" in text
 
 
 @pytest.mark.parametrize("game_id", GAMES)

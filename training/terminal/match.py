@@ -133,13 +133,15 @@ class TerminalMatch:
             raise ValueError(f"{self.names[seat]} answered {response}, refused: {result.error_detail}")
 
     def _did(self, env: GameEnv, seat: int, action: Action, before: Match) -> str:
-        """Return an action in words: those that are typed; of another only what a person may know.
+        """Return an action in words: of a match with a person those that are typed, of another only what it may know.
 
         Its values are told if the person's table has them in a new line: an old one may be about another action. Its
         type is told if the person's state tells it from the other types.
         """
+        if self.eyes is None:
+            return _spoken(headline(action))
         words = _spoken(headline(action), typed_word(action.action_type, self.game.allowed_actions(before.table)))
-        if self.eyes is None or seat == self.eyes:
+        if seat == self.eyes:
             return words
         line = f"{self.game.agents[seat]} {headline(action)}\n"
         old, new = (f"{self._text(table)}\n".count(line) for table in (before.table, env.table))
