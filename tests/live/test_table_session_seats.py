@@ -99,6 +99,19 @@ def test_the_newest_connection_has_the_seat():
     assert room.act(2, "pass")["ok"]
 
 
+def test_where_names_are_proven_the_same_person_gets_the_same_seat_again():
+    room = Room(persons=True)
+    token = room.sit(1, "Ann")
+    room.program("submit_offer", my_share=60)
+    seen = room.state(1)
+    assert room.sit(2, "bot") == m.NAME_TAKEN  # programs are nobody
+    room.connect(3).send(3, "sit", name="Ann")  # the answer to the first was lost
+    assert room.last(1, "unseated")["reason"] == "replaced"
+    assert room.last(3, "seated") == {"type": "seated", "seat": 1, "token": token}
+    assert room.state(3) == seen
+    assert room.act(3, "accept")["ok"]
+
+
 def test_who_has_a_seat_takes_no_other_by_token():
     room = Room((None, None))
     tokens = [room.sit(1, "Ann"), room.sit(2, "Bob")]

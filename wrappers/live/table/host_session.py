@@ -107,6 +107,7 @@ class TableHostSession:
         timeout: the time for a turn in milliseconds, which is sent to clients; the timer belongs to the I/O shell.
         seed: the seed of the deals; None takes entropy from the operating system.
         admit: who may take a seat, by name and access token; None: everybody.
+        persons: whether `admit` proves who somebody is: then the same person gets the same seat again.
         token: the function that makes seat tokens.
         pictures: whether states have a picture, drawn by the game's renderer.
 
@@ -129,6 +130,7 @@ class TableHostSession:
         timeout: int = 60_000,
         seed: int | None = None,
         admit: Admit | None = None,
+        persons: bool = False,
         token: Callable[[], str] = lambda: secrets.token_urlsafe(24),
         pictures: bool = False,
     ) -> None:
@@ -149,6 +151,7 @@ class TableHostSession:
         self._timeout = timeout
         self._seeds = None if seed is None else np.random.SeedSequence(seed)
         self._admit = admit or admit_by_token(None, "")
+        self._persons = persons
         self._new_token = token
         self._pictures = pictures
         self._failed: set[str] = set()  # what the game could not make
@@ -259,6 +262,9 @@ class TableHostSession:
         problem = problem_of(wish.name)
         if problem is not None:
             return [_error(client, messages.VALIDATION_ERROR, problem)]
+        for seat in self.seats:
+            if self._persons and seat.name == wish.name and seat.token is not None:
+                return self._come_back(client, seat.token)
         taken = {folded(seat.name) for number, seat in enumerate(self.seats) if seat.name and not self._free(number)}
         if folded(wish.name) in taken:
             return [_error(client, messages.NAME_TAKEN, f"somebody here is called {wish.name} already")]

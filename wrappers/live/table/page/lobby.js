@@ -287,7 +287,7 @@ enter.addEventListener("submit", async (event) => {
  * @param {{ game: string, seats: number | null, opponents: string[], listed: boolean }} body
  */
 async function open(body) {
-  if (!(await named())) return;
+  if (!(await named()) || opening !== null) return;
   const stop = new AbortController();
   opening = stop;
   showPerson();

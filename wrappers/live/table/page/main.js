@@ -208,11 +208,13 @@ function mine(view) {
 }
 
 /**
- * Whether a seat can be taken now: of a match under way none.
+ * Whether a seat can be taken now: of a match under way none, but in a lobby one's own, while one is away from it.
  * @param {View} view
  */
 function canSit(view) {
-  return view.seats.some(open) && (facts.protocol === "poker" || view.status !== "running");
+  const now = facts.protocol === "poker" || view.status !== "running";
+  const own = facts.lobby ? person()?.name : undefined;
+  return view.seats.some((place) => open(place) && (now || (place.name === own && !view.back)));
 }
 
 /** @param {View} view */

@@ -6,7 +6,9 @@ import { CUT_OFF, LATE, Wire, blankView, seatKept, socketUrl } from "./wire.js";
 
 const SEAT = seatKept("parlour.poker.seat"); // the API key, the table, the session token
 const GONE = ["UNAUTHORIZED", "INVALID_SESSION", "SESSION_EXPIRED", "TABLE_NOT_FOUND", "NOT_SEATED"];
+const AGAIN = 1000; // milliseconds after which a picture that did not come is asked for again
 const narrow = window.matchMedia("(max-width: 760px)");
+const UNREACHABLE = "The server cannot be reached.";
 const NOTHING = { type: "object", properties: {}, required: [] };
 
 /** @implements {Client} */
@@ -30,6 +32,7 @@ export class PokerClient {
     this.ended = null; // the latest hand that ended, and its results
     this.looks = 0; // requests for the picture
     this.lists = 0; // requests for the seats
+    this.sitting = false; // whether a seat has been asked for, and there is no answer
     /** @type {Wire | null} */
     this.wire = null;
   }
@@ -71,10 +74,11 @@ export class PokerClient {
     this.open(socketUrl(`v1/tables/${encodeURIComponent(this.table)}/watch`));
   }
 
-  /** Forget the latest state, and the picture of another seat. */
+  /** Forget the latest state, the picture of another seat, and what was asked before. */
   forget() {
     this.last = this.ended = null;
     this.looks += 1;
+    this.lists += 1;
     this.view.picture = "";
     this.view.drawn = null;
   }
@@ -159,8 +163,14 @@ export class PokerClient {
     const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
     const form = narrow.matches ? "?narrow" : "";
     const reply = await fetch(`v1/tables/${encodeURIComponent(this.table)}/view${form}`, { headers }).catch(() => null);
-    if (!reply?.ok || number !== this.looks) return; // the next message asks again
-    const { picture, ...drawn } = await reply.json();
+    const answer = reply?.ok ? await reply.json().catch(() => null) : null;
+    if (number !== this.looks) return; // asked again since
+    if (answer === null) {
+      const refused = reply !== null && reply.status >= 400 && reply.status < 500;
+      if (!refused) window.setTimeout(() => number === this.looks && this.look(), AGAIN);
+      return;
+    }
+    const { picture, ...drawn } = answer;
     const { view } = this;
     view.picture = picture;
     view.drawn = { ...drawn, ended: this.ended };
@@ -258,8 +268,20 @@ export class PokerClient {
    * @param {string | null} token
    */
   async sit(name, token) {
-    const registered = await this.rest("POST", "v1/agents", { name }, token);
-    if (registered !== null) await this.join(registered.api_key);
+    await this.once(async () => {
+      const registered = await this.rest("POST", "v1/agents", { name }, token);
+      if (registered !== null) await this.join(registered.api_key);
+    });
+  }
+
+  /**
+   * Ask for a seat, unless one is being asked for: who clicks twice would get two.
+   * @param {() => Promise<void>} ask
+   */
+  async once(ask) {
+    if (this.sitting) return;
+    this.sitting = true;
+    await ask().finally(() => (this.sitting = false));
   }
 
   /** @param {string} key the agent's API key */
@@ -296,7 +318,7 @@ export class PokerClient {
 
   async again() {
     const seat = this.seat();
-    if (seat !== null) await this.join(seat.api_key);
+    if (seat !== null) await this.once(() => this.join(seat.api_key));
   }
 
   /** @param {boolean} out */
@@ -320,6 +342,7 @@ export class PokerClient {
     const latest = this.view.back ? SEAT.latest() : null;
     if (latest !== null) SEAT.set(latest);
     this.view.elsewhere = this.view.back = false;
+    this.view.status = "connecting"; // what is shown may be of an earlier turn
     this.start();
   }
 
@@ -334,7 +357,7 @@ export class PokerClient {
   }
 
   /**
-   * A REST call. A refusal is shown to the person, and gives null.
+   * A REST call. A refusal is shown to the person, and gives null. Without an answer, it is tried again if that is safe.
    * @param {string} method
    * @param {string} path
    * @param {object} [body]
@@ -349,14 +372,15 @@ export class PokerClient {
       try {
         const reply = await fetch(path, { method, headers, body: text });
         const answer = await reply.json();
+        if (reply.ok && this.view.notice === UNREACHABLE) this.view.notice = "";
         if (reply.ok) return answer;
         this.view.notice = answer.error.message;
         this.changed();
         return null;
       } catch {
-        this.view.notice = "The server cannot be reached.";
-        this.lost();
-        if (method !== "GET") return null;
+        this.view.notice = UNREACHABLE;
+        this.changed();
+        if (method !== "GET" && !path.endsWith("/leave")) return null;
       }
       await new Promise((resolve) => window.setTimeout(resolve, wait));
     }

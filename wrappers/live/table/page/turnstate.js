@@ -14,15 +14,16 @@ export class TurnStateClient {
     this.changed = changed;
     this.number = 0; // of the turn under way
     this.answered = -1; // the number of the turn that was answered
-    this.said = ""; // the latest message
+    /** @type {string[]} */
+    this.said = []; // what was said, while there is no answer
     this.token = ""; // of the seat
     /** @type {Wire | null} */
     this.wire = null;
     /** @type {Client["sitOut"]} */
     this.sitOut = null;
     this.say = (/** @type {MessageIntent} */ intent) => {
-      this.said = intent.content;
-      if (!this.send({ type: "say", intent })) this.view.unsaid = intent.content;
+      if (this.send({ type: "say", intent })) this.said.push(intent.content);
+      else this.view.unsaid = intent.content;
       this.changed();
     };
   }
@@ -44,7 +45,13 @@ export class TurnStateClient {
   lost() {
     this.view.status = "connecting";
     this.view.busy = false;
+    this.unsay();
     this.changed();
+  }
+
+  /** Give back what was said and has no answer. */
+  unsay() {
+    this.view.unsaid = this.said.splice(0).join(" ");
   }
 
   /** @param {any} message */
@@ -87,17 +94,20 @@ export class TurnStateClient {
         break;
       case "result":
         view.notice = message.result.ok ? "" : message.result.error_detail;
-        if (message.result.ok) break; // the turn is over when the next state says it
-        if (message.turn === null) view.unsaid = this.said;
-        else {
-          view.busy = false;
+        if (message.turn === null) {
+          const said = this.said.shift() ?? "";
+          if (!message.result.ok) view.unsaid = said;
+        } else if (!message.result.ok) {
+          view.busy = false; // else the turn is over when the next state says it
           this.answered = -1;
         }
         break;
       case "error":
+        if (message.code === "ALREADY_SEATED") break; // asked twice
         if (message.code === "INVALID_TOKEN") SEAT.drop();
         view.notice = message.message;
         view.busy = false;
+        this.unsay();
         break;
       case "pong":
         if (view.watchers === message.watchers) return;

@@ -1,0 +1,246 @@
+"""Answers that come late, twice or never, in a real browser: the page shows the present, and no wish is lost."""
+
+import json
+import re
+
+import pytest
+from live.test_lobby_page import enter, opened
+from tables import DRAWN, MINE, move, sit
+
+pytestmark = pytest.mark.slow
+
+DESK = {"viewport": {"width": 1280, "height": 800}}
+HEADS_UP = ["holdem", "--agents", "call", "--seed", "1"]
+TABLE = re.compile("/v1/tables/tbl_[^/]+$")
+TWICE = "form => { form.requestSubmit(); form.requestSubmit(); }"
+
+
+@pytest.fixture
+def lobby(table):
+    """Serve a lobby, ``with lobby(…) as visit``; see `table`."""
+    return lambda *args: table("--lobby", *args)
+
+
+def broken(route):
+    """Answer as a proxy whose server is away for a moment."""
+    route.fulfill(status=502, content_type="text/html", body="<h1>Bad gateway</h1>")
+
+
+def broken_once(page, url):
+    page.route(url, broken, times=1)
+
+
+def cut_off_once(kind):
+    """Return a handler of sockets that loses the connection, once, in place of a message from or to the page."""
+    lost = []
+
+    def handle(socket):
+        server = socket.connect_to_server()
+
+        def passing(send):
+            def pass_on(message):
+                if json.loads(message)["type"] != kind or lost:
+                    return send(message)
+                lost.append(message)
+                socket.close(code=3001)
+
+            return pass_on
+
+        socket.on_message(passing(server.send))
+        server.on_message(passing(socket.send))
+
+    return handle, lost
+
+
+# Poker: calls beside the socket.
+
+
+def test_a_call_that_fails_once_does_not_stop_the_game(table):
+    with table(*HEADS_UP) as visit:
+        page = visit(**DESK)
+        sit(page, "Ann")
+        page.wait_for_selector(MINE)
+        broken_once(page, "**/sit-out")
+        page.click("#out")
+        page.wait_for_selector("#notice:text('cannot be reached')")
+        page.complaints.clear()  # Chromium's own, of the answer
+        page.wait_for_selector(MINE, timeout=5000)
+        move(page, "fold")
+
+
+def test_a_picture_that_did_not_come_is_asked_for_again(table):
+    with table(*HEADS_UP) as visit:
+        page = visit(**DESK)
+        page.wait_for_selector("#sit:visible")
+        page.wait_for_load_state("networkidle")
+        broken_once(page, "**/view*")
+        sit(page, "Ann")
+        page.wait_for_selector(MINE)
+        page.wait_for_selector(f"{DRAWN} text:text('pot 3')", timeout=10_000)
+        page.complaints.clear()  # Chromium's own, of the answer
+
+
+def test_a_picture_that_comes_late_is_not_shown_to_who_has_left(table):
+    late = """{
+        const read = Response.prototype.json;
+        Response.prototype.json = async function () {
+            const answer = await read.call(this);
+            if (this.url.endsWith("/view") && sessionStorage.length && !window.release) {
+                await new Promise((resolve) => (window.release = resolve));
+            }
+            return answer;
+        };
+    }"""
+    with table(*HEADS_UP) as visit:
+        page = visit(lambda page: page.add_init_script(late), **DESK)
+        sit(page, "Ann")
+        while not page.evaluate("Boolean(window.release)"):
+            page.wait_for_timeout(50)
+        page.click("#stand")
+        page.wait_for_selector("#sit:visible")
+        page.wait_for_selector(f"{DRAWN} text:text('Call')")
+        before = page.text_content("#board")
+        page.evaluate("window.release()")
+        page.wait_for_timeout(200)  # in which it would be drawn
+        assert page.text_content("#board") == before
+
+
+def test_seats_as_they_were_before_one_left_are_not_shown(table):
+    held, slow = [], [True]
+
+    def hold(route):
+        held.append((route, route.fetch())) if slow else route.continue_()
+
+    with table(*HEADS_UP) as visit:
+        page = visit(lambda page: page.route(TABLE, hold), **DESK)
+        sit(page, "Ann")
+        page.wait_for_selector(MINE)
+        slow.clear()
+        page.click("#stand")
+        page.wait_for_selector("#sit:visible")
+        assert "Ann" in held[-1][1].text()
+        for route, answer in held:
+            with page.expect_response(TABLE):
+                route.fulfill(response=answer)
+        page.wait_for_timeout(200)  # in which it would be shown
+        assert page.is_visible("#sit")
+
+
+def test_who_leaves_has_left_though_the_call_fails_once(table):
+    with table(*HEADS_UP) as visit:
+        page = visit(**DESK)
+        sit(page, "Ann")
+        page.wait_for_selector(MINE)
+        broken_once(page, "**/leave")
+        page.click("#stand")
+        page.wait_for_selector("#sit:visible", timeout=10_000)
+        page.complaints.clear()  # Chromium's own, of the answer
+        assert page.inner_text("#notice") == ""
+
+
+def test_nothing_can_be_done_in_a_seat_before_its_state_is_there(table):
+    held, slow = [], []
+
+    def keep_back(socket):
+        server = socket.connect_to_server()
+        server.on_message(lambda message: held.append((socket, message)) if slow else socket.send(message))
+
+    with table(*HEADS_UP) as visit:
+        page = visit(lambda page: page.route_web_socket("**/v1/ws*", keep_back), **DESK)
+        sit(page, "Ann")
+        page.wait_for_selector(MINE)
+        other = page.context.new_page()
+        other.goto(page.url)
+        other.click("#again:text('Back to my seat')")
+        page.wait_for_selector("#status:text('another window')")
+        slow.append(True)
+        page.click("#again")
+        while not held:
+            page.wait_for_timeout(50)
+        assert page.locator(MINE).count() == 0
+        page.keyboard.press("1")
+        slow.clear()
+        for socket, message in held:
+            socket.send(message)
+        page.wait_for_selector(MINE)
+
+
+# Sitting down.
+
+
+@pytest.mark.parametrize("game", ["kuhn", "holdem"])
+def test_who_asks_twice_for_a_seat_gets_one(table, game):
+    with table(game, "--agents", "human", "human") as visit:
+        page = visit(**DESK)
+        page.fill("#name", "Ann")
+        page.locator("#sit").evaluate(TWICE)
+        page.wait_for_selector("#stand:visible")
+        page.wait_for_timeout(500)  # in which the second answer comes
+        assert page.locator("#seats li:has-text('Ann')").count() == 1
+        assert page.locator("#seats li:has-text('free')").count() == 1
+        assert page.inner_text("#notice") == ""
+
+
+def test_who_clicks_twice_before_there_is_a_name_opens_one_table(lobby):
+    held, asked = [], []
+    with lobby("kuhn") as visit:
+        page = visit(lambda page: page.route("**/people", lambda route: held.append(route)), **DESK)
+        page.on("request", lambda request: asked.append(request) if request.method == "POST" else None)
+        page.wait_for_selector("#enter:visible")
+        page.fill("#name", "Ann")
+        page.click("#now")
+        page.click("#now")
+        [first] = held
+        first.continue_()
+        page.wait_for_selector("#seats li:has-text('Ann (you)')")
+        assert [request.url.rpartition("/")[2] for request in asked] == ["people", "tables"]
+
+
+def test_in_a_lobby_one_has_the_seat_whose_answer_was_lost(lobby):
+    handle, lost = cut_off_once("seated")
+    with lobby("kuhn") as visit:
+        page = visit(lambda page: page.route_web_socket("**/ws", handle), **DESK)
+        enter(page, "Ann")
+        page.wait_for_selector("#you:has-text('Ann')")
+        opened(page, "kuhn", "zoo:kuhn")
+        assert len(lost) == 1
+        page.wait_for_selector("#seats li:has-text('Ann (you)')")
+
+
+def test_in_a_lobby_who_closed_the_page_too_soon_sits_down_at_the_same_seat(lobby):
+    handle, lost = cut_off_once("seated")
+    with lobby("bargaining") as visit:
+        page = visit(**DESK)
+        enter(page, "Ann")
+        page.wait_for_selector("#you:has-text('Ann')")
+        opened(page, "bargaining", "fair")
+        page.click("#stand")
+        page.wait_for_selector("#sit:visible")
+        page.route_web_socket("**/ws", handle)
+        page.reload()
+        page.click("#sit button")
+        while not lost:
+            page.wait_for_timeout(50)
+        page.wait_for_selector("#sit:visible", timeout=10_000)
+        page.click("#sit button")
+        page.wait_for_selector("#seats li:has-text('Ann (you')")
+        page.wait_for_selector(MINE)
+
+
+# What was said.
+
+
+def test_words_that_were_lost_on_the_way_are_in_the_box_again(table):
+    handle, lost = cut_off_once("say")
+    with table("bargaining", "--agents", "human", "fair", "--seed", "4") as visit:
+        page = visit(lambda page: page.route_web_socket("**/ws", handle), **DESK)
+        sit(page, "Ann")
+        page.wait_for_selector(MINE)
+        page.fill("#text", "half for each?")
+        page.press("#text", "Enter")
+        while not lost:
+            page.wait_for_timeout(50)
+        page.wait_for_selector(MINE)
+        assert page.input_value("#text") == "half for each?"
+        page.press("#text", "Enter")
+        page.wait_for_selector("#messages li:has-text('half for each?')")
