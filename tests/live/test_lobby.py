@@ -148,6 +148,24 @@ async def test_a_seat_needs_the_name_that_the_token_proves():
 
 
 @on_loop
+async def test_a_person_has_one_seat_at_a_poker_table():
+    async with lobby() as host:
+        ann = await enter(host, "Ann")
+        path = f"/tables/{await opened(host, ann, game='holdem', opponents=[], seats=3)}/v1"
+        status, body = await call(host, "POST", f"{path}/agents", ann, {"name": "Ann"})
+        assert status == 201
+        key = body["api_key"]
+        status, seat = await call(host, "POST", f"{path}/tables/auto-join", key, {})
+        assert status == 200
+        status, body = await call(host, "POST", f"{path}/agents", ann, {"name": "Ann"})
+        assert status == 401 and "Ann has a seat" in body["error"]["message"]
+        status, _ = await call(host, "POST", f"{path}/tables/{seat['table_id']}/leave", key, {})
+        assert status == 200
+        status, _ = await call(host, "POST", f"{path}/agents", ann, {"name": "Ann"})
+        assert status == 201
+
+
+@on_loop
 async def test_what_is_wrong_with_a_call_is_said_and_nothing_changes(monkeypatch):
     monkeypatch.setattr(tables, "MOST_OF_ONE", 1)
     async with lobby(server=ServerSettings(access_token="key")) as host:

@@ -181,6 +181,23 @@ def test_who_asks_twice_for_a_seat_gets_one(table, game):
         assert page.inner_text("#notice") == ""
 
 
+@pytest.mark.parametrize("game", ["kuhn", "holdem"])
+def test_who_leaves_in_one_tab_takes_no_seat_from_another(table, game):
+    with table(game, "--agents", "human", "human") as visit:
+        ann = visit(**DESK)
+        bob = ann.context.new_page()
+        bob.goto(ann.url)
+        sit(ann, "Ann")
+        sit(bob, "Bob")
+        ann.click("#stand")
+        ann.wait_for_selector("#stand", state="hidden")
+        again = ann.context.new_page()
+        bob.close()
+        again.goto(ann.url)
+        again.click("#again:text('Back to my seat')", timeout=10_000)
+        again.wait_for_selector("#stand:visible")
+
+
 def test_who_clicks_twice_before_there_is_a_name_opens_one_table(lobby):
     held, asked = [], []
     with lobby("kuhn") as visit:

@@ -308,9 +308,12 @@ class PokerTable:
         return web.json_response({"picture": drawn, "rank": own.get("rank", ""), **facts})
 
     def _admits(self, others: Admit, name: str | None, token: str | None) -> str | None:
-        """Admit the programs of this table, and those whom the lobby admits."""
+        """Admit the programs of this table, and those whom the lobby admits and who have no seat here."""
         assert self._access_token is not None
-        return None if same_token(token, self._access_token) else others(name, token)
+        if same_token(token, self._access_token):
+            return None
+        seated = {seat.name for seat in self._table.session.seats.values() if not seat.leaving}
+        return others(name, token) or (f"{name} has a seat at this table" if name in seated else None)
 
     def _is_program(self, seat: int, name: str | None) -> bool:
         return seat in self._programs and self._programs[seat][0] == name

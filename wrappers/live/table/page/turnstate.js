@@ -169,7 +169,8 @@ export class TurnStateClient {
   keep() {
     const { view } = this;
     const place = view.seats[view.you ?? -1];
-    if (place !== undefined) SEAT.set(JSON.stringify({ seat: place.seat, name: place.name, token: this.token }));
+    const kept = place && JSON.stringify({ seat: place.seat, name: place.name, token: this.token });
+    if (kept !== undefined && kept !== SEAT.get()) SEAT.set(kept);
     const { seat, name } = JSON.parse(SEAT.latest() ?? "{}");
     const held = view.seats[seat];
     view.back = place === undefined && SEAT.get() === null && held?.name === name && held?.connected === false;

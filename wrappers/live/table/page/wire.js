@@ -135,7 +135,10 @@ export function seatKept(name) {
     latest: () => localStorage.getItem(key),
     /** @param {string} value */
     set: (value) => [sessionStorage, localStorage].forEach((kept) => kept.setItem(key, value)),
-    drop: () => [sessionStorage, localStorage].forEach((kept) => kept.removeItem(key)),
+    drop: () => {
+      if (localStorage.getItem(key) === sessionStorage.getItem(key)) localStorage.removeItem(key); // else another tab's
+      sessionStorage.removeItem(key);
+    },
   };
 }
 
