@@ -148,6 +148,19 @@ async def test_a_seat_needs_the_name_that_the_token_proves():
 
 
 @on_loop
+async def test_a_name_is_given_again_to_the_token_that_asked_for_it():
+    async with lobby() as host:
+        wish = {"name": "Ann", "token": 24 * "x"}
+        assert await call(host, "POST", "/people", None, wish) == (201, wish)
+        assert await call(host, "POST", "/people", None, wish) == (200, wish)
+        assert await call(host, "POST", "/people", None, {**wish, "name": "Anna"}) == (200, wish)
+        status, body = await call(host, "POST", "/people", None, {**wish, "token": 24 * "y"})
+        assert (status, body["code"]) == (409, "NAME_TAKEN")
+        status, body = await call(host, "POST", "/people", None, {"name": "Bob", "token": "short"})
+        assert (status, body["code"]) == (400, "VALIDATION_ERROR")
+
+
+@on_loop
 async def test_a_person_has_one_seat_at_a_poker_table():
     async with lobby() as host:
         ann = await enter(host, "Ann")

@@ -147,13 +147,16 @@ class LobbyHost(Server):
         if status is not None:
             raise LobbyRefusal(messages.LIMIT_REACHED, TOO_MANY)
         wish = await _body(request, NewPerson)
+        token = wish.token or secrets.token_urlsafe(24)
+        before = self.store.name_of(token)
+        if before is not None:
+            return _answer(Person(name=before, token=token))
         problem = problem_of(wish.name)
         if problem is not None:
             raise LobbyRefusal(messages.VALIDATION_ERROR, problem)
         assert self._new_names is not None
         if not self._new_names.take(asyncio.get_running_loop().time()):
             raise LobbyRefusal(messages.LIMIT_REACHED, "too many new names; try again in a second")
-        token = secrets.token_urlsafe(24)
         program = _without_number(folded(wish.name), self._reserved) in self._reserved
         try:
             taken = program or not self.store.add_person(wish.name, token)

@@ -29,9 +29,16 @@ STATUS = {
 
 
 class NewPerson(Struct, kw_only=True):
-    """Take a name. The call bears the lobby's access token, if it has one."""
+    """Take a name. The call bears the lobby's access token, if it has one.
+
+    Attributes:
+        name: the name.
+        token: what will prove it, at least 22 random characters. Who sends the same again, because the answer was
+            lost, gets the name that was taken. None: the lobby's choice.
+    """
 
     name: str
+    token: Annotated[str, Meta(min_length=22, max_length=100)] | None = None
 
 
 class NewTable(Struct, kw_only=True):

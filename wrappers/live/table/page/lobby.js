@@ -2,7 +2,7 @@
 
 import { byId, el, number, words } from "./dom.js";
 import { face } from "./names.js";
-import { keepPerson, keyPart, lobbyKey, person } from "./person.js";
+import { keepPerson, keyPart, lobbyKey, nextToken, person } from "./person.js";
 
 /**
  * @typedef {{ name: string, trained: boolean, seats: number[] }} Opponent
@@ -35,6 +35,8 @@ const submit = /** @type {HTMLButtonElement} */ (wish.querySelector("[type=submi
 /** @type {{ offers: Offer[], presets: Preset[], names: Record<string, string>, locked: boolean }} */
 const facts = await (await fetch("facts.json")).json();
 let latest = ""; // what is shown
+let looks = 0; // requests for it
+let shown = 0; // the one whose answer is shown
 /** @type {AbortController | null} */
 let opening = null; // stops the opening of a table
 /** @type {Promise<boolean> | null} */
@@ -70,11 +72,13 @@ async function call(method, path, token, body = null, signal = null) {
 
 async function look() {
   const token = person()?.token ?? null;
+  const request = ++looks;
   /** @type {Lobby | null} */
   const lobby = await call("GET", "lobby", token);
   const text = JSON.stringify(lobby);
-  if (lobby === null || text === latest || token !== (person()?.token ?? null)) return; // asked before there was a name
-  latest = text;
+  // Not what is older than what is shown, or was asked before there was a name.
+  if (lobby === null || text === latest || request < shown || token !== (person()?.token ?? null)) return;
+  [latest, shown] = [text, request];
   if (lobby.you === null && person() !== null) keepPerson(null); // of another lobby
   showPerson();
   showTables(lobby.tables);
@@ -269,7 +273,8 @@ async function named() {
 }
 
 async function takeName() {
-  const found = await call("POST", "people", lobbyKey(), { name: byId("name", HTMLInputElement).value.trim() });
+  const body = { name: byId("name", HTMLInputElement).value.trim(), token: nextToken() };
+  const found = await call("POST", "people", lobbyKey(), body);
   if (found !== null) keepPerson(found);
   return found !== null;
 }

@@ -1,6 +1,7 @@
 /** Who uses this browser in a lobby: the name, the token that proves it, and the key of a lobby that has one. */
 
 const PERSON = "parlour.person";
+const NEXT = "parlour.token";
 const KEY = "parlour.key";
 
 /** @typedef {{ name: string, token: string }} Person */
@@ -10,8 +11,17 @@ export function person() {
   return JSON.parse(localStorage.getItem(PERSON) ?? "null");
 }
 
+/** The token of the name that this browser asks for: the same until there is an answer. */
+export function nextToken() {
+  const random = crypto.getRandomValues(new Uint8Array(24));
+  const token = localStorage.getItem(NEXT) ?? Array.from(random, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  localStorage.setItem(NEXT, token);
+  return token;
+}
+
 /** @param {Person | null} found */
 export function keepPerson(found) {
+  localStorage.removeItem(NEXT);
   if (found === null) localStorage.removeItem(PERSON);
   else localStorage.setItem(PERSON, JSON.stringify(found));
 }
