@@ -288,6 +288,69 @@ def test_in_a_lobby_who_closed_the_page_too_soon_sits_down_at_the_same_seat(lobb
         page.wait_for_selector(MINE)
 
 
+# A connection that comes back.
+
+
+def test_a_piece_in_the_hand_stays_there_while_the_connection_comes_back(table):
+    lines = []
+
+    def handle(socket):
+        lines.append((socket, socket.connect_to_server()))
+
+    with table("tangram", "--agents", "human", "human", "--options", 'figure="A cat"') as visit:
+        ann, bob = visit(lambda page: page.route_web_socket("**/ws", handle), **DESK), visit(**DESK)
+        sit(ann, "Ann")
+        sit(bob, "Bob")
+        ann.wait_for_selector(MINE)
+        ann.keyboard.press("1")
+        ann.keyboard.press("ArrowLeft")
+        put = ann.locator("#controls button:has-text('Put it here')")
+        assert put.is_visible()
+        before = ann.text_content("#board .word")
+        for line in lines[-1]:
+            line.close(code=3001)
+        ann.wait_for_selector("#status:text('Connecting')")
+        ann.wait_for_selector(MINE)
+        assert put.is_visible()
+        assert ann.text_content("#board .word") == before
+
+
+def test_who_was_away_when_the_time_was_up_is_told(table):
+    lines, down = [], []
+
+    def handle(socket):
+        if down:
+            socket.close(code=3001)
+        else:
+            lines.append((socket, socket.connect_to_server()))
+
+    with table("bargaining", "--agents", "human", "human", "--timeout", "4") as visit:
+        ann, bob = visit(lambda page: page.route_web_socket("**/ws", handle), **DESK), visit(**DESK)
+        sit(ann, "Ann")
+        sit(bob, "Bob")
+        ann.wait_for_selector(MINE)
+        down.append(True)
+        for line in lines[-1]:
+            line.close(code=3001)
+        bob.wait_for_selector(f"{MINE}, #status:text('is over')")
+        down.clear()
+        ann.wait_for_selector("#notice:text('time was up')", timeout=10_000)
+
+
+def test_whose_seat_was_given_away_sees_what_those_see_who_look_on(table):
+    kept = json.dumps(json.dumps({"seat": 0, "name": "Eve", "token": "of a seat that she had"}))
+    with table("bargaining", "--agents", "human", "human") as visit:
+        ann, bob = visit(**DESK), visit(**DESK)
+        sit(ann, "Ann")
+        sit(bob, "Bob")
+        ann.wait_for_selector(MINE)
+        eve = visit(lambda page: page.add_init_script(f"sessionStorage.setItem('parlour.seat', {kept})"), **DESK)
+        eve.wait_for_selector("#notice:text('given to somebody else')")
+        eve.wait_for_selector("#status:text('is to act')")
+        assert eve.locator(DRAWN).count() == ann.locator(DRAWN).count()
+        assert eve.is_hidden("#stand")
+
+
 # What was said.
 
 

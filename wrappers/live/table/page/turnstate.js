@@ -17,6 +17,7 @@ export class TurnStateClient {
     /** @type {string[]} */
     this.said = []; // what was said, while there is no answer
     this.token = ""; // of the seat
+    this.coming = false; // whether this connection has asked for the seat that is kept
     /** @type {Wire | null} */
     this.wire = null;
     /** @type {Client["sitOut"]} */
@@ -39,7 +40,8 @@ export class TurnStateClient {
 
   opened() {
     const kept = SEAT.get();
-    if (kept !== null && !this.view.elsewhere) this.send({ type: "sit", token: JSON.parse(kept).token });
+    const back = kept !== null && !this.view.elsewhere;
+    this.coming = back && this.send({ type: "sit", token: JSON.parse(kept).token });
   }
 
   lost() {
@@ -69,6 +71,7 @@ export class TurnStateClient {
         break;
       case "seated":
         this.token = message.token;
+        this.coming = false;
         view.elsewhere = false;
         view.notice = "";
         break;
@@ -80,6 +83,7 @@ export class TurnStateClient {
         if (!view.elsewhere) SEAT.drop();
         break;
       case "state":
+        if (this.coming) return; // of those who look on; the seat's comes next
         if (view.you !== null && view.state?.is_my_turn && ![this.answered, message.turn].includes(this.number)) {
           view.notice = LATE;
         }
@@ -104,8 +108,11 @@ export class TurnStateClient {
         break;
       case "error":
         if (message.code === "ALREADY_SEATED") break; // asked twice
-        if (message.code === "INVALID_TOKEN") SEAT.drop();
         view.notice = message.message;
+        if (message.code === "INVALID_TOKEN") {
+          SEAT.drop();
+          return this.wire?.lose(); // a new connection is sent what those who look on see
+        }
         view.busy = false;
         this.unsay();
         break;
