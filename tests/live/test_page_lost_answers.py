@@ -35,13 +35,16 @@ def cut_off_once(kind):
     lost = []
 
     def handle(socket):
-        server = socket.connect_to_server()
+        server, closed = socket.connect_to_server(), []
 
         def passing(send):
             def pass_on(message):
+                if closed:
+                    return
                 if json.loads(message)["type"] != kind or lost:
                     return send(message)
                 lost.append(message)
+                closed.append(True)
                 socket.close(code=3001)
 
             return pass_on
