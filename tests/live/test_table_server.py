@@ -144,7 +144,8 @@ async def test_a_page_that_is_loaded_again_and_again_does_not_hold_a_turn():
         while host.session.match.actions == 0:
             async with person(host) as ann:
                 await ann.send("sit", token=token)
-                assert (await ann.turn())["left"] <= 1000
+                left = (await ann.turn())["left"]
+                assert host.session.match.actions or left <= 1000  # the time may have been up meanwhile
                 await asyncio.sleep(0.02)
 
 
