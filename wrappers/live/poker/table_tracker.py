@@ -66,6 +66,9 @@ class TableTracker:
         if state.phase not in STREETS:  # the betting is over, and bets may lie in the pot or in the stacks
             if previous.phase in STREETS and state.hand == self._hand:
                 self._put_in = self._with_last_action(previous, state.last)
+            elif state.hand != self._hand:  # the blinds put players all-in, and nobody could act
+                self._begin(state.hand)
+                self._start = dict(self.stacks_between_hands)
             self._settle({})
             return
         if state.hand != self._hand or _street(now.phase) < _street(previous.phase):
@@ -189,11 +192,14 @@ class TableTracker:
 
     # The start of a hand.
 
-    def _open(self, state: GameState, now: ComparedState) -> ComparedState:
-        """Begin a hand, and return the moment from which its betting is to be read."""
-        self._hand = state.hand
+    def _begin(self, hand: int) -> None:
+        self._hand = hand
         self.history, self.committed, self._put_in, self._unplaced = [], {}, {}, 0
         self._missing = 0
+
+    def _open(self, state: GameState, now: ComparedState) -> ComparedState:
+        """Begin a hand, and return the moment from which its betting is to be read."""
+        self._begin(state.hand)
         dealt = [p.seat for p in state.players if p.stack or p.bet or p.all_in or p.cards]
         dealt = sorted(set(dealt))
         extra = state.pot - sum(now.bets.values())
