@@ -61,11 +61,14 @@ async def test_failed_attempts_end_the_connection():
 
 def test_a_status_line_has_what_applies_and_nothing_else():
     statistics = AgentStatistics()
-    assert Activity().line().endswith("MB, 0:00:00")
+    assert Activity().line().endswith("MB of memory, after 0:00:00")
     told = Activity(counts=lambda: {"chips": 1234, "hands": 12}, statistics=statistics, link=Link())
     assert told.line().startswith("12 hands, 0 decisions, 0 replaced, 0 refused, 0 reconnects, +1,234 chips, ")
     statistics.decided(0.25, replaced=True)
-    assert "1 decision, 1 replaced" in told.line() and "0.250 s a decision (99 %: 0.250 s)" in told.line()
+    assert (
+        "1 decision, 1 replaced" in told.line()
+        and "half of the decisions within 0.250 s, 99 % within 0.250 s" in told.line()
+    )
     assert told.fields()["median_seconds"] == 0.25
     assert "-3 chips, a mean, " in Activity(counts=lambda: {"chips": -3}, score=lambda: "a mean").line()
 

@@ -251,7 +251,7 @@ async def test_a_table_that_is_not_listed_is_seen_by_its_owner_only():
 @on_loop
 async def test_a_table_without_visitors_ends_and_its_owner_can_open_another(monkeypatch):
     monkeypatch.setattr(tables, "MOST_OF_ONE", 1)
-    async with lobby(empty_after=0.3) as host:
+    async with lobby(empty_after=1.5) as host:
         ann = await enter(host, "Ann")
         table_id = await opened(host, ann, game="holdem", opponents=["call"])  # its program does not keep it open
         async with at_table(host, await opened_by_another(host)) as page:

@@ -52,7 +52,7 @@ async def test_the_next_hand_waits_its_delay():
 async def test_a_table_without_connections_is_abandoned_and_replaced():
     events = []
     on_event = lambda kind, **fields: events.append((kind, fields.get("reason")))  # noqa: E731
-    async with hosting(2, abandoned_after=0.1, on_event=on_event) as (host, one, two):
+    async with hosting(2, abandoned_after=1, on_event=on_event) as (host, one, two):
         await one.my_turn()
         await one.ws.close()
         await asyncio.sleep(0.2)
@@ -117,7 +117,7 @@ async def test_several_tables_play_side_by_side_and_know_nothing_of_each_other()
 
 @on_loop
 async def test_finished_counts_no_abandoned_table_but_the_one_that_replaced_it():
-    async with hosting(tables=2, seats=2, max_hands=2, abandoned_after=0.05) as (host, one):
+    async with hosting(tables=2, seats=2, max_hands=2, abandoned_after=1) as (host, one):
         clients = [one] + [Client(one.http, host) for _ in range(5)]
         finished = asyncio.create_task(host.finished())
         for client in clients[:4]:

@@ -59,6 +59,7 @@ def test_bargaining_is_played_to_the_end_and_again(table, tmp_path):
         assert "No offer stands" in page.inner_text("#board")
     first, again = matches(tmp_path / "log")
     assert again
+    assert [player["name"] for player in first[0]["agents"]] == ["Ann", "Hardliner"]
     env = GameEnv(envs.game("bargaining"))
     env.reset(seed=first[0]["seed"])
     other = float(env.table.my_reservation_value[1])

@@ -39,7 +39,7 @@ def test_a_program_that_ends_has_a_summary_on_the_screen_and_in_the_log_file(tmp
 
         assert supervisor.run(work(), SEVEN, ending=str) == "hands"
     out, err = capsys.readouterr()
-    assert re.fullmatch(r"summary: 7 hands, [\d,]+ MB, \d:\d\d:\d\d; ended: hands\n", out)
+    assert re.fullmatch(r"summary: 7 hands, [\d,]+ MB of memory, after \d:\d\d:\d\d; ended: hands\n", out)
     assert "a problem" in err and "summary" not in err  # once on the screen is enough
     warning, summary = lines(tmp_path / "logs" / "a.log")
     assert (warning["level"], warning["logger"], warning["message"]) == ("warning", "somebody", "a problem")
@@ -113,7 +113,7 @@ async def test_no_status_line_comes_after_everybody_has_left(caplog):
     counts["connections"] = 0
     await asyncio.sleep(600.0)
     told = [record.getMessage().split(", ")[1] for record in caplog.records]
-    assert told == ["2 connections", "0 connections"]
+    assert told == ["2 open connections", "0 open connections"]
     counts["connections"] = 1
     await asyncio.sleep(60.0)
     telling.cancel()

@@ -149,7 +149,7 @@ class Activity:
         return numbers | {"up_seconds": round(time.monotonic() - self.started)}
 
     def line(self) -> str:
-        """Return a status line, such as ``12 hands, 40 decisions, 0 replaced, +45 chips, 210 MB, 0:12:00``."""
+        """Return a status line, such as ``12 hands, 0 replaced, +45 chips, 210 MB of memory, after 0:12:00``."""
         fields = self.fields()
         parts = [counted(fields[name], name) for name in COUNTERS if name in fields]
         parts += [
@@ -162,10 +162,11 @@ class Activity:
         if "score" in fields:
             parts.append(fields["score"])
         if "median_seconds" in fields:
-            parts.append(f"{fields['median_seconds']:.3f} s a decision (99 %: {fields['p99_seconds']:.3f} s)")
+            half, most = fields["median_seconds"], fields["p99_seconds"]
+            parts.append(f"half of the decisions within {half:.3f} s, 99 % within {most:.3f} s")
         if "memory_mb" in fields:
-            parts.append(f"{fields['memory_mb']:,.0f} MB")
-        return ", ".join([*parts, str(timedelta(seconds=fields["up_seconds"]))])
+            parts.append(f"{fields['memory_mb']:,.0f} MB of memory")
+        return ", ".join([*parts, f"after {timedelta(seconds=fields['up_seconds'])}"])
 
     def problem(self) -> str | None:
         """Return why the agent is not healthy; None: it is healthy."""

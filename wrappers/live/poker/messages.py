@@ -59,7 +59,7 @@ FATAL_CODES = (UNAUTHORIZED, INVALID_SESSION, SESSION_EXPIRED, TABLE_NOT_FOUND, 
 
 ENDS = {
     "admin_stopped": "the server stopped the table",
-    "insufficient_players": "fewer than two players with chips are left",
+    "insufficient_players": "fewer than two players with chips are at the table",
     "game_complete": "the game is over",
     "ended": "the table has ended",
     "closed": "the server closed the connection without a word",
