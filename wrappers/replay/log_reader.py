@@ -246,8 +246,8 @@ class LogReader:
     def _live_turn(self, entry: Mapping[str, Any]) -> Moment:
         state = TurnState.from_dict(entry["turn_state"])
         table = state.match_id or str(entry.get("table_id", ""))
-        hand = state.game_state.get("hand")
-        if state.game_id.startswith("holdem") and isinstance(hand, int):  # at a poker table every hand is a match
+        hand = entry.get("hand")
+        if isinstance(hand, int):  # at a poker table every hand is a match
             self._table += hand < self._hand or (hand == self._hand and not self._seen)
             self._hand = hand
             table = f"{table or f'table {self._table}'} · hand {hand}"
