@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import threading
 from contextlib import asynccontextmanager
 
 import aiohttp
@@ -263,6 +264,29 @@ async def test_a_table_without_visitors_ends_and_its_owner_can_open_another(monk
         async with host.http.get(f"{host.url}/tables/{table_id}/") as reply:
             assert reply.status == 404
         await opened(host, ann, game="bargaining")
+
+
+@on_loop
+async def test_a_table_whose_opening_is_cancelled_does_not_stay_open(monkeypatch):
+    monkeypatch.setattr(tables, "MOST_OF_ONE", 1)
+    begun, on = threading.Event(), threading.Event()
+
+    def slow(*args, **options):
+        begun.set()
+        assert on.wait(60)
+        return made(*args, **options)
+
+    async with LobbyHost(OFFERS, slow) as host, aiohttp.ClientSession() as http:
+        host.http = http
+        ann = await enter(host, "Ann")
+        asking = asyncio.create_task(opened(host, ann, game="bargaining"))
+        await asyncio.to_thread(begun.wait, 60)
+        asking.cancel()
+        await asyncio.gather(asking, return_exceptions=True)
+        await asyncio.sleep(0.1)  # until the server has seen it
+        on.set()
+        await opened(host, ann, game="bargaining")
+        assert len((await look(host, ann))["tables"]) == 1
 
 
 async def opened_by_another(host):

@@ -177,7 +177,10 @@ class LobbyHost(Server):
         person = self.store.name_of(bearer_token(request))
         if person is None:
             raise LobbyRefusal(messages.UNAUTHORIZED, NO_PERSON)
-        return _answer(Opened(table_id=await self._tables.open(await _body(request, NewTable), person)), 201)
+        table_id = await self._tables.open(await _body(request, NewTable), person)
+        if request.transport is None or request.transport.is_closing():  # who asked has cancelled it meanwhile
+            await self._tables.end(table_id)
+        return _answer(Opened(table_id=table_id), 201)
 
     async def _result_file(self, request: web.Request) -> web.Response:
         """Answer with a file of a result, as everybody who has played or watched could have it."""

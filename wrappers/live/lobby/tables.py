@@ -336,14 +336,15 @@ class LobbyTables:
                 elif open_table.empty_since is None:
                     open_table.empty_since = now
                 elif now - open_table.empty_since >= self._empty_after:
-                    await self._end(table_id)
+                    await self.end(table_id)
 
     async def end_all(self) -> None:
         """End all tables."""
         for table_id in list(self._open):
-            await self._end(table_id)
+            await self.end(table_id)
 
-    async def _end(self, table_id: str) -> None:
+    async def end(self, table_id: str) -> None:
+        """End a table."""
         del self.mounts.applications[table_id]
         open_table = self._open.pop(table_id)
         try:

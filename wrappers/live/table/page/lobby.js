@@ -320,11 +320,12 @@ async function open(body) {
  * @param {string} before the table that the person comes from
  */
 async function goOn(before) {
-  history.replaceState(null, "", `${location.pathname}${keyPart()}`);
   /** @type {Lobby | null} */
   const lobby = await call("GET", "lobby", person()?.token ?? null);
-  const table = lobby?.tables.find((one) => one.table_id === before);
-  if (lobby === null || table === undefined || lobby.you === null) return;
+  if (lobby === null) return; // a reload asks again
+  history.replaceState(null, "", `${location.pathname}${keyPart()}`);
+  const table = lobby.tables.find((one) => one.table_id === before);
+  if (table === undefined || lobby.you === null) return;
   const others = lobby.tables.filter((one) => one.game === table.game && one !== table && one.listed);
   const free = others.find((one) => hasSeat(one) && one.seats.every((seat) => seat.name !== lobby.you));
   if (free !== undefined) return location.assign(`tables/${free.table_id}/?sit${keyPart()}`);
