@@ -100,6 +100,43 @@ def test_many_sessions_at_once_and_an_invitation():
     assert run(main()) == [(12, 0), (12, 0)]
 
 
+def test_who_waits_in_an_own_session_that_was_just_joined_joins_no_other():
+    async def main():
+        async with ArenaHost(BARGAINING) as host, aiohttp.ClientSession() as http, polling("ann", host.url) as ann:
+            client = Client(http, host.url)
+            ann._own = await ann._open()
+            await client.post("create", game_id="unfair-split", player_name="Bob")
+            assert await ann._find() is None  # it is younger
+            await client.post("join", invite_code=ann._own.invite_codes[0], player_name="Bob")
+            assert await ann._find() is None  # the own one is no longer listed
+            assert await ann._seat_that_begins(looking=True) is not None and ann._own is None
+            assert await ann._find() is not None
+
+    run(main())
+
+
+def test_an_own_session_that_is_joined_at_the_end_is_played_too():
+    async def main():
+        async with ArenaHost(BARGAINING) as host, aiohttp.ClientSession() as http:
+            client = Client(http, host.url)
+            _, seat = await client.post("create", game_id="unfair-split", player_name="Bob")
+            async with polling("ann", host.url) as ann:
+                own = ann._own = await ann._open()  # younger than Bob's, whose session is joined first
+                playing = asyncio.create_task(ann.play(sessions=2, matches=1))
+                await client.turn(seat["token"])
+                _, other = await client.post("join", invite_code=own.invite_codes[0], player_name="Eve")
+                while not playing.done():
+                    for token in (seat["token"], other["token"]):
+                        state = await client.state(token)
+                        if state.get("is_my_turn"):
+                            await client.post("act", token=token, action_type="pass", payload={})
+                    await asyncio.sleep(0.01)
+                await playing
+                return ann.matches, ann.lost
+
+    assert run(main()) == (2, 0)
+
+
 def test_a_client_of_the_platform_plays_here():
     async def main():
         async with ArenaHost(BARGAINING) as host, aiohttp.ClientSession() as http:

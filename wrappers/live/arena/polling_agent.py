@@ -147,7 +147,8 @@ class ArenaPollingAgent:
     async def play(self, sessions: int = 1, matches: int | None = None, invites: Sequence[str] = ()) -> None:
         """Play sessions: those of `invites` first, then sessions that wait for players, then sessions of its own.
 
-        An own session that still waits for players at the end stays there until it expires.
+        An own session that waits for players is played too if somebody joins it before the last match has ended; it
+        may be one more than `matches`. After that it stays there until it expires.
 
         Args:
             sessions: number of sessions at the same time, at least 1.
@@ -166,8 +167,8 @@ class ArenaPollingAgent:
             await self._claim()
             self._games = await self._games_there()
             async with asyncio.TaskGroup() as group:
-                while matches is None or begun < matches:
-                    seat = await self._seat_that_begins(looking=len(running) < sessions)
+                while (more := matches is None or begun < matches) or (running and self._own is not None):
+                    seat = await self._seat_that_begins(looking=more and len(running) < sessions)
                     if seat is not None:
                         begun += 1
                         task = group.create_task(self._play(seat))
@@ -228,11 +229,9 @@ class ArenaPollingAgent:
         Args:
             looking: whether to join or create further sessions.
         """
-        if self._own is not None:
-            body = await self._call("GET", "state", params={"token": self._own.token})
-            if body.get("status") != "waiting":
-                begun, self._own = self._own, None
-                return begun
+        if self._own is not None and not await self._waits(self._own):
+            begun, self._own = self._own, None
+            return begun
         if not looking:
             return None
         seat = await self._join(self._invites.pop(0)) if self._invites else await self._find()
@@ -241,11 +240,21 @@ class ArenaPollingAgent:
         return seat
 
     async def _find(self) -> JoinedSession | None:
-        """Join a session that waits for players and is older than the own one; None if there is none."""
-        for game in self._games:
-            listed = await self._call("GET", "", params={"status": "waiting", "game_id": game})
-            for session in listed.get("sessions") or ():
-                if self._own is not None and session.get("session_id") == self._own.session_id:
+        """Join a session that waits for players and is older than the own one; None if there is none.
+
+        An own session that has been joined meanwhile comes first.
+        """
+        lists = [
+            (await self._call("GET", "", params={"status": "waiting", "game_id": game})).get("sessions") or ()
+            for game in self._games
+        ]
+        own = None if self._own is None else self._own.session_id
+        missing = not any(session.get("session_id") == own for listed in lists for session in listed)
+        if self._own is not None and missing and not await self._waits(self._own):
+            return None
+        for game, listed in zip(self._games, lists, strict=True):
+            for session in listed:
+                if session.get("session_id") == own:
                     break
                 names = [player.get("display_name") for player in session.get("players") or ()]
                 codes = session.get("invite_codes") or ()
@@ -256,6 +265,11 @@ class ArenaPollingAgent:
                     if seat is not None:
                         return seat
         return None
+
+    async def _waits(self, seat: JoinedSession) -> bool:
+        """Return whether a session waits for players."""
+        body = await self._call("GET", "state", params={"token": seat.token})
+        return body.get("status") == "waiting"
 
     def _fits(self, session: Mapping[str, Any]) -> bool:
         """Return whether a session has as many players as the agent's game; also True if it does not say."""
