@@ -134,18 +134,13 @@ def _assumptions(own: PhaseGame, chance: Chance, tables: Tables, seat: int, inde
     who, does, chooses, answers = others.rsplit(maxsplit=3)
     table = after[0]
     same_phase = int(table.phase) == int(tables[0].phase) and int(table.round_number) == int(tables[0].round_number)
-    if _named_kinds(own, table):
+    several = tables[0].block[decode(tables[0], index).kind] > 1
+    if several or _named_kinds(own, table):
+        before = f"if {who}" if _named_kinds(own, table) else f"if {who} {does} the same and"
+        numbers = partial(_same_numbers, own) if several else _nothing
         return {
-            f"if {who} {_answers_in_words(own, kinds, answers, chooses)}": partial(_named, own, kinds, _nothing)
-            for kinds in _answers(own, chance, tables, seat, index, _nothing)
-        }
-    if tables[0].block[decode(tables[0], index).kind] > 1:
-        same = partial(_same_numbers, own)
-        return {
-            f"if {who} {does} the same and {_answers_in_words(own, kinds, answers, chooses)}": partial(
-                _named, own, kinds, same
-            )
-            for kinds in _answers(own, chance, tables, seat, index, same)
+            f"{before} {_answers_in_words(own, kinds, answers, chooses)}": partial(_named, own, kinds, numbers)
+            for kinds in _answers(own, chance, tables, seat, index, numbers)
         }
     assumed: dict[str, Answer] = {}
     if own.rounds > 1 and int(table.round_number) > 0 and table.past[0][table.phase][other] != NOTHING:

@@ -293,23 +293,23 @@ class TableHost(Server):
         if match is None:
             return
         written = self._written[1] if self._written[0] is match else 0
-        for event in self._named(match)[written:]:
-            self._log.write(**event)
+        for number, event in enumerate(match.events[written:], written):
+            self._log.write(**(event if number else self._begun(match)))
         self._written = match, len(match.events)
 
-    def _named(self, match: MatchSession) -> list[dict[str, Any]]:
-        """Return the events of a match; the first has the players' names."""
+    def _begun(self, match: MatchSession) -> dict[str, Any]:
+        """Return the first event of a match, with the players' names."""
         names = zip(self.session.game.agents, self.session.dealt, strict=True)
         begin = {name: value for name, value in match.events[0].items() if name != "agent_ids"}
         begin["agents"] = [{"id": agent, "name": name} for agent, (name, _) in names]
-        return [begin, *match.events[1:]]
+        return begin
 
     def _end_match(self) -> None:
         """Keep the log of a match that is over, and report its result to the lobby, once."""
         match = self.session.match
         if self.session.status != "over" or match is None or match is self._ended:
             return
-        self._ended, self._ended_log = match, log_of(self._named(match))
+        self._ended, self._ended_log = match, log_of([self._begun(match), *match.events[1:]])
         dealt = zip(self.session.dealt, self.session.game.agents, strict=True)
         players = tuple(PlayerResult(name, program, match.payoffs[agent]) for (name, program), agent in dealt)
         self._on_result(TableResult(players, str((match.outcome or {}).get("reason", "")), self._ended_log))

@@ -37,10 +37,10 @@ export function control(allowed, key, view, game, act) {
   const forecast = view.forecasts?.find((one) => one.action_type === allowed.action_type);
   if (forecast !== undefined) {
     const numbers = [...form.querySelectorAll("input")].filter((one) => one.type === "number");
-    const called = (/** @type {string} */ name) => numbers.filter((one) => one.closest("label")?.firstChild?.textContent === name);
-    const [own = numbers[0]] = called("You");
-    button.before(outlook(forecast, forecast.keys.length ? forecast.keys.flatMap((key) => called(words(key))) : own ? [own] : []));
-    if (own === undefined) form.classList.add("wide");
+    const names = forecast.keys.length ? forecast.keys.map((key) => words(key)) : ["You"];
+    const own = names.flatMap((name) => numbers.filter((one) => one.closest("label")?.firstChild?.textContent === name));
+    button.before(outlook(forecast, own.length ? own : numbers.slice(0, 1)));
+    if (numbers.length === 0) form.classList.add("wide");
   }
   form.addEventListener("submit", (event) => {
     event.preventDefault();
