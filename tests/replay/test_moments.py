@@ -217,7 +217,7 @@ def test_the_hands_of_a_live_agent_have_the_number_of_their_table(tmp_path):
             log.write("joined", seat=0)
             for hand in hands:
                 state.game_state["hand"] = hand
-                log.write("turn", hand=hand, turn_state=state, response=AgentResponse(Action("call")))
+                log.write("turn", turn_state=state, response=AgentResponse(Action("call")))
                 log.write("joined", seat=0)  # again, after a lost connection
                 log.write("turn", hand=hand, turn_state=state, response=AgentResponse(Action("fold")))
                 log.write("hand", hand=hand, won=0, net=-2, stack=198, results=[])

@@ -18,7 +18,7 @@ from ..agents.base import sentence
 from ..live.common.seat_names import SeatNames
 from ..logs.match_log import read
 from .moment import Moment, distinct
-from .poker_hands import replay_hand
+from .poker_hands import hand_number, replay_hand
 
 
 def moments(path: str | PathLike[str] | bytes) -> Iterator[Moment]:
@@ -246,8 +246,8 @@ class LogReader:
     def _live_turn(self, entry: Mapping[str, Any]) -> Moment:
         state = TurnState.from_dict(entry["turn_state"])
         table = state.match_id or str(entry.get("table_id", ""))
-        hand = entry.get("hand")
-        if isinstance(hand, int):  # at a poker table every hand is a match
+        hand = hand_number(state)
+        if hand is not None:  # at a poker table every hand is a match
             self._table += hand < self._hand or (hand == self._hand and not self._seen)
             self._hand = hand
             table = f"{table or f'table {self._table}'} · hand {hand}"

@@ -70,6 +70,12 @@ def unit_of(entry: Mapping[str, Any]) -> int:
     return int(10 ** entry.get("decimals", 0))
 
 
+def hand_number(state: TurnState) -> int | None:
+    """Return the number of the hand that a seat of a poker table sees; None: another game, or no number."""
+    hand = state.game_state.get("hand")
+    return hand if state.game_id.partition("-")[0] == _game().name and isinstance(hand, int) else None
+
+
 def currency_of(entry: Mapping[str, Any]) -> str:
     """Return what the amounts of a logged hand are: its currency, or chips."""
     return str(entry.get("currency", "")) or _game().payoffs.reward_name
