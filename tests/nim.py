@@ -25,7 +25,7 @@ def observe(table, seat, at, out):
     out[at.heap], out[at.is_my_turn] = table.heap, table.turn == seat
 
 
-def game():
+def game(actions=("take_1", "take_2", "take_3")):
     blank = new_table(with_required_fields(2, ("heap", "i4")))
     layout = Layout([Slice("game_state.heap", (1,), 0, 21, "stones"), Slice("is_my_turn", (1,), 0, 1, "whether")])
     return Game(
@@ -33,6 +33,6 @@ def game():
         agents=("first", "second"),
         rules=Rules(blank=blank, num_actions=3, reset=reset, step=step, legal=legal),
         encoders={"v0": Encoder(layout, observe)},
-        actions=("take_1", "take_2", "take_3"),
+        actions=actions,
         payoffs=Payoffs(-1, 1, zero_sum=True),
     )

@@ -391,6 +391,22 @@ def test_the_picture_of_a_game_of_ones_own_has_the_names_of_players(browser):
         assert page.locator(f"{DRAWN} text").all_text_contents() == ["bot", "Ann moves", "20 left"]
 
 
+@pytest.mark.parametrize(("names", "key"), [(("say_0", "say_1", "say_2"), "1"), (("none", "raise_1", "raise_9"), "2")])
+def test_the_digit_in_the_label_of_a_button_presses_it_if_each_has_its_own(names, key, browser):
+    with served(nim.game(names), [None, ("bot", Obliging())]) as url:
+        page = browser.new_context().new_page()
+        page.goto(url)
+        sit(page, "Ann")
+        page.wait_for_selector(MINE)
+        pressed = page.locator(f"[data-action={names[1]}]")
+        assert pressed.get_attribute("data-key") == key
+        turn = turn_of(page)
+        page.keyboard.press(key)
+        passed(page, turn)
+        page.wait_for_selector(MINE)
+        assert page.inner_text("#board dd").split()[0] == str(21 - 2 - 1)  # the second choice; the bot plays the first
+
+
 class Zero:
     def respond(self, state):
         return AgentResponse(Action("report_value", {"report": 0}))

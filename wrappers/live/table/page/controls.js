@@ -7,9 +7,32 @@ import { nameOf } from "./names.js";
 /** @import { Action, AllowedAction, GamePage, Range, Schema, View } from "./types.d.ts" */
 
 /**
+ * The digits that press the buttons of some actions: those in their labels if each has its own, else 1, 2, 3, …
+ * @param {AllowedAction[]} allowed
+ * @param {View} view
+ * @param {GamePage} game
+ * @returns {string[]} longer texts are no keys
+ */
+export function keys(allowed, view, game) {
+  const digits = allowed.map((one) => /^\D*(\d)\D*$/.exec(labelOf(one, view, game))?.[1] ?? "");
+  const apart = !digits.includes("") && new Set(digits).size === digits.length;
+  return apart ? digits : allowed.map((_, i) => String(i + 1));
+}
+
+/**
+ * @param {AllowedAction} allowed
+ * @param {View} view
+ * @param {GamePage} game
+ * @returns {string}
+ */
+function labelOf(allowed, view, game) {
+  return game.label?.(allowed, view) ?? words(allowed.action_type);
+}
+
+/**
  * A form that plays an action.
  * @param {AllowedAction} allowed
- * @param {number} key the digit that presses its button
+ * @param {string} key the digit that presses its button
  * @param {View} view
  * @param {GamePage} game
  * @param {(action: Action) => void} act
@@ -23,9 +46,9 @@ export function control(allowed, key, view, game, act) {
       const range = game.range?.(allowed, name, view) ?? null;
       return { name, ...field(words(name), schema, required.includes(name), range, view) };
     });
-  const label = game.label?.(allowed, view) ?? words(allowed.action_type);
-  const button = el("button", { type: "submit", "data-key": key, "data-action": allowed.action_type }, label);
-  if (key <= 9) button.append(" ", el("kbd", { "aria-hidden": "true" }, String(key)));
+  const named = { type: "submit", "data-key": key, "data-action": allowed.action_type };
+  const button = el("button", named, labelOf(allowed, view, game));
+  if (key.length === 1) button.append(" ", el("kbd", { "aria-hidden": "true" }, key));
   const form = el(
     "form",
     { class: fields.length ? "move wide" : "move", title: allowed.description },

@@ -1,6 +1,6 @@
 /** The page: what a client's view has, shown; what a person does, handed to the client. */
 
-import { control } from "./controls.js";
+import { control, keys } from "./controls.js";
 import { MEANINGS, byId, el, fill, isWriting, words } from "./dom.js";
 import { face, named, nameOf, nameTag } from "./names.js";
 import { keyPart, person } from "./person.js";
@@ -298,7 +298,8 @@ function showControls(view) {
     const focused = document.activeElement ?? document.body;
     const held = focused === document.body || controls.contains(focused) || !focused.checkVisibility();
     const allowed = turn ? (view.state?.allowed_actions ?? []).filter((one) => one.action_type !== TALK) : [];
-    const forms = allowed.map((one, i) => control(one, i + 1, view, game, act));
+    const digits = keys(allowed, view, game);
+    const forms = allowed.map((one, i) => control(one, digits[i] ?? "", view, game, act));
     controls.replaceChildren(...(turn && game.controls !== undefined ? game.controls(view, act) : forms));
     board.classList.toggle("picks", turn !== "" && game.pick !== undefined);
     if (held && turn) controls.focus({ preventScroll: true }); // not a button: a key pressed too late would press it
@@ -432,7 +433,7 @@ say.addEventListener("submit", (event) => {
 });
 document.addEventListener("scroll", () => !latest.hidden && inSight() && show(), { passive: true });
 document.addEventListener("keydown", (event) => {
-  if (isWriting(event) || event.ctrlKey || event.metaKey || event.altKey || !/^[a-z1-9]$/.test(event.key)) return;
+  if (isWriting(event) || event.ctrlKey || event.metaKey || event.altKey || !/^[a-z0-9]$/.test(event.key)) return;
   const target = document.querySelector(`main [data-key="${event.key}"]:not(:disabled, [hidden])`);
   if (target instanceof HTMLElement && target.checkVisibility()) {
     event.preventDefault();
