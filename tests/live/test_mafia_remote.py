@@ -1,5 +1,6 @@
 """Our mafia host with agents of a service: one that dies, is rude or cannot be reached; logs of the service."""
 
+import asyncio
 import json
 import logging
 from contextlib import asynccontextmanager
@@ -14,7 +15,7 @@ from parlour.wrappers.live.common.server import ServerSettings
 from parlour.wrappers.live.mafia.agent import MafiaAgentServer
 from parlour.wrappers.live.mafia.host import MafiaHost
 from parlour.wrappers.live.mafia.limits import MafiaLimits
-from parlour.wrappers.live.mafia.local_agents import MafiaPolicyAgent
+from parlour.wrappers.live.mafia.local_agents import MafiaPolicyAgent, MafiaScriptedAgent
 from parlour.wrappers.live.mafia.service_client import RemoteAgent, ServiceConnection
 from parlour.wrappers.logs.match_log import MatchLog, read
 from parlour.wrappers.replay.log_reader import moments
@@ -186,6 +187,51 @@ def test_a_service_that_never_talks_sense_is_hung_up_on_and_its_words_stay_on_on
     run(main(), 30)
     told = [line.getMessage() for line in warnings(caplog)]
     assert len(told) <= 101 and "closing the connection" in told[-1] and all(line.isprintable() for line in told)
+
+
+def test_a_call_given_up_while_the_connection_closes_takes_no_other_call_with_it(caplog):
+    asked = context()[::2]
+
+    async def babbles(socket, call):
+        for _ in range(100):
+            await socket.send_str("?")
+        await asyncio.sleep(0.5)  # it does not answer the close frame before
+
+    async def main():
+        async with rude(babbles) as url:
+            connection = ServiceConnection(url)
+            first, second, third = (RemoteAgent(f"p{seat}", NAMES[seat], connection) for seat in range(3))
+            running = asyncio.create_task(first.vote(*asked))
+            while "closing the connection" not in caplog.text:
+                await asyncio.sleep(0.01)
+            late = asyncio.create_task(third.vote(*asked))
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.05):
+                    await second.vote(*asked)
+            ends = await asyncio.wait_for(asyncio.gather(running, late, return_exceptions=True), 20)
+            assert [type(end) for end in ends] == [ConnectionError, ConnectionError]
+            await connection.close()
+
+    run(main())
+
+
+def test_an_agent_that_cancels_itself_loses_only_its_own_answers():
+    class Cancelled(MafiaScriptedAgent):
+        async def night_action(self, *asked):
+            raise asyncio.CancelledError
+
+        vote = night_action
+
+    async def main():
+        async with MafiaHost(FIVE, seed=2) as host:
+            return await host.play([Cancelled("p1", NAMES[0], seed=1), *(scripted(seat) for seat in range(1, 5))])
+
+    result = run(main())
+    assert {fault.agent_id for fault in result.faults} == {"p1"}
+    assert {fault.method for fault in result.faults if fault.problem == "it cancelled itself"} == {
+        "nightAction",
+        "vote",
+    }
 
 
 async def played(service, *calls, path="?client=s3cret"):

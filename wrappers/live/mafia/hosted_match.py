@@ -110,6 +110,11 @@ class HostedMatch:
             return self.session.timed_out(call.number)
         except Exception as error:  # whatever it is, it is that agent's
             return self.session.failed(call.number, described(error))
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():  # the match itself is cancelled
+                raise
+            return self.session.failed(call.number, "it cancelled itself")
         self._report_replaced(call, agent)
         return self.session.answered(call.number, answer)
 

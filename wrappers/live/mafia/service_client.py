@@ -185,8 +185,7 @@ class ServiceConnection:
         """Close the connection and the client."""
         if self._socket is not None:
             await self._socket.close()
-        if self._reader is not None:
-            await self._reader
+        await self._read_out()
         if self._http is not None:
             await self._http.close()
             self._http = None
@@ -196,8 +195,7 @@ class ServiceConnection:
         async with self._opening:
             if self._socket is not None and not self._socket.closed:
                 return self._socket
-            if self._reader is not None:
-                await self._reader
+            await self._read_out()
             try:
                 self._socket = await retry(self._connect, self._backoff)
             except LiveError as error:
@@ -205,6 +203,11 @@ class ServiceConnection:
             self._backoff.succeeded()
             self._reader = asyncio.create_task(self._read(self._socket))
             return self._socket
+
+    async def _read_out(self) -> None:
+        """Wait for the reader's end. Who gives up does not end the reader, for which others wait too."""
+        if self._reader is not None:
+            await asyncio.wait([self._reader])
 
     async def _connect(self) -> aiohttp.ClientWebSocketResponse:
         """Return a new connection.
