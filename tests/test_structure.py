@@ -233,3 +233,13 @@ def test_every_exception_is_needed():
     needed = {entry for module in sources() if named_games(module) for entry in exceptions(module)}
     games = {f"parlour.envs.{game}" for game in GAMES}
     assert set(NAMES_GAMES) - games - needed == set()
+
+
+def test_who_waits_for_a_task_of_an_object_does_not_cancel_it_for_others():
+    kept = re.compile(r"(self\.\w+)(?:: [^=\n]+)? = .*create_task\(")
+    tasks = {(module, name) for module in sources() for name in kept.findall(ast.unparse(tree(module)))}
+    assert len(tasks) > 3
+    awaited = {
+        (module, name) for module, name in tasks if re.search(rf"await {name}$", ast.unparse(tree(module)), re.M)
+    }
+    assert awaited == set()  # asyncio.wait([task]) leaves it running
