@@ -47,6 +47,35 @@ def frames(page, kind):
     return [message for message in found if message["type"] == kind]
 
 
+def cut_off_once(kind):
+    """Return a handler of sockets that cuts the connection in place of the first message of a kind.
+
+    Return too the list that gets all messages of the kind.
+    """
+    sent = []
+
+    def handle(socket):
+        server, closed = socket.connect_to_server(), []
+
+        def passing(send):
+            def pass_on(message):
+                if closed:
+                    return None
+                if json.loads(message)["type"] == kind:
+                    sent.append(message)
+                    if len(sent) == 1:
+                        closed.append(True)
+                        return socket.close(code=3001)
+                return send(message)
+
+            return pass_on
+
+        socket.on_message(passing(server.send))
+        server.on_message(passing(socket.send))
+
+    return handle, sent
+
+
 def numbers(value):
     """Return every number in parsed JSON."""
     if isinstance(value, dict):

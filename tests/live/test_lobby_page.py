@@ -1,12 +1,11 @@
 """The lobby in a real browser: names, tables with programs and people, invite links, ratings."""
 
-import json
 import re
 
 import pytest
 from layout import SIZES, flaws
 from live.test_table_access import DESK, PHONE, complaints
-from tables import MINE, move
+from tables import MINE, cut_off_once, move
 
 pytestmark = pytest.mark.slow
 
@@ -162,21 +161,9 @@ def test_a_name_is_asked_for_once_however_fast_one_clicks(lobby):
 
 
 def test_who_opens_a_table_sits_there_though_the_connection_is_lost_meanwhile(lobby):
-    asked = []
-
-    def cut_off_the_first(socket):
-        server = socket.connect_to_server()
-
-        def to_server(message):
-            if json.loads(message)["type"] != "sit":
-                return server.send(message)
-            asked.append(message)
-            return socket.close() if len(asked) == 1 else server.send(message)
-
-        socket.on_message(to_server)
-
+    handle, asked = cut_off_once("sit")
     with lobby("kuhn") as visit:
-        page = visit(ready=lambda page: page.route_web_socket("**/ws", cut_off_the_first), **DESK)
+        page = visit(ready=lambda page: page.route_web_socket("**/ws", handle), **DESK)
         enter(page, "Ann")
         page.wait_for_selector("#you:has-text('Ann')")
         opened(page, "kuhn", "zoo:kuhn")

@@ -99,13 +99,13 @@ def test_the_newest_connection_has_the_seat():
     assert room.act(2, "pass")["ok"]
 
 
-def test_where_names_are_proven_the_same_person_gets_the_same_seat_again():
-    room = Room(persons=True)
-    token = room.sit(1, "Ann")
+def test_who_chose_the_token_of_a_seat_gets_the_same_seat_again():
+    room, token = Room(), "the token that Ann has chosen"
+    assert room.sit(1, "Ann", token=token) == token
     room.program("submit_offer", my_share=60)
     seen = room.state(1)
     assert room.sit(2, "bot") == m.NAME_TAKEN  # programs are nobody
-    room.connect(3).send(3, "sit", name="Ann")  # the answer to the first was lost
+    room.connect(3).send(3, "sit", name="Ann", token=token)  # the answer to the first was lost
     assert room.last(1, "unseated")["reason"] == "replaced"
     assert room.last(3, "seated") == {"type": "seated", "seat": 1, "token": token}
     assert room.state(3) == seen
@@ -124,9 +124,11 @@ def test_who_has_a_seat_takes_no_other_by_token():
 @pytest.mark.parametrize(
     ("fields", "code"),
     [
-        ({"token": "wrong"}, m.INVALID_TOKEN),
-        ({"token": ""}, m.INVALID_TOKEN),
-        ({"token": "ü"}, m.INVALID_TOKEN),
+        ({"token": "a token of another seat"}, m.INVALID_TOKEN),
+        ({"token": "ü" * 22}, m.INVALID_TOKEN),
+        ({"token": ""}, m.VALIDATION_ERROR),
+        ({"name": "Bob", "token": "easily guessed"}, m.VALIDATION_ERROR),
+        ({"name": "Bob", "token": "a token of another seat"}, m.TABLE_FULL),
         ({"name": "Ann"}, m.NAME_TAKEN),
         ({"name": "bot"}, m.NAME_TAKEN),
         ({"name": "Bob"}, m.TABLE_FULL),

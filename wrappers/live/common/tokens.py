@@ -5,12 +5,17 @@ import hashlib
 from collections import deque
 from collections.abc import Callable
 from hmac import compare_digest
+from typing import Annotated
 
 from aiohttp import web
+from msgspec import Meta
 
 Admit = Callable[[str | None, str | None], str | None]
 """Called with the name and the access token of a player who wants a seat. It returns why the player gets none, or None
 if the player is admitted."""
+
+ChosenToken = Annotated[str, Meta(min_length=22, max_length=100)]
+"""A token of random characters that a client chooses: who sends it again, as the answer was lost, gets the same."""
 
 
 def bearer_token(request: web.Request) -> str:

@@ -8,6 +8,8 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from ..common.tokens import ChosenToken
+
 UNAUTHORIZED = "UNAUTHORIZED"
 NAME_TAKEN = "NAME_TAKEN"
 VALIDATION_ERROR = "VALIDATION_ERROR"
@@ -33,12 +35,12 @@ class NewPerson(Struct, kw_only=True):
 
     Attributes:
         name: the name.
-        token: what will prove it, at least 22 random characters. Who sends the same again, because the answer was
+        token: what will prove it. Who sends the same again, because the answer was
             lost, gets the name that was taken. None: the lobby's choice.
     """
 
     name: str
-    token: Annotated[str, Meta(min_length=22, max_length=100)] | None = None
+    token: ChosenToken | None = None
 
 
 class NewTable(Struct, kw_only=True):

@@ -115,7 +115,6 @@ class TableHost(Server):
             timeout=round(1000 * timeout),
             seed=seed,
             admit=partial(self._admit, admit),
-            persons=lobby is not None,
             pictures=game.name not in DRAWN_BY_PAGE
             and game.capabilities.forecasts is None
             and game.renderer.picture is not plain,  # a list of the fields, which the page has too

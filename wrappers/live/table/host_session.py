@@ -107,7 +107,6 @@ class TableHostSession:
         timeout: the time for a turn in milliseconds, which is sent to clients; the timer belongs to the I/O shell.
         seed: the seed of the deals; None takes entropy from the operating system.
         admit: who may take a seat, by name and access token; None: everybody.
-        persons: whether `admit` proves who somebody is: then the same person gets the same seat again.
         token: the function that makes seat tokens.
         pictures: whether states have a picture, drawn by the game's renderer.
 
@@ -130,7 +129,6 @@ class TableHostSession:
         timeout: int = 60_000,
         seed: int | None = None,
         admit: Admit | None = None,
-        persons: bool = False,
         token: Callable[[], str] = lambda: secrets.token_urlsafe(24),
         pictures: bool = False,
     ) -> None:
@@ -151,7 +149,6 @@ class TableHostSession:
         self._timeout = timeout
         self._seeds = None if seed is None else np.random.SeedSequence(seed)
         self._admit = admit or admit_by_token(None, "")
-        self._persons = persons
         self._new_token = token
         self._pictures = pictures
         self._failed: set[str] = set()  # what the game could not make
@@ -252,8 +249,11 @@ class TableHostSession:
     def _sit(self, client: int, wish: Sit) -> Sends:
         if self._clients[client] is not None:
             return [_error(client, messages.ALREADY_SEATED, "you have a seat")]
-        if wish.token is not None:
-            return self._come_back(client, wish.token)
+        for number, seat in enumerate(self.seats):
+            if wish.token is not None and seat.token is not None and same_token(wish.token, seat.token):
+                return self._come_back(client, number)
+        if wish.token is not None and wish.name is None:
+            return [_error(client, messages.INVALID_TOKEN, "the seat was given to somebody else")]
         problem = self._admit(wish.name, wish.access_token)
         if problem is not None:
             return [_error(client, messages.UNAUTHORIZED, problem)]
@@ -262,9 +262,6 @@ class TableHostSession:
         problem = problem_of(wish.name)
         if problem is not None:
             return [_error(client, messages.VALIDATION_ERROR, problem)]
-        for seat in self.seats:
-            if self._persons and seat.name == wish.name and seat.token is not None:
-                return self._come_back(client, seat.token)
         taken = {folded(seat.name) for number, seat in enumerate(self.seats) if seat.name and not self._free(number)}
         if folded(wish.name) in taken:
             return [_error(client, messages.NAME_TAKEN, f"somebody here is called {wish.name} already")]
@@ -273,22 +270,20 @@ class TableHostSession:
             later = "; one will be after this match" if None in [seat.name for seat in self.seats] else ""
             return [_error(client, messages.TABLE_FULL, f"no seat is free{later}")]
         number = wish.seat if wish.seat in free else free[0]
-        self.seats[number] = TableSeat(wish.name, False, self._new_token(), None, True)
+        self.seats[number] = TableSeat(wish.name, False, wish.token or self._new_token(), None, True)
         return self._attach(client, number)
 
     def _free(self, number: int) -> bool:
         """Return whether a person can take a seat: it is free, or its owner is disconnected between two matches."""
         return self.status != "running" and not self.seats[number].here
 
-    def _come_back(self, client: int, token: str) -> Sends:
-        for number, seat in enumerate(self.seats):
-            if seat.token is not None and same_token(token, seat.token):
-                sends: Sends = []
-                if seat.client is not None:
-                    self._clients[seat.client] = None
-                    sends = [Outgoing(seat.client, Unseated(reason="replaced")), *self._states([seat.client])]
-                return sends + self._attach(client, number)
-        return [_error(client, messages.INVALID_TOKEN, "the seat was given to somebody else")]
+    def _come_back(self, client: int, number: int) -> Sends:
+        sends: Sends = []
+        before = self.seats[number].client
+        if before is not None:
+            self._clients[before] = None
+            sends = [Outgoing(before, Unseated(reason="replaced")), *self._states([before])]
+        return sends + self._attach(client, number)
 
     def _attach(self, client: int, number: int) -> Sends:
         seat = self.seats[number]

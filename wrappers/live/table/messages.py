@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from ....envs.core.forecast import Forecast
 from ....envs.core.turn_state import ActionResult, AgentResponse, MessageIntent, TurnState
+from ..common.tokens import ChosenToken
 
 INVALID_TOKEN = "INVALID_TOKEN"
 UNAUTHORIZED = "UNAUTHORIZED"
@@ -27,11 +28,14 @@ RATE_LIMIT_EXCEEDED = "RATE_LIMIT_EXCEEDED"
 
 
 class Sit(Struct, kw_only=True, tag_field="type", tag="sit"):
-    """Take a seat with a name, `seat` if it is free; or come back to the seat of `token`."""
+    """Come back to the seat of `token`; if there is none, take one with a name, `seat` if it is free.
+
+    The seat gets the token, or without one a token of the host's choice.
+    """
 
     name: str | None = None
     seat: int | None = None
-    token: str | None = None
+    token: ChosenToken | None = None
     access_token: str | None = None
 
 

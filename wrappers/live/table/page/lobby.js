@@ -3,6 +3,7 @@
 import { byId, el, number, words } from "./dom.js";
 import { face } from "./names.js";
 import { keepPerson, keyPart, lobbyKey, nextToken, person } from "./person.js";
+import { UNREACHABLE, askFacts, untilAnswered } from "./wire.js";
 
 /**
  * @typedef {{ name: string, trained: boolean, seats: number[] }} Opponent
@@ -33,7 +34,7 @@ const opponents = byId("opponents", HTMLFieldSetElement);
 const submit = /** @type {HTMLButtonElement} */ (wish.querySelector("[type=submit]"));
 
 /** @type {{ offers: Offer[], presets: Preset[], names: Record<string, string>, locked: boolean }} */
-const facts = await (await fetch("facts.json")).json();
+const facts = await untilAnswered(askFacts, () => (status.textContent = UNREACHABLE));
 let latest = ""; // what is shown
 let looks = 0; // requests for it
 let shown = 0; // the one whose answer is shown
@@ -64,7 +65,7 @@ async function call(method, path, token, body = null, signal = null) {
     return reply.ok ? answer : null;
   } catch {
     if (signal?.aborted) return null;
-    status.textContent = "The server cannot be reached.";
+    status.textContent = UNREACHABLE;
     latest = "";
     return null;
   }
@@ -322,7 +323,7 @@ async function open(body) {
 async function goOn(before) {
   /** @type {Lobby | null} */
   const lobby = await call("GET", "lobby", person()?.token ?? null);
-  if (lobby === null) return; // a reload asks again
+  if (lobby === null) return void window.setTimeout(goOn, EVERY, before);
   history.replaceState(null, "", `${location.pathname}${keyPart()}`);
   const table = lobby.tables.find((one) => one.table_id === before);
   if (table === undefined || lobby.you === null) return;

@@ -9,7 +9,7 @@ import { PokerClient } from "./poker.js";
 import { heading, inShort, written } from "./rules.js";
 import { soundFor, soundLate } from "./sound.js";
 import { TurnStateClient } from "./turnstate.js";
-import { accessToken } from "./wire.js";
+import { UNREACHABLE, accessToken, askFacts, untilAnswered } from "./wire.js";
 
 /** @import { Act, Client, Facts, GamePage, Talk, View } from "./types.d.ts" */
 
@@ -45,16 +45,17 @@ const SHORT = {
   voluntary_contribution: { vcm: "voluntary contributions" },
 };
 
+const lost = () => (status.textContent = UNREACHABLE);
 /** @type {Facts} */
-const facts = await (await fetch("facts.json")).json();
+const facts = await untilAnswered(askFacts, lost);
 /** @type {GamePage} */
-const game = (await import(`./games/${facts.page}.js`)).default;
+const game = (await untilAnswered(() => import(`./games/${facts.page}.js`), lost)).default;
 for (const [short, meaning] of Object.entries({ ...SHORT[facts.game], ...facts.meanings })) MEANINGS.set(short, meaning);
 const about = game.about(facts.options);
 const title = game.title || words(heading(facts.rules) || facts.game);
 const aim = about.length ? [] : inShort(facts.rules); // stands on the board
 /** @type {Client} */
-const client = facts.protocol === "poker" ? new PokerClient(show, facts) : new TurnStateClient(show);
+const client = new (facts.protocol === "poker" ? PokerClient : TurnStateClient)(show, facts);
 client.view.unit = facts.unit;
 client.view.unset = facts.unset;
 client.view.own = facts.own;
@@ -62,18 +63,17 @@ client.view.own = facts.own;
 let shown = ""; // the turn that the controls are for
 let planned = false; // whether the choice before the turn is made
 let seen = 0; // messages that have been in sight
-let asked = false; // whether this connection has asked for the seat of who opened the table
+let asked = false; // whether the seat of who opened the table has been asked for
 
 /** @type {Act} */
 const act = (action) => client.act(action);
 
-/** Sit down at the table that this person has just opened: again, if the connection is lost before it is done. */
+/** Sit down at the table that this person has just opened. */
 function sitAtOnce() {
   const found = person();
   if (!new URLSearchParams(location.search).has("sit") || found === null) return;
   if (client.view.you !== null) history.replaceState(null, "", `${location.pathname}${keyPart()}`);
-  else if (client.view.status === "connecting") asked = false;
-  else if (!asked) {
+  else if (client.view.status !== "connecting" && !asked) {
     asked = true;
     client.sit(found.name, found.token);
   }

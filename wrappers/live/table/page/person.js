@@ -11,10 +11,15 @@ export function person() {
   return JSON.parse(localStorage.getItem(PERSON) ?? "null");
 }
 
+/** A secret that nobody guesses. */
+export function newToken() {
+  const random = crypto.getRandomValues(new Uint8Array(24));
+  return Array.from(random, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
 /** The token of the name that this browser asks for: the same until there is an answer. */
 export function nextToken() {
-  const random = crypto.getRandomValues(new Uint8Array(24));
-  const token = localStorage.getItem(NEXT) ?? Array.from(random, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  const token = localStorage.getItem(NEXT) ?? newToken();
   localStorage.setItem(NEXT, token);
   return token;
 }

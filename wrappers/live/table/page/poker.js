@@ -1,6 +1,6 @@
 /** Hold'em over the poker platform's WebSocket, as every agent plays it: register, join, connect; or look on. */
 
-import { CUT_OFF, LATE, Wire, blankView, seatKept, socketUrl } from "./wire.js";
+import { CUT_OFF, LATE, UNREACHABLE, Wire, blankView, seatKept, socketUrl, untilAnswered } from "./wire.js";
 
 /** @import { Action, AllowedAction, Client, Facts } from "./types.d.ts" */
 
@@ -8,7 +8,6 @@ const SEAT = seatKept("parlour.poker.seat"); // the API key, the table, the sess
 const GONE = ["UNAUTHORIZED", "INVALID_SESSION", "SESSION_EXPIRED", "TABLE_NOT_FOUND", "NOT_SEATED"];
 const AGAIN = 1000; // milliseconds after which a picture that did not come is asked for again
 const narrow = window.matchMedia("(max-width: 760px)");
-const UNREACHABLE = "The server cannot be reached.";
 const NOTHING = { type: "object", properties: {}, required: [] };
 
 /** @implements {Client} */
@@ -159,8 +158,7 @@ export class PokerClient {
   async look() {
     const number = ++this.looks;
     const token = this.seat()?.session_token;
-    /** @type {Record<string, string>} */
-    const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
+    const headers = new Headers(token === undefined ? [] : [["Authorization", `Bearer ${token}`]]);
     const form = narrow.matches ? "?narrow" : "";
     const reply = await fetch(`v1/tables/${encodeURIComponent(this.table)}/view${form}`, { headers }).catch(() => null);
     const answer = reply?.ok ? await reply.json().catch(() => null) : null;
@@ -269,7 +267,7 @@ export class PokerClient {
    */
   async sit(name, token) {
     await this.once(async () => {
-      const registered = await this.rest("POST", "v1/agents", { name }, token);
+      const registered = await this.rest("POST", "v1/agents", { name }, token, true);
       if (registered !== null) await this.join(registered.api_key);
     });
   }
@@ -287,23 +285,27 @@ export class PokerClient {
   /** @param {string} key the agent's API key */
   async join(key) {
     const [table] = (await this.rest("GET", "v1/tables")).tables;
-    const held = table.seats.filter((/** @type {any} */ one) => one.agentId !== null);
-    const taken = held.map((/** @type {any} */ one) => one.seatId);
+    const taken = table.seats.map((/** @type {any} */ one) => (one.agentId === null ? null : one.seatId));
     const wish = (this.facts.people ?? []).find((seat) => !taken.includes(seat));
     const body = { client_protocol_version: "0.1", preferred_seat: wish ?? null };
     const joined = await this.rest("POST", "v1/tables/auto-join", body, key);
-    if (joined === null) return;
-    SEAT.set(JSON.stringify({ ...joined, api_key: key }));
-    this.view.notice = "";
-    this.view.state = null;
-    this.connect(joined);
+    if (joined === undefined) {
+      // A seat whose token was lost is given back.
+      await this.rest("POST", `v1/tables/${encodeURIComponent(table.id)}/leave`, {}, key, true);
+      await this.join(key);
+    } else if (joined !== null) {
+      SEAT.set(JSON.stringify({ ...joined, api_key: key }));
+      this.view.notice = "";
+      this.view.state = null;
+      this.connect(joined);
+    }
   }
 
   async stand() {
     const seat = this.seat();
     this.wire?.close();
     if (seat !== null) {
-      await this.rest("POST", `v1/tables/${encodeURIComponent(seat.table_id)}/leave`, {}, seat.api_key);
+      await this.rest("POST", `v1/tables/${encodeURIComponent(seat.table_id)}/leave`, {}, seat.api_key, true);
     }
     this.leaveSeat();
   }
@@ -357,33 +359,31 @@ export class PokerClient {
   }
 
   /**
-   * A REST call. A refusal is shown to the person, and gives null. Without an answer, it is tried again if that is safe.
+   * A REST call. A refusal is shown to the person, and gives null; undefined: no answer came.
    * @param {string} method
    * @param {string} path
    * @param {object} [body]
    * @param {string | null} [key]
+   * @param {boolean} [again] whether it may be sent again while there is no answer
    * @returns {Promise<any>}
    */
-  async rest(method, path, body, key = null) {
-    /** @type {Record<string, string>} */
-    const headers = key === null ? {} : { Authorization: `Bearer ${key}` };
+  async rest(method, path, body, key = null, again = method === "GET") {
+    const headers = new Headers(key === null ? [] : [["Authorization", `Bearer ${key}`]]);
     const text = body === undefined ? null : JSON.stringify(body);
-    for (let wait = 500; ; wait = Math.min(2 * wait, 5000)) {
-      try {
-        const reply = await fetch(path, { method, headers, body: text });
-        const answer = await reply.json();
-        if (reply.ok && this.view.notice === UNREACHABLE) this.view.notice = "";
-        if (reply.ok) return answer;
-        this.view.notice = answer.error.message;
-        this.changed();
-        return null;
-      } catch {
-        this.view.notice = UNREACHABLE;
-        this.changed();
-        if (method !== "GET" && !path.endsWith("/leave")) return null;
-      }
-      await new Promise((resolve) => window.setTimeout(resolve, wait));
-    }
+    const ask = async () => {
+      const reply = await fetch(path, { method, headers, body: text });
+      const answer = await reply.json();
+      if (reply.ok && this.view.notice === UNREACHABLE) this.view.notice = "";
+      if (reply.ok) return answer;
+      this.view.notice = answer.error.message;
+      this.changed();
+      return null;
+    };
+    const lost = () => {
+      this.view.notice = UNREACHABLE;
+      this.changed();
+    };
+    return again ? untilAnswered(ask, lost) : ask().catch(lost);
   }
 }
 

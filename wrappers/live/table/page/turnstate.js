@@ -1,17 +1,22 @@
 /** Any TurnState game over our own WebSocket (wrappers/live/table/messages.py). */
 
+import { newToken } from "./person.js";
 import { CUT_OFF, LATE, Wire, blankView, seatKept, socketUrl } from "./wire.js";
 
-/** @import { Action, Client, MessageIntent } from "./types.d.ts" */
+/** @import { Action, Client, Facts, MessageIntent } from "./types.d.ts" */
 
-const SEAT = seatKept("parlour.seat"); // its number, who has it, and the token
+const SEAT = seatKept("parlour.seat"); // its number, who has it, and the token; or the wish for one
 
 /** @implements {Client} */
 export class TurnStateClient {
-  /** @param {() => void} changed is called whenever the view is another */
-  constructor(changed) {
+  /**
+   * @param {() => void} changed is called whenever the view is another
+   * @param {Facts} facts
+   */
+  constructor(changed, facts) {
     this.view = blankView();
     this.changed = changed;
+    this.facts = facts;
     this.number = 0; // of the turn under way
     this.answered = -1; // the number of the turn that was answered
     /** @type {string[]} */
@@ -39,9 +44,14 @@ export class TurnStateClient {
   }
 
   opened() {
-    const kept = SEAT.get();
-    const back = kept !== null && !this.view.elsewhere;
-    this.coming = back && this.send({ type: "sit", token: JSON.parse(kept).token });
+    const { wish, token } = this.kept();
+    const back = (wish ?? token) !== undefined && !this.view.elsewhere;
+    this.coming = back && this.send(wish ?? { type: "sit", token });
+  }
+
+  /** @returns {{ wish?: { token: string }, token?: string }} */
+  kept() {
+    return JSON.parse(SEAT.get() ?? "{}");
   }
 
   lost() {
@@ -109,9 +119,9 @@ export class TurnStateClient {
       case "error":
         if (message.code === "ALREADY_SEATED") break; // asked twice
         view.notice = message.message;
-        if (message.code === "INVALID_TOKEN") {
+        if (message.code === "INVALID_TOKEN" || this.kept().wish) {
           SEAT.drop();
-          return this.wire?.lose(); // a new connection is sent what those who look on see
+          if (this.coming) return this.wire?.lose(); // a new connection is sent what those who look on see
         }
         view.busy = false;
         this.unsay();
@@ -135,11 +145,15 @@ export class TurnStateClient {
   }
 
   /**
+   * Ask for a seat, until there is an answer.
    * @param {string} name
-   * @param {string | null} token
+   * @param {string | null} token in a lobby it proves the person, and so the seat
    */
   sit(name, token) {
-    this.send({ type: "sit", name, access_token: token });
+    const own = this.facts.lobby ? token : (this.kept().wish?.token ?? newToken());
+    const wish = { type: "sit", name, token: own, access_token: token };
+    SEAT.ask(JSON.stringify({ wish }));
+    this.send(wish);
   }
 
   stand() {

@@ -1,6 +1,6 @@
 /** A WebSocket that comes back: after an error, a sleep, a lost network. */
 
-const WAITS = [250, 500, 1000, 2000, 4000];
+const WAITS = [250, 500, 1000, 2000, 4000]; // after each failure in a row, and then always the last
 const PING_EVERY = 5_000;
 const SILENCE = 5_000; // after a ping, before the connection is given up
 
@@ -59,9 +59,8 @@ export class Wire {
   lose() {
     this.forget();
     this.ears.lost();
-    const wait = WAITS[Math.min(this.failures, WAITS.length - 1)];
+    this.retry = window.setTimeout(() => this.connect(), waitAfter(this.failures));
     this.failures += 1;
-    this.retry = window.setTimeout(() => this.connect(), wait);
   }
 
   forget() {
@@ -106,6 +105,37 @@ export class Wire {
   }
 }
 
+/** @param {number} failures */
+function waitAfter(failures) {
+  return WAITS[Math.min(failures, WAITS.length - 1)];
+}
+
+/**
+ * Ask until there is an answer.
+ * @template Answer
+ * @param {() => Promise<Answer>} ask throws without one
+ * @param {() => void} lost is called whenever it throws
+ * @returns {Promise<Answer>}
+ */
+export async function untilAnswered(ask, lost) {
+  for (let failures = 0; ; failures += 1) {
+    try {
+      return await ask();
+    } catch (error) {
+      console.warn(error); // it may be a fault in the page's own script
+      lost();
+      await new Promise((resolve) => window.setTimeout(resolve, waitAfter(failures)));
+    }
+  }
+}
+
+/** What the server says of itself. */
+export async function askFacts() {
+  const reply = await fetch("facts.json");
+  if (!reply.ok) throw new Error(reply.statusText);
+  return reply.json();
+}
+
 /**
  * @param {string} path
  * @returns {string}
@@ -133,6 +163,8 @@ export function seatKept(name) {
     get: () => sessionStorage.getItem(key),
     /** @returns {string | null} the latest of any tab */
     latest: () => localStorage.getItem(key),
+    /** @param {string} value what is asked for, and has no answer yet */
+    ask: (value) => sessionStorage.setItem(key, value),
     /** @param {string} value */
     set: (value) => [sessionStorage, localStorage].forEach((kept) => kept.setItem(key, value)),
     drop: () => {
@@ -144,6 +176,8 @@ export function seatKept(name) {
 
 /** Shown to a person whose turn was over before the answer came. */
 export const LATE = "Your time was up, so the safe action was played for you.";
+/** Shown while the server does not answer. */
+export const UNREACHABLE = "The server cannot be reached.";
 /** Shown to a person who does something while there is no connection. */
 export const CUT_OFF = "There is no connection; it is being made again.";
 
