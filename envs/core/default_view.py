@@ -209,6 +209,8 @@ class _DefaultView:
         tables = self.rules.tables(1)
         for name in self.fields:
             shown: Any = np.array(game_state[name], object)
+            if shown.shape != tables[name].shape[1:]:
+                raise ValueError(f"{name} has the shape {shown.shape}, not {tables[name].shape[1:]}")
             visible = shown != np.array(None)
             tables[name][0, ...][visible] = shown[visible]
         return tables

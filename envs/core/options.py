@@ -1,6 +1,7 @@
 """Checks of options and names. A wrong one is a ValueError with one sentence that names the right ones."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from inspect import Parameter, signature
 from numbers import Real
@@ -99,7 +100,7 @@ def named(kind: str, name: str, known: Iterable[str]) -> str:
 
 
 def with_options(source: Callable[..., Game], options: Mapping[str, Any]) -> Game:
-    """Return ``source(**options)``.
+    """Return ``source(**options)``. The game notes the options that it was given, even if its function does not.
 
     Raises:
         UnexpectedOption: for an unknown option, with the most similar one.
@@ -112,4 +113,7 @@ def with_options(source: Callable[..., Game], options: Mapping[str, Any]) -> Gam
             if name not in names:
                 hint = did_you_mean(name, names) if names else "it takes none"
                 raise UnexpectedOption(f"{source.__name__}() got an unexpected keyword argument {name!r}; {hint}")
-    return source(**options)
+    result = source(**options)
+    if isinstance(result, Game) and not options.keys() <= result.options.keys():
+        return replace(result, options={**options, **result.options})
+    return result

@@ -32,6 +32,14 @@ def test_a_seat_sees_its_own_entry_until_the_end():
     assert choices(played(game, 2, 1)) == [[2, 1], [2, 1]]
 
 
+def test_a_state_of_a_table_with_other_seats_is_refused_in_words():
+    game = rock_paper_scissors.game()
+    state = played(game).turn_state(game.agents[0])
+    state.game_state["choice"].append(None)
+    with pytest.raises(ValueError, match=r"choice has the shape \(3,\), not \(2,\)"):
+        game.view.load(state)
+
+
 def test_a_field_without_entries_per_seat_is_hidden_as_a_whole():
     blank = envs.new_table(envs.with_required_fields(2, ("choice", "i4", 2), ("deck", "i1", 3), ("trump", "i1")))
     rules = replace(rock_paper_scissors.game().rules, blank=blank)

@@ -8,6 +8,7 @@ from pathlib import Path
 import drawn_nim
 import pytest
 from logs import played
+from parlour.envs.core.options import with_options
 from parlour.wrappers.live.common.seat_names import SeatNames
 from parlour.wrappers.replay.moment import picture
 
@@ -17,7 +18,7 @@ TESTS = Path(__file__).parents[1]
 
 @pytest.fixture
 def log(tmp_path):
-    game = drawn_nim.game()
+    game = with_options(drawn_nim.game, {"left": "stones"})
     played(tmp_path / "log.jsonl", game, agent_ids=["Ann & <b>", "second"])
     return tmp_path / "log.jsonl"
 
@@ -31,6 +32,7 @@ def test_a_log_is_replayed_with_the_game_that_the_command_names(log):
     data = json.loads(page.split('id="replay">')[1].split("</script>")[0])
     lines = "\n".join(data["lines"])
     assert ">Ann &amp; &lt;b&gt; moves<" in lines and ">second moves<" in lines
+    assert ">21 stones<" in lines and " left<" not in lines  # the options of the match
     assert ">first" not in lines and 'class="first"' in lines
 
 

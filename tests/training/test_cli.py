@@ -16,7 +16,9 @@ from parlour import envs, zoo
 from parlour.envs.core import registry
 from parlour.training import cli
 from parlour.training.commands import MERGED
+from parlour.training.commands.lookup import game_of
 from parlour.training.parser import platforms_of
+from parlour.wrappers.policies.loading import run_settings
 from parlour.wrappers.policies.trained_for import TrainedFor
 
 TINY = ("--n-envs", "8", "--n-steps", "8", "--batch-size", "64", "--net-arch", "8", "--critic-net-arch", "8")
@@ -204,6 +206,23 @@ def test_a_game_of_ones_own_stands_in_place_of_a_name(capsys, tmp_path, monkeypa
         assert meant in run(capsys, "play", mistyped)[2].split(mistyped, 1)[1]
     forget()
     assert "the game has none" in run(capsys, "reference", "my_games:game", "random")[2]
+
+
+def test_a_game_of_ones_own_is_evaluated_with_the_options_of_its_run_and_its_rewards_have_their_scale(
+    capsys, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(registry, "GAMES", registry.GAMES.copy())
+    monkeypatch.setattr(registry, "TYPED", {})
+    monkeypatch.setattr(sys, "path", [*sys.path, str(Path(nim.__file__).parent)])
+    budget = ["--total-timesteps", "64", *TINY]
+    for algorithm in ("maskable_ppo", "selfplay"):
+        args = ["drawn_nim:game", "--options", "left=stones", "--algorithm", algorithm, "--run", algorithm, *budget]
+        assert cli.main(["train", *args]) == 0, capsys.readouterr().err
+        assert run_settings(Path("runs") / algorithm).reward_scale == 1.0  # one wins 1
+    assert game_of("selfplay", "drawn_nim:game").options == {"left": "stones"}
+    assert game_of("selfplay", "drawn_nim:game", ["left=heaps"]).options == {"left": "heaps"}
+    assert game_of("random", "drawn_nim:game").options == {}
 
 
 def test_only_the_command_line_names_a_module(tmp_path, monkeypatch):

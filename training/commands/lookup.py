@@ -13,6 +13,7 @@ from ...envs import GAMES, Game, find
 from ...envs import game as make_game
 from ...envs.core.installed import install
 from ...envs.core.options import did_you_mean
+from ...envs.core.registry import id_of
 from ...wrappers.agents.as_policy import AgentsAsPolicy
 from ...wrappers.agents.base import Agent
 from ...wrappers.agents.human import HumanAgent
@@ -99,7 +100,7 @@ def game_of(
 
     Args:
         spec: see `located`.
-        name: the game; None: the policy's own.
+        name: the game; None: the policy's own. A module:function may say where the policy's own is.
         settings: options as ``name=value``.
         seats: number of seats; None: that of the policy, or of the game's preset.
         among: the games that may have the bot.
@@ -109,7 +110,9 @@ def game_of(
     """
     if name is None and spec == LLM:
         raise ValueError("name the game of the model with --game")
-    trained = None if name is not None else trained_for(spec)
+    trained = trained_for(spec) if spec != LLM and (name is None or ":" in name) else None
+    if trained is not None and name is not None and id_of(name) != trained.game:
+        trained = None
     if trained is not None and spec.startswith(zoo.PREFIX) and (seats is not None or names_seats(settings)):
         name = trained.name  # for each number of seats the zoo was trained with the default options there
     elif trained is not None:

@@ -85,7 +85,8 @@ class TrainConfig:
     memory."""
     reward_scale: float = 0.01
     """Factor of the rewards (in the game's unit, such as big blinds). The results should be between about -1 and 1.
-    Change it if rewards are much larger or smaller than a few units."""
+    Change it if rewards are much larger or smaller than a few units. The default of a game of your own is 1 divided by
+    the largest return of its `Payoffs`."""
 
     past_checkpoints: float = 0.5
     """Share of the opponents that are past checkpoints of the learner. Change it to more if the policy loses to its

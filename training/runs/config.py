@@ -12,7 +12,9 @@ from typing import Any, TypeVar
 import msgspec
 import tomli_w
 
+from ...envs.core.game import Game
 from ...envs.core.options import named
+from ...envs.core.registry import game as make_game
 from ...envs.core.registry import own_name, packages
 from ...wrappers.policies.trained_for import read_settings
 from ..algorithms import find
@@ -71,6 +73,8 @@ def settings_from(source: str | Path, algorithm: str | None = None) -> dict[str,
     if algorithm not in (None, settings.get("algorithm", ALGORITHM)):
         settings = {name: settings[name] for name in _OF_ANY_ALGORITHM if name in settings}
         settings |= by_algorithm.get(algorithm, {})
+    if "preset" not in settings and not str(source).endswith(".toml"):
+        settings = _scaled(str(source)) | settings
     if settings.pop("format", FORMAT) == FORMAT_OF_0_2:
         return current(settings, algorithm or settings.get("algorithm", ALGORITHM), str(source))
     return settings
@@ -82,6 +86,19 @@ def _all_settings(source: str | Path) -> dict[str, Any]:
     names = (str(source), own_name(str(source)))  # holdem-v0 has the settings of holdem
     preset = next((name for name in names if name in presets()), None)
     return {"game": str(source)} | ({} if preset is None else _preset(preset))
+
+
+def _scaled(name: str) -> dict[str, Any]:
+    """Return the scale of the rewards of a game from outside this package."""
+    try:
+        return {} if own_name(name) in packages() else {"reward_scale": scale_of(make_game(name))}
+    except (TypeError, ValueError):  # no game, or one with an option that must be given
+        return {}
+
+
+def scale_of(game: Game) -> float:
+    """Return the factor that brings a game's returns, in its unit, between -1 and 1."""
+    return game.payoffs.unit / max(abs(game.payoffs.low), abs(game.payoffs.high), 1e-9)
 
 
 def _preset(name: str) -> dict[str, Any]:

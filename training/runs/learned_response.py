@@ -13,7 +13,7 @@ from ..learning.league import HasPolicy, League
 from ..learning.learner import Learner
 from ..learning.settings import ALGORITHM, TrainConfig
 from .budget import Budget
-from .config import load_config, settings_from
+from .config import load_config, scale_of, settings_from
 
 Curve = list[tuple[int, float]]
 """Decisions so far, and the learner's mean return since the point before, in `Payoffs.unit`."""
@@ -64,9 +64,8 @@ def response_config(
     Raises:
         ValueError: for an unknown algorithm or setting, and for one that is not the caller's, such as ``seed``.
     """
-    most = max(abs(game.payoffs.low), abs(game.payoffs.high), 1e-9) / game.payoffs.unit
     preset, encoder = settings_from(game.name, algorithm), encoder_of(policy, game)
-    scale = {} if "reward_scale" in preset else {"reward_scale": 1 / most}
+    scale = {} if "reward_scale" in preset else {"reward_scale": scale_of(game)}
     fixed = {"options": dict(game.options), "total_timesteps": decisions, "seed": seed, "minutes": minutes}
     fixed |= {"random_start_steps": 0, "teacher": "", "algorithm": algorithm}
     names = {field.name for field in fields(find(algorithm).Config)}

@@ -28,7 +28,7 @@ def frames(moments: Iterable[Moment], view: str) -> Iterator[str]:
         is_there = is_there or view in views
         if view in views:
             for _ in range(1 if moment.agent else STILL):
-                yield picture(views[view], moment.names)
+                yield picture(views[view], moment.names, moment.game)
     if not is_there:
         raise ValueError(f"there is no view {view!r}; there are {', '.join(map(repr, seen))}")
 

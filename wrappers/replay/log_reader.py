@@ -133,9 +133,7 @@ class LogReader:
         if self._open:
             if self._env is not None and not self._env.table.done and not self._notes:
                 self._notes.append("the log ends here, before the match does")
-            yield Moment(
-                self.match, self._title, self._states(), note=self._note(), details=self._details, names=self._names
-            )
+            yield Moment(self.match, self._title, self._states(), note=self._note(), **self._about)
         self._open = False
 
     def _disagreement(self, outcome: Mapping[str, Any]) -> str:
@@ -183,6 +181,12 @@ class LogReader:
             who = self._name_of_id.get(payload["agentId"], payload["agentId"])
             self._thought[who] = self._thought.get(who, "") + str(payload["chunk"])
 
+    @property
+    def _about(self) -> dict[str, Any]:
+        """What all moments of a match share."""
+        game = None if self._env is None else self._env.game
+        return {"details": self._details, "names": self._names, "game": game}
+
     def _states(self) -> dict[str, TurnState]:
         assert self._env is not None
         states = [self._env.turn_state(agent) for agent in self._env.possible_agents]
@@ -221,8 +225,7 @@ class LogReader:
                 self._name(agent),
                 "says",
                 messages,
-                details=self._details,
-                names=self._names,
+                **self._about,
             )
             result = self._env.send(agent, intent)
         else:
@@ -284,8 +287,7 @@ class LogReader:
             {self._words(str(name)): _finite(chance) for name, chance in chances},
             None if entry.get("value") is None else _finite(entry["value"]),
             self._note(),
-            self._details,
-            names=self._names,
+            **self._about,
         )
 
     def _note(self) -> str:

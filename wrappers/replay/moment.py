@@ -37,6 +37,7 @@ class Moment:
         results: what each player won in the match, where `states` do not tell it.
         unit: what its results are counted in; empty: what the game's rewards are.
         names: the players' names in `states`; None: these have the game's own.
+        game: the game with its options; None: only its id is known.
     """
 
     match: int
@@ -53,6 +54,7 @@ class Moment:
     results: dict[str, float] = field(default_factory=dict)
     unit: str = ""
     names: SeatNames | None = None
+    game: Game | None = None
 
     @property
     def views(self) -> dict[str, list[TurnState]]:
@@ -61,8 +63,8 @@ class Moment:
         return every | {agent: [state] for agent, state in self.states.items()}
 
 
-def picture(states: Sequence[TurnState], names: SeatNames | None = None) -> str:
-    """Draw a view of a moment, for any game.
+def picture(states: Sequence[TurnState], names: SeatNames | None = None, game: Game | None = None) -> str:
+    """Draw a view of a moment, for any game; None: the game of the states' id, with its default options.
 
     A small game's picture gets the game's own names of agents, as at a table, and `names` are written over them.
 
@@ -71,7 +73,7 @@ def picture(states: Sequence[TurnState], names: SeatNames | None = None) -> str:
     """
     game_id = states[0].game_id
     try:
-        game = game_of(game_id)
+        game = game or game_of(game_id)
         if names is None or default_parts(game.view) is None:
             return game.renderer.picture(states)
         drawn = game.renderer.picture([names.state_for_game(state) for state in states])

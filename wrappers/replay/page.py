@@ -127,7 +127,7 @@ class PageBuilder:
             state = next(iter(moment.states.values()))
             won = {row["agent_id"]: row["utility"] for row in payoffs(state.outcome)}
             self.results[-1] = moment.results or won
-            self.units[-1] = moment.unit or game_of(state.game_id).payoffs.reward_name
+            self.units[-1] = moment.unit or (moment.game or game_of(state.game_id)).payoffs.reward_name
         self._draw(moment)
         self._add_messages(moment)
         fields = {
@@ -152,7 +152,7 @@ class PageBuilder:
             if view not in views:
                 frames.append(ABSENT)
                 continue
-            now = picture(views[view], moment.names).split("\n")
+            now = picture(views[view], moment.names, moment.game).split("\n")
             changed = [
                 part
                 for place, (line, before) in enumerate(zip_longest(now, self._shown[view]))
