@@ -10,23 +10,27 @@ from pathlib import Path
 
 DOCS = Path(__file__).parent
 SEEDS = 1, 2
+ECONOMICS = (
+    "bilateral_trade centipede common_agency cournot dictator dutch_auction english_auction hold_up "
+    "insurance_moral_hazard principal_agent provision_point public_project sequential_investment trust "
+    "voluntary_contribution war_of_attrition"
+)
 RECORDED = {
-    "kuhn": ("--total-timesteps 200000 --checkpoint-every 25000 --evaluate-against equilibrium", "eval/nash_conv"),
-    "liars_dice": (
-        "--algorithm selfplay --total-timesteps 800000 --checkpoint-every 100000 --evaluate-against careful",
-        "eval/careful",
-    ),
-    "auction": (
-        "--algorithm selfplay --total-timesteps 800000 --checkpoint-every 100000 --evaluate-against equilibrium",
-        "eval/equilibrium",
-    ),
-    "multi_issue_bargaining": (
-        "--total-timesteps 800000 --checkpoint-every 100000 --evaluate-against random",
-        "eval/random",
-    ),
-    "bargaining": ("--total-timesteps 200000 --checkpoint-every 25000 --evaluate-against conceder", "eval/conceder"),
+    "kuhn": (200_000, "equilibrium", ""),
+    "liars_dice": (800_000, "careful", "--algorithm selfplay"),
+    "auction": (800_000, "equilibrium", "--algorithm selfplay"),
+    "multi_issue_bargaining": (800_000, "random", ""),
+    "bargaining": (200_000, "conceder", ""),
+    "holdem": (2_000_000, "tight", ""),
+    "mafia": (2_000_000, "mixed", ""),
+    "werewolf": (400_000, "mixed", ""),
+    "tangram": (400_000, "greedy", "--demonstrations 1000000"),
+    "ultimatum": (400_000, "equal", ""),
+    **dict.fromkeys(ECONOMICS.split(), (400_000, "equilibrium", "")),
 }
-"""The options of the runs by game, and the metric that is drawn."""
+"""The decisions of a run by game, its opponent in the evaluations, and further options."""
+FURTHER = {"kuhn": ["eval/nash_conv"]}
+"""Metrics that are drawn too."""
 
 
 def picture(game: str) -> Path:
@@ -34,17 +38,34 @@ def picture(game: str) -> Path:
     return DOCS / "games" / f"{game}-curve.svg"
 
 
+def opponent(game: str) -> str:
+    """Return the bot that the runs of a game are evaluated against, and that is drawn as a dotted line."""
+    return RECORDED[game][1]
+
+
+def metrics(game: str) -> list[str]:
+    """Return the metrics that are drawn: first the return against the opponent."""
+    return [f"eval/{opponent(game)}", *FURTHER.get(game, [])]
+
+
+def command(game: str, seed: int) -> str:
+    """Return the command of a run, with eight evaluations."""
+    steps, against, options = RECORDED[game]
+    every = f"--total-timesteps {steps} --checkpoint-every {steps // 8} --evaluate-against {against}"
+    return " ".join(["train", game, *options.split(), every, "--seed", str(seed)])
+
+
 def main() -> None:
     """Train and draw."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("games", nargs="*", default=list(RECORDED), help="default: all")
     for game in parser.parse_args().games:
-        options, metric = RECORDED[game]
         runs = [f"{game}-{seed}" for seed in SEEDS]
         for seed, run in zip(SEEDS, runs, strict=True):
             if not Path("runs", run).exists():
-                parlour("train", game, *options.split(), "--seed", str(seed), "--run", run)
-        parlour("compare", *runs, "--metric", metric, "--picture", str(picture(game)))
+                parlour(*command(game, seed).split(), "--run", run)
+        drawn = ["--baselines", opponent(game), "--picture", str(picture(game))]
+        parlour("compare", *runs, "--metric", *metrics(game), *drawn)
 
 
 def parlour(*args: str) -> None:

@@ -253,18 +253,17 @@ def other_seats(make: Callable[..., Game]) -> str:
 
 
 def learning(name: str) -> str:
-    """Return the recorded learning curve of a game, and how it was made; or that there is none."""
+    """Return the recorded learning curve of a game, and how it was made."""
     steps = load_config(name).total_timesteps
     budget = f"`parlour train {name}` goes on for {steps:,} decisions, if nothing ends it before."
     if name == "leduc":
         return f"{budget} Two runs with `--algorithm selfplay`, whole: [NashConv and the return](../compare_runs.md)."
-    if not curves.picture(name).is_file():
-        return f"{budget} No learning curve is recorded."
-    options, metric = curves.RECORDED[name]
+    metrics, opponent = curves.metrics(name), curves.opponent(name)
     return (
-        f"{budget} The curve is of short runs: the mean of seeds {' and '.join(map(str, curves.SEEDS))} of "
-        f"`parlour train {name} {options} --seed 1`, drawn by `python docs/curves.py {name}`; `{metric}` is one of the "
-        f"[measures](../compare_runs.md).\n\n![{metric} over the decisions of two short runs]({name}-curve.svg)"
+        f"{budget} Short runs: the mean of seeds {' and '.join(map(str, curves.SEEDS))} of "
+        f"`parlour {curves.command(name, 1)}`, drawn by `python docs/curves.py {name}`. "
+        f"The return against `{opponent}` ([measures](../compare_runs.md)); dotted: that of `{opponent}` itself."
+        f"\n\n![{' and '.join(metrics)} over the decisions of two short runs]({name}-curve.svg)"
     )
 
 
