@@ -4,11 +4,15 @@ import numpy as np
 
 from .trial import Trial
 
+ROUNDING = 1e-9
+"""What rewards that are fractions may lose by rounding, as a share of the largest return."""
+
 
 def payoffs(trial: Trial) -> None:
     """Zero-sum rewards sum to zero at every step, shared ones are equal; returns are in bounds, and in the outcome."""
     game = trial.game
     declared = game.payoffs
+    slack = ROUNDING * max(1.0, abs(declared.low), abs(declared.high))
     for seed in trial.seeds():
         total = np.zeros(game.seats)
         for table in trial.decisions(seed):
@@ -16,7 +20,7 @@ def payoffs(trial: Trial) -> None:
             trial.require(np.isfinite(rewards).all(), f"rewards are {rewards.tolist()}")
             trial.require(trial.decision or not rewards.any(), f"rewards before the first decision: {rewards.tolist()}")
             trial.require(
-                not declared.zero_sum or rewards.sum() == 0,
+                not declared.zero_sum or abs(rewards.sum()) <= slack,
                 f"rewards {rewards.tolist()} do not sum to zero, though payoffs.zero_sum is set",
             )
             trial.require(
@@ -26,7 +30,7 @@ def payoffs(trial: Trial) -> None:
             total += rewards
         for trial.seat, won in enumerate(total.tolist()):
             trial.require(
-                declared.low <= won <= declared.high,
+                declared.low - slack <= won <= declared.high + slack,
                 f"the seat won {won:g}; payoffs declares {declared.low:g} to {declared.high:g}",
             )
             outcome = game.turn_state(table, trial.seat).outcome or {}

@@ -446,6 +446,18 @@ def test_a_broken_law_is_found(law, game, difference):
     assert str(broken.value).startswith(law)
 
 
+def rounded_rewards(table, action):
+    nim.step(table, action)
+    table.rewards[:] = [0.0, 0.1 + 0.2, -0.3][int(table.rewards[0])], [0.0, 0.1 + 0.2, -0.3][int(table.rewards[1])]
+
+
+def test_rewards_that_are_fractions_sum_to_zero_and_are_in_bounds_but_for_rounding():
+    game = with_rules(step=rounded_rewards)
+    assert try_law("accounting", replace(game, payoffs=Payoffs(-0.3, 0.3, zero_sum=True)), 4).skipped is None
+    with pytest.raises(LawBroken, match=r"the seat won 0\.3; payoffs declares -0\.3 to 0\.299"):
+        try_law("accounting", replace(game, payoffs=Payoffs(-0.3, 0.299, zero_sum=True)), 4)
+
+
 def test_every_law_can_be_broken():
     assert set(LAWS) - {law for law, _, _ in BROKEN} == {"full information refused"}  # below
 

@@ -5,6 +5,7 @@ import shlex
 import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
 import tomli_w
 import torch
@@ -26,6 +27,12 @@ from parlour.wrappers.policies.loading import load_run
 from parlour.wrappers.policies.trained_for import of_settings
 
 torch.set_num_threads(1)
+
+
+def test_numbers_of_numpy_are_numbers():
+    config = load_config("kuhn", learning_rate=np.float64(0.1), n_envs=np.int64(8), net_arch=np.array([16, 8]))
+    assert (config.learning_rate, config.n_envs, config.net_arch) == (0.1, 8, (16, 8))
+    assert type(config.n_envs) is int
 
 
 @pytest.mark.parametrize("runs", ['quo"te', "back\\slash", "emoji 🃏", "new\nline", "ümläut/日本"])

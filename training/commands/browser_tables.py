@@ -49,7 +49,7 @@ class Results:
     def in_words(self) -> str:
         """Return what the players with the greatest sums have won in all; empty before the first result."""
         greatest = sorted(self._won.items(), key=itemgetter(1), reverse=True)
-        won = [f"{name!r} {amount:+,.10g}" for name, amount in greatest[:MOST_NAMES]]
+        won = [f"{name!r} {round(amount, 2):+,.10g}" for name, amount in greatest[:MOST_NAMES]]
         if len(greatest) > MOST_NAMES:
             won.append(f"and {counted(len(greatest) - MOST_NAMES, 'others')}")
         return f"{self._unit}: {' · '.join(won)}" if won else ""

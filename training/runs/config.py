@@ -98,7 +98,7 @@ def _scaled(name: str) -> dict[str, Any]:
 
 def scale_of(game: Game) -> float:
     """Return the factor that brings a game's returns, in its unit, between -1 and 1."""
-    return game.payoffs.unit / max(abs(game.payoffs.low), abs(game.payoffs.high), 1e-9)
+    return float(game.payoffs.unit / max(abs(game.payoffs.low), abs(game.payoffs.high), 1e-9))
 
 
 def _preset(name: str) -> dict[str, Any]:

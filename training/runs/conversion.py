@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
+import numpy as np
 
 from ..learning.schedules import Schedule
 
@@ -34,9 +35,18 @@ def convert(settings: Mapping[str, Any], kind: type[Kind], strict: bool = True) 
         ValueError: for a value of another type or out of range, naming the setting.
     """
     try:
-        return msgspec.convert(dict(settings), kind, strict=strict, dec_hook=_converted)
+        return msgspec.convert(_plain(settings), kind, strict=strict, dec_hook=_converted)
     except msgspec.ValidationError as error:
         raise ValueError(_explained(error, settings)) from None
+
+
+def _plain(value: Any) -> Any:
+    """Return settings with Python's numbers in place of NumPy's."""
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {name: _plain(part) for name, part in value.items()}
+    return type(value)(map(_plain, value)) if type(value) in (list, tuple) else value
 
 
 def _converted(kind: type, value: Any) -> Any:
