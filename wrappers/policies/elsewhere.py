@@ -90,7 +90,11 @@ def _problem(own: Game, game: Game) -> str:
         try:
             moves = _moves(own, game, table, random)
         except (KeyError, TypeError, ValueError) as error:
-            return f"was trained for {own.id} with {_text(unshared(own, game))}, and cannot play this table: {error}"
+            theirs = unshared(own, game)
+            return (
+                f"was trained for {own.id} with {_text(theirs)}, and cannot play this table: {error}; on a command line "
+                f"its own is {command_line(theirs)}"
+            )
         game.rules.step(table, moves[random.integers(len(moves))])
     return ""
 
