@@ -67,7 +67,8 @@ def test_a_policy_that_cannot_play_is_refused_with_one_sentence_everywhere(tmp_p
     table, ten = envs.game("mafia", seats=12), str(tmp_path / "ten.npz")
     blank(envs.game("mafia", seats=10)).save(ten)
     reason = reason_against(ten, table)
-    assert "cannot play this table: 12 players; this game was made for 10 at most; on a command line its own is --options seats=10" in reason
+    assert "cannot play this table: 12 players; this game was made for 10 at most; on a command line" in reason
+    assert reason.endswith(" its own is --options seats=10")
     for seat in (make_policy, agent):
         with pytest.raises(ValueError, match=reason.partition(",")[0]):
             seat(ten, table)

@@ -92,8 +92,8 @@ def _problem(own: Game, game: Game) -> str:
         except (KeyError, TypeError, ValueError) as error:
             theirs = unshared(own, game)
             return (
-                f"was trained for {own.id} with {_text(theirs)}, and cannot play this table: {error}; on a command line "
-                f"its own is {command_line(theirs)}"
+                f"was trained for {own.id} with {_text(theirs)}, and cannot play this table: {error}; on a command "
+                f"line its own is {command_line(theirs)}"
             )
         game.rules.step(table, moves[random.integers(len(moves))])
     return ""
