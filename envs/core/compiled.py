@@ -158,6 +158,20 @@ for _flag in ("no_cfunc_wrapper", "nrt"):
         raise ImportError(_unknown_numba(f"Flags.{_flag}"))
 
 
+def _mangling_of(record: types.Record) -> tuple[str, tuple[int]]:
+    """Return what machine code calls a type of records: its layout.
+
+    Numba calls it by a number that it counts anew in each process. So functions that two processes kept on disk for
+    two layouts, such as two numbers of seats, could have one name; a third process called one of them for both.
+    """
+    return "Record", (int.from_bytes(sha256(record.name.encode()).digest()[:7]),)
+
+
+if not isinstance(vars(types.Record).get("mangling_args"), property):
+    raise ImportError(_unknown_numba("Record.mangling_args"))
+types.Record.mangling_args = property(_mangling_of)  # type: ignore[assignment]
+
+
 Source = tuple[str, int, int]
 """Name, time and size of a source file."""
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from functools import partial
 from importlib import metadata
+from pathlib import Path
 from shutil import copy
 
 import numba
@@ -20,6 +21,7 @@ from parlour.envs import Encoder, VectorGame
 from parlour.envs.core import ahead, compiled, loops, parts, plain_python, plain_start
 from parlour.envs.core.record import new_table, record
 
+TESTS = Path(three_cards.__file__).parent
 CALLEE = "from tiny.compiled import compiled\n\n\n@compiled\ndef callee(x):\n    return x + {}\n"
 CALLER = (
     "from tiny.compiled import compiled\nfrom .callee import callee\n\n\n"
@@ -451,6 +453,24 @@ def test_processes_that_keep_code_of_a_function_at_the_same_time_read_their_own(
     assert any(index().load(key) for key in ("whole numbers", "floats"))
 
 
+NUMBERS_OF_SEATS = (
+    "import sys, many_seats; from parlour.envs import GameEnv\n"
+    "for seats in map(int, sys.argv[1:]):\n"
+    "    env = GameEnv(many_seats.game(seats)); env.reset(seed=1); print(env.table.numbers)"
+)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+def test_code_that_two_processes_keep_for_records_of_two_sizes_has_two_names(tmp_path):
+    """Both are called in a third process. Numba names the type of a record by a number of each process."""
+    play = partial(python, NUMBERS_OF_SEATS, TESTS, NUMBA_CACHE_DIR=str(tmp_path), PARLOUR_COMPILE_FIRST="1")
+    two, four = play("2"), play("4")
+    assert (len(two.split()), len(four.split())) == (2, 4)
+    assert play("2", "4").split("\n") == [two, four]
+    assert play("4", "2").split("\n") == [four, two]
+
+
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 def test_pickles_name_the_functions_of_a_module_and_hold_those_of_a_program():
     play = envs.game("kuhn").rules.step
@@ -548,6 +568,7 @@ RENAMED = {
     "d.Dispatcher.get_call_template = lambda self, args: None",
     "Flags.no_cfunc_wrapper": "import numba.core.compiler as c; del c.Flags.no_cfunc_wrapper",
     "Flags.nrt": "import numba.core.compiler as c; del c.Flags.nrt",
+    "Record.mangling_args": "from numba.core.types import Record; del Record.mangling_args",
 }
 
 
