@@ -288,6 +288,9 @@ def test_what_nobody_has_chosen_is_not_on_the_board_and_what_is_hidden_is_said_i
         page.click(MINE)
         page.wait_for_selector(OVER)
         assert page.inner_text("#board dd") == "0, not known"
+        watcher = browser.new_context().new_page()
+        watcher.goto(url)
+        watcher.wait_for_selector("p.big:text('The match is over.')")
     with served(rock_paper_scissors.game(()), [("bot", Obliging()), None]) as url:
         page.goto(url)
         sit(page, "Ann")

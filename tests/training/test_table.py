@@ -6,10 +6,12 @@ import shutil
 import ssl
 from urllib.parse import urlsplit
 
+import many_seats
 import numpy as np
 import pytest
 from parlour import zoo
 from parlour.envs import GAMES, game
+from parlour.envs.core import registry
 from parlour.training import cli
 from parlour.training.commands import browser_tables, lobby, lookup, supervisor, table
 from parlour.training.commands.arguments import TableArguments
@@ -101,6 +103,13 @@ def test_a_lobby_offers_the_zoo_the_bots_and_own_policies_of_each_game(tmp_path)
     assert {one.seats for one in cournot.opponents} == {tuple(range(2, 9))}
     assert (kuhn.seats, kuhn.any_seats, cournot.any_seats) == (2, False, True)
     assert [one.name for one in cournot.opponents if one.trained] == ["zoo:cournot"]
+
+
+def test_a_game_of_ones_own_without_bots_is_played_alone_in_a_lobby(monkeypatch):
+    monkeypatch.setattr(registry, "GAMES", registry.GAMES.copy())
+    registry.register("many_seats-v0", many_seats.game)
+    offer = lobby._offer(game("many_seats", seats=3), (), hands=30)
+    assert offer.kind == "Games of your own" and [one.name for one in offer.opponents] == ["random"]
 
 
 def test_a_lobby_says_how_long_each_game_of_the_suite_takes():

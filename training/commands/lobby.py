@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ... import zoo
 from ...envs import GAMES, Game, how_to_play
+from ...envs.core.registry import packages
 from ...wrappers.live.common.activity import Activity
 from ...wrappers.live.common.server import ServerSettings
 from ...wrappers.live.lobby.host import LobbyHost
@@ -145,7 +146,7 @@ def _offer(game: Game, policies: Sequence[str], hands: int) -> Offer:
     trained = [*([f"{zoo.PREFIX}{game.name}"] if game.name in zoo.names() else []), *policies]
     tables = {game.seats: game, **tables_of(game.name, SEATS)}
     programs = []
-    for spec in [*trained, *game.bots]:
+    for spec in [*trained, *(game.bots or ["random"])]:
         reasons = {count: reason_against(spec, table) for count, table in sorted(tables.items())}
         seats = tuple(count for count, reason in reasons.items() if not reason)
         if seats:
@@ -153,7 +154,8 @@ def _offer(game: Game, policies: Sequence[str], hands: int) -> Offer:
         elif spec in policies:
             raise ValueError(reasons[game.seats])
     title, sentence = _in_words(game)
-    kind = next((kind for kind, names in KINDS.items() if game.name in names), ECONOMICS)
+    others = ECONOMICS if game.name in packages() else "Games of your own"
+    kind = next((kind for kind, names in KINDS.items() if game.name in names), others)
     unit = game.payoffs.reward_name
     minutes = {name: minutes for minutes, names in MINUTES.items() for name in names} | {"holdem": -(-hands // 2)}
     long = minutes.get(game.name, 0)

@@ -185,7 +185,8 @@ function explained() {
  * @param {View} view
  */
 function invitation(view) {
-  const wanted = view.you === null && view.seats.some(open) ? "Write your name and sit down." : "The match has not begun.";
+  const none = view.status === "over" ? "The match is over." : "The match has not begun.";
+  const wanted = view.you === null && view.seats.some(open) ? "Write your name and sit down." : none;
   const words = view.status === "running" ? "This game shows nothing to those who look on." : wanted;
   return [el("p", { class: "big" }, words), ...explained()];
 }
