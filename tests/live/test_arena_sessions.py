@@ -1,6 +1,7 @@
 """Sessions that are polled: our agents in an arena's, and clients of the platform in ours."""
 
 import asyncio
+from dataclasses import replace
 
 import aiohttp
 import pytest
@@ -115,12 +116,14 @@ def test_who_waits_in_an_own_session_that_was_just_joined_joins_no_other():
     run(main())
 
 
-def test_an_own_session_that_is_joined_at_the_end_is_played_too():
+@pytest.mark.parametrize("waiting", [0.01, 60.0])
+def test_an_own_session_that_is_joined_at_the_end_is_played_too(waiting):
     async def main():
         async with ArenaHost(BARGAINING) as host, aiohttp.ClientSession() as http:
             client = Client(http, host.url)
             _, seat = await client.post("create", game_id="unfair-split", player_name="Bob")
             async with polling("ann", host.url) as ann:
+                ann._times = replace(ann._times, waiting=waiting)  # 60: the match ends before it looks again
                 own = ann._own = await ann._open()  # younger than Bob's, whose session is joined first
                 playing = asyncio.create_task(ann.play(sessions=2, matches=1))
                 await client.turn(seat["token"])

@@ -167,7 +167,7 @@ class ArenaPollingAgent:
             await self._claim()
             self._games = await self._games_there()
             async with asyncio.TaskGroup() as group:
-                while (more := matches is None or begun < matches) or (running and self._own is not None):
+                while (more := matches is None or begun < matches) or self._own is not None:
                     seat = await self._seat_that_begins(looking=more and len(running) < sessions)
                     if seat is not None:
                         begun += 1
@@ -176,8 +176,10 @@ class ArenaPollingAgent:
                         task.add_done_callback(running.discard)
                     elif running:
                         await asyncio.wait(running, timeout=self._times.waiting, return_when=asyncio.FIRST_COMPLETED)
-                    else:
+                    elif more:
                         await asyncio.sleep(self._times.waiting)
+                    else:
+                        break
         except* LiveError as errors:
             raise ConnectionError(f"cannot play at {self._url}: {errors.exceptions[0]}") from None
 
