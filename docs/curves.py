@@ -8,14 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+from parlour.envs.core.registry import packages
+
 DOCS = Path(__file__).parent
 SEEDS = 1, 2
-ECONOMICS = (
-    "bilateral_trade centipede common_agency cournot dictator dutch_auction english_auction hold_up "
-    "insurance_moral_hazard principal_agent provision_point public_project sequential_investment trust "
-    "voluntary_contribution war_of_attrition"
-)
 RECORDED = {
+    **{game: (400_000, "equilibrium", "") for game, package in packages().items() if package == "economics"},
     "kuhn": (200_000, "equilibrium", ""),
     "liars_dice": (800_000, "careful", "--algorithm selfplay"),
     "auction": (800_000, "equilibrium", "--algorithm selfplay"),
@@ -26,7 +24,6 @@ RECORDED = {
     "werewolf": (400_000, "mixed", ""),
     "tangram": (400_000, "greedy", "--demonstrations 1000000"),
     "ultimatum": (400_000, "equal", ""),
-    **dict.fromkeys(ECONOMICS.split(), (400_000, "equilibrium", "")),
 }
 """The decisions of a run by game, its opponent in the evaluations, and further options."""
 FURTHER = {"kuhn": ["eval/nash_conv"]}

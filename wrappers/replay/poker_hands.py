@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...envs.core.game import Game
+from ...envs.core.registry import own_name
 from ...envs.core.turn_state import Action, TurnState
 from ...envs.holdem import game as holdem
 from ...envs.holdem import rules
@@ -73,7 +74,7 @@ def unit_of(entry: Mapping[str, Any]) -> int:
 def hand_number(state: TurnState) -> int | None:
     """Return the number of the hand that a seat of a poker table sees; None: another game, or no number."""
     hand = state.game_state.get("hand")
-    return hand if state.game_id.partition("-")[0] == _game().name and isinstance(hand, int) else None
+    return hand if own_name(state.game_id) == _game().name and isinstance(hand, int) else None
 
 
 def currency_of(entry: Mapping[str, Any]) -> str:

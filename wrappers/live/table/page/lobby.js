@@ -3,7 +3,7 @@
 import { byId, el, number, words } from "./dom.js";
 import { face } from "./names.js";
 import { keepPerson, keyPart, lobbyKey, nextToken, person } from "./person.js";
-import { UNREACHABLE, askFacts, untilAnswered } from "./wire.js";
+import { UNREACHABLE, askFacts, bearer, untilAnswered } from "./wire.js";
 
 /**
  * @typedef {{ name: string, trained: boolean, seats: number[] }} Opponent
@@ -56,8 +56,7 @@ let order = "rating"; // the column by which ratings are sorted
  * @returns {Promise<any>}
  */
 async function call(method, path, token, body = null, signal = null) {
-  /** @type {Record<string, string>} */
-  const headers = token === null ? {} : { Authorization: `Bearer ${token}` };
+  const headers = bearer(token);
   try {
     const reply = await fetch(path, { method, headers, signal, body: body === null ? null : JSON.stringify(body) });
     const answer = await reply.json();

@@ -1,6 +1,6 @@
 /** Hold'em over the poker platform's WebSocket, as every agent plays it: register, join, connect; or look on. */
 
-import { CUT_OFF, LATE, UNREACHABLE, Wire, blankView, seatKept, socketUrl, untilAnswered } from "./wire.js";
+import { CUT_OFF, LATE, UNREACHABLE, Wire, bearer, blankView, seatKept, socketUrl, untilAnswered } from "./wire.js";
 
 /** @import { Action, AllowedAction, Client, Facts } from "./types.d.ts" */
 
@@ -157,8 +157,7 @@ export class PokerClient {
   /** Ask for the picture and the hand's history, which the platform's messages do not have. */
   async look() {
     const number = ++this.looks;
-    const token = this.seat()?.session_token;
-    const headers = new Headers(token === undefined ? [] : [["Authorization", `Bearer ${token}`]]);
+    const headers = bearer(this.seat()?.session_token);
     const form = narrow.matches ? "?narrow" : "";
     const reply = await fetch(`v1/tables/${encodeURIComponent(this.table)}/view${form}`, { headers }).catch(() => null);
     const answer = reply?.ok ? await reply.json().catch(() => null) : null;
@@ -368,7 +367,7 @@ export class PokerClient {
    * @returns {Promise<any>}
    */
   async rest(method, path, body, key = null, again = method === "GET") {
-    const headers = new Headers(key === null ? [] : [["Authorization", `Bearer ${key}`]]);
+    const headers = bearer(key);
     const text = body === undefined ? null : JSON.stringify(body);
     const ask = async () => {
       const reply = await fetch(path, { method, headers, body: text });

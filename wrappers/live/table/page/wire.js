@@ -129,6 +129,14 @@ export async function untilAnswered(ask, lost) {
   }
 }
 
+/**
+ * The header that proves who asks.
+ * @param {string | null | undefined} token nothing is sent without one
+ */
+export function bearer(token) {
+  return new Headers(token ? [["Authorization", `Bearer ${token}`]] : []);
+}
+
 /** What the server says of itself. */
 export async function askFacts() {
   const reply = await fetch("facts.json");
