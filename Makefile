@@ -76,9 +76,9 @@ platforms:  ## let our agents play on platforms' own servers: ARGS="clones of th
 notebooks: $(VENV)/.dev  ## execute all notebooks
 	$(BIN)/python -m pytest --nbmake notebooks
 
-bench: $(VENV)/.dev  ## measure speed and size, with the libraries to compare with
-	PYTHON=$(BIN)/python .ci/peers
-	$(BIN)/parlour bench
+bench: $(VENV)/.dev  ## measure speed and size, with the libraries to compare with; ARGS="vector aec --quick" measures less, with what is installed
+	$(if $(ARGS),,PYTHON=$(BIN)/python .ci/peers)
+	PYTHONPATH=.ci $(BIN)/python -m benchmarks $(ARGS)
 
 mutants: $(VENV)/.dev  ## which small changes no test notices; ARGS="--only 'envs/holdem/*' --sample 50" narrows it
 	$(PIP) install -e '.[mutants]'

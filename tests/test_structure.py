@@ -27,7 +27,6 @@ LOADERS = {
     "parlour.training": "its public names, from its own modules, at their first use",
     "parlour.wrappers": "its public names, from its own modules, at their first use",
     "parlour.training.algorithms": "its own modules, one per learning algorithm",
-    "parlour.training.benchmarks": "its own modules, one per group of measurements",
     "parlour.training.evaluation.games": "its own modules, one per game",
     "parlour.training.learning.engines": "its own modules, one per engine",
     "parlour.training.parser": "the modules of training.commands, one per command",
@@ -43,7 +42,6 @@ STRINGS = {
 LAYERS = {
     "training": "the program `parlour`: it reads the command line",
     "training.commands": "one module per command, and what several commands share",
-    "training.benchmarks": "what `parlour bench` measures",
     "training.runs": "training runs: settings, begin, resume, sweep, the learned best response",
     "training.algorithms": "learning algorithms, and the solver of small games",
     "training.learning": "what the algorithms share: opponents, demonstrations, engines that collect decisions",
@@ -82,7 +80,6 @@ NAMES_GAMES = {
     "parlour.wrappers.negmas": "the adapter of this game to NegMAS",
     "parlour.wrappers.replay.phh_reader": "files of poker hands",
     "parlour.wrappers.replay.poker_hands": "files of poker hands",
-    "parlour.training.benchmarks": "measures games by name",
     "parlour.training.cli": "the examples of the help",
     "parlour.training.commands": "the commands of protocols of one game, and the examples of the help",
     "parlour.training.evaluation.games": "the measures of one game",

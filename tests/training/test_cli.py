@@ -117,7 +117,6 @@ def test_every_command_has_help(capsys, name):
         (["table", "auction", "--timeout", "0"], "timeout=0"),
         (["table", "auction", "--agents", "llm"], "llm needs --model NAME"),
         (["table", "auction", "--port", "-1"], "port=-1"),
-        (["bench", "vectr"], "did you mean 'vector'"),
         (["host", "pokr"], "did you mean 'poker'"),
         (["host", "poker", "--seats", "11"], "seats=11"),
         (["host", "poker", "--port", "99999"], "port=99999"),

@@ -22,7 +22,6 @@ from parlour.wrappers.policies.loading import make_policy
 
 OF_A_GAME = (
     "evaluation.games",
-    "benchmarks",
     "commands.browser_tables",
     "commands.lobby",
     "commands.lookup",

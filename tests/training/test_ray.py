@@ -226,7 +226,7 @@ def test_the_sum_of_actors_is_measured_beside_one(monkeypatch):
     if not checkout.is_dir():
         pytest.skip("only a checkout has this measure")
     monkeypatch.syspath_prepend(str(checkout))
-    from checkout_benchmarks import actors
+    from benchmarks import actors
 
     monkeypatch.setattr(actors, "ROUNDS", 1)
     rows = actors.actors(0.1)

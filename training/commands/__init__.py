@@ -24,7 +24,6 @@ COMMANDS = {
     "deploy": "let a policy play on a live platform",
     "check": "check that your own game obeys the laws of all games",
     "list": "show games, bots, the trained policies that come with Parlour (the zoo), presets and runs",
-    "bench": "measure speed and memory",
 }
 """The commands, by the name of the module or package, with their summaries."""
 
@@ -38,5 +37,6 @@ MERGED = {
     "plot": "parlour compare RUN … --picture FILE",
     "zoo": "parlour list zoo, or parlour list zoo:NAME for a card; to replace a policy, .ci/zoo.py in a checkout",
     "soak": "make soak (in a checkout)",
+    "bench": "make bench (in a checkout)",
 }
 """Commands of version 0.2, and what does the same now."""

@@ -5,11 +5,11 @@ from itertools import pairwise
 
 import numpy as np
 import shapely
+from parlour.envs import tangram_v0
+from parlour.envs.tangram.corners import pose
+from parlour.envs.tangram.forms import PIECE
+from parlour.envs.tangram.geometry import place
 
-from ...envs import tangram_v0
-from ...envs.tangram.corners import pose
-from ...envs.tangram.forms import PIECE
-from ...envs.tangram.geometry import place
 from .base import Row, Seconds, rate
 
 

@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from ...envs.core.installed import install
-from ...wrappers.policies.mlp import MlpPolicy
-from ...wrappers.rl.opponents import Pool
-from ..runs.config import load_config
+from parlour.envs.core.installed import install
+from parlour.training.runs.config import load_config
+from parlour.wrappers.policies.mlp import MlpPolicy
+from parlour.wrappers.rl.opponents import Pool
+
 from .base import Row, Seconds, rate
 
 
@@ -17,7 +18,7 @@ def learner(seconds: Seconds) -> list[Row]:
         from sb3_contrib import MaskablePPO
     except ImportError:
         return [Row("learner", what, None, "learner steps/s", note=f"not installed: {install('train')}")]
-    from ...wrappers.rl.sb3 import sb3_env
+    from parlour.wrappers.rl.sb3 import sb3_env
 
     torch.set_num_threads(1)
     settings: Any = load_config("holdem")

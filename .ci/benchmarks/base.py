@@ -7,6 +7,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -108,10 +109,10 @@ def ratios(ours: Sequence[float], theirs: Sequence[float]) -> list[float]:
 
 
 def fresh(code: str, **environment: str) -> list[float]:
-    """Run `code` in a new Python process and return the numbers that it prints."""
+    """Run `code` in a new Python process, which can import this package, and return the numbers that it prints."""
     done = subprocess.run(
         [sys.executable, "-P", "-c", code],
-        env={**os.environ, **environment},
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1]), **environment},
         cwd=tempfile.gettempdir(),
         capture_output=True,
         text=True,

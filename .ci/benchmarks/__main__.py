@@ -1,53 +1,49 @@
-"""`parlour bench`: speed and memory on one core, in a checkout beside other libraries."""
+"""`make bench`: speed and memory on one core, in a checkout beside other libraries."""
 
+import argparse
 import json
 import os
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
 
-import tyro
+from parlour.envs.core.installed import install
+from parlour.envs.core.options import named
+from parlour.envs.core.plain_start import PLAIN_START
+from parlour.training.terminal.console import Console
+from parlour.training.terminal.progress import STDERR
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from ...envs.core.installed import install
-from ...envs.core.options import named
-from ...envs.core.plain_start import PLAIN_START
-from ..benchmarks import measure
-from ..benchmarks import names as measurements
-from ..benchmarks.base import Row
-from ..terminal.console import Console
-from ..terminal.progress import STDERR
-from .arguments import AsJson
+from . import MEASURES, measure
+from .base import Row
 
 
-def command(
-    *,
-    names: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="NAME")] = (),
-    quick: bool = False,
-    plot: Path | None = None,
-    as_json: AsJson = False,
-) -> None:
-    """Measure speed and memory on one core and print them with their targets; in a checkout, beside other libraries.
+def main(args: Sequence[str] | None = None) -> int:
+    """Measure and print; return the exit code."""
+    parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help=f"the measurements: {', '.join(MEASURES)}; default: all"
+    )
+    parser.add_argument("--quick", action="store_true", help="shorter rounds, with less precise results")
+    parser.add_argument("--plot", type=Path, help="draw the curves of growth into this file (.svg, .png)")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
+    given = parser.parse_args(args)
+    try:
+        _measure(given.names, given.quick, given.plot, given.json)
+    except (ValueError, ImportError) as error:
+        parser.error(str(error))
+    return 0
 
-    Args:
-        names: The measurements: vector threads cuda cuda-games jax aec learner selfplay protocol tangram start
-            first-use first-decision memory growth; in a checkout also peers solve search sibling actors godot arena
-            mafia-host replay. Default: all.
-        quick: Shorter rounds, with less precise results.
-        plot: Draw the curves of growth into this file (.svg, .png). Needs the extra plot.
 
-    Raises:
-        ValueError: if a measurement is unknown, or there is nothing to draw.
-        ImportError: if matplotlib is not installed, for a picture.
-    """
+def _measure(names: Sequence[str], quick: bool, plot: Path | None, as_json: bool) -> None:
     os.environ["PARLOUR_COMPILE_FIRST"] = "1"  # what is measured is machine code, in other processes too
     PLAIN_START.compile_first()
     os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1"))
-    chosen = [named("measurement", name, measurements()) for name in names] or measurements()
+    chosen = [named("measurement", name, MEASURES) for name in names] or list(MEASURES)
     if plot is not None:
         _check_plot(plot, chosen)
     rows: list[Row] = []
@@ -59,7 +55,7 @@ def command(
     else:
         Console().print(report(rows))
     if plot is not None:
-        from ..benchmarks.growth import picture
+        from .growth import picture
 
         picture(rows, plot)
 
@@ -77,7 +73,7 @@ def _check_plot(plot: Path, chosen: Sequence[str]) -> None:
 def report(rows: list[Row]) -> Group:
     """Return the rows as a table, with the notes below."""
     heads = "what", "best", "median", "worst", "", "target", ""
-    table = Table(*heads, title="parlour bench, one core, per second of processor time")
+    table = Table(*heads, title="one core, per second of processor time")
     for column in (1, 2, 3, 5):
         table.columns[column].justify = "right"
     notes: list[Text] = []
@@ -97,3 +93,7 @@ def report(rows: list[Row]) -> Group:
 
 def _figure(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -13,11 +13,12 @@ from parlour.envs.holdem.betting import Betting
 from parlour.envs.holdem.range_walks import opposed
 from parlour.envs.holdem.resolving import STREETS, HoldemResolving, Solved
 from parlour.envs.holdem.subgame import hand_values
-from parlour.training.benchmarks.base import Row, Seconds
 from parlour.training.commands.searching import turn_resolver
 from parlour.training.evaluation.scores import Score
 from parlour.wrappers.policies.base import Policy
 from parlour.wrappers.policies.loading import make_policy
+
+from .base import Row, Seconds
 
 UNIFORM = 0.1
 """The share of the ranges that is spread over all hands."""

@@ -5,10 +5,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ...envs import GAMES, VectorGame
-from ...envs import game as make_game
-from ...envs.core.game import Game
-from ...envs.core.installed import install
+from parlour.envs import GAMES, VectorGame
+from parlour.envs import game as make_game
+from parlour.envs.core.game import Game
+from parlour.envs.core.installed import install
+
 from .base import Row, Seconds
 
 EPISODES = 10_000
@@ -55,7 +56,7 @@ def cuda_games(seconds: Seconds) -> list[Row]:
 def _tables(game_ids: list[str], seconds: Seconds) -> list[Row]:
     """Compare games with the CPU, and measure random legal play with observation and mask."""
     try:
-        from ...envs.core.cuda.toolchain import require_gpu
+        from parlour.envs.core.cuda.toolchain import require_gpu
 
         require_gpu()
     except (ImportError, RuntimeError) as missing:
@@ -74,9 +75,9 @@ def _tables(game_ids: list[str], seconds: Seconds) -> list[Row]:
 
 def learned_per_second(width: int, seconds: Seconds) -> float:
     """Return the decisions per second that a learner of two networks learns from, the best of three rounds."""
-    from ..algorithms.selfplay import Learner
-    from ..learning.league import League
-    from ..runs.config import load_config
+    from parlour.training.algorithms.selfplay import Learner
+    from parlour.training.learning.league import League
+    from parlour.training.runs.config import load_config
 
     settings: Any = {"engine": "gpu", "device": "cuda", "n_envs": LEARNER_TABLES, "batch_size": LEARNER_TABLES}
     config: Any = load_config(
@@ -116,8 +117,8 @@ def decisions_per_second(game: Game, count: int, seconds: Seconds, together: int
         seconds: the time for all rounds.
         together: 1: actions are drawn and played by `sample` and `step`; more: so many steps are one CUDA graph.
     """
-    from ...envs.core.cuda.toolchain import cuda
-    from ...envs.core.cuda.vector import CudaVectorGame
+    from parlour.envs.core.cuda.toolchain import cuda
+    from parlour.envs.core.cuda.vector import CudaVectorGame
 
     batch = game.batch(1)
     needed = count * (game.rules.blank.nbytes + sum(array.nbytes for array in batch[:-1]) + 64)
@@ -147,8 +148,7 @@ def _step(tables: VectorGame) -> None:
 def _graph(tables: Any, steps: int) -> Callable[[], None]:
     """Return what starts so many steps of random play."""
     import torch
-
-    from ..learning.recorded import capture_on, current_stream
+    from parlour.training.learning.recorded import capture_on, current_stream
 
     device = torch.device("cuda")
 

@@ -5,11 +5,12 @@ import asyncio
 import numpy as np
 from parlour.envs import game as make_game
 from parlour.envs.mafia.bots import PERSONALITIES
-from parlour.training.benchmarks.base import Row, Seconds, rate
 from parlour.wrappers.live.mafia.hosted_match import HostedMatch
 from parlour.wrappers.live.mafia.local_agents import MafiaScriptedAgent
 from parlour.wrappers.live.mafia.match_report import EventFeed
 from parlour.wrappers.live.mafia.messages import AgentConfig, ScriptedConfig, read
+
+from .base import Row, Seconds, rate
 
 
 def mafia_host(seconds: Seconds) -> list[Row]:

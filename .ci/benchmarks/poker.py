@@ -5,12 +5,12 @@ from random import Random
 from typing import Any
 
 import numpy as np
+from parlour.wrappers.live.common.agent_turn import Turn
+from parlour.wrappers.live.poker import messages
+from parlour.wrappers.live.poker.agent_session import PokerAgentSession
+from parlour.wrappers.live.poker.host_session import PokerHostSession
+from parlour.wrappers.live.poker.table_data import PokerRules
 
-from ...wrappers.live.common.agent_turn import Turn
-from ...wrappers.live.poker import messages
-from ...wrappers.live.poker.agent_session import PokerAgentSession
-from ...wrappers.live.poker.host_session import PokerHostSession
-from ...wrappers.live.poker.table_data import PokerRules
 from .base import Row, Seconds
 
 

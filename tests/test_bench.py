@@ -1,3 +1,6 @@
+"""`make bench`: the measurements of a checkout."""
+
+import asyncio
 import importlib
 import io
 import json
@@ -13,26 +16,29 @@ from types import SimpleNamespace
 import pytest
 from needs import library
 from parlour import envs
-from parlour.training import cli
-from parlour.training.benchmarks import CHECKOUT, base, growth, learner, measure, process
-from parlour.training.commands.bench import report
 from parlour.training.learning import selfplay_settings
 from rich.console import Console
 
-in_a_checkout = pytest.mark.skipif(not CHECKOUT.is_dir(), reason="these measurements belong to the checkout")
+CHECKOUT = Path(__file__).parents[1] / ".ci"
+if not CHECKOUT.is_dir():
+    pytest.skip("the measurements belong to the checkout", allow_module_level=True)
+sys.path.append(str(CHECKOUT))
+
+from benchmarks import base, growth, learner, measure, process  # noqa: E402
+from benchmarks.__main__ import main, report  # noqa: E402
+from benchmarks.first_turn import first_turn  # noqa: E402
 
 
 def rows(capsys, *args):
-    assert cli.main(["bench", "--quick", "--json", *args]) == 0
+    assert main(["--quick", "--json", *args]) == 0
     return {row["name"]: row for row in json.loads(capsys.readouterr().out)}
 
 
 @pytest.mark.slow
 def test_quick_figures_of_what_needs_no_peer(capsys, monkeypatch):
     # Timed figures are never held against their targets here: a test machine is busy.
-    godot = ("godot",) if CHECKOUT.is_dir() else ()
-    found = rows(capsys, "vector", "aec", "protocol", *godot, "memory")
-    live = {f"{name}-{part}" for name in ("protocol", *godot) for part in ("p50", "p99")}
+    found = rows(capsys, "vector", "aec", "protocol", "godot", "memory")
+    live = {f"{name}-{part}" for name in ("protocol", "godot") for part in ("p50", "p99")}
     games = (
         "2",
         "6",
@@ -70,7 +76,6 @@ def peers(monkeypatch, tmp_path):
     return sys.modules[measurement.__module__]
 
 
-@in_a_checkout
 def test_a_missing_peer_is_reported(peers, tmp_path):
     (tmp_path / "rlcard.py").write_text("raise ModuleNotFoundError('no rlcard here')")
     peer = peers.Peer("rlcard", ("rlcard", "leduc-holdem"), "RLCard", {"ours": lambda: pytest.fail("played")})
@@ -92,7 +97,6 @@ class Env:
 """
 
 
-@in_a_checkout
 def test_a_peer_plays_in_turn_with_ours(peers, tmp_path):
     (tmp_path / "rlcard.py").write_text(PEER)
     (tmp_path / "rlcard-9.8.dist-info").mkdir()
@@ -104,7 +108,6 @@ def test_a_peer_plays_in_turn_with_ours(peers, tmp_path):
     assert beside[0].worst > 0 and beside[1].value == 0
 
 
-@in_a_checkout
 def test_what_is_compared_with_peers_plays(peers):
     assert len({peer.name for peer in peers.PEERS}) == len(peers.PEERS)
     assert {place for place, _ in peers.GOALS} <= {peer.game[0] for peer in peers.PEERS}
@@ -112,7 +115,6 @@ def test_what_is_compared_with_peers_plays(peers):
     assert peers.single("kuhn")() >= 40
 
 
-@in_a_checkout
 def test_every_peer_is_installed_once_in_an_environment_of_its_own(tmp_path):
     (tmp_path / ".ci").mkdir()
     script, python = Path(shutil.copy(CHECKOUT / "peers", tmp_path / ".ci")), tmp_path / "python"
@@ -165,7 +167,6 @@ def one_core(monkeypatch):
     return SimpleNamespace(perf_counter=lambda: clocks["elapsed"], process_time=lambda: clocks["own"])
 
 
-@in_a_checkout
 def test_actors_are_measured_alone_together_and_while_they_are_read(one_core, monkeypatch):
     measured = measure("actors")
     config = selfplay_settings.SelfPlayConfig(game="kuhn", net_arch=(4,), critic_net_arch=(4,))
@@ -184,7 +185,6 @@ def test_actors_are_measured_alone_together_and_while_they_are_read(one_core, mo
     assert all(row.median == row.worst == row.value for name, row in rows.items() if name != "actors-bytes")
 
 
-@in_a_checkout
 def test_actors_without_ray_are_reported(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     (row,) = measure("actors")(0.1)
@@ -214,16 +214,16 @@ def test_growth_is_measured_and_drawn(monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("names", "file", "sentence"),
     [
+        (["vectr"], "a.svg", "did you mean 'vector'"),
         (["vector"], "a.svg", "measure growth, too"),
         (["growth"], "a.txt", "write to a .svg or .png"),
         (["growth"], "none/a.svg", "in a folder that is there"),
     ],
 )
-def test_a_picture_that_cannot_be_drawn_is_an_error_before_the_measurements(
-    names, file, sentence, tmp_path, capsys, monkeypatch
-):
-    monkeypatch.setattr("parlour.training.commands.bench.measure", lambda name: pytest.fail("measured"))
-    assert cli.main(["bench", *names, "--plot", str(tmp_path / file)]) == 2
+def test_mistakes_are_errors_before_the_measurements(names, file, sentence, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("benchmarks.__main__.measure", lambda name: pytest.fail("measured"))
+    with pytest.raises(SystemExit, match="2"):
+        main([*names, "--plot", str(tmp_path / file)])
     assert sentence in capsys.readouterr().err
 
 
@@ -238,7 +238,7 @@ def test_a_missing_gpu_is_reported(monkeypatch):
 def test_a_simulated_gpu_is_compared_and_measured():
     code = """
 from parlour import envs
-from parlour.training.benchmarks.cuda import decisions_per_second, equal_episodes
+from benchmarks.cuda import decisions_per_second, equal_episodes
 print(equal_episodes(envs.game("kuhn"), 4, 10), decisions_per_second(envs.game("kuhn"), 2, 0.01))
 from parlour.training.learning import recorded
 recorded.capture_on = lambda device: lambda work: work  # in place of a CUDA graph
@@ -251,7 +251,6 @@ print(decisions_per_second(envs.game("kuhn"), 2, 0.01, together=3))
     assert together > 0
 
 
-@in_a_checkout
 @pytest.mark.slow
 def test_kernels_become_machine_code():
     library("numba_cuda", "cuda")
@@ -271,7 +270,6 @@ def test_the_first_use_of_each_game_is_measured(monkeypatch):
     assert row.value > 0.2  # it compiled
 
 
-@in_a_checkout
 @pytest.mark.slow
 def test_a_rate_is_measured_beside_another_process(monkeypatch):
     sibling = measure("sibling")
@@ -314,3 +312,8 @@ def test_a_row_of_rounds_has_the_best_the_median_and_the_worst():
 
 def test_a_fresh_process_gives_its_numbers():
     assert base.fresh("print(1.5, 2)") == [1.5, 2.0]
+
+
+@pytest.mark.parametrize("game", ["kuhn", "holdem"])
+def test_a_person_gets_the_turn_at_a_table_of_any_host(game):
+    assert asyncio.run(asyncio.wait_for(first_turn(game), 60)) > 0

@@ -4,13 +4,12 @@ import time
 from typing import Any
 
 from aiohttp import ClientSession
-
-from ...envs import game as make_game
-from ...wrappers.agents.policy import PolicyAgent
-from ...wrappers.live.poker.table_data import PokerRules
-from ...wrappers.live.table.host import TableHost
-from ...wrappers.live.table.poker import PokerTable
-from ...wrappers.policies.loading import make_policy
+from parlour.envs import game as make_game
+from parlour.wrappers.agents.policy import PolicyAgent
+from parlour.wrappers.live.poker.table_data import PokerRules
+from parlour.wrappers.live.table.host import TableHost
+from parlour.wrappers.live.table.poker import PokerTable
+from parlour.wrappers.policies.loading import make_policy
 
 POKER = "holdem"
 """The game that is played at a table of the poker host."""

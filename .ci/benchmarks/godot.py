@@ -9,13 +9,14 @@ import aiohttp
 import numpy as np
 from parlour.envs import GameEnv
 from parlour.envs import game as make_game
-from parlour.training.benchmarks.base import Row, Seconds
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.tangram import messages
 from parlour.wrappers.live.tangram.agent import TangramAgentServer
 from parlour.wrappers.live.tangram.host_session import TangramHostSession
 from parlour.wrappers.policies.base import RandomPolicy
 from parlour.wrappers.policies.mlp import MlpPolicy
+
+from .base import Row, Seconds
 
 
 def godot(seconds: Seconds) -> list[Row]:

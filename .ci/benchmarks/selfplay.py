@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from ...envs.core.installed import install
-from ..learning.league import League
-from ..runs.config import load_config
+from parlour.envs.core.installed import install
+from parlour.training.learning.league import League
+from parlour.training.runs.config import load_config
+
 from .base import Row, Seconds, rate
 
 
@@ -13,11 +14,10 @@ def selfplay(seconds: Seconds) -> list[Row]:
     what = "self-play PPO heads-up, all seats, end to end"
     try:
         import torch
-
-        from ..algorithms.selfplay import Learner
+        from parlour.training.algorithms.selfplay import Learner
     except ImportError:
         return [Row("selfplay", what, None, "decisions/s", note=f"not installed: {install('train')}")]
-    from ...envs import game as make_game
+    from parlour.envs import game as make_game
 
     torch.set_num_threads(1)
     config: Any = load_config("holdem", algorithm="selfplay")

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from parlour.envs import GameEnv
 from parlour.envs import game as make_game
-from parlour.training.benchmarks.base import Row, Seconds, rate
 from parlour.wrappers.logs.match_log import MatchLog
 from parlour.wrappers.logs.recorder import Recorder
 from parlour.wrappers.replay.match_pages import MatchPages
 from parlour.wrappers.replay.page import page
+
+from .base import Row, Seconds, rate
 
 
 def replay(seconds: Seconds) -> list[Row]:

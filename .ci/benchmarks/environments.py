@@ -6,9 +6,9 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+from parlour.envs import VectorGame, holdem_v0
+from parlour.envs import game as make_game
 
-from ...envs import VectorGame, holdem_v0
-from ...envs import game as make_game
 from .base import Row, Seconds, rates, ratios
 
 

@@ -6,9 +6,10 @@ from typing import Any
 
 from parlour.envs import game as make_game
 from parlour.envs.core.installed import install
-from parlour.training.benchmarks.base import Row, Seconds, ratios
 from parlour.training.learning.league import League
 from parlour.training.runs.config import load_config
+
+from .base import Row, Seconds, ratios
 
 ROUNDS = 5
 

@@ -11,9 +11,10 @@ from pathlib import Path
 
 from parlour.envs import GameEnv
 from parlour.envs import game as make_game
-from parlour.training.benchmarks.base import Meter, Row, Seconds, alternate, meter, ratios
-from parlour.training.benchmarks.environments import aec_hands, vector
 from parlour.wrappers.text import TextGame
+
+from .base import Meter, Row, Seconds, alternate, meter, ratios
+from .environments import aec_hands, vector
 
 VENVS = Path(__file__).parents[2] / "build" / "peers"
 """Folders of virtual environments by the name of a package: ``.ci/peers`` makes them."""

@@ -3,11 +3,12 @@
 import asyncio
 
 from parlour.envs import game as make_game
-from parlour.training.benchmarks.base import Row, Seconds, rate
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.arena.agent import ArenaAgent
 from parlour.wrappers.live.arena.host import ArenaHost
 from parlour.wrappers.policies.loading import make_policy
+
+from .base import Row, Seconds, rate
 
 
 def arena(seconds: Seconds) -> list[Row]:

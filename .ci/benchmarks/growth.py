@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ...envs import VectorGame
-from ...envs import game as make_game
-from ...wrappers.live.common.activity import resident_bytes
+from parlour.envs import VectorGame
+from parlour.envs import game as make_game
+from parlour.wrappers.live.common.activity import resident_bytes
+
 from .base import Meter, Row, Seconds, alternate, meter
 from .environments import random_play
 

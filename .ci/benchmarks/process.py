@@ -2,8 +2,9 @@
 
 import tempfile
 
-from ...envs import GAMES
-from ...envs import game as make_game
+from parlour.envs import GAMES
+from parlour.envs import game as make_game
+
 from .base import Row, Seconds, fresh
 
 FIRST_HAND = """
@@ -32,7 +33,7 @@ for decisions in (1, 40):
 
 FIRST_TURN = """
 import asyncio
-from parlour.training.benchmarks.first_turn import first_turn
+from benchmarks.first_turn import first_turn
 print(asyncio.run(first_turn({game!r})))
 """
 

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from parlour.envs import VectorGame
+from parlour.envs import game as make_game
+from parlour.envs.core.installed import install
 
-from ...envs import VectorGame
-from ...envs import game as make_game
-from ...envs.core.installed import install
 from .base import Row, Seconds, rates, ratios
 
 STEPS = 64
@@ -17,7 +17,7 @@ STEPS = 64
 def jax_tables(seconds: Seconds) -> list[Row]:
     """Compare `JaxGame.step` in a `scan` with `VectorGame.step`: the same tables and actions, drawn before."""
     try:
-        from ...wrappers.jax import JaxGame
+        from parlour.wrappers.jax import JaxGame
     except ImportError:
         return [Row("jax", "tables in a loop of JAX", None, "decisions/s", note=f"not installed: {install('jax')}")]
     rows = []

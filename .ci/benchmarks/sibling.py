@@ -11,7 +11,8 @@ from typing import Any
 
 from parlour.envs import game as make_game
 from parlour.envs.core.vector import VectorGame
-from parlour.training.benchmarks.base import Row, Seconds
+
+from .base import Row, Seconds
 
 ROUNDS = 10
 GAMES: tuple[tuple[str, dict[str, Any]], ...] = (("holdem", {"seats": 6}), ("mafia", {"seats": 10}), ("tangram", {}))

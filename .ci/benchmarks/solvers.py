@@ -12,9 +12,9 @@ from parlour.envs.core.public_tree import ListedDeals
 from parlour.envs.holdem.public_game import deals
 from parlour.training.algorithms.sampled import SampledSolver
 from parlour.training.algorithms.tabular import TabularSolver
-from parlour.training.benchmarks.base import Row, Seconds
 from parlour.training.evaluation.exact import flat_tree
 
+from .base import Row, Seconds
 from .peers import Ours, Peer, beside
 
 SOME = 200
