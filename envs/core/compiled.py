@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from enum import EnumType
 from functools import cache, cached_property, partial
+from glob import escape
 from hashlib import sha256
 from inspect import signature
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any, TypeVar, cast
 from zlib import crc32
 
@@ -34,6 +35,8 @@ from .plain_start import PLAIN_START
 warnings.filterwarnings("ignore", r"Record\(.* has been considered a subtype", NumbaExperimentalFeatureWarning)
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+KEPT = 8
+"""For how many versions of the sources the code of a function is kept."""
 NUMBA = ">=0.61,<0.69"
 """The versions of Numba whose private attributes are those that this module uses; see pyproject.toml."""
 
@@ -101,6 +104,11 @@ def compiled(
             _inside(cache_file, "_source_stamp")
             _inside(cache_file, "_load_index")
             cache_file.__class__, cache_file.dispatcher = _Index, dispatcher
+            root = Path(_config.CACHE_DIR)
+            if _config.CACHE_DIR and root in Path(_inside(cache_file, "_cache_path")).parents:
+                folder = root / (function.__module__.rpartition(".")[0] or "main")  # Numba's has the checkout's name
+                folder.mkdir(exist_ok=True)
+                cache_file._cache_path = str(folder)
         _inside(dispatcher, "_cache", "_index_key")
         dispatcher.missed = -1  # the latest `PLAIN_START.ended` at which it was not on the disk
         dispatcher.compile_first = compile_first
@@ -172,37 +180,52 @@ if not isinstance(vars(types.Record).get("mangling_args"), property):
 types.Record.mangling_args = property(_mangling_of)  # type: ignore[assignment]
 
 
-Source = tuple[str, int, int]
-"""Name, time and size of a source file."""
+Source = str
+"""The checksum of a source file."""
 
 
-def _stat(file: Any) -> set[Source]:
-    """Return name, time and size of a source file; nothing if there is none."""
+@cache
+def _checksum(file: str, _changed: int, _size: int) -> Source:
+    return sha256(Path(file).read_bytes()).hexdigest()
+
+
+def _checksums(file: Any) -> set[Source]:
+    """Return the checksum of a source file; nothing if there is none."""
     try:
         stat = Path(file).stat()
+        return {_checksum(str(file), stat.st_mtime_ns, stat.st_size)}
     except (OSError, TypeError):  # of an editor's lock file, or of a module without a file
         return set()
-    return {(str(file), stat.st_mtime_ns, stat.st_size)}
 
 
-_CORE: set[Source] = set().union(*map(_stat, Path(__file__).parent.glob("*.py")))
+_COMPILER = ("ahead", "compiled", "local_array", "loops", "parts", "plain_python")
+_CORE: set[Source] = set().union(*(_checksums(Path(__file__).with_name(f"{name}.py")) for name in _COMPILER))
 
 
 class _Index(IndexDataCacheFile):
-    """The index of a function's cache, with what its machine code depends on as its stamp.
+    """The index of a function's cache; its name has a checksum of what the machine code depends on.
 
+    So any checkout with the same sources finds the machine code, whatever its folder and the times of its files.
     By the first call all that a function names is there, also what stands below it in its file.
     """
 
     dispatcher: Any
 
     @cached_property
-    def _stamp(self) -> tuple[Any, ...]:
+    def _stamp(self) -> str:
         return stamp_of(self.dispatcher)
 
     @property
-    def _source_stamp(self) -> tuple[Any, ...]:
+    def _source_stamp(self) -> str:
         return self._stamp
+
+    @cached_property
+    def _base(self) -> str:
+        return self._index_name.removesuffix(".nbi")
+
+    @property
+    def _index_path(self) -> str:
+        return str(Path(self._cache_path, f"{self._base}.{self._stamp}.nbi"))
 
     def save(self, key: Any, data: Any) -> None:
         """Keep machine code, unless a constant has changed since the first call: another process would not see that.
@@ -212,9 +235,21 @@ class _Index(IndexDataCacheFile):
         """
         if stamp_of(self.dispatcher) == self._stamp:
             index, number = self._load_index(), int.from_bytes(sha256(repr(key).encode()).digest()[:8])
-            index[key] = self._data_name(number)  # type: ignore[no-untyped-call]
+            index[key] = f"{self._base}.{self._stamp}.{number}.nbc"
             self._save_data(index[key], data)  # type: ignore[no-untyped-call]
             self._save_index(index)  # type: ignore[no-untyped-call]
+            self._remove_old()
+
+    def _remove_old(self) -> None:
+        """Keep the code of the latest sources alone."""
+        folder = Path(self._cache_path)
+        with suppress(OSError):  # another process removes them too
+            indices = sorted(
+                folder.glob(f"{escape(self._base)}.{'[0-9a-f]' * 16}.nbi"), key=lambda one: one.stat().st_mtime_ns
+            )
+            for old in indices[:-KEPT]:
+                for file in (old, *folder.glob(f"{escape(old.stem)}.*.nbc")):
+                    file.unlink(missing_ok=True)
 
     def _load_index(self) -> Any:
         """Read the index; empty if it is older. It is unpickled before its stamp is seen, and may name a lost type."""
@@ -224,8 +259,8 @@ class _Index(IndexDataCacheFile):
             return {}
 
 
-def stamp_of(dispatcher: Any) -> tuple[Any, ...]:
-    """Return what the machine code of a function depends on: source files, and checksums of constants by function."""
+def stamp_of(dispatcher: Any) -> str:
+    """Return a checksum of what the machine code of a function depends on: source files, and constants by function."""
     sources, values = set(_CORE), set()
     seen: list[Any] = []
     waiting = [dispatcher]
@@ -239,7 +274,7 @@ def stamp_of(dispatcher: Any) -> tuple[Any, ...]:
                 waiting += filter(is_jitted, _parts(value))
             sources |= getattr(each, "sources", set()) | sources_of(function)
             values.add((function.__module__, function.__qualname__, _own(function), crc32(repr(constants).encode())))
-    return tuple(sorted(sources)), tuple(sorted(values))
+    return sha256(repr((sorted(sources), sorted(values))).encode()).hexdigest()[:16]
 
 
 def sources_of(function: Callable[..., Any]) -> set[Source]:
@@ -250,13 +285,19 @@ def sources_of(function: Callable[..., Any]) -> set[Source]:
             owner = getattr(part, "_dispatcher", part)
             modules.update({getattr(getattr(owner, "py_func", owner), "__module__", None), type(part).__module__})
     files = {getattr(sys.modules.get(module), "__file__", None) for module in modules if module is not None}
-    return _stat(function.__code__.co_filename).union(*map(_stat, files))
+    return _checksums(function.__code__.co_filename).union(*map(_checksums, files))
 
 
 def _own(function: Callable[..., Any]) -> int:
     """Return a checksum of a function's own code, and of values that are bound to it."""
     cells = [_content(cell.cell_contents) for cell in function.__closure__ or ()]
-    return crc32(repr((marshal.dumps(function.__code__, 2), _content(function.__defaults__), cells)).encode())
+    return crc32(repr((marshal.dumps(_bare(function.__code__), 2), _content(function.__defaults__), cells)).encode())
+
+
+def _bare(code: CodeType) -> CodeType:
+    """Return code without the name of its file."""
+    inner = tuple(_bare(one) if isinstance(one, CodeType) else one for one in code.co_consts)
+    return code.replace(co_filename="", co_consts=inner)
 
 
 def _content(value: Any) -> Any:

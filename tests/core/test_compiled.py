@@ -6,10 +6,11 @@ import pickle
 import re
 import subprocess
 import sys
+from collections import Counter
 from functools import partial
 from importlib import metadata
 from pathlib import Path
-from shutil import copy
+from shutil import copy, copyfile, copytree
 
 import numba
 import numpy as np
@@ -90,6 +91,20 @@ def test_a_change_in_a_file_that_is_called_compiles_the_caller_anew(package):
     (package / "tiny" / "callee.py").write_text(CALLEE.format(100))
     assert python(CALL, package) == "101 0"
     assert python(CALL, package) == "101 1"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+def test_checkouts_with_the_same_sources_share_machine_code_and_others_keep_their_own(package, tmp_path):
+    run = partial(python, CALL, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+    second = copytree(package / "tiny", tmp_path / "second" / "tiny", copy_function=copyfile).parent  # with new times
+    assert [run(one) for one in (package, second)] == ["11 0", "11 1"]
+    for number in range(compiled.KEPT + 2):  # the first ones are removed
+        (second / "tiny" / "callee.py").write_text(CALLEE.format(number))
+        assert [run(second), run(second)] == [f"{number + 1} 0", f"{number + 1} 1"]
+    indices = Counter(one.name.rsplit(".", 2)[0] for one in tmp_path.rglob("*.nbi"))
+    assert set(indices.values()) == {compiled.KEPT} and len(indices) == 3  # machine code of one, parts of both
+    assert run(package) == "11 0"
 
 
 @pytest.mark.slow
@@ -436,7 +451,7 @@ def test_processes_that_keep_code_of_a_function_at_the_same_time_read_their_own(
 
     def index():
         made = compiled.compiled(uncompiled(its_sum))._cache._cache_file
-        made._index_path, made._cache_path = str(tmp_path / "its_sum.nbi"), str(tmp_path)
+        made._cache_path = str(tmp_path)
         return made
 
     def write(*given):
