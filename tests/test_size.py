@@ -1,0 +1,77 @@
+"""`.ci/size`: a code line too many fails, and the limit of a total never rises."""
+
+import subprocess
+import sys
+from pathlib import Path
+from shutil import copy
+
+import pytest
+
+SIZE = Path(__file__).parents[1] / ".ci" / "size"
+pytestmark = pytest.mark.skipif(not SIZE.exists(), reason="only a checkout has it")
+SOURCE = '''"""A docstring."""
+
+# A comment.
+def one():
+    """Return 1."""
+    return (
+        """text"""
+    )
+'''
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    def git(*words):
+        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], cwd=tmp_path, check=True)
+
+    def size(*words):
+        command = [sys.executable, str(tmp_path / ".ci" / "size"), *words]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    for name in (".ci", "envs/core", "wrappers/live/poker", "docs"):
+        (tmp_path / name).mkdir(parents=True)
+    copy(SIZE, tmp_path / ".ci")
+    (tmp_path / "envs/core/a.py").write_text(SOURCE)
+    (tmp_path / "wrappers/live/poker/b.py").write_text(SOURCE * 2)
+    (tmp_path / "docs/a.md").write_text("three short words\n")
+    git("init", "-q")
+    return tmp_path, git, size
+
+
+def test_what_is_counted(checkout):
+    _, _, size = checkout
+    told = size("--lower")
+    assert told.returncode == 0
+    rows = {row: [int(number) for number in numbers] for row, *numbers in map(str.split, told.stdout.splitlines()[2:])
+            if all(number.isdigit() for number in numbers)}  # fmt: skip
+    expected = {"envs/core": 4, "wrappers/live": 8, "wrappers/live/poker": 8, "wrappers": 8, "packages": 12, "words": 3}
+    assert {row: rows[row] for row in expected} == {row: [number] * 2 for row, number in expected.items()}
+
+
+def test_one_line_too_many_fails(checkout):
+    root, _, size = checkout
+    size("--lower")
+    assert size().returncode == 0
+    with (root / "envs/core/a.py").open("a") as file:
+        file.write("# a comment more\n")
+    assert size().returncode == 0
+    with (root / "envs/core/a.py").open("a") as file:
+        file.write("x = 1\n")
+    told = size()
+    assert told.returncode == 1
+    assert "envs/core: 5 is more than 4" in told.stderr and "packages: 13 is more than 12" in told.stderr
+
+
+def test_the_limit_of_a_total_never_rises(checkout):
+    root, git, size = checkout
+    size("--lower")
+    git("add", "-A")
+    git("commit", "-qm", "limits")
+    limits = root / ".ci" / "size.toml"
+    before = limits.read_text()
+    limits.write_text(before.replace('"envs/core" = 4', '"envs/core" = 40'))
+    assert size().returncode == 0  # a folder's limit may
+    limits.write_text(before.replace('"packages" = 12', '"packages" = 40'))
+    told = size()
+    assert told.returncode == 1 and "packages: its limit of 40 was 12 before" in told.stderr
