@@ -34,7 +34,6 @@ NEEDED = [
     ("parlour.training.learning.gpu_collector", "numba_cuda", "cuda"),
     ("parlour.training.learning.engines.ray", "ray", "ray"),
     ("parlour.training.parallel.ray_", "ray", "ray"),
-    ("parlour.training.runs.sweep", "optuna", "sweep"),
 ]
 """Modules, the libraries that they import, and the extras that install these."""
 

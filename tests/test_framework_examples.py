@@ -100,3 +100,48 @@ def test_the_openspiel_example_solves_the_game():
     found = example("openspiel_cfr").main([])
     assert found[0] > 0.3
     assert found[-1] < 0.01
+
+
+STUDY = """
+seeds = [1, 2]
+[metrics]
+kuhn = "eval/nash_conv"
+[settings]
+total_timesteps = 512
+evaluate_against = ["random"]
+n_envs = 32
+n_steps = 8
+batch_size = 256
+net_arch = [8]
+critic_net_arch = [8]
+[games.kuhn]
+[methods.slow]
+learning_rate = 1e-5
+[methods.fast]
+learning_rate = 1e-2
+"""
+
+
+@pytest.mark.slow
+def test_the_rliable_examples_pool_runs_over_seeds(tmp_path, capsys):
+    framework("rliable")
+    file, folder = tmp_path / "study.toml", tmp_path / "runs"
+    file.write_text(STUDY)
+    ends = example("study").main([str(file), "--folder", str(folder)])
+    assert [(method, len(ends[method]["kuhn"])) for method in ends] == [("slow", 2), ("fast", 2)]
+    written = (folder / "kuhn-fast-1" / "policy.npz").stat().st_mtime_ns
+    assert example("study").main([str(file), "--folder", str(folder)]) == ends
+    assert (folder / "kuhn-fast-1" / "policy.npz").stat().st_mtime_ns == written
+    words = [f"{method}={folder}/kuhn-{method}-1" for method in ends]
+    words += ["--metric", "eval/nash_conv", "--picture", str(tmp_path / "curves.svg")]
+    means, _ = example("compare").main(words)
+    assert {name: values[-1] for name, values in means.items()} == {name: ends[name]["kuhn"][0] for name in ends}
+    assert (tmp_path / "curves.svg").stat().st_size > 1000
+
+
+@pytest.mark.slow
+def test_the_optuna_example_searches(tmp_path, monkeypatch):
+    framework("optuna")
+    monkeypatch.chdir(tmp_path)
+    study = example("sweep").main(["--trials", "2", "--total-timesteps", "2000"])
+    assert study.best_value == min(trial.value for trial in study.trials) > 0

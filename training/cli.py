@@ -30,7 +30,6 @@ EXTRAS = {
     "plot": ("matplotlib",),
     "phh": ("pokerkit",),
     "ray": ("ray",),
-    "sweep": ("optuna",),
     "live": ("prometheus_client",),
     "render": ("resvg_py", "ttf_opensans", "PIL", "imageio_ffmpeg"),
 }

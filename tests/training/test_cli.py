@@ -417,7 +417,7 @@ def test_the_command_begins_at_once():
     [
         (["replay", "missing.jsonl"], "there is no such file or folder: missing.jsonl"),
         (["replay", "folder"], "this is a folder, not a file: folder"),
-        (["compare", "nosuch"], "runs; there are none yet"),
+        (["evaluate", "nosuch"], "runs; there are none yet"),
         (["play", "kuhn", "--agents", "random", "broken.npz"], "broken.npz is not a saved MlpPolicy: it is not an"),
     ],
 )
@@ -539,7 +539,7 @@ def test_a_bot_is_looked_for_in_every_game(capsys):
 
 def test_a_missing_run_says_where_runs_are(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for args in (["compare", "nosuch"], ["evaluate", "nosuch"], ["play", "kuhn", "--agents", "nosuch", "random"]):
+    for args in (["evaluate", "nosuch"], ["play", "kuhn", "--agents", "nosuch", "random"]):
         code, _, err = run(capsys, *args)
         assert code == 2
         assert str(tmp_path / "runs") in err

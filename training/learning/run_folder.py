@@ -24,7 +24,6 @@ from typing import Any
 
 from ...envs.core.options import did_you_mean
 from ...wrappers.policies.loading import CHECKPOINTS
-from ..evaluation.curves import read_metrics
 
 RUNS = Path("runs")
 """The default folder of run folders, below the current folder."""
@@ -51,19 +50,6 @@ def new_folder(run: Path | None, game: str) -> Path:
 def existing(run: str | Path, runs: Path = RUNS) -> Path | None:
     """Return the folder of a run: `run` itself, or the folder of that name below `runs`; None if there is none."""
     return next((folder for folder in (Path(run), runs / run) if str(run) and folder.is_dir()), None)
-
-
-def find_folders(names_or_paths: Sequence[str | Path], runs: Path = RUNS) -> list[Path]:
-    """Return the folders of several runs; see `find_folder`.
-
-    Raises:
-        FileNotFoundError: if there is no such run.
-        ValueError: if two are the same: seeds are independent, copies are not.
-    """
-    folders = [find_folder(run, runs) for run in names_or_paths]
-    if same := first_same(folders):
-        raise ValueError(f"{names_or_paths[same[0]]} is given twice, or under two names")
-    return folders
 
 
 def first_same(paths: Sequence[Path]) -> tuple[int, int] | None:
@@ -145,6 +131,22 @@ def timesteps(folder: Path) -> int:
     lines = read_metrics(folder) if (folder / "metrics.jsonl").is_file() else []
     saved = (read_state(folder) or {}).get("timesteps", 0)
     return max(int(saved), int(lines[-1]["steps"]) if lines else 0)
+
+
+def read_metrics(run: Path) -> list[dict[str, Any]]:
+    """Return the lines of a run's ``metrics.jsonl``, without a last one that was cut off by a crash.
+
+    Raises:
+        FileNotFoundError: if the run has no metrics.
+        ValueError: if another line is not JSON.
+    """
+    file = run / "metrics.jsonl"
+    if not file.is_file():
+        raise FileNotFoundError(f"{file} is missing: {run} has not been trained")
+    try:
+        return [json.loads(line) for line in file.read_text("utf-8").splitlines(keepends=True) if line.endswith("\n")]
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{file} has a line that is not JSON: {error}") from None
 
 
 def add_command(folder: Path, command: Sequence[str]) -> None:
