@@ -51,6 +51,8 @@ def main(args=None):
     for name, values in means.items():
         low, high = intervals[name][:, -1]
         print(f"{name}: {values[-1]:+.3f} [{low:+.3f}, {high:+.3f}], {len(scores[name])} runs")
+    if min(map(len, groups.values())) < 2:
+        print("a single run decides nothing: another seed may differ as much")
     if given.picture:
         figure = Figure(figsize=(6, 4.5), layout="constrained")
         FigureCanvasAgg(figure)

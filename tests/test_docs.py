@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 import sys
+import tomllib
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -245,7 +246,8 @@ def test_the_changelog_has_one_line_for_each_entry_and_none_twice():
     entries = [line for line in lines if line.startswith("- ")]
     assert len(entries) == len(set(entries)) > 50
     assert [line for line in entries if len(line.split()) > 80] == []
-    assert lines.count("## Unreleased") == 1
+    newest = next(line for line in lines if line.startswith("## "))
+    assert newest == f"## {tomllib.loads((HERE / 'pyproject.toml').read_text('utf-8'))['project']['version']}"
 
 
 def test_a_fact_stands_on_one_page_and_others_link_to_it():

@@ -1,13 +1,18 @@
-"""Files that others may have written: regular ones alone, of a bounded size; and no file at all for stored options."""
+"""Files that others may have written: regular ones alone, of a bounded size; and no file at all for stored options.
+
+And files of our own, which a full disk or a crash leaves as they were.
+"""
 
 import errno
+import json
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from os import PathLike
-from typing import BinaryIO
+from pathlib import Path
+from typing import Any, BinaryIO
 
 Path_ = str | PathLike[str]
 LARGEST_TEXT = 16 * 2**20
@@ -61,3 +66,32 @@ def read_text(path: Path_, most: int = LARGEST_TEXT) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError:
         raise ValueError(f"{path} is no text in UTF-8") from None
+
+
+def parsed(text: str | bytes, where: object, parse: Callable[..., Any] = json.loads, kind: str = "JSON") -> Any:
+    """Return what a text from elsewhere holds.
+
+    Raises:
+        ValueError: if `parse` cannot read it, also because it is nested too deeply; the sentence begins with `where`.
+    """
+    try:
+        return parse(text)
+    except RecursionError:
+        raise ValueError(f"{where} is not {kind} that can be read: it is nested too deeply") from None
+    except ValueError as error:
+        raise ValueError(f"{where} is not {kind}: {error}") from None
+
+
+@contextmanager
+def replacing(path: Path_) -> Iterator[Path]:
+    """Yield the path of a temporary file, which replaces the file at the end; after an error it is deleted.
+
+    If the process dies or the disk is full, the old file stays complete.
+    """
+    file = Path(path)
+    unfinished = file.with_name(f"{file.stem}.tmp{file.suffix}")
+    try:
+        yield unfinished
+        unfinished.replace(file)
+    finally:
+        unfinished.unlink(missing_ok=True)

@@ -379,13 +379,14 @@ BAD = written("d dh p1 ????")
 def test_hands_that_cannot_be_read_are_left_out_and_counted(tmp_path, capsys):
     file = tmp_path / "hands.phhs"
     broken = 'variant = "NT"\nantes = [0, 0'
-    file.write_text("\n".join(f"[{i + 7}]\n{text}" for i, text in enumerate([HAND, BAD, broken, BAD, HAND])))
+    deep = f"antes = {9_999 * '['}{9_999 * ']'}"
+    file.write_text("\n".join(f"[{i + 7}]\n{text}" for i, text in enumerate([HAND, BAD, broken, BAD, HAND, deep])))
     hand_file = HandFile(file)
     assert {moment.title for moment in hand_file.moments()} == {"hand 7", "hand 11"}
-    assert hand_file.summary() == "3 of 5 hands left out: 2 stops before its end, 1 not PHH"
+    assert hand_file.summary() == "4 of 6 hands left out: 2 stops before its end, 2 not PHH"
     assert cli.main(["replay", str(file)]) == 0
     said = capsys.readouterr().err
-    assert "3 of 5 hands left out" in said
+    assert "4 of 6 hands left out" in said
     assert f"{file}, hand 8: stops before its end" in said
     assert f"{file}, hand 9: it is no hand history in PHH" in said
     assert cli.main(["replay", str(file), "--strict"]) == 2

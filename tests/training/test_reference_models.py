@@ -156,11 +156,13 @@ def test_broken_and_foreign_files_are_left_out_and_named(tmp_path, capsys):
         "ragged": {**good, "results": [[[0.0]], [[0.0, 1.0]]]},
         "counted": {**good, "counts": {"player_0": {"decisions": 3}}},
         "samples": {**good, "samples": [{"kind": "match"}]},
+        "interval": {**good, "return": {**good["return"], "high": None}},
         "exploit": {"nash_conv": 1.0, "model": "m", "game": "kuhn-v0"},
     }
     for name, facts in foreign.items():
         (tmp_path / f"{name}.json").write_text(json.dumps(facts))
     (tmp_path / "broken.json").write_text("{")
+    (tmp_path / "deep.json").write_text(9_999 * "[" + 9_999 * "]")
     (tmp_path / "other.json").write_text("[1]")
     (tmp_path / "members.json").write_text(
         json.dumps({**good, "members": {f"{name}!": one for name, one in good["members"].items()}})
@@ -168,5 +170,5 @@ def test_broken_and_foreign_files_are_left_out_and_named(tmp_path, capsys):
     code, _, said = run(capsys, "reference", "--out", str(tmp_path))
     lines = [line for line in said.splitlines() if line]
     named = {line.removeprefix("parlour reference: ").partition(".json is left out: ")[0] for line in lines}
-    assert code == 0 and named == {*foreign, "broken"}
+    assert code == 0 and named == {*foreign, "broken", "deep"}
     assert ">honest</a>" in (tmp_path / "index.html").read_text("utf-8")

@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -23,7 +24,7 @@ from parlour.training.algorithms.maskable_ppo import Learner
 from parlour.training.evaluation.duplicate import evaluate
 from parlour.training.evaluation.theory import compare
 from parlour.training.learning.league import League
-from parlour.training.learning.run_folder import new_folder, replacing, timesteps
+from parlour.training.learning.run_folder import locked, new_folder, timesteps
 from parlour.training.learning.settings import run_path
 from parlour.training.runs.config import (
     load_config,
@@ -324,28 +325,70 @@ def test_an_encoder_that_no_player_may_have_is_refused(encoder, message, tmp_pat
     assert not any(tmp_path.iterdir())
 
 
-def test_an_error_while_a_file_is_written_leaves_the_old_one_alone(tmp_path):
-    file = tmp_path / "model.zip"
-    file.write_text("old")
-    with pytest.raises(OSError, match="disk"), replacing(file) as unfinished:
-        unfinished.write_text("ne")
-        raise OSError("the disk is full")
-    assert [(one.name, one.read_text()) for one in tmp_path.iterdir()] == [("model.zip", "old")]
-    with replacing(file) as unfinished:
-        unfinished.write_text("new")
-    assert [(one.name, one.read_text()) for one in tmp_path.iterdir()] == [("model.zip", "new")]
-
-
-def test_a_full_disk_leaves_no_unfinished_file(tmp_path, monkeypatch):
-    def full(self, path, *args, **kwargs):
-        path.write_text("half")
+@pytest.mark.parametrize(("saver", "name"), [(MaskablePPO, "save"), (np, "savez")])
+def test_a_full_disk_leaves_no_unfinished_file(saver, name, tmp_path, monkeypatch):
+    def full(self, *args, **kwargs):
+        if isinstance(self, MaskablePPO):
+            args[0].write_text("half")
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(MaskablePPO, "save", full)
+    monkeypatch.setattr(saver, name, full)
     config = load_config("kuhn", run=tmp_path / "full", **TINY | {"options": {}, "bots": {"random": 1.0}})
     with pytest.raises(OSError, match="No space"):
         train(config, [])
-    assert not list(tmp_path.rglob("*.tmp*"))
+    assert not [
+        file
+        for file in tmp_path.rglob("*")
+        if ".tmp" in file.name or (file.suffix == ".npz" and not file.stat().st_size)
+    ]
+
+
+TRUNCATED = {
+    "league.json": ("league.json is not JSON", '{"league": '),
+    "league.json of another kind": ("its league.json and checkpoints: KeyError", '{"league": 5}'),
+    "model.zip": ("its learner", None),
+}
+
+
+@pytest.mark.parametrize("name", TRUNCATED)
+def test_a_damaged_file_of_a_run_is_named_with_the_newest_whole_checkpoint(name, run, tmp_path):
+    words, text = TRUNCATED[name]
+    copy = tmp_path / "copy"
+    shutil.copytree(run, copy)
+    file = copy / name.partition(" ")[0]
+    file.write_bytes(file.read_bytes()[:500] if text is None else text.encode())
+    with pytest.raises(ValueError, match=words) as raised:
+        resume(copy, total_timesteps=10_000)
+    newest, *_ = sorted((copy / "checkpoints").glob("*.npz"), key=lambda one: -int(one.stem))
+    assert "is not JSON" in words or str(raised.value).endswith(f"the newest whole checkpoint is {newest}")
+    (copy / "policy.npz").write_bytes(b"PK")
+    with pytest.raises(ValueError, match=f"policy.npz is not .*; the newest whole checkpoint is {newest}"):
+        load_run(copy)
+
+
+def test_of_processes_that_lock_at_the_same_time_one_writes(tmp_path):
+    program = (
+        "import os, sys, time\nfrom pathlib import Path\nfrom parlour.training.learning import run_folder\n"
+        "check = run_folder._running\n"
+        "run_folder._running = lambda pid: (check(pid), time.sleep(0.02))[0]\n"  # between the check and the writing
+        "folder = Path(sys.argv[1])\nsys.stdin.readline()\nwrote = 0\n"
+        "for _ in range(40):\n    try:\n        with run_folder.locked(folder):\n"
+        "            os.close(os.open(folder / 'inside', os.O_CREAT | os.O_EXCL))\n"
+        "            time.sleep(0.005)\n            (folder / 'inside').unlink()\n            wrote += 1\n"
+        "    except ValueError:\n        time.sleep(0.003)\nprint(wrote)"
+    )
+    (tmp_path / "lock").write_text("999999999")  # of a process that has died
+    started = [
+        subprocess.Popen([sys.executable, "-c", program, tmp_path], stdin=-1, stdout=-1, stderr=-1, text=True)
+        for _ in range(3)
+    ]
+    for one in started:
+        one.stdin.write("\n")
+        one.stdin.flush()
+    answers = [one.communicate(timeout=120) for one in started]
+    assert [one.returncode for one in started] == [0, 0, 0], answers
+    with locked(tmp_path):
+        pass
 
 
 def test_more_timesteps_than_asked_for_are_told(tmp_path, capsys):
@@ -355,4 +398,4 @@ def test_more_timesteps_than_asked_for_are_told(tmp_path, capsys):
         ),
         [],
     )
-    assert "412 timesteps more than total_timesteps=100: rollouts are not cut" in capsys.readouterr().out
+    assert "(100 were asked for, and the last rollout is played to its end)" in capsys.readouterr().out

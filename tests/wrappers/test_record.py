@@ -131,7 +131,7 @@ def test_what_editors_leave_behind_is_passed_over(tmp_path):
         list(read(tmp_path / "log"))
 
 
-@pytest.mark.parametrize("line", ["nonsense", "[1]", '{"no": "kind"}'])
+@pytest.mark.parametrize("line", ["nonsense", "[1]", '{"no": "kind"}', '{"kind":' + 9_999 * "[" + 9_999 * "]" + "}"])
 def test_what_is_no_log_is_named(tmp_path, line):
     (tmp_path / "log").write_text(f'{{"kind":"a"}}\n{line}\n')
     with pytest.raises(ValueError, match="line 2"):

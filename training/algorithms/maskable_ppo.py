@@ -13,6 +13,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import KVWriter, Logger
 
 from ...envs import Game
+from ...envs.core.files import replacing
 from ...envs.core.layout import Layout
 from ...envs.core.options import named, number, whole
 from ...wrappers.policies.mlp import MlpPolicy
@@ -23,7 +24,6 @@ from ...wrappers.rl.single_agent import SingleAgentTables
 from ..learning.demonstrations import Demonstrations
 from ..learning.league import League
 from ..learning.learner import Monitor
-from ..learning.run_folder import replacing
 from ..learning.settings import CHECKPOINT_SLOTS, TrainConfig
 from ..learning.torch_threads import torch_threads
 

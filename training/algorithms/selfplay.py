@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from ...envs import Game
+from ...envs.core.files import replacing
 from ...envs.core.rng import streams
 from ...wrappers.policies.base import draw
 from ...wrappers.policies.mlp import MlpPolicy
@@ -33,7 +34,6 @@ from ..learning.mirror_descent import MirrorDescent
 from ..learning.networks import Forward, copy_of, move, numpy_network
 from ..learning.recorded import Recorded, capture_on
 from ..learning.relabelling import Relabelling
-from ..learning.run_folder import replacing
 from ..learning.selfplay_settings import SelfPlayConfig
 from ..learning.settings import TrainConfig
 from ..learning.torch_threads import torch_threads

@@ -270,7 +270,7 @@ class LiveArguments:
     """TOML file with options of this command, by their names. The environment's PARLOUR_NAME is stronger than the
     file, and an option on the command line is stronger than both."""
     log_level: Level = "info"
-    """The lowest level of the log's lines."""
+    """The lowest level of the log's lines; status: status lines and faults alone."""
     log_format: Format = "text"
     """The format of the log on stderr."""
     log_file: Path | None = None

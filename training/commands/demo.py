@@ -62,6 +62,10 @@ def command(*, minutes: float = 1.0, deals: int = 5_000, hands: int = 200, seed:
     _evaluate(console, folder, deals, seed)
     log = folder / LOG
     console.print(_live(console, folder, hands, seed, log))
+    console.print(
+        "So few hands are mostly luck: where an interval holds 0, they do not tell a winner from a loser. "
+        "The evaluation above, of many more deals, tells what the policy wins."
+    )
     console.print(f"model      {folder / 'model.zip'}", f"match log  {log}", sep="\n", soft_wrap=True)
     _tell_next(console, folder)
 

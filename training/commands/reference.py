@@ -19,6 +19,7 @@ from rich.table import Table
 
 from ...envs import Game
 from ...envs.core.counted import counted
+from ...envs.core.files import replacing
 from ...envs.core.options import number, whole
 from ...envs.core.rng import streams
 from ...envs.core.rollout import Policy
@@ -31,7 +32,7 @@ from ..evaluation.exploit import exact_win, tree_of
 from ..evaluation.reference import FEWEST, Pool, digest_of, load_pool, play, rate, roles
 from ..evaluation.reference_page import COLUMNS, interval, read_result, write_pages
 from ..evaluation.result_page import provenance
-from ..learning.run_folder import locked, replacing
+from ..learning.run_folder import locked
 from ..terminal.console import Console
 from ..terminal.match import TerminalMatch, model_table
 from ..terminal.progress import counting_bar

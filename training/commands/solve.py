@@ -29,7 +29,7 @@ from ..runs.solving import (
     write_checkpoint,
 )
 from ..terminal.console import Console
-from ..terminal.progress import STDERR
+from ..terminal.progress import EVERY, STDERR
 from .arguments import AsJson, GameArguments
 from .lookup import game_with
 
@@ -172,11 +172,15 @@ class _Samples:
 
     def _reach(self, problem: Problem, seconds: float, save: Callable[[], None], iterations: int) -> Progress:
         with STDERR.status("") as line:
+            told = 0.0  # the time of the last line where stderr is no terminal
 
             def tell(progress: Progress) -> None:
+                nonlocal told
                 line.update(_line(progress))
-                if progress.nash_conv is not None:
-                    STDERR.print(_line(progress))
+                due = not STDERR.is_terminal and progress.seconds - told >= EVERY
+                if progress.nash_conv is not None or due:
+                    told = progress.seconds
+                    STDERR.print(_line(progress), soft_wrap=True)
 
             return solve_from_samples(
                 problem,

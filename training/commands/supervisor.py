@@ -15,7 +15,7 @@ from typing import Any, Self, TypeVar
 from ...wrappers.live.common.activity import Activity, trim_memory
 from ...wrappers.logs.log_text import describe_error
 from ...wrappers.logs.match_log import MatchLog
-from ...wrappers.logs.program_log import FIELDS, FOR_FILES, program_log
+from ...wrappers.logs.program_log import FIELDS, FOR_FILES, STATUS, program_log
 from ..terminal.console import Console
 from .arguments import LiveArguments, SessionArguments
 from .stopping import until_done
@@ -139,7 +139,7 @@ class Supervisor:
 
     def _tell_summary(self, activity: Activity, why: str) -> None:
         line = f"summary: {activity.line()}" + (f"; ended: {why}" if why else "")
-        logger.info("%s", line, extra={FIELDS: {**activity.fields(), "ended": why}, FOR_FILES: True})
+        logger.log(STATUS, "%s", line, extra={FIELDS: {**activity.fields(), "ended": why}, FOR_FILES: True})
         if self._console.is_terminal:
             self._console.print()  # below the ^C of the terminal
         for text in (line, *(f"{name}: {one.line()}" for name, one in activity.models().items())):
@@ -158,5 +158,5 @@ async def tell_status(activity: Activity, seconds: float) -> None:
             continue
         before = state
         line = f"status: {activity.line()}{models}" + (f"; problem: {problem}" if problem else "")
-        level = logging.WARNING if problem else logging.INFO
+        level = logging.WARNING if problem else STATUS
         logger.log(level, "%s", line, extra={FIELDS: {**activity.fields(), "problem": problem}})

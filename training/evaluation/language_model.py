@@ -90,7 +90,7 @@ class AnswerFile:
         for line in data.splitlines():
             try:
                 self._keep(msgspec.json.decode(line, type=Answer))
-            except (msgspec.DecodeError, UnicodeDecodeError):
+            except (ValueError, RecursionError):
                 self.unread += 1
         if self.unread and not self._answers:
             raise ValueError(f"{path} holds no answers of a model: name another file")

@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 
 from ...envs.core.counted import counted
+from ...envs.core.files import parsed
 from ...envs.render.svg import escape
 from ...wrappers.agents.model_calls import COLUMNS as MODEL_COLUMNS
 from ...wrappers.agents.model_calls import ModelStatistics, columns
@@ -57,11 +58,15 @@ decision was replaced so. These are not a random part of the games: in long game
 
 
 class Figure(msgspec.Struct):
-    """A mean, in a file."""
+    """A mean, in a file. Both ends of its interval are None, or neither is."""
 
     mean: float
     low: float | None
     high: float | None
+
+    def __post_init__(self) -> None:
+        if (self.low is None) != (self.high is None):
+            raise ValueError(f"an interval from {self.low} to {self.high}")
 
 
 class Return(Figure):
@@ -126,7 +131,7 @@ def read_results(folder: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any
         if file.name.endswith(".tmp.json"):  # another process is writing it
             continue
         try:
-            read = json.loads(file.read_bytes())
+            read = parsed(file.read_bytes(), "it")
             if not isinstance(read, dict):
                 continue
             if {"player", "pool", "rating", "results"} <= read.keys():
@@ -147,7 +152,7 @@ def read_result(file: Path) -> dict[str, Any]:
         ValueError: if the file holds none.
     """
     try:
-        _check(read := json.loads(file.read_bytes()))
+        _check(read := parsed(file.read_bytes(), "it"))
     except ValueError as error:
         raise ValueError(f"{file} is no result of parlour reference: {error}") from None
     result: dict[str, Any] = read

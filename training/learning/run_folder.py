@@ -22,8 +22,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from ...envs.core.files import parsed, replacing
 from ...envs.core.options import did_you_mean
 from ...wrappers.policies.loading import CHECKPOINTS
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 RUNS = Path("runs")
 """The default folder of run folders, below the current folder."""
@@ -92,22 +98,8 @@ def checkpoint_file(folder: Path, timesteps: int) -> Path:
 
 def checkpoint_files(folder: Path) -> list[Path]:
     """Return the checkpoints of a run, the oldest first."""
-    files = list((folder / CHECKPOINTS).glob("*.npz"))
+    files = [file for file in (folder / CHECKPOINTS).glob("*.npz") if file.stem.isdecimal()]
     return sorted(files, key=lambda file: int(file.stem))
-
-
-@contextmanager
-def replacing(file: Path) -> Iterator[Path]:
-    """Yield the path of a temporary file, which replaces `file` at the end; after an error it is deleted.
-
-    If the process dies meanwhile, the old file stays complete.
-    """
-    unfinished = file.with_name(f"{file.stem}.tmp{file.suffix}")
-    try:
-        yield unfinished
-        unfinished.replace(file)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def write_state(folder: Path, state: Mapping[str, Any]) -> None:
@@ -119,7 +111,7 @@ def write_state(folder: Path, state: Mapping[str, Any]) -> None:
 def read_state(folder: Path) -> dict[str, Any] | None:
     """Return what `write_state` wrote; None for a run that was saved without it."""
     file = folder / "league.json"
-    state: dict[str, Any] | None = json.loads(file.read_text("utf-8")) if file.is_file() else None
+    state: dict[str, Any] | None = parsed(file.read_bytes(), file) if file.is_file() else None
     return state
 
 
@@ -143,10 +135,8 @@ def read_metrics(run: Path) -> list[dict[str, Any]]:
     file = run / "metrics.jsonl"
     if not file.is_file():
         raise FileNotFoundError(f"{file} is missing: {run} has not been trained")
-    try:
-        return [json.loads(line) for line in file.read_text("utf-8").splitlines(keepends=True) if line.endswith("\n")]
-    except json.JSONDecodeError as error:
-        raise ValueError(f"{file} has a line that is not JSON: {error}") from None
+    lines = file.read_text("utf-8").splitlines(keepends=True)
+    return [parsed(line, f"{file}, line {n}") for n, line in enumerate(lines, 1) if line.endswith("\n")]
 
 
 def add_command(folder: Path, command: Sequence[str]) -> None:
@@ -163,12 +153,19 @@ def locked(where: Path) -> Iterator[None]:
         ValueError: if another process is writing to it.
     """
     lock = where / "lock" if where.is_dir() else where.with_name(f"{where.name}.lock")
-    writer = _running(lock.read_text()) if lock.is_file() else None
-    if writer is not None:
-        raise ValueError(
-            f"process {writer} is writing to {where}: wait for it or stop it; if it does not exist, delete {lock}"
-        )
-    lock.write_text(str(os.getpid()))
+    folder = os.open(lock.parent, os.O_RDONLY) if fcntl else None
+    try:
+        if folder is not None:
+            fcntl.flock(folder, fcntl.LOCK_EX)  # else two processes could both find it free, and both write
+        writer = _running(lock.read_text()) if lock.is_file() else None
+        if writer is not None:
+            raise ValueError(
+                f"process {writer} is writing to {where}: wait for it or stop it; if it does not exist, delete {lock}"
+            )
+        lock.write_text(str(os.getpid()))
+    finally:
+        if folder is not None:
+            os.close(folder)
     try:
         yield
     finally:

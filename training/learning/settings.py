@@ -72,8 +72,8 @@ class TrainConfig:
     policy in all seats; maskable_ppo has the files of Stable-Baselines3."""
 
     total_timesteps: int = 20_000_000
-    """Number of decisions of the learner, at all tables together. Change it to more while the learning curve still
-    rises."""
+    """Number of decisions of the learner, at all tables together; the last rollout is played to its end, so it may be
+    some more. Change it to more while the learning curve still rises."""
     minutes: float | None = None
     """The run ends after this many minutes at the latest. The learning rate has its final value by then. Change it
     where time counts more than to get the same result again."""

@@ -31,3 +31,12 @@ class Budget:
         """Return the used share, in `timesteps` or in time, whichever is greater: from 0 to 1."""
         in_time = 0.0 if self._minutes is None else self.seconds() / 60 / self._minutes
         return min(1.0, max(timesteps / self._timesteps, in_time))
+
+
+def in_words(seconds: float) -> str:
+    """Return a duration: below two minutes in seconds.
+
+    >>> in_words(5.6), in_words(600)
+    ('5.6 s', '10.0 minutes')
+    """
+    return f"{seconds:.1f} s" if seconds < 120 else f"{seconds / 60:.1f} minutes"

@@ -14,7 +14,7 @@ from ...envs import Game
 from ...envs import game as make_game
 from ...envs.core.files import no_files
 from ...envs.core.options import named
-from ...wrappers.policies.loading import make_policy
+from ...wrappers.policies.loading import make_policy, newest_whole
 from ..algorithms import find
 from ..evaluation.duplicate import unit_per_game
 from ..learning import run_folder
@@ -27,7 +27,7 @@ from ..learning.settings import TrainConfig
 from ..learning.torch_threads import blas_threads
 from ..terminal.console import Console
 from ..terminal.progress import training_bar
-from .budget import Budget
+from .budget import Budget, in_words
 from .config import load_config, write_config
 from .evaluations import Evaluations
 from .metrics import Metrics
@@ -125,11 +125,17 @@ def resume(
     with run_folder.locked(folder), blas_threads(), stopped_by_sigterm():
         league = config.league()
         state = run_folder.read_state(folder)
-        league.load(run_folder.checkpoint_files(folder), state["league"] if state else None)
+        reading = "its league.json and checkpoints"
         try:
+            next_checkpoint = None if state is None else int(state["next_checkpoint"])
+            league.load(run_folder.checkpoint_files(folder), None if state is None else state["league"])
+            reading = "its learner"
             learner = find(config.algorithm).load(folder, config, game, league)
         except FileNotFoundError as error:
             raise FileNotFoundError(f"{run} cannot be resumed: {error}") from None
+        except Exception as error:  # JSON, zip, pickle and torch fail in many ways
+            reason = error if isinstance(error, ValueError) else repr(error)
+            raise ValueError(f"{run} cannot be resumed, {reading}: {reason}{newest_whole(folder)}") from None
         if learner.timesteps >= config.total_timesteps:
             raise ValueError(
                 f"{folder} has had {learner.timesteps:,} of {config.total_timesteps:,} timesteps: give more with "
@@ -138,7 +144,7 @@ def resume(
         write_config(config, folder)
         run_folder.add_command(folder, command)
         parts = _Parts(league, Evaluations(config, game), callbacks, reraise)
-        return _learn(learner, config, folder, parts, state["next_checkpoint"] if state else None)
+        return _learn(learner, config, folder, parts, next_checkpoint)
 
 
 def completed(config: TrainConfig) -> tuple[TrainConfig, Game]:
@@ -152,8 +158,7 @@ def completed(config: TrainConfig) -> tuple[TrainConfig, Game]:
 def _save(learner: Learner, folder: Path) -> None:
     """Write the learner and ``policy.npz``. If the process dies meanwhile, the old files stay complete."""
     learner.save(folder)
-    with run_folder.replacing(folder / "policy.npz") as unfinished:
-        learner.policy().save(unfinished)
+    learner.policy().save(folder / "policy.npz")
 
 
 def _resume(folder: Path) -> str:
@@ -213,12 +218,12 @@ def _learn(
                 run.save()
                 raise
         run.save()
-    more = learner.timesteps - config.total_timesteps
-    if more > config.total_timesteps // 10:
-        console.print(f"{more:,} timesteps more than total_timesteps={config.total_timesteps:,}: rollouts are not cut")
-    before = f", {learner.timesteps:,} in all" if run.first else ""
-    new = learner.timesteps - run.first
-    console.print(f"trained {new:,} timesteps in {run.minutes():.1f} minutes{before}: {folder}", soft_wrap=True)
+    new, whole = learner.timesteps - run.first, learner.timesteps
+    notes = [f"{whole:,} in all"] if run.first else []
+    if whole > config.total_timesteps:
+        notes.append(f"{config.total_timesteps:,} were asked for, and the last rollout is played to its end")
+    words = f" ({'; '.join(notes)})" if notes else ""
+    console.print(f"trained {new:,} timesteps in {in_words(run.seconds())}{words}: {folder}", soft_wrap=True)
     if note := parts.evaluations.note:
         console.print(note if config.evaluate_against else f"in a few deals {note}", markup=False, soft_wrap=True)
     return folder
@@ -318,9 +323,9 @@ class _Run:
         run_folder.write_state(self._folder, {**state, "timesteps": self._learner.timesteps})
         _save(self._learner, self._folder)
 
-    def minutes(self) -> float:
-        """Return the duration of learning so far, in minutes."""
-        return self._budget.seconds() / 60
+    def seconds(self) -> float:
+        """Return the duration of learning so far."""
+        return self._budget.seconds()
 
     def _checkpoint(self) -> None:
         checkpoint = self._league.add_checkpoint(self._learner, self._tables.policies)

@@ -11,13 +11,12 @@ import numpy as np
 
 from ...envs.core.game import Game
 from ...envs.core.public_tree import ListedDeals
-from ...wrappers.policies.npz_files import MOST_NUMBERS, read_arrays
+from ...wrappers.policies.npz_files import MOST_NUMBERS, read_arrays, write_arrays
 from ...wrappers.policies.solved import SolvedPolicy
 from ...wrappers.policies.tabular import TabularPolicy
 from ...wrappers.policies.trained_for import TrainedFor
 from ..algorithms.sampled import SAMPLING, SampledSolver, Sampling
 from ..evaluation.exact import flat_tree, nash_conv
-from ..learning.run_folder import replacing
 from .signals import held_back
 
 PART = 0.5
@@ -190,8 +189,7 @@ def write_checkpoint(problem: Problem, file: Path, about: str) -> None:
     arrays: dict[str, Any] = {
         f"{name}_{k}": each for k, solver in enumerate(problem.solvers) for name, each in solver.state().items()
     }
-    with replacing(file) as part, open(part, "wb") as stream:
-        np.savez(stream, about=np.array(about), **arrays)
+    write_arrays(file, {"about": np.array(about), **arrays}, compress=False)
 
 
 def read_checkpoint(problem: Problem, file: Path, about: str) -> None:

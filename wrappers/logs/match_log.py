@@ -20,6 +20,7 @@ import msgspec
 import numpy as np
 
 from ...envs.core.files import opened as opened_file
+from ...envs.core.files import parsed
 from ...envs.core.turn_state import AgentResponse, TurnState
 
 Path_ = str | PathLike[str]
@@ -140,10 +141,7 @@ def _entries(path: Path_, file: BinaryIO) -> Iterator[dict[str, Any]]:
             return  # cut off by a crash
         if not line.strip():
             continue
-        try:
-            entry = msgspec.json.decode(line)
-        except msgspec.DecodeError as error:
-            raise ValueError(f"{path}, line {number} is not JSON: {error}") from error
+        entry = parsed(line, f"{path}, line {number}", msgspec.json.decode)
         if not isinstance(entry, dict) or not isinstance(entry.get("kind"), str):
             raise ValueError(f"{path}, line {number} is not an object with a kind: {line[:80]!r}")
         yield entry

@@ -15,8 +15,10 @@ from typing import Literal
 
 import msgspec
 
-Level = Literal["debug", "info", "warning", "error"]
-"""The lowest level of the lines that are written."""
+Level = Literal["debug", "info", "status", "warning", "error"]
+"""The lowest level of the lines that are written; from `STATUS` on: status lines, the summary and faults alone."""
+STATUS = 25
+logging.addLevelName(STATUS, "STATUS")
 Format = Literal["text", "json"]
 """The format of the lines on stderr."""
 FIELDS = "fields"

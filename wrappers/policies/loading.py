@@ -1,6 +1,7 @@
 """Policies by name and from files: bots, run folders, saved models, the zoo."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from os import PathLike
 from pathlib import Path
 from typing import cast
@@ -11,7 +12,7 @@ from ...envs.core.random_policy import RandomPolicy as RandomPolicy
 from .base import DAMAGES, LearnedPolicy, Policy
 from .elsewhere import at_table
 from .mlp import MlpPolicy
-from .npz_files import names_of
+from .npz_files import names_of, read_arrays
 from .sb3 import SB3Policy
 from .sb3_files import load_model
 from .solved import SolvedPolicy
@@ -51,14 +52,16 @@ def load_policy(
         raise FileNotFoundError(f"there is no policy at {file}")
     policy: MlpPolicy | SB3Policy | SolvedPolicy | TabularPolicy
     parts = _parts(file) if file.suffix == ".npz" else ()
-    if "table.npy" in parts:
-        policy = TabularPolicy.load(file, deterministic, seed)
-    elif "solved_for.npy" in parts:
-        policy = SolvedPolicy.load(file, deterministic, seed)
-    elif file.suffix == ".npz":
-        policy = MlpPolicy.load(file, deterministic, seed)
-    else:
-        model = load_model(file)
+    kinds = {"table.npy": TabularPolicy, "solved_for.npy": SolvedPolicy}
+    try:
+        if file.suffix == ".npz":
+            kind = next((kind for part, kind in kinds.items() if part in parts), MlpPolicy)
+            policy = kind.load(file, deterministic, seed)
+        else:
+            model = load_model(file)
+    except ValueError as error:
+        raise ValueError(f"{error}{newest_whole(_run_of(file))}") from None
+    if file.suffix != ".npz":
         try:
             policy = MlpPolicy.from_model(model, deterministic, seed)
         except ValueError:
@@ -74,6 +77,20 @@ def _parts(file: Path) -> Sequence[str]:
         return names_of(file)
     except (OSError, *DAMAGES):
         return ()
+
+
+def _run_of(file: Path) -> Path:
+    return file.parent.parent if file.parent.name == CHECKPOINTS else file.parent
+
+
+def newest_whole(run: Path) -> str:
+    """Return words that name the newest checkpoint of a run that can be read; "" if none can."""
+    files = [file for file in (run / CHECKPOINTS).glob("*.npz") if file.stem.isdecimal()]
+    for one in sorted(files, key=lambda file: int(file.stem), reverse=True):
+        with suppress(OSError, *DAMAGES):
+            read_arrays(one)
+            return f"; the newest whole checkpoint is {one}"
+    return ""
 
 
 def policy_file(path: str | PathLike[str], seats: int | None = None) -> Path:
@@ -98,7 +115,7 @@ def policy_file(path: str | PathLike[str], seats: int | None = None) -> Path:
 
 def _from_run_of(file: Path) -> TrainedFor | None:
     """Return what the run of a policy's folder was for; None if the file is not in a run folder."""
-    folder = file.parent.parent if file.parent.name == CHECKPOINTS else file.parent
+    folder = _run_of(file)
     if not (folder / "config.toml").is_file():
         return None
     settings = read_settings(folder / "config.toml")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ...envs.core.rng import streams
 from .base import DAMAGES, Floats, LearnedPolicy, _softmax
 from .network import ACTIVATIONS, Layers, Network
-from .npz_files import read_arrays
+from .npz_files import read_arrays, write_arrays
 from .trained_for import TrainedFor
 
 
@@ -115,8 +115,7 @@ class MlpPolicy(LearnedPolicy):
             arrays = {k: a.astype(np.float16) if a.dtype == np.float32 else a for k, a in arrays.items()}
         elif self.critic_network is not None:
             arrays |= self.critic_network.arrays("critic_")
-        with open(path, "wb") as file:
-            (np.savez_compressed if half else np.savez)(file, **arrays)
+        write_arrays(path, arrays, compress=half)
 
     @classmethod
     def load(cls, path: str | PathLike[str], deterministic: bool = False, seed: int | None = None) -> "MlpPolicy":

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.lib import format as npy
 
-from ...envs.core.files import opened
+from ...envs.core.files import opened, replacing
 
 MOST_NUMBERS = 2**26
 """Numbers that a file may hold: 256 MB of float32."""
@@ -32,6 +32,12 @@ def read_arrays(path: str | PathLike[str], most: int = MOST_NUMBERS) -> dict[str
         if numbers > most:
             raise ValueError(f"its arrays have {numbers:,} numbers; {most:,} are allowed")
         return {part.filename.removesuffix(".npy"): _array(archive, part) for part in parts}
+
+
+def write_arrays(path: str | PathLike[str], arrays: Mapping[str, Any], *, compress: bool = True) -> None:
+    """Write arrays by name to a ``.npz``. On a full disk an old file stays as it was, and no new one is begun."""
+    with replacing(path) as unfinished, unfinished.open("wb") as file:
+        (np.savez_compressed if compress else np.savez)(file, **arrays)
 
 
 def names_of(path: str | PathLike[str]) -> list[str]:

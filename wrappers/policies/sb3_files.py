@@ -1,10 +1,10 @@
 """Model files of Stable-Baselines3 and sb3-contrib."""
 
-import json
 import zipfile
 from pathlib import Path
 from typing import Any
 
+from ...envs.core.files import parsed
 from ...envs.core.installed import install
 from .npz_files import read_part
 
@@ -41,7 +41,7 @@ def _read_data(file: Path) -> dict[str, Any]:
         ValueError: if the file is not a saved model.
     """
     try:
-        data = json.loads(read_part(file, "data"))
+        data = parsed(read_part(file, "data"), "its part data")
     except (zipfile.BadZipFile, KeyError, ValueError) as error:
         raise ValueError(f"{file} is no model saved by Stable-Baselines3 or sb3-contrib: {error}") from None
     return data if isinstance(data, dict) else {}

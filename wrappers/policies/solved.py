@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...envs.core.rng import streams
 from .base import DAMAGES, Floats, LearnedPolicy
-from .npz_files import read_arrays
+from .npz_files import read_arrays, write_arrays
 from .trained_for import TrainedFor
 
 
@@ -58,8 +58,7 @@ class SolvedPolicy(LearnedPolicy):
         """Write the policy to a ``.npz`` file, with what it was trained for."""
         about = np.array(msgspec.json.encode(self.trained_for).decode())
         arrays: dict[str, Any] = {"solved_for": about, **self.arrays}
-        with open(path, "wb") as file:
-            np.savez_compressed(file, **arrays)
+        write_arrays(path, arrays)
 
     @classmethod
     def load(cls, path: str | PathLike[str], deterministic: bool = False, seed: int | None = None) -> "SolvedPolicy":

@@ -1,6 +1,7 @@
 """TabularPolicy: a probability of every action for every observation, saved as ``.npz``."""
 
 from os import PathLike
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -8,7 +9,7 @@ from numpy.typing import NDArray
 
 from ...envs.core.rng import streams
 from .base import DAMAGES, Floats, LearnedPolicy
-from .npz_files import read_arrays
+from .npz_files import read_arrays, write_arrays
 from .trained_for import TrainedFor
 
 
@@ -53,10 +54,10 @@ class TabularPolicy(LearnedPolicy):
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the policy to a ``.npz`` file, with what it was trained for."""
-        arrays = {"observations": self.observations, "table": self.table}
-        about = None if self.trained_for is None else msgspec.json.encode(self.trained_for).decode()
-        with open(path, "wb") as file:
-            np.savez_compressed(file, **(arrays if about is None else {**arrays, "trained_for": np.array(about)}))
+        arrays: dict[str, Any] = {"observations": self.observations, "table": self.table}
+        if self.trained_for is not None:
+            arrays["trained_for"] = np.array(msgspec.json.encode(self.trained_for).decode())
+        write_arrays(path, arrays)
 
     @classmethod
     def load(cls, path: str | PathLike[str], deterministic: bool = False, seed: int | None = None) -> "TabularPolicy":

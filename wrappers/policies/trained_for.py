@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from ...envs import game as make_game
-from ...envs.core.files import no_files, read_text
+from ...envs.core.files import no_files, parsed, read_text
 from ...envs.core.game import Game
 from ...envs.core.registry import own_name
 
@@ -88,10 +88,8 @@ def read_settings(file: Path) -> dict[str, Any]:
     """
     if not file.is_file():
         raise FileNotFoundError(f"there is no config file {file}")
-    try:
-        return tomllib.loads(read_text(file))
-    except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{file} is not TOML: {error}") from None
+    settings: dict[str, Any] = parsed(read_text(file), file, tomllib.loads, "TOML")
+    return settings
 
 
 def of_settings(settings: Mapping[str, Any]) -> TrainedFor:

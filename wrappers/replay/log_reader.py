@@ -41,7 +41,7 @@ def moments(path: str | PathLike[str] | bytes) -> Iterator[Moment]:
                 yield moment
         except KeyError as error:
             raise ValueError(f"{path}, line {number}: a {entry['kind']!r} line lacks {error}") from error
-        except (ValueError, TypeError, IndexError, AttributeError, OverflowError) as error:
+        except (ValueError, TypeError, IndexError, AttributeError, OverflowError, RecursionError) as error:
             raise ValueError(f"{path}, line {number} does not replay: {error}") from error
     last = reader.close()
     if last is not None:

@@ -60,7 +60,7 @@ POSTS = re.compile(r"\b(posts|antes|(?<=- )ante|(?<=: )ante|post (sb|bb|ante|dea
 """A line in the text of a site with what a player posts."""
 BETWEEN = "\n\n\n"
 """The end of a hand in the text of a site."""
-MALFORMED = (AttributeError, AssertionError, IndexError, KeyError, OverflowError, TypeError, ValueError)
+MALFORMED = (AttributeError, AssertionError, IndexError, KeyError, OverflowError, RecursionError, TypeError, ValueError)
 """The errors of PokerKit for a malformed file."""
 
 

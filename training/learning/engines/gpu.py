@@ -5,11 +5,11 @@ from typing import Any
 
 from ....envs import Game
 from ....envs.core.cuda.toolchain import SIMULATED
+from ....envs.core.files import replacing
 from ....wrappers.rl.opponents import Pool
 from ..batch import RolloutBatch
 from ..collector import Weights
 from ..gpu_collector import GpuCollector
-from ..run_folder import replacing
 from ..selfplay_settings import SelfPlayConfig
 from .base import Engine, check_files, tables_file
 

@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Any
 
 from ....envs import Game
+from ....envs.core.files import replacing
 from ....wrappers.rl.opponents import Pool
 from ..batch import RolloutBatch
 from ..collector import Collector, Weights
-from ..run_folder import replacing
 from ..selfplay_settings import SelfPlayConfig
 from .base import Engine, check_files, tables_file
 

@@ -10,10 +10,10 @@ import torch
 
 from ....envs import Game
 from ....envs import game as make_game
+from ....envs.core.files import replacing
 from ....wrappers.rl.opponents import Pool
 from ..batch import RolloutBatch
 from ..collector import Collector, Weights
-from ..run_folder import replacing
 from ..selfplay_settings import SelfPlayConfig
 from .base import Engine, check_files, tables_file
 
