@@ -5,6 +5,8 @@ SIZES = {
     "phone": {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True},
 }
 
+FRAMES = "async () => { for (const _ of [1, 2]) await new Promise(requestAnimationFrame); }"
+"""Observers of sizes are told in a frame."""
 FLAWS = """() => {
   const flaws = [];
   const said = (node) => `${node.tagName} #${node.id} "${node.textContent.trim().slice(0, 30)}"`;
@@ -41,4 +43,10 @@ FLAWS = """() => {
 
 def flaws(page):
     """Return what is wrong with a page's layout, a line each."""
+    page.evaluate(FRAMES)
     return page.evaluate(FLAWS)
+
+
+def flaws_after_click(page, button):
+    """Return what is wrong in the task of the click already, before the next frame."""
+    return page.evaluate(f"button => {{ document.querySelector(button).click(); return ({FLAWS})(); }}", button)

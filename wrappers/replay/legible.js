@@ -12,7 +12,9 @@ const sized = new ResizeObserver(([one]) => legible(/** @type {SVGSVGElement} */
  */
 export function keepLegible(drawing) {
   sized.disconnect();
-  if (drawing) sized.observe(drawing);
+  if (!drawing) return;
+  legible(/** @type {SVGSVGElement} */ (drawing)); // now: the observer tells of its size a frame later
+  sized.observe(drawing);
 }
 
 /**
