@@ -6,35 +6,35 @@ PIP := $(BIN)/pip --disable-pip-version-check -qq
 # Small networks run faster on one thread, and much faster if other programs use the processor.
 export OMP_NUM_THREADS = 1
 
-.PHONY: demo test test-fast test-plain coverage nightly soak floods lint types page docs gallery site frameworks platforms notebooks bench mutants economics replace clean
+.PHONY: demo test test-all test-plain coverage nightly soak floods lint types page docs gallery site frameworks platforms notebooks bench mutants economics replace clean
 
 demo: $(VENV)/.train  ## train a policy for a minute and let it play at a live table
 	$(BIN)/parlour demo
 
-test: $(VENV)/.dev  ## all tests, the slow ones too; make nightly has more
+test: $(VENV)/.dev  ## what a change must pass: minutes on two cores, a little longer where nothing is compiled yet
 	$(BIN)/python -m pytest -n 2
 
-test-fast: $(VENV)/.dev  ## the unit tests alone: 15 to 25 minutes on two cores, including compilation
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+test-all: $(VENV)/.dev  ## the slow tests too, and those repeated for every set of options; make nightly has more
+	$(BIN)/python -m pytest -n 2 -m ""
 
 test-plain: $(VENV)/.dev  ## rules, encoders and their laws without the compiler, a few episodes each
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -m "not slow" -W ignore::RuntimeWarning \
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -W ignore::RuntimeWarning \
 	tests/test_observations.py tests/test_laws.py tests/*/test_rules.py tests/*/test_observation*.py \
 	-k "(not test_laws or (keeps_the_law and not tangram and (parity or bounds or secrecy) and not messages and not view)) $(SHORT)"
 
 # What takes half of the time of make test-plain: thousands of games, and tangram's searches. make nightly has it.
 SHORT = and not (nobody_wins or uniform_on_the_simplex or library_comes_up or dead_take_no_turns or (tangram and (what_is_seen or solves_the_figure)))
 
-coverage: $(VENV)/.dev  ## the branches that the unit tests take; it doubles their time. Machine code is not seen
-	$(BIN)/python -m pytest -n 2 -m "not slow" --cov --cov-report=term:skip-covered --cov-fail-under=90
+coverage: $(VENV)/.dev  ## the branches that make test takes; it doubles its time. Machine code is not seen
+	$(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered --cov-fail-under=90
 
 nightly: coverage  ## coverage, all rules in plain Python, a million broken messages for each end of every protocol, a million hands beside PokerKit
-	$(MAKE) test-plain SHORT=
-	PARLOUR_FUZZ=1000000 $(BIN)/python -m pytest -n 4 --timeout=0 tests/live/test_*_fuzz.py
-	PARLOUR_NIGHTLY=1 $(BIN)/python -m pytest -n 2 tests/core/test_cuda.py tests/test_laws.py
+	PYTEST_ADDOPTS='-m ""' $(MAKE) test-plain SHORT=
+	PARLOUR_FUZZ=1000000 $(BIN)/python -m pytest -n 4 -m "" --timeout=0 tests/live/test_*_fuzz.py
+	PARLOUR_NIGHTLY=1 $(BIN)/python -m pytest -n 2 -m "" tests/core/test_cuda.py tests/test_laws.py
 	PARLOUR_NIGHTLY=1 $(BIN)/python -m pytest -n 2 -m nightly
-	PARLOUR_FLOOD=200000 $(BIN)/python -m pytest -n 3 --timeout=0 tests/live/test_hostile_floods*.py
-	PARLOUR_ORACLE_HANDS=1000000 $(BIN)/python -m pytest -n auto -v --timeout=0 tests/holdem/test_pokerkit.py tests/replay/test_phh.py
+	PARLOUR_FLOOD=200000 $(BIN)/python -m pytest -n 3 -m "" --timeout=0 tests/live/test_hostile_floods*.py
+	PARLOUR_ORACLE_HANDS=1000000 $(BIN)/python -m pytest -n auto -v -m "" --timeout=0 tests/holdem/test_pokerkit.py tests/replay/test_phh.py
 
 soak: $(VENV)/.dev  ## a host of poker and its agents for hours, with faults between them; ARGS="--hours 2" shortens it
 	cd tests && $(abspath $(BIN))/python -m soak $(ARGS)

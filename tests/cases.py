@@ -186,8 +186,42 @@ OPTIONS = {
 }
 """Sets of options by game and name; a game without an entry is tested with its defaults."""
 
+SHORT = {
+    "holdem-v0": ("headsup", "dead button", "from the flop, three seats"),
+    "auction-v0": ("three, talk", "reserve, fee, risk aversion, two units", "common values, talk"),
+    "bargaining-v0": ("default", "one round, odd pie, talk"),
+    "mafia-v0": ("default, two days", "five to nine"),
+    "werewolf-v0": ("default",),
+    "tangram-v0": ("default", "four seats, sparse, both"),
+    "liars_dice-v0": ("two dice of three faces",),
+    "multi_issue_bargaining-v0": ("three, random, public",),
+    "cournot-v0": ("three, private, repeated",),
+    "public_project-v0": (),
+    "voluntary_contribution-v0": (),
+    "provision_point-v0": ("three, private",),
+    "war_of_attrition-v0": ("default",),
+    "dictator-v0": ("default",),
+    "sequential_investment-v0": (),
+    "insurance_moral_hazard-v0": (),
+    "trust-v0": ("repeated",),
+    "ultimatum-v0": ("three",),
+    "hold_up-v0": (),
+    "centipede-v0": ("odd, repeated",),
+    "dutch_auction-v0": ("default",),
+    "english_auction-v0": ("default",),
+    "principal_agent-v0": ("few, repeated",),
+    "common_agency-v0": ("default",),
+    "bilateral_trade-v0": ("a pair for each, repeated",),
+}
+"""What `make test` tries of these games; of any other, all. Seventeen share an engine: eleven of them stand for all."""
+
 CASES = [
-    pytest.param((game_id, options), id=f"{game_id}: {name}")
+    pytest.param(
+        (game_id, options),
+        id=f"{game_id}: {name}",
+        marks=() if name in SHORT.get(game_id, sets) else pytest.mark.slow,
+    )
     for game_id in envs.GAMES
-    for name, options in OPTIONS.get(game_id, {"default": {}}).items()
+    for sets in [OPTIONS.get(game_id, {"default": {}})]
+    for name, options in sets.items()
 ]

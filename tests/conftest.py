@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,14 @@ def pytest_collection_modifyitems(items):
     items.sort(key=_game_of)
 
 
+def pytest_terminal_summary(terminalreporter):
+    """Tell in one line what was skipped for want of a program or library, and how to get it."""
+    reasons = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in terminalreporter.getreports("skipped"))
+    if reasons:
+        told = "; ".join(f"{count} tests: {reason}" for reason, count in reasons.most_common())
+        terminalreporter.write_line(f"Skipped: {told}", yellow=True)
+
+
 def _game_of(item):
     found = re.search(rf"(?:/|test_|\[)({'|'.join(GAMES)})(?:/|_|-v\d)", item.nodeid)
     return GAMES.index(found[1]) if found else len(GAMES)
@@ -57,7 +66,7 @@ def case(request):
 
 @pytest.fixture
 def game(case):
-    """Every registered game with every set of its options."""
+    """Every registered game with every set of its options; `make test` has some of them."""
     return envs.game(case[0], **case[1])
 
 

@@ -62,32 +62,30 @@ def sums(game):
     return {"rules": {**rules, "words of TurnStates": states.hexdigest()}, **seen}
 
 
-def test_what_is_seen_and_won_has_not_changed(game_id):
-    folder = GOLDEN / game_id.partition("-")[0]
-    cases = {
-        case: sums(envs.game(game_id, **options)) for case, options in OPTIONS.get(game_id, {"default": {}}).items()
-    }
-    for file in next(iter(cases.values())):
-        compare(folder / f"{file}.json", {case: found[file] for case, found in cases.items()})
+def test_what_is_seen_and_won_has_not_changed(game, request):
+    game_id, _, case = request.node.callspec.id.partition(": ")
+    for file, found in sums(game).items():
+        compare(GOLDEN / game_id.partition("-")[0] / f"{file}.json", case, found)
 
 
-def compare(path, found):
-    """Compare what was found of every case with a golden file."""
+def compare(path, case, found):
+    """Compare what was found of a case with a golden file."""
+    known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     if os.environ.get("PARLOUR_GOLDEN"):
+        known[case] = found
         path.parent.mkdir(exist_ok=True)
-        path.write_text(json.dumps(found, indent=1).replace("\n   ", "").replace("\n  ]", "]") + "\n", encoding="utf-8")
-    assert path.exists(), f"{path.name} of {path.parent.name} is missing: run this test with PARLOUR_GOLDEN=1"
-    known = json.loads(path.read_text(encoding="utf-8"))
-    assert list(found) == list(known)
-    for case, parts in known.items():
-        assert found[case].keys() == parts.keys(), (path, case)
-        for part, values in parts.items():
-            expected = values if isinstance(values, str) else pytest.approx(values, rel=1e-6, abs=1e-4)
-            assert found[case][part] == expected, f"{path.stem}, {case}: {part}"
+        path.write_text(json.dumps(known, indent=1).replace("\n   ", "").replace("\n  ]", "]") + "\n", encoding="utf-8")
+    assert case in known, f"{case} is missing in {path.name} of {path.parent.name}: run this test with PARLOUR_GOLDEN=1"
+    assert found.keys() == known[case].keys(), (path, case)
+    for part, values in known[case].items():
+        expected = values if isinstance(values, str) else pytest.approx(values, rel=1e-6, abs=1e-4)
+        assert found[part] == expected, f"{path.stem}, {case}: {part}"
 
 
-def test_every_golden_file_belongs_to_an_encoder_of_a_game():
+def test_every_golden_file_belongs_to_an_encoder_of_a_game_and_its_cases_to_the_options():
     """A new version adds a file; the files of released versions stay as they are."""
-    encoders = {game_id.partition("-")[0]: envs.game(game_id).encoders for game_id in envs.GAMES}
+    games = {game_id.partition("-")[0]: game_id for game_id in envs.GAMES}
     for path in GOLDEN.rglob("*.json"):
-        assert path.stem in ("rules", *encoders.get(path.parent.name, ())), path
+        game_id = games[path.parent.name]
+        assert path.stem in ("rules", *envs.game(game_id).encoders), path
+        assert list(json.loads(path.read_text(encoding="utf-8"))) == list(OPTIONS.get(game_id, {"default": {}})), path

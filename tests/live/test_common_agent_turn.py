@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 
 import pytest
-from cases import CASES
-from parlour import envs
 from parlour.envs import Action, AllowedAction, TurnState
 from parlour.envs.core.aec import GameEnv
 from parlour.envs.core.turn_state import NOTHING
@@ -15,9 +13,8 @@ from parlour.wrappers.policies.base import RandomPolicy
 DECISIONS = 60
 
 
-@pytest.mark.parametrize(("game_id", "options"), [case.values[0] for case in CASES], ids=[case.id for case in CASES])
-def test_legal_answers_are_played_as_they_are(game_id, options):
-    env = GameEnv(envs.game(game_id, **options), "flat")
+def test_legal_answers_are_played_as_they_are(game):
+    env = GameEnv(game, "flat")
     env.reset(seed=5)
     player = PolicyAgent(env.game, RandomPolicy(seed=5))
     for _ in range(DECISIONS):

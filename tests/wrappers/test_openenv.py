@@ -7,7 +7,6 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
-from cases import CASES
 from mirror import Mirror
 from needs import framework
 from parlour import envs
@@ -41,9 +40,7 @@ def session(url):
     return TextClient(base_url=url, message_timeout_s=300, connect_timeout_s=300, websocket_ping_interval_s=None).sync()
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_an_episode_of_every_game_returns_what_the_environment_does(case):
-    game = envs.find(case[0])(**case[1])
+def test_an_episode_of_every_game_returns_what_the_environment_does(game):
     mirror = Mirror(game, 5)
     with serving(game, penalty=0.0) as url, session(url) as client:
         episode = play(client, lambda seen: mirror(seen.seat), seed=5)

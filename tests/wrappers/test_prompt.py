@@ -6,10 +6,9 @@ import endpoint
 import numpy as np
 import pytest
 from aiohttp import web
-from cases import CASES
 from needs import library
 from parlour import envs
-from parlour.envs import Match, find, how_to_play
+from parlour.envs import Match, how_to_play
 from parlour.wrappers.agents.language_model import Model
 from parlour.wrappers.agents.llm import LLMAgent
 from parlour.wrappers.agents.model_calls import ModelError
@@ -21,10 +20,8 @@ VIEWS = ("json", "compact", "words")
 
 
 @pytest.mark.parametrize("view", VIEWS)
-@pytest.mark.parametrize("case", CASES)
-def test_every_view_shows_the_state_and_the_offers_of_every_game(case, view):
-    game_id, options = case
-    match = Match(find(game_id)(**options))
+def test_every_view_shows_the_state_and_the_offers_of_every_game(game, view):
+    match = Match(game)
     match.reset(3)
     rng = np.random.default_rng(3)
     for _ in range(12):

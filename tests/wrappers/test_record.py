@@ -1,6 +1,5 @@
 """Match logs: what is written can be read and played again."""
 
-import doctest
 import json
 from pathlib import Path
 
@@ -9,17 +8,10 @@ import pytest
 from parlour import envs
 from parlour.envs import Action, AgentResponse
 from parlour.envs.holdem.hands import card_name
-from parlour.wrappers.agents import base
-from parlour.wrappers.logs import match_log
 from parlour.wrappers.logs.match_log import MatchLog, read, turns
 from parlour.wrappers.logs.recorder import Recorder, replay
 from parlour.wrappers.logs.safe_match_log import SafeMatchLog
 from parlour.wrappers.replay.log_reader import moments
-
-
-@pytest.mark.parametrize("module", [base, match_log])
-def test_docstrings(module):
-    assert doctest.testmod(module).failed == 0
 
 
 def test_a_recorded_match_replays_to_the_same_bytes(game, tmp_path):

@@ -5,7 +5,6 @@ import random
 from collections import Counter
 
 import pytest
-from cases import CASES
 from parlour import envs
 from parlour.envs import Action
 from parlour.wrappers import text
@@ -106,9 +105,7 @@ def test_the_turn_state_is_what_the_environment_shows():
         TextGame("kuhn", penalty=float("nan"))
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_a_model_plays_one_seat_of_every_game_and_opponents_by_name_the_others(case):
-    game = envs.find(case[0])(**case[1])
+def test_a_model_plays_one_seat_of_every_game_and_opponents_by_name_the_others(game):
     others = dict.fromkeys(game.agents[1:], "random")
     table = TextGame(game, opponents=others)
     played = []

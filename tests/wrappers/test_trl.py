@@ -6,10 +6,8 @@ from importlib.resources import files
 
 import numpy as np
 import pytest
-from cases import CASES
 from mirror import Mirror
 from needs import framework
-from parlour import envs
 from parlour.envs import Action
 from parlour.wrappers import Prompting
 from parlour.wrappers.text import parse
@@ -101,9 +99,7 @@ class Others:
         return parse(text) if text.startswith("{") else Action("I do not know.")
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_an_episode_of_every_game_returns_what_the_environment_does(case, train):
-    game = envs.find(case[0])(**case[1])
+def test_an_episode_of_every_game_returns_what_the_environment_does(game, train):
     seat = game.agents[-1]
 
     def table():

@@ -6,11 +6,9 @@ import types
 
 import pytest
 from aiohttp import web
-from cases import CASES
 from endpoint import endpoint, said
 from mirror import Mirror
 from needs import framework
-from parlour import envs
 from parlour.wrappers import Prompting
 
 vf = framework("verifiers.v1")
@@ -51,9 +49,7 @@ def played(module, model, tasks=1, **settings):
     return [({trace.agent.name: trace for trace in episode.traces}, episode) for episode in episodes]
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_an_episode_of_every_game_returns_what_the_environment_does(case, module):
-    game = envs.find(case[0])(**case[1])
+def test_an_episode_of_every_game_returns_what_the_environment_does(game, module):
     mirror = Mirror(game, 5)
     ((seats, episode),) = played(module(game), lambda body: mirror(mirror.agent), taskset={"first": 5}, penalty=0.0)
     assert episode.ok, episode.errors
