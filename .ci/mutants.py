@@ -7,13 +7,15 @@ Where the tests pass, the mutant has survived: a test is missing, or the change 
 """
 
 import argparse
+import json
 import os
+import re
 import shlex
 import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fnmatch import fnmatch
@@ -44,8 +46,10 @@ TESTS = {
     "envs/tangram/*": "tests/tangram/test_rules.py tests/tangram/test_actions.py tests/tangram/test_observation.py "
     "tests/tangram/test_view.py tests/tangram/test_figure_sets.py",
     "envs/small/kuhn.py": "tests/kuhn/test_rules.py -k 'not nobody_wins'",
-    "envs/small/leduc.py": "tests/leduc/test_rules.py",
-    "envs/small/liars*.py": "tests/liars_dice/test_rules.py",
+    "envs/small/liars_*.py": "tests/liars_dice/test_rules.py",
+    "envs/small/*": "tests/leduc/test_rules.py",
+    "envs/werewolf/*": "tests/werewolf/test_werewolf.py",
+    "envs/multi_issue_bargaining/*": "tests/multi_issue_bargaining/test_rules.py",
     "envs/phases/*": "tests/economics/test_trust.py tests/economics/test_cournot.py tests/economics/test_engine.py "
     "tests/economics/test_public_goods.py tests/economics/test_open_games.py -k 'not revenue_equivalence'",
     "envs/economics/*": "tests/economics/test_trust.py tests/economics/test_cournot.py "
@@ -71,17 +75,18 @@ TESTS = {
 """What pytest is to run for a file, by the first pattern that fits. For a game come `GOLDEN` and `LAWS`."""
 
 GOLDEN = (
-    "tests/test_laws.py::test_the_golden_playthrough_has_not_changed",
-    "tests/test_observations.py::test_what_is_seen_and_won_has_not_changed",
+    "tests/test_laws.py::test_the_golden_playthrough_has_not_changed[{game}-v0]",
+    "tests/test_observations.py::test_what_is_seen_and_won_has_not_changed[{game}-v0: {case}]",
 )
 LAWS = ("parity", "turns", "payloads")
 """They are tried with one episode of each case of a game."""
 
-PARTS = "rules view moves actions load resample ballots statements encoders/v0 encoders/full"
+PARTS = "rules view moves actions load_state state betting resample ballots statements encoders/v0 encoders/full"
 FILES = [
     *(f"envs/*/{part}.py" for part in PARTS.split()),
     *(f"envs/phases/{part}.py" for part in ("binding", "encoders", "open_phase", "standing")),
     "envs/economics/[a-z]*.py",
+    "envs/small/[klt]*.py",
     "wrappers/live/*/agent_session.py",
     "wrappers/live/*/host_session.py",
     "wrappers/live/poker/read_state.py",
@@ -93,6 +98,9 @@ EQUIVALENT = (
     *("Is_Eq", "Eq_Is", "IsNot_NotEq", "NotEq_IsNot"),
 )
 """Operators left out: of annotations (`X | None`), of decorators, and such as change nothing that can be seen."""
+
+TOLD = re.compile(r"(?:killed|timeout|survived) +(\S+):(\d+)  (\S+)  (.*)")
+"""A line of the output."""
 
 CHECKS = ("@dataclass(", "strict=True")
 """`True` stays in lines with these: it guards against mistakes in the code, and nothing that runs depends on it."""
@@ -138,7 +146,8 @@ def game_of(file: str) -> str | None:
     if not file.startswith("envs/"):
         return None
     folder = file.split("/")[1]
-    return {"phases": "trust", "economics": Path(file).stem}.get(folder, folder)
+    stem = {"liars_bids": "liars_dice", "two_seats": "leduc"}.get(Path(file).stem, Path(file).stem)
+    return {"phases": "trust", "economics": stem, "small": stem}.get(folder, folder)
 
 
 def tests_of(file: str) -> tuple[str, ...]:
@@ -147,8 +156,11 @@ def tests_of(file: str) -> tuple[str, ...]:
     expansions = (sorted(ROOT.glob(word)) if word.endswith(".py") else [word] for word in words)
     arguments = [str(one.relative_to(ROOT)) if isinstance(one, Path) else one for words in expansions for one in words]
     game = game_of(file)
-    golden = [f"{test}[{game}-v0]" for test in GOLDEN] if game else []
-    return (*golden[:1], *arguments, *golden[1:])  # what is slow comes last
+    if game is None:
+        return tuple(arguments)
+    cases = json.loads((ROOT / "tests" / "golden" / game / "rules.json").read_text("utf-8"))
+    first, last = GOLDEN
+    return (first.format(game=game), *arguments, *(last.format(game=game, case=case) for case in cases))
 
 
 def copies_in(folder: Path, count: int) -> SimpleQueue[Path]:
@@ -165,7 +177,7 @@ def copies_in(folder: Path, count: int) -> SimpleQueue[Path]:
     return copies
 
 
-def run(copy: Path, tests: tuple[str, ...], game: str | None) -> None:
+def run(copy: Path, tests: tuple[str, ...], game: str | None, level: str) -> None:
     """Run tests in a copy, then the laws of a game; exit with 1 if anything fails."""
     os.chdir(copy)
     silence = os.open(os.devnull, os.O_WRONLY)
@@ -173,24 +185,26 @@ def run(copy: Path, tests: tuple[str, ...], game: str | None) -> None:
     os.dup2(silence, 2)
     sys.path[:0] = [str(copy), str(copy / "tests")]
     numba.config.DISABLE_JIT = game is not None
-    if pytest.main(["-x", "-p", "no:cacheprovider", "-m", "not slow", *tests]):
+    if pytest.main(["-x", "-p", "no:cacheprovider", "-m", level, *tests]):
         os._exit(1)
     if game is not None:
-        try_laws(game)
+        try_laws(game, level)
     os._exit(0)
 
 
-def try_laws(game: str) -> None:
-    """Try the laws with one episode on every case of a game."""
+def try_laws(game: str, level: str) -> None:
+    """Try the laws with one episode on the cases of a game."""
     testing, envs, cases = map(import_module, ("parlour.envs.testing", "parlour.envs", "cases"))
-    for options in cases.OPTIONS.get(f"{game}-v0", {"default": {}}).values():
-        for law in LAWS:
-            testing.try_law(law, envs.game(game, **options), 1)
+    for case in cases.CASES:
+        game_id, options = case.values[0]
+        if game_id == f"{game}-v0" and not (level and case.marks):
+            for law in LAWS:
+                testing.try_law(law, envs.game(game, **options), 1)
 
 
-def tried(copy: Path, file: str, limit: float) -> str:
+def tried(copy: Path, file: str, level: str, limit: float) -> str:
     """Try the tests of a file in a copy: ``"survived"``, ``"killed"`` or ``"timeout"``."""
-    process = get_context("fork").Process(target=run, args=(copy, tests_of(file), game_of(file)))
+    process = get_context("fork").Process(target=run, args=(copy, tests_of(file), game_of(file), level))
     process.start()
     process.join(limit)
     if process.is_alive():
@@ -200,30 +214,51 @@ def tried(copy: Path, file: str, limit: float) -> str:
     return "killed" if process.exitcode else "survived"
 
 
-def limit_of(file: str, copies: SimpleQueue[Path]) -> float:
+def limit_of(file: str, level: str, copies: SimpleQueue[Path]) -> float:
     """Return after how many seconds tests are taken to hang; they need to pass as long as nothing is changed."""
     copy, begun = copies.get(), time.monotonic()
-    verdict = tried(copy, file, 600)
+    verdict = tried(copy, file, level, 1800)
     copies.put(copy)
     if verdict == "timeout":
-        raise SystemExit(f"they take more than ten minutes although nothing is changed: {' '.join(tests_of(file))}")
+        raise SystemExit(f"they take more than half an hour although nothing is changed: {' '.join(tests_of(file))}")
     if verdict == "killed":
         raise SystemExit(f"they fail although nothing is changed: {' '.join(tests_of(file))}")
     return 20 + 4 * (time.monotonic() - begun)
 
 
-def verdict_on(mutant: Mutant, limit: float, copies: SimpleQueue[Path]) -> tuple[str, str]:
-    """Return what became of a mutant, and its changed line."""
+def verdict_on(mutant: Mutant, level: str, limit: float, copies: SimpleQueue[Path]) -> str:
+    """Return what became of a mutant."""
     copy = copies.get()
     target = copy / "parlour" / mutant.file
     before = target.read_text(encoding="utf-8")
-    after = mutate_code(before, get_operator(mutant.operator)(), mutant.occurrence)
-    write(target, after)
-    verdict = tried(copy, mutant.file, limit)
+    write(target, mutated(mutant, before)[0])
+    verdict = tried(copy, mutant.file, level, limit)
     write(target, before)
     copies.put(copy)
-    changed = next(new for old, new in zip(before.splitlines(), after.splitlines(), strict=False) if old != new)
-    return verdict, changed.strip()
+    return verdict
+
+
+def mutated(mutant: Mutant, before: str) -> tuple[str, str]:
+    """Return a file's source with the change, and the first line that is changed."""
+    after = mutate_code(before, get_operator(mutant.operator)(), mutant.occurrence)
+    lines = zip(before.splitlines(), after.splitlines(), strict=False)
+    return after, next(new for old, new in lines if old != new).strip()
+
+
+def told_in(lines: Iterable[str]) -> list[Mutant]:
+    """Find the mutants of an earlier run again: the nearest place where the same operator gives the same line."""
+    found = []
+    for told in filter(None, map(TOLD.match, lines)):
+        file, line, operator, changed = told[1], int(told[2]), f"core/{told[3]}", told[4]
+        near = [one for one in places(file) if one.operator == operator] if (ROOT / file).is_file() else []
+        near.sort(key=lambda one, line=line: abs(one.line - line))
+        source = (ROOT / file).read_text(encoding="utf-8") if near else ""
+        same = next((one for one in near if mutated(one, source)[1] == changed), None)
+        if same is None:
+            print(f"gone      {told[0].split(maxsplit=1)[1]}", flush=True)
+        else:
+            found.append(same)
+    return found
 
 
 def write(target: Path, source: str) -> None:
@@ -243,6 +278,8 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", default=["*"], help="the files, as patterns such as 'envs/holdem/*'")
     parser.add_argument("--sample", type=int, default=20, help="mutants of each game and protocol (default: 20)")
     parser.add_argument("--seed", type=int, default=0, help="of the sample (default: 0)")
+    parser.add_argument("--again", type=Path, help="the output of an earlier run: its mutants, in place of a sample")
+    parser.add_argument("--all", action="store_true", help="the tests of make test-all, not those of make test")
     parser.add_argument("--jobs", type=int, default=2, help="how many are tried at once (default: 2)")
     arguments = parser.parse_args()
     for name in WARM.split():
@@ -250,17 +287,28 @@ def main() -> None:
     sources = {str(path.relative_to(ROOT)) for pattern in FILES for path in ROOT.glob(pattern)}
     tested = {file for file in sources if any(fnmatch(file, pattern) for pattern in TESTS)}
     chosen = sorted(file for file in tested if any(fnmatch(file, pattern) for pattern in arguments.only))
+    if arguments.again:
+        with arguments.again.open(encoding="utf-8") as lines:
+            sample = told_in(lines)
+    else:
+        groups = groupby(chosen, key=group_of)
+        sample = [one for _, files in groups for one in drawn(list(files), arguments.sample, arguments.seed)]
+    level = "" if arguments.all else "not slow"
     totals = {"killed": 0, "timeout": 0, "survived": 0}
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(arguments.jobs) as pool:
         copies = copies_in(Path(folder), arguments.jobs)
-        for group, files in groupby(chosen, key=group_of):
-            mutants = drawn(list(files), arguments.sample, arguments.seed)
+        for group, members in groupby(sample, key=lambda mutant: group_of(mutant.file)):
+            mutants = list(members)
             one_each = {tests_of(mutant.file): mutant.file for mutant in mutants}
-            limits = dict(zip(one_each, pool.map(lambda file: limit_of(file, copies), one_each.values()), strict=True))
-            tries = pool.map(lambda one, limits=limits: verdict_on(one, limits[tests_of(one.file)], copies), mutants)
+            seconds = pool.map(lambda file: limit_of(file, level, copies), one_each.values())
+            limits = dict(zip(one_each, seconds, strict=True))
+            tries = pool.map(
+                lambda one, limits=limits: verdict_on(one, level, limits[tests_of(one.file)], copies), mutants
+            )
             counts = dict.fromkeys(totals, 0)
-            for mutant, (verdict, changed) in zip(mutants, tries, strict=True):
+            for mutant, verdict in zip(mutants, tries, strict=True):
                 counts[verdict] += 1
+                changed = mutated(mutant, (ROOT / mutant.file).read_text(encoding="utf-8"))[1]
                 print(f"{verdict:8}  {mutant.file}:{mutant.line}  {mutant.operator[5:]}  {changed}", flush=True)
             print(summary(group, counts), flush=True)
             totals = {verdict: totals[verdict] + count for verdict, count in counts.items()}

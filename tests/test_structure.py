@@ -7,6 +7,7 @@ Every rule holds for every package. What is excepted is listed with its reason, 
 import ast
 import re
 from collections import defaultdict
+from fnmatch import fnmatch
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -163,6 +164,22 @@ def test_every_folder_of_modules_is_a_package():
 def test_there_is_no_import_cycle():
     assert len(sources()) > 300
     TopologicalSorter({module: imported(module) for module in sources()}).prepare()  # raises CycleError, with the cycle
+
+
+def test_the_mutants_are_tried_with_tests_that_there_are():
+    here = Path(__file__).parents[1]
+    if not (here / ".ci").is_dir():
+        pytest.skip("the checkout has it")
+    source = (here / ".ci" / "mutants.py").read_text(encoding="utf-8")
+    names = dict(re.findall(r"^(TESTS|FILES) = ([\[{].*?^[\]}])", source, re.M | re.S))
+    parts = re.search(r'^PARTS = "(.*)"', source, re.M)[1].split()
+    tests = ast.literal_eval(names["TESTS"])
+    words = [word for line in tests.values() for word in line.split() if word.endswith(".py")]
+    assert [word for word in words if not list(here.glob(word))] == []
+    assert [part for part in parts if not list(here.glob(f"envs/*/{part}.py"))] == []
+    files = [f"envs/*/{part}.py" for part in parts] + re.findall(r'"([ew][\w./*\[\]-]+\.py)"', names["FILES"])
+    sources = {path.relative_to(here).as_posix() for pattern in files for path in here.glob(pattern)}
+    assert [one for one in tests if not any(fnmatch(source, one) for source in sources)] == []
 
 
 def test_packages_do_not_import_each_other():
