@@ -60,7 +60,6 @@ autodoc_mock_imports = [
     "tensordict",
     "pyspiel",
     "open_spiel",
-    "negmas",
     "httpx",
     "openenv",
     "verifiers",

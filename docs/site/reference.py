@@ -116,7 +116,7 @@ PAGES = {
     "frameworks": Page(
         "Other frameworks",
         "Adapters, each a module of its own that needs the framework.",
-        _of("wrappers", "jax rllib torchrl openspiel negmas openenv verifiers"),
+        _of("wrappers", "jax rllib torchrl openspiel openenv verifiers"),
     ),
     "training": Page(
         "Training",

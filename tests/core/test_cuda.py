@@ -1,4 +1,4 @@
-"""Tables on a GPU, played by Numba's simulator in another process. `make bench ARGS=cuda` tests them on a real one."""
+"""Tables on a GPU, played by Numba's simulator in another process. `ARGS=cuda make bench` tests them on a real one."""
 
 import json
 import os

@@ -175,7 +175,7 @@ def test_no_module_is_imported_under_the_folders_names():
         import parlour.envs, parlour.wrappers
 
         # not in dev
-        extras = "pyspiel numba_cuda ray torchrl tensordict tree negmas jax fastapi httpx verifiers".split()
+        extras = "pyspiel numba_cuda ray torchrl tensordict tree jax fastapi httpx verifiers".split()
         for package in (parlour.envs, parlour.wrappers):
             for found in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
                 try:

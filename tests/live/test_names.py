@@ -49,7 +49,6 @@ def test_every_text_is_answered_and_folding_twice_changes_nothing(name):
         ("llm", "LLM"),
         ("runs/first", "first"),
         ("runs/p.zip", "p"),
-        ("negmas:Conceder", "negmas:Conceder"),
     ],
 )
 def test_programs_have_short_names(spec, name):

@@ -3,23 +3,14 @@
 import html
 import json
 import re
-import sys
 
 import numpy as np
 import pytest
-from needs import library
 from parlour.envs import game
 from parlour.training import cli
 from parlour.training.evaluation.cross_play import cross_play
 from parlour.training.evaluation.ladder_page import ladder_page
-from parlour.training.evaluation.meta_game import (
-    advantages,
-    alpha_rank,
-    intervals,
-    nash_average,
-    openskill_ratings,
-    standings,
-)
+from parlour.training.evaluation.meta_game import advantages, intervals, nash_average, standings
 from parlour.wrappers.policies.loading import make_policy
 
 ROCK = np.array([[0, -1, 1], [1, 0, -1], [-1, 1, 0]], float)
@@ -66,25 +57,6 @@ def test_intervals_are_as_wide_as_they_should_be():
     assert averages[:, 1] == pytest.approx(means[:, 1], abs=1e-3)  # the first policy alone is the equilibrium
     assert np.abs(averages[:, 0]).max() < 1e-3
     assert np.array_equal(averages, intervals(results, seed=2)[0])
-
-
-def test_ratings_follow_who_wins():
-    library("openskill")
-    wins = np.repeat(np.array([[0, 1, 1], [-1, 0, 1], [-1, -1, 0]], float)[:, :, None], 20, axis=2)
-    best, middle, last = (mean for mean, _ in openskill_ratings(wins))
-    assert best > middle > last
-
-
-def test_alpha_rank_is_openspiels():
-    library("open_spiel.python.egt.alpharank", "bench")
-    assert alpha_rank(ROCK) == pytest.approx([1 / 3] * 3, abs=1e-6)
-
-
-def test_without_the_packages_the_ratings_are_left_out(monkeypatch):
-    for name in ("openskill", "openskill.models", "open_spiel", "open_spiel.python", "open_spiel.python.egt"):
-        monkeypatch.setitem(sys.modules, name, None)
-    first, *_ = standings("abc", ROCK, ROCK[:, :, None])
-    assert (first.openskill, first.alpha_rank) == (None, None)
 
 
 @pytest.mark.parametrize(

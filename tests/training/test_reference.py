@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from command_line import run
 from parlour.envs.core.rng import streams
-from parlour.training.commands import lookup, reference
+from parlour.training.commands import reference
 from parlour.training.commands.stopping import TRY_AGAIN
 from parlour.training.evaluation.exact import flat_tree, nash_conv
 from parlour.training.evaluation.reference import (
@@ -26,7 +26,6 @@ from parlour.training.evaluation.reference import (
     weights_with,
 )
 from parlour.training.evaluation.reference_page import read_results
-from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.policies.loading import make_policy
 from parlour.zoo import PREFIX, names
 from reference_command import rated
@@ -271,22 +270,6 @@ def test_sigterm_keeps_the_rounds_and_leaves_no_lock(tmp_path, capsys, monkeypat
     said = rated(tmp_path, capsys, "kuhn", "random", "--deals", "120", code=TRY_AGAIN)
     assert "stopped; 50 deals are kept in" in said and not list(tmp_path.glob("*.lock"))
     assert signal.getsignal(signal.SIGTERM) == before
-
-
-def test_an_agent_of_another_library_goes_on(tmp_path, capsys, monkeypatch):
-    def foreign(spec, game):
-        bot = spec.removeprefix("negmas:")
-        return None if bot == spec else lambda: PolicyAgent(game, make_policy(bot, game, seed=1))
-
-    monkeypatch.setattr(lookup, "foreign", foreign)
-    monkeypatch.setattr(reference, "foreign", foreign)
-    arguments = ("kuhn", "negmas:honest", "--name", "n")
-    first = rated(tmp_path, capsys, *arguments, "--deals", "4")
-    more = rated(tmp_path, capsys, *arguments, "--deals", "6")
-    assert [one[:4] for one in more["results"]] == first["results"] and more["deals"] == 6
-    assert np.shape(more["faulty"]) == np.shape(more["results"]) and more["counts"] == {}
-    other = ("kuhn", "negmas:maniac", "--name", "n", "--deals", "6")
-    assert "with another run:" in rated(tmp_path, capsys, *other, code=2)
 
 
 def test_a_game_with_teams_is_rated_by_team(tmp_path, capsys):

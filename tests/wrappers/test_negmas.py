@@ -1,6 +1,8 @@
 """NegMAS: Parlour's policies among NegMAS's negotiators in its mechanism, and its negotiators in matches here."""
 
 import itertools
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,14 +10,12 @@ from needs import framework
 from parlour import envs
 from parlour.envs.core.match import Match
 from parlour.envs.multi_issue_bargaining import theory
-from parlour.training.commands.arena_tables import several_games
-from parlour.training.commands.lookup import agent
 from parlour.wrappers.agents.policy import PolicyAgent
-from rich.console import Console
 
 negmas = framework("negmas")
 
-from parlour.wrappers.negmas import NegotiatorAgent, PolicyNegotiator, domain_options, read_domain  # noqa: E402
+sys.path.append(str(Path(__file__).parents[2] / "examples"))
+from negmas_bargaining import NegotiatorAgent, PolicyNegotiator, domain_options, main, read_domain  # noqa: E402
 
 WORTH = [[0.1, 0.6, 0.0], [0.0, 0.4]], [[0.5, 0.0, 0.2], [0.5, 0.1]], [[0.0, 0.3, 0.8], [0.1, 0.2]]
 GENIUS_DOMAIN = """<negotiation_template><utility_space number_of_issues="2">
@@ -208,19 +208,6 @@ def test_an_aspiration_negotiator_concedes_here_as_it_does_in_negmas():
     assert match.table.moves == mechanism.state.step
 
 
-def test_the_commands_name_negotiators_of_negmas():
-    game = envs.game("multi_issue_bargaining")
-    assert isinstance(agent("negmas:AspirationNegotiator", game), NegotiatorAgent)
-    with pytest.raises(ValueError, match="did you mean 'AspirationNegotiator'"):
-        agent("negmas:Aspiration", game)
-    with pytest.raises(ValueError, match="no bot, run or policy file"):
-        agent("negmas:AspirationNegotiator", envs.game("bargaining"))
-    (found,) = several_games(
-        ["bargaining", game.name], ["random", "negmas:NiceNegotiator"], 0, agent, Console(quiet=True)
-    )
-    assert [one.agent_id for one in found[1]] == ["random", "negmas:NiceNegotiator"]
-
-
 def test_another_domain_than_the_policys_is_named():
     issues, ufuns = domain()
     game = envs.game("multi_issue_bargaining")
@@ -229,3 +216,7 @@ def test_another_domain_than_the_policys_is_named():
     mechanism.add(negmas.sao.AspirationNegotiator(), ufun=ufuns[1])
     with pytest.raises(ValueError, match=r"2 agents with \[3, 2\] values .* \[4, 4, 4\]"):
         mechanism.run()
+
+
+def test_the_example_comes_to_an_agreement():
+    assert main()["reason"] == "agreement"

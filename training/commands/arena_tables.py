@@ -13,7 +13,6 @@ from .lookup import (
     LLM,
     ZOO,
     bots_of,
-    foreign,
     game_with,
     located,
     names_seats,
@@ -76,7 +75,7 @@ def several_games(
     """
     bots = {"random", *(bot for name in names for bot in bots_of(name))}
     for spec in specs:
-        if spec not in (ZOO, LLM) and not any(foreign(spec, game_with(name)) for name in names):
+        if spec not in (ZOO, LLM):
             located(spec, bots)
     tables: list[tuple[Game, list[tuple[str, str]]]] = []
     for name in names:
@@ -120,7 +119,7 @@ def _own_spec(spec: str, game: Game) -> str | None:
     """Return what `spec` is in this game; None if it does not play it."""
     if spec == ZOO:
         return zoo.PREFIX + game.name if game.name in zoo.names() else None
-    if spec in ("random", LLM) or spec in game.bots or foreign(spec, game):
+    if spec in ("random", LLM) or spec in game.bots:
         return spec
     trained = trained_for(spec) if spec not in bots_of(game.name) else None
     return spec if trained is not None and trained.name == game.name else None

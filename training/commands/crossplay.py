@@ -41,8 +41,7 @@ def command(
     A cell is the return of the row's policy in one seat, with the column's in all others; in a game with teams, the
     share of the matches that the row's policy wins as one team, with the column's in the others. On the diagonal a
     policy plays with itself. With --ladder the policies are rated by the game of choosing one of them: the Nash average
-    of a policy is what it wins against the equilibrium of that game, 0 at the top. openskill ratings (the
-    extra `arena`) and α-rank (by OpenSpiel) stand beside it where these packages are installed.
+    of a policy is what it wins against the equilibrium of that game, 0 at the top.
 
     Args:
         game: The game by name. Default: that of the first policy.

@@ -11,7 +11,6 @@ from typing import Any
 from ... import zoo
 from ...envs import GAMES, Game, find
 from ...envs import game as make_game
-from ...envs.core.installed import install
 from ...envs.core.options import did_you_mean
 from ...envs.core.registry import id_of
 from ...wrappers.agents.as_policy import AgentsAsPolicy
@@ -37,8 +36,6 @@ HUMAN = "human"
 """The name of a person among agents."""
 ZOO = "zoo"
 """The name of each game's policy of `parlour.zoo`."""
-NEGMAS, NEGOTIATION = "negmas:", "multi_issue_bargaining"
-"""The prefix of negotiators of NegMAS, and the game that they play."""
 
 
 # Games.
@@ -228,7 +225,7 @@ def reason_against(spec: str, game: Game) -> str:
 
     It is the one answer to where a policy or a bot may be offered or seated: `policy` and `agent` refuse with it.
     """
-    if spec in (HUMAN, LLM) or foreign(spec, game):
+    if spec in (HUMAN, LLM):
         return ""
     try:
         policy(spec, game, 0)
@@ -260,8 +257,6 @@ def agent(
     """Return the agent that `spec` names for a seat at `game`: ``human``, ``llm`` (which is `model`, asked as
     `prompting` says, with the rules of the game), or see `located`.
 
-    The prefix ``negmas:`` names a negotiator of NegMAS.
-
     A saved policy keeps the options that it was trained with, and reads tables with other ones, such as more or fewer
     seats, as well as its game can. The solution of a small game plays with its own options only.
 
@@ -274,36 +269,11 @@ def agent(
         talk = game.capabilities.talk
         asked = (prompting or Prompting)(game=game)
         return LLMAgent(needed(model), None, prompting=asked, talks=talk is None or talk.message_violation is None)
-    if make := foreign(spec, game):
-        return make()
     where = _located_for(game, spec, HUMAN, LLM)
     player = make_policy(where, game, seed=seed)
     trained = what_trained(player)
     own = game if trained is None or isinstance(player, TabularPolicy) else trained.make_game()
     return PolicyAgent(own, player.policy if isinstance(player, ElsewherePolicy) else player)
-
-
-def foreign(spec: str, game: Game) -> Callable[[], Agent] | None:
-    """Return a function that makes the agent of another library that `spec` names; None if it names none."""
-    if game.name != NEGOTIATION or not spec.startswith(NEGMAS):
-        return None
-    return partial(_negotiator, spec.removeprefix(NEGMAS))
-
-
-def _negotiator(name: str) -> Agent:
-    """Return a negotiator of NegMAS as an agent.
-
-    Raises:
-        ValueError: if NegMAS has no such negotiator.
-        ImportError: if NegMAS is not installed.
-    """
-    try:
-        from ...wrappers.negmas import negotiator_agent
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "negmas":
-            raise
-        raise ImportError(f"negotiators of NegMAS need the package negmas: {install('negmas')}") from None
-    return negotiator_agent(name)
 
 
 def seated_model(

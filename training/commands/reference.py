@@ -37,7 +37,7 @@ from ..terminal.console import Console
 from ..terminal.match import TerminalMatch, model_table
 from ..terminal.progress import counting_bar
 from .arguments import PromptArguments, ReportArguments
-from .lookup import LLM, agent, foreign, needed, policy, seated_model
+from .lookup import LLM, agent, needed, policy, seated_model
 from .stopping import TRY_AGAIN, interruptible
 
 FIRST = ("model", "llm-url", "deals", "minutes", "out", "name", "parallel", "samples", "seed", "json")
@@ -159,9 +159,6 @@ def _player(
     if spec == LLM:
         model_agents = seated_model(needed(model), game, asked.prompting(), parallel)
         return lambda _: model_agents, make, {"kind": "model", **asked.facts()}
-    if foreign(spec, game) is not None:
-        agents = AgentsAsPolicy(game, make)
-        return lambda _: agents, make, {"kind": "agent", "run": spec}
     digest = digest_of(policy(spec, game, seed), game)[:16]  # a run may be trained on, a bot may change
     return partial(policy, spec, game), make, {"kind": "policy", "run": spec, "digest": digest}
 

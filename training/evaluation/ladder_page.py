@@ -17,8 +17,6 @@ COLUMNS = {
     "share": "the policy's part of the mixture of policies against which none of them wins (the Nash equilibrium of "
     "the matrix below). A policy with a share above 0 is among the best.",
     "mean": "the mean of its results against all policies; 95 % interval.",
-    "openskill": "the Plackett-Luce rating of its matches; ± one standard deviation.",
-    "α-rank": "the share of time for which α-rank's evolving population plays the policy.",
 }
 NASH = "what the policy wins from that mixture; 95 % interval. 0 is the most."
 
@@ -50,7 +48,7 @@ def ladder_page(
 
 
 def columns_of(places: Sequence[PolicyStanding], unit: str) -> tuple[list[str], list[list[str]]]:
-    """Return the headings and the rows of the table of ratings; ratings that were not computed are left out."""
+    """Return the headings and the rows of the table of ratings."""
     heads = ["policy", f"Nash average ({unit})", "share", "mean"]
     rows = [
         [
@@ -61,14 +59,6 @@ def columns_of(places: Sequence[PolicyStanding], unit: str) -> tuple[list[str], 
         ]
         for place in places
     ]
-    if places[0].openskill is not None:
-        heads.append("openskill")
-        for row, place in zip(rows, places, strict=True):
-            row.append(f"{place.openskill:.1f} ± {place.deviation:.1f}")
-    if places[0].alpha_rank is not None:
-        heads.append("α-rank")
-        for row, place in zip(rows, places, strict=True):
-            row.append(f"{place.alpha_rank:.3f}")
     return heads, rows
 
 

@@ -1,4 +1,4 @@
-"""The meta-game: a game in which each side chooses one of several policies. Its equilibrium and ratings rank them."""
+"""The meta-game: a game in which each side chooses one of several policies. Its equilibrium ranks them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,10 +15,6 @@ TEMPERATURE = 1e-4
 """Weight of the entropy in the equilibrium, relative to the greatest payoff."""
 COOLING = 0.8
 """By which the weight falls from one equilibrium to the next, from 1 down to `TEMPERATURE`."""
-RATED_DEALS = 200
-"""Deals of each pair of policies that count for the openskill ratings."""
-
-
 RESAMPLED = 200
 """How often the deals are drawn again for the intervals."""
 
@@ -37,9 +33,6 @@ class PolicyStanding:
         share: its probability in the equilibrium.
         mean: its mean against all others.
         mean_interval: its 95 % interval, by the same draws.
-        openskill: the mean of its rating; None: openskill is not installed.
-        deviation: the rating's standard deviation.
-        alpha_rank: its mass by α-rank; None: OpenSpiel is not installed.
     """
 
     name: str
@@ -48,9 +41,6 @@ class PolicyStanding:
     share: float
     mean: float
     mean_interval: Interval
-    openskill: float | None = None
-    deviation: float | None = None
-    alpha_rank: float | None = None
 
 
 def advantages(game: Game, matrices: Sequence[Matrix]) -> tuple[Floats, Floats]:
@@ -117,46 +107,6 @@ def _softmax(logits: Floats) -> Floats:
     return np.asarray(weights / weights.sum())
 
 
-def openskill_ratings(results: Floats, seed: int = 0) -> list[tuple[float, float]] | None:
-    """Return mean and deviation of each policy's Plackett-Luce rating; None if openskill is not installed.
-
-    Args:
-        results: float64[N, N, deals], antisymmetric; the sign of a result says who won the deal.
-        seed: of the order in which the deals count.
-    """
-    try:
-        from openskill.models import PlackettLuce
-    except ImportError:
-        return None
-    count = len(results)
-    played = [
-        (i, j, deal) for i in range(count) for j in range(i) for deal in range(min(RATED_DEALS, results.shape[2]))
-    ]
-    model = PlackettLuce()
-    ratings = [model.rating() for _ in range(count)]
-    for k in np.random.default_rng(seed).permutation(len(played)):
-        i, j, deal = played[k]
-        won = float(results[i, j, deal])
-        (ratings[i],), (ratings[j],) = model.rate([[ratings[i]], [ratings[j]]], scores=[won, -won])
-    return [(float(rating.mu), float(rating.sigma)) for rating in ratings]
-
-
-def alpha_rank(payoffs: Floats) -> Floats | None:
-    """Return each policy's mass by α-rank, float64[N]; None if OpenSpiel is not installed.
-
-    Omidshafiei et al., "α-Rank: multi-agent evaluation by evolution" (Scientific Reports 2019), with α 100 for payoffs
-    scaled to at most 1.
-    """
-    try:
-        from open_spiel.python.egt import alpharank
-    except ImportError:
-        return None
-    scaled = payoffs / max(float(np.abs(payoffs).max()), 1e-12)
-    with np.errstate(over="ignore"):  # OpenSpiel takes exponentials of great differences
-        *_, mass, _, _ = alpharank.compute([scaled], alpha=100)
-    return np.asarray(mass, np.float64)
-
-
 def intervals(results: Floats, seed: int = 0) -> tuple[Floats, Floats]:
     """Return the 95 % intervals of the Nash averages and of the means: float64[2, N] each, low and high.
 
@@ -184,7 +134,6 @@ def standings(names: Sequence[str], payoffs: Floats, results: Floats, seed: int 
     """
     average, share = nash_average(payoffs)
     averages_within, means_within = intervals(results, seed)
-    ratings, masses = openskill_ratings(results), alpha_rank(payoffs)
     means = payoffs.sum(axis=1) / max(1, len(names) - 1)
     unit = max(float(np.abs(payoffs).max()), 1e-12)
     order = sorted(range(len(names)), key=lambda i: (-round(float(average[i]) / unit, 2), -means[i]))
@@ -196,9 +145,6 @@ def standings(names: Sequence[str], payoffs: Floats, results: Floats, seed: int 
             share=float(share[i]),
             mean=float(means[i]),
             mean_interval=(float(means_within[0, i]), float(means_within[1, i])),
-            openskill=None if ratings is None else ratings[i][0],
-            deviation=None if ratings is None else ratings[i][1],
-            alpha_rank=None if masses is None else float(masses[i]),
         )
         for i in order
     ]

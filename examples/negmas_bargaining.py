@@ -4,25 +4,26 @@
     mechanism.add(PolicyNegotiator(game, policy), ufun=u)  # a policy of Parlour in NegMAS
     agent = NegotiatorAgent(negmas.sao.NiceNegotiator)     # a negotiator of NegMAS as an agent here
 
-NegMAS's own negotiators may draw from Python's and NumPy's global random states. Needs the extra ``negmas``.
+NegMAS's own negotiators may draw from Python's and NumPy's global random states.
+
+pip install parlour negmas
+python examples/negmas_bargaining.py
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from inspect import isabstract
 from math import isfinite
 from os import PathLike
 from typing import Any
 
 import negmas.sao
-from negmas import LinearAdditiveUtilityFunction, Negotiator, SAOMechanism, make_issue
+from negmas import LinearAdditiveUtilityFunction, SAOMechanism, make_issue
 from negmas.inout import Scenario
 from negmas.preferences.value_fun import TableFun
 from negmas.sao import ResponseType, SAOCallNegotiator, SAOResponse
-
-from ..envs import Action, AgentResponse, AllowedAction, Game, TurnState
-from ..envs.core.options import named
-from ..envs.core.rollout import Policy
-from .agents.policy import PolicyAgent
+from parlour.envs import Action, AgentResponse, AllowedAction, Game, TurnState, game
+from parlour.envs.core.match import Match
+from parlour.envs.core.rollout import Policy
+from parlour.wrappers.agents.policy import PolicyAgent
 
 GAME = "multi_issue_bargaining"
 OFFER, ACCEPT, WALK_AWAY, PASS = "submit_offer", "accept", "walk_away", "pass"
@@ -221,20 +222,6 @@ class NegotiatorAgent:
         return AgentResponse(self._match.respond(state))
 
 
-def negotiator_agent(name: str) -> NegotiatorAgent:
-    """Return the agent of a class of ``negmas.sao``, such as ``"AspirationNegotiator"``.
-
-    Raises:
-        ValueError: if there is no such class.
-    """
-    kinds = {
-        key: kind
-        for key, kind in vars(negmas.sao).items()
-        if isinstance(kind, type) and issubclass(kind, Negotiator) and not isabstract(kind)
-    }
-    return NegotiatorAgent(kinds[named("negotiator of NegMAS", name, kinds)])
-
-
 class _Other(SAOCallNegotiator):
     """Stands for another agent of the match, whose moves are given to the mechanism."""
 
@@ -296,3 +283,24 @@ class _Match:
         if row["action"] == ACCEPT:
             return SAOResponse(ResponseType.ACCEPT_OFFER, self._mechanism.state.current_offer)
         return SAOResponse(ResponseType.NO_RESPONSE, None)
+
+
+def main():
+    """Let a negotiator of NegMAS negotiate with a bot of Parlour, and return the outcome."""
+    table = game(GAME)
+    match = Match(table)
+    match.reset(seed=1)
+    agents = (
+        NegotiatorAgent(negmas.sao.AspirationNegotiator),
+        PolicyAgent(table, table.bots["aspiration-linear"](table)),
+    )
+    while not match.table.done:
+        agent = table.agents[match.turn]
+        match.submit(agent, agents[match.turn].respond(match.turn_state(agent)).action)
+    outcome = match.turn_state(table.agents[0]).outcome
+    print(outcome)
+    return outcome
+
+
+if __name__ == "__main__":
+    main()
