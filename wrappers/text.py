@@ -11,8 +11,6 @@ the rewards of every seat and decision. Models play some or all seats; bots, pol
 The adapters `parlour.wrappers.openenv` and `parlour.wrappers.verifiers` stand on it.
 """
 
-import json
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,25 +20,23 @@ from typing import Any, TypeAlias
 import msgspec
 import numpy as np
 
-from ..envs import Action, Game, Match, TurnState
+from ..envs import AllowedAction, Game, Match, TurnState
 from ..envs.core.options import number, whole
 from ..envs.core.registry import as_game
 from ..envs.core.rng import streams
+from .agents.answers import MOST_READ, spoken
+from .agents.answers import parse as parse
 from .agents.base import Agent
 from .agents.llm import LLMAgent
 from .agents.model_calls import Fault, ModelError
 from .agents.policy import PolicyAgent
-from .agents.prompt import Chat, Prompting
+from .agents.prompt import Chat, Prompting, decisions_only
 from .policies.base import LearnedPolicy, Policy
 from .policies.loading import make_policy
 
 Opponent: TypeAlias = str | Policy | Agent
 """Who plays a seat: the name of a bot, a run, a policy file or ``zoo:…``; a policy; an agent, such as an `LLMAgent`;
 or ``"self"``: a model, by the answers that `TextGame.step` takes."""
-MOST_READ = 400_000
-"""The number of characters at the end of an answer that are read."""
-MOST_OBJECTS, LONGEST_OBJECT = 1_000, 20_000
-"""The number of JSON objects at the end of an answer that are read, and of characters of each: an error costs time."""
 MOST_REPEATED = 2_000
 """The number of characters at the end of a refused answer that the next prompt repeats."""
 
@@ -129,43 +125,12 @@ def role_of(state: TurnState) -> str | None:
     return role if isinstance(role, str) else None
 
 
-def parse(text: str) -> Action:
-    """Return the action in a model's answer.
-
-    It is the last JSON object in the text that has an ``action_type`` and is in no other object, so a model may think
-    aloud before it. A text that is one word is an action type without a payload.
-
-    Raises:
-        ValueError: if there is no action in the text.
-    """
-    text = text[-MOST_READ:]
-    decoder, answer, end = json.JSONDecoder(), None, 0
-    for begin in [found.start() for found in re.finditer(r'\{\s*"', text)][-MOST_OBJECTS:]:
-        if begin < end:
-            continue  # inside the object before
-        try:
-            value, length = decoder.raw_decode(text[begin : begin + LONGEST_OBJECT])
-        except (ValueError, RecursionError):
-            continue
-        end = begin + length
-        if isinstance(value.get("action_type"), str):
-            answer = value
-    words = text.split(maxsplit=1)
-    if answer is None and len(words) == 1 and words[0].isidentifier():
-        answer = {"action_type": words[0]}
-    if answer is None:
-        raise ValueError("there is no JSON object with an action_type in the answer")
-    payload = answer.get("payload") or {}
-    if not isinstance(payload, dict):
-        raise ValueError("payload is not a JSON object")
-    return Action(answer["action_type"], payload)
-
-
 class TextGame:
     """One table for language models: `reset` and `step` return a `TextTurn`.
 
-    A refused answer (no action in it, or an illegal one) costs its agent the penalty. The agent is asked again with the
-    reason, `retries` times in a turn; then the game's safe action is played for it.
+    Of an answer, thoughts (``<think>…</think>``) are cut off, and the last action counts (see `parse`). A refused one
+    (no action in it, or an illegal one) costs its agent the penalty. The agent is asked again with the reason,
+    `retries` times in a turn; then the game's safe action is played for it. Answers send no messages.
 
     Args:
         game: the game with its options, or its name.
@@ -214,6 +179,7 @@ class TextGame:
         self._past: dict[str, list[Mapping[str, str]]] = {}  # the turns of every agent in the episode, and its answers
         self._prompt: Chat = ()
         self._state: TurnState  # of the latest turn
+        self._offers: Sequence[AllowedAction] = ()
         self._asked: Mapping[str, str] = {}
         self._refusals: list[tuple[str, str]] = []  # of the current turn: the answer, and why it was refused
 
@@ -277,26 +243,31 @@ class TextGame:
             raise ValueError("no episode runs: call reset() first")
         text = text[-MOST_READ:].encode(errors="replace").decode()  # JSON cannot hold lone surrogates
         agent, before, refused = self._acting(), match.decisions, None
+        said = spoken(text)
         fault: Fault = "unparsable"
         rewards = dict.fromkeys(self.game.agents, 0.0)
         try:
-            action = parse(text)
+            action = self.prompting.action(parse(said, self._offers))
             fault = "illegal"
-            result = match.submit(agent, self.prompting.action(action))
+            if action.action_type == "message_only":
+                raise ValueError("message_only is not offered: an answer is an action, without messages")
+            result = match.submit(agent, action)
             refused = None if result.ok else f"{result.error}: {result.error_detail}"
         except ValueError as error:
             refused = str(error)
+            if text.strip() and not said.strip():
+                fault, refused = "unfinished", "the answer has only a thought"
         replaced = False
         self.transcripts[agent].exchanges.append(Exchange(self._prompt, text, 0.0, self._state))
         if refused is not None:
             rewards[agent] += self.penalty
             self.faults[agent][fault] += 1
-            self._refusals.append((text[-MOST_REPEATED:], refused))
+            self._refusals.append((said[-MOST_REPEATED:], refused))
             replaced = len(self._refusals) > self.retries
             if replaced:
                 match.play(self.game.view.safe(match.table))
         if match.decisions != before:
-            self._past[agent] += [self._asked, {"role": "assistant", "content": text}]
+            self._past[agent] += [self._asked, {"role": "assistant", "content": said}]
             self._refusals = []
             self._gain(rewards)
         return self._turn(agent, rewards, refused, replaced=replaced)
@@ -318,7 +289,9 @@ class TextGame:
         self._state = state = match.turn_state(agent)
         prompt: list[Mapping[str, str]] = []
         if not done:
-            prompt += self.prompting.chat(self.prompting.shown(state), self._past[agent])
+            shown = self.prompting.shown(decisions_only(state))
+            self._offers = shown.allowed_actions
+            prompt += self.prompting.chat(shown, self._past[agent])
             self._asked = prompt[-1]
         for text, why in self._refusals:
             prompt += self.prompting.again(text, why)

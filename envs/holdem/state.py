@@ -14,7 +14,7 @@ class Player(Struct, kw_only=True, rename="camel", omit_defaults=True):
     name: Annotated[str | None, about("by which the player is called")] = ""
     stack: Annotated[int, about("chips behind")]
     bet: Annotated[int, about("chips put in on this street")] = -1
-    committed: Annotated[int, about("chips put in in this hand; by default the bet")] = -1
+    committed: Annotated[int, about("chips put in in this hand; where left out, the bet")] = -1
     folded: Annotated[bool, about("gave up the hand; left out where false")] = False
     all_in: Annotated[bool, about("in the hand with no chips behind; left out where false")] = False
     cards: Annotated[list[str] | None, about("own cards, and at the end shown ones; left out where not seen")] = []
@@ -67,14 +67,14 @@ class HoldemState(GameState, kw_only=True, rename="camel"):
     hands: Annotated[int, about("per episode; 1 at a live table, where every hand is an episode")] = 1
     phase: Annotated[str, about("waiting, preflop, flop, turn, river, showdown or ended")]
     board: Annotated[list[str], about("the cards on the board")]
-    pot: Annotated[int, about("all chips put in; by default (−1) what the players have committed")] = -1
+    pot: Annotated[int, about("all chips put in; where left out, what the players have committed")] = -1
     players: Annotated[list[Player], about("by seat")]
     dealer: Annotated[int, about("the seat of the button")]
     turn: Annotated[int | None, about("the seat to act")] = None
     last: Annotated[LastAction | None, about("the latest action")] = None
     actions: Annotated[list[Offer], about("what the observer may do")] = field(default_factory=list)
-    to_call: Annotated[int, about("chips that a call costs, 0 out of turn; by default (−1) what the bets say")] = -1
-    small_blind: Annotated[int, about("in chips; by default half the big blind")] = -1
+    to_call: Annotated[int, about("chips that a call costs, 0 out of turn; where left out, what the bets say")] = -1
+    small_blind: Annotated[int, about("in chips; where left out, half the big blind")] = -1
     big_blind: Annotated[int, about("in chips")]
     ante: Annotated[int, about("in chips")] = 0
     history: Annotated[list[HistoryEntry], about("the actions of the hand in order")] = field(default_factory=list)

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+from functools import partial
 from types import SimpleNamespace
 
 import endpoint
@@ -13,6 +14,7 @@ from parlour import envs
 from parlour.envs import Action, AgentResponse
 from parlour.training.commands.arguments import PromptArguments
 from parlour.wrappers.agents import language_model
+from parlour.wrappers.agents.answers import last_choice
 from parlour.wrappers.agents.language_model import Model
 from parlour.wrappers.agents.llm import LLMAgent
 from parlour.wrappers.agents.model_calls import ModelCall, ModelError
@@ -24,6 +26,7 @@ library("openai")
 BARGAINING = envs.game("bargaining")
 CHAT = [{"role": "user", "content": "Well?"}]
 SCHEMA = {"type": "object", "properties": {"targetId": {"enum": ["p2"]}}, "required": ["targetId"]}
+TARGET = partial(last_choice, key="targetId")
 
 
 def run(main, within=120):
@@ -81,7 +84,7 @@ def test_connections_are_kept_while_the_event_loop_runs_and_closed_with_it():
     async def main():
         async with endpoint.endpoint(answer) as (url, _):
             for one in (model(url), model(url)):
-                await one.choose(CHAT, SCHEMA)
+                await one.choose(CHAT, SCHEMA, TARGET)
                 await read(one.stream(CHAT))
                 clients.append(await one._client())
 
@@ -96,7 +99,7 @@ def test_connections_are_kept_while_the_event_loop_runs_and_closed_with_it():
 def test_a_choice_is_constrained_by_its_schema():
     async def main():
         async with endpoint.endpoint(endpoint.talking()) as (url, asked):
-            return await model(url).choose(CHAT, SCHEMA), asked
+            return await model(url).choose(CHAT, SCHEMA, TARGET), asked
 
     answer, asked = run(main())
     assert answer == {"targetId": "p2"}
@@ -111,7 +114,7 @@ def test_an_endpoint_without_schemas_is_asked_in_words():
 
     async def main():
         async with endpoint.endpoint(answer) as (url, asked):
-            return await model(url).choose(CHAT, SCHEMA), asked
+            return await model(url).choose(CHAT, SCHEMA, TARGET), asked
 
     chosen, asked = run(main())
     assert chosen == {"targetId": "p2"}
@@ -126,10 +129,10 @@ def test_what_does_not_fit_is_asked_for_again_with_the_reason():
 
     async def main():
         async with endpoint.endpoint(answer) as (url, asked):
-            return await model(url).choose(CHAT, SCHEMA), asked
+            return await model(url).choose(CHAT, SCHEMA, TARGET), asked
 
     chosen, asked = run(main())
-    assert chosen == {"targetId": "p2"} and "not a JSON" in asked[1][0]["messages"][-1]["content"]
+    assert chosen == {"targetId": "p2"} and "no JSON object" in asked[1][0]["messages"][-1]["content"]
 
 
 @pytest.mark.parametrize("kind", endpoint.MISBEHAVIOURS)
@@ -139,7 +142,7 @@ def test_every_misbehaviour_is_one_error_in_time(kind, monkeypatch):
     async def main():
         async with endpoint.endpoint(endpoint.MISBEHAVIOURS[kind]) as (url, asked):
             errors = []
-            for ask in (lambda m: read(m.stream(CHAT)), lambda m: m.choose(CHAT, SCHEMA)):
+            for ask in (lambda m: read(m.stream(CHAT)), lambda m: m.choose(CHAT, SCHEMA, TARGET)):
                 if (kind, len(errors)) == ("slow in the middle", 1):
                     continue
                 with pytest.raises(ModelError) as error:
@@ -158,7 +161,7 @@ def test_every_misbehaviour_is_one_error_in_time(kind, monkeypatch):
 
 def test_nobody_at_the_endpoint():
     with pytest.raises(ModelError, match="it cannot be reached"):
-        run(model("http://127.0.0.1:9/v1", retries=0).choose(CHAT, SCHEMA))
+        run(model("http://127.0.0.1:9/v1", retries=0).choose(CHAT, SCHEMA, TARGET))
 
 
 def first_turn(game):
@@ -279,7 +282,7 @@ def test_no_problem_and_no_fact_of_a_model_names_the_password_of_its_url():
     url = "http://ann:sesame@127.0.0.1:9/v1?key=sesame"
     call = ModelCall()
     with pytest.raises(ModelError) as error:
-        run(Model(name="stub", base_url=url.partition("?")[0], retries=0).choose(CHAT, SCHEMA, call=call))
+        run(Model(name="stub", base_url=url.partition("?")[0], retries=0).choose(CHAT, SCHEMA, TARGET, call=call))
     for text in (str(error.value), str(call.problem)):
         assert "127.0.0.1:9/v1" in text and "sesame" not in text
     facts = PromptArguments(model="stub", llm_url=url).facts()
@@ -299,7 +302,7 @@ def test_an_address_without_http_or_with_a_query_is_refused(url, monkeypatch):
 def test_a_program_writes_no_request_with_its_url_into_its_log(tmp_path):
     def ask(url):
         with program_log(file=tmp_path / "program.log"):
-            run(model(url.replace("//", "//ann:sesame@")).choose(CHAT, SCHEMA))
+            run(model(url.replace("//", "//ann:sesame@")).choose(CHAT, SCHEMA, TARGET))
             logging.getLogger("somebody").info("asked")
 
     served(endpoint.talking(), ask)
@@ -314,7 +317,7 @@ def test_an_answer_with_odd_token_counts_counts(size):
         return web.Response(text=json.dumps({**endpoint.said('{"targetId": "p2"}'), "usage": usage}))
 
     call = ModelCall()
-    chosen, _ = served(answer, lambda url: run(model(url).choose(CHAT, SCHEMA, call=call)))
+    chosen, _ = served(answer, lambda url: run(model(url).choose(CHAT, SCHEMA, TARGET, call=call)))
     assert chosen == {"targetId": "p2"} and (call.input_size, call.output_size) == (None, 7)
 
 
@@ -334,7 +337,7 @@ def test_what_an_endpoint_does_is_told_in_words(body, words):
 
     def ask(url):
         with pytest.raises(ModelError, match=f"^stub( at http://127.0.0.1:[0-9]+/v1)?: {words}$"):
-            run(model(url, retries=0).choose(CHAT, SCHEMA))
+            run(model(url, retries=0).choose(CHAT, SCHEMA, TARGET))
 
     served(answer, ask)
 
@@ -343,7 +346,7 @@ def test_seconds_have_two_digits():
     async def main():
         async with endpoint.endpoint(endpoint.slow) as (url, _):
             with pytest.raises(ModelError, match=r"within 0\.29 s \(--llm-timeout\)"):
-                await model(url, timeout=0.287799).choose(CHAT, SCHEMA)
+                await model(url, timeout=0.287799).choose(CHAT, SCHEMA, TARGET)
 
     run(main())
 

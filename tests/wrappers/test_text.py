@@ -135,7 +135,7 @@ def test_the_pot_comes_to_the_model_when_an_opponent_folds_and_faults_are_counte
     table.reset(seed=1)
     table.step("I do not know")
     table.step("fly")
-    assert table.faults["player_0"] == {"unparsable": 1, "illegal": 1} and not table.faults["player_1"]
+    assert table.faults["player_0"] == {"unparsable": 2} and not table.faults["player_1"]
     for wrong in ({"player_2": "random"}, {"player_0": "random", "player_1": "random"}, {"player_0": "nobody"}):
         with pytest.raises(ValueError, match=r"player_|nobody"):
             TextGame("kuhn", opponents=wrong)

@@ -28,7 +28,7 @@ from ...envs.core.turn_state import ActionResult, TurnState
 from ...wrappers.agents.language_model import MOST_TOKENS, Model
 from ...wrappers.agents.llm import LLMAgent
 from ...wrappers.agents.model_calls import Fault, ModelCall, ModelError
-from ...wrappers.agents.prompt import Chat, Prompting
+from ...wrappers.agents.prompt import Chat, Prompting, decisions_only
 from .exact import Floats, Tree
 
 SAMPLES = 20
@@ -173,9 +173,7 @@ class Survey:
     def _question(self, number: int, past: Chat) -> Question:
         tree, skin = self.tree, self.prompting.disguise
         table, game = tree.tables[number], tree.game
-        state = game.turn_state(table, int(tree.seat[number]))
-        state.allowed_actions = [one for one in state.allowed_actions if one.action_type != "message_only"]
-        state = self.prompting.shown(state)
+        state = self.prompting.shown(decisions_only(game.turn_state(table, int(tree.seat[number]))))
         chat, legal = self._asking.chat(state, past), np.flatnonzero(tree.masks[number]).tolist()
         actions = [game.view.encode(table, index).action for index in legal]
         shown = actions if skin is None else [skin.disguised(action) for action in actions]

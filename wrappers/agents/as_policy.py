@@ -12,6 +12,7 @@ from ...envs.core.turn_state import ActionResult, AgentResponse, TurnState
 from .base import Agent
 from .llm import LLMAgent, finished
 from .model_calls import ModelError, ModelStatistics
+from .prompt import decisions_only
 
 FAILURES = 5
 """Requests in a row that may fail beside those that are under way; then the endpoint is asked no more."""
@@ -77,8 +78,7 @@ class AgentsAsPolicy:
 
         async def respond(row: int) -> AgentResponse | None:
             seat = int(tables[row].turn)
-            state = self.game.turn_state(tables[row], seat, match_id=f"{row}")
-            state.allowed_actions = [one for one in state.allowed_actions if one.action_type != "message_only"]
+            state = decisions_only(self.game.turn_state(tables[row], seat, match_id=f"{row}"))
             agent = self._agent(row, seat)
             if not isinstance(agent, LLMAgent):
                 return agent.respond(state)

@@ -11,13 +11,15 @@ import logging
 import math
 import os
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from ...envs.core.installed import install
+from .answers import Spoken, spoken
 from .model_calls import Fault, ModelCall, ModelError
 from .prompt import Chat as Chat
 
@@ -36,6 +38,7 @@ MOST_BYTES = 2**22
 """Most bytes of a reply, and most characters of a stream; thoughts of a model are among them."""
 MOST_STREAMED = 2**24
 """Most bytes of a stream: of a token it has some hundreds."""
+REFUSED = "refused by the endpoint"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,18 +91,22 @@ class Model:
         """The endpoint's URL, without a password."""
         return without_secrets(self.base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI)
 
-    async def stream(self, chat: Chat, call: ModelCall | None = None) -> AsyncGenerator[str, None]:
-        """Return the model's text, chunk by chunk.
+    async def stream(
+        self, chat: Chat, call: ModelCall | None = None, *, held: bool = False
+    ) -> AsyncGenerator[str, None]:
+        """Return the model's text without its thoughts, chunk by chunk.
 
         Args:
             chat: the conversation.
             call: the statistics, which are filled in.
+            held: whether nothing is returned before the end, as a thought may have no beginning (see `Spoken`).
 
         Raises:
             ModelError: if there is no text, or the stream breaks off.
         """
         said, call = False, call or ModelCall()
         call.prompt, call.tries = chat, 1
+        reader, cut, thought = Spoken(), False, False
         async with _as_model_error(self, call):
             client = await self._client()
             # The timeout covers the wait for the model, not the time of the consumer.
@@ -116,27 +123,52 @@ class Model:
                     for choice in part.choices[:1]:
                         if getattr(choice.delta, "refusal", None):
                             raise ModelError(f"{self.name} refuses: {choice.delta.refusal[:200]}", "refused")
+                        cut = cut or choice.finish_reason == "length"
+                        thought = thought or _thinks(choice.delta)
                         if choice.delta.content:
-                            said = said or bool(choice.delta.content.strip())
                             call.text += choice.delta.content
                             if len(call.text) > MOST_BYTES:
                                 raise ModelError(
                                     f"{self.name} writes more than {MOST_BYTES:,} characters", "unparsable"
                                 )
-                            yield choice.delta.content
+                            new = reader.take(choice.delta.content)
+                            said = said or bool(new.strip())
+                            if new and not held:
+                                yield new
+            new = reader.take("", last=True)
+            said = bool(reader.text.strip()) and not (held and cut)
+            if cut and said:
+                call.faults.append("unfinished")
+                logger.warning("%s: %s", self.name, self._ended())
+            elif cut or (not said and (thought or call.text.strip())):
+                raise ModelError(f"{self.name}: {self._ended() if cut else self._only_thought()}", "unfinished")
             if not said:
                 raise ModelError(f"{self.name} gave an empty answer", "unparsable")
+            if held or new:
+                yield reader.text if held else new
+
+    def _ended(self) -> str:
+        return f"its answer ended at {self.max_tokens} tokens: allow more (--max-tokens)"
+
+    def _only_thought(self) -> str:
+        return f"its answer has only a thought: allow more than {self.max_tokens} tokens (--max-tokens)"
 
     async def choose(
-        self, chat: Chat, schema: Mapping[str, Any], fits: Any = None, call: ModelCall | None = None
+        self,
+        chat: Chat,
+        schema: Mapping[str, Any],
+        read: Callable[[str], Mapping[str, Any]],
+        fits: Callable[[Any], None] = lambda answer: None,
+        call: ModelCall | None = None,
     ) -> Any:
-        """Return an answer as parsed JSON.
+        """Return what `read` finds in an answer.
 
         Args:
             chat: the conversation.
             schema: the JSON schema of the answer. The endpoint is asked to constrain the model to it; if it cannot, the
                 schema is a part of the prompt.
-            fits: called with the answer; raises ValueError if the answer is wrong. The model is then asked again.
+            read: returns the choice in an answer without thoughts; raises ValueError if there is none.
+            fits: called with the choice; raises ValueError if it is wrong. The model is then asked again.
             call: the statistics, which are filled in.
 
         Raises:
@@ -150,23 +182,25 @@ class Model:
                 call.prompt, call.tries = chat, call.tries + 1
                 async with asyncio.timeout_at(end):
                     try:
-                        text = await self._ask(client, call, schema, constrained)
+                        reply = await self._ask(client, call, schema, constrained)
                     except _Unconstrained:
                         constrained = False
-                        text = await self._ask(client, call, schema, constrained)
-                call.text = text
-                fault: Fault = "unparsable"
+                        reply = await self._ask(client, call, schema, constrained)
+                text = self._text(reply, call)
+                fault: Fault = "unfinished"
                 try:
-                    answer = _json(text)
+                    text = self._finished(reply, text)
+                    fault = "unparsable"
+                    answer = read(text)
                     fault = "illegal"
-                    if fits is not None:
-                        fits(answer)
+                    fits(answer)
                     return answer
                 except ValueError as error:
                     problem = str(error)
                     call.faults.append(fault)
                     again = f"That will not do: {problem[:300]}. Answer with nothing but the JSON object."
-                    chat = [*chat, {"role": "assistant", "content": text[:500]}, {"role": "user", "content": again}]
+                    shown = spoken(text)[:500] or "…"
+                    chat = [*chat, {"role": "assistant", "content": shown}, {"role": "user", "content": again}]
             raise ModelError(f"{self.name} gave no answer that fits: {problem}", call.faults.pop())
 
     async def first_token(self, chat: Chat, call: ModelCall) -> tuple[str, list[tuple[str, float]] | None]:
@@ -185,10 +219,9 @@ class Model:
                 reply = await _send(client, call, logprobs=True, top_logprobs=MOST_TOKENS, **settings)
             except library().BadRequestError:
                 reply = await _send(client, call, **settings)
-            call.text = self._text(reply, call)
-            return call.text, _likely_tokens(reply)
+            return self._text(reply, call), _likely_tokens(reply)
 
-    async def _ask(self, client: "AsyncOpenAI", call: ModelCall, schema: Mapping[str, Any], constrained: bool) -> str:
+    async def _ask(self, client: "AsyncOpenAI", call: ModelCall, schema: Mapping[str, Any], constrained: bool) -> Any:
         settings = self._settings(call.prompt)
         if constrained:
             wanted = {"name": "answer", "schema": schema, "strict": True}
@@ -197,12 +230,20 @@ class Model:
             words = f"Answer with one JSON object and nothing else. Its JSON schema: {json.dumps(schema)}"
             settings["messages"] = [*settings["messages"], {"role": "user", "content": words}]
         try:
-            reply = await _send(client, call, **settings)
+            return await _send(client, call, **settings)
         except library().BadRequestError:
             if constrained:
                 raise _Unconstrained from None
             raise
-        return self._text(reply, call)
+
+    def _finished(self, reply: Any, text: str) -> str:
+        """Return an answer without its thoughts; raise ValueError if it ended too early."""
+        choice, said = reply.choices[0], spoken(text)
+        if getattr(choice, "finish_reason", None) == "length":
+            raise ValueError(self._ended())
+        if not said.strip() and (text.strip() or _thinks(choice.message)):
+            raise ValueError(self._only_thought())
+        return said
 
     def _text(self, reply: Any, call: ModelCall) -> str:
         call.count(getattr(reply, "usage", None))
@@ -214,7 +255,8 @@ class Model:
         content = choice.content
         if not isinstance(content, str | None):
             raise ModelError(f"{self.name} answers with a {type(content).__name__} in place of text", "unparsable")
-        return content or ""
+        call.text = content or ""
+        return call.text
 
     def _settings(self, chat: Chat) -> dict[str, Any]:
         return {
@@ -250,8 +292,13 @@ class Model:
 _clients: "dict[asyncio.AbstractEventLoop, dict[Any, tuple[AsyncOpenAI, AsyncGenerator[AsyncOpenAI, None]]]]" = {}
 
 
+_status: ContextVar[int | None] = ContextVar("status", default=None)
+"""The latest error status of this call, which the library may be waiting to ask after again."""
+
+
 async def _limit(response: Any) -> None:
     """Limit what the library reads, and keeps, of a reply; close one that is an error: its status says enough."""
+    _status.set(response.status_code if response.is_error else None)
     if response.is_error:
         await response.aclose()
         return
@@ -277,6 +324,11 @@ async def _held(client: "AsyncOpenAI") -> "AsyncGenerator[AsyncOpenAI, None]":
     finally:
         _clients.pop(asyncio.get_running_loop(), None)
         await client.close()
+
+
+def _thinks(message: Any) -> bool:
+    """Return whether a message, or a part of one, has a thought in a field of its own."""
+    return any(getattr(message, name, None) for name in ("reasoning_content", "reasoning"))
 
 
 class _Unconstrained(Exception):
@@ -323,6 +375,7 @@ async def _as_model_error(model: Model, call: ModelCall) -> AsyncIterator[None]:
     """
     clock = asyncio.get_running_loop().time
     began = clock()
+    _status.set(None)
     try:
         async with _named(model):
             yield
@@ -346,6 +399,8 @@ async def _named(model: Model) -> AsyncIterator[None]:
     except (ModelError, ImportError):
         raise
     except TimeoutError:
+        if (status := _status.get()) is not None:
+            raise ModelError(f"{model.name} at {model.where}: {REFUSED}: HTTP {status}", "failed") from None
         limit = f"{float(f'{model.timeout:.2g}'):g} s (--llm-timeout)"
         raise ModelError(f"{model.name} gave no answer within {limit}", "late") from None
     except Exception as error:  # errors of the library, of its dependencies, or of an unusual endpoint
@@ -356,7 +411,7 @@ async def _named(model: Model) -> AsyncIterator[None]:
 def _in_words(error: Exception) -> str:
     """Return what an endpoint did, from an error of a request to it."""
     if (status := getattr(error, "status_code", None)) is not None:
-        return f"HTTP {status}"
+        return f"{REFUSED}: HTTP {status}"
     if isinstance(error, library().APIConnectionError):
         return "it cannot be reached: start its server, or give its URL (--llm-url)"
     if isinstance(error, library().APIError):
@@ -381,16 +436,3 @@ def _likely_tokens(reply: Any) -> list[tuple[str, float]] | None:
     except (AttributeError, LookupError, TypeError, ValueError, OverflowError):
         return None
     return likely if 0 < total < 1.001 else None
-
-
-def _json(text: str) -> Any:
-    """Return the JSON object in a text: the whole text, or the part from the first brace to the last.
-
-    Raises:
-        ValueError: if there is none.
-    """
-    start, end = text.find("{"), text.rfind("}")
-    try:
-        return msgspec.json.decode(text[start : end + 1])
-    except (msgspec.DecodeError, RecursionError, UnicodeError):
-        raise ValueError("it is not a JSON object") from None

@@ -4,10 +4,12 @@ import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
 from ...envs.core.game import Game
 from ...envs.core.turn_state import Action, AgentResponse, AllowedAction, MessageIntent, MessageScope, TurnState
+from .answers import last_action, spoken
 from .base import Agent
 from .language_model import Model, library, logger
 from .model_calls import ModelCall, ModelError, ModelStatistics
@@ -125,7 +127,7 @@ class LLMAgent:
         finally:
             self.statistics.count(call, self.model.prices)
         if self.prompting.conversation:
-            self._past += [chat[-1], {"role": "assistant", "content": call.text}]
+            self._past += [chat[-1], {"role": "assistant", "content": spoken(call.text)}]
             del self._past[: -2 * self.prompting.turns]
         return response
 
@@ -145,22 +147,18 @@ class LLMAgent:
             raise ModelError(f"{state.agent_id} has no legal action")
 
         def fits(answer: Any) -> None:
-            if not isinstance(answer, dict) or answer.get("action_type") not in offers:
+            if answer["action_type"] not in offers:
                 listed = f"one of {', '.join(offers)}" if self.prompting.legal else "legal now"
                 raise ValueError(f"action_type must be {listed}")
-            payload = answer.get("payload", {})
-            if not isinstance(payload, dict):
-                raise ValueError("payload must be an object")
-            if problem := violation(payload, offers[answer["action_type"]].payload_schema):
+            if problem := violation(answer["payload"], offers[answer["action_type"]].payload_schema):
                 raise ValueError(problem if self.prompting.legal else "the payload is not legal now")
 
         seconds = self.model.timeout if self._seconds is None else min(self.model.timeout, self._seconds)
-        answer = await replace(self.model, timeout=seconds).choose(
-            chat, self._schema(state.allowed_actions), fits, call
-        )
+        schema, read = self._schema(state.allowed_actions), partial(last_action, offers=state.allowed_actions)
+        answer = await replace(self.model, timeout=seconds).choose(chat, schema, read, fits, call)
         said = answer.get("say") if self._talks else None
         messages = [MessageIntent(MessageScope.PUBLIC, said[:300])] if isinstance(said, str) and said.strip() else []
-        action = self.prompting.action(Action(answer["action_type"], answer.get("payload", {})))
+        action = self.prompting.action(Action(answer["action_type"], answer["payload"]))
         return AgentResponse(action, messages)
 
     def _schema(self, offers: Sequence[AllowedAction]) -> dict[str, Any]:

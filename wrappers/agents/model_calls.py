@@ -7,18 +7,19 @@ from typing import Any, Literal, Self, get_args
 
 from .prompt import Chat
 
-Fault = Literal["illegal", "unparsable", "late", "refused", "failed"]
-"""What is wrong with an answer: it is not legal; it is no JSON, or empty; there is none in time; the model refuses; the
-endpoint fails."""
+Fault = Literal["illegal", "unparsable", "unfinished", "late", "refused", "failed"]
+"""What is wrong with an answer: it is not legal; there is no choice in it; it ended at the most tokens, or has only a
+thought; there is none in time; the model refuses; the endpoint fails."""
 
 COLUMNS = {
     "decisions": "turns for which the model was asked",
     "replaced": "turns without a usable answer; the game's safe action was played",
     "illegal": "answers that are no legal action, those that were corrected included",
-    "unparsable": "answers that are no JSON, or empty, those that were corrected included",
+    "unparsable": "answers with no choice in them, or empty, those that were corrected included",
+    "unfinished": "answers that ended at --max-tokens, or have only a thought, those that were corrected included",
     "late": "answers that came after the time for one (20 s without a clock, or --llm-timeout)",
     "refused": "answers in which the model declines",
-    "failed": "requests that the endpoint did not answer",
+    "failed": "requests that the endpoint refused, as with HTTP 401 or 500, or did not answer",
     "retries": "requests that were sent again after an error or a lost connection, not for a usable answer",
     "tokens in": "tokens sent, as the endpoint counts them",
     "tokens out": "tokens received",
@@ -29,7 +30,7 @@ COLUMNS = {
 
 
 class ModelError(Exception):
-    """The model gave no usable answer: it was not reached, was late, refused, or did not write JSON.
+    """The model gave no usable answer: it was not reached, was late, refused, or wrote no choice.
 
     Attributes:
         fault: which of these it was.
@@ -46,7 +47,7 @@ class ModelCall:
 
     Attributes:
         prompt: the last conversation sent.
-        text: the last text of the model.
+        text: the last text of the model, its thoughts included.
         seconds: the time from the request to the end of the answer.
         tries: number of answers requested.
         retries: number of requests sent again after an error or a lost connection.
@@ -116,7 +117,7 @@ class ModelStatistics:
     @classmethod
     def of(cls, row: Mapping[str, float]) -> Self:
         """Return the numbers that `row` returned."""
-        faults = Counter[Fault]({name: int(row[name]) for name in get_args(Fault)})
+        faults = Counter[Fault]({name: int(row.get(name, 0)) for name in get_args(Fault)})
         whole = {name: int(row[name]) for name in ("decisions", "replaced", "retries")}
         sizes = {"input_size": int(row["tokens in"]), "output_size": int(row["tokens out"])}
         return cls(**whole, **sizes, faults=faults, seconds=row["s/decision"] * row["decisions"], cost=row["cost"])

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from ...envs.core.game import Game
-from ...envs.core.how_to_play import how_to_play
+from ...envs.core.how_to_play import MESSAGE_ONLY, how_to_play
 from ...envs.core.turn_state import Action, AllowedAction, TurnState
 from .skins import Skin
 from .state_text import compact, in_words, offer_in_words
@@ -71,6 +71,12 @@ def load_texts(kind: type[Texts], package: str, path: str | PathLike[str] | None
     except (msgspec.MsgspecError, ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{where}: {error}") from None
     return prompts
+
+
+def decisions_only(state: TurnState) -> TurnState:
+    """Return a state without the offer of `message_only`, for players whose messages nobody reads."""
+    offers = [offer for offer in state.allowed_actions if offer.action_type != "message_only"]
+    return msgspec.structs.replace(state, allowed_actions=offers)
 
 
 def load_prompts(path: str | PathLike[str] | None = None) -> Prompts:
@@ -137,6 +143,10 @@ class Prompting:
         """The rules in words, in disguise where there is one."""
         return "" if self.game is None else self.text(how_to_play(self.game))
 
+    @cached_property
+    def _rules_of_decisions(self) -> str:
+        return "" if self.game is None else self.text(how_to_play(self.game).replace(f"\n\n{MESSAGE_ONLY}", ""))
+
     def text(self, text: str) -> str:
         """Return a text about the game as the model is shown it."""
         return text if self.disguise is None else self.disguise.text(text)
@@ -156,7 +166,9 @@ class Prompting:
             state: the agent's TurnState, as it is `shown`.
             past: its earlier turns and answers; they are left out without `conversation`.
         """
-        values = {"agent": state.agent_id, "game": state.game_id, "rules": self.rules, "problem": ""}
+        waits = any(self.action(Action(one.action_type)).action_type == "message_only" for one in state.allowed_actions)
+        rules = self.rules if waits else self._rules_of_decisions
+        values = {"agent": state.agent_id, "game": state.game_id, "rules": rules, "problem": ""}
         values["answer"] = self.prompts.answer
         words = f"{fill(self.prompts.system, state='', **values)} {self.instructions}".rstrip()
         system = {"role": "system", "content": words}

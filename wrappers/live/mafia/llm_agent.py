@@ -11,6 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from ...agents.answers import Spoken, last_choice
 from ...agents.language_model import Chat, Model, library
 from ...agents.model_calls import ModelCall, ModelError, ModelStatistics
 from ...agents.prompt import fill, load_texts
@@ -120,31 +121,35 @@ class MafiaLLMAgent:
         self._past: deque[str] = deque(maxlen=history)
         self._game = ""
         self._private: PrivateInfo | None = None
+        self._held = True
 
     async def think(self, context: GameState, private_info: PrivateInfo) -> AsyncIterator[str]:
         """See `AgentPolicy`."""
         self._remember_private(private_info)
         thought: list[str] = []
+        call = self._call()
         try:
-            async for chunk in self.model.stream(self._chat(context, self.prompts.think), self._call()):
+            async for chunk in self.model.stream(self._chat(context, self.prompts.think), call):
                 thought.append(chunk)
                 yield chunk
+            self._learn(call)
         except ModelError as error:
             self._replace(context, "think", error, own=bool(thought))
         self._remember(context, "I thought", "".join(thought))
 
     async def say(self, context: GameState, public_info: PublicInfo) -> AsyncIterator[str]:
-        """See `AgentPolicy`; at most five sentences."""
+        """See `AgentPolicy`; at most five sentences, and no thoughts of the model."""
         said: list[str] = []
-        cut = SentenceLimit()
+        cut, call = SentenceLimit(), self._call()
         try:
-            async for chunk in self.model.stream(self._chat(context, self.prompts.say), self._call()):
-                part = cut.take(chunk)
+            async for chunk in self.model.stream(self._chat(context, self.prompts.say), call, held=self._held):
+                part = cut.take(chunk if said else chunk.lstrip())
                 if part:
                     said.append(part)
                     yield part
                 if cut.full:
                     break
+            self._learn(call)
         except ModelError as error:
             self._replace(context, "say", error, own=bool(said))
             if not said:
@@ -187,16 +192,38 @@ class MafiaLLMAgent:
             self.statistics.count(call, self.model.prices)
         return calls
 
+    def _learn(self, call: ModelCall) -> None:
+        """Say nothing before its end while thoughts may have no beginning: that shows in an answer that has ended."""
+        reader = Spoken()
+        reader.take(call.text, last=True)
+        self._held = reader.began_inside or (self._held and bool(call.faults))
+
     async def _choose(self, context: GameState, ask: str, targets: Sequence[str | None], **values: str) -> Any:
         """Return the model's choice of a target.
 
         Raises:
             ModelError: if the model fails.
         """
-        schema = _schema(targets)
         # A token is a character or more, so that the longest legal answer fits.
-        schema["properties"]["reason"] = {"type": "string", "maxLength": min(REASON, self.model.max_tokens // 2)}
-        return await self.model.choose(self._chat(context, ask, **values), schema, _one_of(targets), self._call())
+        reason = {"type": "string", "maxLength": min(REASON, self.model.max_tokens // 2)}
+        schema = {
+            "type": "object",
+            "properties": {"targetId": {"enum": list(targets)}, "reason": reason},
+            "required": ["targetId"],
+            "additionalProperties": False,
+        }
+
+        def named(words: str) -> Any:
+            return next(({"targetId": one} for one in targets if words == (one or "null")), None)
+
+        def read(text: str) -> Any:
+            return last_choice(text, "targetId", named)
+
+        def fits(answer: Any) -> None:
+            if answer["targetId"] not in targets:
+                raise ValueError(f"targetId must be one of {', '.join(map(str, targets))}")
+
+        return await self.model.choose(self._chat(context, ask, **values), schema, read, fits, self._call())
 
     def _call(self) -> ModelCall:
         """Begin a call of the model. Until it fails, the answer is its own."""
@@ -241,23 +268,6 @@ class MafiaLLMAgent:
 def _reason(answer: Any) -> str | None:
     reason = answer.get("reason")
     return reason[:REASON] if isinstance(reason, str) and reason else None
-
-
-def _schema(targets: Any) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": {"targetId": {"enum": list(targets)}},
-        "required": ["targetId"],
-        "additionalProperties": False,
-    }
-
-
-def _one_of(targets: Any) -> Any:
-    def fits(answer: Any) -> None:
-        if not isinstance(answer, dict) or "targetId" not in answer or answer["targetId"] not in targets:
-            raise ValueError(f"targetId must be one of {', '.join(map(str, targets))}")
-
-    return fits
 
 
 def _in_words(agent_id: str, context: GameState, private: PrivateInfo | None, roles: dict[str, str]) -> str:
