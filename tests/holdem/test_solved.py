@@ -43,7 +43,8 @@ def some_tables():
 
 @pytest.fixture(autouse=True)
 def quick_tables(monkeypatch, tmp_path):
-    monkeypatch.setattr(public_game, "equity_tables", some_tables)
+    for module in (public_game, solved):
+        monkeypatch.setattr(module, "equity_tables", some_tables)
     monkeypatch.setattr(solved, "cached", lambda: [tmp_path])
     monkeypatch.setattr(solved, "computed_worth", lambda board: some_tables().flops[0])
 

@@ -28,14 +28,27 @@ from mafia_players import (
     warnings,
 )
 from parlour.envs import game
+from parlour.wrappers.live.mafia import host_session
 from parlour.wrappers.live.mafia import messages as wire
 from parlour.wrappers.live.mafia.host import MafiaHost
+from parlour.wrappers.live.mafia.host_calls import DueCall
 from parlour.wrappers.live.mafia.hosted_match import HostedMatch
 from parlour.wrappers.live.mafia.match_report import EventFeed
 from parlour.wrappers.live.mafia.threaded_agent import ThreadedAgent
 from parlour.wrappers.logs import match_log, recorder
 
 pytestmark = pytest.mark.usefixtures("compiled_mafia")  # before any clock runs
+
+
+@pytest.fixture
+def only_p1_and_p2_have_a_clock(monkeypatch):
+    """Seats whose agents are in order have a minute, so that a slow machine costs them no answer."""
+
+    def due(number, seat, method, seconds, characters):
+        return DueCall(number, seat, method, seconds if seat < 2 else 60.0, characters)
+
+    monkeypatch.setattr(host_session, "DueCall", due)
+
 
 TEAMS = {"mafia": "mafia", "doctor": "town", "sheriff": "town", "villager": "town"}
 
@@ -170,6 +183,7 @@ def test_all_voters_are_called_at_once(method):
     assert barriers and not [fault for fault in result.faults if fault.method in ("think", "vote")]
 
 
+@pytest.mark.usefixtures("only_p1_and_p2_have_a_clock")
 def test_a_stream_that_goes_on_when_its_time_is_up_is_cut_off():
     class GoesOn(Plain):
         async def think(self, context, private_info):
@@ -244,6 +258,7 @@ BAD = {
 }
 
 
+@pytest.mark.usefixtures("only_p1_and_p2_have_a_clock")
 @pytest.mark.parametrize("kind", BAD)
 def test_a_match_goes_on_whatever_an_agent_does(kind, caplog):
     async def main():
@@ -310,6 +325,7 @@ class Hostile(Plain):
         raise ValueError("\ud800\x1b[2J\nVOTE_CAST")
 
 
+@pytest.mark.usefixtures("only_p1_and_p2_have_a_clock")
 @pytest.mark.parametrize("role", ["any", "mafia"])
 @pytest.mark.parametrize("apart", [False, True])
 def test_what_cannot_be_written_costs_only_its_own_answers(role, apart, tmp_path, caplog):
