@@ -2,7 +2,8 @@
 
 A page is its hand-written beginning (``games/intro/<game>.md``) and what the code says: options from the signature and
 docstring of `game`, actions from `View.action_ranges` and the schemas of a played episode, the observation from its
-`Layout`, the wire from the messages' types. A test compares the committed pages with these.
+`Layout`, the wire from the messages' types. A test compares the committed pages with these. The
+site's reference has the rest (`details`), which is not committed.
 """
 
 import inspect
@@ -23,7 +24,6 @@ from parlour.envs import GAMES, Game, GameState, find, how_to_play
 from parlour.envs.core.how_to_play import FIELDS
 from parlour.envs.phases import view as phases_view
 from parlour.envs.render.svg import HEIGHT, WIDTH
-from parlour.training import load_config
 from parlour.zoo import span
 from settings import settings_page
 from wires import rows_of, wire
@@ -177,32 +177,71 @@ def page(game_id: str) -> str:
     """Return the page of a game."""
     name = game_id.partition("-")[0]
     game = find(game_id)()
-    heading, _, intro = (DOCS / "games" / "intro" / f"{name}.md").read_text(encoding="utf-8").strip().partition("\n")
+    intro = (DOCS / "games" / "intro" / f"{name}.md").read_text(encoding="utf-8").strip()
+    head, *notes = re.split(r"^(?=## )", intro, flags=re.MULTILINE)
+    heading, _, told = head.strip().partition("\n")
     parts = [
         f"<!-- Written by docs/games.py from intro/{name}.md and the code: change those, then `make docs`. -->",
         heading,
         f"![A match of {heading.removeprefix('# ')}, with all hidden information]({name}.svg)",
+        told.strip(),
         glance(game_id),
-        intro.strip(),
         rules(game),
-        f"## Options\n\n`{name}_{game.encoder}.env(**options)`. A value out of its range is an error."
-        f"\n\n{options(game_id)}",
-        f"## Actions\n\n{actions(game)}",
+        f"## Options\n\n{options(game_id)}",
+        f"## In code\n\n{example(game_id)}",
+        f"## Bots and policies\n\n{bots(game_id)} {policy_of_the_zoo(game)}\n\n{learning(name)}",
+        *(part.strip() for part in notes),
+        f"## TurnState\n\n{LAYOUT.format(name=name, bridge=BRIDGES.get(name, 'arena'))}",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def details(game_id: str) -> str:
+    """Return the reference of a game: action indices, payloads, the observation, TurnState and the wire."""
+    parts = [
+        f"## Actions\n\n{actions(find(game_id)())}",
         f"## Observation\n\n{observation(game_id)}",
-        f"## Bots\n\n{bots(game_id)}",
-        f"## Learning\n\n{learning(name)}",
         f"## TurnState\n\n{linked(turn_state(game_id))}",
         f"## On the wire\n\n{linked(wire(game_id))}",
     ]
     return "\n\n".join(parts) + "\n"
 
 
+BRIDGES = {"holdem": "poker", "mafia": "mafia", "tangram": "tangram"}
+LAYOUT = (
+    "[The bridge](../bridges/{bridge}.md) tells how the game is played live. `parlour list {name} --layout` prints the "
+    "payloads, the slices of the observation and the fields of `game_state`; the site's reference has them on one page."
+)
+
+
+def example(game_id: str) -> str:
+    """Return some lines of code that play the game, and one exact action of its first turn."""
+    name = game_id.replace("-", "_")
+    game = find(game_id)()
+    table = game.tables(1)[0]
+    table.stream = 7
+    game.rules.reset(table)
+    legal = np.flatnonzero(game.mask(table, int(table.turn)))
+    action = game.view.encode(table, int(legal[len(legal) // 2])).action
+    payload = f", {written(action.payload)}" if action.payload else ""
+    return f"""```python
+from parlour.envs import Action, {name}
+
+env = {name}.env()
+env.reset(seed=7)
+exact = Action("{action.action_type}"{payload})
+print(env.submit(env.agent_selection, exact))
+for agent in env.agent_iter():
+    observation, reward, terminated, truncated, info = env.last()
+    action = None if terminated or truncated else env.action_space(agent).sample(observation["action_mask"])
+    env.step(action)
+```"""
+
+
 def rules(game: Game) -> str:
-    """Return the rules as people get them."""
-    summary = (
-        "The rules in words (with default options); language models also get the fields of <code>game_state</code>"
-    )
-    return f"<details>\n<summary>{summary}</summary>\n\n```text\n{how_to_play(game, fields=False)}\n```\n\n</details>"
+    """Return the rules as people and language models get them, with headings of the page."""
+    words = how_to_play(game, fields=False).strip().partition("\n")[2]
+    return f"## Rules\n\n{re.sub('^## ', '### ', words, flags=re.MULTILINE).strip()}"
 
 
 def explained(game: Game) -> dict[str, str]:
@@ -220,30 +259,19 @@ def glance(game_id: str) -> str:
     make = find(game_id)
     game = make()
     low, high = game.payoffs.low, game.payoffs.high
-    sums = "; the rewards of all seats sum to zero" if game.payoffs.zero_sum else ""
-    unit = (
-        ""
-        if game.payoffs.unit == 1
-        else f"; reports and single-agent environments count {game.payoffs.unit:g} as 1 ({game.payoffs.unit_name})"
-    )
+    sums = "; zero-sum" if game.payoffs.zero_sum else ""
+    unit = "" if game.payoffs.unit == 1 else f"; results count {game.payoffs.unit:g} as 1 ({game.payoffs.unit_name})"
     grid = "" if game.view.grid is None else f'; `action="grid"`: `MultiDiscrete({list(game.view.grid.sizes)})`'
-    extras = {
-        "talk is an observed part of the game": game.capabilities.talk is not None,
-        "whose turn it is may be hidden": game.capabilities.hidden_turn is not None,
-        "seats form teams": game.capabilities.teams is not None,
-    }
     rows = {
         "players": f"{game.seats}: `{game.agents[0]}` to `{game.agents[-1]}`{other_seats(make)}",
-        "actions": f'`Discrete({game.num_actions})` with a mask; `action="payload"`: `Dict` of payloads{grid}',
-        "observation": f'float32[{game.layout.size}] (`observation="flat"`), or a `Dict` structured as TurnState',
+        "actions": f'`Discrete({game.num_actions})` with a mask; `action="payload"`: `Dict`{grid}',
+        "observation": f'`Dict` structured as TurnState; `observation="flat"`: float32[{game.layout.size}]',
         "reward": f"{low:g} to {high:g} per episode and seat{sums}{unit}",
+        "safe action": first_sentence(game.view.safe).partition(": ")[2],
         "versions": ", ".join(f"`{name}`" for name in modules(game.name))
         + f"; `parlour/{game.id}` (PettingZoo), `parlour/{game.name.capitalize()}-{game.encoder}` (Gymnasium)",
-        "policy of the zoo": policy_of_the_zoo(game),
-        "safe action": f"{first_sentence(game.view.safe).partition(': ')[2]}; played for an agent that gives no answer",
     }
-    besides = "; ".join(what for what, so in extras.items() if so)
-    return table(["with default options", ""], [*rows.items(), *([("besides", besides)] if besides else [])])
+    return table(["", "by default"], list(rows.items()))
 
 
 def other_seats(make: Callable[..., Game]) -> str:
@@ -254,16 +282,12 @@ def other_seats(make: Callable[..., Game]) -> str:
 
 def learning(name: str) -> str:
     """Return the recorded learning curve of a game, and how it was made."""
-    steps = load_config(name).total_timesteps
-    budget = f"`parlour train {name}` goes on for {steps:,} decisions, if nothing ends it before."
     if name == "leduc":
-        return f"{budget} Two runs with `--algorithm selfplay`, whole: [NashConv and the return](../compare_runs.md)."
-    metrics, opponent = curves.metrics(name), curves.opponent(name)
+        return "`parlour train leduc`: [NashConv and the return](../compare_runs.md)."
+    command, opponent = curves.command(name, 1), curves.opponent(name)
     return (
-        f"{budget} Short runs: the mean of seeds {' and '.join(map(str, curves.SEEDS))} of "
-        f"`parlour {curves.command(name, 1)}`, drawn by `python docs/curves.py {name}`. "
-        f"The return against `{opponent}` ([measures](../compare_runs.md)); dotted: that of `{opponent}` itself."
-        f"\n\n![{' and '.join(metrics)} over the decisions of two short runs]({name}-curve.svg)"
+        f"`parlour {command}`: the mean return of two seeds against `{opponent}`; dotted: that of `{opponent}` itself."
+        f"\n\n![{' and '.join(curves.metrics(name))} over the decisions of two short runs]({name}-curve.svg)"
     )
 
 
@@ -281,8 +305,8 @@ def modules(name: str) -> list[str]:
 def policy_of_the_zoo(game: Game) -> str:
     """Return the name of the game's trained policy, and the numbers of seats at which it plays."""
     if game.name not in zoo.names():
-        return "none"
-    return f"`{zoo.PREFIX}{game.name}`, at tables of {span(zoo.seats_of(game.name))} seats"
+        return ""
+    return f"`{zoo.PREFIX}{game.name}` is trained, for {span(zoo.seats_of(game.name))} seats."
 
 
 def options(game_id: str) -> str:
@@ -291,9 +315,8 @@ def options(game_id: str) -> str:
     words = described(make)
     rows = []
     for name, parameter in inspect.signature(make, eval_str=False).parameters.items():
-        kind = inspect.formatannotation(parameter.annotation).replace("collections.abc.", "")
-        rows.append([f"`{name}`", f"`{kind}`", f"`{rounded(parameter.default)!r}`", plain(words[name])])
-    return table(["option", "type", "default", ""], rows)
+        rows.append([f"`{name}`", f"`{rounded(parameter.default)!r}`", plain(words[name])])
+    return table(["option", "default", ""], rows)
 
 
 def actions(game: Game) -> str:

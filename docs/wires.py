@@ -37,7 +37,7 @@ WIRES: dict[str, dict[str, Any]] = {
 """The types of the messages, by game; the other games have those of `FIELDS_OF`."""
 
 ARENAS = "[Arenas](../bridges/arena.md). The messages are TurnState itself, as JSON"
-FIELD_BY_FIELD = f"{ARENAS}, [field by field]({FIELDS_OF.partition('-')[0]}.md#on-the-wire)."
+FIELD_BY_FIELD = f"{ARENAS}, [field by field]({FIELDS_OF.replace('-', '_')}.rst)."
 INTROS = {
     "holdem-v0": "[Poker, live](../bridges/poker.md). `kind` is the action type, `amount` that of `raiseTo`'s payload.",
     "mafia-v0": "[Mafia, live](../bridges/mafia.md). `nightAction` and `vote` return the payloads above; `say` streams "

@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
@@ -15,6 +16,10 @@ from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.ext.napoleon import GoogleDocstring
+
+sys.path.append(str(Path(__file__).parents[1]))
+
+import games
 
 FOLDER = "docs/api"
 
@@ -142,6 +147,8 @@ def write(root: Path) -> None:
     pages = {name: _page(page) for name, page in PAGES.items()}
     pages |= {game_id.replace("-", "_"): _version_module(game_id) for game_id in GAMES}
     pages["index"] = _index(list(pages))
+    for game_id in set(GAMES) & set(games.GAME_IDS):
+        (folder / f"{game_id.replace('-', '_')}.inc").write_text(games.details(game_id), encoding="utf-8")
     for name, lines in pages.items():
         (folder / f"{name}.rst").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
@@ -189,7 +196,7 @@ def _version_module(game_id: str) -> Iterator[str]:
     name, game = game_id.replace("-", "_"), game_id.partition("-")[0]
     module, make = getattr(importlib.import_module("parlour.envs"), name), find(game_id)
     yield from (*_title(name), f".. py:module:: {module.__name__}", "")
-    yield from (f"The rules, observations and messages are on :doc:`the page of the game <../games/{game}>`.", "")
+    yield from (f"The rules and bots are on :doc:`the page of the game <../games/{game}>`.", "")
     options = list(inspect.signature(make).parameters.values())
     of_env = _own(module.env)
     for function, own in (
@@ -204,6 +211,8 @@ def _version_module(game_id: str) -> Iterator[str]:
         docstring = inspect.getdoc(function) or ""
         shown = docstring if function is make else docstring.partition("\n\nArgs:")[0]
         yield from (*(f"   {line}".rstrip() for line in GoogleDocstring(shown).lines()), "")
+    if game_id in games.GAME_IDS:
+        yield from (f".. include:: {name}.inc", "   :parser: myst_parser.sphinx_", "")
 
 
 def _own(function: Callable[..., Any]) -> list[inspect.Parameter]:

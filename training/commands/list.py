@@ -11,8 +11,9 @@ import msgspec
 import tyro
 from rich.table import Column, Table
 
-from ...envs import GAMES, find
+from ...envs import GAMES, find, how_to_play
 from ...envs import game as make_game
+from ...envs.core.how_to_play import FIELDS
 from ...envs.core.options import named
 from ...wrappers.policies.trained_for import read_settings
 from ...zoo import PREFIX, card, span
@@ -32,6 +33,7 @@ def command(
     *,
     what: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="KIND")] = (),
     runs: Path = run_folder.RUNS,
+    layout: bool = False,
     as_json: AsJson = False,
 ) -> None:
     """Show the games with their players and bots, the bots, the policies of the zoo with the numbers of seats at which
@@ -41,7 +43,12 @@ def command(
         what: Any of games, bots, zoo, presets and runs; zoo:NAME, such as zoo:holdem, for all of the card of a policy.
             Default: all of them, without cards.
         runs: The folder of all run folders.
+        layout: With a game's name: its action indices, payloads, slices of the observation and fields of `game_state`,
+            with default options.
     """
+    if layout:
+        print(*map(_layout, what), sep="\n\n")
+        return
     make: dict[str, Callable[[], Rows]] = {
         "games": _games, "bots": _bots, "zoo": zoo_rows, "presets": _presets, "runs": lambda: _runs(runs),
     }  # fmt: skip
@@ -55,6 +62,15 @@ def command(
         Console().print(_table(kind, rows))
     for name, about in cards.items():
         Console().print(*card_page(name.removeprefix(PREFIX), about), sep="\n", soft_wrap=True)
+
+
+def _layout(name: str) -> str:
+    game = make_game(name)
+    actions = [f"{one.start} to {one.stop - 1}: {one.meaning}" for one in game.view.action_ranges]
+    payloads = [f"{kind}: {space}" for kind, space in game.view.action_spaces.items()]
+    fields = how_to_play(game).partition(FIELDS)[2].partition("\n")[2].strip()
+    parts = {"Actions": "\n".join(actions), "Payloads": "\n".join(payloads), "Observation": game.layout.describe()}
+    return "\n\n".join(f"{title}\n\n{text}" for title, text in {**parts, "Fields of game_state": fields}.items())
 
 
 def _games() -> Rows:
