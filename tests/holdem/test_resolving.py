@@ -277,8 +277,10 @@ def test_a_turn_with_all_its_rivers_is_solved_as_the_game_tree_is():
     assert exploited(tree, ranges, some.average()) == pytest.approx(exact.values[0], abs=0.1)
 
 
-@pytest.mark.parametrize(("start", "board"), [("turn", "2c7dKhTs"), ("river", "2c7dKhTs3s")])
-@pytest.mark.parametrize("safe", [False, True])
+@pytest.mark.parametrize(
+    ("start", "board"), [pytest.param("turn", "2c7dKhTs", marks=pytest.mark.slow), ("river", "2c7dKhTs3s")]
+)
+@pytest.mark.parametrize("safe", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_tensors_solve_as_the_compiled_code_does(start, board, safe):
     library("torch", "train")
     from parlour.envs.holdem.subgame_gpu import GpuResolver

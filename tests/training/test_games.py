@@ -1,15 +1,11 @@
-"""What is special to a game has a place of its own in every layer; the rest of the training code names no game."""
+"""What is special to a game has a place of its own in every layer."""
 
-import ast
-import importlib.util
-import pkgutil
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 import three_cards
-from parlour import envs, training
+from parlour import envs
 from parlour.envs import Capabilities, Teams
 from parlour.training import cli
 from parlour.training.commands.searching import SEARCHES
@@ -19,41 +15,6 @@ from parlour.training.evaluation.games.base import Measures
 from parlour.training.evaluation.team_matches import play_teams
 from parlour.training.evaluation.theory import compare
 from parlour.wrappers.policies.loading import make_policy
-
-OF_A_GAME = (
-    "evaluation.games",
-    "commands.browser_tables",
-    "commands.lobby",
-    "commands.lookup",
-    "commands.searching",
-    "commands.host",
-    "commands.deploy",
-    "commands.demo",
-    "commands.mafia_agents",
-    "commands.mafia_summary",
-)
-"""Modules that are about certain games or platforms."""
-
-
-def generic_modules():
-    for module in pkgutil.walk_packages(training.__path__, "parlour.training."):
-        name = module.name.removeprefix("parlour.training.")
-        if not name.startswith(OF_A_GAME):
-            yield module.name
-
-
-@pytest.mark.parametrize("name", list(generic_modules()))
-def test_generic_code_names_no_game(name):
-    """In no import, name or text of the program; its documentation may give a game as an example."""
-    games = {game.partition("-")[0] for game in envs.GAMES} - {"three_cards"}
-    tree = ast.parse(Path(importlib.util.find_spec(name).origin).read_text("utf-8"))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom):
-            assert not games & set((node.module or "").split(".")), node.module
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            assert node.value not in games
-        elif isinstance(node, ast.Name):
-            assert node.id.lower() not in games
 
 
 def test_a_game_without_anything_special_has_no_file():
