@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any
+from urllib.parse import urlsplit
 
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
@@ -23,8 +24,11 @@ from openenv.core import EnvClient, SyncEnvClient
 from openenv.core.client_types import StepResult
 from openenv.core.env_server.http_server import create_app
 from openenv.core.env_server.interfaces import Environment
-from openenv.core.env_server.types import Action, EnvironmentMetadata, Observation, State
+from openenv.core.env_server.types import Action, ConcurrencyConfig, EnvironmentMetadata, Observation, State
 from pydantic import Field
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.websockets import WebSocketClose
 
 from ..envs import Game
 from ..envs.core.options import whole
@@ -286,6 +290,7 @@ def app(
     game: str | Game,
     *,
     sessions: int = 64,
+    idle: float = 900.0,
     players: Mapping[str, Callable[[], Opponent]] = MappingProxyType({}),
     prompting: Prompting | None = None,
     retries: int = 1,
@@ -293,11 +298,12 @@ def app(
     **options: Any,
 ) -> FastAPI:
     """Return the server of a game, an application for uvicorn: ``/ws``, ``/reset``, ``/step``, ``/state``, ``/schema``,
-    ``/mcp`` and the tasks.
+    ``/mcp`` and the tasks. Pages of other origins are not served.
 
     Args:
         game: the game with its options, or its name.
         sessions: the number of sessions at the same time.
+        idle: the seconds after which a session of ``/mcp`` that nobody uses ends.
         players: see `TextEnvironment`.
         prompting: how a model is asked; None: with the rules in words.
         retries: see `TextGame`.
@@ -310,8 +316,10 @@ def app(
     game = as_game(game, options)
     prompting = prompting or Prompting(game=game)  # its texts are made once for all sessions
     table = partial(TextEnvironment, game, players, prompting, retries, penalty)
+    limits = ConcurrencyConfig(max_concurrent_envs=sessions, session_timeout=idle)
     classes = SeatAction, SeatObservation
-    server = create_app(table, *classes, env_name=game.id, max_concurrent_envs=sessions, state_cls=SeatState)
+    server = create_app(table, *classes, env_name=game.id, concurrency_config=limits, state_cls=SeatState)
+    server.add_middleware(_SameOrigin)
 
     async def wrong(request: Request, error: Exception) -> JSONResponse:
         return JSONResponse({"detail": str(error)}, status_code=422)
@@ -319,6 +327,23 @@ def app(
     for error in (ValueError, IndexError):
         server.add_exception_handler(error, wrong)
     return server
+
+
+class _SameOrigin:
+    """Refuses requests of pages that another host serves: browsers name it, programs name none."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = Headers(raw=scope.get("headers", []))
+        origin, answer = headers.get("origin"), self._app
+        if origin is not None and urlsplit(origin).netloc != headers.get("host"):
+            words = f"the origin {origin[:200]} is not served: open a page of this server, or send no Origin"
+            answer = (
+                JSONResponse({"detail": words}, 403) if scope["type"] == "http" else WebSocketClose(1008, words[:100])
+            )
+        await answer(scope, receive, send)
 
 
 class TextClient(EnvClient[SeatAction, SeatObservation, SeatState]):

@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 import httpx
 import verifiers.v1 as vf
 from pydantic import Field, create_model
+from verifiers.v1.dialects.chat import message_to_wire
 
 from ..envs import Game
 from ..envs.core.registry import as_game
@@ -87,7 +88,7 @@ class SeatHarness(vf.Harness[vf.HarnessConfig]):
         """Send the conversation to the model's endpoint."""
         system, prompt = self.resolve_prompt(data)
         messages = [] if system is None else [{"role": "system", "content": system}]
-        messages += [one.model_dump(exclude_none=True) for one in prompt or () if not isinstance(one, str)]
+        messages += [message_to_wire(one) for one in prompt or () if not isinstance(one, str)]
         body = {"model": ctx.model, "messages": messages}
         async with httpx.AsyncClient(timeout=None) as client:
             url, headers = f"{endpoint}/chat/completions", {"Authorization": f"Bearer {secret}"}

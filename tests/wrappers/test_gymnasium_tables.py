@@ -15,6 +15,9 @@ from parlour.wrappers.rl.gymnasium_tables import TablesVectorEnv
 def test_it_is_a_vector_env_with_spaces_and_metadata():
     env = TablesVectorEnv("holdem", 5, seats=3)
     assert isinstance(env, VectorEnv)
+    learner = gymnasium.make_vec("parlour/Kuhn-v0", num_envs=2).unwrapped
+    for one in (env, learner):  # skrl's wrap_env looks for gymnasium in the direct bases
+        assert any(base.__module__.startswith("gymnasium.") for base in type(one).__bases__)
     assert env.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
     assert (env.observation_space.shape, env.action_space.shape) == ((5, env.tables.observations.shape[1]), (5,))
     assert env.single_action_space == gymnasium.spaces.Discrete(make_game("holdem", seats=3).num_actions)

@@ -34,7 +34,8 @@ def played(module, model, tasks=1, **settings):
     """Play tasks of a module; `model` returns the text of an answer to the body of a request."""
 
     async def answer(request, body):
-        return web.json_response(said(model(body)))
+        reply = model(body)
+        return web.json_response(said(reply) if isinstance(reply, str) else said(None, "tool_calls", **reply))
 
     async def play():
         taskset = {"id": module, **settings.pop("taskset", {})}
@@ -116,6 +117,20 @@ def test_a_conversation_is_its_seats_own_and_refusals_are_told_and_counted(modul
     card = [messages[1]["content"] for messages in (bodies[0], bodies[3])]
     assert card[0] != card[1]
     assert len(first.branches) == 1  # one sample for a trainer
+
+
+def test_a_call_of_a_tool_in_a_reply_is_a_refused_answer_and_the_episode_goes_on(module):
+    call = {"id": "c1", "type": "function", "function": {"name": "bet", "arguments": "{}"}}
+    bodies = []
+
+    def model(body):
+        bodies.append(body["messages"])
+        return {"content": None, "tool_calls": [call]} if len(bodies) == 1 else '{"action_type": "bet"}'
+
+    ((seats, episode),) = played(module("kuhn"), model)
+    assert episode.ok, episode.errors
+    assert seats["player_0"].metrics["refused"] == 1
+    assert bodies[1][2]["tool_calls"] == [call]
 
 
 def test_the_game_goes_on_without_a_seat_whose_turns_are_used_up(module):

@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from gymnasium.vector import AutoresetMode
+from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.typing import NDArray
 
 from ...envs.core.game import Game
@@ -13,7 +13,7 @@ from ...envs.core.vector import VectorGame
 from .same_step import SameStepVectorEnv
 
 
-class TablesVectorEnv(SameStepVectorEnv):
+class TablesVectorEnv(SameStepVectorEnv, VectorEnv[Any, Any, Any]):  # skrl reads the direct bases
     """N tables of one game as a Gymnasium vector environment: one decision per table per step, of any seat.
 
     ``observations[i]`` is of the seat that decides next at table i (``infos["turn"][i]``), and the next action at table

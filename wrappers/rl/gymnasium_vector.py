@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from gymnasium.vector import AutoresetMode
+from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.typing import NDArray
 
 from ...envs.core.game import Game
@@ -15,7 +15,7 @@ from .same_step import SameStepVectorEnv
 from .single_agent import SingleAgentTables
 
 
-class SingleAgentVectorEnv(SameStepVectorEnv):
+class SingleAgentVectorEnv(SameStepVectorEnv, VectorEnv[Any, Any, Any]):  # skrl reads the direct bases
     """N tables as a Gymnasium vector environment: the learner has one seat at each. Observations are flat.
 
     A finished table is reset **within the same step** (``AutoresetMode.SAME_STEP``): reward, termination and
