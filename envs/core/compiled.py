@@ -260,7 +260,7 @@ class _Index(IndexDataCacheFile):
 
 
 def stamp_of(dispatcher: Any) -> str:
-    """Return a checksum of what the machine code of a function depends on: source files, and constants by function."""
+    """Return a checksum of what machine code of a function depends on: Numba, source files, constants by function."""
     sources, values = set(_CORE), set()
     seen: list[Any] = []
     waiting = [dispatcher]
@@ -274,7 +274,7 @@ def stamp_of(dispatcher: Any) -> str:
                 waiting += filter(is_jitted, _parts(value))
             sources |= getattr(each, "sources", set()) | sources_of(function)
             values.add((function.__module__, function.__qualname__, _own(function), crc32(repr(constants).encode())))
-    return sha256(repr((sorted(sources), sorted(values))).encode()).hexdigest()[:16]
+    return sha256(repr((numba.__version__, sorted(sources), sorted(values))).encode()).hexdigest()[:16]
 
 
 def sources_of(function: Callable[..., Any]) -> set[Source]:
