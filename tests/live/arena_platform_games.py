@@ -1,4 +1,4 @@
-"""Three more games of the platform, with the bounds that its states have and its schemas have not.
+"""Four more games of the platform, with the bounds that its states have and its schemas have not.
 
 The least raise is in ``min_next_bid``, the longest time in ``max_time``, and the highest price in ``max_budget``, which
 only the buyer is told. Schemas say no more than ``minimum: 0``. Who has folded may still get a turn, without actions.
@@ -149,4 +149,32 @@ class BilateralTrade(GameMatch):
             self._end([self.values[0] - price, price - self.values[1]], "trade_completed")
         elif kind == "reject_and_exit":
             self._end([0.0, 0.0], "negotiation_failed")
+        return None
+
+
+class Dictator(GameMatch):
+    """The recipient is only asked to talk, which moves nothing; a refused action of the allocator gives it the turn."""
+
+    game_id, phase, told = "dictator", "allocate", ("allocator_share", "recipient_share")
+
+    def __init__(self, agent_ids, pie=100.0, number=0):
+        super().__init__(agent_ids, number)
+        self.pie = pie
+
+    def offered(self, agent_id):
+        shares = {"allocate_split": {"allocator_share": NUMBER, "recipient_share": NUMBER}, "pass": {}}
+        return {**(shares if agent_id == self.agent_ids[0] else {}), "message_only": {}}
+
+    def seen(self, agent_id):
+        return {"allocator": self.agent_ids[0], "recipient": self.agent_ids[1], "pie": self.pie, "allocation": None,
+                "my_reservation_value": 0.0}  # fmt: skip
+
+    def play(self, agent_id, kind, payload):
+        if kind == "pass" and agent_id != self.agent_ids[0]:
+            return "game_rule_violation"
+        if kind == "allocate_split":
+            shares = [payload.get(key) for key in self.told]
+            if agent_id != self.agent_ids[0] or None in shares or abs(sum(shares) - self.pie) > 0.01:
+                return "invalid_payload"
+            self._end(shares, "dictator_allocated")
         return None

@@ -5,13 +5,15 @@ from copy import deepcopy
 
 import numpy as np
 import pytest
-from live.arena_platform import Action, PlatformMatch, Runner
-from live.arena_platform_games import BilateralTrade, EnglishAuction, WarOfAttrition
+from live.arena_platform import Action, AgentResponse, PlatformMatch, Runner
+from live.arena_platform_games import BilateralTrade, Dictator, EnglishAuction, WarOfAttrition
 from parlour import envs
-from parlour.envs import AllowedAction
+from parlour.envs import Action as OurAction
+from parlour.envs import AllowedAction, TurnState
 from parlour.training.commands.lookup import agent as named_agent
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.arena.agent import ArenaAgent
+from parlour.wrappers.live.arena.agent_session import ArenaAgentSession
 from parlour.wrappers.policies.base import RandomPolicy
 from parlour.zoo import names
 
@@ -78,6 +80,90 @@ def test_a_match_of_three_ends_though_one_has_folded(spec):
     match.turn = 0  # as after a refused action of the last agent
     runner.play(match, agents)
     assert match.outcome["reason"] == "last_standing" and runner.calls < 30
+
+
+class Refused:
+    """An agent whose first answers no platform takes."""
+
+    def __init__(self, agent, count):
+        self.agent, self.agent_id, self.count = agent, agent.agent_id, count
+        self.get_metadata, self.on_match_start, self.on_match_end = dict, agent.on_match_start, agent.on_match_end
+
+    def act(self, state):
+        self.count -= 1
+        return AgentResponse(action=Action(action_type="dance")) if self.count >= 0 else self.agent.act(state)
+
+
+@pytest.mark.parametrize("count", [1, 3, 1000])
+@pytest.mark.parametrize("spec", ["equal", "zoo:dictator"])
+def test_turns_that_only_ask_for_messages_end(spec, count):
+    """After a refused action of the allocator, the recipient is asked to talk until an action of its own is refused."""
+    game = envs.game("dictator")
+    match, runner = Dictator(TWO), Runner(most_turns=10)
+    runner.play(match, [Refused(player(TWO[0], spec, game), count), player(TWO[1], spec, game)])
+    assert match.outcome["reason"] == ("max_turns_exceeded" if count == 1000 else "dictator_allocated")
+    assert runner.calls < 40
+
+
+# Refusals.
+
+
+def asked(round_, history, phase="negotiate", **game):
+    told = {"buyer": "bob", "seller": "ann", "my_reservation_value": 40, "current_round": round_, **game}
+    price = {"price": {"type": "number", "minimum": 0}}
+    offers = [AllowedAction("propose", "", price), *map(AllowedAction, ("accept_proposal", "pass", "message_only"))]
+    told["action_history"] = [{"agent_id": name, "action": kind, "price": at} for name, kind, at in history]
+    return TurnState("m", "bilateral-trade", "ann", phase, True, "ann", told, allowed_actions=offers)
+
+
+def highest(state):
+    """Return the highest price that is offered; None: no price is."""
+    found = [offer.payload_schema for offer in state.allowed_actions if offer.action_type == "propose"]
+    return found[0]["price"].get("maximum", np.inf) if found else None
+
+
+@pytest.mark.parametrize(
+    "why, history, most",
+    [
+        ("price 90.0 exceeds max_budget 80", [], 80),
+        ("", [("bob", "propose", 30.0)], 30),
+        ("", [("bob", "pass", None)], None),
+        ("price 90 is too low: at least 95", [], np.inf),
+    ],
+)
+def test_a_refusal_teaches_the_bound_that_it_names_or_implies(why, history, most):
+    memory = ArenaAgentSession(None).match("m")
+    assert highest(memory.offered(asked(1, []))) == np.inf
+    memory.answered(OurAction("propose", {"price": 90.0}))
+    if why:
+        memory.refused(why)
+    again = memory.offered(asked(3, history))  # the log has only the other's move, so that it was refused
+    assert highest(again) == most
+    assert highest(memory.offered(asked(5, history, phase="other"))) == np.inf
+    if most not in (None, np.inf):
+        memory.offered(asked(5, history))
+        memory.answered(OurAction("propose", {"price": most}))
+        memory.refused("")
+        assert highest(memory.offered(asked(7, history))) is None
+
+
+def test_what_was_taken_or_asked_twice_teaches_nothing():
+    memory = ArenaAgentSession(None).match("m")
+    for state in (asked(1, []), asked(1, []), asked(3, [("ann", "propose", 90.0), ("bob", "pass", None)])):
+        assert highest(memory.offered(state)) == np.inf
+        memory.answered(OurAction("propose", {"price": 90.0}))
+
+
+def test_who_is_refused_for_want_of_questions_asks_no_more():
+    game = envs.game("principal_agent")
+    agent, kinds = player("ann", "thorough", game), []
+    told = {"principal": "bob", "worker": "ann", "contract": {"outcome_levels": []}, "action_history": []}
+    offers = [AllowedAction(kind) for kind in ("ask_clarification", "skip_clarify", "message_only")]
+    for number in (1, 2):
+        seen = {**told, "current_round": 2 * number}
+        state = TurnState("m", "principal-agent", "ann", "clarify", True, "ann", seen, allowed_actions=offers)
+        kinds.append(agent.act(state).action.action_type)
+    assert kinds == ["ask_clarification", "skip_clarify"]
 
 
 def numbers(schema, path=()):

@@ -72,7 +72,7 @@ def test_an_agent_reads_or_refuses_every_state_and_always_has_an_answer(worker):
     while sent < MESSAGES // WORKERS:
         session, _ = begun(game, rng)
         if rng.random() < 0.5:
-            agent.match_started(session.match_id, rng.choice([session.agent_ids, ["ann"], ["ann", "ann"], []]))
+            agent.match(session.match_id).order = rng.choice([session.agent_ids, ["ann"], ["ann", "ann"], []])
         while session.turn is not None and sent < MESSAGES // WORKERS:
             clean = session.turn_state(session.turn).to_json()
             plain = json.loads(clean)

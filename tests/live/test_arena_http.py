@@ -271,15 +271,5 @@ def test_an_agent_can_leave_and_the_matches_are_listed():
                 assert await post("unregister", {"agent_id": "over the wire"}) == (200, {"ok": True})
                 assert await post("unregister", {"agent_id": "over the wire"}) == (200, {"ok": False})
                 assert host.agent_ids == ["bot"]
-            async with http.get(f"{host.url}/api/history?limit=3") as answer:
-                rows = (await answer.json())["matches"]
-            async with http.get(f"{host.url}/api/history?limit=0") as answer:
-                assert answer.status == 400
-            return list(host.results), rows
 
-    results, rows = run(main())
-    assert [row["match_id"] for row in rows] == [result.match_id for result in results[::-1][:3]]
-    assert {row["status"] for row in rows} == {"finished"} and all(row["duration_seconds"] >= 0 for row in rows)
-    for row, result in zip(rows, results[::-1], strict=False):
-        assert {one["agent_id"]: one["utility"] for one in row["outcome"]["payoffs"]} == result.payoffs
-        assert row["num_turns"] == result.actions
+    run(main())

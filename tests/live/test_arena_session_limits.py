@@ -5,7 +5,6 @@ from live.arena_matches import FREE, TALK, bargaining, offer
 from parlour import envs
 from parlour.envs import Action, AgentResponse
 from parlour.envs.core.turn_state import MESSAGES_PER_TURN
-from parlour.wrappers.live.arena.agent_session import ArenaAgentSession
 from parlour.wrappers.live.common.match_session import MatchLimits, MatchSession
 
 
@@ -167,8 +166,3 @@ def test_only_the_acting_agent_can_give_up_and_that_ends_the_match():
 
 def test_who_acts_out_of_turn_is_told_whose_turn_it_is():
     assert bargaining().act("bob", offer(60)).error_detail == "bob cannot act: it is ann's turn"
-
-
-def test_the_first_problem_of_every_match_is_one_to_log():
-    session = ArenaAgentSession(envs.game("bargaining"))
-    assert [session.is_first_problem(match) for match in ("one", "one", "two", "one")] == [True, False, True, False]

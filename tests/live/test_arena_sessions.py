@@ -14,7 +14,6 @@ from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.arena.agent import ArenaAgent
 from parlour.wrappers.live.arena.host import ArenaHost
 from parlour.wrappers.live.arena.hosted_sessions import MOST_SESSIONS, HostedSessions, SessionRefused
-from parlour.wrappers.live.arena.messages import SessionChat
 from parlour.wrappers.live.arena.players import WaitingPlayer
 from parlour.wrappers.live.arena.polling_agent import ArenaPollingAgent
 from parlour.wrappers.live.common.clock import Deadline
@@ -177,8 +176,6 @@ def test_a_client_of_the_platform_plays_here():
             assert [(end["status"], end["game_over"]) for end in ends] == [("finished", True)] * 2
             assert [row["agent_id"] for row in ends[0]["outcome"]["payoffs"]] == ["Ann", "Bob"]
             assert [end["player_id"] for end in ends] == ["Ann", "Bob"]  # by which a client finds its payoff
-            _, board = await client.call("GET", "/api/leaderboard")
-            assert {row["agent_id"]: row["matches"] for row in board["leaderboard"]} == {"Ann": 1, "Bob": 1}
             assert host.results[0].rejected == {"Ann": 0, "Bob": 1}
 
     run(main())
@@ -201,7 +198,6 @@ def test_what_cannot_be_served_is_told():
                 ("act", {"token": token, "action_type": "pass"}, 400, "is waiting"),
                 ("act", {"token": "pt_x", "action_type": "pass"}, 401, "token"),
                 ("act", {"token": token}, 400, "action_type"),
-                ("chat", {"token": token, "content": ""}, 400, "content"),
             ):
                 found, answer = await client.post(path, **body)
                 assert found == status and words in answer["error_detail"], (path, body, answer)
@@ -312,19 +308,3 @@ def test_matches_that_run_are_not_ended_for_new_sessions():
         sessions.join(seat["invite_codes"][0], "bob", 0.0)
     with pytest.raises(SessionRefused, match="are running"):
         sessions.create("unfair-split", "more", 2, None, 0.0)
-
-
-def test_a_sessions_chat():
-    sessions = HostedSessions()
-    _, ann = sessions.create("unfair-split", "ann", 3, None, 0.0)
-    codes = ann["invite_codes"]
-    _, bob = sessions.join(codes[0], "bob", 0.0)
-    _, eve = sessions.join(codes[1], "eve", 0.0)
-    sessions.say(SessionChat(ann["token"], "hello"), 1.0)
-    sessions.say(SessionChat(ann["token"], "psst", "private", [bob["player_id"]]), 2.0)
-
-    def heard(seat, since=0):
-        return [one["content"] for one in sessions.words(seat["token"], since, 3.0)["messages"]]
-
-    assert heard(ann) == heard(bob) == ["hello", "psst"] and heard(eve) == ["hello"]
-    assert heard(bob, 1) == ["psst"] and sessions.words(eve["token"], 0, 3.0)["total"] == 2

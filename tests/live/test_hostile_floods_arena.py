@@ -71,7 +71,6 @@ def test_a_host_plays_on_with_agents_that_poll_and_agents_that_it_calls(caplog):
                     "sessions/create": {"game_id": "unfair-split", "player_name": "eve", "num_players": 2},
                     "sessions/join": {"invite_code": seat["invite_codes"][0], "player_name": "mallory"},
                     "sessions/act": {"token": seat["token"], **OFFER, "messages": [wire]},
-                    "sessions/chat": {"token": seat["token"], "content": "hello", "scope": "public"},
                 }
             )
             async with beside(sessions(host.url)), beside(called(host)):

@@ -75,7 +75,9 @@ class ArenaAgent:
 
     def count(self, played: Played, match_id: str) -> None:
         """Count an answered turn. The first turn of a match that the safe action answered is logged as a warning."""
-        warns = played.problem is not None and self.session.is_first_problem(match_id)
+        memory = self.session.match(match_id)
+        memory.answered(played.response.action)
+        warns, memory.reported = not memory.reported, memory.reported or played.problem is not None
         played.count(self.statistics, f"match {match_id}", warns)
 
     @property
@@ -92,7 +94,7 @@ class ArenaAgent:
 
     def on_match_start(self, match_id: str, game_id: str, agent_ids: Sequence[str]) -> None:
         """Store the agents of a match in the order of their seats."""
-        self.session.match_started(match_id, agent_ids)
+        self.session.match(match_id).order = list(agent_ids)
 
     def on_match_end(self, match_id: str, outcome: Mapping[str, Any] | None) -> None:
         """Remove what is stored of the match."""

@@ -1,23 +1,38 @@
-"""An agent's end of an arena, without I/O: the seats of its matches, and each turn in its own game's form."""
+"""An agent's end of an arena, without I/O: the seats of its matches, and each turn in its own game's form.
 
+An arena may offer what it then refuses, and may ask without end for messages alone. So a match remembers the answers
+that were refused (`Memory`), and its turns offer what is left.
+"""
+
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any
 
 import msgspec
 
 from ....envs.core.game import Game
-from ....envs.core.state_loading import named_order
+from ....envs.core.state_loading import moves_in, named_order
 from ....envs.core.turn_state import Action, AgentResponse, AllowedAction, MessageIntent, TurnState
-from ...agents.offers import acceptable, narrowed, offered_mask, quiet_action, safe_action
+from ...agents.offers import IDLE, acceptable, narrowed, offered_mask, quiet_action, safe_action
+from ...agents.schemas import limited
 from ...logs.log_text import describe_error
 from ...logs.safe_match_log import without_images
 from ..common.agent_turn import Turn
 from ..common.seat_names import SeatNames
 from .platform_games import PlatformGame, platform_game
 
-MATCHES = 10_000
+MATCHES = 1_000
 """Number of matches that are remembered."""
+
+POLITE = 2
+"""Turns in a row that offer only to talk, and are answered so, though nothing changes between them."""
+PATIENCE = 10
+"""After so many of them nothing can come of the match."""
+NO_ACTION = Action("none")
+"""What no arena takes: it ends a turn in which nothing is offered, and of whose game nothing is known."""
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
 @dataclass
@@ -46,12 +61,12 @@ class ArenaTurn(Turn):
         return self.arena_state.allowed_actions
 
     def safe(self) -> AgentResponse:
-        """Return `safe_action` if the game can load the state; else `quiet_action`, from the offer alone."""
+        """Return `safe_action` if the game can load the state; else what the offer alone tells."""
         try:
             response = self._safe()
         except Exception:  # a state that the game cannot read, so that the offer has to do
             response = None
-        return response or AgentResponse(quiet_action(self.offers))
+        return response or AgentResponse(quiet_action(self.offers) if self.offers else NO_ACTION)
 
     def _safe(self) -> AgentResponse | None:
         if self._game is None:
@@ -96,6 +111,92 @@ def out_of_turn(state: TurnState) -> AgentResponse:
     return AgentResponse(Action("message_only") if silent else quiet_action(state.allowed_actions))
 
 
+@dataclass
+class Memory:
+    """What one match has taught.
+
+    Attributes:
+        order: the agents in the order of their seats; None: it is not known.
+        reported: whether a problem was logged.
+        idle: the turns in a row that offered only to talk, in the same state.
+    """
+
+    order: list[str] | None = None
+    reported: bool = False
+    idle: int = 0
+    _seen: Any = None
+    _asked: TurnState | None = None
+    _answer: Action | None = None
+    _refused: dict[tuple[str, str], tuple[str, float, float] | None] = field(default_factory=dict)
+
+    def offered(self, state: TurnState) -> TurnState:
+        """Return a turn's state with an offer that is worth an answer.
+
+        What was refused in its phase is not offered again; a number whose bound the refusal names or implies, within
+        it. Where talk alone changes nothing, the offer is empty: a refused action ends such turns on the platforms.
+        """
+        self._look_for_refusal(state)
+        self._asked, self._answer = state, None
+        offers = list[AllowedAction]()
+        for offer in state.allowed_actions:
+            refused = self._refused.get((state.phase, offer.action_type), ("", 0.0, 0.0))
+            if refused is not None:
+                schema = limited(offer.payload_schema, *refused) if refused[0] else offer.payload_schema
+                offers.append(msgspec.structs.replace(offer, payload_schema=schema))
+        talk = bool(offers) and all(offer.action_type == IDLE[1] for offer in offers)
+        seen = (state.phase, _told(state)) if talk else None
+        self.idle = self.idle + 1 if talk and seen == self._seen else int(talk)
+        self._seen = seen
+        if self.idle > POLITE:
+            offers = []
+        elif not offers:
+            offers = state.allowed_actions
+        return msgspec.structs.replace(state, allowed_actions=offers)
+
+    def answered(self, action: Action) -> None:
+        """Store what is sent in the latest turn."""
+        self._answer = action
+
+    def refused(self, why: str, since: TurnState | None = None) -> None:
+        """Learn from the refusal of the latest answer; `why`: the arena's reason, or empty; `since`: a later state."""
+        state, action, self._answer = self._asked, self._answer, None
+        if state is None or action is None or action.action_type in IDLE:
+            return
+        kind, learned = action.action_type, None
+        numbers = [(key, value) for key, value in action.payload.items() if isinstance(value, int | float)]
+        if len(numbers) == 1 and (state.phase, kind) not in self._refused:
+            key, value = numbers[0]
+            rows = moves_in((since or state).game_state.get("action_history"), (kind,), state.phase)
+            known = [float(text) for text in NUMBER.findall(why)] or [row.get(key) for row in rows]
+            others = [one for one in known if isinstance(one, int | float) and one != value]
+            if others:
+                bound = min(others, key=lambda one: abs(one - value))
+                learned = (key, -inf, bound) if bound < value else (key, bound, inf)
+        self._refused[state.phase, kind] = learned
+
+    def _look_for_refusal(self, state: TurnState) -> None:
+        """Infer a refusal that nobody told: only the clock moved, or the log has others' moves and not the own one."""
+        if self._asked is None or self._answer is None:
+            return
+        before, now = (one.game_state.get("action_history") for one in (self._asked, state))
+        if not isinstance(before, list) or not isinstance(now, list) or now[: len(before)] != before:
+            return
+        new = [row for row in now[len(before) :] if isinstance(row, Mapping)]
+        own = [row for row in new if row.get("agent_id") == state.agent_id]
+        clocks = [one.game_state.get("current_round") for one in (self._asked, state)]
+        still = state.phase == self._asked.phase and _told(state) == _told(self._asked) and clocks[0] != clocks[1]
+        if not own if new else still:
+            self.refused("", state)
+
+
+def _told(state: TurnState) -> dict[str, Any]:
+    """Return what a state tells besides the clock and the log."""
+    told = dict(state.game_state)
+    for key in ("action_history", "current_round", "max_rounds"):
+        told.pop(key, None)
+    return told
+
+
 class ArenaAgentSession:
     """One agent in any number of matches.
 
@@ -105,36 +206,27 @@ class ArenaAgentSession:
 
     def __init__(self, game: Game | None) -> None:
         self._game = game
-        self._orders: dict[str, list[str]] = {}
-        self._reported: dict[str, None] = {}
+        self._matches: dict[str, Memory] = {}
 
     def warm_up(self) -> None:
         """Prepare the translation of names, which takes up to a second, before the first turn."""
         self._words.intersection(())
 
-    def match_started(self, match_id: str, agent_ids: Sequence[str]) -> None:
-        """Store the agents of a match in the order of their seats."""
-        _remember(self._orders, match_id, list(agent_ids))
-
-    def knows(self, match_id: str) -> bool:
-        """Return whether the order of the seats is known."""
-        return match_id in self._orders
+    def match(self, match_id: str) -> Memory:
+        """Return what is remembered of a match."""
+        memory = self._matches.setdefault(match_id, Memory())
+        if len(self._matches) > MATCHES:
+            del self._matches[next(iter(self._matches))]
+        return memory
 
     def match_ended(self, match_id: str) -> None:
-        """Remove what is stored of the match."""
-        self._orders.pop(match_id, None)
-        self._reported.pop(match_id, None)
-
-    def is_first_problem(self, match_id: str) -> bool:
-        """Return whether this is the first problem of a match. Later ones are counted, but not logged."""
-        if match_id in self._reported:
-            return False
-        _remember(self._reported, match_id, None)
-        return True
+        """Remove what is remembered of the match."""
+        self._matches.pop(match_id, None)
 
     def turn(self, state: TurnState) -> ArenaTurn:
         """Return a turn. Never raises: if the state cannot be translated, the turn has a problem."""
         try:
+            state = self.match(state.match_id).offered(state)
             return self._turn(state)
         except Exception as error:  # whatever a foreign state holds
             return ArenaTurn(state, problem=describe_error(error), arena_state=state, own_state=state)
@@ -169,7 +261,7 @@ class ArenaAgentSession:
 
         A state is not translated if an id is a word of the game. The game then finds the seats by ``agent_ids``.
         """
-        order = self._orders.get(state.match_id) or named_order(state)
+        order = self.match(state.match_id).order or named_order(state)
         if self._game is None or len(order) != self._game.seats or len(set(order)) != len(order):
             return None
         return SeatNames(order, self._game.agents)
@@ -177,9 +269,3 @@ class ArenaAgentSession:
     @property
     def _words(self) -> frozenset[str]:
         return frozenset() if self._game is None else self._game.words
-
-
-def _remember(memory: dict[str, Any], match_id: str, value: Any) -> None:
-    memory[match_id] = value
-    if len(memory) > MATCHES:
-        del memory[next(iter(memory))]

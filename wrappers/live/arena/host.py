@@ -8,7 +8,6 @@ say; the other agents go on.
 import asyncio
 import logging
 import secrets
-import time
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -75,7 +74,6 @@ class ArenaHost(Server):
         matches: the running matches.
         results: results of the latest `REMEMBERED` matches, in order.
         standings: of all matches.
-        times: when each of them began (seconds since 1970) and how many seconds it took, by match id.
     """
 
     def __init__(
@@ -96,7 +94,6 @@ class ArenaHost(Server):
         self.matches = RunningMatches()
         self.results: deque[ArenaResult] = deque(maxlen=REMEMBERED)
         self.standings = Standings()
-        self.times: dict[str, tuple[float, float]] = {}
         self._scheduled: Counter[str] = Counter()
         self._limits = limits or MatchLimits()
         self._timeout = timeout
@@ -231,7 +228,6 @@ class ArenaHost(Server):
         seconds: float | None = None,
     ) -> tuple[ArenaResult, dict[str, Any]]:
         """Play one match; return the result and the outcome. `seconds`: time for a turn."""
-        began = time.time()
         async with self._table([one.agent_id for one in players], seed, limits or self._limits) as session:
             announced = [one for one in players if isinstance(one, LocalPlayer | RemotePlayer)]
             start = MatchStart(session.match_id, self.game.id, session.agent_ids)
@@ -241,9 +237,6 @@ class ArenaHost(Server):
             by_name = {one.agent_id: one for one in players}
             await play_turns(session, by_name, seconds or self._timeout, keeps_thoughts=bool(self._log))
             result, outcome = self._conclude(session), session.outcome or {}
-            self.times[result.match_id] = began, time.time() - began
-            if len(self.times) > REMEMBERED:
-                del self.times[next(iter(self.times))]
             end = MatchEnd(session.match_id, session.outcome)
             await self._call_hooks(session.match_id, [one.end(end, Deadline.after(self._timeout)) for one in announced])
         return result, outcome

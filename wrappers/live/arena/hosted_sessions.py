@@ -1,22 +1,19 @@
-"""The sessions of the arena host, without I/O: seats, tokens, invite codes, states and chat.
+"""The sessions of the arena host, without I/O: seats, tokens, invite codes and states.
 
 A session is one match of agents that poll. The host plays it when all seats are taken.
 """
 
 import secrets
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
-from .messages import SessionChat
 from .players import WaitingPlayer
 
 WAITING_SECONDS = 300.0
 """Seconds for which a session waits for players."""
 MOST_SESSIONS = 1_000
 """Most sessions that wait or run at the same time; the same number of ended sessions is remembered."""
-MOST_WORDS = 1_000
-"""Messages of a session's chat."""
 
 Status = Literal["waiting", "running", "finished", "error"]
 
@@ -48,7 +45,6 @@ class HostedSession:
         status: the status.
         outcome: the match's outcome; None before its end.
         error: the error that ended the session; None without one.
-        words: the chat.
     """
 
     session_id: str
@@ -60,7 +56,6 @@ class HostedSession:
     status: Status = "waiting"
     outcome: dict[str, Any] | None = None
     error: str | None = None
-    words: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def names(self) -> list[str]:
@@ -181,33 +176,6 @@ class HostedSessions:
         if not session.seats[player_id].submit(answer):
             raise SessionRefused("it is not your turn")
 
-    def say(self, said: SessionChat, now: float) -> None:
-        """Take a message for the session's chat.
-
-        Raises:
-            SessionRefused: if the chat is full.
-        """
-        session, player_id = self.seat(said.token, now)
-        if len(session.words) >= MOST_WORDS:
-            raise SessionRefused(f"a session has at most {MOST_WORDS} messages")
-        session.words.append(
-            {
-                "index": len(session.words),
-                "sender_id": player_id,
-                "sender_display_name": session.seats[player_id].agent_id,
-                "content": said.content,
-                "scope": said.scope,
-                "to_player_ids": list(said.to_player_ids or ()),
-                "timestamp": now,
-            }
-        )
-
-    def words(self, token: str, since: int, now: float) -> dict[str, Any]:
-        """Return the chat messages that a player may read, from an index on; ``total`` is the next index."""
-        session, player_id = self.seat(token, now)
-        seen = [one for one in session.words[max(since, 0) :] if _may_read(one, player_id)]
-        return {"messages": seen, "total": len(session.words)}
-
     def listed(self, status: str | None, game_id: str | None, now: float) -> list[dict[str, Any]]:
         """Return the sessions with a status and a game (None: any), the oldest first."""
         self.expire(now)
@@ -242,7 +210,3 @@ class HostedSessions:
             gone = [token for token, (one, _) in self._by_token.items() if one is session]
             for token in gone:
                 del self._by_token[token]
-
-
-def _may_read(said: dict[str, Any], player_id: str) -> bool:
-    return said["scope"] != "private" or player_id in (said["sender_id"], *said["to_player_ids"])

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from ....envs.core.turn_state import MESSAGE_LENGTH, MessageScope, Wire
+from ....envs.core.turn_state import Wire
 from ..common.names import problem_of
 
 ANSWER_SECONDS = 30.0
@@ -103,15 +103,6 @@ class SessionAct(Wire):
     action_type: str
     payload: dict[str, Any] | None = None
     messages: list[Any] | None = None
-
-
-class SessionChat(Wire):
-    """The body of ``POST /api/sessions/chat``, a chat that is not part of the match."""
-
-    token: Name
-    content: Annotated[str, msgspec.Meta(min_length=1, max_length=MESSAGE_LENGTH)]
-    scope: MessageScope = MessageScope.PUBLIC
-    to_player_ids: Names | None = None
 
 
 class MatchStart(Wire):

@@ -23,6 +23,7 @@ from ..common.activity import Link
 from ..common.agent_turn import read_state
 from ..common.client import UNREACHABLE, Backoff, LiveError, request_json
 from .agent import ArenaAgent, ArenaDecisions, arena_client, arena_url, register
+from .agent_session import PATIENCE
 from .messages import ANSWER_SECONDS, STATE_LIMIT, JoinedSession
 from .session_feeds import SessionChatClient, SessionEvents
 
@@ -346,6 +347,8 @@ class ArenaPollingAgent:
                 match_id = str(body.get("match_id", match_id))
                 self._count_refusals(match_id, await events.refused())
                 response = await self._decide(body, await chat.read())
+                if self.agent.session.match(match_id).idle > PATIENCE:
+                    raise LiveError("NOTHING_HAPPENS", f"{PATIENCE} turns only asked for messages")
                 await self._act(token, response)
                 answered = body, time.monotonic()
 
@@ -357,7 +360,7 @@ class ArenaPollingAgent:
         except (ValueError, TypeError) as error:
             raise LiveError("BAD_ANSWER", f"the state cannot be read: {describe_error(error)}") from None
         state.messages = [*state.messages, *chat]
-        if isinstance(order, list) and not self.agent.session.knows(state.match_id):
+        if isinstance(order, list) and self.agent.session.match(state.match_id).order is None:
             self._decisions.match_started(state.match_id, state.game_id, order)
         return await self._decisions.decide(state)
 
@@ -376,11 +379,12 @@ class ArenaPollingAgent:
             self.agent.statistics.rejected += 1  # most often too late; the next state shows the turn
             logger.info("an action was refused: %s", error)
 
-    def _count_refusals(self, match_id: str, refused: Sequence[str]) -> None:
+    def _count_refusals(self, match_id: str, refused: Sequence[tuple[str, str]]) -> None:
         """Count the actions that the arena refused by its own events; the answer to `act` may be ok all the same."""
         self.agent.statistics.rejected += len(refused)
-        for text in refused:
-            logger.warning("match %s: the arena refused %s", match_id, text)
+        for action, why in refused:
+            self.agent.session.match(match_id).refused(why)
+            logger.warning("match %s: the arena refused %s: %s", match_id, action, why)
 
     def _ended(self, match_id: str, body: Mapping[str, Any]) -> None:
         outcome = body.get("outcome")

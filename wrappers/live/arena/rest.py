@@ -9,8 +9,6 @@ import secrets
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime
-from itertools import islice
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from aiohttp import web
@@ -22,7 +20,7 @@ from ...logs.log_text import describe_error
 from ..common.server import read_body
 from ..common.tokens import TOO_MANY, Guesses, bearer_token
 from .hosted_sessions import HostedSession, HostedSessions, SessionRefused
-from .messages import CreateSession, JoinSession, Register, SessionAct, SessionChat, StartMatch, Unregister
+from .messages import CreateSession, JoinSession, Register, SessionAct, StartMatch, Unregister
 from .platform_games import hosted_games
 from .players import RemotePlayer
 from .results import ArenaResult, Standings
@@ -30,8 +28,6 @@ from .running_matches import RunningMatches
 
 MOST_AGENTS = 1_000
 """Most agents that may register."""
-MOST_HISTORY = 1_000
-"""Most matches of an answer of ``GET /api/history``."""
 MOST_ASKED = 1_000
 """Most calls of ``POST /api/match`` whose results are remembered."""
 
@@ -46,7 +42,6 @@ class Arena(Protocol):
     matches: RunningMatches
     results: deque[ArenaResult]
     standings: Standings
-    times: dict[str, tuple[float, float]]
     guesses: Guesses
 
     @property
@@ -109,8 +104,6 @@ class ArenaRest:
             web.get("/api/games", self._games),
             web.get("/api/games/{game_id}/rules", self._rules),
             web.get("/api/results", self._results),
-            web.get("/api/leaderboard", self._leaderboard),
-            web.get("/api/history", _answered(self._history)),
             web.get("/api/matches/{match_id}", self._match),
             web.post("/api/match", self._guarded(self._start)),
             web.get("/api/match/{session_id}", self._started),
@@ -119,8 +112,6 @@ class ArenaRest:
             web.post(sessions + "/join", self._guarded(self._join)),
             web.get(sessions + "/state", _answered(self._state)),
             web.post(sessions + "/act", _answered(self._act)),
-            web.post(sessions + "/chat", _answered(self._say)),
-            web.get(sessions + "/chat/sync", _answered(self._words)),
             web.get("/health", self._health),
         ]
 
@@ -238,16 +229,6 @@ class ArenaRest:
         self._sessions.act(body.token, {"action": action, "messages": body.messages or []}, _now())
         return web.json_response({"ok": True})
 
-    async def _say(self, request: web.Request) -> web.Response:
-        self._sessions.say(await _read(request, SessionChat), _now())
-        return web.json_response({"ok": True})
-
-    async def _words(self, request: web.Request) -> web.Response:
-        index = request.query.get("index", "0")
-        if not index.isdecimal() or len(index) > 9:
-            raise SessionRefused("index needs a whole number from 0 up")
-        return web.json_response(self._sessions.words(_token(request), int(index), _now()))
-
     async def _list(self, request: web.Request) -> web.Response:
         listed = self._sessions.listed(request.query.get("status"), request.query.get("game_id"), _now())
         return web.json_response({"sessions": listed})
@@ -271,37 +252,6 @@ class ArenaRest:
         lines = [asdict(line) for line in self._arena.standings.lines()]
         results = {"game_id": self._arena.game.id, "matches": self._arena.standings.matches, "standings": lines}
         return web.json_response(results)
-
-    async def _leaderboard(self, request: web.Request) -> web.Response:
-        rows = [
-            {"agent_id": one.agent_id, "display_name": one.agent_id, "matches": one.matches, "avg_utility": one.mean}
-            for one in self._arena.standings.lines()
-        ]
-        return web.json_response({"leaderboard": rows, "game_id": self._game_ids[0]})
-
-    async def _history(self, request: web.Request) -> web.Response:
-        """Return the latest matches, the newest first. Hidden information of their games is not shown."""
-        limit, game_id = request.query.get("limit", "50"), self._check_game(request.query.get("game_id") or None)
-        if not limit.isdecimal() or not 0 < int(limit[:9]) <= MOST_HISTORY:
-            raise SessionRefused(f"limit needs a whole number from 1 to {MOST_HISTORY}")
-        latest = islice(reversed(self._arena.results), int(limit))
-        return web.json_response({"matches": [self._record(result, game_id) for result in latest]})
-
-    def _record(self, result: ArenaResult, game_id: str) -> dict[str, Any]:
-        began, seconds = self._arena.times.get(result.match_id, (0.0, 0.0))
-        payoffs = [{"agent_id": name, "utility": result.payoffs[name]} for name in result.agent_ids]
-        return {
-            "match_id": result.match_id,
-            "game_id": game_id,
-            "agent_ids": result.agent_ids,
-            "outcome": {"reason": result.reason, "payoffs": payoffs},
-            "status": "finished" if result.error is None else "error",
-            "num_turns": result.actions,
-            "duration_seconds": round(seconds, 2),
-            "timestamp": datetime.fromtimestamp(began + seconds, UTC).isoformat(),
-            "log": None,
-            "game_params": dict(self._arena.game.options),
-        }
 
     async def _match(self, request: web.Request) -> web.Response:
         match_id = request.match_info["match_id"]
@@ -373,7 +323,6 @@ SKILL = """# A TurnState arena
 4. In your turn: `POST /api/sessions/act` `{{"token": "…", "action_type": "one of allowed_actions", "payload": {{}},
    "messages": [{{"scope": "public", "content": "Hello"}}]}}`. You have 60 seconds; three turns without an answer end
    the match.
-5. When it is `finished`, `outcome.payoffs` has the utilities. `POST /api/sessions/chat` and
-   `GET /api/sessions/chat/sync?token=…&index=0` are a chat beside the match.
+5. When it is `finished`, `outcome.payoffs` has the utilities.
 """
 """The text of ``GET /SKILL.md``: instructions for agents."""

@@ -99,16 +99,18 @@ class SessionEvents(_SessionFeed):
         super().__init__(http, sessions / "sync", token)
         self._agent_id = agent_id
 
-    async def refused(self) -> list[str]:
-        """Return the actions that the platform refused since the last call, with its reasons."""
+    async def refused(self) -> list[tuple[str, str]]:
+        """Return the actions that the platform refused since the last call as text, each with its reason."""
         events = await self._new_rows("events")
         self._next += len(events)
-        return [text for event in events if (text := self._refusal(event)) is not None]
-
-    def _refusal(self, event: Any) -> str | None:
-        data = event.get("data") if isinstance(event, Mapping) else None
-        if not isinstance(data, Mapping) or event.get("event_type") != "action":
-            return None
-        if event.get("agent_id") != self._agent_id or data.get("ok") is not False:
-            return None
-        return f"{data.get('action_type')} {data.get('payload')}: {data.get('error_detail') or data.get('error')}"
+        refusals = list[tuple[str, str]]()
+        for event in events:
+            event = event if isinstance(event, Mapping) else {}
+            data, own = (
+                event.get("data"),
+                (event.get("event_type"), event.get("agent_id")) == ("action", self._agent_id),
+            )
+            if own and isinstance(data, Mapping) and data.get("ok") is False:
+                why = str(data.get("error_detail") or data.get("error"))
+                refusals.append((f"{data.get('action_type')} {data.get('payload')}", why))
+        return refusals
