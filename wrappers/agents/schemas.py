@@ -149,16 +149,6 @@ def both(own: Mapping[str, Any], offered: Mapping[str, Any]) -> dict[str, Any]:
     return {**own, "properties": parts} if "properties" in own else {**own, **parts}
 
 
-def limited(schema: Any, name: str, least: float, most: float) -> dict[str, Any]:
-    """Return a schema of an object with further bounds of one of its numbers."""
-    properties = properties_of(schema)
-    part = properties[name] if isinstance(properties.get(name), Mapping) else {"type": "number"}
-    low, high = _range(part)
-    limits = {"minimum": max(low, least), "maximum": min(high, most)}
-    parts = {**properties, name: {**part, **{key: limit for key, limit in limits.items() if isfinite(limit)}}}
-    return parts if properties is schema else {**schema, "properties": parts}
-
-
 def least_payload(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return the least payload of a JSON schema, or of a bare map of properties, which all are required then."""
     properties = properties_of(schema)

@@ -16,7 +16,7 @@ from ....envs.core.game import Game
 from ....envs.core.state_loading import moves_in, named_order
 from ....envs.core.turn_state import Action, AgentResponse, AllowedAction, MessageIntent, TurnState
 from ...agents.offers import IDLE, acceptable, narrowed, offered_mask, quiet_action, safe_action
-from ...agents.schemas import limited
+from ...agents.schemas import both
 from ...logs.log_text import describe_error
 from ...logs.safe_match_log import without_images
 from ..common.agent_turn import Turn
@@ -141,7 +141,8 @@ class Memory:
         for offer in state.allowed_actions:
             refused = self._refused.get((state.phase, offer.action_type), ("", 0.0, 0.0))
             if refused is not None:
-                schema = limited(offer.payload_schema, *refused) if refused[0] else offer.payload_schema
+                name, least, most = refused
+                schema = both(offer.payload_schema, {name: {"type": "number", "minimum": least, "maximum": most}})
                 offers.append(msgspec.structs.replace(offer, payload_schema=schema))
         talk = bool(offers) and all(offer.action_type == IDLE[1] for offer in offers)
         seen = (state.phase, _told(state)) if talk else None
