@@ -293,7 +293,7 @@ def main() -> None:
     else:
         groups = groupby(chosen, key=group_of)
         sample = [one for _, files in groups for one in drawn(list(files), arguments.sample, arguments.seed)]
-    level = "" if arguments.all else "not slow"
+    level = "" if arguments.all else "smoke or not slow"
     totals = {"killed": 0, "timeout": 0, "survived": 0}
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(arguments.jobs) as pool:
         copies = copies_in(Path(folder), arguments.jobs)

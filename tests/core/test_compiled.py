@@ -82,6 +82,7 @@ def test_only_what_python_calls_becomes_machine_code_and_parts_are_kept_for_othe
     assert python(code.format("other"), package) == "11 0 1 1\n11 1 1 1"
 
 
+@pytest.mark.smoke
 @pytest.mark.slow
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 def test_a_change_in_a_file_that_is_called_compiles_the_caller_anew(package):

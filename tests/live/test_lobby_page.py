@@ -102,6 +102,7 @@ def test_the_usual_table_of_a_game_for_any_number_of_seats_has_the_usual_number(
         assert page.locator("#seats li").count() == 2
 
 
+@pytest.mark.smoke
 def test_two_people_meet_at_a_table_by_its_link(lobby):
     with lobby("bargaining", "--access-token", "open sesame") as visit:
         ann, bob = visit(**DESK), visit(key=False, **PHONE)

@@ -87,6 +87,7 @@ def run(main, within=120):
     return asyncio.run(asyncio.wait_for(main, within))
 
 
+@pytest.mark.smoke
 def test_two_agents_on_one_connection(package):
     async def main():
         service = MafiaAgentServer(lambda id, name: MafiaScriptedAgent(id, name, seed=1))

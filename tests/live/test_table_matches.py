@@ -30,6 +30,7 @@ def matches(log):
 # Bargaining, auction, hold'em.
 
 
+@pytest.mark.smoke
 def test_bargaining_is_played_to_the_end_and_again(table, tmp_path):
     with table("bargaining", "--agents", "human", "hardliner", "--seed", "4", "--log", f"{tmp_path}/log") as visit:
         page = visit()

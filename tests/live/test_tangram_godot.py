@@ -40,7 +40,7 @@ async def godot(url, folder):
     return out.decode()
 
 
-@pytest.mark.parametrize("bot", ["knows", "greedy", "solver", "random"])
+@pytest.mark.parametrize("bot", ["knows", pytest.param("greedy", marks=pytest.mark.smoke), "solver", "random"])
 def test_several_games_of_a_real_godot(bot, tmp_path):
     game = envs.game("tangram", aspect="godot")
     agent = Knows() if bot == "knows" else PolicyAgent(game, make_policy(bot, game, seed=1))

@@ -136,6 +136,7 @@ def test_a_single_match_opens_on_its_first_moment(visit, tmp_path):
     assert tab.is_visible("#stage") and not tab.is_visible("#overview") and not tab.is_visible("#all")
 
 
+@pytest.mark.smoke
 def test_it_plays_and_pauses(visit, tmp_path):
     told, file = written(tmp_path, envs.game("holdem", seats=2), matches=8)
     tab = visit(file)

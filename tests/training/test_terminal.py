@@ -94,6 +94,7 @@ def test_typing_is_shown_again_after_sigterm():
         assert termios.tcgetattr(terminal._end)[3] & termios.ECHO
 
 
+@pytest.mark.smoke
 def test_lines_end_between_words_and_plain_text_is_not_cleared():
     with playing("mafia", "--agents", "human", *["loyal"] * 6, "--seed", "93", "--delay", "0", "--plain") as terminal:
         shown = terminal.until("\n> ")
