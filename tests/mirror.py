@@ -38,7 +38,7 @@ class Mirror:
                 self.replaced += 1
                 self._played()
             return "I do not know."
-        index = int(self.random.choice(np.flatnonzero(match.batch.masks[0])))
+        index = int(self.random.choice(np.flatnonzero(match.mask)))
         action = view.encode(match.table, index).action
         assert match.submit(agent, action).ok
         self._played()

@@ -303,7 +303,7 @@ class TextGame:
 
     def _answers(self) -> tuple[str, ...]:
         match, encode = self.match, self.game.view.encode
-        actions = [encode(match.table, int(index)).action for index in np.flatnonzero(match.batch.masks[0])]
+        actions = [encode(match.table, int(index)).action for index in np.flatnonzero(match.mask)]
         if (skin := self.prompting.disguise) is not None:
             actions = [skin.disguised(action) for action in actions]
         return tuple(dict.fromkeys(msgspec.json.encode(action).decode() for action in actions))

@@ -50,7 +50,7 @@ class ActionMode(Protocol):
     space: spaces.Space[Any]
     mask_space: spaces.Space[Any]
 
-    def mask(self, match: Match, *, closed: bool) -> Mask:
+    def mask(self, match: Match, closed: bool | None) -> Mask:
         """Return the mask of the acting seat in new arrays: 1 where legal. All 0 if `closed`."""
         ...
 
@@ -71,32 +71,19 @@ class DiscreteActions:
         self.space: spaces.Space[Any] = spaces.Discrete(game.num_actions)
         self.mask_space: spaces.Space[Any] = spaces.Box(0, 1, (game.num_actions,), np.int8)
 
-    def mask(self, match: Match, *, closed: bool) -> NDArray[np.int8]:
+    def mask(self, match: Match, closed: bool | None) -> NDArray[np.int8]:
         """See `ActionMode`."""
-        mask: NDArray[np.int8] = match.batch.masks[0]
-        return np.zeros(len(mask), np.int8) if closed else mask.copy()
+        return np.zeros(len(match.mask), np.int8) if closed else match.mask.copy()
 
     def play(self, match: Match, action: Any) -> None:
         """See `ActionMode`."""
-        chosen = self.index(match, action)
-        if not match.batch.masks[0][chosen]:
-            raise self._illegal(match, action)
+        chosen = action if type(action) is int else _whole(action)
+        within = 0 <= chosen < len(match.mask)
+        if not (within and match.mask[chosen]):
+            agent, legal = match.game.agents[match.turn], np.flatnonzero(match.mask).tolist()
+            wrong = f"action {action!r} is not legal for {agent}; legal are {legal}"
+            raise IllegalAction(wrong) if within else ValueError(wrong)
         match.play(chosen)
-
-    def index(self, match: Match, action: Any) -> int:
-        """Return an action of the acting seat as an action index, legal or not.
-
-        Raises:
-            IllegalAction: if it is none; the error names the legal ones.
-        """
-        chosen = _whole(action)
-        if not 0 <= chosen < match.game.num_actions:
-            raise self._illegal(match, action)
-        return chosen
-
-    def _illegal(self, match: Match, action: Any) -> IllegalAction:
-        agent, legal = match.game.agents[match.turn], np.flatnonzero(match.batch.masks[0]).tolist()
-        return IllegalAction(f"action {action!r} is not legal for {agent}; legal are {legal}")
 
 
 class PayloadActions:
@@ -109,7 +96,7 @@ class PayloadActions:
         )
         self.mask_space: spaces.Space[Any] = spaces.Box(0, 1, (len(self._types),), np.int8)
 
-    def mask(self, match: Match, *, closed: bool) -> NDArray[np.int8]:
+    def mask(self, match: Match, closed: bool | None) -> NDArray[np.int8]:
         """See `ActionMode`."""
         allowed = () if closed else match.game.allowed_actions(match.table)
         legal = {action.action_type for action in allowed}
@@ -151,7 +138,7 @@ class GridActions:
         self.space: spaces.Space[Any] = spaces.MultiDiscrete(list(grid.sizes))
         self.mask_space: spaces.Space[Any] = spaces.Tuple([spaces.Box(0, 1, (size,), np.int8) for size in grid.sizes])
 
-    def mask(self, match: Match, *, closed: bool) -> tuple[NDArray[np.int8], ...]:
+    def mask(self, match: Match, closed: bool | None) -> tuple[NDArray[np.int8], ...]:
         """See `ActionMode`."""
         sizes = self._grid.sizes
         return tuple(np.zeros(size, np.int8) for size in sizes) if closed else self._grid.legal(match.table)

@@ -1,20 +1,23 @@
 """GameEnv: any Game as a PettingZoo AECEnv. The game is played by a `Match`; this class adds PettingZoo's API."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from copy import deepcopy
+from sys import maxsize
 from typing import Any
 
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 from pettingzoo import AECEnv
+from pettingzoo.utils.conversions import turn_based_aec_to_parallel_wrapper
+from pettingzoo.utils.env_logger import EnvLogger
 
 from ..render.display import Display, view_shown
 from ..render.window import FPS, MODES
-from .action_modes import action_mode
+from .action_modes import IllegalAction, action_mode
+from .checks import require_choice
 from .game import Game
 from .match import Match, not_running
-from .observation_modes import ObservationMode
 from .turn_state import Action, ActionResult, AgentResponse, Message, MessageIntent, TurnState
 
 
@@ -32,6 +35,8 @@ class GameEnv(AECEnv[str, Any, Any]):
         render_view: whose view `render` shows: ``"public"`` (what everybody may see), an agent's name, or ``"all"``
             (hidden information included). None: public; where the game has no public view, the first agent's.
         encoder: name of the encoder that makes the observations; None: the game's own encoder.
+        illegal_reward: the reward of an agent for an illegal action, which ends the episode, as PettingZoo's standard
+            wrappers do. None: an illegal action raises ValueError.
 
     Attributes:
         match: the `Match` that holds the record, the messages and the turn.
@@ -48,20 +53,27 @@ class GameEnv(AECEnv[str, Any, Any]):
         render_mode: str | None = None,
         render_view: str | None = None,
         encoder: str | None = None,
+        illegal_reward: float | None = None,
     ) -> None:
         super().__init__()
         self.game = game
         self.match = Match(game, encoder)
         self.action_mode = action_mode(action, game)
+        require_choice("observation", observation, ("dict", "flat"))
         layout = game.encoders[self.match.encoder].layout
-        self.observation_mode = ObservationMode(observation, layout, self.action_mode.mask_space)
+        self._nested = layout if observation == "dict" else None
+        shown = layout.flat_space() if self._nested is None else layout.dict_space()
+        self._space = spaces.Dict({"observation": shown, "action_mask": self.action_mode.mask_space})
         name, modes = game.id.replace("-", "_"), list(MODES)
         self.metadata = {"name": name, "render_modes": modes, "render_fps": FPS, "is_parallelizable": False}
         self.render_mode = render_mode
         self.render_view = view_shown(game, render_view)
         self._display = Display(game.renderer, game.id, render_mode)
+        self._illegal_reward = illegal_reward
+        self._zeros, self._running = dict.fromkeys(game.agents, 0.0), dict.fromkeys(game.agents, False)
         self.possible_agents = list(game.agents)
         self.agents: list[str] = []
+        self._stepped = False
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """Return the space of `observe`, the same for every agent.
@@ -70,7 +82,7 @@ class GameEnv(AECEnv[str, Any, Any]):
             ValueError: for an unknown agent.
         """
         self.match.require_agent(agent)
-        return self.observation_mode.space
+        return self._space
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
         """Return the space of actions, the same for every agent.
@@ -84,18 +96,36 @@ class GameEnv(AECEnv[str, Any, Any]):
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Begin an episode. `seed`, `options` and errors are those of `Match.reset`."""
         self.match.reset(seed, options)
-        self.agents = list(self.possible_agents)
-        self.rewards, self._cumulative_rewards = (dict.fromkeys(self.agents, 0.0) for _ in range(2))
-        self.terminations, self.truncations = (dict.fromkeys(self.agents, False) for _ in range(2))
+        self.agents = self.possible_agents.copy()
+        self.rewards, self._cumulative_rewards = self._zeros.copy(), self._zeros.copy()
+        self.terminations, self.truncations = self._running.copy(), self._running.copy()
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
+        self._rewarded, self._stepped = False, True
         self._select()
 
     def observe(self, agent: str) -> dict[str, Any]:
         """Return ``{"observation": …, "action_mask": …}`` in new arrays; the mask is all 0 out of turn."""
+        return self._observed(self.match.seat_of(agent))
+
+    def _observed(self, seat: int) -> dict[str, Any]:
         match = self.match
-        seat = match.seat_of(agent)
-        mask = self.action_mode.mask(match, closed=bool(match.done) or match.turn != seat)
-        return self.observation_mode.observation(match.observation(seat), mask)
+        mask = self.action_mode.mask(match, match.done or match.turn != seat)
+        flat, nested = match.observation(seat), self._nested
+        return {"observation": flat if nested is None else nested.tree(flat), "action_mask": mask}
+
+    def agent_iter(self, max_iter: int = 2**63) -> Iterator[str]:  # type: ignore[override]
+        """Yield the selected agent, until no agent is left or `max_iter` times.
+
+        Raises:
+            ValueError: if neither `step` nor `submit` was called for the agent before.
+        """
+        for _ in range(min(max_iter, maxsize)):
+            if not self.agents:
+                return
+            if not self._stepped:
+                raise ValueError(f"agent_iter(): call step() for {self.agent_selection} first")
+            self._stepped = False
+            yield self.agent_selection
 
     def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Return the selected agent's observation, rewards since its last turn, termination, truncation and info.
@@ -105,26 +135,42 @@ class GameEnv(AECEnv[str, Any, Any]):
         """
         if not self.agents:
             raise ValueError("last(): no episode is running; call reset() first")
-        selected: tuple[Any, float, bool, bool, dict[str, Any]] = super().last(observe)
-        return selected
+        agent, match = self.agent_selection, self.match
+        return (
+            self._observed(match.seats[agent] if match.done else match.turn) if observe else None,
+            self._cumulative_rewards[agent],
+            self.terminations[agent],
+            self.truncations[agent],
+            self.infos[agent],
+        )
 
     def step(self, action: Any) -> None:
         """Play the selected agent's action (None for an agent whose episode is over).
 
         Raises:
-            ValueError: if the action is not legal; the error names the legal ones. The table is unchanged then.
+            ValueError: if the action is none of the action space, or if it is not legal and there is no
+                `illegal_reward`; the error names the legal ones. The table is unchanged then.
         """
         if not self.agents:
             raise ValueError("step() on a finished episode: call reset() first")
-        if self.terminations[self.agent_selection] or self.truncations[self.agent_selection]:
+        agent, match = self.agent_selection, self.match
+        before, self._stepped = match.decisions, True
+        if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
-        else:
-            before = self.match.decisions
-            self.action_mode.play(self.match, action)
-            self._settle(before)
-            if self.match.decisions == before:  # a payload that keeps the turn
-                self._cumulative_rewards[self.agent_selection] = 0.0
-                self.rewards = dict.fromkeys(self.agents, 0.0)
+            return
+        try:
+            self.action_mode.play(match, action)
+        except IllegalAction:
+            if self._illegal_reward is None:
+                raise
+            EnvLogger.warn_on_illegal_move()
+            self.terminations, self.truncations = dict.fromkeys(self.agents, True), dict.fromkeys(self.agents, True)
+            self.rewards, self._rewarded = self._zeros | {agent: self._illegal_reward}, True
+            self._cumulative_rewards[agent] = 0.0
+            self._accumulate_rewards()
+            self._deads_step_first()
+            return
+        self._settle(match.decisions != before)  # a payload may keep the turn
 
     def state(self) -> NDArray[np.uint8]:
         """Return the whole record as bytes (uint8[itemsize]), hidden information included."""
@@ -160,7 +206,9 @@ class GameEnv(AECEnv[str, Any, Any]):
         """Play a documented payload exactly; see `Match.submit`."""
         before = self.match.decisions
         result = self._ended(agent) or self.match.submit(agent, response)
-        self._settle(before)
+        self._stepped |= result.ok
+        if self.match.decisions != before:
+            self._settle(True)
         return result
 
     def send(self, agent: str, intent: MessageIntent | Mapping[str, Any]) -> ActionResult:
@@ -176,24 +224,52 @@ class GameEnv(AECEnv[str, Any, Any]):
         running = agent not in self.possible_agents or (self.agents and not self.terminations[self.agents[0]])
         return None if running else not_running()
 
-    def _settle(self, before: int) -> None:
-        """Update PettingZoo's attributes if the match has played a decision since its count was `before`."""
-        match = self.match
-        if match.decisions == before:
-            return
-        self._cumulative_rewards[self.agent_selection] = 0.0
-        rewards = match.rewards
-        if any(rewards) or any(self.rewards.values()):
-            self.rewards = dict(zip(self.agents, rewards, strict=True))
-            self._accumulate_rewards()
+    def _settle(self, decided: bool) -> None:
+        """Update PettingZoo's attributes after a step."""
+        match, total = self.match, self._cumulative_rewards
+        total[self.agent_selection] = 0.0
+        if decided and match.rewarded:
+            self.rewards, self._rewarded = dict(zip(self.agents, match.rewards, strict=True)), True
+            for agent, reward in self.rewards.items():
+                total[agent] += reward
+        elif self._rewarded:
+            self.rewards, self._rewarded = self._zeros.copy(), False
         if match.done:
-            truncated = bool(match.batch.truncations[0])
-            self.terminations = dict.fromkeys(self.agents, not truncated)
-            self.truncations = dict.fromkeys(self.agents, truncated)
+            self.truncations = dict.fromkeys(self.agents, bool(match.table.truncated))
+            self.terminations = dict.fromkeys(self.agents, not self.truncations[self.agents[0]])
         self._select()
 
     def _select(self) -> None:
         # The agents' dead steps come in seat order once the episode is over.
-        self.agent_selection = self.agents[0 if self.match.done else self.match.turn]
+        match = self.match
+        self.agent_selection = self.possible_agents[0 if match.done else match.turn]
         if self.render_mode == "human":
             self.render()
+
+
+class TurnBasedParallel(turn_based_aec_to_parallel_wrapper[str, Any, Any]):
+    """PettingZoo's turn-based conversion: `step` takes a dict with the action of the agent whose turn it is.
+
+    PettingZoo tells every agent whose turn it is, as ``infos[agent]["active_agent"]``. In a game with hidden turns it
+    is left out: an agent's own turn is where its action mask is not all 0.
+    """
+
+    def step(self, actions: dict[str, Any]) -> Any:
+        """Play the action of the agent whose turn it is; the other actions are not read.
+
+        Raises:
+            ValueError: if `actions` has none for this agent.
+        """
+        env: Any = self.aec_env
+        if env.agents and env.agent_selection not in actions:
+            raise ValueError(f"actions has no entry for {env.agent_selection}, whose turn it is")
+        env.step(actions.get(env.agent_selection))
+        hidden = env.terminations[env.agent_selection] or env.game.capabilities.hidden_turn is not None
+        told = {} if hidden else {"active_agent": env.agent_selection}
+        observations = {agent: env.observe(agent) for agent in env.agents}
+        infos = {agent: info | told for agent, info in env.infos.items()}
+        ends = {**env.rewards}, {**env.terminations}, {**env.truncations}
+        while env.agents and (env.terminations[env.agent_selection] or env.truncations[env.agent_selection]):
+            env.step(None)
+        self.agents = env.agents.copy()
+        return observations, *ends, infos

@@ -31,8 +31,8 @@ def play(game: str, options: Mapping[str, Any], encoder: str) -> None:
         match.game.view.load(state)
         for seat in range(match.game.seats):
             match.observation(seat)
-        batch = match.batch
-        actions = [int(bot.act(batch.observations, batch.masks)[0]) for bot in bots] or [int(batch.masks[0].argmax())]
+        seen = match.observed[None], match.mask[None]
+        actions = [int(bot.act(*seen)[0]) for bot in bots] or [int(match.mask.argmax())]
         action = actions[decision % len(actions)]
         if decision % 2:
             match.play(action)

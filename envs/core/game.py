@@ -75,10 +75,12 @@ class Loops(NamedTuple):
     writes its observations into `batch`.
     ``step(tables, actions, batch, again)`` plays one decision on every table whose action is not −1. Where an episode
     ends, the next one begins if `again` is true; else its observation and mask are not written.
+    ``one(tables, action, observation, mask, offsets)`` is `loops.step_one`.
     """
 
     reset: Callable[[Any, Batch, bool], None]
     step: Callable[[Any, NDArray[np.int64], Batch, bool], None]
+    one: Callable[[Any, int, NDArray[np.float32], NDArray[np.int8], NDArray[Any]], int]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -250,6 +252,7 @@ class Game(Immutable):
             self._loops[name] = Loops(
                 loops.compile_loop(loops.reset_batch, **functions),
                 loops.compile_loop(loops.step_batch, **functions, play=rules.play),
+                loops.compile_loop(loops.step_one, **functions, play=rules.play),
             )
         return self._loops[name]
 

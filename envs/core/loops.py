@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 from zlib import crc32
 
 import numpy as np
-from numba import njit
+from numba import njit, typeof
 from numba.extending import is_jitted
 from numpy.typing import NDArray
 
@@ -90,6 +90,30 @@ def step_batch(tables: Any, actions: Any, batch: Any, again: bool) -> None:
                 legal(table, batch.masks[i])
 
 
+BEGIN, LOOK = -2, -1
+"""What `step_one` takes in place of an action: begin an episode; play nothing."""
+DONE, REWARDED = 1 << 16, 1 << 17
+"""Bits of what `step_one` returns, above the seat that decides next."""
+
+
+def step_one(tables: Any, action: int, observation: Any, mask: Any, offsets: Any) -> int:
+    """Play a legal action at the first table, write what the next seat sees, and return this seat with bits."""
+    table = tables[0]
+    if action >= 0:
+        play(table, action)
+    elif action == BEGIN:
+        reset(table)
+    code = 0
+    for reward in table.rewards:
+        if reward != 0:
+            code = REWARDED
+    if table.done:
+        return code | DONE
+    observe(table, table.turn, offsets[0], observation)
+    legal(table, mask)
+    return code | int(table.turn)
+
+
 def observe_both(table: Any, seat: int, at: Any, out: Any) -> None:
     """Write the slices of two encoders."""
     observe(table, seat, at, out)
@@ -109,10 +133,15 @@ def legal_rows(tables: Any, rows: Any, out: Any) -> None:
         legal(tables[rows[i]], out[i])
 
 
+BITS = {"BEGIN": BEGIN, "DONE": DONE, "REWARDED": REWARDED}
+
+
 @cache
 def compile_loop(loop: Callable[..., Result], **functions: Any) -> Callable[..., Result]:
     """Return `loop` with a game's functions bound to the global names above; compiled if all of these are compiled."""
-    own = FunctionType(loop.__code__, {"__name__": __name__, "load_ahead": load_ahead, **functions}, loop.__name__)
+    own = FunctionType(
+        loop.__code__, {"__name__": __name__, "load_ahead": load_ahead, **BITS, **functions}, loop.__name__
+    )
     if not all(map(is_jitted, functions.values())):
         return _Interpreted(own, partial(compile_loop, loop, **functions))
     sources = [function.py_func for function in functions.values()]
@@ -120,7 +149,18 @@ def compile_loop(loop: Callable[..., Result], **functions: Any) -> Callable[...,
         return cast(Callable[..., Result], njit(own))
     names = repr([(source.__code__.co_filename, source.__qualname__) for source in sources])
     own.__qualname__ = f"{loop.__name__}_{crc32(names.encode()):08x}"  # part of the cache file's name
-    return compiled(own, nogil=True)  # `VectorGame` calls them from several threads
+    return compiled(own, nogil=loop is not step_one)  # `VectorGame` calls the others from several threads
+
+
+def direct(function: Callable[..., Result], *arguments: Any) -> Callable[..., Result]:
+    """Return the machine code that a compiled function has for arguments of these types; `function` if it has none.
+
+    A call of the function spends a microsecond on the types of its arguments, a call of its machine code nothing. It
+    may only be called with arguments of the same types.
+    """
+    made = getattr(function, "overloads", None)
+    found = made and made.get(tuple(map(typeof, arguments)))
+    return cast(Callable[..., Result], found.entry_point) if found else function
 
 
 class _Interpreted:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from . import turn_state as ts
 from .capabilities import as_options
 from .game import Game
+from .loops import BEGIN, DONE, LOOK, REWARDED, direct
 from .plain_start import PLAIN_START
 from .rng import streams
 from .turn_state import Action, ActionResult, AgentResponse, Message, MessageIntent, TurnState
@@ -26,7 +27,7 @@ WAITS_PER_TURN = 10
 """`message_only` actions an agent may take in one turn before its safe action is played for it."""
 
 _ROW = np.zeros(1, np.int64)  # the row of the only table
-_OWN = ("table", "_records", "_stream", "_rewards", "_loops", "_talk")  # attributes that a copy makes again
+_OWN = ("table", "_records", "_stream", "_rewards", "_one", "_step", "_encoder", "_observe")  # a copy makes these again
 
 
 class Match:
@@ -42,12 +43,13 @@ class Match:
     Attributes:
         table: the record: the whole state of the table, hidden information included.
         messages: every message of this episode, in order.
-        match_id: counts the episodes since the latest seed. It is the same for every seed: a digest of the random
-            stream would tell a small seed, and with it all that is hidden. Hosts draw their ids.
         done: whether the episode is over; None before the first one.
+        seats: every agent's seat.
         turn: the seat that decides next; after the end of the episode, the seat of the last decision.
         decisions: the number of decisions in this episode.
-        batch: the acting seat's observation and mask, and the last step's rewards, in row 0 (see `loops.Batch`).
+        rewarded: whether any reward of the last step is not 0.
+        observed: float32[D], the acting seat's observation.
+        mask: int8[A], its action mask.
 
     Raises:
         ValueError: if the encoder shows hidden information.
@@ -58,14 +60,14 @@ class Match:
         self.encoder = encoder or game.encoder
         game.check_encoder(self.encoder)
         PLAIN_START.expect(game.registered, game.options, self.encoder)
-        self._seat_of = {agent: seat for seat, agent in enumerate(game.agents)}
+        self.seats = {agent: seat for seat, agent in enumerate(game.agents)}
         self._tables = game.tables(1)
+        (self.observed,), (self.mask,), *_ = game.batch(1, self.encoder)
+        self._seat = np.zeros(1, np.int64)
         self._share()
-        self.batch = game.batch(1, self.encoder)
-        self._action = np.zeros(1, np.int64)
         self.messages: list[Message] = []
-        self.match_id = ""
         self.done: bool | None = None
+        self.rewarded = False
         self.turn = 0
         self.decisions = 0
         self._matches = 0
@@ -87,7 +89,7 @@ class Match:
             ValueError: for a negative seed, or options that cannot be; nothing has changed then.
         """
         setup = self.game.capabilities.setup
-        given = as_options(options) if setup is None else setup.chosen(options)
+        given = None if options is None else as_options(options) if setup is None else setup.chosen(options)
         if setup is not None and given:  # tried on another table first
             trial = self.game.tables(1)
             self.game.rules.reset(trial[0])
@@ -97,27 +99,34 @@ class Match:
             self._tables[:] = self.game.rules.blank
             self._stream[0] = fresh
             self._matches = 0
-        self.match_id = f"{self.game.id}-{self._matches}"
         self._matches += 1
-        self._loops.reset(self._records, self.batch, False)
-        self.done = False
-        self.turn = int(self.batch.turn[0])
-        self.decisions = 0
-        self.messages, self._numbers = [], {}
-        self._waits, self._sent = 0, {}
+        self._do(BEGIN)
+        if self._step is self._one:
+            self._step = direct(self._one, self._records, 0, self.observed, self.mask, self._encoder.layout.offsets)
+        self.decisions = self._waits = 0
+        self.messages, self._numbers, self._sent = [], {}, {}
         if setup is not None and given:
             setup.apply(self.table, given)
             self.refresh()
 
     @property
+    def match_id(self) -> str:
+        """Counts the episodes since the latest seed; empty before the first one.
+
+        It is the same for every seed: a digest of the random stream would tell a small seed, and with it all that is
+        hidden. Hosts draw their ids.
+        """
+        return f"{self.game.id}-{self._matches - 1}" if self._matches else ""
+
+    @property
     def rewards(self) -> list[float]:
         """The rewards of the last step, one per seat."""
-        rewards: list[float] = self._rewards.tolist()[: self.game.seats]
+        rewards: list[float] = self._rewards.tolist()
         return rewards
 
     def require_agent(self, agent: str) -> None:
         """Raise ValueError, naming the agents, unless the game has this agent."""
-        if agent not in self._seat_of:
+        if agent not in self.seats:
             raise ValueError(f"{agent!r} is not an agent of this game; the agents are {', '.join(self.game.agents)}")
 
     def seat_of(self, agent: str) -> int:
@@ -129,7 +138,7 @@ class Match:
         self.require_agent(agent)
         if self.done is None:
             raise ValueError("the table is empty: call reset() first")
-        return self._seat_of[agent]
+        return self.seats[agent]
 
     # Observations.
 
@@ -168,11 +177,14 @@ class Match:
     def observation(self, seat: int) -> NDArray[np.float32]:
         """Return the observation of a seat, by this match's encoder, in a new array: float32[D]."""
         if seat == self.turn and not self.done:
-            current: NDArray[np.float32] = self.batch.observations[0]
-            return current.copy()
-        encoder = self.game.encoders[self.encoder]
-        observed: NDArray[np.float32] = encoder.observations(self._records, _ROW, seats=np.array([seat]))[0]
-        return observed  # faster than `Encoder.observation` of one record
+            return self.observed.copy()
+        self._seat[0], out = seat, np.empty((1, len(self.observed)), np.float32)
+        arguments = self._records, _ROW, self._seat, self._encoder.layout.offsets, out
+        self._observe(*arguments)
+        if self._observe is self._encoder.loop:
+            self._observe = direct(self._observe, *arguments)
+        seen: NDArray[np.float32] = out[0]
+        return seen
 
     # Actions.
 
@@ -191,8 +203,8 @@ class Match:
         problem = self._barred(agent)
         if problem is not None:
             return problem
-        if self._seat_of[agent] != self.turn:
-            whose = self.game.visible_turn(self.table, self._seat_of[agent]) or "another agent"
+        if self.seats[agent] != self.turn:
+            whose = self.game.visible_turn(self.table, self.seats[agent]) or "another agent"
             return ts.refused(ts.NOT_YOUR_TURN, f"{agent} cannot act: it is {whose}'s turn")
         try:
             messages, action = _response(response)
@@ -240,12 +252,11 @@ class Match:
             action: the index.
             silent: whether to leave out the messages that belong to the action, which a host sends itself.
         """
-        if self._talk is not None and not silent:
+        if not silent and self.game.capabilities.talk is not None:
             response = self.game.view.encode(self.table, action)
             messages = response.messages + self._action_messages(response.action)
             self._deliver(self.game.agents[self.turn], messages, record=False)
-        self._action[0] = action
-        self._loops.step(self._records, self._action, self.batch, False)
+        self._do(action)
         self._played()
 
     def play_move(self, move: Any) -> None:
@@ -255,16 +266,14 @@ class Match:
         self._played()
 
     def refresh(self) -> None:
-        """Update `batch` from the record, after the record was changed in another way than by an action index."""
-        batch, records = self.batch, self._records  # ten times faster to read than the record's attributes
-        batch.rewards[0] = self._rewards[: self.game.seats]
-        batch.dones[:], batch.truncations[:] = records["done"], records["truncated"]
-        self.done = bool(batch.dones[0])
+        """Read the record again, after it was changed in another way than by an action index."""
+        self._do(LOOK)
+
+    def _do(self, action: int) -> None:
+        code = self._step(self._records, action, self.observed, self.mask, self._encoder.layout.offsets)
+        self.done, self.rewarded = code & DONE != 0, code & REWARDED != 0
         if not self.done:
-            batch.turn[:] = records["turn"]
-            self.turn = int(batch.turn[0])
-            self.game.encoders[self.encoder].observations(records, _ROW, batch.observations)
-            self.game.rules.masks(records, _ROW, batch.masks)
+            self.turn = code & 0xFFFF
 
     # Copies.
 
@@ -286,24 +295,23 @@ class Match:
 
     def _share(self) -> None:
         """Make the attributes that share the record's memory, and those that a copy cannot take over."""
-        self._loops = self.game.loops(self.encoder)
-        self._talk = self.game.capabilities.talk
+        self._one = self._step = self.game.loops(self.encoder).one
+        self._encoder = self.game.encoders[self.encoder]
+        self._observe = self._encoder.loop
         self.table = self._tables[0]
         self._records = self._tables.view(np.ndarray)  # Numba takes a plain array faster
         self._stream = self._tables["stream"]  # faster than the record's attributes
-        self._rewards = self._tables["rewards"][0]
+        self._rewards = self._tables["rewards"][0, : self.game.seats]
 
     # Private.
 
     def _played(self) -> None:
-        self.done = bool(self.batch.dones[0])
-        self.turn = int(self.batch.turn[0])
         self.decisions += 1
         if self._waits or self._sent:
             self._waits, self._sent = 0, {}
 
     def _barred(self, agent: str) -> ActionResult | None:
-        if agent not in self._seat_of:
+        if agent not in self.seats:
             return ts.refused(ts.AGENT_NOT_IN_MATCH, f"{agent!r} is not one of {', '.join(self.game.agents)}")
         if self.done is not False:
             return not_running()
@@ -320,33 +328,33 @@ class Match:
         return ts.accepted()
 
     def _action_messages(self, action: Action) -> list[MessageIntent]:
-        talk = self._talk
+        talk = self.game.capabilities.talk
         return [] if talk is None or talk.action_messages is None else talk.action_messages(self.table, action)
 
     def _unsendable(self, agent: str, messages: Sequence[MessageIntent]) -> ActionResult | None:
         if self._sent.get(agent, 0) + len(messages) > ts.MESSAGES_PER_TURN:
             return ts.refused(ts.GAME_RULE_VIOLATION, f"{ts.MESSAGES_PER_TURN} is the limit of messages in a turn")
-        talk = self._talk
+        talk = self.game.capabilities.talk
         for message in messages:
-            strangers = [reader for reader in message.to_agent_ids or () if reader not in self._seat_of]
+            strangers = [reader for reader in message.to_agent_ids or () if reader not in self.seats]
             if strangers:
                 return ts.refused(ts.INVALID_PAYLOAD, f"no such recipient: {', '.join(map(repr, strangers))}")
             if len(message.content) > ts.MESSAGE_LENGTH:
                 return ts.refused(ts.INVALID_PAYLOAD, f"a message has at most {ts.MESSAGE_LENGTH} characters")
             if talk is not None and talk.message_violation is not None:
-                why = talk.message_violation(self.table, self._seat_of[agent], message)
+                why = talk.message_violation(self.table, self.seats[agent], message)
                 if why is not None:
                     return ts.refused(ts.GAME_RULE_VIOLATION, why)
         return None
 
     def _deliver(self, agent: str, messages: Sequence[MessageIntent], *, record: bool) -> None:
-        talk = self._talk
+        talk = self.game.capabilities.talk
         for intent in messages:
             readers = list(intent.to_agent_ids or ())
             number = self._message_id(agent, intent.scope, readers)
             self.messages.append(Message(number, agent, intent.scope, intent.content, readers))
             if record and talk is not None and talk.record_message is not None:
-                talk.record_message(self.table, self._seat_of[agent], intent)
+                talk.record_message(self.table, self.seats[agent], intent)
                 self.refresh()
         if messages:
             self._sent[agent] = self._sent.get(agent, 0) + len(messages)

@@ -4,11 +4,10 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from pettingzoo import AECEnv, ParallelEnv
+from pettingzoo import ParallelEnv
 
-from .aec import GameEnv
+from .aec import GameEnv, TurnBasedParallel
 from .game import Game
-from .pettingzoo_wrappers import TurnBasedParallel, wrapped
 from .vector import VectorGame
 
 
@@ -48,11 +47,11 @@ class VersionModule(ModuleType):
         render_view: str | None = None,
         encoder: str | None = None,
         **options: Any,
-    ) -> AECEnv[str, Any, Any]:
-        """Return one table with PettingZoo's standard wrappers: an illegal action ends the episode and costs
-        one unit (`Payoffs.unit`)."""
-        raw = GameEnv(self.game(**options), observation, action, render_mode, render_view, encoder)
-        return wrapped(raw, illegal_reward=-raw.game.payoffs.unit)
+    ) -> GameEnv:
+        """Return one table (see `GameEnv`): as with PettingZoo's standard wrappers, an illegal action ends the episode
+        and costs one unit (`Payoffs.unit`)."""
+        game = self.game(**options)
+        return GameEnv(game, observation, action, render_mode, render_view, encoder, -game.payoffs.unit)
 
     def parallel_env(self, **options: Any) -> ParallelEnv[str, Any, Any]:
         """Return the table of `env` as a PettingZoo `ParallelEnv`, by PettingZoo's turn-based conversion.

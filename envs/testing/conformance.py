@@ -9,8 +9,7 @@ from typing import Any
 
 from pettingzoo.test import api_test, parallel_api_test
 
-from ..core.aec import GameEnv
-from ..core.pettingzoo_wrappers import TurnBasedParallel, wrapped
+from ..core.aec import GameEnv, TurnBasedParallel
 from .trial import NotTried, Trial, for_every_version
 
 _SINGLE_AGENT = f"{__name__.rpartition('.envs.')[0]}.wrappers.rl.gymnasium_env"
@@ -27,11 +26,11 @@ def pettingzoo(trial: Trial) -> None:
     with warnings.catch_warnings(), redirect_stdout(StringIO()):
         warnings.simplefilter("ignore")  # about names and shapes; PettingZoo's own games have them too
         for observation, action, cycles in modes:
-            env = wrapped(GameEnv(game, observation, action), illegal_reward=-game.payoffs.unit)
+            env = GameEnv(game, observation, action, illegal_reward=-game.payoffs.unit)
             api_test(env, num_cycles=cycles)
         if not hasattr(import_module("pettingzoo"), "register"):
             # Before 1.27 its parallel test knows actions by index alone.
-            env = wrapped(GameEnv(game, "flat"), illegal_reward=-game.payoffs.unit)
+            env = GameEnv(game, "flat", illegal_reward=-game.payoffs.unit)
         parallel_api_test(TurnBasedParallel(env), num_cycles=50)
 
 

@@ -69,7 +69,7 @@ def _episode(trial: Trial) -> Iterator[list[TurnState]]:
             yield match.turn_states("public")
         if match.done:
             return
-        match.play(choose(match.batch.masks[0]))
+        match.play(choose(match.mask))
 
 
 def _scribble(value: Any) -> None:

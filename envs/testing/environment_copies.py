@@ -10,11 +10,10 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
-from ..core.aec import GameEnv
+from ..core.aec import GameEnv, TurnBasedParallel
 from ..core.game import Game
 from ..core.immutable import Immutable
 from ..core.match import Match
-from ..core.pettingzoo_wrappers import TurnBasedParallel, wrapped
 from ..core.vector import VectorGame
 from .trial import Trial
 
@@ -62,7 +61,7 @@ def _step_payloads(env: Any) -> tuple[Any, bool]:
         return env.agent_selection, False
     agent, match = env.agent_selection, env.match
     drawn = env.action_space(agent).sample(env.observe(agent)["action_mask"])
-    response = env.game.view.encode(env.table, int(np.flatnonzero(match.batch.masks[0])[-1]))
+    response = env.game.view.encode(env.table, int(np.flatnonzero(match.mask)[-1]))
     return (agent, drawn, env.submit(agent, response), env.messages, env.rewards, env.render()), bool(match.done)
 
 
@@ -84,17 +83,19 @@ def _step_match(match: Any) -> tuple[Any, bool]:
     if match.done:
         match.reset()
         return match.match_id, False
-    legal = np.flatnonzero(match.batch.masks[0])
+    legal = np.flatnonzero(match.mask)
     match.play(int(legal[match.decisions % len(legal)]))
     return (match.turn_states("all"), match.rewards, match.messages, match.done), match.done
 
 
 KINDS = {
-    "env": Kind(lambda game: wrapped(GameEnv(game, render_mode="ansi"), -1.0), _reset_agents, _step_aec),
+    "env": Kind(lambda game: GameEnv(game, render_mode="ansi", illegal_reward=-1.0), _reset_agents, _step_aec),
     "raw_env": Kind(lambda game: GameEnv(game, "flat", render_mode="svg"), _reset_agents, _step_aec),
     "raw_env of payloads": Kind(lambda game: GameEnv(game, "flat", "payload", "ansi"), _reset_agents, _step_payloads),
     "parallel_env": Kind(
-        lambda game: TurnBasedParallel(wrapped(GameEnv(game, render_mode="ansi"), -1.0)), _reset_agents, _step_parallel
+        lambda game: TurnBasedParallel(GameEnv(game, render_mode="ansi", illegal_reward=-1.0)),
+        _reset_agents,
+        _step_parallel,
     ),
     "vector_env": Kind(lambda game: VectorGame(game, 3, threads=2), lambda env: env.reset(SEED), _step_vector),
     "Match": Kind(Match, lambda match: match.reset(SEED), _step_match),

@@ -98,7 +98,7 @@ def _play_twice(trial: Trial, seed: int, seat: int) -> None:
             busy.send(chatter.one_of(others), chatter.intent(others, private=True))
         _compare(trial, quiet, busy, seat)
         # Messages are limited: after many of them, fewer actions may be legal in the second match.
-        action = choose(busy.batch.masks[0] & quiet.batch.masks[0])
+        action = choose(busy.mask & quiet.mask)
         for match in (quiet, busy):
             match.play(action)
         trial.decision += 1

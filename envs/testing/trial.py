@@ -148,7 +148,7 @@ class Trial:
             yield match
             if match.done:
                 return
-            match.play(choose(match.batch.masks[0]))
+            match.play(choose(match.mask))
             self.decision += 1
 
 
@@ -209,7 +209,7 @@ class Chatter:
 
     def listen(self, match: Match) -> None:
         """Collect the sentence of a legal action."""
-        action = int(self.generator.choice(np.flatnonzero(match.batch.masks[0])))
+        action = int(self.generator.choice(np.flatnonzero(match.mask)))
         said = self.game.view.encode(match.table, action).messages
         self.sentences += [message.content for message in said][: 40 - len(self.sentences)]
 

@@ -160,7 +160,7 @@ plain_start.COMMAND = ("-c", "import time; time.sleep(1000)")
 match = Match(game("holdem", seats=2))
 match.reset(seed=0)
 while not match.done:
-    match.play(int(match.batch.masks[0].nonzero()[0][1]))
+    match.play(int(match.mask.nonzero()[0][1]))
 assert plain_start.PLAIN_START.waits() and not match._loops.reset.overloads
 luck.board_luck(match._tables)
 print(len(luck.board_luck.__globals__["_board_luck"].overloads), len(match._loops.reset.overloads))

@@ -47,7 +47,7 @@ def sessions(game):
 def play(game, matches, choose):
     """Play the same random action in all matches, one that is legal in each of them."""
     quiet, busy = (one.match for one in matches)
-    action = choose(quiet.batch.masks[0] & busy.batch.masks[0])
+    action = choose(quiet.mask & busy.mask)
     for one in matches:
         assert one.act(one.turn, game.view.encode(one.match.table, action)).ok
 
@@ -83,7 +83,7 @@ def test_at_the_table_in_the_browser(game_id, seat):
             for room in rooms[1:] if more else rooms:
                 room.send(game.agents.index(sender), "say", intent=json.loads(intent.to_json()))
         quiet, busy = (room.table.match for room in rooms)
-        action = choose(quiet.match.batch.masks[0] & busy.match.batch.masks[0])
+        action = choose(quiet.match.mask & busy.match.mask)
         for room in rooms:
             turn, table = room.table.match.match.turn, room.table.match.match.table
             room.send(turn, "act", turn=room.table.turn, response=json.loads(game.view.encode(table, action).to_json()))

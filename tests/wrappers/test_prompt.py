@@ -42,7 +42,7 @@ def test_every_view_shows_the_state_and_the_offers_of_every_game(game, view):
             assert {line.partition(":")[0] for line in hidden.splitlines()} >= set(state.game_state)
         if view == "words":
             assert len(hidden.splitlines()) >= len(state.game_state)
-        match.play(int(rng.choice(np.flatnonzero(match.batch.masks[0]))))
+        match.play(int(rng.choice(np.flatnonzero(match.mask))))
 
 
 def test_words_are_words():

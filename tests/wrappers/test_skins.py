@@ -35,7 +35,7 @@ def test_a_skin_is_the_same_tree(game, seed):
         schemas = {}
         for one in seen.allowed_actions:
             schemas.setdefault(one.action_type, []).append(one.payload_schema)
-        legal = np.flatnonzero(plain.batch.masks[0])
+        legal = np.flatnonzero(plain.mask)
         for index in rng.choice(legal, min(5, len(legal)), replace=False):
             action = game.view.encode(plain.table, int(index)).action
             hidden = skin.disguised(action)
