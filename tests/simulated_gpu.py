@@ -19,7 +19,7 @@ def host(array):
 
 
 def state(made):
-    arrays = made.tables, made.observations, made.action_masks, made.turn, made.rewards, made.dones, made.truncations
+    arrays = made.tables, made.observations, made.action_masks, made.turn, made.rewards, made.dones
     return b"".join(host(array).tobytes() for array in arrays)
 
 

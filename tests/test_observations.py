@@ -49,16 +49,18 @@ def sums(game):
     }
     states = sha256()
     for moment, (table, seat) in enumerate(views(game)):
-        progress = np.array([table.turn, table.done, table.truncated])
+        state = game.turn_state(table, seat)
+        limited = state.game_over and state.outcome["reason"] == "max_days_exceeded"  # a field of records, once
+        progress = np.array([table.turn, table.done, limited])
         for name, values in zip(rules, (progress, game.mask(table, seat), table.rewards), strict=False):
             rules[name][0] += weighted(values, moment)
         for name, encoder in game.encoders.items():
             observation = encoder.observation(table, seat)
             for part in encoder.layout:
                 seen[name][part.path][0] += weighted(observation[part.start : part.stop], moment)
-        state = game.turn_state(table, seat).to_json().decode()
-        rules["numbers of TurnStates"][0] += weighted(np.array(NUMBER.findall(state), float), moment)
-        states.update(NUMBER.sub("#", state).encode())
+        text = state.to_json().decode()
+        rules["numbers of TurnStates"][0] += weighted(np.array(NUMBER.findall(text), float), moment)
+        states.update(NUMBER.sub("#", text).encode())
     return {"rules": {**rules, "words of TurnStates": states.hexdigest()}, **seen}
 
 

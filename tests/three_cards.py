@@ -37,7 +37,7 @@ def begin(table):
     table.cards[:] = -1
     table.rewards[:] = 0
     table.count = table.turn = 0
-    table.done = table.showdown = table.truncated = False
+    table.done = table.showdown = False
 
 
 @compiled

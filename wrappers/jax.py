@@ -48,8 +48,8 @@ class State:
         observation: float32[…, D], of this seat.
         legal_action_mask: bool[…, A], of this seat.
         rewards: float32[…, seats], of the last step.
-        terminated: bool[…], whether the episode ended in the last step, by the rules.
-        truncated: bool[…], whether it ended by a limit.
+        terminated: bool[…], whether the episode ended in the last step.
+        truncated: bool[…], always False; code for Pgx reads it.
         records: uint32[…, W], the bytes of the records (`JaxGame.records` shows them).
     """
 
@@ -153,12 +153,12 @@ class JaxGame:
 
     def _call(self, loop: xla.Loop, state: State, actions: Any) -> State:
         arrays = state.records, state.observation, state.legal_action_mask, state.current_player
-        outcome = state.rewards, state.terminated, state.truncated
+        outcome = state.rewards, state.terminated
         results = [jax.ShapeDtypeStruct(one.shape, one.dtype) for one in (*arrays, *outcome)]
         in_place = {number: number for number in range(len(arrays))}
         call = jax.ffi.ffi_call(_target(loop), results, vmap_method="broadcast_all", input_output_aliases=in_place)
-        records, observation, mask, player, rewards, terminated, truncated = call(*arrays, actions, self._offsets)
-        return State(player, observation, mask, rewards, terminated, truncated, records)
+        records, observation, mask, player, rewards, terminated = call(*arrays, actions, self._offsets)
+        return State(player, observation, mask, rewards, terminated, state.truncated, records)
 
 
 _KNOWN: set[str] = set()

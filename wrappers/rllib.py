@@ -78,13 +78,12 @@ class TableEnv(MultiAgentEnv):
         gains = tables.rewards[0] / tables.game.payoffs.unit
         rewards = dict(zip(agents, map(float, gains), strict=True))
         self.returns = {agent: self.returns[agent] + rewards[agent] for agent in agents}
-        done, truncated = bool(tables.dones[0]), bool(tables.truncations[0])
+        done = bool(tables.dones[0])
         observed = self._observed()
         if done:
             last = tables.game.encoders[tables.encoder].observation(ended[0], seat)
             observed = {agents[seat]: {"observations": last, "action_mask": np.ones_like(tables.action_masks[0], "f4")}}
-        ends = {"__all__": done and not truncated}, {"__all__": truncated}
-        return observed, rewards, *ends, {}
+        return observed, rewards, {"__all__": done}, {"__all__": False}, {}
 
     def _observed(self) -> dict[str, Any]:
         tables = self.tables

@@ -125,8 +125,8 @@ class Tables(EnvBase):
             shown[name, "reward"] = torch.from_numpy(tables.rewards[:, seats] / np.float32(game.payoffs.unit))[
                 ..., None
             ]
-        done, truncated = (torch.from_numpy(array.copy())[:, None] for array in (tables.dones, tables.truncations))
-        return shown.update({"done": done, "terminated": done & ~truncated, "truncated": truncated})
+        done = torch.from_numpy(tables.dones.copy())[:, None]
+        return shown.update({"done": done, "terminated": done, "truncated": torch.zeros_like(done)})
 
     def _observed(self, records: Any) -> np.ndarray[Any, np.dtype[np.float32]]:
         """Return what every seat sees: float32[N, seats, D]."""

@@ -22,7 +22,7 @@ LEARNER_TABLES = 2**15
 """Tables of the learner that is measured, and decisions per gradient step."""
 LEARNER_GOALS = {128: 10_000_000, 384: 7_000_000}
 """Decisions per second that it learns from, by the size of two layers in each of its networks."""
-_ARRAYS = ("tables", "observations", "action_masks", "turn", "rewards", "dones", "truncations")
+_ARRAYS = ("tables", "observations", "action_masks", "turn", "rewards", "dones")
 
 
 def cuda_holdem(seconds: Seconds) -> list[Row]:

@@ -41,7 +41,6 @@ def reset(table: Any) -> None:
     table.num_bids_submitted = 0
     table.winner = -1
     table.done = False
-    table.truncated = False
     if table.talk:
         clear_talk(table, table.num_bidders)
 

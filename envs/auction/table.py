@@ -27,7 +27,6 @@ TABLE = record(
     ("num_bids_submitted", "i2"),
     ("winner", "i2"),  # −1: none
     ("done", "?"),
-    ("truncated", "?"),
     ("round_number", "i4"),  # from 1; in a round every seat without a bid has one turn
     # options
     ("rounds", "i4"),

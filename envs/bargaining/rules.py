@@ -37,7 +37,6 @@ def reset(table: Any) -> None:
     table.last_offer_by = -1
     table.agreed = False
     table.done = False
-    table.truncated = False
     if table.talk:
         clear_talk(table, 2)
 

@@ -21,7 +21,6 @@ TABLE = record(
     ("moves", "i1"),  # number of moves so far; the next one is in round moves // 2 + 1
     ("last_offer_by", "i1"),  # −1: there is no current offer
     ("done", "?"),
-    ("truncated", "?"),
     ("agreed", "?"),
     ("public", "?"),  # option: both seats see both reservation values
     # options

@@ -235,8 +235,7 @@ class GameEnv(AECEnv[str, Any, Any]):
         elif self._rewarded:
             self.rewards, self._rewarded = self._zeros.copy(), False
         if match.done:
-            self.truncations = dict.fromkeys(self.agents, bool(match.table.truncated))
-            self.terminations = dict.fromkeys(self.agents, not self.truncations[self.agents[0]])
+            self.terminations = dict.fromkeys(self.agents, True)
         self._select()
 
     def _select(self) -> None:

@@ -190,7 +190,7 @@ class _DefaultView:
             {"agent_id": agent, "utility": float(reward)}
             for agent, reward in zip(self.agents, table.rewards, strict=False)
         ]
-        return {"payoffs": payoffs, "reason": "truncated" if table.truncated else "finished"}
+        return {"payoffs": payoffs, "reason": "finished"}
 
     def load(self, state: TurnState) -> tuple[Tables, int]:
         tables = self._known(state.game_state)
@@ -199,7 +199,6 @@ class _DefaultView:
         table.turn = -1 if state.current_turn_agent_id is None else self.agents.index(state.current_turn_agent_id)
         table.done = state.game_over
         if state.outcome is not None:
-            table.truncated = state.outcome["reason"] == "truncated"
             for row in state.outcome["payoffs"]:
                 table.rewards[self.agents.index(row["agent_id"])] = row["utility"]
         return tables, seat

@@ -239,7 +239,6 @@ class Game(Immutable):
             np.zeros(count, np.int64),
             np.zeros((count, self.seats), np.float32),
             np.zeros(count, np.bool_),
-            np.zeros(count, np.bool_),
             layout.offsets,
         )
 

@@ -39,7 +39,6 @@ class Batch(NamedTuple):
         turn: int64[N], this seat.
         rewards: float32[N, seats], of the last step.
         dones: bool[N], whether the episode ended in the last step.
-        truncations: bool[N], whether it ended by a limit.
         offsets: the start indices of the encoder's slices (`Layout.offsets`).
     """
 
@@ -48,7 +47,6 @@ class Batch(NamedTuple):
     turn: NDArray[np.int64]
     rewards: NDArray[np.float32]
     dones: NDArray[np.bool_]
-    truncations: NDArray[np.bool_]
     offsets: NDArray[Any]
 
 
@@ -81,7 +79,6 @@ def step_batch(tables: Any, actions: Any, batch: Any, again: bool) -> None:
             for seat in range(batch.rewards.shape[1]):
                 batch.rewards[i, seat] = table.rewards[seat]
             batch.dones[i] = table.done
-            batch.truncations[i] = table.truncated
             if table.done and again:
                 reset(table)
             if not table.done:

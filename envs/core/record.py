@@ -6,7 +6,6 @@ Every record has these fields, and those of its own game:
 ``stream``      uint64                    the record's random stream (`parlour.envs.core.rng`)
 ``turn``        integer                   the seat that decides next; −1 when the episode is over
 ``done``        bool                      the episode is over
-``truncated``   bool                      it ended by a limit, not by the rules
 ``rewards``     float64[≥ seats]          the rewards of the last step, one per seat
 ==============  ========================  ==========================================================
 """
@@ -22,7 +21,7 @@ from numpy.typing import NDArray
 Tables = np.recarray
 """An array of records, made with ``array.view(np.recarray)``."""
 
-REQUIRED_FIELDS = ("stream", "turn", "done", "truncated", "rewards")
+REQUIRED_FIELDS = ("stream", "turn", "done", "rewards")
 """Fields that every record has."""
 
 
@@ -30,7 +29,6 @@ _REQUIRED_TYPES: dict[str, tuple[str, Callable[[np.dtype[Any]], bool]]] = {
     "stream": ("uint64", lambda dtype: dtype == np.uint64),
     "turn": ("a signed integer", lambda dtype: dtype.kind == "i"),
     "done": ("bool", lambda dtype: dtype == np.bool_),
-    "truncated": ("bool", lambda dtype: dtype == np.bool_),
     "rewards": ("float64, one per seat", lambda dtype: dtype.base == np.float64 and len(dtype.shape) == 1),
 }
 
@@ -94,7 +92,7 @@ def new_table(dtype: np.dtype[np.void], **values: Any) -> Tables:
 
 def with_required_fields(seats: int, *fields: tuple[Any, ...]) -> np.dtype[np.void]:
     """Return a record's dtype: the fields that every record has, for `seats` seats, and `fields`."""
-    required = [("stream", "u8"), ("turn", "i4"), ("done", "?"), ("truncated", "?"), ("rewards", "f8", seats)]
+    required = [("stream", "u8"), ("turn", "i4"), ("done", "?"), ("rewards", "f8", seats)]
     return record(*required, *fields)
 
 

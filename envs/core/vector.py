@@ -71,8 +71,7 @@ class VectorGame:
         action_masks: int8[N, A], the action mask of this seat.
         turn: int64[N], the seat that decides next.
         rewards: float32[N, seats], of the last step.
-        dones: bool[N], whether the episode ended in the last step (by the rules or by a limit).
-        truncations: bool[N], whether it ended by a limit.
+        dones: bool[N], whether the episode ended in the last step.
         tables: the N records (recarray of shape (N,)); ``tables.copy()`` copies the state of every table.
     """
 
@@ -107,7 +106,7 @@ class VectorGame:
         self._words = np.zeros(self.num_envs, np.uint64)
 
     def _name_arrays(self) -> None:
-        self.observations, self.action_masks, self.turn, self.rewards, self.dones, self.truncations, _ = self._batch
+        self.observations, self.action_masks, self.turn, self.rewards, self.dones, _ = self._batch
 
     def _prepare(self) -> None:
         """Make what is not copied: the compiled loops, and every thread's share of the tables."""
@@ -165,7 +164,6 @@ class VectorGame:
     def _clear(self) -> None:
         self.rewards[:] = 0
         self.dones[:] = False
-        self.truncations[:] = False
 
     def step(self, actions: ArrayLike) -> None:
         """Play one decision on every table.

@@ -51,7 +51,7 @@ CREATE_ERROR, GET_STREAM = 6, 10
 """Words of the interface: the addresses of its functions."""
 DATA, RANK, SIZES = 3, 4, 5
 """Words of a buffer."""
-RECORDS, OBSERVATIONS, MASKS, TURN, REWARDS, TERMINATED, TRUNCATED = range(7)
+RECORDS, OBSERVATIONS, MASKS, TURN, REWARDS, TERMINATED = range(6)
 """The results. The first four are arguments too."""
 ACTIONS, OFFSETS = 4, 5
 """Further arguments."""
@@ -255,16 +255,14 @@ def begin(actions: Any, players: Any, moves: Any, batch: Any) -> int:
         for seat in range(batch.rewards.shape[1]):
             batch.rewards[i, seat] = 0
         batch.dones[i] = False
-        batch.truncations[i] = False
     return refused
 
 
 @compiled
 def end(players: Any, batch: Any) -> None:
-    """Write the turns, and which episodes ended by the rules in place of which ended."""
+    """Write the turns."""
     for i in range(len(players)):
         players[i] = batch.turn[i]
-        batch.dones[i] = batch.dones[i] and not batch.truncations[i]
 
 
 @compiled
@@ -291,8 +289,7 @@ def play(frame: int, loop: int, begins: int, size: int) -> Any:
         players = array_at(data(frame, RESULTS, TURN) + first * 4, (rows,), np.int32)
         rewards = array_at(data(frame, RESULTS, REWARDS) + first * seats * 4, (rows, seats), np.float32)
         terminated = array_at(data(frame, RESULTS, TERMINATED) + first, (rows,), np.bool_)
-        truncated = array_at(data(frame, RESULTS, TRUNCATED) + first, (rows,), np.bool_)
-        batch = Batch(observations, masks, turns, rewards, terminated, truncated, offsets)
+        batch = Batch(observations, masks, turns, rewards, terminated, offsets)
         refused = begin(actions, players, moves, batch)
         if refused >= 0:
             return error(frame, INVALID_ARGUMENT, ACTION, actions[refused], NOT_LEGAL, first + refused)

@@ -103,7 +103,6 @@ def move_button(table: Any) -> None:
 def deal(table: Any) -> None:
     """Begin a hand with the current stacks and dealer. Every seat with chips plays; there must be at least two."""
     table.done = False
-    table.truncated = False
     open_hand(table)
     _go_on(table, _big_blind_seat(table))
 
@@ -115,7 +114,6 @@ def deal_known(table: Any, cards: Any, board: Any) -> None:
     At the showdown, cards that are not known lose to those that are.
     """
     table.done = False
-    table.truncated = False
     open_hand(table)
     _set_cards(table, cards, board)
     _go_on(table, _big_blind_seat(table))
@@ -134,7 +132,6 @@ def deal_posted(table: Any, cards: Any, board: Any, antes: Any, blinds: Any, aft
             ante for the whole table does.
     """
     table.done = False
-    table.truncated = False
     _begin_hand(table)
     _set_cards(table, cards, board)
     table.current_bet = 0
@@ -232,7 +229,6 @@ def deal_rest(table: Any, used: int, given: Any, board: Any) -> None:
 def begin_on_street(table: Any, phase: int) -> None:
     """Go on to the first decision of a hand on the street `phase`, if need be after every seat has called."""
     table.done = False
-    table.truncated = False
     if phase == PREFLOP:
         _go_on(table, _big_blind_seat(table))
         return

@@ -145,7 +145,6 @@ def chance_of(start: Start) -> Chance | None:
         rules.open_hand(table)
         table.turn = -1
         table.done = False
-        table.truncated = False
         for seat in range(table.seats):
             table.cards[seat, 0] = -1
             table.cards[seat, 1] = -1

@@ -79,7 +79,6 @@ TABLE = record(
     ("rewards", "f8", SEATS),  # net chips of the hand just ended
     ("total", "i8", SEATS),  # net chips of the episode so far
     ("done", "?"),
-    ("truncated", "?"),
     # at the end, so that all else lies together
     ("log", "i8", LOG),  # the actions, each as one number; see `rules.log_entry`
 )

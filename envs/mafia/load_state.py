@@ -185,7 +185,6 @@ def _code(kind: str, target: int, role: str | None, is_mafia: bool | None) -> in
 def _load_end(row: Any, state: TurnState, seats: Seats) -> None:
     end = state.outcome or {}
     row["done"], row["turn"], row["phase"] = True, -1, END
-    row["truncated"] = end.get("reason") == "max_days_exceeded"
     row["winner"] = WINNERS.index(end.get("winner"))
     for payoff in end.get("payoffs", ()):
         row["rewards"][seats[payoff["agent_id"]]] = payoff["utility"]

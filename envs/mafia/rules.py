@@ -94,7 +94,6 @@ def begin(table: Any) -> None:
     table.prevented = 0
     table.winner = NOBODY
     table.done = False
-    table.truncated = False
     table.players = 0
     if table.fewest < table.seats:
         _await(table, table.seats - table.fewest + 1)
@@ -394,7 +393,6 @@ def _end_day(table: Any) -> None:
     judge_votes(table)
     if not table.done:
         if table.round_number == table.max_days:
-            table.truncated = True
             _end(table)
         else:
             _begin_night(table)

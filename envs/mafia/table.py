@@ -56,7 +56,6 @@ TABLE = record(
     ("saved", "i1"),  # last night's target where it was protected; −1: nobody
     ("winner", "i1"),
     ("done", "?"),
-    ("truncated", "?"),
     ("due", "i1"),  # outcomes of the next random event; 0: the next event is a decision
     # options
     ("fewest", "i1"),  # players of a match: drawn from here to `seats`

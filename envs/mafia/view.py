@@ -219,7 +219,7 @@ def outcome(table: Any, seat: int) -> dict[str, Any]:
     players, rewards = range(int(table.players)), table.rewards[: int(table.seats)].tolist()
     return {
         "payoffs": [{"agent_id": name(seat), "utility": utility} for seat, utility in enumerate(rewards)],
-        "reason": "max_days_exceeded" if table.truncated else f"{WINNERS[int(table.winner)]}_wins",
+        "reason": "max_days_exceeded" if WINNERS[int(table.winner)] is None else f"{WINNERS[int(table.winner)]}_wins",
         "winner": WINNERS[int(table.winner)],
         "roles": {name(other): ROLES[int(table.role[other])] for other in players},
     }

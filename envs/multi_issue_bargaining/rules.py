@@ -40,7 +40,6 @@ def reset(table: Any) -> None:
     table.accepted = 0
     table.agreed = False
     table.done = False
-    table.truncated = False
 
 
 @compiled

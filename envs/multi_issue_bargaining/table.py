@@ -30,7 +30,6 @@ TABLE = record(
     ("accepted", "u1"),  # one bit per seat that has accepted the current offer
     ("left_by", "i1"),  # who walked away; −1: nobody
     ("done", "?"),
-    ("truncated", "?"),
     ("agreed", "?"),
     ("current_offer", "i2"),  # an outcome; −1: none
     ("moves", "i2"),  # number of moves so far; the next one is in round moves // seats + 1

@@ -67,7 +67,6 @@ def begin_match(table: Any) -> None:
         table.rewards[seat] = 0.0
     table.round_number = 0
     table.done = False
-    table.truncated = False
     if table.rounds > 1:
         table.past[:] = NOTHING
     begin_round(table)

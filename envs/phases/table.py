@@ -31,7 +31,6 @@ TABLE = record(
     ("phase", "i2"),
     ("cycle", "i2"),  # of the phase, from 0; in a cycle every seat that has not chosen has one turn
     ("done", "?"),
-    ("truncated", "?"),
     ("timeout", "?"),  # the last round ended because nobody chose in time
     ("revealed", "?"),  # all choices of the round are known
     ("event", "?"),  # whether the event has happened that decides the payoffs of the last round (`PhaseGame.odds`)

@@ -49,7 +49,6 @@ TABLE = record(
     ("moves", "i1"),
     ("turn", "i1"),
     ("done", "?"),
-    ("truncated", "?"),
     ("showdown", "?"),  # it ended with both cards open
 )
 BLANK = new_table(TABLE, turn=-1, card=-1)

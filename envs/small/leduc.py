@@ -60,7 +60,6 @@ TABLE = record(
     ("raises", "i1"),  # in this round
     ("turn", "i1"),
     ("done", "?"),
-    ("truncated", "?"),
     ("showdown", "?"),  # it ended with both cards open
 )
 BLANK = new_table(TABLE, turn=-1, card=-1, board=-1, chips=ANTE)

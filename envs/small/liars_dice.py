@@ -49,7 +49,6 @@ TABLE = record(
     ("bids", "i1"),  # how many there were
     ("turn", "i1"),
     ("done", "?"),
-    ("truncated", "?"),
     # options
     ("dice", "i1"),  # of each seat
     ("faces", "i1"),

@@ -1,6 +1,6 @@
 """What the small games share: two seats that act in turn, what they hold in secret, and an end that sums to zero.
 
-The record of each has ``rewards``, ``log``, ``turn``, ``done`` and ``truncated``. Seat 0 acts first.
+The record of each has ``rewards``, ``log``, ``turn`` and ``done``. Seat 0 acts first.
 """
 
 from collections.abc import Sequence
@@ -91,7 +91,6 @@ def clear(table: Any) -> None:
     table.log[:] = 0
     table.turn = -1
     table.done = False
-    table.truncated = False
 
 
 @compiled

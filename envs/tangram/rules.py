@@ -8,7 +8,7 @@ it. Every seat may play every piece.
 
 All seats get the same reward: the change of the intersection over union of pieces and figure in the turn, a small
 penalty for a skipped turn, and a bonus for a solved figure, which ends the game. The game also ends after the last
-turn. The number of turns left is observed, so this is a termination by the rules, not a truncation.
+turn; the number of turns left is observed.
 """
 
 from collections.abc import Callable
@@ -107,7 +107,6 @@ def begin(table: Any) -> None:
     table.plays_left = table.plays
     table.passes = 0
     table.done = False
-    table.truncated = False
     survey(table)
 
 

@@ -49,7 +49,6 @@ TABLE = record(
     ("moved", "i1"),  # the piece played in this turn; −1: none
     ("was_on_board", "?"),  # whether the moved piece was on the board before the turn
     ("done", "?"),
-    ("truncated", "?"),
     ("was", "f8", 3),  # x, y, rotation
     ("rewards", "f8", SEATS),
     ("score", "f8"),  # the sum of one seat's rewards

@@ -75,7 +75,7 @@ def _step_parallel(env: Any) -> tuple[Any, bool]:
 
 def _step_vector(env: Any) -> tuple[Any, bool]:
     env.step(env.sample())
-    arrays = env.observations, env.action_masks, env.turn, env.rewards, env.dones, env.truncations, env.tables
+    arrays = env.observations, env.action_masks, env.turn, env.rewards, env.dones, env.tables
     return [array.copy() for array in arrays], bool(env.dones.any())
 
 

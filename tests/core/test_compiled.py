@@ -356,7 +356,7 @@ import numpy as np
 from game import rules
 from tiny import loops
 from tiny.batch import Batch
-table = np.zeros(2, [("turn", "i8"), ("rewards", "f8", 1), ("done", "?"), ("truncated", "?")])
+table = np.zeros(2, [("turn", "i8"), ("rewards", "f8", 1), ("done", "?")])
 for play in map(eval, sys.argv[1:]):
     table["turn"] = 0
     blank = (np.zeros((2, 1)), np.zeros((2, 1)), np.zeros(2, np.int64), np.zeros((2, 1)), np.zeros(2), np.zeros(2))
@@ -374,7 +374,6 @@ class Batch(NamedTuple):
     turn: Any
     rewards: Any
     dones: Any
-    truncations: Any
     offsets: Any
 """
 

@@ -34,7 +34,7 @@ HEAP = Slice("game_state.heap", (1,), 0, 21, "stones")
 
 def required(**changed):
     """A record with the required fields, some of another type."""
-    types = {"stream": ("u8",), "turn": ("i4",), "done": ("?",), "truncated": ("?",), "rewards": ("f8", 2)}
+    types = {"stream": ("u8",), "turn": ("i4",), "done": ("?",), "rewards": ("f8", 2)}
     return new_table(record(*((name, *kind) for name, kind in (types | changed).items())))
 
 
@@ -96,7 +96,7 @@ RULES = [
     ({"blank": required(stream=("i8",))}, "field stream is int64; it needs to be uint64"),
     ({"blank": required(turn=("u1",))}, "field turn is uint8; it needs to be a signed integer"),
     ({"blank": required(done=("i1",))}, "field done is int8; it needs to be bool"),
-    ({"blank": required(truncated=("f4",))}, "field truncated is float32; it needs to be bool"),
+    ({"blank": required(done=("f4",))}, "field done is float32; it needs to be bool"),
     ({"blank": required(rewards=("f4", 2))}, "field rewards is .*f4.*; it needs to be float64, one per seat"),
     ({"blank": required(rewards=("f8",))}, "field rewards is float64; it needs to be float64, one per seat"),
 ]
@@ -248,4 +248,4 @@ def test_fields_that_every_record_has_come_first():
     dtype = with_required_fields(3, ("heap", "i4"))
     assert dtype["rewards"].shape == (3,)
     names = [name for name in dtype.names if not name.startswith("_gap")]
-    assert names == ["stream", "turn", "done", "truncated", "rewards", "heap"]
+    assert names == ["stream", "turn", "done", "rewards", "heap"]

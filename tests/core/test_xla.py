@@ -41,8 +41,7 @@ def test_it_plays_as_the_tables_do(name):
         assert np.array_equal(arrays[2], tables.action_masks)
         assert np.array_equal(arrays[3], tables.turn)
         assert np.array_equal(arrays[4], tables.rewards)
-        assert np.array_equal(arrays[5], tables.dones & ~tables.truncations)
-        assert np.array_equal(arrays[6], tables.truncations)
+        assert np.array_equal(arrays[5], tables.dones)
         actions = tables.sample()
         actions[step % 5 :: 5] = -1
         tables.step(actions)

@@ -278,14 +278,14 @@ def test_a_mafia_member_killed_by_its_own_can_win_for_the_town():
     assert env.table.living_mafia == 1
 
 
-def test_after_the_last_day_the_match_is_truncated_without_reward():
+def test_after_the_last_day_the_match_ends_without_reward():
     env = match("m d s v v", talk=False, max_days=2)
     night(env, "p4", "p4", "p1")
     vote(env, *[None] * 5)
     night(env, "p4", "p2", "p1")
     vote(env, *[None] * 4)
-    assert env.truncations["p1"]
-    assert not env.terminations["p1"]
+    assert env.terminations["p1"]
+    assert not env.truncations["p1"]
     assert not utilities(env).any()
     assert env.turn_state("p1").outcome["reason"] == "max_days_exceeded"
 

@@ -30,7 +30,7 @@ def recorded(tables, steps):
             chosen[step % tables.num_envs] = -1
         tables.step(chosen)
         actions.append(chosen.astype(np.int32))
-        outcomes.append((tables.rewards.copy(), tables.dones & ~tables.truncations, tables.truncations.copy()))
+        outcomes.append((tables.rewards.copy(), tables.dones.copy(), np.zeros_like(tables.dones)))
     return np.array(actions), [np.array(part) for part in zip(*outcomes, strict=True)]
 
 

@@ -86,14 +86,14 @@ class SingleAgentEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
             raise gymnasium.error.ResetNeeded("the episode is over: call reset()")
         seats = self.seats
         seats.step(np.array([action]))
-        self._over, truncated = bool(seats.dones[0]), bool(seats.truncations[0])
+        self._over = bool(seats.dones[0])
         observation = (seats.final_observations(_ROW) if self._over else seats.observations.copy())[0]
         info: dict[str, Any] = {"action_mask": self.action_masks(), "illegal": bool(seats.illegal[0])}
         if self._over:
             info |= {"episode_return": float(seats.returns[0]), "episode_length": int(seats.lengths[0])}
         if self.render_mode == "human":
             self.render()
-        return observation, float(seats.rewards[0]), self._over and not truncated, truncated, info
+        return observation, float(seats.rewards[0]), self._over, False, info
 
     def render(self) -> NDArray[np.uint8] | str | None:
         """Draw the table as `render_view` sees it: uint8[480, 640, 3], SVG or text, by `render_mode`; else None.

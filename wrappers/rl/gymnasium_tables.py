@@ -97,7 +97,7 @@ class TablesVectorEnv(SameStepVectorEnv, VectorEnv[Any, Any, Any]):  # skrl read
         if rows.size:
             infos |= self._final(rows, ends, acted[rows])
         gains = tables.rewards[np.arange(self.num_envs), acted]
-        return tables.observations.copy(), gains, tables.dones & ~tables.truncations, tables.truncations.copy(), infos
+        return tables.observations.copy(), gains, tables.dones.copy(), np.zeros_like(tables.dones), infos
 
     def _infos(self, acted: NDArray[np.int64], illegal: NDArray[np.bool_]) -> dict[str, Any]:
         tables = self.tables

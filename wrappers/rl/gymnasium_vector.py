@@ -81,8 +81,8 @@ class SingleAgentVectorEnv(SameStepVectorEnv, VectorEnv[Any, Any, Any]):  # skrl
         """Play the learner's decision on every table; see `SingleAgentTables.step`."""
         seats = self.seats
         seats.step(actions)
-        ended = seats.dones & ~seats.truncations
-        return seats.observations.copy(), seats.rewards.copy(), ended, seats.truncations.copy(), self._infos()
+        ended, limited = seats.dones.copy(), np.zeros_like(seats.dones)
+        return seats.observations.copy(), seats.rewards.copy(), ended, limited, self._infos()
 
     def render(self) -> tuple[NDArray[np.uint8] | str, ...] | None:
         """Return every table as `render_view` sees it: uint8[480, 640, 3], SVG or text, by `render_mode`; else None.

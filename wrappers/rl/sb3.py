@@ -91,11 +91,11 @@ class SB3VecEnv(VecEnv):
         rows = seats.dones.nonzero()[0]
         if rows.size:
             elapsed = round(time.time() - self._started, 6)
-            ends = (array[rows].tolist() for array in (seats.returns, seats.lengths, seats.truncations))
+            ends = (array[rows].tolist() for array in (seats.returns, seats.lengths))
             each = zip(rows.tolist(), *ends, seats.final_observations(rows), strict=True)
-            for table, total, length, truncated, seen in each:
+            for table, total, length, seen in each:
                 episode = {"r": total, "l": length, "t": elapsed}
-                infos[table] = {"episode": episode, "TimeLimit.truncated": truncated, "terminal_observation": seen}
+                infos[table] = {"episode": episode, "TimeLimit.truncated": False, "terminal_observation": seen}
         rewards = (seats.rewards * self.reward_scale).astype(np.float32)
         return seats.observations.copy(), rewards, seats.dones.copy(), infos
 

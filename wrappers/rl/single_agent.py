@@ -51,7 +51,7 @@ class SingleAgentTables:
         observations: float32[N, D], the learner's observations.
         masks: int8[N, A], the learner's action masks.
         rewards: float64[N], of the last step.
-        dones: bool[N], whether the episode of the last step has ended; `truncations`: whether by a limit.
+        dones: bool[N], whether the episode of the last step has ended.
         returns: float64[N] and `lengths`: int64[N], the return and the number of the learner's decisions of that
             episode, where `dones`.
         skipped: int64[N], episodes without a decision in the last step; `skipped_returns`: float64[N], their returns.
@@ -94,7 +94,7 @@ class SingleAgentTables:
         self._seeded = False
 
         self.rewards, self.returns, self.skipped_returns = (np.zeros(num_envs) for _ in range(3))
-        self.dones, self.truncations, self.illegal = (np.zeros(num_envs, np.bool_) for _ in range(3))
+        self.dones, self.illegal = (np.zeros(num_envs, np.bool_) for _ in range(2))
         self.lengths, self.skipped = (np.zeros(num_envs, np.int64) for _ in range(2))
         self.episodes, self.winnings = 0, 0.0
         self._result = np.zeros(num_envs)  # of the current episode
@@ -115,7 +115,7 @@ class SingleAgentTables:
         self.tables.reset(seed)
         if seed is not None:
             self._seed(seed)
-        for array in (self._result, self._decisions, self._early, self.dones, self.truncations, self.illegal):
+        for array in (self._result, self._decisions, self._early, self.dones, self.illegal):
             array[:] = 0
         self.skipped[:], self.skipped_returns[:], self.rewards[:] = 0, 0, 0
         self._begin(self._rows)
@@ -144,7 +144,7 @@ class SingleAgentTables:
         self._decisions += 1
         self.rewards[:] = self._early
         self._early[:] = 0
-        self.dones[:], self.truncations[:], self.skipped[:], self.skipped_returns[:] = False, False, 0, 0
+        self.dones[:], self.skipped[:], self.skipped_returns[:] = False, 0, 0
         self._play(moves)
         self._go_on()
 
@@ -209,7 +209,6 @@ class SingleAgentTables:
         decided = self._decisions[ended] > 0
         ours, others = ended[decided], ended[~decided]
         self.dones[ours] = True
-        self.truncations[ours] = self.tables.truncations[ours]
         self.returns[ours], self.lengths[ours] = self._result[ours], self._decisions[ours]
         self.final_seats[ours] = self.seat[ours]
         if others.size:

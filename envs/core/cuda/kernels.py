@@ -21,9 +21,7 @@ class Kernels(NamedTuple):
     step: Kernel
 
 
-def reset_tables(
-    tables: Any, observations: Any, masks: Any, turn: Any, rewards: Any, dones: Any, truncations: Any, offsets: Any
-) -> None:
+def reset_tables(tables: Any, observations: Any, masks: Any, turn: Any, rewards: Any, dones: Any, offsets: Any) -> None:
     """Begin an episode on every table."""
     i = cuda.grid(1)
     if i < len(tables):
@@ -31,10 +29,9 @@ def reset_tables(
         for seat in range(rewards.shape[1]):
             rewards[i, seat] = 0
         dones[i] = False
-        truncations[i] = False
         reset_batch(
             tables[i:j],
-            Batch(observations[i:j], masks[i:j], turn[i:j], rewards[i:j], dones[i:j], truncations[i:j], offsets),
+            Batch(observations[i:j], masks[i:j], turn[i:j], rewards[i:j], dones[i:j], offsets),
             False,
         )
 
@@ -47,7 +44,6 @@ def step_tables(
     turn: Any,
     rewards: Any,
     dones: Any,
-    truncations: Any,
     offsets: Any,
     bad: Any,
 ) -> None:
@@ -63,11 +59,10 @@ def step_tables(
         for seat in range(rewards.shape[1]):
             rewards[i, seat] = 0
         dones[i] = False
-        truncations[i] = False
         step_batch(
             tables[i:j],
             actions[i:j],
-            Batch(observations[i:j], masks[i:j], turn[i:j], rewards[i:j], dones[i:j], truncations[i:j], offsets),
+            Batch(observations[i:j], masks[i:j], turn[i:j], rewards[i:j], dones[i:j], offsets),
             True,
         )
 

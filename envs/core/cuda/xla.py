@@ -43,7 +43,6 @@ def play_table(
     turn: int,
     rewards: int,
     terminated: int,
-    truncated: int,
     actions: int,
     offsets: int,
 ) -> None:
@@ -55,9 +54,9 @@ def play_table(
         mask = array_at(masks + i * A, (1, A), np.int8)
         player = array_at(turn + i * 4, (1,), np.int32)
         gains = array_at(rewards + i * SEATS * 4, (1, SEATS), np.float32)
-        ended, limited = array_at(terminated + i, (1,), np.bool_), array_at(truncated + i, (1,), np.bool_)
+        ended = array_at(terminated + i, (1,), np.bool_)
         seen = array_at(observations + i * D * 4, (1, D), np.float32)
-        batch = Batch(seen, mask, turns, gains, ended, limited, array_at(offsets, (1,), OFFSETS))
+        batch = Batch(seen, mask, turns, gains, ended, array_at(offsets, (1,), OFFSETS))
         begin(action, player, moves, batch)
         run(array_at(records + i * SIZE, (1,), RECORD), moves, batch)
         end(player, batch)
@@ -82,12 +81,12 @@ def launch(frame: int, kernel: int, launcher: int) -> Any:
     count = xla.tables_in(frame)
     if count == 0:
         return 0
-    values, places = local_array(10, np.int64), local_array(10, np.int64)
+    values, places = local_array(9, np.int64), local_array(9, np.int64)
     values[0] = count
-    for i in range(7):
+    for i in range(6):
         values[1 + i] = xla.data(frame, xla.RESULTS, i)
-    values[8], values[9] = xla.data(frame, xla.ARGUMENTS, xla.ACTIONS), xla.data(frame, xla.ARGUMENTS, xla.OFFSETS)
-    for i in range(10):
+    values[7], values[8] = xla.data(frame, xla.ARGUMENTS, xla.ACTIONS), xla.data(frame, xla.ARGUMENTS, xla.OFFSETS)
+    for i in range(9):
         places[i] = values.ctypes.data + i * 8
     threads = block(count)
     blocks = (count + threads - 1) // threads
@@ -107,7 +106,7 @@ def on_the_gpu(loop: xla.Loop) -> xla.Exported:
     require_gpu()
     driver = ctypes.CDLL("libcuda.so.1")
     launcher = ctypes.cast(driver.cuLaunchKernel, ctypes.c_void_p).value or 0
-    return xla.exported(loop, launch, kernel_of(loop).handle(*[0] * 10), launcher)
+    return xla.exported(loop, launch, kernel_of(loop).handle(*[0] * 9), launcher)
 
 
 def kernel_of(loop: xla.Loop) -> Kernel:
