@@ -27,7 +27,16 @@ WAITS_PER_TURN = 10
 """`message_only` actions an agent may take in one turn before its safe action is played for it."""
 
 _ROW = np.zeros(1, np.int64)  # the row of the only table
-_OWN = ("table", "_records", "_stream", "_rewards", "_one", "_step", "_encoder", "_observe")  # a copy makes these again
+_OWN = (
+    "table",
+    "_records",
+    "_stream",
+    "_rewards",
+    "_step",
+    "_observe",
+    "_offsets",
+    "_talk",
+)  # a copy makes these again
 
 
 class Match:
@@ -101,8 +110,7 @@ class Match:
             self._matches = 0
         self._matches += 1
         self._do(BEGIN)
-        if self._step is self._one:
-            self._step = direct(self._one, self._records, 0, self.observed, self.mask, self._encoder.layout.offsets)
+        self._step = direct(self._step, self._records, 0, self.observed, self.mask, self._offsets)
         self.decisions = self._waits = 0
         self.messages, self._numbers, self._sent = [], {}, {}
         if setup is not None and given:
@@ -179,10 +187,9 @@ class Match:
         if seat == self.turn and not self.done:
             return self.observed.copy()
         self._seat[0], out = seat, np.empty((1, len(self.observed)), np.float32)
-        arguments = self._records, _ROW, self._seat, self._encoder.layout.offsets, out
+        arguments = self._records, _ROW, self._seat, self._offsets, out
         self._observe(*arguments)
-        if self._observe is self._encoder.loop:
-            self._observe = direct(self._observe, *arguments)
+        self._observe = direct(self._observe, *arguments)
         seen: NDArray[np.float32] = out[0]
         return seen
 
@@ -252,25 +259,23 @@ class Match:
             action: the index.
             silent: whether to leave out the messages that belong to the action, which a host sends itself.
         """
-        if not silent and self.game.capabilities.talk is not None:
+        if self._talk is not None and not silent:
             response = self.game.view.encode(self.table, action)
             messages = response.messages + self._action_messages(response.action)
             self._deliver(self.game.agents[self.turn], messages, record=False)
-        self._do(action)
-        self._played()
+        self._play(action)
 
     def play_move(self, move: Any) -> None:
         """Play a move of the acting seat that `View.parse` or `ActionGrid.decode` returned, and send no message."""
         self.game.rules.step(self.table, move)
-        self.refresh()
-        self._played()
+        self._play(LOOK)
 
     def refresh(self) -> None:
         """Read the record again, after it was changed in another way than by an action index."""
         self._do(LOOK)
 
     def _do(self, action: int) -> None:
-        code = self._step(self._records, action, self.observed, self.mask, self._encoder.layout.offsets)
+        code = self._step(self._records, action, self.observed, self.mask, self._offsets)
         self.done, self.rewarded = code & DONE != 0, code & REWARDED != 0
         if not self.done:
             self.turn = code & 0xFFFF
@@ -295,9 +300,10 @@ class Match:
 
     def _share(self) -> None:
         """Make the attributes that share the record's memory, and those that a copy cannot take over."""
-        self._one = self._step = self.game.loops(self.encoder).one
-        self._encoder = self.game.encoders[self.encoder]
-        self._observe = self._encoder.loop
+        self._step = self.game.loops(self.encoder).one
+        encoder = self.game.encoders[self.encoder]
+        self._observe, self._offsets = encoder.loop, encoder.layout.offsets
+        self._talk = self.game.capabilities.talk
         self.table = self._tables[0]
         self._records = self._tables.view(np.ndarray)  # Numba takes a plain array faster
         self._stream = self._tables["stream"]  # faster than the record's attributes
@@ -305,7 +311,8 @@ class Match:
 
     # Private.
 
-    def _played(self) -> None:
+    def _play(self, action: int) -> None:
+        self._do(action)
         self.decisions += 1
         if self._waits or self._sent:
             self._waits, self._sent = 0, {}
@@ -328,13 +335,13 @@ class Match:
         return ts.accepted()
 
     def _action_messages(self, action: Action) -> list[MessageIntent]:
-        talk = self.game.capabilities.talk
+        talk = self._talk
         return [] if talk is None or talk.action_messages is None else talk.action_messages(self.table, action)
 
     def _unsendable(self, agent: str, messages: Sequence[MessageIntent]) -> ActionResult | None:
         if self._sent.get(agent, 0) + len(messages) > ts.MESSAGES_PER_TURN:
             return ts.refused(ts.GAME_RULE_VIOLATION, f"{ts.MESSAGES_PER_TURN} is the limit of messages in a turn")
-        talk = self.game.capabilities.talk
+        talk = self._talk
         for message in messages:
             strangers = [reader for reader in message.to_agent_ids or () if reader not in self.seats]
             if strangers:
@@ -348,7 +355,7 @@ class Match:
         return None
 
     def _deliver(self, agent: str, messages: Sequence[MessageIntent], *, record: bool) -> None:
-        talk = self.game.capabilities.talk
+        talk = self._talk
         for intent in messages:
             readers = list(intent.to_agent_ids or ())
             number = self._message_id(agent, intent.scope, readers)
