@@ -70,7 +70,7 @@ class GameEnv(AECEnv[str, Any, Any]):
         self.render_view = view_shown(game, render_view)
         self._display = Display(game.renderer, game.id, render_mode)
         self._illegal_reward = illegal_reward
-        self._zeros, self._running = dict.fromkeys(game.agents, 0.0), dict.fromkeys(game.agents, False)
+        self._zeros, self._no, self._yes = (dict.fromkeys(game.agents, value) for value in (0.0, False, True))
         self.possible_agents = list(game.agents)
         self.agents: list[str] = []
         self._stepped = False
@@ -98,7 +98,7 @@ class GameEnv(AECEnv[str, Any, Any]):
         self.match.reset(seed, options)
         self.agents = self.possible_agents.copy()
         self.rewards, self._cumulative_rewards = self._zeros.copy(), self._zeros.copy()
-        self.terminations, self.truncations = self._running.copy(), self._running.copy()
+        self.terminations, self.truncations = self._no.copy(), self._no.copy()
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self._rewarded, self._stepped = False, True
         self._select()
@@ -164,7 +164,7 @@ class GameEnv(AECEnv[str, Any, Any]):
             if self._illegal_reward is None:
                 raise
             EnvLogger.warn_on_illegal_move()
-            self.terminations, self.truncations = dict.fromkeys(self.agents, True), dict.fromkeys(self.agents, True)
+            self.terminations, self.truncations = self._yes.copy(), self._yes.copy()
             self.rewards, self._rewarded = self._zeros | {agent: self._illegal_reward}, True
             self._cumulative_rewards[agent] = 0.0
             self._accumulate_rewards()
@@ -229,13 +229,14 @@ class GameEnv(AECEnv[str, Any, Any]):
         match, total = self.match, self._cumulative_rewards
         total[self.agent_selection] = 0.0
         if decided and match.rewarded:
-            self.rewards, self._rewarded = dict(zip(self.agents, match.rewards, strict=True)), True
-            for agent, reward in self.rewards.items():
-                total[agent] += reward
+            rewards, self.rewards, self._rewarded = match.rewards, {}, True
+            for seat, agent in enumerate(self.agents):
+                self.rewards[agent] = rewards[seat]
+                total[agent] += rewards[seat]
         elif self._rewarded:
             self.rewards, self._rewarded = self._zeros.copy(), False
         if match.done:
-            self.terminations = dict.fromkeys(self.agents, True)
+            self.terminations = self._yes.copy()
         self._select()
 
     def _select(self) -> None:
@@ -263,12 +264,14 @@ class TurnBasedParallel(turn_based_aec_to_parallel_wrapper[str, Any, Any]):
         if env.agents and env.agent_selection not in actions:
             raise ValueError(f"actions has no entry for {env.agent_selection}, whose turn it is")
         env.step(actions.get(env.agent_selection))
-        hidden = env.terminations[env.agent_selection] or env.game.capabilities.hidden_turn is not None
-        told = {} if hidden else {"active_agent": env.agent_selection}
-        observations = {agent: env.observe(agent) for agent in env.agents}
+        over = env.terminations[env.agent_selection]
+        told = {} if over or env.game.capabilities.hidden_turn is not None else {"active_agent": env.agent_selection}
+        observations = {agent: env._observed(seat) for seat, agent in enumerate(env.agents)}
+        results = observations, env.rewards.copy(), env.terminations.copy(), env.truncations.copy()
         infos = {agent: info | told for agent, info in env.infos.items()}
-        ends = {**env.rewards}, {**env.terminations}, {**env.truncations}
-        while env.agents and (env.terminations[env.agent_selection] or env.truncations[env.agent_selection]):
-            env.step(None)
+        if over:
+            ended = env.rewards, env._cumulative_rewards, env.terminations, env.truncations, env.infos
+            for part in (env.agents, *ended):
+                part.clear()
         self.agents = env.agents.copy()
-        return observations, *ends, infos
+        return *results, infos

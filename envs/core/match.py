@@ -27,16 +27,8 @@ WAITS_PER_TURN = 10
 """`message_only` actions an agent may take in one turn before its safe action is played for it."""
 
 _ROW = np.zeros(1, np.int64)  # the row of the only table
-_OWN = (
-    "table",
-    "_records",
-    "_stream",
-    "_rewards",
-    "_step",
-    "_observe",
-    "_offsets",
-    "_talk",
-)  # a copy makes these again
+_OWN = {"table", "_records", "_stream", "_rewards", "_step", "_observe", "_look", "_offsets", "_talk"}
+"""Attributes that a copy makes again."""
 
 
 class Match:
@@ -72,7 +64,6 @@ class Match:
         self.seats = {agent: seat for seat, agent in enumerate(game.agents)}
         self._tables = game.tables(1)
         (self.observed,), (self.mask,), *_ = game.batch(1, self.encoder)
-        self._seat = np.zeros(1, np.int64)
         self._share()
         self.messages: list[Message] = []
         self.done: bool | None = None
@@ -110,7 +101,9 @@ class Match:
             self._matches = 0
         self._matches += 1
         self._do(BEGIN)
-        self._step = direct(self._step, self._records, 0, self.observed, self.mask, self._offsets)
+        if hasattr(self._observe, "overloads"):
+            self._step = direct(self._step, self._records, 0, self.observed, self.mask, self._offsets)
+            self._observe = direct(self._observe, *self._look)
         self.decisions = self._waits = 0
         self.messages, self._numbers, self._sent = [], {}, {}
         if setup is not None and given:
@@ -186,11 +179,10 @@ class Match:
         """Return the observation of a seat, by this match's encoder, in a new array: float32[D]."""
         if seat == self.turn and not self.done:
             return self.observed.copy()
-        self._seat[0], out = seat, np.empty((1, len(self.observed)), np.float32)
-        arguments = self._records, _ROW, self._seat, self._offsets, out
-        self._observe(*arguments)
-        self._observe = direct(self._observe, *arguments)
-        seen: NDArray[np.float32] = out[0]
+        _, _, seats, _, out = self._look
+        seats[0] = seat
+        self._observe(*self._look)
+        seen: NDArray[np.float32] = out[0].copy()
         return seen
 
     # Actions.
@@ -306,6 +298,7 @@ class Match:
         self._talk = self.game.capabilities.talk
         self.table = self._tables[0]
         self._records = self._tables.view(np.ndarray)  # Numba takes a plain array faster
+        self._look = self._records, _ROW, _ROW.copy(), self._offsets, np.empty((1, encoder.layout.size), np.float32)
         self._stream = self._tables["stream"]  # faster than the record's attributes
         self._rewards = self._tables["rewards"][0, : self.game.seats]
 

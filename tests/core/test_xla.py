@@ -114,7 +114,7 @@ made, calls, answers = game("kuhn"), [], [0, 400]
 @ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, *[ctypes.c_uint] * 7, *[ctypes.c_void_p] * 3)
 def launcher(kernel, *given):
     places = ctypes.cast(given[8], ctypes.POINTER(ctypes.POINTER(ctypes.c_int64)))
-    calls.append((kernel, given[:8], given[9], [places[number][0] for number in range(10)]))
+    calls.append((kernel, given[:8], given[9], [places[number][0] for number in range(9)]))
     return answers[len(calls) - 1]
 
 
