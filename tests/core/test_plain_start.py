@@ -30,7 +30,7 @@ for seed in range(6):
         digest.update(repr(env.turn_state(agent)).encode())
         env.step(None if terminated or truncated else int(observation["action_mask"].nonzero()[0][-1]))
         decisions += 1
-        compiled.append(len(env.match._loops.step.overloads))
+        compiled.append(len(env.game.loops().one.overloads))
         if decisions == 2:
             while PLAIN_START.waits():
                 time.sleep(0.05)
@@ -56,7 +56,7 @@ def test_an_episode_begins_in_python_and_ends_in_machine_code(tmp_path):
     first = json.loads(run(EPISODE, tmp_path / "other", PARLOUR_COMPILE_FIRST="1"))
     assert (first["ended"], first["compiled"][0]) == (0, 1)
     never = json.loads(
-        run(EPISODE.replace("len(env.match._loops.step.overloads)", "0"), tmp_path, NUMBA_DISABLE_JIT="1")
+        run(EPISODE.replace("len(env.game.loops().one.overloads)", "0"), tmp_path, NUMBA_DISABLE_JIT="1")
     )
     assert begun["digest"] == first["digest"] == never["digest"]
 
@@ -89,7 +89,7 @@ tables = kuhn_v0.vector_env(2)
 tables.reset(seed=1)
 assert tables._loops.reset.overloads and not PLAIN_START.waits()
 env.step(0)
-print(len(env.match._loops.step.overloads))
+print(len(env.game.loops().one.overloads))
 """
 
 
@@ -105,7 +105,7 @@ from dataclasses import replace
 own = replace(game("kuhn"), name="mine", registered="")
 match = Match(own)
 match.reset(seed=1)
-print(len(match._loops.reset.overloads), PLAIN_START.waits())
+print(len(match.game.loops().one.overloads), PLAIN_START.waits())
 """
 
 
@@ -120,11 +120,11 @@ from parlour.envs import Match, game
 plain_start.COMMAND = ("-c", "raise SystemExit(1)")
 match = Match(game("kuhn"))
 match.reset(seed=1)
-assert not match._loops.reset.overloads
+assert not match.game.loops().one.overloads
 while plain_start.PLAIN_START.waits():
     pass
 match.reset()
-print(len(match._loops.reset.overloads))
+print(len(match.game.loops().one.overloads))
 """
 
 
@@ -141,7 +141,7 @@ plain_start.PLAIN_START.expect("kuhn-v0", {"file": Path("x")}, "v0")  # no JSON:
 plain_start.sys.executable = "/nowhere/python"
 match = Match(game("kuhn"))
 match.reset(seed=1)
-print(len(match._loops.reset.overloads))
+print(len(match.game.loops().one.overloads))
 """
 
 
@@ -161,9 +161,9 @@ match = Match(game("holdem", seats=2))
 match.reset(seed=0)
 while not match.done:
     match.play(int(match.mask.nonzero()[0][1]))
-assert plain_start.PLAIN_START.waits() and not match._loops.reset.overloads
+assert plain_start.PLAIN_START.waits() and not match.game.loops().one.overloads
 luck.board_luck(match._tables)
-print(len(luck.board_luck.__globals__["_board_luck"].overloads), len(match._loops.reset.overloads))
+print(len(luck.board_luck.__globals__["_board_luck"].overloads), len(match.game.loops().one.overloads))
 plain_start.PLAIN_START._process.kill()
 """
 

@@ -16,11 +16,10 @@ from xla_frame import Frame
 
 
 def arrays_of(made, count, encoder="v0"):
-    """Return blank arrays as XLA gives them: records, observations, masks, turn, rewards, and the two ends."""
+    """Return blank arrays as XLA gives them: records, observations, masks, turn, rewards and ends."""
     batch = made.batch(count, encoder)
-    ends = np.ones(count, np.bool_), np.ones(count, np.bool_)
     masks, turn = batch.masks.view(np.bool_), np.zeros(count, np.int32)
-    return [made.tables(count).view(np.ndarray), batch.observations, masks, turn, batch.rewards + 9, *ends]
+    return [made.tables(count).view(np.ndarray), batch.observations, masks, turn, batch.rewards + 9, ~batch.dones]
 
 
 def frame_of(made, arrays, actions):
