@@ -75,8 +75,7 @@ CONTENTS = {
     "Start": ["docs/install", "docs/environments", "docs/training", "docs/coming_from", "docs/trust", "docs/glossary"],
     "Tutorials": ["docs/notebooks", *(f"notebooks/{name}" for name in TUTORIALS)],
     "How to": [
-        "docs/rewards",
-        "docs/observations",
+        "docs/own_game",
         "docs/opponents",
         "docs/settings",
         "docs/compare_runs",
@@ -85,7 +84,6 @@ CONTENTS = {
         "docs/leave_it_running",
         "docs/security",
         "docs/replays",
-        "docs/change_a_game",
         "docs/frameworks",
         "docs/openenv",
         "docs/reproduce",

@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import rock_paper_scissors
+import simultaneous
 from parlour import envs
 from parlour.envs import Game, TurnState
 from parlour.envs.core.default_view import default_view
 from parlour.envs.testing import check, try_law
-from written_game import written_game
 
 
 def played(game, *actions):
@@ -97,7 +97,7 @@ def test_where_nothing_is_hidden_secrecy_is_not_tried_and_the_field_is_named():
 
 
 def test_the_page_writes_a_game_whose_choices_are_hidden_for_one_round():
-    game = written_game("rock_paper_scissors")
+    game = simultaneous.game()
     report = check(game, episodes=4)
     assert not any(result.warnings for result in report.results)
     assert choices(played(game, 1)) == [[1, None], [None, -1]]

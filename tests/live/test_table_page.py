@@ -12,13 +12,13 @@ import nim
 import numpy as np
 import pytest
 import rock_paper_scissors
+import simultaneous
 from browser import until
 from layout import SIZES, flaws
 from parlour import envs
 from parlour.envs import Action, AgentResponse, Renderer, new_table, with_required_fields
 from parlour.wrappers.live.table.host import TableHost
 from tables import DRAWN, MINE, OVER, WITHIN, move, passed, shown, sit, turn_of
-from written_game import written_game
 
 pytestmark = pytest.mark.slow
 
@@ -300,7 +300,7 @@ def test_what_nobody_has_chosen_is_not_on_the_board_and_what_is_hidden_is_said_i
 
 @pytest.mark.parametrize("size", SIZES)
 def test_a_picture_of_ones_own_stands_for_the_fields_which_are_folded(browser, size):
-    with served(written_game("rock_paper_scissors"), [("bot", Obliging()), None]) as url:
+    with served(simultaneous.game(), [("bot", Obliging()), None]) as url:
         page = browser.new_context(**SIZES[size], color_scheme="dark").new_page()
         page.goto(url)
         sit(page, "Ann")
