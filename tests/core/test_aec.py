@@ -1,6 +1,5 @@
 """GameEnv: submit, messages, limits, modes, wrappers, error sentences."""
 
-import pickle
 import re
 from dataclasses import replace
 
@@ -297,17 +296,6 @@ def test_a_clone_is_independent():
     env.step(1)
     assert env.state().tobytes() == twin.state().tobytes()
     assert env.rewards is not twin.rewards
-
-
-def test_environments_and_games_can_be_pickled():
-    env = table()
-    twin = pickle.loads(pickle.dumps(env))
-    while not env.table.done:
-        action = int(np.flatnonzero(env.observe(env.agent_selection)["action_mask"])[-1])
-        for each in (env, twin):
-            each.step(np.array(action))  # as SB3's predict returns it
-        assert env.state().tobytes() == twin.state().tobytes()
-    assert twin.rewards == env.rewards
 
 
 # Other action modes under PettingZoo's wrappers, and the parallel environment

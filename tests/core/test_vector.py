@@ -1,8 +1,5 @@
 """VectorGame: the reset within the step, tables left alone, errors with names, sampling."""
 
-import pickle
-from copy import deepcopy
-
 import numpy as np
 import pytest
 from parlour import envs
@@ -133,20 +130,6 @@ def test_sampling_does_not_disturb_the_deal():
     assert made.tables.tobytes() == twin.tables.tobytes()
 
 
-def test_a_deep_copy_is_independent():
-    made = tables(3)
-    twin = deepcopy(made)
-    before = made.tables.tobytes()
-    actions = twin.sample()
-    twin.step(actions)
-    assert made.tables.tobytes() == before
-    assert np.array_equal(actions, made.sample())
-    made.step(actions)
-    assert made.tables.tobytes() == twin.tables.tobytes()
-    assert np.array_equal(made.observations, twin.observations)
-    assert np.array_equal(made.sample(), twin.sample())
-
-
 def test_fractions_are_no_actions():
     made = tables(2)
     before = made.tables.copy()
@@ -155,32 +138,7 @@ def test_fractions_are_no_actions():
     assert made.tables.tobytes() == before.tobytes()
 
 
-def test_tables_can_be_pickled():
-    made = tables(8)
-    twin = pickle.loads(pickle.dumps(made))
-    for _ in range(20):
-        actions = made.sample()
-        assert twin.sample().tolist() == actions.tolist()
-        made.step(actions)
-        twin.step(actions)
-        assert made.tables.tobytes() == twin.tables.tobytes()
-        assert made.observations.tobytes() == twin.observations.tobytes()
-
-
 def test_threads_are_1_to_the_number_of_tables():
     for threads in (0, 3):
         with pytest.raises(ValueError, match=f"threads is {threads}; it must be 1 to 2, the number of tables"):
             VectorGame(envs.game("holdem"), 2, threads=threads)
-
-
-@pytest.mark.parametrize("copy", [deepcopy, lambda made: pickle.loads(pickle.dumps(made)), VectorGame.clone])
-def test_copies_of_tables_with_threads_are_independent(copy):
-    made = VectorGame(envs.game("auction"), 5, threads=2)
-    made.reset(seed=1)
-    twin, actions = copy(made), made.sample()
-    before = twin.tables.tobytes()
-    made.step(actions)
-    assert twin.tables.tobytes() == before
-    twin.step(actions)
-    assert twin.tables.tobytes() == made.tables.tobytes()
-    assert twin.observations.tobytes() == made.observations.tobytes()

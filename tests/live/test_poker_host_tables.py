@@ -6,9 +6,8 @@ import socket
 import aiohttp
 import pytest
 from live.event_loops import on_loop
-from live.poker_client import Client, action, hosting, keep_on, refused, turned_away, whose_turn
+from live.poker_client import Client, hosting, refused, turned_away, whose_turn
 from live.poker_options import grouped
-from parlour.wrappers.live.common.connection import ConnectionLimits
 from parlour.wrappers.live.poker import hosted_table
 from parlour.wrappers.live.poker import messages as m
 from parlour.wrappers.live.poker.host import PokerHost
@@ -24,18 +23,6 @@ async def test_a_silent_player_is_played_for_and_the_hands_go_on():
         state = await two.until("game_state", hand=2)
         assert state["last"]["kind"] == "fold" if "last" in state else True
         await one.until("game_state", hand=3)
-
-
-@on_loop
-async def test_a_refused_action_does_not_restart_the_clock():
-    async with hosting(2, timeout=0.5) as (_, one, two):
-        state = await one.my_turn()
-        loop = asyncio.get_running_loop()
-        start = loop.time()
-        refusing = asyncio.create_task(keep_on(one, action(state, "raiseTo", 1), 0.1))
-        await two.until("hand_complete")
-        refusing.cancel()
-        assert loop.time() - start > 0.4
 
 
 @on_loop
@@ -142,8 +129,8 @@ async def test_finished_counts_no_abandoned_table_but_the_one_that_replaced_it()
 
 
 @on_loop
-@pytest.mark.parametrize("actions", range(10))
-async def test_disconnecting_at_every_point_of_a_hand(actions):
+@pytest.mark.parametrize("actions", [0, 5])
+async def test_who_disconnects_in_its_turn_is_played_for_and_comes_back(actions):
     """After so many actions the seat to act goes away; it is played for, and dealt in again when it is back."""
     async with hosting(3) as (host, *clients):
         for _ in range(actions):
@@ -306,21 +293,6 @@ def test_wrong_options_are_named(option, value):
     name = {"timeout": "act", "hand_delay": "hand", "message_limit": "message"}.get(option, option)
     with pytest.raises(ValueError, match=f"{name}={value}"):
         PokerHost(**grouped(**{option: value}))
-
-
-@on_loop
-async def test_nothing_hidden_goes_out_on_the_wire():
-    """Of every seat's traffic over whole hands: others' cards come only in a showdown's results."""
-    async with hosting(3, max_hands=10) as (_, *clients):
-        await asyncio.gather(*(client.play() for client in clients))
-        for client in clients:
-            for message in client.got:
-                if message["type"] == "game_state":
-                    assert all("cards" not in player for player in message["players"] if player["seat"] != client.seat)
-
-
-def test_the_queue_is_bounded():
-    assert 0 < ConnectionLimits().queue <= 1024
 
 
 @on_loop
