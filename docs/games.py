@@ -1,4 +1,4 @@
-"""Writes the pages of the games, their pictures, and the page of settings, from the code: ``make docs``.
+"""Writes the pages of the games and their pictures from the code: ``make docs``.
 
 A page is its hand-written beginning (``games/intro/<game>.md``) and what the code says: options from the signature and
 docstring of `game`, actions from `View.action_ranges` and the schemas of a played episode, the observation from its
@@ -25,7 +25,6 @@ from parlour.envs.core.how_to_play import FIELDS
 from parlour.envs.phases import view as phases_view
 from parlour.envs.render.svg import HEIGHT, WIDTH
 from parlour.zoo import span
-from settings import settings_page
 from wires import rows_of, wire
 from words import brief, first_sentence, linked, markdown, plain, rounded, table, written
 
@@ -92,7 +91,7 @@ def main() -> None:
 
 def files() -> dict[Path, str]:
     """Return every generated file's text by its path."""
-    written = {DOCS / "parlour.svg": front_picture(), DOCS / "settings.md": settings_page()}
+    written = {DOCS / "parlour.svg": front_picture()}
     for game_id in GAME_IDS:
         name = game_id.partition("-")[0]
         written[DOCS / "games" / f"{name}.svg"] = film(game_id)

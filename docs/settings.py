@@ -1,4 +1,4 @@
-"""Writes the page of the settings of training, from the dataclasses that the code uses: ``make docs``."""
+"""The page of the settings of training in the site's reference, from the dataclasses that the code uses."""
 
 import ast
 import inspect
@@ -21,7 +21,7 @@ HEAD = """# Settings of training
 
 Every setting of `parlour train`, by learning algorithm, with its default, and when to change it. A preset changes
 the defaults for its game (`parlour list presets`). On the command line the names have `-` in place of `_`; see
-[training](training.md#settings-in-files). This page is generated from the code (`make docs`).
+[training](../training.md#settings-in-files).
 """
 
 

@@ -65,6 +65,7 @@ autodoc_mock_imports = [
     "verifiers",
     "fastapi",
     "pydantic",
+    "starlette",
 ]  # the site needs none of them
 napoleon_use_ivar = True
 napoleon_preprocess_types = True
@@ -77,7 +78,6 @@ CONTENTS = {
     "How to": [
         "docs/own_game",
         "docs/opponents",
-        "docs/settings",
         "docs/compare_runs",
         "docs/platforms",
         "docs/tokens",

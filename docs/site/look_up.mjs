@@ -6,20 +6,20 @@ import { runInNewContext } from "node:vm";
 
 const FIRST = 3;
 const SOUGHT = {
-  reward: "docs/rewards",
+  reward: "docs/environments",
   opponents: "docs/opponents",
   token: "docs/tokens",
   deploy: "docs/platforms",
   install: "docs/install",
   training: "docs/training",
-  observation: "docs/observations",
-  settings: "docs/settings",
+  observation: "docs/environments",
+  settings: "docs/training",
   replay: "docs/replays",
   security: "docs/security",
   reproduce: "docs/reproduce",
   "quick start": "notebooks/quickstart",
   "language model": "docs/bridges/llm",
-  "own game": "docs/environments",
+  "own game": "docs/own_game",
 };
 
 const [site, ...words] = process.argv.slice(2);

@@ -20,6 +20,7 @@ from sphinx.ext.napoleon import GoogleDocstring
 sys.path.append(str(Path(__file__).parents[1]))
 
 import games
+import settings
 
 FOLDER = "docs/api"
 
@@ -146,7 +147,8 @@ def write(root: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     pages = {name: _page(page) for name, page in PAGES.items()}
     pages |= {game_id.replace("-", "_"): _version_module(game_id) for game_id in GAMES}
-    pages["index"] = _index(list(pages))
+    (folder / "settings.md").write_text(settings.settings_page(), encoding="utf-8")
+    pages["index"] = _index([*pages, "settings"])
     for game_id in set(GAMES) & set(games.GAME_IDS):
         (folder / f"{game_id.replace('-', '_')}.inc").write_text(games.details(game_id), encoding="utf-8")
     for name, lines in pages.items():
@@ -160,8 +162,8 @@ def _title(text: str) -> list[str]:
 def _index(names: list[str]) -> list[str]:
     lines = [*_title("Reference"), "The public names by what they are for.", ""]
     for title, some in (
-        ("By need", [name for name in names if name in PAGES]),
-        ("Version modules", [name for name in names if name not in PAGES]),
+        ("By need", [name for name in names if name in PAGES or name == "settings"]),
+        ("Version modules", [name for name in names if name not in {*PAGES, "settings"}]),
     ):
         lines += [*_section(title), ".. toctree::", "   :maxdepth: 1", "", *(f"   {name}" for name in some), ""]
     return lines
