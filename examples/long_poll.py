@@ -13,11 +13,11 @@ from aiohttp import web
 from parlour import envs
 from parlour.envs import Game, TurnState
 from parlour.wrappers import Agent, PolicyAgent, make_policy
-from parlour.wrappers.live.common.agent_runner import AgentDriver
 from parlour.wrappers.live.common.agent_turn import Turn
 from parlour.wrappers.live.common.client import Backoff, LiveError, http_client, request_json
 from parlour.wrappers.live.common.clock import Deadline, SessionTimer
 from parlour.wrappers.live.common.match_session import MatchSession
+from parlour.wrappers.live.common.player import Player
 from parlour.wrappers.live.common.server import Server, read_body
 
 
@@ -88,16 +88,16 @@ class LongPollHost(Server):
 async def play(url: str, agent: Agent, seconds: float = 4.0) -> TurnState:
     """Play one seat to the end of its match. `url`: the host's, with ``/turn/{token}``; `seconds` for an answer."""
     async with http_client() as http:
-        driver = AgentDriver(agent)  # its thread ends with the program, or by driver.close()
-        await driver.warm_up()
+        player = Player(agent)  # its thread ends with the program, or by player.close()
+        await player.warm_up()
         while True:
             hosted = msgspec.convert(await request_json(http, "GET", url, Backoff(1.0, 10)), Hosted)
             if hosted.state.game_over:
-                driver.close()
+                player.close()
                 return hosted.state
             if hosted.state.is_my_turn:
-                played = await driver.take(Turn(hosted.state), Deadline.after(seconds))
-                played.count(driver.statistics, f"turn {hosted.turn}")
+                turn = Turn(hosted.state, name=f"turn {hosted.turn}")
+                played = await player.answer(turn, Deadline.after(seconds))
                 sent = {"data": played.response.to_json(), "params": {"turn": hosted.turn}}
                 try:
                     await request_json(http, "POST", url.replace("/turn/", "/act/"), Backoff(1.0, 10), **sent)

@@ -5,7 +5,7 @@ from random import Random
 from typing import Any
 
 import numpy as np
-from parlour.wrappers.live.common.agent_turn import Turn
+from parlour.wrappers.live.common.agent_turn import Played, Turn
 from parlour.wrappers.live.poker import messages
 from parlour.wrappers.live.poker.agent_session import PokerAgentSession
 from parlour.wrappers.live.poker.host_session import PokerHostSession
@@ -57,7 +57,7 @@ class _LiveTable:
         allowed = self.random.choice(decision.state.allowed_actions[1:])
         amounts = allowed.payload_schema["properties"].get("amount")
         action = {"action_type": allowed.action_type, "payload": {"amount": amounts["minimum"]} if amounts else {}}
-        for message in self.agents[seat].act(action, decision.id):
+        for message in self.agents[seat].reply(decision, Played(decision.read(action))):
             self._deliver(self.table.receive(seat, messages.encode(message)))
 
     def _deliver(self, sends: list[Any]) -> None:

@@ -5,8 +5,7 @@ from live.small_host import Host
 from parlour import envs
 from parlour.envs.testing.differences import in_observations
 from parlour.wrappers.live.common.agent_turn import Turn
-from parlour.wrappers.live.poker.agent_events import SeatTaken
-from parlour.wrappers.live.poker.agent_session import PokerAgentSession
+from parlour.wrappers.live.poker.agent_session import PokerAgentSession, SeatTaken
 
 
 def sessions(host, **options):

@@ -2,10 +2,11 @@
 
 import math
 
+from live.settled import act
 from live.small_game import SmallGame
+from msgspec import Struct
 from parlour import envs
 from parlour.envs import Action, AgentResponse
-from parlour.wrappers.live.common.agent_runner import SendMessage
 from parlour.wrappers.live.common.agent_turn import Turn
 from parlour.wrappers.live.tangram import messages as m
 from parlour.wrappers.live.tangram.agent_session import TangramAgentSession
@@ -21,7 +22,7 @@ def play(shape="Red", x=50.0, y=50.0, rotation=0.0):
 
 def sent(events):
     """Return the messages that go out, asserting that each can be read as the document has it."""
-    found = [event.message for event in events if isinstance(event, SendMessage)]
+    found = [event for event in events if isinstance(event, Struct)]
     for message in found:
         assert m.decode_agent(m.encode(message)) == message
         assert len(m.encode(message)) < 1_000
@@ -39,7 +40,7 @@ def turn(session, game, answer):
     for plays in range(100):
         if any(isinstance(event, Turn) for event in events):
             asked = decision(events)
-            (message,) = session.act(answer(asked.state), asked.id)
+            (message,) = act(session, answer(asked.state), asked)
         else:
             (message,) = sent(events)
         if isinstance(message, m.Finish):

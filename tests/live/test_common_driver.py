@@ -7,9 +7,9 @@ import pytest
 from live.event_loops import FakeWorker, in_virtual_time
 from parlour.envs import Action, AgentResponse, AllowedAction, TurnState
 from parlour.envs.core.turn_state import NOTHING
-from parlour.wrappers.live.common.agent_runner import AgentBusy, AgentDriver
 from parlour.wrappers.live.common.agent_turn import RECENT, AgentStatistics, Played, Turn
 from parlour.wrappers.live.common.clock import Deadline
+from parlour.wrappers.live.common.player import Player
 from parlour.wrappers.logs.match_log import MatchLog, read
 from parlour.wrappers.logs.safe_match_log import SafeMatchLog
 
@@ -33,20 +33,20 @@ class Scripted:
 
 
 def driver(agent=None, seconds=0.0, **options):
-    made = AgentDriver(agent or Scripted(), worker=FakeWorker(), **options)
+    made = Player(agent or Scripted(), worker=FakeWorker(), **options)
     made._worker.seconds = seconds
     return made
 
 
 @in_virtual_time
 async def test_an_answer_in_time_is_returned_with_its_latency():
-    answer = await driver(seconds=3.0).take(Turn(STATE), Deadline.after(10))
+    answer = await driver(seconds=3.0).answer(Turn(STATE), Deadline.after(10))
     assert (answer.response, answer.problem, answer.seconds) == (TAKE, None, 3.0)
 
 
 @in_virtual_time
 async def test_an_answer_after_the_deadline_is_a_problem_that_names_the_time():
-    answer = await driver(seconds=11.0).take(Turn(STATE), Deadline.after(10))
+    answer = await driver(seconds=11.0).answer(Turn(STATE), Deadline.after(10))
     assert answer.problem == "no answer within 10 s"
     assert answer.seconds == 10.0
     assert answer.response == AgentResponse(Action("pass"))
@@ -58,10 +58,10 @@ async def test_an_agent_that_plans_is_told_the_time_left():
     told = agent.told = []
     agent.set_seconds_left = told.append
     deadline = Deadline.after(10)
-    await driver(agent).take(Turn(STATE), deadline)
+    await driver(agent).answer(Turn(STATE), deadline)
     await asyncio.sleep(4)
-    await driver(agent).take(Turn(STATE), deadline)
-    await driver(agent).take(Turn(STATE))
+    await driver(agent).answer(Turn(STATE), deadline)
+    await driver(agent).answer(Turn(STATE))
     assert told == [10.0, 6.0, None]
 
 
@@ -85,7 +85,7 @@ PLACED = {"type": "object", "properties": {"at": {"type": "array", "items": {"ty
 async def test_numbers_out_of_the_bounds_of_their_offer_go_to_the_nearest_bound(payload, taken, warned, caplog):
     schema = PLACED if "at" in payload else BOUNDED
     state = TurnState("m", "nim", "ann", "play", True, allowed_actions=[AllowedAction("raiseTo", "", schema)])
-    answer = await driver(Scripted(Action("raiseTo", payload))).take(Turn(state))
+    answer = await driver(Scripted(Action("raiseTo", payload))).answer(Turn(state))
     assert answer.problem is None
     assert repr(answer.response.action.payload) == repr(taken)  # 6.0 equals 6
     assert [record.getMessage() for record in caplog.records] == ([] if warned is None else [warned])
@@ -108,7 +108,7 @@ async def test_an_answer_that_is_not_offered_is_replaced_by_what_commits_to_leas
     schema = {**BOUNDED, "required": ["amount"]}
     offers = [AllowedAction("call", "", NOTHING), AllowedAction("raiseTo", "", schema)]
     state = TurnState("m", "nim", "ann", "play", True, allowed_actions=offers)
-    answer = await driver(Scripted(action)).take(Turn(state))
+    answer = await driver(Scripted(action)).answer(Turn(state))
     assert (answer.problem, answer.response) == (problem, AgentResponse(Action("call")))
 
 
@@ -116,56 +116,56 @@ async def test_an_answer_that_is_not_offered_is_replaced_by_what_commits_to_leas
 async def test_a_pass_that_is_not_offered_plays_the_safe_action_and_replaces_nothing():
     offers = [AllowedAction("raiseTo", "", BOUNDED), AllowedAction("check", "", NOTHING)]
     state = TurnState("m", "nim", "ann", "play", True, allowed_actions=offers)
-    answer = await driver(Scripted(Action("pass"))).take(Turn(state))
+    answer = await driver(Scripted(Action("pass"))).answer(Turn(state))
     assert (answer.problem, answer.response) == (None, AgentResponse(Action("check")))
 
 
 @in_virtual_time
 async def test_a_turn_with_a_problem_is_not_asked():
-    answer = await driver(Scripted(RuntimeError("never asked"))).take(Turn(STATE, problem="unreadable"))
+    answer = await driver(Scripted(RuntimeError("never asked"))).answer(Turn(STATE, problem="unreadable"))
     assert (answer.problem, answer.response) == ("unreadable", AgentResponse(Action("pass")))
 
 
 @in_virtual_time
 async def test_without_a_deadline_an_agent_may_take_hours():
-    assert (await driver(seconds=36_000.0).take(Turn(STATE))).problem is None
+    assert (await driver(seconds=36_000.0).answer(Turn(STATE))).problem is None
 
 
 @in_virtual_time
 async def test_after_a_late_answer_the_next_call_fails_at_once_until_the_agent_is_back():
     slow = driver(seconds=30.0)
-    await slow.take(Turn(STATE), Deadline.after(10))
-    answer = await slow.take(Turn(STATE), Deadline.after(10))
+    await slow.answer(Turn(STATE), Deadline.after(10))
+    answer = await slow.answer(Turn(STATE), Deadline.after(10))
     assert (answer.problem, answer.seconds) == ("still busy with an earlier turn", 0.0)
-    with pytest.raises(AgentBusy):
+    with pytest.raises(RuntimeError, match="still busy"):
         await slow.call(slow._agent.respond, STATE)
     await asyncio.sleep(25)
     slow._worker.seconds = 1.0
-    assert (await slow.take(Turn(STATE), Deadline.after(10))).problem is None
+    assert (await slow.answer(Turn(STATE), Deadline.after(10))).problem is None
 
 
 @in_virtual_time
 async def test_an_agent_may_be_waited_for_until_the_next_deadline():
-    slow = driver(seconds=15.0, fail_when_busy=False)
-    assert (await slow.take(Turn(STATE), Deadline.after(10))).problem is not None
+    slow = driver(seconds=15.0, waits=True)
+    assert (await slow.answer(Turn(STATE), Deadline.after(10))).problem is not None
     slow._worker.seconds = 1.0
-    answer = await slow.take(Turn(STATE), Deadline.after(10))
+    answer = await slow.answer(Turn(STATE), Deadline.after(10))
     assert (answer.problem, answer.seconds) == (None, 6.0)
 
 
 @in_virtual_time
 async def test_a_call_that_is_dropped_does_not_make_the_next_one_fail():
     slow = driver(seconds=5.0)
-    dropped = asyncio.create_task(slow.take(Turn(STATE), Deadline.after(10)))
+    dropped = asyncio.create_task(slow.answer(Turn(STATE), Deadline.after(10)))
     await asyncio.sleep(1)
     dropped.cancel()
-    assert (await slow.take(Turn(STATE), Deadline.after(10))).problem is None
+    assert (await slow.answer(Turn(STATE), Deadline.after(10))).problem is None
 
 
 @pytest.mark.parametrize("error", [ValueError("boom"), StopIteration("boom"), SystemExit("boom")], ids=repr)
 @in_virtual_time
 async def test_whatever_an_agent_raises_is_a_problem_with_its_words(error):
-    answer = await driver(Scripted(error)).take(Turn(STATE))
+    answer = await driver(Scripted(error)).answer(Turn(STATE))
     assert type(error).__name__ in answer.problem and "boom" in answer.problem
 
 
@@ -176,14 +176,14 @@ async def test_an_answer_that_cannot_be_looked_at_is_a_problem():
         def action(self):
             return 1 / 0
 
-    assert "ZeroDivisionError" in (await driver(Scripted(Odd())).take(Turn(STATE))).problem
+    assert "ZeroDivisionError" in (await driver(Scripted(Odd())).answer(Turn(STATE))).problem
 
 
 @in_virtual_time
 async def test_thoughts_are_asked_for_only_where_there_is_a_log(tmp_path):
-    assert (await driver().take(Turn(STATE))).thoughts == {}
+    assert (await driver().answer(Turn(STATE))).thoughts == {}
     with MatchLog(tmp_path / "log.jsonl") as log:
-        assert (await driver(log=SafeMatchLog(log)).take(Turn(STATE))).thoughts == {"value": 0.5}
+        assert (await driver(log=SafeMatchLog(log)).answer(Turn(STATE))).thoughts == {"value": 0.5}
 
 
 def test_a_turn_is_written_with_its_thoughts_or_with_what_it_was_replaced_for(tmp_path):
@@ -207,9 +207,9 @@ def test_pictures_are_not_written(tmp_path):
 
 def test_a_replaced_turn_is_counted_and_warned_of_once(caplog):
     statistics = AgentStatistics()
-    Played(TAKE, seconds=0.2).count(statistics, "match 7")
+    Played(TAKE, seconds=0.2).count(statistics, Turn(STATE, name="match 7"))
     assert caplog.messages == []
-    Played(AgentResponse(Action("pass")), "no idea", seconds=0.4).count(statistics, "match 7")
+    Played(AgentResponse(Action("pass")), "no idea", seconds=0.4).count(statistics, Turn(STATE, name="match 7"))
     assert caplog.messages == ["match 7: pass instead of the agent's answer: no idea"]
     assert (statistics.decisions, statistics.replaced) == (2, 1)
     assert statistics.latency(1.0) == 0.4

@@ -8,9 +8,8 @@ import aiohttp
 import pytest
 from aiohttp import WSMsgType, web
 from live.event_loops import on_loop
-from parlour.wrappers.live.common import pings
-from parlour.wrappers.live.common.client import open_websocket
-from parlour.wrappers.live.common.pings import next_message, receive
+from parlour.wrappers.live.common import client
+from parlour.wrappers.live.common.client import next_message, open_websocket, receive
 from parlour.wrappers.live.common.server import Server
 
 SILENCE = 0.1
@@ -39,7 +38,7 @@ class Listener(Server):
 
 @pytest.fixture(autouse=True)
 def short_silence(monkeypatch):
-    monkeypatch.setattr(pings, "HEARTBEAT", SILENCE)
+    monkeypatch.setattr(client, "HEARTBEAT", SILENCE)
 
 
 @on_loop

@@ -28,9 +28,9 @@ from parlour.wrappers.live.acpc.sessions import AgentSession, HostSession
 from parlour.wrappers.live.acpc.sockets import host_acpc, play_acpc
 from parlour.wrappers.live.arena.agent import ArenaAgent, ArenaDecisions
 from parlour.wrappers.live.arena.host import ArenaHost
-from parlour.wrappers.live.common.agent_runner import AgentDriver
 from parlour.wrappers.live.common.agent_turn import Turn
 from parlour.wrappers.live.common.clock import Deadline
+from parlour.wrappers.live.common.player import Player
 from parlour.wrappers.live.tangram.host import TangramHost
 
 library("openai")
@@ -206,11 +206,11 @@ async def test_a_model_is_waited_for_no_longer_than_its_turn_and_is_free_in_the_
     async with endpoint.endpoint(endpoint.slow) as (url, _):
         kuhn = game("kuhn")
         player = agent("llm", kuhn, None, Model(name="stub", base_url=url, timeout=20.0))
-        driver = AgentDriver(player)
+        driver = Player(player)
         record = kuhn.tables(1)[0]
         kuhn.rules.reset(record)
         state = kuhn.turn_state(record, int(record.turn))
-        played = [await driver.take(Turn(state), Deadline.after(2.0)) for _ in range(2)]
+        played = [await driver.answer(Turn(state), Deadline.after(2.0)) for _ in range(2)]
         driver.close()
     assert all("gave no answer within 1." in one.problem for one in played), played  # not: the agent is busy
     assert player.statistics.faults == {"late": 2} and player.statistics.decisions == 2

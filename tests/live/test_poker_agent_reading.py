@@ -4,12 +4,18 @@ import pytest
 from live.platform_table import Player
 from live.poker_platform import Platform, Table, compact
 from live.poker_sessions import decisions, table
+from live.settled import act
 from live.small_host import Host
 from parlour import envs
 from parlour.envs import Action
-from parlour.wrappers.live.common.agent_runner import LogNote
-from parlour.wrappers.live.poker.agent_events import Busted, HandEnded, RealMoney, SeatTaken, TableEnded
-from parlour.wrappers.live.poker.agent_session import PokerAgentSession
+from parlour.wrappers.live.common.player import Note, Over
+from parlour.wrappers.live.poker.agent_session import (
+    Busted,
+    HandEnded,
+    PokerAgentSession,
+    SeatTaken,
+    TableEnded,
+)
 
 HIGH = 1_000_000
 
@@ -19,7 +25,7 @@ def test_a_single_high_seq_does_not_hide_the_states_after_it(ours):
     host, seat, session = table()
     if ours:
         [decision] = session.receive(host.state(seat, seq=HIGH))
-        [sent] = session.act(Action("call"), decision.id)
+        [sent] = act(session, Action("call"), decision)
         session.receive({"type": "ack", "turn_token": sent.action.turn_token, "seq": host.seq + 1})
     host.play(1)
     if not ours:
@@ -29,7 +35,7 @@ def test_a_single_high_seq_does_not_hide_the_states_after_it(ours):
         session.receive(host.state(seat))
         host.play(1)
     [decision] = session.receive(host.state(seat))
-    [sent] = session.act(Action("check"), decision.id)
+    [sent] = act(session, Action("check"), decision)
     assert (sent.action.turn_token, sent.expected_seq) == (host.token, host.seq)
 
 
@@ -41,7 +47,7 @@ def test_a_counter_that_jumped_for_good_is_followed():
     host.seq += 1
     session.receive(host.state(seat))
     [note] = session.receive(host.state(1 - seat, seq=5))
-    assert isinstance(note, LogNote) and session.seq == host.seq
+    assert isinstance(note, Note) and session.seq == host.seq
 
 
 @pytest.mark.parametrize(("step", "late"), [(1, True), (2, True), (3, False), (4, False)])
@@ -51,7 +57,7 @@ def test_seq_jumps_where_it_grows_by_more_than_2(step, late):
     for seq in (10, 11, 11 + step):
         session.receive(host.state(1 - seat, seq=seq))
     notes = session.receive(host.state(1 - seat, seq=10 + step))
-    assert [isinstance(note, LogNote) for note in notes] == [True] * late
+    assert [isinstance(note, Note) for note in notes] == [True] * late
     assert session.seq == (11 if late else 10) + step
 
 
@@ -60,7 +66,7 @@ def test_a_late_state_takes_no_turn_away_even_after_a_jump():
     session.receive(host.state(seat, seq=host.seq))
     [] = session.receive(host.state(seat, seq=HIGH))
     [note] = session.receive(host.state(1 - seat, seq=HIGH - 1))
-    assert isinstance(note, LogNote) and session.turn is not None
+    assert isinstance(note, Note) and session.turn is not None
 
 
 def test_a_turn_with_a_new_token_is_answered_whatever_its_seq():
@@ -87,10 +93,10 @@ def test_states_that_share_a_seq_are_all_read():
 def test_once_a_seq_is_called_stale_the_token_alone_names_the_turn():
     host, seat, session = table()
     [first] = session.receive(host.state(seat, seq=HIGH))
-    [sent] = session.act(Action("call"), first.id)
+    [sent] = act(session, Action("call"), first)
     assert sent.expected_seq == HIGH
     _, again = session.receive({"type": "error", "code": "STALE_SEQ", "message": ""})
-    [sent] = session.act(Action("call"), again.id)
+    [sent] = act(session, Action("call"), again)
     assert (sent.action.turn_token, sent.action.kind, sent.expected_seq) == (host.token, "call", None)
 
 
@@ -170,8 +176,9 @@ MONEY = [
 
 @pytest.mark.parametrize("message", MONEY, ids=repr)
 def test_signs_of_real_money_are_told(message):
-    [event] = [event for event in PokerAgentSession().receive(message) if isinstance(event, RealMoney)]
-    assert message["type"] in event.sign
+    [over] = [event for event in PokerAgentSession().receive(message) if isinstance(event, Over)]
+    assert over.error.code == "REAL_MONEY" and message["type"] in str(over.error)
+    assert not any(isinstance(event, Over) for event in PokerAgentSession(real_money=True).receive(message))
 
 
 @pytest.mark.parametrize(
@@ -183,5 +190,5 @@ def test_signs_of_real_money_are_told(message):
     ids=repr,
 )
 def test_tables_without_real_money_have_no_sign_of_it(message):
-    [event] = PokerAgentSession().receive(message)
+    event = PokerAgentSession().receive(message)[0]
     assert event in (SeatTaken(1, None), TableEnded("game_complete", None))

@@ -6,19 +6,19 @@ import math
 import numpy as np
 import pytest
 from live.poker_sessions import decisions, table
+from live.settled import act
 from parlour.envs import Action, AgentResponse
 from parlour.wrappers.agents.policy import PolicyAgent
-from parlour.wrappers.live.common.agent_runner import ActionRejected, LogNote, SendMessage
 from parlour.wrappers.live.common.agent_turn import Turn
+from parlour.wrappers.live.common.player import Note, Over
 from parlour.wrappers.live.poker import messages
-from parlour.wrappers.live.poker.agent_events import (
+from parlour.wrappers.live.poker.agent_session import (
     HandEnded,
+    PokerAgentSession,
     SeatTaken,
-    ServerRefusal,
     TableEnded,
     UnreadableTurn,
 )
-from parlour.wrappers.live.poker.agent_session import PokerAgentSession
 from parlour.wrappers.policies.loading import make_policy
 
 # Turns, tokens and rejections.
@@ -27,13 +27,13 @@ from parlour.wrappers.policies.loading import make_policy
 def test_an_answer_carries_token_and_seq():
     host, seat, session = table()
     [decision] = session.receive(host.state(seat))
-    [action] = session.act(AgentResponse(Action("raiseTo", {"amount": 7})), decision.id)
+    [action] = act(session, AgentResponse(Action("raiseTo", {"amount": 7})), decision)
     assert json.loads(messages.encode(action)) == {
         "type": "action",
         "action": {"turn_token": host.token, "kind": "raiseTo", "amount": 7},
         "expected_seq": host.seq,
     }
-    assert session.act(Action("fold"), decision.id) == []  # a turn has one answer
+    assert act(session, Action("fold"), decision) == []  # a turn has one answer
     assert session.receive({"type": "ack", "turn_token": host.token, "seq": host.seq + 1}) == []
     assert session.actions == 1
 
@@ -61,9 +61,9 @@ def test_an_end_of_hand_that_the_next_hand_has_overtaken_takes_no_turn():
     [event] = session.receive(ending[1])
     assert isinstance(event, HandEnded) and (event.hand, event.stack) == (1, None)
     assert session.turn == decision.id and session.hands_played == 1
-    assert session.act(Action("fold"), decision.id) != []
+    assert act(session, Action("fold"), decision) != []
     [note] = session.receive({"type": "hand_complete", "hand": 1, "results": [], "showdown": False})
-    assert isinstance(note, LogNote) and session.hands_played == 1
+    assert isinstance(note, Note) and session.hands_played == 1
 
 
 def test_a_state_of_the_hand_before_that_comes_late_takes_no_turn():
@@ -79,9 +79,9 @@ def test_a_state_of_the_hand_before_that_comes_late_takes_no_turn():
     [decision] = decisions(session.receive(host.state(seat)))
     for state, _ in before:  # in some of them it was this seat's turn
         [note] = session.receive(state)
-        assert isinstance(note, LogNote) and "old state" in note.text
+        assert isinstance(note, Note) and "old state" in note.text
     assert session.turn == decision.id
-    assert session.act(Action("fold"), decision.id) != []
+    assert act(session, Action("fold"), decision) != []
     session.receive({"type": "ack", "turn_token": host.token, "seq": host.seq + 1})
     assert decisions(session.receive(before[0][0]))  # without a turn to lose, the newest message is believed
 
@@ -109,7 +109,7 @@ def test_nonsense_becomes_the_safe_action(response):
     host, seat, session = table()
     [decision] = session.receive(host.state(seat))
     assert isinstance(decision.settle(lambda: response)[1], str)
-    [action] = session.act(response, decision.id)
+    [action] = act(session, response, decision)
     assert action.action.kind == "fold"  # the small blind faces a bet
 
 
@@ -132,7 +132,7 @@ def test_an_amount_is_whole_and_goes_to_the_nearest_bound(amount, sent):
     host, seat, session = table(stacks=100)
     [decision] = session.receive(host.state(seat))
     assert decision.settle(lambda: Action("raiseTo", {"amount": amount}))[1] is None
-    [action] = session.act(Action("raiseTo", {"amount": amount}), decision.id)
+    [action] = act(session, Action("raiseTo", {"amount": amount}), decision)
     assert (action.action.kind, action.action.amount) == ("raiseTo", sent)
     assert type(action.action.amount) is int
 
@@ -156,7 +156,7 @@ def test_an_all_in_that_is_offered_as_a_raise_only_is_a_call():
     state = decision.state
     assert [action.action_type for action in state.allowed_actions] == ["fold", "call"]
     assert state.game_state["toCall"] == 98
-    [action] = session.act(Action("call"), decision.id)
+    [action] = act(session, Action("call"), decision)
     assert (action.action.kind, action.action.amount) == ("raiseTo", 100)
 
 
@@ -175,14 +175,14 @@ def test_check_and_call_can_both_be_offered(kind):
     host, seat, session = table()
     decision = offered(host, seat, session, {"kind": "fold"}, {"kind": "check"}, {"kind": "call"})
     assert [action.action_type for action in decision.state.allowed_actions] == ["fold", "check", "call"]
-    [action] = session.act(Action(kind), decision.id)
+    [action] = act(session, Action(kind), decision)
     assert action.action.kind == kind
 
 
 def test_where_neither_check_nor_fold_is_offered_the_safe_action_is_what_is():
     host, seat, session = table()
     offered(host, seat, session, {"kind": "raiseTo", "min": 4, "max": 9})
-    [action] = session.act(Action("pass"))
+    [action] = act(session, Action("pass"))
     assert (action.action.kind, action.action.amount) == ("raiseTo", 4)
 
 
@@ -190,7 +190,7 @@ def test_an_amount_without_end_becomes_the_safe_action():
     host, seat, session = table()
     [decision] = session.receive(host.state(seat))
     assert "number without end" in decision.settle(lambda: Action("call", {"amount": 10**5000}))[1]
-    [action] = session.act(Action("call", {"amount": 10**5000}), decision.id)
+    [action] = act(session, Action("call", {"amount": 10**5000}), decision)
     assert action.action.kind == "fold"
 
 
@@ -198,9 +198,9 @@ def test_a_state_that_comes_too_late_does_not_take_the_turn_away():
     host, seat, session = table()
     before = host.state(1 - seat, seq=host.seq - 1)
     [decision] = session.receive(host.state(seat))
-    assert [type(event) for event in session.receive(before)] == [LogNote]
+    assert [type(event) for event in session.receive(before)] == [Note]
     assert session.turn == decision.id
-    session.reconnected()  # another connection, another count
+    session.opened()  # another connection, another count
     assert session.receive(before) == []
     assert session.turn is None
 
@@ -210,14 +210,14 @@ def test_a_state_with_the_same_seq_is_not_late():
     host, seat, session = table()
     [decision] = session.receive(host.state(seat))
     assert session.receive(host.state(1 - seat)) == []
-    assert session.turn is None and session.act(Action("call"), decision.id) == []
+    assert session.turn is None and act(session, Action("call"), decision) == []
 
 
 def test_an_unreadable_turn_with_the_same_seq_is_not_late():
     host, seat, session = table()
     assert session.receive(host.state(1 - seat)) == []
     [event] = session.receive(host.state(seat, pot=-2))
-    assert isinstance(event, UnreadableTurn) and event.message.expected_seq == host.seq
+    assert isinstance(event, UnreadableTurn) and act(session, None, event)[0].expected_seq == host.seq
 
 
 def test_a_hand_ends_once():
@@ -225,7 +225,7 @@ def test_a_hand_ends_once():
     session.receive(host.state(seat))
     _, ending = host.play(0)
     assert [type(event) for event in session.receive(ending)] == [HandEnded]
-    assert [type(event) for event in session.receive(ending)] == [LogNote]
+    assert [type(event) for event in session.receive(ending)] == [Note]
     assert session.hands_played == 1
 
 
@@ -234,30 +234,30 @@ def test_the_safe_action_checks_where_it_can():
     host.play(1)
     session.receive({"type": "welcome", "seat": 1 - seat})
     session.receive(host.state(1 - seat))
-    assert [action.action.kind for action in session.act(Action("pass"))] == ["check"]
+    assert [action.action.kind for action in act(session, Action("pass"))] == ["check"]
 
 
 def test_a_rejected_action_is_decided_again_and_then_played_safe():
     host, seat, session = table()
     [first] = session.receive(host.state(seat))
-    session.act(Action("call"), first.id)
+    act(session, Action("call"), first)
     error = {"type": "error", "code": "INVALID_ACTION", "message": "no"}
     note, again = session.receive(error)
-    assert isinstance(note, ActionRejected) and isinstance(again, Turn) and again.again
-    session.act(Action("call"), again.id)
+    assert note.rejected and isinstance(again, Turn) and again.again
+    act(session, Action("call"), again)
     note, send = session.receive(error)
-    assert isinstance(send, SendMessage) and send.message.action.kind == "fold"
-    assert [type(event) for event in session.receive(error)] == [ActionRejected]  # the server will act for us
+    assert send.action.kind == "fold"
+    assert [event.rejected for event in session.receive(error)] == [True]  # the server will act for us
     assert session.rejected == 3
 
 
 def test_a_stale_answer_is_given_again_from_the_newest_state():
     host, seat, session = table()
     [first] = session.receive(host.state(seat))
-    session.act(Action("call"), first.id)
+    act(session, Action("call"), first)
     assert session.receive(host.state(seat, seq=host.seq + 4)) == []  # the same turn, a newer table
     _, again = session.receive({"type": "error", "code": "STALE_SEQ", "message": ""})
-    [action] = session.act(Action("call"), again.id)
+    [action] = act(session, Action("call"), again)
     assert action.expected_seq == host.seq + 4
 
 
@@ -266,23 +266,23 @@ def test_a_late_answer_is_not_sent():
     [decision] = session.receive(host.state(seat))
     host.play(1)
     session.receive(host.state(seat))
-    assert session.act(Action("call"), decision.id) == []
+    assert act(session, Action("call"), decision) == []
     assert session.turn is None
     stale = session.receive({"type": "error", "code": "STALE_SEQ", "message": ""})
-    assert [type(event) for event in stale] == [LogNote]
+    assert [type(event) for event in stale] == [Note]
 
 
 def test_after_a_new_connection_an_answer_without_ack_goes_out_again():
     host, seat, session = table()
     [decision] = session.receive(host.state(seat))
-    session.reconnected()
+    session.opened()
     assert session.receive(host.state(seat)) == []  # the agent still thinks
-    [action] = session.act(Action("call"), decision.id)
-    session.reconnected()
+    [action] = act(session, Action("call"), decision)
+    session.opened()
     session.receive({"type": "welcome", "seat": seat})
-    assert session.receive(host.state(seat)) == [SendMessage(action)]
+    assert session.receive(host.state(seat)) == [action]
     session.receive({"type": "ack", "turn_token": host.token, "seq": 9})
-    session.reconnected()
+    session.opened()
     assert session.receive(host.state(seat)) == []
 
 
@@ -299,19 +299,20 @@ def test_what_a_server_says_cannot_steer_the_log():
         *session.receive({"type": "game_state", "phase": steer}),
         *session.receive({"type": "table_status", "status": "ended", "reason": steer}),
     ]
-    texts = [vars(event).get("text") or vars(event).get("message") or vars(event)["reason"] for event in said]
-    assert len(texts) == 5 and all(text.isprintable() for text in texts), texts
-    assert texts[1] == "\\x1b[2J\\nfake line\\u202e"
+    texts = [str(getattr(event, "error", None) or vars(event).get("text") or vars(event)["reason"]) for event in said]
+    assert len(texts) == 6 and all(text.isprintable() for text in texts), texts
+    assert texts[1] == "TABLE_ENDED: \\x1b[2J\\nfake line\\u202e"
 
 
 @pytest.mark.parametrize("code", messages.FATAL_CODES)
 def test_fatal_codes(code):
-    assert PokerAgentSession().receive({"type": "error", "code": code, "message": "m"}) == [ServerRefusal(code, "m")]
+    [over] = PokerAgentSession().receive({"type": "error", "code": code, "message": "m"})
+    assert str(over.error) == f"{code}: m"
 
 
 @pytest.mark.parametrize("code", sorted(set(messages.ERROR_CODES) - set(messages.FATAL_CODES)))
 def test_other_codes_without_an_answer_are_news(code):
-    assert [type(event) for event in PokerAgentSession().receive({"type": "error", "code": code})] == [LogNote]
+    assert [type(event) for event in PokerAgentSession().receive({"type": "error", "code": code})] == [Note]
 
 
 def test_any_order_of_first_messages():
@@ -331,8 +332,8 @@ def test_the_end_of_a_table():
     session.receive({"type": "welcome", "seat": 3})
     stacks = [{"seat_id": 3, "agent_id": "a", "stack": 77}]
     ended = {"type": "table_status", "status": "ended", "reason": "abandoned", "final_stacks": stacks}
-    assert session.receive(ended) == [TableEnded("abandoned", 77)]
-    assert session.receive({"type": "table_status", "status": "ended"}) == [TableEnded("ended", None)]
+    assert session.receive(ended) == [TableEnded("abandoned", 77), Over("abandoned")]
+    assert session.receive({"type": "table_status", "status": "ended"}) == [TableEnded("ended", None), Over("ended")]
 
 
 def test_what_was_won_is_counted_to_the_final_stack():

@@ -74,7 +74,8 @@ def test_a_known_agent_joins_a_known_table():
 
 
 def test_pings_keep_the_connection_alive(monkeypatch):
-    monkeypatch.setattr("parlour.wrappers.live.poker.table_connection.PING_SECONDS", 0.03)
+    monkeypatch.setattr("parlour.wrappers.live.poker.agent_session.PING_SECONDS", 0.03)
+    monkeypatch.setattr("parlour.wrappers.live.common.player.TICK_SECONDS", 0.02)
     server = Server()
     stay(server, Scripted(lambda state: (time.sleep(0.02), checks(state))[1]))
     pings = [message for message in server.received if message["type"] == "ping"]

@@ -2,10 +2,11 @@
 
 import pytest
 from live.poker_sessions import table
+from live.settled import act
 from parlour.envs import Action
-from parlour.wrappers.live.common.agent_runner import ActionRejected, LogNote, SendMessage
+from parlour.wrappers.live.common.player import Note
 from parlour.wrappers.live.poker import messages
-from parlour.wrappers.live.poker.agent_events import (
+from parlour.wrappers.live.poker.agent_session import (
     UnreadableTurn,
 )
 
@@ -25,11 +26,12 @@ def test_a_turn_in_an_unreadable_state_is_answered_by_the_safe_action(field, env
     host.envelope = envelope
     [event] = session.receive(host.state(seat, **UNREADABLE[field]))
     assert isinstance(event, UnreadableTurn) and field in event.problem
-    assert event.message.action == messages.Choice(turn_token=host.token, kind="fold")
-    assert event.message.expected_seq == (None if field == "seq" else host.seq)
+    [action] = act(session, None, event)
+    assert action.action == messages.Choice(turn_token=host.token, kind="fold")
+    assert action.expected_seq == (None if field == "seq" else host.seq)
     assert session.receive(host.state(seat, **UNREADABLE[field])) == []  # a turn has one answer
     assert session.receive(host.state(seat)) == []
-    assert session.act(Action("call")) == [] and session.turn is None
+    assert act(session, Action("call")) == [] and session.turn is None
     assert session.receive({"type": "ack", "turn_token": host.token, "seq": host.seq + 1}) == []
     assert session.actions == 1
 
@@ -53,7 +55,7 @@ def test_a_field_that_may_be_missing_and_cannot_be_read_is_missing(changes):
     [decision] = session.receive(host.state(seat, **changes))
     assert decision.state.game_state["actions"] == FOLD_CALL
     assert decision.state.game_state["toCall"] == 1
-    [action] = session.act(Action("call"), decision.id)
+    [action] = act(session, Action("call"), decision)
     assert action.action.kind == "call"
 
 
@@ -63,10 +65,11 @@ def test_a_turn_without_actions_is_answered_by_the_safe_action(actions, told):
     host, seat, session = table()
     [event] = session.receive(host.state(seat, actions=actions, **told))
     assert isinstance(event, UnreadableTurn) and "no action" in event.problem
-    assert event.message.action == messages.Choice(turn_token=host.token, kind="fold")  # a blind is to be called
-    assert session.act(Action("call")) == []
+    [action] = act(session, None, event)
+    assert action.action == messages.Choice(turn_token=host.token, kind="fold")  # a blind is to be called
+    assert act(session, Action("call")) == []
     rejected = session.receive({"type": "error", "code": "INVALID_ACTION", "message": "no"})
-    assert [type(event) for event in rejected] == [ActionRejected]
+    assert [event.rejected for event in rejected] == [True]
 
 
 def test_a_turn_without_actions_and_nothing_to_call_is_a_check():
@@ -74,7 +77,8 @@ def test_a_turn_without_actions_and_nothing_to_call_is_a_check():
     host.play(1)
     session.receive({"type": "welcome", "seat": 1 - seat})
     [event] = session.receive(host.state(1 - seat, actions=None))
-    assert event.message.action.kind == "check"
+    [action] = act(session, None, event)
+    assert action.action.kind == "check"
 
 
 def test_a_state_with_neither_actions_nor_a_token_is_no_turn():
@@ -85,7 +89,8 @@ def test_a_state_with_neither_actions_nor_a_token_is_no_turn():
 def test_unread_the_safe_action_is_to_check_where_that_is_offered():
     host, seat, session = table()
     [event] = session.receive(host.state(seat, pot=-2, actions=[{"kind": "fold"}, {"kind": "check"}]))
-    assert event.message.action.kind == "check"
+    [action] = act(session, None, event)
+    assert action.action.kind == "check"
 
 
 @pytest.mark.parametrize(
@@ -95,7 +100,7 @@ def test_unread_the_safe_action_is_to_check_where_that_is_offered():
 )
 def test_an_unreadable_state_in_which_it_is_not_our_turn_is_news(changes):
     host, seat, session = table()
-    assert [type(event) for event in session.receive(host.state(seat, pot=-2, **changes))] == [LogNote]
+    assert [type(event) for event in session.receive(host.state(seat, pot=-2, **changes))] == [Note]
 
 
 def test_an_unreadable_state_does_not_disturb_a_decision_under_way():
@@ -103,19 +108,20 @@ def test_an_unreadable_state_does_not_disturb_a_decision_under_way():
     [decision] = session.receive(host.state(seat))
     assert session.receive(host.state(seat, pot=-2)) == []
     late = session.receive(host.state(seat, pot=-2, seq=host.seq - 1, turn_token="an older turn's"))
-    assert [type(event) for event in late] == [LogNote]
-    [action] = session.act(Action("call"), decision.id)
-    session.reconnected()
-    assert session.receive(host.state(seat, pot=-2)) == [SendMessage(action)]
+    assert [type(event) for event in late] == [Note]
+    [action] = act(session, Action("call"), decision)
+    session.opened()
+    assert session.receive(host.state(seat, pot=-2)) == [action]
 
 
 def test_a_safe_action_given_unread_goes_out_again_after_a_lost_connection_and_once_rejected_never():
     host, seat, session = table()
     [event] = session.receive(host.state(seat, pot=-2))
-    session.reconnected()
-    assert session.receive(host.state(seat, pot=-2)) == [SendMessage(event.message)]
+    [action] = act(session, None, event)
+    session.opened()
+    assert session.receive(host.state(seat, pot=-2)) == [action]
     rejected = session.receive({"type": "error", "code": "INVALID_ACTION", "message": "no"})
-    assert [type(event) for event in rejected] == [ActionRejected]
+    assert [event.rejected for event in rejected] == [True]
     assert session.receive(host.state(seat, pot=-2)) == []
 
 
@@ -129,4 +135,4 @@ def test_after_an_unread_turn_the_game_goes_on():
         host.play(1)
     [decision] = session.receive(host.state(seat))
     assert {entry["street"] for entry in decision.state.game_state["history"]} <= {"preflop", "flop"}
-    assert len(session.act(Action("check"), decision.id)) == 1
+    assert len(act(session, Action("check"), decision)) == 1

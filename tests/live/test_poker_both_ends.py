@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from live.poker_options import grouped, play
 from live.poker_options import rules as session_options
+from live.settled import act
 from parlour.envs.core.turn_state import Action, AgentResponse
 from parlour.envs.holdem import game as holdem
 from parlour.envs.testing.differences import in_observations
@@ -61,7 +62,7 @@ class Ends:
             for seat, decision in answers:
                 self.decisions += 1
                 same_observation(self.table, seat, decision.state)
-                for action in self.agents[seat].act(self.choose(seat, decision)):
+                for action in act(self.agents[seat], self.choose(seat, decision), decision):
                     sends += self.table.receive(seat, m.encode(action))
 
     def choose(self, seat, decision):
@@ -149,7 +150,7 @@ def test_law_1_with_clocks_ringing_and_players_coming_in_the_middle_of_hands():
             else:
                 decision = pending[due.seat]
                 assert decision.id == due.token
-                for action in ends.agents[due.seat].act(ends.choose(due.seat, decision)):
+                for action in act(ends.agents[due.seat], ends.choose(due.seat, decision), decision):
                     carry(ends.table.receive(due.seat, m.encode(action)))
         hands += ends.table.hand
     assert hands > 200

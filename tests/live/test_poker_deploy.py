@@ -21,7 +21,7 @@ from parlour.training.evaluation.scores import RunningScore, Score
 from parlour.training.terminal.console import Console
 from parlour.wrappers.live.common.client import LiveError, tls_context
 from parlour.wrappers.live.poker import messages
-from parlour.wrappers.live.poker.agent_events import HandEnded
+from parlour.wrappers.live.poker.agent_session import HandEnded
 
 
 async def deploy(*args, **environment):

@@ -6,9 +6,9 @@ import random
 import pytest
 from live.fuzzing import MESSAGES, WORKERS, mutated
 from live.poker_room import Room, whole
+from live.settled import act
 from live.small_host import Host
 from parlour import envs
-from parlour.wrappers.live.common.agent_runner import SendMessage
 from parlour.wrappers.live.common.agent_turn import Turn
 from parlour.wrappers.live.poker import messages
 from parlour.wrappers.live.poker.agent_session import PokerAgentSession
@@ -79,7 +79,7 @@ def test_an_agent_takes_whatever_comes_and_answers_its_turns(worker):
                     answer_all(session, session.receive(mutated(rng, json.loads(clean))), rng)
                     sent += 1
                 if rng.random() < 0.05:
-                    session.reconnected()
+                    session.opened()
                 events = session.receive(clean)
                 if host.table.turn == 0:
                     turns += 1
@@ -97,9 +97,9 @@ def answer_all(session, events, rng):
     for event in events:
         out = []
         if isinstance(event, Turn):
-            out = session.act(rng.choice([{"action_type": rng.choice(KINDS), "payload": {}}, None, {"a": 1}]), event.id)
-        elif isinstance(event, SendMessage):
-            out = [event.message]
+            out = act(session, rng.choice([{"action_type": rng.choice(KINDS), "payload": {}}, None, {"a": 1}]), event)
+        elif isinstance(event, messages.Action):
+            out = [event]
         for message in out:
             assert message.action.kind in KINDS
             assert isinstance(messages.decode_client(messages.encode(message)), messages.Action)

@@ -2,8 +2,7 @@
 
 import numpy as np
 from live.poker_room import Room
-from parlour.wrappers.live.poker.agent_events import HandEnded
-from parlour.wrappers.live.poker.agent_session import PokerAgentSession
+from parlour.wrappers.live.poker.agent_session import HandEnded, PokerAgentSession
 
 
 def actions_by_hand(seed):

@@ -8,7 +8,7 @@ from parlour.envs.holdem.actions import allowed
 from parlour.envs.holdem.state import HoldemState, Offer
 from parlour.wrappers.live.common.agent_turn import Turn
 from parlour.wrappers.live.poker.messages import GameState, Option, Player
-from parlour.wrappers.live.poker.read_state import read_offers, safe_kind
+from parlour.wrappers.live.poker.table_tracker import read_offers, safe_kind
 
 OFFERS = [Offer("fold"), Offer("call"), Offer("raiseTo", 4, 9)]
 

@@ -41,7 +41,8 @@ async def test_bots_play_a_table_to_its_end(seats):
 
 @on_loop
 async def test_a_connection_that_the_server_has_forgotten_is_made_anew(monkeypatch):
-    monkeypatch.setattr("parlour.wrappers.live.poker.table_connection.LEAST_PATIENCE", 0.2)
+    monkeypatch.setattr("parlour.wrappers.live.poker.agent_session.LEAST_PATIENCE", 0.2)
+    monkeypatch.setattr("parlour.wrappers.live.common.player.TICK_SECONDS", 0.02)
     platform = Platform(stack=1000, timeout=0.1, hand_delay=0.02)
     async with platform.serve() as url:
         plays = [asyncio.create_task(play(url, bot("tight"), retry_after=0.01, hands=40)) for _ in range(2)]
@@ -57,7 +58,8 @@ async def test_a_connection_that_the_server_has_forgotten_is_made_anew(monkeypat
 
 @on_loop
 async def test_who_connects_while_the_table_starts_hears_of_the_first_hand(monkeypatch):
-    monkeypatch.setattr("parlour.wrappers.live.poker.table_connection.STARTING_SECONDS", 0.1)
+    monkeypatch.setattr("parlour.wrappers.live.poker.agent_session.STARTING_SECONDS", 0.1)
+    monkeypatch.setattr("parlour.wrappers.live.common.player.TICK_SECONDS", 0.02)
     platform = Platform(stack=1000, timeout=30.0)
     platform.start_delay = 0.3
     [first, second] = await stays(platform, bot("tight"), bot("tight", 2), hands=5)

@@ -133,7 +133,8 @@ async def test_a_key_that_never_worked_and_a_missing_access_token_are_told():
 @on_loop
 async def test_a_table_that_falls_silent_is_left(monkeypatch):
     monkeypatch.setattr("parlour.wrappers.live.poker.agent.STALLED_SECONDS", 0.1)
-    monkeypatch.setattr("parlour.wrappers.live.poker.table_connection.PING_SECONDS", 0.02)
+    monkeypatch.setattr("parlour.wrappers.live.poker.agent_session.PING_SECONDS", 0.02)
+    monkeypatch.setattr("parlour.wrappers.live.common.player.TICK_SECONDS", 0.02)
     platform = Platform(stack=1000, hand_delay=3600.0)
     async with platform.serve() as url:
         players = [goes_on(url, deadline=0.01, hands=3) for _ in range(2)]
@@ -144,8 +145,9 @@ async def test_a_table_that_falls_silent_is_left(monkeypatch):
 
 @on_loop
 async def test_a_table_that_never_starts_is_left(monkeypatch):
-    monkeypatch.setattr("parlour.wrappers.live.poker.table_connection.STARTING_SECONDS", 0.05)
-    monkeypatch.setattr("parlour.wrappers.live.poker.table_connection.NEVER_STARTED_SECONDS", 0.1)
+    monkeypatch.setattr("parlour.wrappers.live.poker.agent_session.STARTING_SECONDS", 0.05)
+    monkeypatch.setattr("parlour.wrappers.live.common.player.TICK_SECONDS", 0.02)
+    monkeypatch.setattr("parlour.wrappers.live.poker.agent_session.NEVER_STARTED_SECONDS", 0.1)
     platform = Platform(stack=1000)
     platform.start_delay = 3600.0
     async with platform.serve() as url:

@@ -5,15 +5,17 @@ import random
 
 import pytest
 from live.fuzzing import MESSAGES, WORKERS, mutated
+from live.settled import act
 from live.small_game import SmallGame
 from live.tangram_turns import GAME, NONSENSE
+from msgspec import Struct
 from parlour.envs.core.match import Match
 from parlour.envs.core.turn_state import Action
 from parlour.envs.tangram.pieces import PIECES
-from parlour.wrappers.live.common.agent_runner import LogNote, SendMessage
 from parlour.wrappers.live.common.agent_turn import Turn
+from parlour.wrappers.live.common.player import Note
 from parlour.wrappers.live.tangram import messages as m
-from parlour.wrappers.live.tangram.agent_session import ChatRequested, TangramAgentSession
+from parlour.wrappers.live.tangram.agent_session import TangramAgentSession
 from parlour.wrappers.live.tangram.host_session import AgentSaid, TangramHostSession, TurnEnded
 
 
@@ -40,14 +42,14 @@ def test_a_host_refuses_what_is_broken_and_plays_on(worker):
             events = session.receive(mutated(rng, base))
             sent += 1
             ended = any(isinstance(event, TurnEnded) for event in events)
-            refusals = [one for one in events if isinstance(one, SendMessage) and isinstance(one.message, m.Error)]
+            refusals = [one for one in events if isinstance(one, m.Error)]
             refused += len(refusals)
             if refusals and not ended:
                 assert session.match.table.tobytes() == before
             for event in events:
-                assert isinstance(event, (SendMessage, TurnEnded, AgentSaid))
-                if isinstance(event, SendMessage):
-                    json.loads(m.encode(event.message))
+                assert isinstance(event, (Struct, TurnEnded, AgentSaid))
+                if isinstance(event, Struct):
+                    json.loads(m.encode(event))
             if ended:
                 session.request()
         if session.agents_turn:
@@ -61,11 +63,11 @@ def answers(session, events, rng):
     """Answer decisions, well or badly; whatever goes out can be read at the other end."""
     out = []
     for event in events:
-        assert isinstance(event, (SendMessage, Turn, ChatRequested, LogNote))
-        if isinstance(event, SendMessage):
-            out.append(event.message)
+        assert isinstance(event, (Struct, Turn, Note))
+        if isinstance(event, Struct):
+            out.append(event)
         elif isinstance(event, Turn):
-            out += session.act(rng.choice([Action("finish"), *NONSENSE]), event.id)
+            out += act(session, rng.choice([Action("finish"), *NONSENSE]), event)
     for message in out:
         assert m.decode_agent(m.encode(message)) == message
 
@@ -88,7 +90,7 @@ def test_an_agent_takes_whatever_comes_and_answers_its_turns(worker):
             events = session.receive(clean)
             [asked] = [event for event in events if isinstance(event, Turn)]
             assert set(asked.state.game_state["on_board"]) == set(game.poses)
-            [finish] = session.act(Action("finish"), asked.id)
+            [finish] = act(session, Action("finish"), asked)
             assert isinstance(finish, m.Finish)
             turns += 1
     assert turns > 0

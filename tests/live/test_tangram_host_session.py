@@ -5,7 +5,7 @@ from parlour import envs
 from parlour.envs import Action, AgentResponse, MessageIntent
 from parlour.envs.core.match import Match
 from parlour.wrappers.live.tangram import messages as m
-from parlour.wrappers.live.tangram.host_session import AgentSaid, SendMessage, TangramHostSession, TurnEnded
+from parlour.wrappers.live.tangram.host_session import AgentSaid, TangramHostSession, TurnEnded
 
 GAME = envs.game("tangram", seats=2, aspect="godot", split=None)
 ON_THE_BOARD = m.Play(shape="Red", position=(50, 50), rotation=0)
@@ -34,8 +34,8 @@ def test_a_person_and_an_agent_make_two():
 def test_a_turn_is_play_feedback_finish_and_is_logged():
     session, lines = begun()
     [feedback] = session.receive(m.encode(ON_THE_BOARD))
-    assert isinstance(feedback.message, m.PlayFeedback)
-    assert feedback.message.state.on_board["Red"].position == (50, 50)
+    assert isinstance(feedback, m.PlayFeedback)
+    assert feedback.state.on_board["Red"].position == (50, 50)
     assert session.receive(m.encode(m.Finish())) == [TurnEnded("")]
     assert not session.agents_turn and session.refused == 0
     assert [(kind, fields["agent"], fields["response"].action_type) for kind, fields in lines] == [
@@ -48,8 +48,8 @@ def test_a_turn_is_play_feedback_finish_and_is_logged():
 def test_a_play_that_is_refused_ends_the_turn_and_says_why():
     session, lines = begun()
     [answer, ended] = session.receive(m.encode(BESIDE_THE_BOARD))
-    assert isinstance(answer, SendMessage) and isinstance(answer.message, m.Error)
-    assert "off the board" in answer.message.message and "off the board" in ended.problem
+    assert isinstance(answer, m.Error)
+    assert "off the board" in answer.message and "off the board" in ended.problem
     assert session.refused == 1 and not session.agents_turn
     [(_, fields)] = lines
     assert fields["response"].action_type == "finish" and fields["problem"] == ended.problem
@@ -61,7 +61,7 @@ def test_out_of_turn_an_action_gets_an_error_and_changes_nothing(message):
     session.receive(m.encode(m.Finish()))
     before, count = session.match.table.tobytes(), len(lines)
     [answer] = session.receive(m.encode(message))
-    assert answer.message == m.Error(message="it is not the agent's turn")
+    assert answer == m.Error(message="it is not the agent's turn")
     assert (session.match.table.tobytes(), len(lines), session.refused) == (before, count, 1)
 
 
@@ -94,9 +94,9 @@ def test_the_last_play_that_a_turn_has_ends_it():
 def test_an_answer_repeats_at_most_200_characters():
     session, _ = begun()
     [answer, _] = session.receive({"type": "play", "shape": "x" * 1_000, "position": [50, 50], "rotation": 0})
-    assert len(answer.message.message) <= 200
+    assert len(answer.message) <= 200
     [answer] = session.receive({"type": "dance" * 1_000})
-    assert len(answer.message.message) <= 200
+    assert len(answer.message) <= 200
 
 
 def test_what_the_person_says_is_for_the_agent():

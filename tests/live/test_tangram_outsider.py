@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from live.settled import act
 from live.tangram_outsider import OBJECTIVES, Conditions, Game, play
+from msgspec import Struct
 from parlour import envs
 from parlour.envs.tangram.completion import useful_moves
 from parlour.wrappers.agents.policy import PolicyAgent
-from parlour.wrappers.live.common.agent_runner import SendMessage
 from parlour.wrappers.live.common.agent_turn import Turn
 from parlour.wrappers.live.tangram import messages
 from parlour.wrappers.live.tangram.agent_session import TangramAgentSession
@@ -31,10 +32,10 @@ def built(condition, seeds):
 
             def receive(text, session=session):
                 events = session.receive(text)
-                sent = [event.message for event in events if isinstance(event, SendMessage)]
+                sent = [event for event in events if isinstance(event, Struct)]
                 for event in events:
                     if isinstance(event, Turn):
-                        sent += session.act(solver.respond(event.state), event.id)
+                        sent += act(session, solver.respond(event.state), event)
                 return [messages.encode(message) for message in sent]
 
             games.append(play(Game(name, seed, CONDITIONS[condition]), receive))

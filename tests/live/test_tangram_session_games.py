@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from live.settled import act
 from live.small_game import SmallGame
 from live.tangram_turns import GAME, NOBODYS, NONSENSE, decision, play, scripted, sent, turn
 from parlour import envs
@@ -11,10 +12,10 @@ from parlour.envs import Action, GameEnv
 from parlour.envs.tangram.pieces import PIECES
 from parlour.envs.tangram.silhouettes import library, text_of
 from parlour.wrappers.agents.policy import PolicyAgent
-from parlour.wrappers.live.common.agent_runner import LogNote
 from parlour.wrappers.live.common.agent_turn import Turn
+from parlour.wrappers.live.common.player import Note
 from parlour.wrappers.live.tangram import messages as m
-from parlour.wrappers.live.tangram.agent_session import ChatRequested, TangramAgentSession
+from parlour.wrappers.live.tangram.agent_session import ChatTurn, TangramAgentSession
 from parlour.wrappers.live.tangram.placing import figure_moves
 from parlour.wrappers.policies.loading import make_policy
 
@@ -84,25 +85,26 @@ def test_objectives_may_name_figures_of_ones_own():
 def test_a_player_is_answered_in_and_out_of_turn():
     session, game = TangramAgentSession(GAME), SmallGame("A square")
     (heard,) = session.receive(game.message("chatRequest", message="Hello?"))
-    assert isinstance(heard, ChatRequested)
+    assert isinstance(heard, ChatTurn)
     assert heard.text == "Hello?"
-    assert not heard.turn_state.is_my_turn
-    assert heard.turn_state.allowed_actions == []
-    assert "A square" in session.chat(session.small_talk()).message
+    assert not heard.board.is_my_turn
+    assert heard.board.allowed_actions == []
+    assert "A square" in act(session, None, heard)[0].message
     asked = decision(session.receive(game.message()))
     assert asked.state.messages[0].content == "Hello?"
     (heard,) = session.receive(game.message("chatRequest", message="And now?"))
-    assert len(session.act(play(), asked.id)) == 1  # the question did not move the turn
+    assert len(act(session, play(), asked)) == 1  # the question did not move the turn
     (heard,) = session.receive({"type": "chatRequest", "message": "blind"})
-    assert heard.turn_state is None
+    assert heard.board is None
 
 
 def test_a_long_talk_is_forgotten():
     session, game = TangramAgentSession(GAME), SmallGame("A square")
     for number in range(200):
-        session.receive(game.message("chatRequest", message=str(number)))
+        (heard,) = session.receive(game.message("chatRequest", message=str(number)))
+        act(session, "aha", heard)
     said = decision(session.receive(game.message())).state.messages
-    assert [one.content for one in said] == [str(number) for number in range(150, 200)]
+    assert [one.content for one in said] == [text for number in range(175, 200) for text in (str(number), "aha")]
 
 
 # Bad input.
@@ -113,17 +115,17 @@ def test_a_feedback_without_a_play_finishes():
     assert sent(session.receive(game.message("playFeedback"))) == [m.Finish()]
     asked = decision(session.receive(game.message()))
     assert sent(session.receive(game.message("playFeedback"))) == [m.Finish()]  # before the answer
-    assert session.act(play(), asked.id) == []
+    assert act(session, play(), asked) == []
 
 
 def test_a_piece_that_vanished_is_played_elsewhere_or_not_at_all():
     session, game = TangramAgentSession(GAME), SmallGame("A square")
     asked = decision(session.receive(game.message()))
-    session.act(play(), asked.id)
+    act(session, play(), asked)
     asked = decision(session.receive(game.message("playFeedback")))
     tables, _ = GAME.view.load(asked.state)  # what agents are told makes sense
     assert (asked.state.phase, int(tables[0].moved)) == ("play", -1)
-    assert session.act(play(), asked.id) == [m.Finish()]
+    assert act(session, play(), asked) == [m.Finish()]
 
 
 def test_an_error_of_the_game_ends_the_turn_and_is_not_answered():
@@ -133,10 +135,10 @@ def test_an_error_of_the_game_ends_the_turn_and_is_not_answered():
         events = session.receive(error)
         assert sent(events) == []
         (note,) = events
-        assert isinstance(note, LogNote)
+        assert isinstance(note, Note)
         assert note.problem
         assert "\x1b" not in note.text
-    assert session.act(play(), asked.id) == []
+    assert act(session, play(), asked) == []
     assert decision(session.receive(game.message()))
 
 
@@ -210,9 +212,9 @@ def test_whatever_comes_in_whatever_order_the_session_goes_on(script):
             decisions = [event for event in events if isinstance(event, Turn)]
             asked = decisions[0] if decisions else asked
             ours = item["type"] in ("playRequest", "playFeedback")
-            assert len(out) + len(decisions) == (1 if ours or item["type"] == "hello" else 0)
+            assert len(out) + len(decisions) == (1 if ours or item["type"] in ("hello", "chatRequest") else 0)
         elif asked is not None:
-            assert len(session.act(item, asked.id)) <= 1
+            assert len(act(session, item, asked)) <= 1
     assert decision(session.receive(SmallGame("A square").message()))
 
 
@@ -266,7 +268,7 @@ def test_what_the_agent_sees_on_the_wire_is_what_the_environment_shows(person, a
                     if godot:
                         del state["game_state"]
                 assert ours == theirs
-                session.act(response, asked.id)
+                act(session, response, asked)
             assert env.submit(acting, response).ok
             same_turn = acting == env.agent_selection == "player_1"
             kind = "playFeedback" if same_turn and response.action.action_type == "play" else "playRequest"
@@ -292,4 +294,4 @@ def test_policies_have_an_answer_to_every_board(poses, figure):
         asked = decision(session.receive({"type": "playRequest", "objective": figure, "state": {"on_board": on_board}}))
         answer = agent.respond(asked.state)
         assert asked.read(answer) == answer
-        assert len(session.act(answer, asked.id)) == 1
+        assert len(act(session, answer, asked)) == 1

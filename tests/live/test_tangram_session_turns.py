@@ -5,6 +5,7 @@ import math
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from live.settled import act
 from live.small_game import SmallGame, polygon
 from live.tangram_turns import GAME, NOBODYS, NONSENSE, begun, decision, play, scripted, sent, turn
 from parlour.envs import Action, AgentResponse, MessageIntent
@@ -28,19 +29,19 @@ def test_a_turn_is_request_play_feedback_finish(godot):
     assert state.game_state["objective"] == "A square"
     assert list(state.game_state["off_board"]) == list(PIECES)
     assert [offer.action_type for offer in state.allowed_actions] == ["play", "finish", "message_only"]
-    assert session.act(play("Red", 40, 50, 405), asked.id) == [m.Play(shape="Red", position=(40, 50), rotation=45)]
+    assert act(session, play("Red", 40, 50, 405), asked) == [m.Play(shape="Red", position=(40, 50), rotation=45)]
     asked = decision(session.receive(game.put(m.Play(shape="Red", position=(40, 50), rotation=45))))
     assert asked.state.phase == "feedback"
     assert asked.state.game_state["moved"] == {"shape": "Red", "from": None}
     assert asked.state.game_state["on_board"]["Red"]["position"] == [40, 50]
-    assert session.act(Action("finish"), asked.id) == [m.Finish()]
+    assert act(session, Action("finish"), asked) == [m.Finish()]
     assert (session.turns, session.plays, session.undone) == (1, 1, 0)
 
 
 def test_a_piece_that_lay_on_the_board_is_told_with_where_it_came_from():
     session, game = TangramAgentSession(GAME), SmallGame("A square", poses={"Red": (30.0, 30.0, 110.0)})
     asked = decision(session.receive(game.message()))
-    session.act(play("Red", 40, 50), asked.id)
+    act(session, play("Red", 40, 50), asked)
     asked = decision(session.receive(game.put(m.Play(shape="Red", position=(40, 50), rotation=0))))
     was = {"position": [30, 30], "rotation": 110}
     assert asked.state.game_state["moved"] == {"shape": "Red", "from": was}
@@ -50,13 +51,13 @@ def test_what_the_agent_says_goes_before_what_it_does():
     session, game = TangramAgentSession(GAME), SmallGame("A square")
     asked = decision(session.receive(game.message()))
     words = [MessageIntent("public", "The roof!"), MessageIntent("private", "hm", ["player_0"])]
-    first, second = session.act(AgentResponse(play(), words), asked.id)
+    first, second = act(session, AgentResponse(play(), words), asked)
     assert first == m.Chat(message="The roof!")
     assert isinstance(second, m.Play)
     asked = decision(session.receive(game.put(second)))
     assert [one.content for one in asked.state.messages] == ["The roof!"]
     many = [MessageIntent("public", "\U0001f9e9" * 5_000)] * 10
-    *said, last = session.act(AgentResponse(Action("finish"), many), asked.id)
+    *said, last = act(session, AgentResponse(Action("finish"), many), asked)
     assert isinstance(last, m.Finish)
     assert len(said) == 3
     assert all(len(m.encode(one).encode()) < 2_000 for one in said)
@@ -66,9 +67,9 @@ def test_an_old_answer_and_a_second_one_send_nothing():
     session, game = TangramAgentSession(GAME), SmallGame("A square")
     old = decision(session.receive(game.message()))
     new = decision(session.receive(game.message()))
-    assert session.act(play(), old.id) == []
-    assert len(session.act(play(), new.id)) == 1
-    assert session.act(play(), new.id) == []
+    assert act(session, play(), old) == []
+    assert len(act(session, play(), new)) == 1
+    assert act(session, play(), new) == []
 
 
 def test_the_turn_that_waits_has_a_name():
@@ -76,7 +77,7 @@ def test_the_turn_that_waits_has_a_name():
     assert session.turn is None
     asked = decision(session.receive(game.message()))
     assert session.turn == asked.id
-    session.act(Action("finish"), asked.id)
+    act(session, Action("finish"), asked)
     assert session.turn is None
 
 
@@ -91,7 +92,7 @@ def test_nonsense_is_refused_and_finishes(answer):
     session, game = TangramAgentSession(GAME), SmallGame("A square")
     asked = decision(session.receive(game.message()))
     assert asked.settle(lambda: answer)[1]
-    assert session.act(answer, asked.id) == [m.Finish()]
+    assert act(session, answer, asked) == [m.Finish()]
 
 
 @pytest.mark.parametrize(
@@ -102,7 +103,7 @@ def test_nonsense_is_refused_and_finishes(answer):
 def test_a_number_out_of_its_bounds_goes_to_the_nearest_bound(answer, place):
     session, game = TangramAgentSession(GAME), SmallGame("A square")
     asked = decision(session.receive(game.message()))
-    (message,) = session.act(answer, asked.id)
+    (message,) = act(session, answer, asked)
     assert isinstance(message, m.Play) and tuple(message.position) == pytest.approx(place)
 
 

@@ -12,9 +12,9 @@ from parlour.wrappers.agents.delayed import DelayedAgent
 from parlour.wrappers.agents.human import HumanAgent
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.agents.ready import ReadyAgent
-from parlour.wrappers.live.common.agent_runner import AgentDriver
 from parlour.wrappers.live.common.agent_turn import Turn
 from parlour.wrappers.live.common.clock import Deadline
+from parlour.wrappers.live.common.player import Player
 from parlour.wrappers.policies.loading import make_policy
 
 GAME = envs.game("leduc")
@@ -65,8 +65,8 @@ def test_a_search_that_never_ends_misses_no_deadline_and_the_policys_action_is_p
     own = PolicyAgent(GAME, Raises()).respond(state())
 
     async def two_turns():
-        driver = AgentDriver(agent)
-        return [await driver.take(Turn(state()), Deadline.after(0.4)) for _ in range(2)]
+        driver = Player(agent)
+        return [await driver.answer(Turn(state()), Deadline.after(0.4)) for _ in range(2)]
 
     began = time.monotonic()
     played = asyncio.run(two_turns())

@@ -8,7 +8,7 @@ from ...envs.core.options import named
 from ...envs.mafia.bots import PERSONALITIES
 from ...wrappers.agents.language_model import Model
 from ...wrappers.agents.policy import PolicyAgent
-from ...wrappers.live.common.agent_runner import Worker
+from ...wrappers.live.common.player import Worker
 from ...wrappers.live.mafia.agent_policy import AgentPolicy
 from ...wrappers.live.mafia.llm_agent import MafiaLLMAgent, Prompts, load_prompts
 from ...wrappers.live.mafia.local_agents import MafiaPolicyAgent, MafiaScriptedAgent

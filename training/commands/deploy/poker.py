@@ -20,7 +20,7 @@ from ....wrappers.live.common.agent_turn import AgentStatistics
 from ....wrappers.live.common.client import UNREACHABLE, UNTRUSTED_CERTIFICATE, LiveError
 from ....wrappers.live.poker import messages
 from ....wrappers.live.poker.agent import ClientSettings, Monitoring, PlayLength, play
-from ....wrappers.live.poker.agent_events import HandEnded, PokerEvent, SeatTaken
+from ....wrappers.live.poker.agent_session import HandEnded, PokerEvent, SeatTaken
 from ....wrappers.live.poker.rest_client import SeatRequest
 from ...evaluation.scores import RunningScore
 from ...terminal.console import Console

@@ -57,7 +57,7 @@ class AgentSession:
         self._line, self._table = line, table
         seen = self._game.turn_state(table, state.position)
         seen.game_state["hand"] = state.hand + 1  # of the match; an episode of the game has one hand
-        return Turn(seen, state.hand)
+        return Turn(seen, state.hand, name="acpc")
 
     def act(self, response: AgentResponse) -> str:
         """Return the line that answers the latest turn; an action that is not legal is a check or a fold."""

@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 from ...agents.base import Agent
 from ...logs.safe_match_log import SafeMatchLog
-from ..common.agent_runner import AgentDriver
 from ..common.agent_turn import AgentStatistics
 from ..common.clock import Deadline
+from ..common.player import Player
 from .messages import LONGEST, VERSION
 from .sessions import AgentSession, HostSession, greeted
 
@@ -43,8 +43,8 @@ async def play_acpc(
     Raises:
         OSError: if there is no dealer.
     """
-    driver = AgentDriver(agent, log=log, statistics=statistics)
-    await driver.warm_up()
+    player = Player(agent, log=log, statistics=statistics)
+    await player.warm_up()
     reader, writer = await asyncio.open_connection(host, port, limit=LONGEST)
     try:
         writer.write(f"{VERSION}\r\n".encode())
@@ -56,18 +56,16 @@ async def play_acpc(
                 logger.warning("a line was not understood: %s", error)
                 continue
             if turn is not None:
-                played = await driver.take(turn, Deadline.after(seconds))
-                played.count(driver.statistics, "acpc")
+                played = await player.answer(turn, Deadline.after(seconds))
                 writer.write(f"{session.act(played.response)}\r\n".encode())
                 await writer.drain()
-                played.write(driver.log, turn)
             if not line:
                 return
     except ConnectionError:
         return
     finally:
         writer.close()
-        driver.close()
+        player.close()
 
 
 async def host_acpc(

@@ -3,7 +3,7 @@
 import asyncio
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 import aiohttp
@@ -16,10 +16,10 @@ from ...agents.llm import LLMAgent
 from ...agents.policy import PolicyAgent
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
-from ..common.agent_runner import AgentDriver
-from ..common.agent_turn import AgentStatistics, Played, convert_to, read_state
+from ..common.agent_turn import AgentStatistics, Played, Turn, convert_to, read_state
 from ..common.client import Backoff, LiveError, http_client, request_json
-from ..common.clock import Deadline, EndCounter
+from ..common.clock import EndCounter
+from ..common.player import Player, Turns
 from .agent_session import ArenaAgentSession, out_of_turn
 from .messages import ANSWER_SECONDS
 from .platform_games import supported_games
@@ -70,15 +70,9 @@ class ArenaAgent:
         turn = self.session.turn(state)
         began = time.monotonic()
         response, problem = turn.settle(lambda: self.agent.respond(turn.shown()))
-        self.count(Played(response, problem, seconds=time.monotonic() - began), state.match_id)
+        Played(response, problem, seconds=time.monotonic() - began).count(self.statistics, turn)
+        turn.memory.answered(response.action)
         return response
-
-    def count(self, played: Played, match_id: str) -> None:
-        """Count an answered turn. The first turn of a match that the safe action answered is logged as a warning."""
-        memory = self.session.match(match_id)
-        memory.answered(played.response.action)
-        warns, memory.reported = not memory.reported, memory.reported or played.problem is not None
-        played.count(self.statistics, f"match {match_id}", warns)
 
     @property
     def supported_games(self) -> list[str] | None:
@@ -142,38 +136,34 @@ class ArenaDecisions:
         self.ended = EndCounter()
         self._deadline = deadline
         self._log = SafeMatchLog(log)
-        self._driver: AgentDriver
-        self._by_match: dict[str, AgentDriver] = {}
-        self._open: dict[str, asyncio.Task[Played]] = {}
+        self._player: Player
+        self._by_match: dict[Hashable, Player] = {}
+        self._turns = Turns(self._player_in)
 
     async def open(self) -> None:
         """Warm up the agent, if it has `warm_up`."""
-        self._driver = self._driver_of(self.agent.agent)
-        await self._driver.warm_up()
+        self._player = self._player_of(self.agent.agent)
+        await self._player.warm_up()
         await asyncio.to_thread(self.agent.session.warm_up)
 
     def close(self) -> None:
         """Stop the threads of the agents."""
-        for driver in (self._driver, *self._by_match.values()):
-            driver.close()
+        for player in (self._player, *self._by_match.values()):
+            player.close()
 
-    def _driver_of(self, agent: Agent) -> AgentDriver:
-        return AgentDriver(agent, log=self._log, statistics=self.agent.statistics, fail_when_busy=True)
+    def _player_of(self, agent: Agent) -> Player:
+        return Player(agent, log=self._log, statistics=self.agent.statistics)
 
-    def _driver_in(self, match_id: str) -> AgentDriver:
-        """Return the driver of the agent of a match."""
+    def _player_in(self, turn: Turn) -> Player:
+        """Return the player of a turn's match."""
         if self.agent.for_match is None:
-            return self._driver
+            return self._player
+        match_id = turn.state.match_id
         if match_id not in self._by_match:
-            self._by_match[match_id] = self._driver_of(self.agent.for_match())
+            self._by_match[match_id] = self._player_of(self.agent.for_match())
             if len(self._by_match) > MOST_MATCHES:
                 self._by_match.pop(next(iter(self._by_match))).close()
         return self._by_match[match_id]
-
-    def _give_up(self, match_id: str) -> None:
-        """Give the open turn of a match up; states without a match have no such turn."""
-        if (turn := self._open.pop(match_id, None)) is not None and match_id:
-            turn.cancel()
 
     async def decide(self, state: TurnState) -> AgentResponse:
         """Answer a turn, or a request for messages out of turn. An exception of the agent is never raised here."""
@@ -181,23 +171,10 @@ class ArenaDecisions:
         if not state.is_my_turn:
             return out_of_turn(state)
         turn = self.agent.session.turn(state)
-        match_id, began = state.match_id, time.monotonic()
-        self._give_up(match_id)
-        taking = self._driver_in(match_id).take(turn, Deadline.after(self._deadline))
-        task = self._open[match_id] = asyncio.create_task(taking)
-        try:
-            await asyncio.wait([task])
-        finally:
-            if self._open.get(match_id) is task:
-                del self._open[match_id]
-            if task.done() and not task.cancelled():
-                played = task.result()
-            else:
-                task.cancel()
-                played = Played(turn.safe(), "the arena gave the turn up", seconds=time.monotonic() - began)
-            self.agent.count(played, match_id)
-            played.write(self._log, turn)
-        return played.response
+        turn.seconds = self._deadline
+        response = (await self._turns.answer(turn)).response
+        turn.memory.answered(response.action)
+        return response
 
     def match_started(self, match_id: str, game_id: str, agent_ids: Sequence[str]) -> None:
         """Store the agents of a match in the order of their seats, and log the beginning."""
@@ -207,9 +184,9 @@ class ArenaDecisions:
     def match_ended(self, match_id: str, outcome: Mapping[str, Any] | None) -> None:
         """Log the end, and remove what is stored of the match."""
         self._log.write("ended", match_id=match_id, outcome=outcome)
-        self._give_up(match_id)
-        if (driver := self._by_match.pop(match_id, None)) is not None:
-            driver.close()
+        self._turns.drop(match_id)
+        if (player := self._by_match.pop(match_id, None)) is not None:
+            player.close()
         self.agent.on_match_end(match_id, outcome)
         self.ended.add()
 

@@ -54,6 +54,12 @@ class ArenaTurn(Turn):
     _answers: SeatNames | None = None
     _game: Game | None = None
     _platform: PlatformGame | None = None
+    memory: "Memory" = field(init=False, repr=False, compare=False)
+
+    def warns(self) -> bool:
+        """Return whether this is the first problem of its match. Later ones are counted, but not logged."""
+        first, self.memory.reported = not self.memory.reported, True
+        return first
 
     @property
     def offers(self) -> Sequence[AllowedAction]:
@@ -226,11 +232,15 @@ class ArenaAgentSession:
 
     def turn(self, state: TurnState) -> ArenaTurn:
         """Return a turn. Never raises: if the state cannot be translated, the turn has a problem."""
+        memory = self.match(state.match_id)
         try:
-            state = self.match(state.match_id).offered(state)
-            return self._turn(state)
+            state = memory.offered(state)
+            turn = self._turn(state)
         except Exception as error:  # whatever a foreign state holds
-            return ArenaTurn(state, problem=describe_error(error), arena_state=state, own_state=state)
+            turn = ArenaTurn(state, problem=describe_error(error), arena_state=state, own_state=state)
+        turn.table, turn.name = state.match_id or object(), f"match {state.match_id}"
+        turn.memory = memory
+        return turn
 
     def _turn(self, state: TurnState) -> ArenaTurn:
         platform = None if self._game is None else platform_game(state.game_id, self._game)

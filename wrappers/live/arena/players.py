@@ -16,10 +16,10 @@ from yarl import URL
 from ....envs.core.turn_state import TurnState
 from ...agents.policy import PolicyAgent
 from ...logs.log_text import describe_error
-from ..common.agent_runner import AgentDriver
 from ..common.agent_turn import convert_to, plain
 from ..common.clock import Deadline
 from ..common.match_session import MatchSession
+from ..common.player import Player as AgentPlayer
 from .messages import ANSWER_LIMIT, MatchEnd, MatchStart
 
 
@@ -75,7 +75,7 @@ class LocalPlayer:
         self._agent = agent
         self._kind = _state_type(agent.act)
         self._turn = asyncio.Lock()
-        self._driver = AgentDriver(agent)
+        self._driver = AgentPlayer(agent)
 
     async def act(self, state: TurnState, deadline: Deadline) -> Any:
         """See `Player`. Fails at once if the agent is still busy with an earlier turn that was late."""

@@ -172,6 +172,8 @@ class Activity:
         """Return why the agent is not healthy; None: it is healthy."""
         if self.link is not None and self.link.away > self.patience:
             return f"no connection to the platform for {self.link.away:.0f} s"
+        if self.statistics is not None and self.statistics.broken:
+            return "an error of ours: see the log"
         if self.statistics is not None and self.statistics.replaced_in_a_row >= REPLACED_IN_A_ROW:
             return f"the safe action replaced the agent's last {self.statistics.replaced_in_a_row} answers"
         return self.failing()

@@ -1,21 +1,21 @@
 """One turn of a live agent, in every protocol: how its answer is read, and what is played in its place.
 
-A protocol extends `Turn` if its answers take more than the offer tells. `AgentDriver.take` asks the agent before a
-deadline and settles the turn. States and answers may have others' types: dicts, pydantic models, dataclasses.
+A protocol extends `Turn` if its answers take more than the offer tells. `Player.answer` asks the agent and settles the
+turn. States and answers may have others' types: dicts, pydantic models, dataclasses.
 """
 
 import logging
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, is_dataclass
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from ....envs.core.turn_state import Action, AgentResponse, AllowedAction, MessageIntent, TurnState
-from ...agents.base import sentence
+from ...agents.base import Agent, sentence
 from ...agents.offers import fitted, quiet_action
 from ...agents.schemas import violation
 from ...logs.log_text import LIMIT, describe_error, escaped, short
@@ -122,6 +122,7 @@ class AgentStatistics:
             that cannot be played.
         replaced_in_a_row: the same, since the latest turn that the agent answered itself.
         rejected: number of answers that the platform rejected.
+        broken: whether there was an error of ours since the latest turn that the agent answered itself.
         latencies: float64[RECENT], seconds per answer of the latest decisions, in no order. Its size never changes.
         buckets: number of decisions by their seconds: up to each of `BOUNDS`, above the bound before; and longer ones.
         seconds: seconds of all decisions together.
@@ -131,6 +132,7 @@ class AgentStatistics:
     replaced: int = 0
     replaced_in_a_row: int = 0
     rejected: int = 0
+    broken: bool = False
     latencies: NDArray[np.float64] = field(default_factory=lambda: np.zeros(RECENT), compare=False)
     buckets: list[int] = field(default_factory=lambda: [0] * (len(BOUNDS) + 1))
     seconds: float = 0.0
@@ -141,6 +143,7 @@ class AgentStatistics:
         self.decisions += 1
         self.replaced += replaced
         self.replaced_in_a_row = self.replaced_in_a_row + 1 if replaced else 0
+        self.broken = self.broken and replaced
         self.buckets[bisect_left(BOUNDS, seconds)] += 1
         self.seconds += seconds
 
@@ -168,12 +171,30 @@ class Turn:
         id: the identifier of the turn.
         again: whether an earlier answer in this turn was rejected; the turn's deadline stays the same.
         problem: why the agent is not asked, and the safe action is played; None: it is asked.
+        seconds: the time for an answer; None: no limit.
+        table: the table, match or game, which has one open turn at a time.
+        name: what the program's log calls it.
+        fields: further fields of the match log's line.
+        counts: whether it is a decision.
     """
 
     state: TurnState
     id: TurnId = 0
     again: bool = False
     problem: str | None = None
+    seconds: float | None = None
+    table: Hashable = None
+    name: str = ""
+    fields: dict[str, Any] = field(default_factory=dict)
+    counts: ClassVar[bool] = True
+
+    def ask(self, agent: Agent) -> Any:
+        """Return the agent's own answer. Called in the agent's thread."""
+        return agent.respond(self.shown())
+
+    def warns(self) -> bool:
+        """Return whether to warn that the safe action replaced the answer; a protocol may warn once for many turns."""
+        return True
 
     def read(self, answer: Any) -> AgentResponse:
         """Return what an answer plays: an `AgentResponse` or an `Action` of any type (see `read_response`).
@@ -219,8 +240,8 @@ class Turn:
         """Return the safe action: what commits to least among the offers (see `quiet_action`)."""
         return AgentResponse(quiet_action(self.state.allowed_actions))
 
-    def logged(self) -> TurnState:
-        """Return the state for the log."""
+    def logged(self) -> TurnState | None:
+        """Return the state for the log; None: the turn is not written."""
         return without_images(self.state)
 
     def notes(self, thoughts: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -251,25 +272,22 @@ class Played:
         problem: why it is the safe action in the place of the agent's answer; None: it is the agent's answer.
         thoughts: the agent's notes on its answer (see `parlour.wrappers.agents.base.thoughts`); empty without a log.
         seconds: the time until the answer.
+        sent: the messages that play it, where there is a codec.
     """
 
     response: AgentResponse
     problem: str | None = None
     thoughts: Mapping[str, Any] = field(default_factory=dict)
     seconds: float = 0.0
+    sent: Sequence[Any] = ()
 
-    def count(self, statistics: AgentStatistics, table: str, warns: bool = True) -> None:
-        """Count the turn, with a warning if the safe action replaced the answer.
-
-        Args:
-            statistics: the agent's counters.
-            table: the name of the match or hand, for the warning.
-            warns: whether to warn; a protocol may warn once for many turns.
-        """
-        statistics.decided(self.seconds, self.problem is not None)
-        if self.problem is not None and warns:
-            action = self.response.action.action_type
-            logger.warning("%s: %s instead of the agent's answer: %s", table, action, self.problem)
+    def count(self, statistics: AgentStatistics, turn: Turn) -> None:
+        """Count the turn, with a warning if the safe action replaced the answer."""
+        if turn.counts:
+            statistics.decided(self.seconds, self.problem is not None)
+        if self.problem is not None and turn.warns():
+            kind = self.response.action.action_type
+            logger.warning("%s: %s instead of the agent's answer: %s", turn.name, kind, self.problem)
 
     def write(self, log: SafeMatchLog, turn: Turn, **fields: Any) -> None:
         """Write the turn into a log, if there is one.
@@ -279,8 +297,8 @@ class Played:
             turn: the turn.
             fields: further fields of the line.
         """
-        if not log:
+        if not log or (state := turn.logged()) is None:
             return
         notes = {"replaced": self.problem} if self.problem is not None else turn.notes(self.thoughts)
-        line = {**fields, "turn_state": turn.logged(), "response": self.response}
+        line = {**fields, "turn_state": state, "response": self.response}
         log.write("turn", **line, **{name: value for name, value in notes.items() if name not in (*line, "kind")})

@@ -1,14 +1,21 @@
-"""Requests and connections to a server that nobody trusts: bounded, never unpacked, with retries."""
+"""Requests and connections to a server that nobody trusts: bounded, never unpacked, with retries and pings.
+
+aiohttp's `heartbeat` pings too, but its timer keeps a closed WebSocket in memory for up to the time of a heartbeat. A
+program that connects often for weeks grows by it.
+"""
 
 import asyncio
+import contextlib
 import json
 import logging
 import ssl
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from os import PathLike
-from typing import Any, TypeVar
+from types import SimpleNamespace
+from typing import Any, Protocol, TypeVar
 
 import aiohttp
+from aiohttp import WSCloseCode, WSMsgType, web
 from yarl import URL
 
 from .activity import Link
@@ -21,6 +28,8 @@ CLOSE_SECONDS = 2.0
 """Seconds to wait for the answer to a close."""
 UNREACHABLE = "UNREACHABLE"
 """The code of a `LiveError` after the last retry failed."""
+REDIRECTED = "REDIRECTED"
+"""The code of a `LiveError` if the server redirects us to another one."""
 UNTRUSTED_CERTIFICATE = "UNTRUSTED_CERTIFICATE"
 """The code of a `LiveError` if the server's certificate is not trusted."""
 
@@ -46,7 +55,11 @@ class LiveError(ConnectionError):
 
 
 class TryAgain(Exception):
-    """An attempt failed, and a retry may work. The message is a sentence for the log, without secrets."""
+    """An attempt failed, and a retry may work. `text` is a sentence for the log, without secrets."""
+
+    def __init__(self, text: str, level: int = logging.WARNING) -> None:
+        super().__init__(text)
+        self.level = level
 
 
 class Backoff:
@@ -112,13 +125,14 @@ async def retry(attempt: Callable[[], Awaitable[Result]], backoff: Backoff) -> R
         LiveError: `UNREACHABLE` when the backoff gives up; `UNTRUSTED_CERTIFICATE`; or the attempt's own.
     """
     while True:
+        level = logging.WARNING
         try:
             return await attempt()
         except LiveError:
             raise
         except TryAgain as error:
             backoff.reached = True
-            problem = str(error)
+            problem, level = str(error), error.level
         except aiohttp.ClientConnectorCertificateError as error:
             problem = describe_connection_error(error)
             if not backoff.reached:
@@ -130,7 +144,7 @@ async def retry(attempt: Callable[[], Awaitable[Result]], backoff: Backoff) -> R
         if wait is None:
             raise LiveError(UNREACHABLE, f"{problem}; gave up after {backoff.failures} tries")
         of = "" if backoff.tries is None else f" of {backoff.tries}"
-        logger.warning("%s; trying again in %.1f s (%d%s)", problem, wait, backoff.failures, of)
+        logger.log(level, "%s; trying again in %.1f s (%d%s)", problem, wait, backoff.failures, of)
         await asyncio.sleep(wait)
 
 
@@ -181,6 +195,154 @@ async def open_websocket(
         return await http.ws_connect(url, autoping=False, max_msg_size=most_bytes, timeout=closing)
 
 
+HEARTBEAT = 30.0
+"""Seconds of silence after which a peer is pinged. One that is silent for as long again is lost."""
+
+
+async def receive(
+    socket: web.WebSocketResponse | aiohttp.ClientWebSocketResponse, seconds: float | None = None
+) -> aiohttp.WSMessage:
+    """Return the next message of a WebSocket that was opened with ``autoping=False``, pings and pongs included.
+
+    Args:
+        socket: the WebSocket.
+        seconds: seconds of silence before a ping, and after it; None: `HEARTBEAT`.
+
+    Raises:
+        ConnectionError: if the peer does not answer the ping, or cannot be pinged.
+    """
+    seconds = HEARTBEAT if seconds is None else seconds
+    try:
+        return await socket.receive(timeout=seconds)
+    except TimeoutError:
+        await socket.ping()
+    try:
+        return await socket.receive(timeout=seconds)
+    except TimeoutError:
+        raise ConnectionError(f"the peer has not answered a ping for {seconds:g} s") from None
+
+
+async def next_message(socket: aiohttp.ClientWebSocketResponse, seconds: float | None = None) -> str | bytes | None:
+    """Return a server's next text or bytes; None when the connection has ended, or the server is lost.
+
+    It answers the server's pings. The arguments are those of `receive`.
+    """
+    try:
+        while True:
+            message = await receive(socket, seconds)
+            if message.type is WSMsgType.PING:
+                await socket.pong(message.data)
+            elif message.type in (WSMsgType.TEXT, WSMsgType.BINARY):
+                return message.data  # type: ignore[no-any-return]
+            elif message.type is not WSMsgType.PONG:
+                return None
+    except ConnectionError as error:
+        logger.info("the connection is lost: %s", error)
+        return None
+
+
+class Port(Protocol):
+    """Where a codec's data comes from and its messages go to, as long as it stays open."""
+
+    def incoming(self) -> AsyncGenerator[Any, None]:
+        """Yield what comes in, and `OPENED` first on every new connection, until the port is closed."""
+
+    async def send(self, message: Any) -> None:
+        """Send a message, if there is a connection. A lost connection is no error here."""
+
+    async def redial(self, reason: str, level: int) -> None:
+        """End this connection; the next one follows. The reason is logged with this level."""
+
+
+OPENED = object()
+
+
+class Dial:
+    """A WebSocket to a server, connected to again whenever it is lost: a `Port`.
+
+    Args:
+        http: the HTTP session.
+        url: returns the URL, before every connection; it may raise what `retry` takes.
+        encode: returns a message as text.
+        backoff: how long to wait between connections.
+        link: gets every beginning and end of a connection.
+        refusals: codes of a `LiveError`, by the HTTP status or the code of a close after which no further try helps.
+        news: returns what changes with the news of a connection; with news a connection was a success.
+
+    Attributes:
+        connections: how many there were.
+    """
+
+    def __init__(
+        self,
+        http: aiohttp.ClientSession,
+        url: Callable[[], Awaitable[URL]],
+        encode: Callable[[Any], str],
+        backoff: Backoff,
+        link: Link,
+        refusals: Mapping[int, str],
+        news: Callable[[], Any],
+    ) -> None:
+        self.connections = 0
+        self._http, self._url, self._encode, self._backoff, self._link = http, url, encode, backoff, link
+        self._refusals, self._news = refusals, news
+        self._socket: aiohttp.ClientWebSocketResponse | None = None
+        self._lost: TryAgain | None = None  # why the connection before this one has ended
+
+    async def incoming(self) -> AsyncGenerator[Any, None]:
+        """See `Port`.
+
+        Raises:
+            LiveError: if the server refuses us, or cannot be reached.
+        """
+        clock = asyncio.get_running_loop().time
+        while True:
+            socket = self._socket = await retry(self._open, self._backoff)
+            began, news, lost = clock(), self._news(), False
+            self.connections += 1
+            self._link.up()
+            try:
+                yield OPENED
+                while (data := await next_message(socket)) is not None:
+                    yield data
+                lost = True
+            finally:
+                self._socket = None
+                self._link.down(lost=lost)
+                await socket.close()
+            code = socket.close_code
+            if self._lost is None and code in self._refusals:
+                raise LiveError(self._refusals[code], f"the server closed the connection for good ({code})")
+            if self._lost is None and code == WSCloseCode.OK:
+                return
+            if self._news() != news or clock() - began > self._backoff.longest:
+                self._backoff.succeeded()
+            self._lost = self._lost or TryAgain("the connection was lost")
+
+    async def _open(self) -> aiohttp.ClientWebSocketResponse:
+        if self._lost is not None:
+            lost, self._lost = self._lost, None
+            raise lost
+        try:
+            return await open_websocket(self._http, await self._url())
+        except aiohttp.WSServerHandshakeError as error:
+            if error.status in self._refusals:
+                raise LiveError(self._refusals[error.status], describe_connection_error(error)) from None
+            raise
+
+    async def send(self, message: Any) -> None:
+        """See `Port`."""
+        if self._socket is not None and not self._socket.closed:
+            with contextlib.suppress(OSError, aiohttp.ClientError):
+                await self._socket.send_str(self._encode(message))
+
+    async def redial(self, reason: str, level: int) -> None:
+        """See `Port`."""
+        if self._socket is not None:
+            self._lost = TryAgain(reason, level)
+            await self._socket.close()
+
+
 ANSWER_LIMIT = 2**20
 """Most bytes of a JSON answer."""
 
@@ -190,18 +352,29 @@ def http_client(
 ) -> aiohttp.ClientSession:
     """Return a client that asks for answers as they are, unpacks nothing and keeps no cookies.
 
+    It follows a redirection within the server only: elsewhere nobody is to get keys, tokens and states.
+
     Args:
         headers: of every request.
         connector: see aiohttp.
         seconds: the timeout of a request, where it has none of its own.
     """
+    trace = aiohttp.TraceConfig()
+    trace.on_request_redirect.append(_stay)
     return aiohttp.ClientSession(
         connector=connector,
+        trace_configs=[trace],
         timeout=aiohttp.ClientTimeout(total=seconds),
         headers={"Accept-Encoding": "identity", **(headers or {})},
         auto_decompress=False,
         cookie_jar=aiohttp.DummyCookieJar(),
     )
+
+
+async def _stay(http: aiohttp.ClientSession, context: SimpleNamespace, of: aiohttp.TraceRequestRedirectParams) -> None:
+    target = of.url.join(URL(of.response.headers.get("Location") or of.response.headers.get("URI") or ""))
+    if (target.host, target.port) != (of.url.host, of.url.port):
+        raise LiveError(REDIRECTED, f"{of.url.host}:{of.url.port} sends us to {target.host}:{target.port}")
 
 
 async def read_json(reply: aiohttp.ClientResponse, most: int = ANSWER_LIMIT) -> Any:

@@ -2,17 +2,17 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from dataclasses import dataclass
 from enum import Enum
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from aiohttp import WSCloseCode, WSMsgType, web
 
 from ....envs.core.options import number, seconds, whole
 from .budgets import RateLimit
-from .pings import receive
+from .client import OPENED, receive
 
 logger = logging.getLogger(__name__)
 
@@ -216,3 +216,30 @@ class Connection:
         """Take the latest message out of the rate's count."""
         if self._rate is not None:
             self._rate.give_back()
+
+
+class Served:
+    """A connection of a peer to us, as a `Port`.
+
+    Args:
+        connection: the connection.
+        encode: returns a message as text.
+    """
+
+    def __init__(self, connection: Connection, encode: Callable[[Any], str]) -> None:
+        self._connection, self._encode = connection, encode
+
+    async def incoming(self) -> AsyncGenerator[Any, None]:
+        """See `Port`."""
+        yield OPENED
+        async for data in self._connection.messages():
+            yield data
+
+    async def send(self, message: Any) -> None:
+        """See `Port`."""
+        self._connection.send(self._encode(message))
+
+    async def redial(self, reason: str, level: int) -> None:
+        """Close the connection: the peer comes back."""
+        logger.log(level, "%s", reason)
+        self._connection.close()

@@ -26,7 +26,7 @@ from ....envs.mafia.table import (
     VOTE,
 )
 from ...policies.base import Policy
-from ..common.agent_runner import Worker
+from ..common.player import Worker
 from .conversion import game_of, turn_state
 from .limits import sentences
 from .messages import NIGHT_ACTIONS, AgentConfig, GameState, NightAction, PrivateInfo, PublicInfo, VoteAction

@@ -13,7 +13,7 @@ from ....envs.mafia.table import TARGET, VOTE
 from ...agents.base import sentence
 from ...agents.policy import LEAST_LIKELY
 from ...policies.base import Policy
-from ..common.agent_runner import Worker
+from ..common.player import Worker
 from .base_agent import BaseMafiaAgent, MafiaDecision, intention
 from .conversion import of_context, speeches_a_day
 from .messages import NIGHT_ACTIONS, AgentConfig, GameState, Personality, ScriptedConfig

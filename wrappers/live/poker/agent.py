@@ -2,13 +2,13 @@
 
 It registers and joins by REST, connects and reconnects, and answers every decision before its deadline. A decision that
 is late, raises or cannot be played is replaced by the safe action (check, else fold). Tokens and keys are never logged.
-`TableConnection` is one table, `TableLoop` one table after another.
+`Seat` is one table, `TableLoop` one table after another.
 """
 
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from datetime import datetime
 from os import PathLike
@@ -21,19 +21,27 @@ from ...agents.base import Agent
 from ...logs.match_log import MatchLog, opened
 from ...logs.safe_match_log import SafeMatchLog
 from ..common.activity import Link
-from ..common.agent_runner import AgentDriver
 from ..common.agent_turn import AgentStatistics
-from ..common.client import UNREACHABLE, Backoff, LiveError, http_client, tls_context
+from ..common.client import UNREACHABLE, Backoff, Dial, LiveError, http_client, tls_context
+from ..common.player import Player, run
 from . import messages
-from .agent_events import PokerEvent
-from .agent_session import PokerAgentSession
+from .agent_session import PokerAgentSession, PokerEvent, SeatTaken
 from .rest_client import ANY_SEAT, PokerRestClient, SeatRequest
-from .table_connection import STALLED_SECONDS, PokerResult, PokerRunner, TableConnection
 
 logger = logging.getLogger(__name__)
 
 LONGEST_WAIT = 60.0
 """Seconds that are waited at most before the next table is joined."""
+STALLED_SECONDS = 600.0
+"""Seconds without a word from a table with hands, after which an agent that keeps playing goes to another."""
+REFUSED = {
+    401: messages.UNAUTHORIZED,
+    403: messages.UNAUTHORIZED,
+    404: messages.TABLE_NOT_FOUND,
+    410: messages.TABLE_ENDED,
+    aiohttp.WSCloseCode.POLICY_VIOLATION: messages.UNAUTHORIZED,
+}
+"""HTTP statuses of a WebSocket handshake, and a code of its close, after which another try is of no use."""
 WAIT = (messages.TABLE_FULL, messages.INVALID_TABLE_STATE, messages.ALREADY_SEATED)
 """What a join may answer that another time it does not."""
 KEY_REFUSED = (messages.UNAUTHORIZED, messages.INVALID_API_KEY, messages.AGENT_NOT_FOUND)
@@ -112,6 +120,106 @@ class Monitoring:
     on_event: Callable[[PokerEvent], None] | None = None
 
 
+@dataclass
+class PokerResult:
+    """Result of play at one table, or at many.
+
+    Attributes:
+        hands: that ended in which the agent had cards.
+        net: chips won since the first hand.
+        actions: accepted by the server.
+        rejected: rejected by the server.
+        replaced: decisions that the safe action took the place of.
+        reconnects: connections after the first to the same table.
+        reason: why the play ended: the server's word, ``closed`` (the connection was closed without a word), ``hands``
+            (as many as were asked for), ``until`` (the time has come), ``busted`` or ``stalled`` (nothing was heard of
+            the table for a long time).
+        tables: where the agent had a connection.
+    """
+
+    hands: int = 0
+    net: int = 0
+    actions: int = 0
+    rejected: int = 0
+    replaced: int = 0
+    reconnects: int = 0
+    reason: str = ""
+    tables: int = 0
+
+    def add(self, other: "PokerResult") -> None:
+        """Add the result of another table of the same agent."""
+        self.hands += other.hands
+        self.net += other.net
+        self.actions += other.actions
+        self.rejected += other.rejected
+        self.replaced = other.replaced  # the agent's counter, over all its tables
+        self.reconnects += other.reconnects
+        self.reason = other.reason
+        self.tables += other.tables
+
+
+class Seat:
+    """Our agent in one seat, over as many connections as it takes.
+
+    Args:
+        port: connects to the table.
+        session: the protocol.
+        player: the agent.
+        rest: takes the seat and gives it back.
+        watch: is called with every event.
+    """
+
+    def __init__(
+        self,
+        port: Dial,
+        session: PokerAgentSession,
+        player: Player,
+        rest: PokerRestClient,
+        watch: Callable[[PokerEvent], None],
+    ) -> None:
+        self.session = session
+        self._port, self._player, self._rest, self._watch = port, player, rest, watch
+        self._reason = ""
+
+    async def play(self) -> None:
+        """Play until there is a reason to go.
+
+        Raises:
+            LiveError: if the server refuses us for good.
+        """
+        try:
+            self._reason = (await run(self._port, self.session, self._player, self._note)).reason
+        except asyncio.CancelledError:  # Ctrl-C: the seat is given back first
+            await self._rest.leave()
+            raise
+        except LiveError as error:
+            if error.code == messages.REAL_MONEY:
+                await self._rest.leave()
+            raise
+        if self._reason in ("hands", "until", "busted", "stalled"):
+            await self._rest.leave()
+
+    def _note(self, event: PokerEvent) -> None:
+        if isinstance(event, SeatTaken) and event.agent_id is not None:
+            self._rest.agent_id = event.agent_id
+        self._watch(event)
+
+    @property
+    def result(self) -> PokerResult:
+        """Result in this seat."""
+        session, connections = self.session, self._port.connections
+        return PokerResult(
+            hands=session.hands_played,
+            net=session.net,
+            actions=session.actions,
+            rejected=session.rejected,
+            replaced=self._player.statistics.replaced,
+            reconnects=max(0, connections - 1),
+            reason=self._reason,
+            tables=int(connections > 0),
+        )
+
+
 class TableLoop:
     """Joins a table, plays there until it ends or our chips are gone, and joins the next.
 
@@ -120,7 +228,8 @@ class TableLoop:
 
     Args:
         rest: registers and joins.
-        connect: returns the connection to the next table, given the hands that are left (None: any number).
+        sit: returns our seat at the next table, given the hands that are left (None: any number) and whether one was
+            taken before.
         hands: stop after so many in all.
         retry_after: seconds.
     """
@@ -128,17 +237,17 @@ class TableLoop:
     def __init__(
         self,
         rest: PokerRestClient,
-        connect: Callable[[int | None], TableConnection],
+        sit: Callable[[int | None, bool], Seat],
         hands: int | None,
         retry_after: float,
     ) -> None:
         self.result = PokerResult()
         self._rest = rest
-        self._connect = connect
+        self._sit = sit
         self._hands = hands
         self._retry_after = retry_after
         self._failures = 0
-        self._connection: TableConnection | None = None
+        self._seat: Seat | None = None
         self._leaving = ""
         self._wake = asyncio.Event()
 
@@ -164,28 +273,27 @@ class TableLoop:
         self.result.reason = self._leaving
         return self.result
 
-    async def leave(self, reason: str) -> None:
+    def leave(self, reason: str) -> None:
         """Stop after this hand, at once where we have no cards."""
         self._leaving = reason
         self._wake.set()
-        if self._connection is not None:
-            await self._connection.leave(reason)
+        if self._seat is not None:
+            self._seat.session.leave(reason)
 
     async def _play_table(self) -> None:
         left = None if self._hands is None else self._hands - self.result.hands
-        self._connection = connection = self._connect(left)
-        connection.backoff.reached = self.result.tables > 0
+        self._seat = seat = self._sit(left, self.result.tables > 0)
         try:
-            await connection.play()
-            self.result.add(connection.result)
+            await seat.play()
+            self.result.add(seat.result)
         except LiveError as error:
-            self.result.add(connection.result)
+            self.result.add(seat.result)
             self.result.reason = str(error)
             if not await self._may_go_on(error):
                 raise
             logger.warning("%s", error)
         finally:
-            self._connection = None
+            self._seat = None
 
     async def _may_go_on(self, error: LiveError) -> bool:
         """Return whether another join may work; forget a key or a seat that stands in its way."""
@@ -198,7 +306,7 @@ class TableLoop:
             await rest.leave()  # a seat that nobody can play any longer
         if error.code == messages.ALREADY_SEATED:  # a seat of ours whose token is lost, as after a crash
             table = error.details.get("table_id")
-            await (rest.leave(table) if isinstance(table, str) else rest.leave_waiting())
+            await (rest.leave(table) if isinstance(table, str) else rest.leave_all())
         return self.result.tables > 0 or (error.code in WAIT) or (rest.seated and error.code != UNREACHABLE)
 
 
@@ -242,33 +350,33 @@ async def play(
     async with http_client(connector=connector) as http:
         with contextlib.ExitStack() as stack:
             match_log = SafeMatchLog(stack.enter_context(opened(log)))
-            driver = AgentDriver(agent, log=match_log, fail_when_busy=False, statistics=monitoring.statistics)
-            stack.enter_context(contextlib.closing(driver))
-            await driver.warm_up()
+            player = Player(agent, log=match_log, waits=True, statistics=monitoring.statistics)
+            stack.enter_context(contextlib.closing(player))
+            await player.warm_up()
             rest = PokerRestClient(http, url, seat)
 
-            def connect(hands: int | None) -> TableConnection:
-                runner = PokerRunner(
-                    PokerAgentSession(),
-                    driver,
+            def sit(hands: int | None, reached: bool) -> Seat:
+                session = PokerAgentSession(
                     hands=hands,
                     deadline=client.deadline,
                     leave_busted=length.keep_playing,
+                    stalled=STALLED_SECONDS if length.keep_playing else None,
                     real_money=seat.real_money,
-                    on_event=monitoring.on_event,
                 )
                 backoff = _backoff(client, length.keep_playing)
-                stalled = STALLED_SECONDS if length.keep_playing else None
-                return TableConnection(http, rest, runner, backoff, stalled, monitoring.link or Link())
+                backoff.reached = reached
+                link = monitoring.link or Link()
+                port = Dial(http, rest.url, messages.encode, backoff, link, REFUSED, lambda: session.seq)
+                return Seat(port, session, player, rest, monitoring.on_event or (lambda event: None))
 
             if length.keep_playing:
-                player = TableLoop(rest, connect, length.hands, client.retry_after)
-                async with _leaving_at(length.until, player.leave):
-                    return await player.play()
-            connection = connect(length.hands)
-            async with _leaving_at(length.until, connection.leave):
-                await connection.play()
-            return connection.result
+                loop = TableLoop(rest, sit, length.hands, client.retry_after)
+                async with _leaving_at(length.until, loop.leave):
+                    return await loop.play()
+            only = sit(length.hands, False)
+            async with _leaving_at(length.until, only.session.leave):
+                await only.play()
+            return only.result
 
 
 def _backoff(client: ClientSettings, keep_playing: bool) -> Backoff:
@@ -280,7 +388,7 @@ def _backoff(client: ClientSettings, keep_playing: bool) -> Backoff:
 
 
 @contextlib.asynccontextmanager
-async def _leaving_at(until: datetime | None, leave: Callable[[str], Awaitable[None]]) -> AsyncIterator[None]:
+async def _leaving_at(until: datetime | None, leave: Callable[[str], None]) -> AsyncIterator[None]:
     """Call `leave` when the time has come."""
     if until is None:
         yield
@@ -288,7 +396,7 @@ async def _leaving_at(until: datetime | None, leave: Callable[[str], Awaitable[N
 
     async def wait() -> None:
         await asyncio.sleep(max(0.0, until.timestamp() - datetime.now().timestamp()))
-        await leave("until")
+        leave("until")
 
     waiting = asyncio.create_task(wait())
     try:

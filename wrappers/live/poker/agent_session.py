@@ -3,25 +3,35 @@
 `PokerAgentSession` is given what the server sent and returns the events that follow: a `Turn` to decide, a message to
 send, news of the table. Whose turn it is, what is allowed and where the button lies it takes from the wire. The rest of
 TurnState is worked out by `TableTracker`. Nothing that a server sends makes it raise.
-
-The file has more than 400 lines: every message changes the same state, and the state machine is read as a whole.
 """
 
-from typing import Any, cast
+import time
+from dataclasses import dataclass
+from typing import Any, TypeAlias, cast
 
 import msgspec
 
-from ....envs.core.turn_state import Action, TurnState
+from ....envs.core.turn_state import Action, AgentResponse, TurnState
 from ....envs.holdem.actions import allowed
 from ....envs.holdem.view import STREETS
 from ...logs.log_text import escaped
-from ..common.agent_runner import ActionRejected, LogNote, SendMessage
-from ..common.agent_turn import Turn
+from ..common.agent_turn import Played, Turn
+from ..common.client import LiveError
+from ..common.player import Codec, Note, Over
 from . import messages
-from .agent_events import Busted, HandEnded, PokerEvent, RealMoney, SeatTaken, ServerRefusal, TableEnded, UnreadableTurn
 from .messages import Choice, GameState, Unknown, UnreadTurn
-from .read_state import owed, read_offers, safe_kind
-from .table_tracker import TableTracker
+from .table_tracker import TableTracker, owed, read_offers, safe_kind
+
+TURN_SECONDS = 30.0
+"""Time for a turn where the server does not say it."""
+PING_SECONDS = 30.0
+"""Seconds between keep-alive pings."""
+STARTING_SECONDS = 2.0
+"""Seconds without news of a table that is about to start, after which we connect again."""
+NEVER_STARTED_SECONDS = 60.0
+"""Seconds after which an agent that keeps playing leaves a table that is about to start and does not."""
+LEAST_PATIENCE = 20.0
+"""The same of any other table, where its turns are very short; else it is twice the time for a turn."""
 
 USUAL_STEP = 2
 """By how much `seq` grows from one state to the next at most: for an action, and for the street or the end after it."""
@@ -35,11 +45,92 @@ REJECTIONS = (
 """The errors after which a sent action has not been played, and it may still be our turn."""
 
 
-class PokerAgentSession:
+@dataclass
+class UnreadableTurn(Turn):
+    """Our turn in a state of which nothing more is known: the agent is not asked, and `kind` is the safe action."""
+
+    kind: str = "fold"
+
+    def safe(self) -> AgentResponse:
+        """See `Turn`."""
+        return AgentResponse(Action(self.kind))
+
+    def logged(self) -> None:
+        """See `Turn`."""
+
+
+@dataclass(frozen=True)
+class SeatTaken:
+    """We have a seat; `timeout` is the time for each turn in milliseconds, and `agent_id` names us. None: not said."""
+
+    seat: int
+    timeout: int | None
+    agent_id: str | None = None
+
+    def line(self) -> tuple[str, dict[str, Any]]:
+        """Return the kind and the fields of the log's line; so do the others."""
+        return "joined", {"seat": self.seat}
+
+
+@dataclass(frozen=True)
+class HandEnded:
+    """A hand has ended: what we took from the pots, and our stack (None: not known).
+
+    `net`: chips won in the hand, less those lost; 0 where the stacks are not known. `big_blind`: of the hand, in chips.
+    """
+
+    hand: int
+    won: int
+    stack: int | None
+    message: messages.HandComplete
+    net: int = 0
+    big_blind: int = 2
+
+    def line(self) -> tuple[str, dict[str, Any]]:
+        """See `SeatTaken`."""
+        net = {} if self.stack is None else {"net": self.net}
+        results = self.message.results
+        return "hand", {"hand": self.hand, "won": self.won, **net, "stack": self.stack, "results": results}
+
+
+@dataclass(frozen=True)
+class Busted:
+    """We have no chips left: we are not dealt in any longer at this table."""
+
+    hand: int
+
+    def line(self) -> tuple[str, dict[str, Any]]:
+        """See `SeatTaken`."""
+        return "busted", {"hand": self.hand}
+
+
+@dataclass(frozen=True)
+class TableEnded:
+    """The table has ended; our final stack where the server says it."""
+
+    reason: str
+    stack: int | None
+
+    def line(self) -> tuple[str, dict[str, Any]]:
+        """See `SeatTaken`."""
+        return "ended", {"reason": self.reason, "stack": self.stack}
+
+
+PokerEvent: TypeAlias = (
+    Turn | messages.Action | messages.Ping | HandEnded | Busted | TableEnded | SeatTaken | Note | Over
+)
+
+
+class PokerAgentSession(Codec):
     """One seat at one table.
 
     Args:
         small_blind, big_blind, ante: if known beforehand; those of the wire replace them.
+        hands: leave after so many; None: no limit.
+        deadline: seconds for a decision; None: four fifths of the time that the server gives.
+        leave_busted: leave when the chips are gone.
+        stalled: seconds without a word from a table with hands, after which it is left; None: never.
+        real_money: play on at a table that plays for real money.
 
     Attributes:
         seat: ours; None until the server says it.
@@ -51,7 +142,26 @@ class PokerAgentSession:
         news: how many messages were received, without the answers to pings.
     """
 
-    def __init__(self, *, small_blind: int = 1, big_blind: int = 2, ante: int = 0) -> None:
+    def __init__(
+        self,
+        *,
+        small_blind: int = 1,
+        big_blind: int = 2,
+        ante: int = 0,
+        hands: int | None = None,
+        deadline: float | None = None,
+        leave_busted: bool = False,
+        stalled: float | None = None,
+        real_money: bool = False,
+    ) -> None:
+        self._hands, self._deadline, self._leave_busted = hands, deadline, leave_busted
+        self._stalled, self._real_money = stalled, real_money
+        self._leaving = ""  # why we leave after this hand
+        self._turn_seconds = TURN_SECONDS
+        self._clock = 0.0  # of the latest tick
+        self._pinged: float | None = None  # when we pinged last
+        self._quiet: tuple[int, float] | None = None  # `news` on this connection, and since when it is so many
+        self._moved: tuple[Any, float] | None = None  # the hand and seq, and since when they are these
         self.seat: int | None = None
         self.seq = 0
         self.busted = False
@@ -65,7 +175,8 @@ class PokerAgentSession:
         self._state: GameState | None = None
         self._turn: str | None = None  # the name of our turn
         self._asked: Turn | None = None  # our turn in the newest state; None: to be made
-        self._unread_turn: str | None = None  # the name of a turn that was answered without being read
+        self._unread_turn: str | None = None  # the name of a turn that is answered without being read
+        self._unread_seq: int | None = None  # the seq of its state
         self._answer: messages.Action | None = None
         self._acked = False
         self._rejections = 0
@@ -83,9 +194,18 @@ class PokerAgentSession:
         return self._turn
 
     @property
-    def hand(self) -> int | None:
-        """The number of the hand; None before the first state."""
-        return None if self._state is None else self._state.hand
+    def name(self) -> str:
+        """See `Codec`."""
+        return "poker table" if self._state is None else f"hand {self._state.hand}"
+
+    @property
+    def patience(self) -> float:
+        """Seconds without news after which the server may have lost our connection, although it answers pings.
+
+        Moltpoker forgets a connection when an older one of the same agent closes after it, and does not tell a
+        connection that comes while a table starts that the first hand has begun.
+        """
+        return STARTING_SECONDS if self.starting else max(2 * self._turn_seconds, LEAST_PATIENCE)
 
     @property
     def in_hand(self) -> bool:
@@ -110,9 +230,13 @@ class PokerAgentSession:
     # What comes in.
 
     def receive(self, data: Any) -> list[PokerEvent]:
-        """Take in a message (text, bytes, or parsed JSON) and return what follows. Never raises."""
+        """Take in a message (text, bytes, or parsed JSON) and return what follows."""
         message = messages.decode_server(data)
         self.news += not isinstance(message, messages.Pong)
+        events = self._receive(message)
+        return [*events, Over(self._leaving)] if self._leaving and not self.in_hand else events
+
+    def _receive(self, message: messages.ServerMessage | UnreadTurn | Unknown) -> list[PokerEvent]:
         match message:
             case GameState():
                 return self._receive_state(message)
@@ -120,7 +244,8 @@ class PokerAgentSession:
                 return self._receive_unread(message)
             case messages.Welcome():
                 self.seat = message.seat
-                return [*_real_money(message), SeatTaken(message.seat, message.timeout, message.agent_id)]
+                self._turn_seconds = message.timeout / 1000 if message.timeout else self._turn_seconds
+                return [*self._money(message), SeatTaken(message.seat, message.timeout, message.agent_id)]
             case messages.Ack():
                 return self._receive_ack(message)
             case messages.Error():
@@ -128,9 +253,9 @@ class PokerAgentSession:
             case messages.HandComplete():
                 return self._receive_end_of_hand(message)
             case messages.TableStatus():
-                return [*_real_money(message), *self._receive_status(message)]
+                return [*self._money(message), *self._receive_status(message)]
             case messages.DepositConfirmed() | messages.PayoutInitiated():
-                return [*_real_money(message), LogNote(f"the server says {escaped(str(message), 200)}")]
+                return [*self._money(message), Note(f"the server says {escaped(str(message), 200)}")]
             case messages.PlayerJoined():
                 self._tracker.joined(message.seat_id, message.stack)
             case messages.PlayerLeft():
@@ -139,13 +264,48 @@ class PokerAgentSession:
                 return [_ignored(message.type, message.reason)]
         return []
 
-    def reconnected(self) -> None:
+    def opened(self) -> list[PokerEvent]:
         """Note that the connection is new: an answer without an ack is sent again if it is still our turn."""
         self._resend = self._new_connection = True
+        self._quiet, self._pinged = (self.news, self._clock), self._clock
+        return []
+
+    def leave(self, reason: str) -> None:
+        """Leave after this hand; at once where we have no cards."""
+        self._leaving = self._leaving or reason
+
+    def tick(self, now: float) -> list[PokerEvent]:
+        """Leave, ping, and connect again, or go, when nothing is heard of the table for too long."""
+        self._clock = now
+        if self._leaving and not self.in_hand:
+            return [Over(self._leaving)]
+        if self._state is not None and (self._moved is None or self._moved[0] != (self._state.hand, self.seq)):
+            self._moved = (self._state.hand, self.seq), now
+        unmoved = 0.0 if self._moved is None else now - self._moved[1]
+        if self._quiet is None or self._pinged is None:
+            return []
+        if self._quiet[0] != self.news:
+            self._quiet = self.news, now
+        if now - self._quiet[1] >= self.patience:
+            self._quiet = None  # until the next connection
+            if self.starting and self._stalled is not None and unmoved > NEVER_STARTED_SECONDS:
+                return [Over("stalled")]
+            alone = self._state is None or len([player for player in self._state.players if player.stack]) < 2
+            return [Over(f"no news of the table for {self.patience:.0f} s", again=True, problem=not alone)]
+        if now - self._pinged < PING_SECONDS:
+            return []
+        self._pinged = now
+        if self._stalled is not None and unmoved > max(self._stalled, 4 * self._seconds):
+            return [Over("stalled")]
+        return [messages.Ping(payload=messages.Timestamp(timestamp=int(time.time() * 1000)))]
+
+    @property
+    def _seconds(self) -> float:
+        return 0.8 * self._turn_seconds if self._deadline is None else self._deadline
 
     def _receive_state(self, state: GameState) -> list[PokerEvent]:
         if self._is_late(state):
-            return [LogNote(f"ignored an old state: seq {state.seq} after {self.seq}")]
+            return [Note(f"ignored an old state: seq {state.seq} after {self.seq}")]
         self._follow(state)
         self._tracker.update(state)
         self._find_seat(state)
@@ -165,8 +325,13 @@ class PokerAgentSession:
     def _without_offers(self, state: GameState) -> PokerEvent:
         """Play the safe action in a turn for which the server names no action that we know; the clock takes longer."""
         self._rejections = 2  # nothing is left to try after the safe action
-        self._answer = self._message("fold" if state.to_call or owed(state, self.seat) else "check", None)
-        return UnreadableTurn(self._answer, "the server offers no action that we know")
+        kind = "fold" if state.to_call or owed(state, self.seat) else "check"
+        return self._unreadable(cast(str, self._turn), kind, "the server offers no action that we know")
+
+    def _unreadable(self, token: str, kind: str, problem: str) -> UnreadableTurn:
+        state = TurnState("", "holdem-v0", f"player_{self.seat}", "", True)
+        problem = f"the state cannot be read: {problem}"
+        return UnreadableTurn(state, token, False, problem, None, None, self.name, {}, kind)
 
     def _is_late(self, state: GameState) -> bool:
         """Tell a state that was overtaken by newer ones from one that follows a `seq` that was too high."""
@@ -208,10 +373,10 @@ class PokerAgentSession:
         self.seq = self.seq if turn.seq is None else turn.seq
         self._turn, self._unread_turn, self._acked, self._resend = None, turn.turn_token, False, False
         self._rejections = 2  # nothing is left to try after the safe action
+        self._answer = None
         kind = safe_kind([option.kind for option in turn.actions])
-        choice = Choice(turn_token=turn.turn_token, kind=cast(Any, kind))
-        self._answer = messages.Action(action=choice, expected_seq=turn.seq)
-        return [UnreadableTurn(self._answer, escaped(turn.reason, 200))]
+        self._unread_seq = turn.seq
+        return [self._unreadable(turn.turn_token, kind, escaped(turn.reason, 200))]
 
     def _answer_again(self, seq: int | None) -> list[PokerEvent]:
         """Send an answer again whose ack may have been lost with a connection."""
@@ -219,7 +384,7 @@ class PokerAgentSession:
             return []
         self._resend = False
         self._answer.expected_seq = None if seq == self._stale else seq
-        return [SendMessage(self._answer)]
+        return [self._answer]
 
     def _our_turn(self, state: GameState) -> str | None:
         """Return the name of the turn if it is ours. (The platform may leave `turn` out, or the actions.)"""
@@ -240,8 +405,11 @@ class PokerAgentSession:
         own = next((player for player in state.players if player.seat == self.seat), None)
         if self.busted or own is None or state.phase not in STREETS or own.stack or own.bet or own.all_in or own.cards:
             return []
+        return self._bust(state.hand)
+
+    def _bust(self, hand: int) -> list[PokerEvent]:
         self.busted = True
-        return [Busted(state.hand)]
+        return [Busted(hand), *([Over("busted")] if self._leave_busted else [])]
 
     def _remember_stack(self) -> None:
         chips = self._tracker.stack_at_start(self.seat)
@@ -255,7 +423,7 @@ class PokerAgentSession:
 
     def _receive_ack(self, ack: messages.Ack) -> list[PokerEvent]:
         if self._answer is None or self._acked or ack.turn_token != self._answer.action.turn_token:
-            return [LogNote("an ack for no action of this turn")]
+            return [Note("an ack for no action of this turn")]
         self._acked = True
         self.actions += 1
         return []
@@ -263,9 +431,10 @@ class PokerAgentSession:
     def _receive_error(self, error: messages.Error) -> list[PokerEvent]:
         text = f"the server says {escaped(error.code, 40)}: {escaped(error.message, 200)}"
         if error.code in messages.FATAL_CODES:
-            return [ServerRefusal(error.code, escaped(error.message, 200))]
+            reason = escaped(error.message, 200) or "the server gave no reason"
+            return [Over(error=LiveError(error.code, reason))]
         if self._answer is None or self._acked or error.code not in REJECTIONS:
-            return [LogNote(text)]
+            return [Note(text)]
         kind = self._answer.action.kind
         if error.code == messages.STALE_SEQ:
             self._stale = self._answer.expected_seq
@@ -273,17 +442,18 @@ class PokerAgentSession:
         self._rejections += 1
         if self._rejections == 1:
             self._answer = None
-            return [ActionRejected(f"{kind} was rejected, deciding again; {text}"), self._decision(again=True)]
+            again = self._decision(again=True)
+            return [Note(f"{kind} was rejected, deciding again; {text}", rejected=True), again]
         if self._rejections == 2:
             self._answer = self._safe()
-            rejected = ActionRejected(f"{kind} was rejected too, playing the safe action; {text}")
-            return [rejected, SendMessage(self._answer)]
+            rejected = Note(f"{kind} was rejected too, playing the safe action; {text}", rejected=True)
+            return [rejected, self._answer]
         self._answer = None
-        return [ActionRejected(f"even {kind} was rejected, leaving this turn to the server; {text}")]
+        return [Note(f"even {kind} was rejected, leaving this turn to the server; {text}", rejected=True)]
 
     def _receive_end_of_hand(self, message: messages.HandComplete) -> list[PokerEvent]:
         if message.hand == self._completed:
-            return [LogNote(f"ignored a second end of hand {message.hand}")]
+            return [Note(f"ignored a second end of hand {message.hand}")]
         if self._state is not None and message.hand < self._state.hand:
             return self._late_end_of_hand(message)
         self._completed = message.hand
@@ -297,20 +467,29 @@ class PokerAgentSession:
         if stack is not None:
             self._last_stack = stack
         won, net, big_blind = self._won(message), self.net - before, self._tracker.big_blind
-        ended = HandEnded(message.hand, won, stack, message, net, big_blind)
-        events: list[PokerEvent] = [ended]
-        if stack == 0 and not self.busted:
-            self.busted = True
-            events.append(Busted(message.hand))
-        return events
+        events = self._ended(HandEnded(message.hand, won, stack, message, net, big_blind))
+        return [*events, *self._bust(message.hand)] if stack == 0 and not self.busted else events
+
+    def _ended(self, hand: HandEnded) -> list[PokerEvent]:
+        enough = self._hands is not None and self.hands_played >= self._hands
+        return [hand, Over("hands")] if enough else [hand]
 
     def _late_end_of_hand(self, message: messages.HandComplete) -> list[PokerEvent]:
         """The next hand has overtaken it: a turn in that hand goes on."""
         if not message.results or not self._was_dealt(message):
-            return [LogNote(f"ignored the late end of hand {message.hand}")]
+            return [Note(f"ignored the late end of hand {message.hand}")]
         self.hands_played += 1
         won = sum(result.won for result in message.results if result.seat == self.seat)
-        return [HandEnded(message.hand, won, None, message)]
+        return self._ended(HandEnded(message.hand, won, None, message))
+
+    def _money(self, message: msgspec.Struct) -> list[PokerEvent]:
+        """Return the end of play here, if this message says that the table plays for real money."""
+        kind = str(message.__struct_config__.tag)
+        named = [name for name in ("real_money", "deposit_status") if getattr(message, name, None)]
+        paid = isinstance(message, messages.DepositConfirmed | messages.PayoutInitiated)
+        if self._real_money or not (paid or named):
+            return []
+        return [Over(error=no_real_money(kind if paid else f"{kind} has {named[0]}"))]
 
     def _was_dealt(self, message: messages.HandComplete) -> bool:
         """Return whether we had cards in a hand that ended."""
@@ -336,7 +515,8 @@ class PokerAgentSession:
         stack = final.get(self.seat) if self.seat is not None else None
         if stack is not None:
             self._last_stack = stack
-        return [TableEnded(escaped(status.reason or "ended", 200), stack)]
+        reason = escaped(status.reason or "ended", 200)
+        return [TableEnded(reason, stack), Over(reason)]
 
     # What the agent sees.
 
@@ -361,29 +541,51 @@ class PokerAgentSession:
         )
 
     def _decision(self, again: bool = False) -> Turn:
-        self._asked = Turn(cast(TurnState, self.turn_state()), cast(str, self._turn), again)
+        state = cast(TurnState, self.turn_state())
+        fields = {"hand": state.game_state["hand"]}
+        self._asked = Turn(state, cast(str, self._turn), again, None, self._seconds, None, self.name, fields)
         return self._asked
 
     # What goes out.
 
-    def act(self, response: Any, turn: Any = None, problem: str | None = None) -> list[messages.Action]:
-        """Return the messages that play an answer, or the safe action where it cannot be played now.
+    def waits(self, turn: Turn) -> bool:
+        """See `Codec`."""
+        return turn.id in (self._turn, self._unread_turn)
 
-        Args:
-            response: `AgentResponse` or `Action`, or either as a dict.
-            turn: the `Turn.id` that it answers; None: the current one. An answer to another turn, or a second one,
-                sends nothing.
-            problem: see `AgentSession`; the safe action is sent like any other.
-        """
-        if self._turn is None or self._answer is not None or turn not in (None, self._turn):
+    def reply(self, turn: Turn, played: Played) -> list[messages.Action]:
+        """See `Codec`. What was played is validated again only if a newer state of the same turn has come."""
+        if not self.waits(turn) or self._answer is not None:
             return []
-        played, _ = (self._asked or self._decision()).settle(lambda: response)
-        self._answer = self._message(played.action.action_type, played.action.payload.get("amount"))
+        action = played.response.action
+        if isinstance(turn, UnreadableTurn):
+            return self._give(turn, action.action_type)
+        newest = self._asked or self._decision()
+        if turn is not newest:
+            response, _ = newest.settle(lambda: played.response) if played.problem is None else (newest.safe(), None)
+            action = response.action
+        self._answer = self._message(action.action_type, action.payload.get("amount"))
+        turn.fields["seq"] = self._answer.expected_seq
         return [self._answer]
 
-    def give_up(self) -> list[PokerEvent]:
-        """Play the safe action, if it is our turn."""
-        return [SendMessage(message) for message in self.act(Action("pass"))]
+    def give_up(self, turn: Turn | None = None, data: Any = None) -> list[PokerEvent]:
+        """See `Codec`. Of a state it reads as little as it can."""
+        state = self._state
+        if turn is not None:
+            kinds = [option.kind for option in (state.actions if state is not None else None) or ()]
+            return [*self._give(turn, safe_kind(kinds))] if self.waits(turn) and self._answer is None else []
+        message = messages.decode_server(data)
+        if isinstance(message, GameState):
+            kinds = [messages.OfferedKind(option.kind) for option in message.actions or ()]
+            place, why = (message.hand, message.seq, message.turn), "an error of ours"
+            message = UnreadTurn(message.turn_token or "", kinds, *place, why)
+        return self._receive_unread(message) if isinstance(message, UnreadTurn) else []
+
+    def _give(self, turn: Turn, kind: str) -> list[messages.Action]:
+        """Play what needs nothing of a state but the turn's token."""
+        token = str(turn.id) if turn.id == self._unread_turn or self._state is None else self._state.turn_token
+        seq = self._unread_seq if turn.id == self._unread_turn else self.seq
+        self._answer = messages.Action(action=Choice(turn_token=token or "", kind=cast(Any, kind)), expected_seq=seq)
+        return [self._answer]
 
     def _safe(self) -> messages.Action:
         action = self._decision().safe().action
@@ -401,14 +603,12 @@ class PokerAgentSession:
         return messages.Action(action=choice, expected_seq=expected_seq)
 
 
-def _real_money(message: msgspec.Struct) -> list[PokerEvent]:
-    """Return the event that tells that the table plays for real money, if this message says so."""
-    kind = str(message.__struct_config__.tag)
-    if isinstance(message, messages.DepositConfirmed | messages.PayoutInitiated):
-        return [RealMoney(kind)]
-    fields = [name for name in ("real_money", "deposit_status") if getattr(message, name, None)]
-    return [RealMoney(f"{kind} has {fields[0]}")] if fields else []
+def no_real_money(sign: str) -> LiveError:
+    """Return the refusal of a table that plays for real money, known by this sign."""
+    return LiveError(
+        messages.REAL_MONEY, f"the table plays for real money ({sign}); only --play-for-real-money sits down there"
+    )
 
 
-def _ignored(kind: str, reason: str) -> LogNote:
-    return LogNote(f"ignored a message of type {kind[:40]!a}: {escaped(reason, 200)}")
+def _ignored(kind: str, reason: str) -> Note:
+    return Note(f"ignored a message of type {kind[:40]!a}: {escaped(reason, 200)}")

@@ -287,7 +287,9 @@ class Unknown(Struct):
     reason: str
 
 
-class _OfferedKind(Struct):
+class OfferedKind(Struct):
+    """All that an `UnreadTurn` knows of an offer."""
+
     kind: str
 
 
@@ -295,7 +297,7 @@ class UnreadTurn(Struct, tag_field="type", tag="game_state"):
     """What an answer needs of a `GameState` that could not be read whole. `hand`, `seq`, `turn`: None if unreadable."""
 
     turn_token: str
-    actions: list[_OfferedKind]
+    actions: list[OfferedKind]
     hand: Any = None
     seq: Any = None
     turn: Any = None

@@ -13,6 +13,7 @@ from yarl import URL
 from ...logs.log_text import escaped
 from ..common.client import CONNECTION_ERRORS, LiveError, TryAgain, read_json
 from . import messages
+from .agent_session import no_real_money
 
 logger = logging.getLogger(__name__)
 
@@ -21,6 +22,8 @@ REST_SECONDS = 30.0
 """Seconds for a REST call."""
 LEAVE_SECONDS = 3.0
 """Seconds for giving a seat back."""
+MOST_LEFT = 20
+"""Tables that are left at most to find the one where a seat of ours is, those that wait for players first."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +49,10 @@ class SeatRequest:
 
 
 ANY_SEAT = SeatRequest()
+
+
+class OtherOwner(TryAgain):
+    """The seat that we were given is another agent's."""
 
 
 @dataclass
@@ -104,10 +111,11 @@ class PokerRestClient:
         self.seated = self._answer_lost = False
 
     def forget_key(self) -> bool:
-        """Let the next `url` register anew; return False where the key was given and has never worked, or is none."""
+        """Let the next `url` register anew, or try a given key again; return False where no key has ever worked."""
         if self.api_key is None or not self._key_works:
             return False
-        self.api_key, self._key_works = None, False
+        if self.api_key != self.request.api_key:  # a key that was given stays: the refusal may pass
+            self.api_key, self._key_works = None, False
         return True
 
     async def _join(self) -> URL:
@@ -132,11 +140,14 @@ class PokerRestClient:
             self._answer_lost = True
             raise
         table, self._key_works = str(joined.get("table_id", self.table)), True
-        shown = await self._get(f"v1/tables/{table}")
-        self._check_owner(shown, joined.get("seat_id"))
         try:
+            shown = await self._get(f"v1/tables/{table}")
+            self._check_owner(shown, joined.get("seat_id"))
             self._check_money({**shown, **joined})
-        except LiveError:
+        except OtherOwner:
+            raise
+        except (TryAgain, *CONNECTION_ERRORS):  # nobody says whether it is for real money, or it is
+            self._answer_lost = True  # the seat may stay ours
             await self.leave(table)
             raise
         self.table = table
@@ -162,13 +173,16 @@ class PokerRestClient:
         rows = [row for row in seats if isinstance(row, dict)] if isinstance(seats, list) else []
         owner = next((row.get("agentId") for row in rows if row.get("seatId") == seat), None)
         if isinstance(owner, str) and self.agent_id is not None and owner != self.agent_id:
-            raise TryAgain("another agent was given the same seat at the same moment")
+            raise OtherOwner("another agent was given the same seat at the same moment")
 
-    async def leave_waiting(self) -> None:
-        """Give back a seat of ours at a table that has not started. Never raises."""
-        listed = (await self._get("v1/tables", status="waiting")).get("tables")
-        for table in listed if isinstance(listed, list) else []:
-            if isinstance(table, dict) and isinstance(table.get("id"), str):
+    async def leave_all(self) -> None:
+        """Give back a seat of ours whose table is not known. Never raises."""
+        listed: Any = []
+        with contextlib.suppress(TryAgain, *CONNECTION_ERRORS):
+            listed = (await self._get("v1/tables")).get("tables")
+        tables = [table for table in (listed if isinstance(listed, list) else []) if isinstance(table, dict)]
+        for table in sorted(tables, key=lambda table: table.get("status") != "waiting")[:MOST_LEFT]:
+            if table.get("status") != "ended" and isinstance(table.get("id"), str):
                 await self.leave(table["id"])
 
     async def _recover(self, error: LiveError) -> None:
@@ -182,15 +196,21 @@ class PokerRestClient:
             self.table, self._chosen_again = None, False
             raise TryAgain("the table of the seat that was given back has ended") from error
 
-    async def _get(self, path: str, **query: str) -> dict[str, Any]:
-        """Return what a server shows to everybody; {} where it does not."""
+    async def _get(self, path: str) -> dict[str, Any]:
+        """Return what a server shows to everybody; {} where it has no such page.
+
+        Raises:
+            TryAgain, aiohttp.ClientError, OSError, TimeoutError: if there is no answer, or it cannot be read.
+        """
         timeout = aiohttp.ClientTimeout(total=REST_SECONDS)
-        try:
-            async with self.http.get(self.address / path, params=query, timeout=timeout) as reply:
-                answer = await read_json(reply)
-        except (ValueError, RecursionError, *CONNECTION_ERRORS):
-            return {}
-        return answer if reply.ok and isinstance(answer, dict) else {}
+        async with self.http.get(self.address / path, timeout=timeout) as reply:
+            if reply.status >= 500 or reply.status == 429:
+                raise TryAgain(f"the server answered with HTTP {reply.status}")
+            try:
+                answer = await read_json(reply) if reply.ok else None
+            except (ValueError, RecursionError):
+                raise TryAgain(f"the server's answer to {path} cannot be read") from None
+        return answer if isinstance(answer, dict) else {}
 
     async def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         bearer = self.api_key or self.request.access_token
@@ -210,13 +230,6 @@ class PokerRestClient:
             code, reason = details.get("code", f"HTTP_{reply.status}"), details.get("message", "no reason given")
             sentence = f"{path}: {escaped(str(reason), 200)}"
             raise LiveError(escaped(str(code), 40), sentence, details.get("details"))
-
-
-def no_real_money(sign: str) -> LiveError:
-    """Return the refusal of a table that plays for real money, known by this sign."""
-    return LiveError(
-        messages.REAL_MONEY, f"the table plays for real money ({sign}); only --play-for-real-money sits down there"
-    )
 
 
 def _text(answer: dict[str, Any], field: str) -> str:

@@ -26,12 +26,12 @@ from ... import replay
 from ...agents.base import Agent
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
-from ..common.agent_runner import AgentDriver
 from ..common.agent_turn import Turn
 from ..common.clock import Deadline, Outgoing, SessionTimer, TimeBanks
 from ..common.connection import Connection, ConnectionLimits, Excess
 from ..common.match_session import MatchSession
 from ..common.page import page_routes
+from ..common.player import Player
 from ..common.server import Server, ServerSettings
 from ..common.tokens import Admit, admit_by_token
 from . import messages
@@ -120,7 +120,7 @@ class TableHost(Server):
             and game.renderer.picture is not plain,  # a list of the fields, which the page has too
         )
         self._agents = {seat: player[1] for seat, player in enumerate(players) if player is not None}
-        self._drivers: dict[int, AgentDriver] = {}
+        self._players: dict[int, Player] = {}
         short = timeout if program_timeout is None else program_timeout
         self._timeouts = {"person": timeout, "program": short, "away": min(timeout, short)}
         self._banks = TimeBanks(time_bank)
@@ -152,16 +152,16 @@ class TableHost(Server):
         """Compile the rules, and warm up the programs."""
         await asyncio.to_thread(_warm_up, self.session.game)
         for seat, agent in self._agents.items():
-            self._drivers[seat] = AgentDriver(agent, notes=True)
-            await self._drivers[seat].warm_up(self.session.seats[seat].name or "")
+            self._players[seat] = Player(agent, notes=True)
+            await self._players[seat].warm_up(self.session.seats[seat].name or "")
 
     async def closing(self) -> None:
         """Stop the programs."""
         if self._asking is not None:
             self._asking.cancel()
         self._timer.stop()
-        for driver in self._drivers.values():
-            driver.close()
+        for player in self._players.values():
+            player.close()
 
     @property
     def status(self) -> str:
@@ -269,15 +269,14 @@ class TableHost(Server):
         """Ask a program until its turn is over: it may send messages first and decide later."""
         deadline = self._timer.deadline
         while self.session.due == due:
-            driver = self._drivers[due.seat]
-            played = await driver.take(Turn(self.session.state(due.seat)), deadline)
-            driver.statistics.decided(played.seconds, played.problem is not None)
+            name = self.session.seats[due.seat].name or ""
+            played = await self._players[due.seat].answer(Turn(self.session.state(due.seat), name=name), deadline)
             if played.problem is not None:
                 return self._fail(due.turn, played.problem)
             self._deliver(self.session.answered(due.turn, played.response, played.thoughts))
 
     def _ring(self, due: TableDue) -> None:
-        if due.who != "program":  # its driver has the same deadline
+        if due.who != "program":  # its player has the same deadline
             self._fail(due.turn, "no answer in time")
 
     def _fail(self, turn: int, problem: str) -> None:

@@ -4,34 +4,30 @@ Games connect to the server, and reconnect after a loss. One agent answers all g
 that is late, raises or cannot be played is replaced by `finish`, and so are later ones while the agent is busy.
 """
 
-import asyncio
 import logging
 from datetime import UTC, datetime
 from itertools import count
-from typing import Any
 
 from aiohttp import web
 
 from ....envs.core.game import Game
-from ....envs.core.turn_state import Action
+from ....envs.core.turn_state import Action, AgentResponse
 from ....envs.tangram.pieces import PIECES
 from ...agents.base import Agent
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
-from ..common.agent_runner import AgentDriver, AgentRunner
-from ..common.agent_turn import AgentStatistics
-from ..common.clock import Deadline, EndCounter
-from ..common.connection import Connection, ConnectionLimits
+from ..common.agent_turn import AgentStatistics, Played, Turn
+from ..common.clock import EndCounter
+from ..common.connection import Connection, ConnectionLimits, Served
+from ..common.player import Player, run
 from ..common.server import Server, ServerSettings
 from . import messages
-from .agent_session import ChatRequested, TangramAgentSession, UsefulMoves
+from .agent_session import TangramAgentSession, UsefulMoves
 
 logger = logging.getLogger(__name__)
 
 LIMITS = ConnectionLimits(frame=2**24, rate=200.0, closing=1.0)
 """Limits of a connection. The session refuses shorter messages than these frames, and so can answer with an error."""
-CHATS = 4
-"""Most chats of a player that wait for the agent at once. Further ones are answered without it."""
 GAMES = 64
 """Most connected games at once."""
 
@@ -81,7 +77,7 @@ class TangramAgentServer(Server):
         self._log = SafeMatchLog(log)
         self._ended = EndCounter()
         self._numbers = count(1)
-        self._driver: AgentDriver | None = None
+        self._player: Player | None = None
 
     @property
     def games(self) -> int:
@@ -103,14 +99,14 @@ class TangramAgentServer(Server):
 
     async def opening(self) -> None:
         """Warm up the agent, and play two artificial turns, so that all code is compiled."""
-        self._driver = AgentDriver(self._agent, log=self._log, statistics=self.statistics)
-        await self._driver.warm_up()
-        await self._driver.call(_warm_up, TangramAgentSession(self._game, useful=self._useful))
+        self._player = Player(self._agent, log=self._log, statistics=self.statistics)
+        await self._player.warm_up()
+        await self._player.call(_warm_up, TangramAgentSession(self._game, useful=self._useful))
 
     async def closing(self) -> None:
         """Stop the agent's thread."""
-        if self._driver is not None:
-            self._driver.close()
+        if self._player is not None:
+            self._player.close()
 
     async def _connection(self, request: web.Request) -> web.StreamResponse:
         return await self.upgrade(request, self._serve)
@@ -118,17 +114,14 @@ class TangramAgentServer(Server):
     async def _serve(self, connection: Connection) -> None:
         """Answer a game until it disconnects."""
         self.keep(connection)
-        assert self._driver is not None
-        session = TangramAgentSession(self._game, f"game-{next(self._numbers)}", self._useful)
-        name = session.match_id
-        runner = _GameRunner(session, self._driver, self._agent, connection, self._deadline)
+        assert self._player is not None
+        session = TangramAgentSession(self._game, f"game-{next(self._numbers)}", self._useful, self._deadline)
+        name = session.name
         logger.info("%s has connected", name)
         self._log.write("joined", match_id=name)
         try:
-            async for data in connection.messages():
-                await runner.receive(data)
+            await run(Served(connection, _encode), session, self._player)
         finally:
-            runner.close()
             logger.info("%s has gone: %d turns, %d plays", name, session.turns, session.plays)
             self._log.write("ended", match_id=name, turns=session.turns, plays=session.plays)
             self.turns += session.turns
@@ -137,66 +130,20 @@ class TangramAgentServer(Server):
             self._ended.add()
 
 
+def _encode(message: messages.AgentMessage) -> str:
+    message.timestamp = now()
+    return messages.encode(message)
+
+
 def _warm_up(session: TangramAgentSession) -> None:
     """Play two artificial turns, so that all code is compiled before a deadline runs."""
     for text in ("A house", "An unknown figure"):
         drawer = {"on_board": {}, "off_board": {name: {"rotation": 0} for name in PIECES}}
         request = {"type": "playRequest", "objective": text, "state": drawer}
-        session.receive(request)
-        if session.turn is not None:
-            session.act(Action("play", {"shape": "Red", "position": [50, 50], "rotation": 0}), session.turn)
+        for event in session.receive(request):
+            if isinstance(event, Turn):
+                play = Action("play", {"shape": "Red", "position": [50, 50], "rotation": 0})
+                session.reply(event, Played(AgentResponse(play)))
         red = {"position": [50, 50], "rotation": 0, "collisions": ["BOUNDARY"]}
         session.receive({**request, "type": "playFeedback", "state": {"on_board": {"Red": red}}})
         session.receive({**request, "state": {"on_board": {"Red": red}}})
-
-
-class _GameRunner(AgentRunner[messages.AgentMessage]):
-    """One game: its connection, its session, and the answers to its player."""
-
-    def __init__(
-        self,
-        session: TangramAgentSession,
-        driver: AgentDriver,
-        agent: Agent,
-        connection: Connection,
-        seconds: float,
-    ) -> None:
-        super().__init__(session, driver, seconds=seconds)
-        self._session = session
-        self._agent = agent
-        self._connection = connection
-        self._chats: set[asyncio.Task[None]] = set()
-
-    @property
-    def name(self) -> str:
-        return self._session.match_id
-
-    async def send(self, message: messages.AgentMessage) -> None:
-        message.timestamp = now()
-        self._connection.send(messages.encode(message))
-
-    async def handle(self, event: Any) -> None:
-        if not isinstance(event, ChatRequested):
-            return
-        if len(self._chats) >= CHATS:
-            return await self.send(self._session.chat(self._session.small_talk()))
-        task = asyncio.create_task(self._answer(event))
-        self._chats.add(task)
-        task.add_done_callback(self._chats.discard)
-
-    async def _answer(self, request: ChatRequested) -> None:
-        text: Any = None
-        chat = getattr(self._agent, "chat", None)
-        if chat is not None:
-            try:
-                deadline = Deadline.after(self.seconds)
-                text = await self.driver.call(chat, request.turn_state, request.text, deadline=deadline)
-            except (TimeoutError, RuntimeError) as error:
-                logger.warning("%s: the agent has no answer to the player: %s", self.name, error)
-        await self.send(self._session.chat(text if isinstance(text, str) and text else self._session.small_talk()))
-
-    def close(self) -> None:
-        """Cancel the turn and the chats."""
-        self.drop_turn()
-        for task in self._chats:
-            task.cancel()

@@ -18,15 +18,18 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from msgspec import Struct
+
 from ....envs.core.game import Game
-from ....envs.core.turn_state import Action, AgentResponse, Message, MessageScope, TurnState
+from ....envs.core.turn_state import Action, AgentResponse, Message, MessageIntent, MessageScope, TurnState
 from ....envs.tangram.actions import allowed
 from ....envs.tangram.pieces import BOARD, PIECES
 from ....envs.tangram.rules import Placement
+from ...agents.base import Agent
 from ...agents.offers import fitted
 from ...logs.log_text import escaped
-from ..common.agent_runner import LogNote, SendMessage
-from ..common.agent_turn import Turn, read_response
+from ..common.agent_turn import Played, Turn, read_response
+from ..common.player import Codec, Note
 from . import messages
 from .board_tracker import SAME, BoardTracker, same
 from .messages import Chat, ChatRequest, Error, Finish, Play, PlayFeedback, PlayRequest, Unknown
@@ -38,6 +41,8 @@ GAP_TRIES = 5
 """Number of gaps tried for one place."""
 PLACES = 3
 """Number of places tried in one turn, of the agent and of `useful` each."""
+OPEN_CHATS = 4
+"""Most chats of a player that wait for the agent at once. Further ones are answered without it."""
 MOST_CHATS = 3
 """Most chat messages with one answer of the agent."""
 CHATS_KEPT = 50
@@ -48,16 +53,35 @@ REPLY_LENGTH = 300
 """Most characters of our chat messages, which stay below 1 KB."""
 
 
-@dataclass(frozen=True)
-class ChatRequested:
-    """The player's text, which needs an answer (see `chat`); `turn_state`: None if the board was not sent."""
+@dataclass
+class ChatTurn(Turn):
+    """The player's `text` needs an answer; `board`: None if it was not sent. Without `chat` it is `small_talk`."""
 
-    text: str
-    turn_state: TurnState | None
+    text: str = field(kw_only=True)
+    board: TurnState | None = field(kw_only=True)
+    small_talk: str = field(kw_only=True)
+    counts = False
+
+    def ask(self, agent: Agent) -> Any:
+        """See `Turn`."""
+        chat = getattr(agent, "chat", None)
+        return None if chat is None else chat(self.board, self.text)
+
+    def read(self, answer: Any) -> AgentResponse:
+        """See `Turn`. What is no text is no answer."""
+        text = answer if isinstance(answer, str) and answer else self.small_talk
+        return AgentResponse(Action("message_only"), [MessageIntent(MessageScope.PUBLIC, text)])
+
+    def safe(self) -> AgentResponse:
+        """See `Turn`."""
+        return self.read(None)
+
+    def logged(self) -> None:
+        """See `Turn`."""
 
 
 UsefulMoves: TypeAlias = Callable[[Game, Any], Iterable[Placement]]
-TangramEvent: TypeAlias = Turn | ChatRequested | SendMessage[messages.AgentMessage] | LogNote
+TangramEvent: TypeAlias = Turn | messages.AgentMessage | Note
 
 
 @dataclass
@@ -85,7 +109,7 @@ class TangramTurn(Turn):
         return AgentResponse(Action("finish"))
 
 
-class TangramAgentSession:
+class TangramAgentSession(Codec):
     """One game that is connected to us.
 
     Args:
@@ -93,14 +117,19 @@ class TangramAgentSession:
         match_id: the match id for TurnState; the protocol has none.
         useful: ``useful(game, record)`` returns useful moves, best first (`completion.useful_moves`). They are played
             if the agent ends its turn without a move. None: such a turn ends.
+        seconds: for a decision, or for an answer to the player; None: no limit.
 
     Attributes:
         turns, plays, undone: numbers of turns, of plays, and of turns whose move the game undid.
         helped: number of plays of `useful`.
     """
 
-    def __init__(self, game: Game, match_id: str = "", useful: UsefulMoves | None = None) -> None:
+    def __init__(
+        self, game: Game, match_id: str = "", useful: UsefulMoves | None = None, seconds: float | None = None
+    ) -> None:
         self.match_id = match_id
+        self._seconds = seconds
+        self._open_chats: set[int] = set()
         self.turns = self.plays = self.undone = self.helped = 0
         self._game = game
         self._useful = useful
@@ -124,9 +153,18 @@ class TangramAgentSession:
         self._blocking: list[str] | None = []  # blocking pieces of this turn; None: one was moved
 
     @property
+    def name(self) -> str:
+        """See `Codec`."""
+        return self.match_id
+
+    @property
     def turn(self) -> int | None:
         """The number of the decision without an answer; None: there is none."""
         return self._decision if self._open else None
+
+    def waits(self, turn: Turn) -> bool:
+        """See `Codec`."""
+        return turn.id in self._open_chats if isinstance(turn, ChatTurn) else turn.id == self.turn
 
     def receive(self, data: Any) -> list[TangramEvent]:
         """Return the events of a message (text, bytes, or parsed JSON). Never raises."""
@@ -142,19 +180,19 @@ class TangramAgentSession:
                 return self._receive_chat(message)
             case Error():
                 self._close()
-                return [LogNote(f"the game says: {escaped(message.message, 200)}", problem=True)]
+                return [Note(f"the game says: {escaped(message.message, 200)}", problem=True)]
             case Unknown():
                 return self._unread(message.type, message.reason)
 
     def _unread(self, kind: str, reason: str) -> list[TangramEvent]:
         """End the turn if it is ours; else answer with an error."""
-        note = LogNote(f"a message of type {kind[:40]!a} cannot be read: {escaped(reason, 200)}", problem=True)
+        note = Note(f"a message of type {kind[:40]!a} cannot be read: {escaped(reason, 200)}", problem=True)
         if kind in ("playRequest", "playFeedback"):
             return [note, *self._finish()]
         if kind == "error":  # an error about an error would never end
             self._close()
             return [note]
-        return [note, SendMessage(Error(message=escaped(reason, 200)))]
+        return [note, Error(message=escaped(reason, 200))]
 
     def _begin(self, request: PlayRequest) -> list[TangramEvent]:
         sent = self._sent if request.objective == self._board.objective else None
@@ -171,10 +209,10 @@ class TangramAgentSession:
         sent, self._sent = self._sent, None
         self._board.update(feedback)
         if sent is None:
-            return [LogNote("a playFeedback without a play", problem=True), *self._finish()]
+            return [Note("a playFeedback without a play", problem=True), *self._finish()]
         name, _ = sent
         if name not in self._board.poses:
-            return [LogNote(f"{name} is not on the board after its play", problem=True), *self._try_elsewhere(name)]
+            return [Note(f"{name} is not on the board after its play", problem=True), *self._try_elsewhere(name)]
         self._board.intend(name, self._meant)
         if self._board.collided[name]:
             return self._move_away(name)
@@ -186,23 +224,27 @@ class TangramAgentSession:
         if request.state is not None:
             self._board.update(request)
         self._remember(self._person, request.message)
-        return [ChatRequested(request.message, self._turn_state(mine=False) if request.state is not None else None)]
+        if len(self._open_chats) == OPEN_CHATS:
+            return [self._chat(self.small_talk())]
+        board = None if request.state is None else self._turn_state(mine=False)
+        number = self._chat_count
+        self._open_chats.add(number)
+        state = board or TurnState(self.match_id, self._game.id, self._me, "play", False)
+        about = {"text": request.message, "board": board, "small_talk": self.small_talk()}
+        return [ChatTurn(state, number, seconds=self._seconds, table=number, name=self.match_id, **about)]
 
-    def act(self, response: Any, decision: int, problem: str | None = None) -> list[messages.AgentMessage]:
-        """Return the messages that play an answer; `finish` if it cannot be played.
-
-        Args:
-            response: `AgentResponse` or `Action`, or either as a dict.
-            decision: the `Turn.id` that it answers. An answer to an old decision, or a second one, sends nothing.
-            problem: why the response is the safe action, after which nothing helps the agent; None: it is its answer.
-        """
-        if not self._open or decision != self._decision:
+    def reply(self, turn: Turn, played: Played) -> list[messages.AgentMessage]:
+        """See `Codec`. Nothing helps the agent after a problem."""
+        if not self.waits(turn):
             return []
-        answer, refused = self._asked.settle(lambda: response)
-        if problem is not None or refused is not None:
+        answer = played.response
+        if isinstance(turn, ChatTurn):
+            self._open_chats.discard(int(turn.id))
+            return [self._chat(answer.messages[0].content)]
+        if played.problem is not None:
             return _messages(self._finish())
         public = [intent for intent in answer.messages if intent.scope == MessageScope.PUBLIC and intent.content]
-        said = [self.chat(message.content) for message in public[:MOST_CHATS]]
+        said = [self._chat(message.content) for message in public[:MOST_CHATS]]
         if answer.action.action_type == "play":
             name, pose = self._pose(answer.action.payload)
             if not self._collided_before(name, pose):
@@ -210,7 +252,7 @@ class TangramAgentSession:
                 return [*said, *_messages(self._put(name, pose, self._with_gaps(name, pose)))]
         return [*said, *_messages(self._help_or_finish())]
 
-    def chat(self, text: str) -> Chat:
+    def _chat(self, text: str) -> Chat:
         """Return the chat message with this text, cut to `REPLY_LENGTH`, and store it."""
         said = text.encode(errors="replace").decode()[:REPLY_LENGTH]
         self._remember(self._me, said)
@@ -256,7 +298,9 @@ class TangramAgentSession:
         if not self._board.known:
             return self._build()
         self._open = True
-        self._asked = TangramTurn(self._turn_state(mine=True), self._decision, check=self._check)
+        self._asked = TangramTurn(
+            self._turn_state(mine=True), self._decision, seconds=self._seconds, name=self.match_id, check=self._check
+        )
         return [self._asked]
 
     def _build(self) -> list[TangramEvent]:
@@ -312,7 +356,7 @@ class TangramAgentSession:
         self._open = False
         self.plays += 1
         self._moved, self._sent = name, (name, pose)
-        return [SendMessage(Play(shape=name, position=pose[:2], rotation=pose[2]))]
+        return [Play(shape=name, position=pose[:2], rotation=pose[2])]
 
     def _move_away(self, name: str) -> list[TangramEvent]:
         """Move a colliding piece away, by a larger gap each time."""
@@ -360,14 +404,20 @@ class TangramAgentSession:
             return pose
         return spread(name, pose, self._board.meant()[next(iter(others))], others, gap)
 
-    def give_up(self) -> list[TangramEvent]:
-        """Finish the turn after an internal error."""
+    def give_up(self, turn: Turn | None = None, data: Any = None) -> list[TangramEvent]:
+        """See `Codec`."""
+        message = None if turn is not None else messages.decode_game(data)
+        kind = message.type if isinstance(message, Unknown) else ""
+        if isinstance(turn, ChatTurn) or isinstance(message, ChatRequest):
+            return [Chat(message="I am building.")]
+        ours = turn is not None or isinstance(message, PlayRequest | PlayFeedback) or kind.startswith("play")
         self._close()
-        return [SendMessage(Finish())]
+        return [Finish()] if ours else []
 
     def _finish(self) -> list[TangramEvent]:
         self.undone += self._board.end(self._moved)
-        return self.give_up()
+        self._close()
+        return [Finish()]
 
     def _close(self) -> None:
         """End our turn, so that answers to it are not sent."""
@@ -397,4 +447,4 @@ class TangramAgentSession:
 
 
 def _messages(events: list[TangramEvent]) -> list[messages.AgentMessage]:
-    return [event.message for event in events if isinstance(event, SendMessage)]
+    return [event for event in events if isinstance(event, Struct)]

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
 import aiohttp
+from msgspec import Struct
 from yarl import URL
 
 from ....envs.core.game import Game
@@ -26,10 +27,9 @@ from ...logs.log_text import describe_error
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
 from ..common.activity import Link
-from ..common.agent_runner import AgentDriver, SendMessage
-from ..common.client import Backoff, http_client, open_websocket, retry
+from ..common.client import Backoff, http_client, next_message, open_websocket, retry
 from ..common.clock import Deadline
-from ..common.pings import next_message
+from ..common.player import Player
 from . import messages
 from .agent import now
 from .host_session import AgentSaid, TangramHostEvent, TangramHostSession, TurnEnded
@@ -134,7 +134,7 @@ class TangramHost:
         self._times = times or TangramTimes()
         self._log = SafeMatchLog(log)
         self._on_chat = on_chat or (lambda text: None)
-        self._driver: AgentDriver
+        self._driver: Player
         self._http: aiohttp.ClientSession | None = None
         self._socket: aiohttp.ClientWebSocketResponse | None = None
         self._began = time.monotonic()
@@ -146,7 +146,7 @@ class TangramHost:
             ConnectionError: if the agent cannot be reached.
             EOFError: if the input of a person at a terminal has ended.
         """
-        self._driver = AgentDriver(self._person)  # its thread does not delay Ctrl-C
+        self._driver = Player(self._person)  # its thread does not delay Ctrl-C
         async with http_client() as self._http:
             with contextlib.closing(self._driver):
                 try:
@@ -233,11 +233,11 @@ class TangramHost:
 
     async def _carry_out(self, event: TangramHostEvent) -> None:
         match event:
-            case SendMessage():
-                await asyncio.sleep(self._times.feedback)
-                await self._send(event.message)
             case AgentSaid():
                 self._on_chat(event.text)
+            case Struct():
+                await asyncio.sleep(self._times.feedback)
+                await self._send(event)
 
     # The connection.
 

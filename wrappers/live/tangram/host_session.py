@@ -14,7 +14,6 @@ from ....envs.core.match import Match
 from ....envs.core.turn_state import Action, ActionResult, AgentResponse, MessageIntent, MessageScope, TurnState
 from ....envs.tangram.state import TangramState
 from ...logs.log_text import escaped
-from ..common.agent_runner import SendMessage
 from . import messages
 from .messages import (
     Chat,
@@ -42,7 +41,7 @@ class AgentSaid:
     text: str
 
 
-TangramHostEvent: TypeAlias = SendMessage[messages.GameMessage] | TurnEnded | AgentSaid
+TangramHostEvent: TypeAlias = messages.GameMessage | TurnEnded | AgentSaid
 
 
 class TangramHostSession:
@@ -138,7 +137,7 @@ class TangramHostSession:
             problem = result.error_detail or ""
             return [self._refuse(problem), self.skip(problem)]
         if self.agents_turn:
-            return [SendMessage(PlayFeedback(**self._board()))]
+            return [PlayFeedback(**self._board())]
         self._asked = False
         return [TurnEnded()]
 
@@ -148,9 +147,9 @@ class TangramHostSession:
             self._log("turn", agent=agent, response=response, **({"problem": problem} if problem else {}))
         return result
 
-    def _refuse(self, reason: str) -> SendMessage[messages.GameMessage]:
+    def _refuse(self, reason: str) -> messages.GameMessage:
         self.refused += 1
-        return SendMessage(Error(message=escaped(reason, 200)))
+        return Error(message=escaped(reason, 200))
 
     # Messages to the agent.
 
