@@ -16,6 +16,7 @@ os.environ.setdefault("PARLOUR_COMPILE_FIRST", "1")  # tests of a change-over ha
 from parlour import envs
 
 sys.path.append(str(Path(__file__).parent))  # for browser, cases and three_cards
+sys.path.append(str(Path(__file__).parents[1] / "contrib"))
 
 from browser import chromium
 from cases import CASES

@@ -72,7 +72,6 @@ NAMES_GAMES = {
     "parlour.envs.economics": "games",
     "parlour.wrappers.live.arena.platform_games": "the platform's names of the games",
     "parlour.wrappers.live.arena.results": "the platform's word for the end of an auction",
-    "parlour.wrappers.live.acpc": "the protocol of this game",
     "parlour.wrappers.live.mafia": "the protocol of this game",
     "parlour.wrappers.live.poker": "the protocol of this game",
     "parlour.wrappers.live.tangram": "the protocol of this game",

@@ -23,9 +23,6 @@ from parlour.training.commands.live_table import watch_table
 from parlour.training.commands.lookup import agent
 from parlour.wrappers import Model, PolicyAgent, make_policy
 from parlour.wrappers.agents.prompt import Prompting
-from parlour.wrappers.live.acpc.messages import match_game
-from parlour.wrappers.live.acpc.sessions import AgentSession, HostSession
-from parlour.wrappers.live.acpc.sockets import host_acpc, play_acpc
 from parlour.wrappers.live.arena.agent import ArenaAgent, ArenaDecisions
 from parlour.wrappers.live.arena.host import ArenaHost
 from parlour.wrappers.live.common.agent_turn import Turn
@@ -62,19 +59,6 @@ async def poker():
         other = asyncio.create_task(play(host.url, CALLER))
         yield "poker", "llm", "--api", host.url, "--one-table"
         await other
-
-
-@asynccontextmanager
-async def acpc():
-    """A dealer with another player."""
-    played, ports = match_game(400, 1, 2), asyncio.Queue()
-    dealing = asyncio.create_task(host_acpc(HostSession(played, 1), hands=3, ready=ports.put_nowait))
-    port = await ports.get()
-    caller = PolicyAgent(played, make_policy("call", played))
-    other = asyncio.create_task(play_acpc("127.0.0.1", port, caller, AgentSession(played)))
-    stakes = ("--stack", "400", "--small-blind", "1", "--big-blind", "2")
-    yield "acpc", "llm", "--dealer", f"127.0.0.1:{port}", *stakes
-    await asyncio.gather(dealing, other)
 
 
 @asynccontextmanager
@@ -117,7 +101,7 @@ async def tangram():
     await playing
 
 
-@pytest.mark.parametrize("platform", [poker, acpc, arena, arena_by_polling, tangram], ids=lambda one: one.__name__)
+@pytest.mark.parametrize("platform", [poker, arena, arena_by_polling, tangram], ids=lambda one: one.__name__)
 def test_the_answers_of_a_deployed_model_are_counted_in_status_lines_and_at_the_end(platform, capsys):
     with endpoint.answering(first_legal()) as url, endpoint.in_a_thread(platform()) as deployed:
         model = ("--model", "stub", "--llm-url", url, "--status-every", "0.02", "--prices", "1", "2")

@@ -9,10 +9,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from acpc import AgentSession, HostSession, host_acpc, match_game, play_acpc
 from parlour.training.commands.lookup import agent as named_agent
-from parlour.wrappers.live.acpc.messages import match_game
-from parlour.wrappers.live.acpc.sessions import AgentSession, HostSession
-from parlour.wrappers.live.acpc.sockets import host_acpc, play_acpc
 from parlour.wrappers.live.common.agent_turn import AgentStatistics
 
 SERVER = os.environ.get("PARLOUR_ACPC_SERVER", "")

@@ -90,7 +90,6 @@ def test_every_command_has_help(capsys, name):
         (["evaluate", "call", "--model", "qwen"], "call: --model has no meaning beside it"),
         (["deploy", "poker", "tight", "--api", "http://h", "--model", "x"], "tight: --model has no meaning beside it"),
         (["deploy", "arena", "honest", "--game", "kuhn", "--skin", "2"], "honest: --skin has no meaning beside it"),
-        (["deploy", "acpc", "call", "--llm-url", "http://h"], "call: --llm-url has no meaning beside it"),
         (["deploy", "tangram", "solver", "--prices", "1", "1"], "solver: --prices has no meaning beside it"),
         (["deploy", "mafia", "social", "--model", "x"], "social: --model has no meaning beside it"),
         (["host", "mafia", "--agents", "social", "--model", "x"], "social: --model has no meaning beside it"),
@@ -136,7 +135,7 @@ def test_every_command_has_help(capsys, name):
         (["play"], " (for example: parlour play holdem)"),
         (["table"], " (for example: parlour table holdem --agents zoo:holdem)"),
         (["deploy", "poker"], " (for example: parlour deploy poker first --api http://127.0.0.1:9000)"),
-        (["host"], "name a platform first: acpc, arena, mafia, poker, tangram (for example: parlour host poker "),
+        (["host"], "name a platform first: arena, mafia, poker, tangram (for example: parlour host poker "),
         (["train", "--config", "none.toml"], "there is no config file none.toml"),
     ],
 )
@@ -433,7 +432,7 @@ def test_errors_of_files_are_sentences(capsys, tmp_path, monkeypatch, args, word
 
 def test_every_command_has_a_module_and_every_platform_too():
     packages = {name: platforms_of(name) for name in cli.COMMANDS}
-    assert packages.pop("host") == packages.pop("deploy") == ["acpc", "arena", "mafia", "poker", "tangram"]
+    assert packages.pop("host") == packages.pop("deploy") == ["arena", "mafia", "poker", "tangram"]
     assert not any(packages.values())
     for name in packages:
         module = importlib.import_module(f"parlour.training.commands.{name}")

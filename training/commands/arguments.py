@@ -251,18 +251,6 @@ class SessionArguments:
 
 
 @dataclass(frozen=True, kw_only=True)
-class StakesArguments:
-    """The stakes of a match of the Annual Computer Poker Competition."""
-
-    stack: int = 20_000
-    """Chips of each player at the beginning of every hand."""
-    small_blind: int = 50
-    """Chips of the small blind."""
-    big_blind: int = 100
-    """Chips of the big blind."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class LiveArguments:
     """The program: its configuration, logs and metrics. `docs/leave_it_running.md` describes them."""
 
