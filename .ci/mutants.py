@@ -55,7 +55,7 @@ TESTS = {
     "envs/economics/*": "tests/economics/test_trust.py tests/economics/test_cournot.py "
     "tests/economics/test_two_seats.py tests/economics/test_public_goods.py tests/economics/test_open_games.py "
     "-k 'not revenue_equivalence'",
-    "wrappers/live/poker/read_state.py": "tests/live/test_poker_offers.py",
+    "wrappers/live/poker/table_tracker.py": "tests/live/test_poker_offers.py",
     "wrappers/live/poker/agent_session.py": "tests/live/test_poker_agent_*.py tests/live/test_poker_both_ends.py "
     "tests/live/test_poker_fuzz.py",
     "wrappers/live/poker/host_session.py": "tests/live/test_poker_host_*.py tests/live/test_poker_table_*.py "
@@ -89,7 +89,7 @@ FILES = [
     "envs/small/[klt]*.py",
     "wrappers/live/*/agent_session.py",
     "wrappers/live/*/host_session.py",
-    "wrappers/live/poker/read_state.py",
+    "wrappers/live/poker/table_tracker.py",
 ]
 WARM = "numpy numba gymnasium pettingzoo.utils hypothesis.strategies msgspec aiohttp.web jsonschema shapely"
 
