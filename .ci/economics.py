@@ -3,8 +3,8 @@
     .ci/economics.py FOLDER [GAME ...] [--seed 1]
 
 Each game is trained with its preset (`parlour train GAME`), compared with its equilibrium (`parlour evaluate`) and
-attacked by all its bots and by a learned best response (`parlour exploit`). The runs and results are kept in FOLDER: a
-second call continues where the first one ended.
+attacked by all its bots and by a learned best response (`parlour evaluate exploit`). The runs and results are kept
+in FOLDER: a second call continues where the first one ended.
 """
 
 import argparse
@@ -51,7 +51,7 @@ def results(game: str, folder: Path, seed: int) -> dict[str, Any]:
         kept.write_text(json.dumps(figures))
     if "exploited" not in figures:
         learner = ("--algorithm", "selfplay", "--seed", seed + 200)
-        figures["exploited"] = json.loads(command("exploit", run, "--deals", MATCHES, *learner, "--json"))
+        figures["exploited"] = json.loads(command("evaluate", "exploit", run, "--deals", MATCHES, *learner, "--json"))
         kept.write_text(json.dumps(figures))
     return figures
 

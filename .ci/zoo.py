@@ -25,7 +25,7 @@ from typing import Annotated, Any
 
 import msgspec
 import tomli_w
-import tyro
+from cyclopts import App, CycloptsError, Parameter
 from parlour.envs import Game
 from parlour.envs.core.rng import streams
 from parlour.training.commands.cards import HELD_OUT
@@ -59,8 +59,8 @@ LICENCE = "MIT"
 
 
 def command(
+    which: Annotated[str | None, Parameter(name="NAME")] = None,
     *,
-    which: Annotated[tyro.conf.Positional[str | None], tyro.conf.arg(metavar="[NAME]")] = None,
     take: str | None = None,
     made_by: str = "",
     budget: str = "",
@@ -304,10 +304,10 @@ def _measures(
                 for what, score in scores.items()
                 if isinstance(score, Score)
             ]
-        return f"parlour evaluate {spec} --held-out --deals {deals}", sorted(results, key=lambda one: one.mean)
+        return f"parlour evaluate held-out {spec} --deals {deals}", sorted(results, key=lambda one: one.mean)
     opponents = BatteryArguments(against=against, deals=deals, hands=hands)
     measured = _measured(battery(spec, game, opponents, learned, zoo=False))
-    words = f"parlour exploit {spec} --deals {deals} --hands {hands} --decisions {learned.decisions}"
+    words = f"parlour evaluate exploit {spec} --deals {deals} --hands {hands} --decisions {learned.decisions}"
     words += f" --against {shlex.join(against)}" if against else ""
     return words + (f" --learner {shlex.join(learned.learner)}" if learned.learner else ""), measured
 
@@ -330,8 +330,10 @@ def _measure(name: str, kind: str, score: Score, team: str | None = None) -> Mea
 def main(words: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code: 2 for a mistake, which is explained in a line."""
     try:
-        tyro.cli(command, args=words, config=(tyro.conf.OmitArgPrefixes,))
-    except (ValueError, OSError) as error:
+        app = App("make replace", default_parameter=Parameter(consume_multiple=True), result_action="return_value")
+        app.default(command)
+        app(words, exit_on_error=False, print_error=False)
+    except (ValueError, OSError, CycloptsError) as error:
         print(f".ci/zoo.py: {error}", file=sys.stderr)
         return 2
     return 0

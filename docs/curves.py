@@ -22,7 +22,7 @@ RECORDED = {
     "holdem": (2_000_000, "tight", ""),
     "mafia": (2_000_000, "mixed", ""),
     "werewolf": (400_000, "mixed", ""),
-    "tangram": (400_000, "greedy", "--demonstrations 1000000"),
+    "tangram": (400_000, "greedy", "--set demonstrations=1000000"),
     "ultimatum": (400_000, "equal", ""),
 }
 """The decisions of a run by game, its opponent in the evaluations, and further options."""

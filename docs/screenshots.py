@@ -140,8 +140,8 @@ def results(browser: Any, folder: Path) -> None:
     run("host", "arena", "bargaining,kuhn", "--agents", "fair", "random", "zoo", "--port", "0", "--out", str(made))
     run("play", "holdem", "--agents", "call", "tight", "maniac", "--matches", "12", "--out", str(made / "holdem.html"))
     for player in ("call", "tight"):
-        run("reference", "leduc", player, "--deals", "40", "--out", str(made / "rated"))
-    run("crossplay", "call", "tight", "random", "--game", "leduc", "--ladder", str(made / "ladder.html"))
+        run("evaluate", "reference", "leduc", player, "--deals", "40", "--out", str(made / "rated"))
+    run("evaluate", "crossplay", "call", "tight", "random", "--game", "leduc", "--ladder", str(made / "ladder.html"))
     pages: Sequence[tuple[str, str]] = (
         ("arena", "index.html"), ("replay", "holdem.html"), ("leaderboard", "rated/index.html"),
         ("result", "rated/leduc-tight.html"), ("ladder", "ladder.html"),

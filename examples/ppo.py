@@ -54,7 +54,7 @@ def advantages_per_seat(turn, rewards, dones, values, last_values, gamma, gae_la
         rewards: float32[T, N, seats].
         dones: bool[T, N].
         values: float32[T, N], of the seat that decided.
-        last_values: float32[N, seats], after the last step.
+        last_values: float32[N, seats], after the last step; nan: not known, so a seat's last decision has no advantage.
         gamma: discount factor.
         gae_lambda: lambda of generalised advantage estimation.
     """
@@ -69,7 +69,8 @@ def advantages_per_seat(turn, rewards, dones, values, last_values, gamma, gae_la
         gained += rewards[t]
         seat = rows, turn[t]
         error = gained[seat] + gamma * value[seat] - values[t]
-        advantages[t] = advantage[seat] = error + gamma * gae_lambda * advantage[seat]
+        advantages[t] = error + gamma * gae_lambda * advantage[seat]
+        advantage[seat] = np.nan_to_num(advantages[t])
         value[seat], gained[seat] = values[t], 0
     return advantages
 
@@ -96,12 +97,17 @@ def collect(tables, network, steps):
 
 @torch.no_grad()
 def values_of_seats(tables, network):
-    """Return the value of every seat at the tables as they are, from what each seat sees: float32[N, seats]."""
-    encoder, rows = tables.game.encoders[tables.encoder], np.arange(tables.num_envs)
-    values = np.empty((tables.num_envs, tables.game.seats), np.float32)
-    for seat in range(tables.game.seats):
-        seen = encoder.observations(tables.tables, rows, seats=np.full(tables.num_envs, seat))
-        values[:, seat] = network.critic(network.body(torch.from_numpy(seen))).squeeze(-1).numpy()
+    """Return the values of the seats at the tables as they are, float32[N, seats]; nan: not known.
+
+    The critic learns from decisions alone, so it says nothing about a seat that waits, unless that one loses what the
+    other wins.
+    """
+    seats, rows = tables.game.seats, np.arange(tables.num_envs)
+    own = network.critic(network.body(torch.from_numpy(tables.observations))).squeeze(-1).numpy()
+    values = np.full((len(rows), seats), np.nan, np.float32)
+    if seats == 2 and tables.game.payoffs.zero_sum:
+        values[rows, 1 - tables.turn] = -own
+    values[rows, tables.turn] = own
     return values
 
 
@@ -136,8 +142,9 @@ def train(network, game, settings):
         seen, masks, turn, actions, log_probs, values, rewards, dones = collect(tables, network, settings.steps)
         last_values = values_of_seats(tables, network)
         gains = advantages_per_seat(turn, rewards, dones, values, last_values, settings.gamma, settings.gae_lambda)
-        rows = (seen, masks, actions, log_probs, gains, gains + values)
-        update(network, optimizer, [torch.from_numpy(part).flatten(0, 1) for part in rows], settings)
+        known = ~np.isnan(gains)
+        rows = [part[known] for part in (seen, masks, actions, log_probs, gains, gains + values)]
+        update(network, optimizer, [torch.from_numpy(part) for part in rows], settings)
         if number % max(1, updates // 10) == 0 or number == updates:
             rate = number * size / (time.perf_counter() - begin)
             print(f"{number * size:>10,} steps  {rate:>8,.0f} steps/s", flush=True)

@@ -5,9 +5,9 @@ does not end the hand: the game's safe action plays the rest of it, and each suc
 
 The model begins with random weights, without a download, and first sees what a call looks like: any legal action is
 right. Then one copy takes all updates by GRPO. Another one takes most of them by supervised learning of the
-equilibrium's answers, from a data set of `parlour export`, and the rest by GRPO. Measured exactly, of the model's legal
-calls: the chips per hand that they win from the equilibrium (no play wins more than 0.056), and NashConv, which says
-how much a best response wins beyond what the game is worth.
+equilibrium's answers, from a data set of `parlour evaluate export`, and the rest by GRPO. Measured exactly, of the
+model's legal calls: the chips per hand that they win from the equilibrium (no play wins more than 0.056), and
+NashConv, which says how much a best response wins beyond what the game is worth.
 
 pip install 'parlour[train,trl]'
 python examples/trl_grpo.py
@@ -45,7 +45,7 @@ tool = table().play
 
 
 def exported(folder: Path, decisions: int) -> list[dict]:
-    """Return decisions of the model's seat, as `parlour export` writes them."""
+    """Return decisions of the model's seat, as `parlour evaluate export` writes them."""
     (folder / "prompts.toml").write_text("\n".join(f'{name} = "{text}"' for name, text in TEXTS.items()))
     how = ["--prompts", str(folder / "prompts.toml"), "--state-view", "compact", "--no-legal-actions"]
     cli.main(["export", "kuhn", "--decisions", str(decisions), "--out", str(folder / "kuhn.jsonl"), *how])

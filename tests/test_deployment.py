@@ -9,8 +9,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from parlour.training import cli, configured, parser
-from parlour.training.commands.deploy import poker
+from parlour.training import cli, parser
 from parlour.training.commands.stopping import TRY_AGAIN
 from parlour.wrappers.live.common.activity import Activity
 from parlour.wrappers.live.common.health import STUCK_SECONDS, HealthServer, Heartbeat, serving_health
@@ -67,10 +66,12 @@ def test_a_unit_runs_a_command_and_knows_its_exit_codes(verb):
     assert service["SuccessExitStatus"].split() == ["130", "143"]
 
 
-def test_variables_in_the_files_are_options():
+def test_variables_in_the_files_are_options(capsys):
     text = dockerfile() + "".join(unit.read_text(encoding="utf-8") for unit in UNITS.values())
     named = set(re.findall(r"PARLOUR_([A-Z_]+)=", text)) - {"NAME"}
-    assert named and {name.lower() for name in named} <= configured._kinds(poker.command).keys()
+    assert cli.main(["deploy", "poker", "--help"]) == 0
+    options = set(re.findall(r"--([a-z][\w-]*)", capsys.readouterr().out))
+    assert named and {name.lower().replace("_", "-") for name in named} <= options | {"run"}
 
 
 @pytest.mark.parametrize("service", ["host", "agent", "opponent"])

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from importlib import metadata
 from threading import Timer
 
-from .commands import COMMANDS
-from .parser import HELP, parse, platforms_of
+from .commands import COMMANDS, SUBCOMMANDS
+from .parser import COMPLETION, parse
 from .terminal.streams import prepare_streams
 
 EXAMPLES = """\
@@ -18,7 +18,7 @@ EXAMPLES = """\
   parlour table holdem --agents zoo:holdem
   parlour train holdem --minutes 8 --run first
   parlour evaluate first --against call tight
-  parlour reference leduc call
+  parlour evaluate reference leduc call
   parlour host poker --seats 6 --port 9000
   parlour deploy poker first --api http://127.0.0.1:9000
   parlour host arena bargaining --agents fair conceder boulware
@@ -62,7 +62,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     prepare_streams()
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # small networks are slower with more threads
     args = list(sys.argv[1:] if argv is None else argv)
-    if not args or args[0] in (*HELP, "help"):
+    if not args or args[0] in ("-h", "--help", "help"):
         _front_page()
         return 0
     if args[0] in ("-V", "--version"):
@@ -72,7 +72,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with _said_that_it_starts(name):
             run = parse(args)
-        from .compiling import compiling_notice  # Numba; the command has loaded it by now
+            if {"-h", "--help"} & set(args) or name == COMPLETION:
+                run()
+                return 0
+            from .compiling import compiling_notice  # loads Numba
 
         with compiling_notice():
             run()
@@ -85,7 +88,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (ValueError, OSError, ImportError, MemoryError) as error:
         if os.environ.get("PARLOUR_TRACEBACK"):
             raise
-        lacking = isinstance(error, ValueError) and len(args) <= 1 + bool(platforms_of(name))
+        lacking = isinstance(error, ValueError) and not [
+            one for one in args[1:] if one not in SUBCOMMANDS.get(name, ())
+        ]
         return _complain(name, _sentence(error) + (_example(args) if lacking else ""), MISTAKE)
     except SystemExit as end:
         if isinstance(end.code, str):
@@ -146,7 +151,7 @@ def _front_page() -> None:
         table.add_row(f"  [bold cyan]{name}[/]", summary)
     console.print(table)
     console.print(f"\n[bold]For example:[/]\n{EXAMPLES}")
-    console.print("\nTab completion: parlour --tyro-print-completion bash (zsh, fish)", markup=False)
+    console.print(f"\nTab completion: parlour {COMPLETION} bash (zsh, fish)", markup=False)
 
 
 if __name__ == "__main__":

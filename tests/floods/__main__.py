@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated
 
 import aiohttp
-import tyro
+from cyclopts import App, Parameter
 
 from . import players
 from .floods import FLOODS
@@ -116,7 +116,7 @@ async def table(seconds, kinds):
 
 
 def run(
-    seconds: float = 10.0, floods: Annotated[tuple[str, ...], tyro.conf.arg(metavar="FLOOD")] = tuple(FLOODS)
+    seconds: float = 10.0, floods: Annotated[tuple[str, ...], Parameter(consume_multiple=True)] = tuple(FLOODS)
 ) -> int:
     """Flood hosts and a bare aiohttp server, and compare what their honest players keep of their speed.
 
@@ -130,4 +130,6 @@ def run(
 
 
 if __name__ == "__main__":
-    sys.exit(tyro.cli(run))
+    app = App("make floods", result_action="return_value")
+    app.default(run)
+    sys.exit(app())

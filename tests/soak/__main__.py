@@ -8,8 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-import tyro
+from cyclopts import App, Parameter
 from parlour.training.commands.stopping import until_done
+from parlour.training.parser import one_by_one
 
 from .poker import PokerSoak, PokerSoakSettings
 from .report import text
@@ -21,7 +22,7 @@ def run(
     settings: SoakSettings,
     *,
     faults: float = 1.0,
-    json_file: Annotated[Path | None, tyro.conf.arg(name="json")] = None,
+    json_file: Annotated[Path | None, Parameter(name="--json")] = None,
 ) -> int:
     """Play for hours, with faults between a host and its agents, and check what is claimed of both.
 
@@ -46,7 +47,9 @@ def run(
 
 def main(args: Sequence[str] | None = None) -> int:
     """Return the exit code: 1 for a broken claim, 2 for a wrong argument."""
-    return tyro.cli(run, args=args, prog="make soak", config=(tyro.conf.OmitArgPrefixes,))
+    app = App("make soak", result_action="return_value")
+    app.default(one_by_one(run))
+    return app(args)
 
 
 if __name__ == "__main__":

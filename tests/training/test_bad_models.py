@@ -107,6 +107,7 @@ def test_reference(bad, capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(reference, "load_pool", lambda *arguments: few)
     code, out, said = run(
         capsys,
+        "evaluate",
         "reference",
         "kuhn",
         "--deals",
@@ -131,7 +132,7 @@ def test_exploit(bad, capsys, tmp_path):
     model, fault = bad
     answers = tmp_path / "answers.jsonl"
     code, out, said = run(
-        capsys, "exploit", "llm", "--game", "kuhn", "--samples", "1", "--answers", str(answers), "--json", *model
+        capsys, "evaluate", "exploit-model", "kuhn", "--samples", "1", "--answers", str(answers), "--json", *model
     )
     if ends_early(fault):
         assert code == TRY_AGAIN and "0 of 12 information sets are measured" in said
@@ -171,7 +172,7 @@ def test_a_match_of_an_arena(bad, capsys):
 
 
 def test_a_good_model_is_evaluated_and_what_was_played_counts_after_ctrl_c(capsys, monkeypatch):
-    arguments = ("evaluate", "llm", "--game", "leduc", "--against", "call", "tight", "--json", "--prices", "1", "2")
+    arguments = ("evaluate", "model", "leduc", "--against", "call", "tight", "--json", "--prices", "1", "2")
     with endpoint.answering(saying(CALL)) as url:
         model = ("--model", "stub", "--llm-url", url)
         code, out, said = run(capsys, *arguments, "--deals", "4", *model)
@@ -199,14 +200,13 @@ def test_a_good_model_is_evaluated_and_what_was_played_counts_after_ctrl_c(capsy
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--model", "stub"], "name the game of the model with --game"),
-        (["--game", "kuhn"], "llm needs --model NAME"),
-        (["--game", "kuhn", "--model", "stub", "--deals", "1"], "deals=1"),
-        (["--game", "kuhn", "--model", "stub", "--parallel", "0"], "parallel=0"),  # it would wait for ever
-        (["--game", "kuhn", "--model", "stub", "--best-response"], "llm: --best-response has no meaning beside it"),
-        (["--game", "kuhn", "--model", "stub", "--mute"], "llm: --mute has no meaning beside it"),
+        (["--model", "stub"], "GAME"),
+        (["kuhn"], "llm needs --model NAME"),
+        (["kuhn", "--model", "stub", "--deals", "1"], "deals=1"),
+        (["kuhn", "--model", "stub", "--parallel", "0"], "parallel=0"),  # it would wait for ever
+        (["kuhn", "--model", "stub", "--mute"], "unknown option: --mute"),
     ],
 )
 def test_mistakes_of_an_evaluation_are_sentences(arguments, sentence, capsys):
-    code, _, said = run(capsys, "evaluate", "llm", *arguments)
+    code, _, said = run(capsys, "evaluate", "model", *arguments)
     assert code == 2 and sentence in said

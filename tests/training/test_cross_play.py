@@ -76,7 +76,7 @@ def test_newcomers_have_their_seats_in_every_match(count, share):
 
 
 def test_the_command_prints_a_matrix_and_json(capsys):
-    args = ["crossplay", "random", "call", "--game", "holdem", "--seats", "2", "--deals", "30"]
+    args = ["evaluate", "crossplay", "random", "call", "--game", "holdem", "--seats", "2", "--deals", "30"]
     assert cli.main(args) == 0
     assert "worst:" in capsys.readouterr().out
     assert cli.main([*args, "--json"]) == 0
@@ -94,18 +94,23 @@ def test_the_command_explains_what_is_wrong(capsys):
         (["random", "call", "--game", "holdem", "--mute"], "has no action index that is a statement"),
         (["mixed", "loyal", "--game", "mafia", "--mute", "--scramble"], "choose one"),
     ):
-        assert cli.main(["crossplay", *args]) == cli.MISTAKE
+        assert cli.main(["evaluate", "crossplay", *args]) == cli.MISTAKE
         assert message in capsys.readouterr().err
 
 
 def test_teams_and_evaluate_take_mixed_teams_and_ablations(capsys):
-    args = ["evaluate", "--game", "mafia", "--seats", "5", "--deals", "20", "--json", "--teams"]
-    assert cli.main([*args, "town=loyal+random", "town=loyal+random:1", "--mute", "mafia", "--scramble", "town"]) == 0
+    args = ["evaluate", "teams", "mafia", "--seats", "5", "--deals", "20", "--json"]
+    assert (
+        cli.main(
+            [*args[:3], "town=loyal+random", "town=loyal+random:1", *args[3:], "--mute", "mafia", "--scramble", "town"]
+        )
+        == 0
+    )
     found = json.loads(capsys.readouterr().out)
     assert [row["policies"]["town"] for row in found] == ["loyal+random", "loyal+random:1"]
-    assert cli.main([*args, "town=loyal+random:x"]) == cli.MISTAKE
+    assert cli.main([*args[:3], "town=loyal+random:x"]) == cli.MISTAKE
     assert "number of seats of random" in capsys.readouterr().err
-    assert cli.main([*args, "town=loyal", "--mute", "twon"]) == cli.MISTAKE
+    assert cli.main([*args[:3], "town=loyal", "--mute", "twon"]) == cli.MISTAKE
     assert "did you mean 'town'" in capsys.readouterr().err
     ablated = ["evaluate", "mixed", "--game", "mafia", "--seats", "5", "--against", "loyal", "--deals", "2", "--mute"]
     assert cli.main(ablated) == 0

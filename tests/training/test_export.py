@@ -1,4 +1,4 @@
-"""`parlour export`: decisions as conversations, with values of all legal actions."""
+"""`parlour evaluate export`: decisions as conversations, with values of all legal actions."""
 
 import json
 from hashlib import sha256
@@ -88,7 +88,7 @@ def test_rollouts_of_a_seat_that_explores_are_the_exact_values_on_average(kuhn):
 
 def exported(tmp_path, capsys, *arguments, code=0):
     out = tmp_path / "data.jsonl"
-    result = run(capsys, "export", *arguments, "--out", str(out))
+    result = run(capsys, "evaluate", "export", *arguments, "--out", str(out))
     assert result[0] == code, result[2]
     return out.read_bytes() if code == 0 else result[2]
 

@@ -40,16 +40,16 @@ def test_the_sets_are_held_out():
 
 
 def test_the_command(capsys):
-    assert cli.main(["evaluate", "greedy", "--held-out", "--against", "random", "--deals", "4", "--json"]) == 0
+    assert cli.main(["evaluate", "held-out", "greedy", "--against", "random", "--deals", "4", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert [(one["set"], one["policy"]) for one in found] == [
         (name, policy) for name in SETS for policy in ("greedy", "random")
     ]
     assert all(0 <= one["iou"]["mean"] <= 1 for one in found)
-    assert cli.main(["evaluate", "greedy", "--held-out", "--deals", "4", "--against"]) == 0
+    assert cli.main(["evaluate", "held-out", "greedy", "--deals", "4", "--against"]) == 0
     assert "held-out" in capsys.readouterr().out
-    assert cli.main(["evaluate", "greedy", "--held-out", "--deals", "1"]) == cli.MISTAKE
-    assert cli.main(["evaluate", "greedily", "--held-out"]) == cli.MISTAKE
+    assert cli.main(["evaluate", "held-out", "greedy", "--deals", "1"]) == cli.MISTAKE
+    assert cli.main(["evaluate", "held-out", "greedily"]) == cli.MISTAKE
 
 
 def test_a_run_of_another_game_builds_no_figures(tmp_path, capsys):
@@ -58,5 +58,5 @@ def test_a_run_of_another_game_builds_no_figures(tmp_path, capsys):
     MlpPolicy([(np.zeros((game.layout.size, game.num_actions)), np.zeros(game.num_actions))], "Tanh").save(
         tmp_path / "policy.npz"
     )
-    assert cli.main(["evaluate", str(tmp_path), "--held-out"]) == cli.MISTAKE
+    assert cli.main(["evaluate", "held-out", str(tmp_path)]) == cli.MISTAKE
     assert "plays auction" in capsys.readouterr().err

@@ -80,7 +80,7 @@ def test_the_page_escapes_names():
 
 def test_the_command_writes_a_page_with_ratings_and_games(capsys, tmp_path):
     out = tmp_path / "pages" / "ladder.html"
-    args = ["crossplay", "honest", "maniac", "random", "--game", "kuhn", "--deals", "40", "--samples", "2"]
+    args = ["evaluate", "crossplay", "honest", "maniac", "random", "--game", "kuhn", "--deals", "40", "--samples", "2"]
     assert cli.main([*args, "--ladder", str(out), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)["ladder"]
     assert {row["name"] for row in found["standings"]} == {"honest", "maniac", "random"}
@@ -96,7 +96,10 @@ def test_the_command_writes_a_page_with_ratings_and_games(capsys, tmp_path):
 
 def test_the_command_explains_what_is_wrong(capsys):
     for more, message in (([], "at least two"), (["maniac", "--ladder", "x.pdf"], "ends in .html")):
-        assert cli.main(["crossplay", "honest", *more, "--game", "kuhn"]) == cli.MISTAKE
+        assert cli.main(["evaluate", "crossplay", "honest", *more, "--game", "kuhn"]) == cli.MISTAKE
         assert message in capsys.readouterr().err
-    assert cli.main(["crossplay", "greedy", "random", "--game", "tangram", "--ladder", "x.html"]) == cli.MISTAKE
+    assert (
+        cli.main(["evaluate", "crossplay", "greedy", "random", "--game", "tangram", "--ladder", "x.html"])
+        == cli.MISTAKE
+    )
     assert "nobody wins from another" in capsys.readouterr().err

@@ -8,7 +8,7 @@ from parlour.training.algorithms.selfplay import Learner
 from parlour.training.evaluation.exact import flat_tree, nash_conv
 from parlour.training.learning import mirror_descent
 from parlour.training.learning.advantages import action_returns
-from parlour.training.learning.mirror_descent import Memory, distinct, summed
+from parlour.training.learning.mirror_descent import MeanPolicies, distinct, summed
 from parlour.training.learning.schedules import Schedule
 from parlour.training.learning.selfplay_settings import SelfPlayConfig
 
@@ -119,16 +119,16 @@ def test_distinct_rows_and_sums():
     np.testing.assert_array_equal(found[which[1]], [0, 2])
 
 
-def test_the_memory_keeps_means_and_draws_equally_when_it_is_full(monkeypatch):
-    monkeypatch.setattr(mirror_descent, "MEMORY", 50)
-    memory = Memory(1, 2, np.random.default_rng(0))
+def test_means_are_kept_of_observations_drawn_equally_when_they_are_full(monkeypatch):
+    monkeypatch.setattr(mirror_descent, "MOST", 50)
+    memory = MeanPolicies(1, 2, np.random.default_rng(0))
     rows = np.arange(1_000, dtype=np.float32)[:, None]
     memory.add(rows[:10], np.full((10, 2), 0.5))
     memory.add(rows[:10], np.tile([3.0, 1.0], (10, 1)))
     np.testing.assert_array_equal(memory.sums[:10], np.tile([3.5, 1.5], (10, 1)))
     kept = []
     for seed in range(200):
-        memory = Memory(1, 2, np.random.default_rng(seed))
+        memory = MeanPolicies(1, 2, np.random.default_rng(seed))
         memory.add(rows, np.ones((1_000, 2)))
         assert len(memory) == 50
         kept.append(memory.observations[:50, 0])

@@ -146,9 +146,9 @@ def test_a_killed_learner_resumes(cluster, tmp_path, monkeypatch):
         "--engine",
         "ray",
     ]
-    command += ["--actors", "2", "--n-envs", "32", "--n-steps", "8", "--net-arch", "16"]
-    command += ["--batch-size", "256", "--checkpoint-every", "1000"]
-    command += ["--run", str(tmp_path / "one"), "--opponent-tables", "0.5"]
+    command += ["--n-envs", "32", "--set", "actors=2", "n_steps=8", "net_arch=[16]"]
+    command += ["batch_size=256", "opponent_tables=0.5", "--checkpoint-every", "1000"]
+    command += ["--run", str(tmp_path / "one")]
     monkeypatch.setenv("RAY_ADDRESS", cluster.address)
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -187,7 +187,7 @@ def test_cells_in_a_cluster_are_those_of_this_machine(cluster, capsys):
     kuhn = ["random", "equilibrium", "maniac", "--game", "kuhn", "--deals", "50", "--json"]
     printed = []
     for more in ([], ["--ray", cluster.address]):
-        assert cli.main(["crossplay", *kuhn, *more]) == 0
+        assert cli.main(["evaluate", "crossplay", *kuhn, *more]) == 0
         printed.append(capsys.readouterr().out)
     assert printed[0] == printed[1]
 

@@ -175,7 +175,9 @@ def test_games_are_counted_where_they_were_played_and_few_deals_have_no_interval
         *(one["rating"] for one in few["roles"].values()),
     ]
     assert {(one["low"], one["high"]) for one in figures} == {(None, None)} and paired(few, result) is None
-    code, out, said = run(capsys, "reference", "leduc", "call", "--deals", "9", "--out", str(tmp_path / "few"))
+    code, out, said = run(
+        capsys, "evaluate", "reference", "leduc", "call", "--deals", "9", "--out", str(tmp_path / "few")
+    )
     assert code == 0 and f"{few['rating']['mean']:.1f}" in out and "[" not in out.partition("written")[0]
     more = f"no intervals: they need {FEWEST} deals; the same command with --deals {FEWEST} goes on"
     assert more in " ".join(out.split())
@@ -191,7 +193,7 @@ def test_games_are_counted_where_they_were_played_and_few_deals_have_no_interval
 
 @pytest.mark.parametrize(("player", "undecided"), [("random", True), ("tight", False)])
 def test_a_rating_that_may_be_that_of_random_play_says_so(tmp_path, capsys, player, undecided):
-    code, out, said = run(capsys, "reference", "leduc", player, "--deals", "40", "--out", str(tmp_path))
+    code, out, said = run(capsys, "evaluate", "reference", "leduc", player, "--deals", "40", "--out", str(tmp_path))
     assert code == 0, said
     assert ("these deals do not tell the player from random play" in " ".join(out.split())) == undecided
 
@@ -315,7 +317,7 @@ def test_the_interval_of_the_skill_is_that_of_the_rating_where_hardly_a_game_is_
 
 def test_a_checkpoint_may_be_the_best_member_and_plays_the_sample_games(tmp_path, capsys):
     assert load_pool("trust").best.startswith("after ")
-    code, _, said = run(capsys, "reference", "trust", "equal", "--deals", "2", "--out", str(tmp_path))
+    code, _, said = run(capsys, "evaluate", "reference", "trust", "equal", "--deals", "2", "--out", str(tmp_path))
     assert code == 0, said
     samples = json.loads((tmp_path / "trust-equal.json").read_text())["samples"]
     assert load_pool("trust").best in json.dumps(samples)
@@ -329,9 +331,9 @@ def test_mistakes_are_sentences(tmp_path, capsys):
     assert "no bot, run or policy file" in rated(tmp_path, capsys, "leduc", "caller", code=2)
     assert rated(tmp_path, capsys, "leduc", "call", "--deals", "60", "--minutes", "1e-9")["deals"] == 50
     missing = tmp_path / "nowhere"
-    assert run(capsys, "reference", "--out", str(missing))[::2] == (
+    assert run(capsys, "evaluate", "reference", "--out", str(missing))[::2] == (
         2,
-        f"parlour reference: there is no folder {missing} with results: name a game and a player to rate\n",
+        f"parlour evaluate reference: there is no folder {missing} with results: name a game and a player to rate\n",
     )
 
 

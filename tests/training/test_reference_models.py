@@ -125,8 +125,8 @@ def test_numbers_of_calls_survive_their_row():
 def test_the_leaderboard_has_ratings_differences_and_replays(tmp_path, capsys):
     for player, name in (("call", "a <b>caller</b>"), ("tight", "tight")):
         arguments = ("leduc", player, "--deals", "40", "--name", name, "--out", str(tmp_path))
-        assert run(capsys, "reference", *arguments)[0] == 0
-    code, out, _ = run(capsys, "reference", "--out", str(tmp_path))
+        assert run(capsys, "evaluate", "reference", *arguments)[0] == 0
+    code, out, _ = run(capsys, "evaluate", "reference", "--out", str(tmp_path))
     index = (tmp_path / "index.html").read_text("utf-8")
     assert code == 0 and str(tmp_path / "index.html") in out.replace("\n", "")
     assert index.index(">tight</a>") < index.index("a &lt;b&gt;caller&lt;/b&gt;</a>") and "<b>caller" not in index
@@ -143,7 +143,7 @@ def test_an_exploitability_stands_beside_the_same_model_with_the_same_settings(t
     for number, other in enumerate(({"temperature": 0.0}, {"skin": 3}, {"options": {}}, {"model": "mine"}, {})):
         text = json.dumps({**measured, **other, "nash_conv": 4.0, "wins": 1.5 + number})
         (tmp_path / f"exploit-{number}.json").write_text(text)
-    assert run(capsys, "reference", "--out", str(tmp_path))[0] == 0
+    assert run(capsys, "evaluate", "reference", "--out", str(tmp_path))[0] == 0
     pages = {name: (tmp_path / f"leduc-{name}.html").read_text("utf-8") for name in ("mine", "stub")}
     assert "Exploitability: 5.5000" in pages["mine"] and "Exploitability" not in pages["stub"]
 
@@ -167,8 +167,8 @@ def test_broken_and_foreign_files_are_left_out_and_named(tmp_path, capsys):
     (tmp_path / "members.json").write_text(
         json.dumps({**good, "members": {f"{name}!": one for name, one in good["members"].items()}})
     )
-    code, _, said = run(capsys, "reference", "--out", str(tmp_path))
+    code, _, said = run(capsys, "evaluate", "reference", "--out", str(tmp_path))
     lines = [line for line in said.splitlines() if line]
-    named = {line.removeprefix("parlour reference: ").partition(".json is left out: ")[0] for line in lines}
+    named = {line.removeprefix("parlour evaluate reference: ").partition(".json is left out: ")[0] for line in lines}
     assert code == 0 and named == {*foreign, "broken", "deep"}
     assert ">honest</a>" in (tmp_path / "index.html").read_text("utf-8")

@@ -68,8 +68,8 @@ def test_a_table_names_what_ranks_and_explains_its_columns_alone():
 def pages(tmp_path_factory):
     """Every kind of page: the file by its name."""
     folder = tmp_path_factory.mktemp("pages")
-    rated = ("reference", "leduc", "--deals", "12", "--out", str(folder / "rated"))
-    matrix = ("crossplay", "equilibrium", "random", "--game", "kuhn", "--deals", "50", "--samples", "1")
+    rated = ("evaluate", "reference", "leduc", "--deals", "12", "--out", str(folder / "rated"))
+    matrix = ("evaluate", "crossplay", "equilibrium", "random", "--game", "kuhn", "--deals", "50", "--samples", "1")
     played(folder / "log", envs.game("holdem", seats=6), matches=2)
     arena = (*ARENA, "--port", "0", "--seed", "1", "--out", str(folder))
     # Its event loop needs a process without that of the browser.

@@ -190,8 +190,8 @@ class Learner(maskable_ppo.Learner):
     )
     monkeypatch.setattr(algorithms, "__path__", [*algorithms.__path__, str(tmp_path)])
     assert algorithms.names() == ["maskable_ppo", "patient", "selfplay"]
-    settings = ["--options", "stacks=20", "--n-envs", "8", "--n-steps", "16", "--batch-size", "64"]
-    args = ["train", "holdem", "--algorithm", "patient", "--patience", "5", "--total-timesteps", "128", *settings]
+    settings = ["--options", "stacks=20", "--n-envs", "8", "--set", "n_steps=16", "batch_size=64"]
+    args = ["train", "holdem", "--algorithm", "patient", "--total-timesteps", "128", *settings, "patience=5"]
     assert cli.main([*args, "--run", str(tmp_path / "runs" / "slow")]) == 0
     config = load_config(tmp_path / "runs" / "slow" / "config.toml")
     assert (config.algorithm, config.patience) == ("patient", 5)

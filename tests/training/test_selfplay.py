@@ -37,6 +37,9 @@ TINY = {
 }
 
 
+MIRROR = {"update": "mirror_descent", "action_values": True, "kl_coef": Schedule(3.5)}
+
+
 class Monitor:
     """Keeps a budget of rollouts and the metrics."""
 
@@ -108,7 +111,7 @@ def slow_advantages(turn, acts, rewards, dones, values, last, gamma, lam):
             begun = 0.0
             for k in range(len(steps_of) - 1, -1, -1):
                 error, follows = errors[k]
-                begun = error + (gamma * lam * begun if follows else 0.0)
+                begun = error + (gamma * lam * begun if follows and not np.isnan(begun) else 0.0)
                 out[steps_of[k][0], table] = begun
     return out
 
@@ -122,11 +125,38 @@ def test_advantages_are_those_of_the_definition(seed):
     acts, dones = random.random((steps, tables)) < 0.8, random.random((steps, tables)) < 0.3
     rewards = random.normal(size=(steps, tables, seats)).astype(np.float32)
     values, last = random.normal(size=(steps, tables)).astype(np.float32), random.normal(size=(tables, seats))
+    last[random.random(last.shape) < 0.3] = np.nan  # not known
     gamma, lam = random.choice([1.0, 0.9]), random.choice([1.0, 0.95, 0.0])
     out = np.zeros((steps, tables), np.float32)
     seat_advantages(turn, acts, rewards, dones, values, last.astype(np.float32), gamma, lam, out)
     expected = slow_advantages(turn, acts, rewards, dones, values, last, gamma, lam)
     np.testing.assert_allclose(out[acts], expected[acts], atol=1e-4)
+
+
+@pytest.mark.parametrize(("name", "settings"), [("bargaining", {}), ("trust", {}), ("trust", MIRROR)])
+def test_a_seat_that_waits_is_not_valued_by_a_critic_that_never_saw_it(name, settings):
+    learner, _ = make(name, n_steps=3, **settings)
+    learner.engine.begin()
+    (batch,) = learner.engine.rollout(0, learner._weights())
+    collector = learner.engine.collectors[0]
+    turn, dones = collector._turn, collector._dones
+    left_out = set(range(turn.size)) - set(batch.rows.tolist())
+    waiting = {
+        step * 64 + table
+        for table in range(64)
+        for step in range(3)
+        if not dones[step:, table].any()
+        and turn[step, table] not in turn[step + 1 :, table]
+        and turn[step, table] != collector.tables.tables.turn[table]
+    }
+    assert left_out == waiting and waiting
+    assert all(np.isfinite(batch.arrays[key][batch.rows]).all() for key in ("advantages", "returns"))
+
+
+@pytest.mark.parametrize("settings", [{"exploration": 0.2}, {"engine": "ray"}])
+def test_mirror_descent_is_refused_where_it_would_be_wrong(settings):
+    with pytest.raises(ValueError, match=r"exploration=0\.2: need 0 in auction-v0|needs engine='local' or 'process'"):
+        make("auction", **MIRROR, **settings)
 
 
 def after_one_step(name):
@@ -488,7 +518,7 @@ def test_a_wrong_setting_is_named(settings, message):
 
 
 def test_the_command_trains_resumes_and_the_policy_plays(tmp_path, capsys):
-    sizes = ["--n-envs", "32", "--n-steps", "8", "--batch-size", "128", "--net-arch", "16"]
+    sizes = ["--n-envs", "32", "--set", "n_steps=8", "batch_size=128", "net_arch=[16]"]
     args = ["train", "holdem", "--algorithm", "selfplay", *sizes, "--options", "stacks=20"]
     runs = ["--run", str(tmp_path / "one")]
     assert cli.main([*args, *runs, "--total-timesteps", "512", "--checkpoint-every", "256"]) == 0

@@ -99,7 +99,7 @@ def test_the_tables_are_legible_on_80_columns():
 
 
 def test_the_command_prints_every_combination(capsys):
-    args = ["--game", "mafia", "--teams", "mafia=loyal", "mafia=random", "--seats", "5", "7", "--deals", "40"]
+    args = ["teams", "mafia", "mafia=loyal", "mafia=random", "--seats", "5", "7", "--deals", "40"]
     assert cli.main(["evaluate", *args, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert [(one["seats"], one["policies"]) for one in found] == [
@@ -108,16 +108,11 @@ def test_the_command_prints_every_combination(capsys):
     assert all(one["wins"]["mafia"]["matches"] == 40 for one in found)
     assert cli.main(["evaluate", *args]) == 0
     assert "wins by team" in capsys.readouterr().out
-    assert cli.main(["evaluate", "--game", "mafia", "--teams", "--deals", "0"]) == cli.MISTAKE
+    assert cli.main(["evaluate", "teams", "mafia", "--deals", "0"]) == cli.MISTAKE
 
 
 def test_no_table_is_empty(capsys):
-    assert (
-        cli.main(
-            ["evaluate", "--game", "mafia", "--teams", "mafia=mixed", "town=mixed", "--seats", "5", "--deals", "20"]
-        )
-        == 0
-    )
+    assert cli.main(["evaluate", "teams", "mafia", "mafia=mixed", "town=mixed", "--seats", "5", "--deals", "20"]) == 0
     out = capsys.readouterr().out
     assert "how they play" in out
     assert "compared with the first policy" not in out
@@ -135,12 +130,12 @@ def test_no_table_is_empty(capsys):
     ],
 )
 def test_seats_that_a_team_does_not_have_and_missing_names_are_refused(policies, message, capsys):
-    assert cli.main(["evaluate", "--game", "mafia", "--deals", "5", "--teams", policies]) == cli.MISTAKE
+    assert cli.main(["evaluate", "teams", "mafia", policies, "--deals", "5"]) == cli.MISTAKE
     assert message in capsys.readouterr().err
 
 
 def test_half_of_a_team_needs_two_seats(capsys):
-    args = ["evaluate", "--game", "mafia", "--seats", "5", "--deals", "5", "--teams", "mafia=mixed+loyal"]
+    args = ["evaluate", "teams", "mafia", "mafia=mixed+loyal", "--seats", "5", "--deals", "5"]
     assert cli.main(args) == cli.MISTAKE
     assert (
         "half of the seats; at 5 seats mafia has 1, of which two policies cannot share one" in capsys.readouterr().err
@@ -149,6 +144,6 @@ def test_half_of_a_team_needs_two_seats(capsys):
 
 def test_a_mistake_at_a_later_number_of_seats_is_an_error_before_any_play(monkeypatch, capsys):
     monkeypatch.setattr("parlour.training.commands.teams.play_teams", lambda *_args, **_options: pytest.fail("played"))
-    args = ["evaluate", "--game", "mafia", "--teams", "town=mixed+loyal:5", "--seats", "10", "5"]
+    args = ["evaluate", "teams", "mafia", "town=mixed+loyal:5", "--seats", "10", "5"]
     assert cli.main(args) == cli.MISTAKE
     assert "at 5 seats town has" in capsys.readouterr().err

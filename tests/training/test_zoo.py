@@ -178,7 +178,7 @@ def test_taking_a_policy_writes_small_weights_and_a_measured_card(tmp_path, caps
     assert taken.critic == []
     assert np.allclose(taken.layers[0][0], layers[0][0], atol=2e-3)
     told = (tmp_path / "kuhn.toml").read_text("utf-8")
-    assert 'measured_by = "parlour exploit zoo:kuhn --deals 50 --hands 500 --decisions 0"' in told
+    assert 'measured_by = "parlour evaluate exploit zoo:kuhn --deals 50 --hands 500 --decisions 0"' in told
     assert 'kind = "exact"' in told
     assert "seed = 4\n" in told
 
@@ -196,7 +196,7 @@ def test_a_policy_for_another_number_of_seats_is_added_beside_the_first(tmp_path
         shutil.copy(file, tmp_path / "zoo")
     assert tool(words) == 0
     assert zoo.names(tmp_path / "zoo") == ["cournot", "cournot-3"]
-    assert "parlour exploit zoo:cournot-3 " in zoo.card("cournot-3", tmp_path / "zoo").measured_by
+    assert "parlour evaluate exploit zoo:cournot-3 " in zoo.card("cournot-3", tmp_path / "zoo").measured_by
 
 
 def test_a_policy_gets_a_name_of_its_own(tmp_path, capsys, tool):
@@ -206,7 +206,7 @@ def test_a_policy_gets_a_name_of_its_own(tmp_path, capsys, tool):
     assert "a policy of kuhn is called kuhn, or kuhn- and a word" in capsys.readouterr().err
     assert tool(["kuhn-word", *words]) == 0
     assert zoo.names(tmp_path) == ["kuhn-word"]
-    assert "parlour exploit zoo:kuhn-word " in zoo.card("kuhn-word", tmp_path).measured_by
+    assert "parlour evaluate exploit zoo:kuhn-word " in zoo.card("kuhn-word", tmp_path).measured_by
 
 
 def test_a_card_repeats_the_settings_of_its_learned_response(tmp_path, tool):

@@ -81,9 +81,9 @@ def test_a_policy_that_cannot_play_is_refused_with_one_sentence_everywhere(tmp_p
         ["host", "mafia", "--agents", ten, "mixed", "--players", "12", "--port", "0"],
         ["deploy", "mafia", ten, "--players", "12", "--port", "0"],
         ["evaluate", ten, "--seats", "12"],
-        ["exploit", ten, "--seats", "12"],
-        ["crossplay", ten, "mixed", "--seats", "12"],
-        ["evaluate", "--game", "mafia", "--teams", f"town={ten}", "--seats", "12"],
+        ["evaluate", "exploit", ten, "--seats", "12"],
+        ["evaluate", "crossplay", ten, "mixed", "--seats", "12"],
+        ["evaluate", "teams", "mafia", f"town={ten}", "--seats", "12"],
     ):
         assert cli.main(words) == cli.MISTAKE, words
         assert "12 players; this game was made for 10 at most" in " ".join(capsys.readouterr().err.split()), words
@@ -93,7 +93,7 @@ def test_a_policy_elsewhere_is_evaluated_beside_theory_and_has_no_exact_best_res
     table = ["zoo:auction", "--seats", "3", "--deals", "4"]
     assert cli.main(["evaluate", *table, "--against", "random"]) == 0
     assert "beside theory" in capsys.readouterr().out
-    assert cli.main(["evaluate", *table, "--best-response"]) == cli.MISTAKE
+    assert cli.main(["evaluate", "exploit", *table, "--decisions", "0"]) == 0
     assert "plays on observations at the seats of its training" in " ".join(capsys.readouterr().err.split())
 
 

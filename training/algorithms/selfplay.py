@@ -24,7 +24,7 @@ from ...wrappers.policies.base import draw
 from ...wrappers.policies.mlp import MlpPolicy
 from ...wrappers.policies.trained_for import TrainedFor
 from ..learning.batch import RolloutBatch, shuffled
-from ..learning.collector import critic_encoder, make_networks
+from ..learning.collector import critic_encoder, make_networks, only_two_compete
 from ..learning.demonstrations import Demonstrations
 from ..learning.engines import find
 from ..learning.engines.base import Engine
@@ -56,6 +56,11 @@ class Learner:
     Config: ClassVar[type[TrainConfig]] = SelfPlayConfig
 
     def __init__(self, config: SelfPlayConfig, game: Game, league: League) -> None:
+        if config.exploration and not only_two_compete(game):
+            raise ValueError(
+                f"exploration={config.exploration}: need 0 in {game.id}, where a seat's returns would keep the random "
+                "actions of the others: they are weighed out only where one of two seats wins what the other loses"
+            )
         self.config = config
         self.game = game
         self.engine = find(config.engine)(config, game, league.pool())

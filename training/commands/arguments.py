@@ -1,55 +1,53 @@
 """Arguments that several commands share.
 
-A command has these dataclasses as parameters; tyro shows their fields as options of the command.
+A command has these dataclasses as parameters; their fields are options of the command. What takes long to import is
+imported where it is used: the help of a command loads no game.
 """
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import KW_ONLY, dataclass, fields, replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import msgspec
-import tyro
+from cyclopts import Parameter
 
-from ...wrappers.agents.language_model import Model, without_secrets
-from ...wrappers.agents.prompt import Prompting, StateView, load_prompts
+from ...wrappers.agents import StateView
 from ...wrappers.logs.program_log import Format, Level
 from ..parallel.tasks import Workers
 
 if TYPE_CHECKING:
+    from ...wrappers.agents.language_model import Model
+    from ...wrappers.agents.prompt import Prompting
     from ...wrappers.live.common.server import ServerSettings
 
 LLM = "llm"
 """The name of the language model among agents."""
 GameName = Annotated[
-    tyro.conf.Positional[str],
-    tyro.conf.arg(
-        metavar="GAME",
+    str,
+    Parameter(
+        name="GAME",
         help="The game by name, such as holdem (see `parlour list games`); or module:function of your own.",
     ),
 ]
 PolicyName = Annotated[
-    tyro.conf.Positional[str],
-    tyro.conf.arg(
-        metavar="RUN", help="A run folder or its name below runs/, a saved policy (.npz, .zip), or the name of a bot."
+    str,
+    Parameter(
+        name="RUN", help="A run folder or its name below runs/, a saved policy (.npz, .zip), or the name of a bot."
     ),
 ]
 PlayerName = Annotated[
-    tyro.conf.Positional[str],
-    tyro.conf.arg(
-        metavar="RUN",
+    str,
+    Parameter(
+        name="RUN",
         help="A run folder or its name below runs/, a saved policy (.npz, .zip), the name of a bot, or llm (the "
         "language model of --model).",
     ),
 ]
-PolicyNames = Annotated[
-    tyro.conf.Positional[tuple[str, ...]],
-    tyro.conf.arg(metavar="RUN…", help="Two or more runs, policy files or bots."),
-]
-AsJson = Annotated[bool, tyro.conf.arg(name="json", help="Print JSON instead of tables.")]
+PolicyNames = Annotated[tuple[str, ...], Parameter(name="RUN", help="Two or more runs, policy files or bots.")]
+AsJson = Annotated[bool, Parameter(name="--json", negative=(), help="Print JSON instead of tables.")]
 
 
 def secret(given: str | None, file: Path | None, variable: str) -> str | None:
@@ -71,20 +69,22 @@ def secret(given: str | None, file: Path | None, variable: str) -> str | None:
     return read
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class GameArguments:
     """The game."""
 
     game: GameName
+    _: KW_ONLY
     options: tuple[str, ...] = ()
     """The game's options as name=value, such as seats=6."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class PolicyArguments:
     """The policy, and the game that it plays."""
 
     run: PolicyName
+    _: KW_ONLY
     game: str | None = None
     """The game by name. Default: the policy's own; for a bot, the first game that has it."""
     seats: int | None = None
@@ -93,7 +93,7 @@ class PolicyArguments:
     """The game's options as name=value. Default: the policy's."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class PlayerArguments(PolicyArguments):
     """The player, and the game that it plays."""
 
@@ -121,7 +121,7 @@ class ModelArguments:
     prices: tuple[float, float] = (0.0, 0.0)
     """The price of a million tokens sent, and of a million received."""
 
-    def language_model(self, players: Sequence[str], turn: float | None = None) -> Model | None:
+    def language_model(self, players: Sequence[str], turn: float | None = None) -> "Model | None":
         """Return the language model; None without a name.
 
         Args:
@@ -139,6 +139,8 @@ class ModelArguments:
             return None
         if self.model is None:
             return None
+        from ...wrappers.agents.language_model import Model
+
         seconds = self.llm_timeout
         if seconds is None:
             seconds = 20.0 if turn is None else 0.8 * turn
@@ -168,12 +170,14 @@ class ViewArguments:
     skin: int | None = None
     """Disguise of the game for the model: other words and another order of fields, by this number from 0 up."""
 
-    def prompting(self) -> Callable[..., Prompting]:
+    def prompting(self) -> "Callable[..., Prompting]":
         """Return what makes the way in which the model is asked in a game, ``prompting(game=…)``.
 
         Raises:
             OSError, ValueError: if the file of prompts cannot be used.
         """
+        from ...wrappers.agents.prompt import Prompting, load_prompts
+
         return partial(
             Prompting,
             skin=self.skin,
@@ -190,6 +194,10 @@ class PromptArguments(ModelArguments, ViewArguments):
 
     def facts(self) -> dict[str, Any]:
         """Return what the model's play depends on, as JSON; of the prompts a digest."""
+        import msgspec
+
+        from ...wrappers.agents.language_model import without_secrets
+
         names = ("model", "llm_url", "temperature", "max_tokens", "state_view", "legal_actions", "conversation", "skin")
         prompts = sha256(msgspec.json.encode(self.prompting()().prompts)).hexdigest()[:16]
         facts = {name: getattr(self, name) for name in names}
@@ -293,6 +301,22 @@ class LiveArguments:
                 raise ValueError(f"{name}={getattr(self, name)}: need at least 1")
         if self.metrics_port is not None and not 0 <= self.metrics_port < 2**16:
             raise ValueError(f"metrics_port={self.metrics_port}: give a port from 0 to {2**16 - 1}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlayArguments:
+    """How the policy plays."""
+
+    deterministic: bool = False
+    """Play the most likely action instead of a random draw."""
+    search: bool = False
+    """The policy searches before it acts, without a time limit. Tangram: a beam search. Hold'em: from the flop on
+    hands of two players are solved again; that takes half a second to seven seconds for each decision, so take few
+    deals."""
+    mute: bool = False
+    """The policy cannot say anything. What this changes is what its talk is worth."""
+    scramble: bool = False
+    """Every statement of the policy is replaced by a random one."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated
 
-import tyro
+from cyclopts import Parameter
 
 from ...envs import find
 from ...envs.core.options import with_options
@@ -17,7 +17,8 @@ WIDTH = max(map(len, LAWS)) + 2
 
 
 def command(
-    game: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="GAME")],
+    game: Annotated[str, Parameter(name="GAME")],
+    *,
     options: tuple[str, ...] = (),
     episodes: int = EPISODES,
     laws: tuple[str, ...] = (),

@@ -1,4 +1,4 @@
-"""`parlour crossplay`: every policy against every other, mixed teams, and ratings."""
+"""`parlour evaluate crossplay`: every policy against every other, mixed teams, and ratings."""
 
 import json
 from pathlib import Path
@@ -15,12 +15,10 @@ from .ladder import rated
 from .lookup import game_of, policies_of, require_opponents, silenced, warn_about_differences
 from .searching import searching_policies
 
-FIRST = ("game", "options", "seats", "deals", "ladder", "processes", "by-seat", "deterministic", "seed", "json")
-
 
 def command(
-    *,
     runs: PolicyNames,
+    *,
     game: str | None = None,
     seats: int | None = None,
     options: tuple[str, ...] = (),

@@ -1,4 +1,4 @@
-"""Measures a language model over duplicate deals, round by round: what was played counts if the endpoint goes down."""
+"""`parlour evaluate model`: a language model, round by round, so that an endpoint that fails loses nothing."""
 
 import json
 import sys
@@ -17,38 +17,36 @@ from ..evaluation.scores import Score, score_table
 from ..terminal.console import Console
 from ..terminal.match import model_table
 from ..terminal.progress import counting_bar
-from .arguments import PolicyArguments, PromptArguments, ReportArguments
+from .arguments import GameArguments, PromptArguments, ReportArguments
 from .lookup import LLM, game_of, needed, policy, rivals, seated_model
 from .stopping import TRY_AGAIN, interruptible
 
-DEALS = 20
-"""Deals per opponent, by default."""
 ROUND = 2
 """Deals that are played before the next ones begin."""
 
 
-def evaluate_model(
-    evaluated: PolicyArguments,
-    against: tuple[str, ...],
-    deals: int,
-    parallel: int,
+def command(
+    chosen: GameArguments,
+    *,
+    seats: int | None = None,
+    against: tuple[str, ...] = (),
+    deals: int = 20,
+    parallel: int = 4,
     asked: PromptArguments,
     report: ReportArguments,
 ) -> None:
     """Measure a language model against opponents, each of which has all other seats; count its wrong answers.
 
     Args:
-        evaluated: the game.
-        against: the opponents; empty: every bot that can play the game.
-        deals: deals per opponent, each played once in every seat, or for every team.
-        parallel: number of requests to the model at the same time.
-        asked: the model, and how it is asked.
-        report: the seed and the report.
+        seats: Number of seats. Default: that of the game's preset.
+        against: Opponents: bots, runs or policy files. Default: every bot that can play the game.
+        deals: Deals per opponent, each played once in every seat, or for every team.
+        parallel: Requests to the model at the same time.
     """
     if deals < ROUND:
         raise ValueError(f"deals={deals}: an interval needs at least {ROUND}")
     whole("parallel", parallel, 1)
-    game = game_of(LLM, evaluated.game, evaluated.options, evaluated.seats)
+    game = game_of(LLM, chosen.game, chosen.options, seats)
     player = seated_model(needed(asked.language_model([LLM])), game, asked.prompting(), parallel)
     names = against or rivals(game)
     others = [policy(name, game, report.seed + number) for number, name in enumerate(names, 1)]
@@ -64,7 +62,7 @@ def evaluate_model(
             problem = str(error) or "stopped"
     _report(game, dict(zip(names, results, strict=True)), player, {**asked.facts(), "seed": report.seed}, report)
     if problem is not None:
-        print(f"parlour evaluate: {problem}; {results.shape[1]} of {deals} deals were played", file=sys.stderr)
+        print(f"parlour evaluate model: {problem}; {results.shape[1]} of {deals} deals were played", file=sys.stderr)
         raise SystemExit(TRY_AGAIN)
 
 

@@ -1,4 +1,4 @@
-"""`parlour export`: a data set for language models: conversations with the values of all legal actions."""
+"""`parlour evaluate export`: a data set for language models: conversations with the values of all legal actions."""
 
 import json
 from collections.abc import Iterator
@@ -24,7 +24,6 @@ from ..terminal.progress import counting_bar
 from .arguments import GameArguments, ViewArguments
 from .lookup import game_of, of_the_zoo, policy
 
-FIRST = ("decisions", "policy", "explore", "rollouts", "seed", "out", "state-view", "skin", "options", "prompts")
 CROISSANT = "http://mlcommons.org/croissant/1.0"
 CROISSANT_NAMES = (
     "column", "extract", "field", "fileObject", "jsonPath", "recordSet", "repeated", "source", "subField", "transform",
@@ -68,7 +67,7 @@ class ExportArguments:
         whole("seed", self.seed, 0)
 
 
-def command(*, chosen: GameArguments, exported: ExportArguments, shown: ViewArguments) -> None:
+def command(chosen: GameArguments, *, exported: ExportArguments, shown: ViewArguments) -> None:
     """Write a data set for language models: decisions as conversations, with the values of all legal actions.
 
     A line has the prompt that a model gets in play, the policy's answer, and for every legal action its text, its value

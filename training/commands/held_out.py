@@ -1,4 +1,4 @@
-"""Measures a policy on the held-out sets of its game, such as tangram's figures."""
+"""`parlour evaluate held-out`: a policy on the held-out sets of its game, such as tangram's figures."""
 
 import json
 from dataclasses import asdict
@@ -15,30 +15,28 @@ from .arguments import PolicyArguments, ReportArguments
 from .lookup import game_of, game_with, policy
 from .searching import searching
 
-GAMES = 2_000
-"""The least number of games per set."""
-
 Results = list[tuple[str, str, dict[str, Score | float]]]
 """The results: held-out set, policy, and its results by name."""
 
 
-def evaluate_held_out(
+def command(
     evaluated: PolicyArguments,
-    against: tuple[str, ...] | None,
-    games: int,
-    deterministic: bool,
-    search: bool,
+    *,
+    against: tuple[str, ...] | None = None,
+    deals: int = 2_000,
+    deterministic: bool = False,
+    search: bool = False,
     report: ReportArguments,
 ) -> None:
-    """Measure a policy on the held-out sets of its game, and others on the same sets; it plays all seats.
+    """Measure a policy on the held-out sets of its game, such as tangram's figures, which are not used in training.
+
+    The policy plays all seats, and the others play the same sets.
 
     Args:
-        evaluated: the policy and its game.
-        against: the others; None: every bot of the game.
-        games: the least number of games per set.
-        deterministic: play the most likely action instead of a random draw.
-        search: plan before acting.
-        report: the seed and the report.
+        against: The others: bots, runs or policy files. Default: every bot of the game.
+        deals: The least number of games per set.
+        deterministic: Play the most likely action instead of a random draw.
+        search: The policy searches before it acts, without a time limit.
     """
     run, among = evaluated.run, games_with("held_out")
     trained = game_of(run, evaluated.game, evaluated.options, evaluated.seats, among=among)
@@ -53,8 +51,8 @@ def evaluate_held_out(
             shown = spec
             if search and spec == run:
                 player, shown = searching(spec, player, game, report.seed), f"{spec} with search"
-            with counting_bar(f"{shown}, {name}", games) as done:
-                scores = held_out.score(game, player, games=games, seed=report.seed, progress=done)
+            with counting_bar(f"{shown}, {name}", deals) as done:
+                scores = held_out.score(game, player, games=deals, seed=report.seed, progress=done)
             results.append((name, shown, scores))
     if report.as_json:
         print(json.dumps([{"set": name, "policy": one, **_plain(scores)} for name, one, scores in results], indent=2))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
-import tyro
+from cyclopts import Parameter
 from rich.table import Column, Table
 
 from ...envs import GAMES, find, how_to_play
@@ -30,8 +30,8 @@ IN_JSON_ONLY = {"games": ["note"], "presets": ["algorithm"]}
 
 
 def command(
+    what: Annotated[tuple[str, ...], Parameter(name="KIND")] = (),
     *,
-    what: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="KIND")] = (),
     runs: Path = run_folder.RUNS,
     layout: bool = False,
     as_json: AsJson = False,

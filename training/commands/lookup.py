@@ -202,10 +202,10 @@ def require_opponents(game: Game) -> None:
     """Raise ValueError for a game in which nobody wins from another, because all seats share one reward."""
     if game.payoffs.shared:
         held_out = measures(game.name).held_out
-        figures = "" if held_out is None else "`parlour evaluate --held-out` measures a policy, and "
+        figures = "" if held_out is None else "`parlour evaluate held-out` measures a policy, and "
         raise ValueError(
-            f"in {game.name} all seats share one reward, so nobody wins from another: {figures}`parlour crossplay` "
-            "measures how well policies play together"
+            f"in {game.name} all seats share one reward, so nobody wins from another: {figures}"
+            "`parlour evaluate crossplay` measures how well policies play together"
         )
 
 

@@ -25,7 +25,6 @@ from .replay import check_out, write
 from .searching import searching_agents
 from .stopping import interruptible
 
-FIRST = ("agents", "options", "matches", "screen", "out", "delay", "search", "seed", "log", "view", "model")
 YOU = PlayersArguments()
 COLUMNS = 80
 """The least columns of a terminal for one screen."""
@@ -34,8 +33,8 @@ AROUND = 8
 
 
 def command(
-    *,
     game: GameArguments,
+    *,
     players: PlayersArguments = YOU,
     matches: int | None = None,
     delay: float = 0.5,

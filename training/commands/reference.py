@@ -1,4 +1,4 @@
-"""`parlour reference`: rates a policy, an agent or a language model against frozen opponents, and writes pages."""
+"""`parlour evaluate reference`: rates a player against frozen opponents, and writes pages."""
 
 import json
 import math
@@ -14,7 +14,7 @@ from time import perf_counter
 from typing import Annotated, Any
 
 import numpy as np
-import tyro
+from cyclopts import Parameter
 from rich.table import Table
 
 from ...envs import Game
@@ -40,17 +40,16 @@ from .arguments import PromptArguments, ReportArguments
 from .lookup import LLM, agent, needed, policy, seated_model
 from .stopping import TRY_AGAIN, interruptible
 
-FIRST = ("model", "llm-url", "deals", "minutes", "out", "name", "parallel", "samples", "seed", "json")
 ROUND = {True: 2, False: 50}
 """Deals that are played before the time is looked at, of agents and of policies."""
 
 Rated = Annotated[
-    tyro.conf.Positional[str | None],
-    tyro.conf.arg(metavar="[GAME]", help="The game by name. Without it the pages of the folder are written anew."),
+    str | None,
+    Parameter(name="GAME", help="The game by name. Without it the pages of the folder are written anew."),
 ]
 Player = Annotated[
-    tyro.conf.Positional[str],
-    tyro.conf.arg(metavar="[RUN]", help="A run, a policy file, zoo:GAME or a bot. Default: the model of --model."),
+    str,
+    Parameter(name="RUN", help="A run, a policy file, zoo:GAME or a bot. Default: the model of --model."),
 ]
 
 
@@ -74,9 +73,9 @@ class BudgetArguments:
 
 
 def command(
-    *,
     game: Rated = None,
     run: Player = "",
+    *,
     asked: PromptArguments,
     budget: BudgetArguments,
     name: str | None = None,
@@ -135,7 +134,7 @@ def command(
     if problem is not None:
         lost = "no deals are kept, for no round of deals is over"
         kept = f"{rating.deals} deals are kept in {file}: the same command goes on" if rating.deals else lost
-        print(f"parlour reference: {problem}; {kept}", file=sys.stderr)
+        print(f"parlour evaluate reference: {problem}; {kept}", file=sys.stderr)
         raise SystemExit(TRY_AGAIN)
 
 
@@ -143,7 +142,7 @@ def _pages(folder: Path) -> Path:
     """Write the pages of a folder, name the files that are left out on stderr, and return the leaderboard."""
     index, problems = write_pages(folder)
     for problem in problems:
-        print(f"parlour reference: {problem}", file=sys.stderr)
+        print(f"parlour evaluate reference: {problem}", file=sys.stderr)
     return index
 
 

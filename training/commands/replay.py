@@ -5,7 +5,7 @@ from codecs import BOM_UTF8
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import tyro
+from cyclopts import Parameter
 
 from ...envs.core.counted import counted
 from ...envs.core.files import opened
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 
 def command(
+    log: Annotated[Path, Parameter(name="LOG")],
     *,
-    log: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="LOG")],
     out: Path | None = None,
     film: FilmArguments,
     browse: bool = False,

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import tyro
+from cyclopts import Parameter
 from rich.table import Table
 
 from ...envs import game as make_game
@@ -37,21 +37,20 @@ START, START_ITERATIONS = 0.2, 200_000
 """The small tree, from which the larger one goes on, gets this share of the time, and at most so many iterations."""
 SAMPLED = {f"sampled-{name}": name for name in WEIGHTS}
 """The methods from samples, with their weights."""
-FIRST = ("method", "seconds", "minutes", "iterations", "target", "threads", "seed", "checkpoint", "out", "options")
 Method = Annotated[
-    str | None, tyro.conf.arg(help=f"The algorithm: {', '.join(METHODS)}; or from samples {', '.join(SAMPLED)}.")
+    str | None, Parameter(help=f"The algorithm: {', '.join(METHODS)}; or from samples {', '.join(SAMPLED)}.")
 ]
 
 
 def command(
-    *,
     chosen: GameArguments,
+    *,
     method: Method = None,
     target: float = 1e-6,
     iterations: int = 10_000_000,
     seconds: float = 60.0,
     minutes: float | None = None,
-    sampling: Annotated[Sampling, tyro.conf.OmitArgPrefixes] = SAMPLING,
+    sampling: Sampling = SAMPLING,
     checkpoint: Path | None = None,
     out: Path | None = None,
     as_json: AsJson = False,

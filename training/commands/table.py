@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated
 
-import tyro
+from cyclopts import Parameter
 
 from ...wrappers.agents.llm import statistics_of
 from ...wrappers.live.common.activity import Activity
@@ -23,15 +23,14 @@ from .lobby import LobbyArguments, serve_lobby
 from .lookup import HUMAN, game_with, has_seats, names_seats, of_the_zoo
 from .supervisor import Supervisor
 
-FIRST = ("agents", "options", "seats", "lobby", "state", "port", "address", "access-token-file", "timeout", "rebuy")
 NOBODY = AgentsArguments(agents=())
 PORT = TlsServerArguments(port=8000)
 QUIET = LiveArguments(log_level="warning", status_every=0)
 
 
 def command(
+    games: Annotated[tuple[str, ...], Parameter(name="GAME")] = (),
     *,
-    games: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="GAME")] = (),
     options: tuple[str, ...] = (),
     players: AgentsArguments = NOBODY,
     seats: int | None = None,

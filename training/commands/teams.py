@@ -1,11 +1,13 @@
-"""Measures how often each team of a game wins, with one policy per team, and how it plays."""
+"""`parlour evaluate teams`: how often each team of a game wins, with one policy per team, and how it plays."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import product
 from math import nan
+from typing import Annotated
 
+from cyclopts import Parameter
 from rich.table import Table
 
 from ...envs import Game
@@ -18,8 +20,6 @@ from ..terminal.progress import counting_bar
 from .arguments import GameArguments, ReportArguments
 from .lookup import game_with, located, policy, silenced, warn_about_differences
 
-MATCHES = 5_000
-"""Matches per combination of policies."""
 COLUMNS = 4
 """The most statistics per table, for 80 columns."""
 
@@ -39,13 +39,14 @@ class TeamsRow:
     result: TeamResult
 
 
-def evaluate_teams(
+def command(
     game: GameArguments,
-    policies: tuple[str, ...],
-    seats: tuple[int, ...],
-    matches: int,
-    mute: tuple[str, ...],
-    scramble: tuple[str, ...],
+    policies: Annotated[tuple[str, ...], Parameter(name="TEAM")] = (),
+    *,
+    seats: tuple[int, ...] = (),
+    deals: int = 5_000,
+    mute: tuple[str, ...] = (),
+    scramble: tuple[str, ...] = (),
     report: ReportArguments,
 ) -> None:
     """Measure how often each team of a game wins, with one policy in all seats of a team, and how it plays.
@@ -54,13 +55,13 @@ def evaluate_teams(
     teams, compared with the team's first policy.
 
     Args:
-        game: the game and its options.
-        policies: the policies of the teams, as ``team=policy``; see `parlour evaluate`.
-        seats: numbers of seats; each one is measured. Empty: the game's own.
-        matches: matches per combination.
-        mute: teams that cannot say anything.
-        scramble: teams whose statements are replaced by random ones.
-        report: the seed and the report.
+        policies: The policies of the teams, as team=policy, such as mafia=mixed town=first. A team may have several
+            policies; two joined by +, as in town=first+mixed, share the team half and half; town=first+mixed:1 gives
+            the second one seat. Default of a team: the first bot of the game's preset.
+        seats: Numbers of seats; each one is measured. Default: the game's own.
+        deals: Matches per combination.
+        mute: Teams that cannot say anything.
+        scramble: Teams whose statements are replaced by random ones.
     """
     pairings, rows = [], []
     for team in (*mute, *scramble):
@@ -76,8 +77,8 @@ def evaluate_teams(
             pairings.append((table, chosen, players))  # all of them first: a mistake is an error before any play
     for table, chosen, players in pairings:
         task = f"{' against '.join(chosen.values())}, {table.seats} seats"
-        with counting_bar(task, matches) as done:
-            result = play_teams(table, players, matches=matches, seed=report.seed, progress=done)
+        with counting_bar(task, deals) as done:
+            result = play_teams(table, players, matches=deals, seed=report.seed, progress=done)
         rows.append(TeamsRow(table.seats, chosen, result))
     if report.as_json:
         print(

@@ -1,98 +1,99 @@
 """`parlour train`: begins or resumes a training run."""
 
-import argparse
 import shlex
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-import tyro
+from cyclopts import Parameter
 
-from ...envs import find as find_game
-from ...wrappers.policies.loading import run_settings
-from ...wrappers.policies.trained_for import command_line, unshared
-from ..algorithms import find
-from ..learning.run_folder import RUNS
-from ..learning.settings import ALGORITHM, TrainConfig
-from ..runs.config import load_config, preset_for
-from ..runs.run import resume as resume_run
-from ..runs.run import train
-from ..terminal.console import Console
-from .lookup import game_with, has_seats, rivals
-
-FIRST = (
-    "options",
-    "algorithm",
-    "total-timesteps",
-    "minutes",
-    "seed",
-    "run",
-    "bots",
-    "teacher",
-    "evaluate-against",
-    "resume",
-)
+SAME = ("algorithm", "total_timesteps", "minutes", "seed", "teacher", "checkpoint_every", "n_envs", "engine", "device")
+"""Options that are settings of the same name and type."""
 
 
-def command_for(args: Sequence[str]) -> Callable[..., None]:
-    """Return the command for these arguments, which decide the available settings and their defaults.
+def command(
+    source: Annotated[str | None, Parameter(name="GAME")] = None,
+    *,
+    options: tuple[str, ...] = (),
+    algorithm: str | None = None,
+    total_timesteps: int | None = None,
+    minutes: float | None = None,
+    seed: int | None = None,
+    run: str | None = None,
+    bots: tuple[str, ...] | None = None,
+    teacher: str | None = None,
+    checkpoint_every: int | None = None,
+    evaluate_against: tuple[str, ...] | None = None,
+    n_envs: int | None = None,
+    engine: str | None = None,
+    device: str | None = None,
+    settings: Annotated[tuple[str, ...], Parameter(name="--set")] = (),
+    config: Path | None = None,
+    platform: Annotated[str | None, Parameter(name="--for")] = None,
+    resume: str | None = None,
+    game: str | None = None,
+) -> None:
+    """Train a policy by self-play against its past checkpoints and bots. Ctrl-C and SIGTERM save the run.
 
-    Raises:
-        ValueError: if they name neither a game nor a file nor a run, or if the file or run cannot be read.
+    What is not given is as in the game's preset. The reference of the site describes every setting.
+
+    Args:
+        source: The name of the game or of another preset (see `parlour list presets`); or module:function of your own.
+        options: The game's options as name=value, such as seats=2. Change it to the rules that you will play by.
+        algorithm: The learning algorithm: maskable_ppo, with the files of Stable-Baselines3, or selfplay, one policy in
+            all seats.
+        total_timesteps: Number of decisions of the learner, at all tables together.
+        minutes: The run ends after this many minutes at the latest.
+        seed: Seed of all random numbers.
+        run: Name of the run: its folder, runs/NAME, holds the policy, the settings and the checkpoints; other commands
+            take the name. Or the path of the folder. Default: the game and the time.
+        bots: The bots among the opponents, with their relative shares, such as call=1 tight=2.
+        teacher: The teacher of behavioural cloning before reinforcement learning: a bot, or expert.
+        checkpoint_every: Timesteps between two checkpoints. The model is saved with each.
+        evaluate_against: Opponents of the evaluations at each checkpoint and at the end: bots, runs, policy files, or
+            best_response.
+        n_envs: Number of tables that are played at the same time.
+        engine: What collects decisions for selfplay: local, process, ray or gpu.
+        device: The device of selfplay's networks: auto, cpu or cuda.
+        settings: Any other settings as name=value, such as learning_rate=1e-3 net_arch=[64,64].
+        config: TOML file with settings, in place of the preset.
+        platform: Train for a platform, with its options, such as moltpoker (see `parlour list presets`). Name the game
+            if the platform has several.
+        resume: The run to continue: its folder or its name below runs/. It takes --total-timesteps (in total) and
+            --minutes (from now on).
+        game: The game of the run to continue, if it is your own, as module:function.
     """
-    game = args[0] if args and not args[0].startswith("-") else None
-    sources = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    for name in ("--config", "--resume", "--algorithm", "--for"):
-        sources.add_argument(name)
-    given, rest = sources.parse_known_args(list(args))
-    platform: str | None = getattr(given, "for")
-    if platform is not None and (given.resume or given.config):
+    given = {name: value for name, value in locals().items() if name in SAME and value is not None}
+    from ...envs import find
+    from ..learning.settings import pair, run_path
+    from ..runs.config import load_config, preset_for, settings_from
+    from ..runs.run import resume as resume_run
+    from ..runs.run import train
+
+    given |= dict(map(pair, settings))
+    given |= {} if bots is None else {"bots": dict(map(pair, bots))}
+    given |= {} if evaluate_against is None else {"evaluate_against": evaluate_against}
+    given |= {} if run is None else {"run": run_path(run)}
+    if sum(one is not None for one in (platform, config, resume)) > 1:
         raise ValueError("give --for, --config or --resume, not two of them")
-    preset = None if platform is None else preset_for(platform, game)
-    if given.resume:
-        return _resume_command(args)
-    if given.config and not given.config.endswith(".toml"):
-        raise ValueError(f"--config {given.config}: need a TOML file, *.toml")
-    if preset or game or given.config:
-        chosen = {"algorithm": given.algorithm} if given.algorithm else {}
-        default = load_config(
-            preset or given.config or game or "", **chosen, **({"game": game} if given.config and game else {})
-        )
-    elif {"-h", "--help"} & set(rest):
-        default = find(given.algorithm or ALGORITHM).Config(game="")
-    else:
+    words = ["parlour", *sys.argv[1:]]
+    if resume is not None:
+        if source is not None or options:
+            raise ValueError("a run is resumed with its own game and options")
+        if game is not None:
+            find(game)
+        _tell_next(resume_run(resume, command=words, **given), game)
+        return
+    if config is not None and config.suffix != ".toml":
+        raise ValueError(f"--config {config}: need a TOML file, *.toml")
+    preset = str(config) if config is not None else source if platform is None else preset_for(platform, source)
+    if preset is None:
         raise ValueError("give a game, as in `parlour train holdem`, a --config FILE, or a run to --resume")
-    return _train_command(default, args)
-
-
-def _train_command(default: TrainConfig, args: Sequence[str]) -> Callable[..., None]:
-    kind: Any = type(default)
-
-    def command(
-        *,
-        source: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="GAME")] = default.game,
-        config: Path | None = None,
-        platform: Annotated[str | None, tyro.conf.arg(name="for")] = None,
-        resume: str | None = None,
-        settings: kind = default,
-    ) -> None:
-        """Train a policy by self-play against its past checkpoints and bots. Ctrl-C and SIGTERM save the run.
-
-        The defaults of the settings are those of the game's preset. `--resume RUN` continues a run.
-
-        Args:
-            source: The name of the game or of another preset (see `parlour list presets`).
-            config: TOML file with settings, in place of the preset.
-            platform: Train for a platform, with its options, such as moltpoker (see `parlour list presets`). Name the
-                game if the platform has several.
-            resume: The run to continue: its folder or its name below runs/. It allows --total-timesteps (in total)
-                and --minutes (from now on).
-        """
-        folder = train(replace(settings, options={**default.options, **settings.options}), ["parlour", "train", *args])
-        _tell_next(folder, source)
-
-    return command
+    if config is not None and source is not None:
+        given["game"] = source
+    if options:
+        given["options"] = settings_from(preset, algorithm).get("options", {}) | dict(map(pair, options))
+    _tell_next(train(load_config(preset, **given), words), source)
 
 
 def _tell_next(folder: Path, source: str | None) -> None:
@@ -100,6 +101,12 @@ def _tell_next(folder: Path, source: str | None) -> None:
 
     A `source` module:function is named there: no file of a run imports it.
     """
+    from ...wrappers.policies.loading import run_settings
+    from ...wrappers.policies.trained_for import command_line, unshared
+    from ..learning.run_folder import RUNS
+    from ..terminal.console import Console
+    from .lookup import game_with, has_seats, rivals
+
     game, name = run_settings(folder).make_game(), str(folder if folder.parent != RUNS else folder.name)
     own = source if source and ":" in source else None
     if game.payoffs.shared:
@@ -115,28 +122,3 @@ def _tell_next(folder: Path, source: str | None) -> None:
         bots = [bot for bot in rivals(game) if bot != "random"][:2]
         command = ["evaluate", name, *(["--game", own] if own else []), "--against", *(bots or ["random"])]
     Console().print(f"next: {shlex.join(['parlour', *command])}", markup=False, soft_wrap=True)
-
-
-def _resume_command(args: Sequence[str]) -> Callable[..., None]:
-    def command(
-        *,
-        resume: str,
-        total_timesteps: int | None = None,
-        minutes: float | None = None,
-        game: str | None = None,
-    ) -> None:
-        """Continue a run from its last save.
-
-        Args:
-            resume: The run folder, or its name below runs/.
-            total_timesteps: Decisions in total. Default: the run's own setting.
-            minutes: The run ends after this many minutes from now on. Default: the run's own setting.
-            game: The run's game, if it is your own, as module:function.
-        """
-        if game is not None:
-            find_game(game)
-        more = {"total_timesteps": total_timesteps, "minutes": minutes}
-        overrides: dict[str, Any] = {name: value for name, value in more.items() if value is not None}
-        _tell_next(resume_run(resume, command=["parlour", "train", *args], **overrides), game)
-
-    return command

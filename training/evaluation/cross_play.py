@@ -61,7 +61,8 @@ class Matrix:
 
     @property
     def gap(self) -> Score:
-        """Self-play less cross-play, on the same deals."""
+        """Self-play less cross-play, on the same deals. Its interval covers these policies' deals, not further seeds of
+        training."""
         return self._of(self.results.diagonal().mean(axis=1) - self._others())
 
     @property

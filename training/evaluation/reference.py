@@ -320,7 +320,7 @@ def paired(one: Mapping[str, Any], other: Mapping[str, Any]) -> Score | None:
     """Return by how much one player's return is greater than another's, on the deals that both have played.
 
     Args:
-        one: a result of `parlour reference`.
+        one: a result of `parlour evaluate reference`.
         other: another one.
 
     Returns:

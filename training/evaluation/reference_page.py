@@ -122,7 +122,7 @@ class Exploited(msgspec.Struct):
 
 
 def read_results(folder: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[str]]:
-    """Return the results of `parlour reference` in a folder, and those of `parlour exploit llm --json`.
+    """Return the results of `parlour evaluate reference` in a folder, and of `parlour evaluate exploit-model --json`.
 
     Other JSON files are left out. Of those that are no JSON, or lack something of a result, there is a sentence.
     """
@@ -146,7 +146,7 @@ def read_results(folder: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any
 
 
 def read_result(file: Path) -> dict[str, Any]:
-    """Return a result of `parlour reference`.
+    """Return a result of `parlour evaluate reference`.
 
     Raises:
         ValueError: if the file holds none.
@@ -154,7 +154,7 @@ def read_result(file: Path) -> dict[str, Any]:
     try:
         _check(read := parsed(file.read_bytes(), "it"))
     except ValueError as error:
-        raise ValueError(f"{file} is no result of parlour reference: {error}") from None
+        raise ValueError(f"{file} is no result of parlour evaluate reference: {error}") from None
     result: dict[str, Any] = read
     return result
 

@@ -24,7 +24,8 @@ def seat_advantages(
     """Write the advantages of the learner's decisions.
 
     A step of a seat is from its decision to its next one, or to the end of the episode.
-    Rewards before a seat's first decision of an episode are not used.
+    Rewards before a seat's first decision of an episode are not used. Where a seat's value after the last step is not
+    known, its last decision has no advantage (nan), and the earlier ones are estimated from that decision's value.
 
     Args:
         turn: int64[T, N], the seat that decided.
@@ -32,7 +33,7 @@ def seat_advantages(
         rewards: float32[T, N, seats], of the step.
         dones: bool[T, N], whether the episode ended with the step.
         values: float32[T, N], value estimates of the acting seat at the decision.
-        last_values: float32[N, seats], value estimates of every seat after the last step.
+        last_values: float32[N, seats], value estimates of every seat after the last step; nan: not known.
         gamma: discount factor, per decision of the seat.
         gae_lambda: lambda of generalised advantage estimation.
         advantages: float32[T, N], written where `learner_acts`.
@@ -52,8 +53,8 @@ def seat_advantages(
                 seat = turn[step, table]
                 value = values[step, table]
                 error = gained[seat] + gamma * expected[seat] - value
-                advantage[seat] = error + gamma * gae_lambda * advantage[seat]
-                advantages[step, table] = advantage[seat]
+                advantages[step, table] = error + gamma * gae_lambda * advantage[seat]
+                advantage[seat] = 0.0 if np.isnan(error) else advantages[step, table]
                 expected[seat], gained[seat] = value, 0.0
 
 
@@ -100,7 +101,8 @@ def action_returns(
             if learner_acts[step, table]:
                 seat = turn[step, table]
                 returns[step, table] = ahead[seat]
-                ahead[seat] = values[step, table] + traces[step, table] * (ahead[seat] - action_values[step, table])
+                further = ahead[seat] - action_values[step, table]
+                ahead[seat] = values[step, table] + (0.0 if np.isnan(further) else traces[step, table] * further)
                 if rivals:
                     ahead[1 - seat] = -ahead[seat]
 
@@ -121,15 +123,15 @@ def advantages_of_all_seats(
     expected, advantage, gained = last_values.clone(), torch.zeros_like(last_values), torch.zeros_like(last_values)
     advantages = torch.empty_like(values)
     for step in reversed(range(len(turn))):
-        goes_on = ~dones[step][:, None]
-        expected, advantage, gained = expected * goes_on, advantage * goes_on, gained * goes_on
+        ended = dones[step][:, None]
+        expected, advantage, gained = (one.masked_fill(ended, 0.0) for one in (expected, advantage, gained))
         gained += rewards[step]
         seat = turn[step][:, None]
         value = values[step][:, None]
         error = gained.gather(1, seat) + gamma * expected.gather(1, seat) - value
         new = error + gamma * gae_lambda * advantage.gather(1, seat)
         advantages[step] = new[:, 0]
-        advantage.scatter_(1, seat, new)
+        advantage.scatter_(1, seat, new.nan_to_num())
         expected.scatter_(1, seat, value)
         gained.scatter_(1, seat, 0.0)
     return advantages

@@ -43,7 +43,8 @@ class RolloutBatch:
             before it is without exploration. NumPy arrays; where the tables are on the GPU, tensors there, with the
             observations in the type in which the networks compute and with columns of zeros at their end (see
             `networks.ALIGNED`).
-        rows: int64[R], the rows of the learner's decisions; the others are the opponents'.
+        rows: int64[R], the rows of the learner's decisions whose returns are known; the others are the opponents', and
+            the last ones of seats that wait at the end of the rollout.
         episodes: the number of episodes that ended.
         winnings: the sum of the learner's returns in them, in `Payoffs.unit`.
         seconds: duration of the tables' steps.
@@ -146,7 +147,8 @@ def shuffled(batches: Sequence[RolloutBatch], random: np.random.Generator) -> di
     device = tensors["actions"].device
     if device.type == "cpu":
         order = torch.from_numpy(random.permutation(rows))
-    else:  # there every row is the learner's
+    else:
         generator = torch.Generator(device).manual_seed(int(random.integers(2**63)))
         order = torch.randperm(len(rows), device=device, generator=generator)
+        order = torch.from_numpy(rows).to(device)[order]
     return {name: tensor.index_select(0, order) for name, tensor in tensors.items()}

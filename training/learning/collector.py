@@ -62,8 +62,8 @@ def critic_encoder(config: SelfPlayConfig, game: Game) -> str:
 def only_two_compete(game: Game) -> bool:
     """Return whether one of two seats wins what the other loses, so that one value tells both.
 
-    The value function learns from decisions alone. So the value of a seat that waits for the other's decision is better
-    taken from that decision.
+    The value function learns from decisions alone, and says nothing about a seat that waits for another's decision.
+    Here its value is that of the decision with the other sign; elsewhere it is not known.
     """
     return game.seats == 2 and game.payoffs.zero_sum
 
@@ -164,7 +164,7 @@ class Collector:
             version=version,
             actor=self._actor_number,
             arrays=self._arrays(),
-            rows=np.flatnonzero(self._learner_acts),
+            rows=np.flatnonzero(self._learner_acts & ~np.isnan(self._advantages)),
             episodes=self.tables.episodes - episodes,
             winnings=self.tables.winnings - winnings,
             seconds=seconds,
@@ -255,16 +255,12 @@ class Collector:
             else:
                 self._values[step] = self._value(self._critic_observations[step])
         rows, turn = np.arange(config.n_envs), self.tables.tables.turn
-        last = np.empty((len(rows), seats), np.float32)
+        last = np.full((len(rows), seats), np.nan, np.float32)
         seen = np.empty_like(self._critic_observations[0])
+        self._write_critic_input(rows, turn, seen)
+        last[rows, turn] = self._value(seen)
         if only_two_compete(self._game):
-            self._write_critic_input(rows, turn, seen)
-            last[rows, turn] = self._value(seen)
             last[rows, 1 - turn] = -last[rows, turn]
-        else:
-            for seat in range(seats):
-                self._write_critic_input(rows, np.full(len(rows), seat), seen)
-                last[:, seat] = self._value(seen)
         played = self._turn, self._learner_acts, self._rewards, self._dones, self._values
         if config.update == "mirror_descent":
             traces = np.float32(GAE_LAMBDA) * np.minimum(self._ratios, 1)

@@ -110,7 +110,7 @@ class GpuCollector:
             version=version,
             actor=0,
             arrays={name: array.flatten(0, 1) for name, array in arrays.items()},
-            rows=np.arange(self._turn.numel()),
+            rows=np.flatnonzero(~self._advantages.isnan().cpu().numpy()),
             episodes=int(episodes),
             winnings=winnings / self._game.payoffs.unit,
             seconds=seconds,
@@ -151,18 +151,13 @@ class GpuCollector:
 
     def _estimate(self, stream: int) -> None:
         """Write the values and the advantages of the rollout."""
-        config, seats = self._config, self._game.seats
-        for step in range(config.n_steps):
+        for step in range(self._config.n_steps):
             self._values[step] = self._value(self._critic_observations[step])
-        last = self._zeros(config.n_envs, seats)
-        for seat in range(seats):
-            seat_of_all = torch.full((config.n_envs,), seat, dtype=torch.int64, device=self._device)
-            self.tables.observe(self._critic_encoder, seat_of_all, self._critic_input, stream)
-            last[:, seat] = self._value(self._critic_input)
-        if only_two_compete(self._game):
-            turn = self._shared(self.tables.turn).to(torch.int64)[:, None]
-            own = last.gather(1, turn)
-            last = (-own).expand_as(last).scatter(1, turn, own)
+        turn = self._shared(self.tables.turn).to(torch.int64)
+        self.tables.observe(self._critic_encoder, turn, self._critic_input, stream)
+        own = self._value(self._critic_input)[:, None].float()
+        others = -own if only_two_compete(self._game) else torch.full_like(own, torch.nan)
+        last = others.repeat(1, self._game.seats).scatter(1, turn[:, None], own)
         self._advantages.copy_(
             advantages_of_all_seats(self._turn, self._rewards, self._dones, self._values, last, GAMMA, GAE_LAMBDA)
         )

@@ -3,7 +3,8 @@
 One update fits three networks, each to one row per distinct observation of the rollout, so that a small game costs few
 rows. The critic learns the value of every action from returns of Expected SARSA(lambda). The policy is fitted to the
 exact maximum of value minus divergences from the policy before and from the reference. The average is fitted to the
-mean of all policies so far, later ones with more weight: this is the policy that is saved. Magnetic mirror descent:
+mean of all policies so far: at an observation a policy's weight is its number, times how often the observation came up
+in its rollout. This is the policy that is saved. Magnetic mirror descent:
 Sokota et al. 2023; replaced references: Perolat et al. 2021; a critic that sees all: McAleer et al. 2023.
 """
 
@@ -24,7 +25,7 @@ CRITIC_RATE = 2.0
 """The critic's learning rate in first rates of the policy. It does not fall: the critic's goals move to the end."""
 LEAST_LOG = -6.0
 """Log-probabilities of a step are at least this, before they are normalised."""
-MEMORY = 100_000
+MOST = 100_000
 """The most distinct observations whose mean policy is kept."""
 
 Floats = NDArray[np.float64]
@@ -49,8 +50,11 @@ def summed(which: NDArray[np.intp], actions: NDArray[np.int64], values: Any, sha
     return np.asarray(np.bincount(flat, given, shape[0] * shape[1]), np.float64).reshape(shape)
 
 
-class Memory:
-    """The mean policy at distinct observations: at most `MEMORY` of them, drawn equally of all that were added.
+class MeanPolicies:
+    """The mean policy at distinct observations, at most `MOST` of them.
+
+    When it is full, a new observation replaces one at random, or is left out, more often the more have come; one that
+    comes again after it was replaced begins anew.
 
     Args:
         columns: the size of an observation.
@@ -82,9 +86,9 @@ class Memory:
             return place
         self._added += 1
         place = len(self._places)
-        if place == MEMORY:  # reservoir sampling
+        if place == MOST:
             place = int(self._random.integers(self._added))
-            if place >= MEMORY:
+            if place >= MOST:
                 return None
             del self._places[self.observations[place].tobytes()]
         elif place == len(self.observations):
@@ -129,7 +133,7 @@ class MirrorDescent:
         self._reference = copy_of(self._actor)
         self._forward = Forward(config.device)
         self._updates = 0
-        self._memory: Memory | None = None
+        self._means: MeanPolicies | None = None
 
     def learn(
         self, batch: dict[str, torch.Tensor], scale: float, rate: float, kl_coef: float, ent_coef: float
@@ -230,21 +234,21 @@ class MirrorDescent:
         return float(loss.detach())
 
     def _fit_average(self, seen: Any, probabilities: Floats, weights: Floats, rate: float) -> None:
-        """Add the policy to the mean of all, the n-th with weight n, and fit the average to the mean."""
-        if self._memory is None:
-            self._memory = Memory(seen.shape[1], probabilities.shape[1], self._random)
-        memory, device = self._memory, self._config.device
-        memory.add(seen, self._updates * weights[:, None] * probabilities)
+        """Add the policy to the mean of all, and fit the average to the mean."""
+        if self._means is None:
+            self._means = MeanPolicies(seen.shape[1], probabilities.shape[1], self._random)
+        means, device = self._means, self._config.device
+        means.add(seen, self._updates * weights[:, None] * probabilities)
         for _ in range(max(1, self._config.n_epochs // 2)):
-            rows = np.arange(len(memory))
+            rows = np.arange(len(means))
             if len(rows) > self._config.batch_size:
-                rows = self._random.integers(len(memory), size=self._config.batch_size)
-            sums = memory.sums[rows]
+                rows = self._random.integers(len(means), size=self._config.batch_size)
+            sums = means.sums[rows]
             totals = sums.sum(axis=1, keepdims=True)
             legal = (sums > 0).astype(np.int8)
             goals = torch.from_numpy((sums / np.maximum(totals, 1e-30)).astype(np.float32)).to(device)
             shares = torch.from_numpy((totals[:, 0] ** 0.5).astype(np.float32)).to(device)
-            log_probs = self._forward.log_probs(self._average, memory.observations[rows], legal)
+            log_probs = self._forward.log_probs(self._average, means.observations[rows], legal)
             given = torch.where(goals > 0, goals * log_probs, 0.0).sum(1)
             self._step(-(given * shares).sum() / shares.sum().clamp(min=1e-30), rate)
 
@@ -257,8 +261,8 @@ class MirrorDescent:
 
     def state(self) -> dict[str, Any]:
         """Return what `load` takes."""
-        memory = None if self._memory is None else self._memory.state()
-        return {"reference": self._reference.state_dict(), "updates": self._updates, "memory": memory}
+        means = None if self._means is None else self._means.state()
+        return {"reference": self._reference.state_dict(), "updates": self._updates, "memory": means}
 
     def load(self, state: dict[str, Any]) -> None:
         """Load what `state` returned."""
@@ -266,5 +270,5 @@ class MirrorDescent:
         self._updates = state["updates"]
         if state["memory"] is not None:
             shape = state["memory"]["observations"].shape[1], state["memory"]["sums"].shape[1]
-            self._memory = Memory(*shape, self._random)
-            self._memory.load(state["memory"])
+            self._means = MeanPolicies(*shape, self._random)
+            self._means.load(state["memory"])

@@ -1,9 +1,7 @@
 """Schedules: settings that change with the used share of a run's budget."""
 
 from collections.abc import Iterable
-from typing import Annotated, Any, Self
-
-import tyro
+from typing import Any, Self
 
 LINEAR = "linear"
 
@@ -46,16 +44,3 @@ class Schedule(tuple[Any, ...]):
         if start == end or min(start, end) == 0 or LINEAR in self:
             return float(start + (end - start) * used)
         return float(round(start ** (1 - used) * end**used, 12))
-
-
-Scheduled = Annotated[
-    Schedule,
-    tyro.constructors.PrimitiveConstructorSpec(
-        nargs="*",
-        metavar="START [END]",
-        instance_from_str=Schedule,
-        is_instance=lambda instance: isinstance(instance, Schedule),
-        str_from_instance=lambda schedule: list(map(str, schedule)),
-    ),
-]
-"""A `Schedule` that is an option of a command."""

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 import torch
 
 from ...envs.core.options import named, number, whole
-from .schedules import Schedule, Scheduled
+from .schedules import Schedule
 from .settings import TrainConfig
 
 EngineName = Literal["local", "process", "ray", "gpu"]
@@ -61,11 +61,11 @@ class SelfPlayConfig(TrainConfig):
     """The value function also values every action, and the policy learns from all of them in each decision, not only
     from the one taken (a Q-critic). It needs `kl_coef`, which limits the update. Change it where hidden information
     decides the result, as in auctions."""
-    learning_rate: Scheduled = Schedule((1e-3, 1e-4))
+    learning_rate: Schedule = Schedule((1e-3, 1e-4))
     """Learning rate at the start and at the end. One number: constant. Between two above 0 it changes geometrically,
     or linearly if the word linear follows. Change it to start lower if `train/kl` is large, and to end lower in
     long runs."""
-    ent_coef: Scheduled = Schedule((0.05, 0.003))
+    ent_coef: Schedule = Schedule((0.05, 0.003))
     """Weight of the entropy bonus at the start and at the end, like `learning_rate`, where advantages have a standard
     deviation of 1. Change it to start higher if the policy settles early on few actions, to end lower for play nearer
     to the best action, and to end higher if the policy can be exploited."""
@@ -95,7 +95,7 @@ class SelfPlayConfig(TrainConfig):
     """Decisions per gradient step. Change it to less for more updates with each decision; they take longer."""
     n_epochs: int = 2
     """Number of epochs per rollout. Change it to more where decisions are expensive."""
-    kl_coef: Scheduled = Schedule(0)
+    kl_coef: Schedule = Schedule(0)
     """Weight of the divergence KL(new policy, policy before the update) at the start and at the end, like
     `learning_rate`. Policies cycle less if it rises while the entropy bonus falls. Change it if policies cycle, and
     with `action_values`."""
@@ -143,9 +143,12 @@ class SelfPlayConfig(TrainConfig):
         number("reference_coef", self.reference_coef, 0, 1e9)
         whole("reference_every", self.reference_every, 0)
         if self.update == "mirror_descent" and not self.action_values:
-            raise ValueError("update='mirror_descent' needs action_values: give --action-values --kl-coef 3.5")
-        if self.update == "mirror_descent" and self.engine == "gpu":
-            raise ValueError("update='mirror_descent' needs another engine than engine='gpu'")
+            raise ValueError("update='mirror_descent' needs action_values: give --set action_values=true kl_coef=3.5")
+        if self.update == "mirror_descent" and self.engine not in ("local", "process"):
+            raise ValueError(
+                f"update='mirror_descent' needs engine='local' or 'process', where a rollout has one policy; "
+                f"not engine={self.engine!r}"
+            )
         if self.exploration and self.update != "mirror_descent":
             raise ValueError(f"exploration={self.exploration}: needs update='mirror_descent', which allows for it")
         if self.opponent_tables + self.mixed_tables > 1:

@@ -6,9 +6,7 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
-
-import tyro
+from typing import Any
 
 from ...envs.core.options import number, whole
 from .league import League
@@ -45,27 +43,18 @@ def pair(text: str) -> tuple[str, Any]:
     return name, value
 
 
-_PAIRS = tyro.constructors.PrimitiveConstructorSpec(
-    nargs="*",
-    metavar="NAME=VALUE",
-    instance_from_str=lambda texts: dict(map(pair, texts)),
-    is_instance=lambda instance: isinstance(instance, dict),
-    str_from_instance=lambda pairs: [f"{name}={json.dumps(value)}" for name, value in pairs.items()],
-)
-
-
 @dataclass(frozen=True, kw_only=True)
 class TrainConfig:
     """Settings of a training run. A learning algorithm adds its own (see `parlour.training.algorithms`)."""
 
-    game: tyro.conf.Suppress[str]
+    game: str
     """The game, by name."""
-    options: Annotated[dict[str, Any], _PAIRS] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
     """The game's options, such as seats=2 stacks=200. Change it to the rules that you will play by."""
     encoder: str = ""
     """The encoder of the policy's observations, such as v0. Empty: the game's default. Change it to use another
     version of the observation."""
-    preset: tyro.conf.Suppress[str] = ""
+    preset: str = ""
     """The preset of the settings: a game's name or another preset. It is saved with the policy."""
     algorithm: str = ALGORITHM
     """The learning algorithm, by name. Some of the settings belong to the algorithm. Change it to selfplay for one
@@ -94,7 +83,7 @@ class TrainConfig:
     checkpoint_every: int = 250_000
     """Timesteps between two checkpoints. The model is saved with each. Change it to more in long runs: every
     checkpoint is kept."""
-    bots: Annotated[dict[str, float], _PAIRS] = field(default_factory=lambda: {"random": 1.0})
+    bots: dict[str, float] = field(default_factory=lambda: {"random": 1.0})
     """The bots among the opponents, with their relative shares of the rest. Change it to the bots that the policy will
     meet."""
     random_start_steps: int = 0
@@ -118,7 +107,7 @@ class TrainConfig:
     other seats. best_response: a best response, for games that have one. In small games NashConv is computed too.
     Empty: no evaluations. Change it to those that you compare with, to see how strength grows."""
 
-    run: Annotated[Path | None, tyro.conf.arg(constructor=run_path, metavar="NAME|PATH")] = None
+    run: Path | None = None
     """Name of the run: its folder, runs/NAME, holds the policy, the settings and the checkpoints; other commands
     take the name. Or the path of the folder. Default: the game and the time. Change it to find the run again."""
 

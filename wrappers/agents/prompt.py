@@ -8,7 +8,7 @@ from importlib.resources import files
 from os import PathLike
 from pathlib import Path
 from string import Template
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -16,13 +16,12 @@ from msgspec import Struct
 from ...envs.core.game import Game
 from ...envs.core.how_to_play import MESSAGE_ONLY, how_to_play
 from ...envs.core.turn_state import Action, AllowedAction, TurnState
+from . import StateView as StateView
 from .skins import Skin
 from .state_text import compact, in_words, offer_in_words
 
 Chat = Sequence[Mapping[str, str]]
 """Messages of a conversation: ``{"role": "system" | "user" | "assistant", "content": …}``."""
-StateView = Literal["json", "compact", "words"]
-"""How a state is written: as JSON, as lines of ``name: value``, or in natural language."""
 Texts = TypeVar("Texts", bound=Struct)
 
 

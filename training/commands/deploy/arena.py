@@ -22,14 +22,12 @@ from ..live_table import counts_of, watch_table
 from ..lookup import LLM, agent, bots_of, game_of, warn_about_differences
 from ..supervisor import Supervisor
 
-FIRST = ("name", "arena", "endpoint", "sessions", "invites", "game", "port", "deadline", "matches", "log")
-
 PORT = AddressArguments(port=8100)
 
 
 def command(
-    *,
     deployed: PlayerArguments,
+    *,
     name: str | None = None,
     arena: str | None = None,
     sessions: int = 0,

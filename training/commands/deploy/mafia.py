@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import replace
 from typing import Annotated
 
-import tyro
+from cyclopts import Parameter
 
 from ....wrappers.agents.model_calls import ModelStatistics
 from ....wrappers.live.common.activity import Activity
@@ -17,14 +17,12 @@ from ..lookup import game_with, trained_for
 from ..mafia_agents import maker
 from ..supervisor import Supervisor
 
-FIRST = ("port", "address", "access-token-file", "model", "llm-url", "prompts", "deadline", "players", "log", "config")
-
 PORT = AddressArguments(port=3010)
 
 
 def command(
+    run: Annotated[str, Parameter(name="RUN")],
     *,
-    run: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="RUN")],
     language_model: ModelArguments,
     players: int | None = None,
     listening: AddressArguments = PORT,

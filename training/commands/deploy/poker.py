@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
-import tyro
+from cyclopts import Parameter
 from yarl import URL
 
 from ....envs.core.options import named
@@ -30,8 +30,6 @@ from ..lookup import HUMAN, LLM, agent, game_with
 from ..searching import searching_agent
 from ..stopping import TRY_AGAIN
 from ..supervisor import Supervisor
-
-FIRST = ("api", "url", "bot", "name", "table", "api-key-file", "keep-playing", "hands", "until", "log")
 
 MOST_SEATS = 10
 """The number of seats of the game that bots play; live tables do not have more."""
@@ -121,8 +119,8 @@ class LengthArguments:
 
 
 def command(
+    run: Annotated[str | None, Parameter(name="RUN")] = None,
     *,
-    run: Annotated[tyro.conf.Positional[str | None], tyro.conf.arg(metavar="[RUN]")] = None,
     bot: str | None = None,
     where: SeatArguments,
     access: AccessArguments,

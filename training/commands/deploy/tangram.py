@@ -19,8 +19,8 @@ PORT = AddressArguments(port=5000)
 
 
 def command(
-    *,
     run: PlayerName,
+    *,
     listening: AddressArguments = PORT,
     options: tuple[str, ...] = (),
     deadline: float = 10.0,

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Literal
 
-import tyro
+from cyclopts import Parameter
 from rich.table import Table
 
 from ....envs import Game
@@ -33,12 +33,10 @@ from ..arguments import AsJson, LiveArguments, PromptArguments, SessionArguments
 from ..lookup import agent
 from ..supervisor import Supervisor
 
-FIRST = ("agents", "options", "remote", "wait", "rounds", "seats", "timeout", "out", "port", "log")
-
 Cost = Literal["keep", "pass", "end"]
 Games = Annotated[
-    tyro.conf.Positional[str],
-    tyro.conf.arg(metavar="GAME", help="A game by name, several with commas between them, or all."),
+    str,
+    Parameter(name="GAME", help="A game by name, several with commas between them, or all."),
 ]
 PORT = TlsServerArguments(port=9100)
 SHOWN = 5
@@ -139,8 +137,8 @@ class PageArguments:
 
 
 def command(
-    *,
     game: Games,
+    *,
     options: tuple[str, ...] = (),
     agents: tuple[str, ...] = (),
     tournament: TournamentArguments,

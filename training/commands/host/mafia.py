@@ -22,8 +22,6 @@ from ..mafia_agents import MakeAgent, maker
 from ..mafia_summary import MatchSummary
 from ..supervisor import Supervisor
 
-FIRST = ("agents", "remote", "players", "matches", "options", "timeout", "port", "model", "llm-url", "log")
-
 NAMES = [
     "Alice",
     "Bob",

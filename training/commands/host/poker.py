@@ -17,8 +17,6 @@ from ...terminal.console import Console
 from ..arguments import LiveArguments, SessionArguments, TlsServerArguments
 from ..supervisor import Supervisor
 
-FIRST = ("seats", "tables", "stack", "big-blind", "hands", "timeout", "port", "address", "access-token-file", "log")
-
 PORT = TlsServerArguments(port=9000)
 
 
