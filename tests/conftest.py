@@ -1,5 +1,7 @@
 """Fixtures over the registry of games, and a browser."""
 
+import asyncio
+import inspect
 import os
 import re
 import signal
@@ -44,6 +46,16 @@ def pytest_collection_modifyitems(items):
     if not os.environ.get("PARLOUR_NIGHTLY"):
         items[:] = (item for item in items if not item.get_closest_marker("nightly"))
     items.sort(key=_game_of)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem):
+    """Run an async test in an event loop of its own; it may take two minutes, compiling included."""
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    given = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
+    asyncio.run(asyncio.wait_for(pyfuncitem.obj(**given), 120))
+    return True
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -11,6 +11,8 @@ from parlour import envs
 from parlour.envs import play_until_done
 from parlour.envs.core.rollout import tables_with_seed
 from parlour.wrappers.agents.policy import PolicyAgent
+from parlour.wrappers.live.mafia import host_session
+from parlour.wrappers.live.mafia.host_calls import DueCall
 from tables import BAD, WITHIN
 
 
@@ -78,3 +80,13 @@ def table(browser):
         assert "Traceback" not in errors
 
     return serve
+
+
+@pytest.fixture
+def only_p1_and_p2_have_a_clock(monkeypatch):
+    """Seats whose agents are in order have a minute, so that a slow machine costs them no answer."""
+
+    def due(number, seat, method, seconds, characters):
+        return DueCall(number, seat, method, seconds if seat < 2 else 60.0, characters)
+
+    monkeypatch.setattr(host_session, "DueCall", due)

@@ -21,7 +21,6 @@ from acpc import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from live.event_loops import on_loop
 from parlour.envs.core.turn_state import Action, AgentResponse
 from parlour.envs.holdem.hands import card_name
 from parlour.wrappers.agents.policy import PolicyAgent
@@ -296,7 +295,6 @@ def test_a_connection_that_breaks_checks_and_folds_to_the_end():
 
 
 @pytest.mark.slow
-@on_loop
 async def test_the_commands_play_a_match(tmp_path):
     log = tmp_path / "agent.jsonl"
     stakes = ("--stack", "200", "--small-blind", "1", "--big-blind", "2")

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import aiohttp
 import pytest
-from live.event_loops import in_virtual_time, on_loop
+from live.event_loops import in_virtual_time
 from parlour.wrappers.agents.model_calls import ModelStatistics
 from parlour.wrappers.live.common.activity import REPLACED_IN_A_ROW, Activity, Link
 from parlour.wrappers.live.common.agent_turn import AgentStatistics
@@ -100,7 +100,6 @@ async def get(url, **headers):
         return reply.status, await reply.text()
 
 
-@on_loop
 async def test_metrics_are_those_of_prometheus():
     statistics = AgentStatistics()
     for seconds in (0.0005, 0.003, 0.2, 99.0):
@@ -124,7 +123,6 @@ async def test_metrics_are_those_of_prometheus():
     assert found["process_resident_memory_bytes", None] > 10**7
 
 
-@on_loop
 async def test_metrics_of_language_models_have_a_label_for_the_seat():
     model = ModelStatistics(decisions=5, replaced=1, input_size=70, output_size=9, seconds=2.5, cost=0.25)
     model.faults.update(["illegal", "illegal", "late"])
@@ -144,7 +142,6 @@ async def test_metrics_of_language_models_have_a_label_for_the_seat():
     assert faults == {"illegal": 2, "unparsable": 0, "late": 1, "refused": 0, "failed": 0}
 
 
-@on_loop
 async def test_health_says_what_is_wrong(clock):
     link, heartbeat = Link(clock), Heartbeat()
     activity = Activity(counts=lambda: {"hands": 3}, link=link)
@@ -166,7 +163,6 @@ async def test_health_says_what_is_wrong(clock):
         assert status == 503 and json.loads(text)["problem"] == "no connection to the platform for 301 s"
 
 
-@on_loop
 async def test_a_web_page_cannot_read_health_or_metrics():
     with served(Activity()) as url:
         for path in ("healthz", "metrics"):
@@ -174,7 +170,6 @@ async def test_a_web_page_cannot_read_health_or_metrics():
             assert (await get(f"{url}/{path}", Host="evil.example"))[0] == 403
 
 
-@on_loop
 async def test_a_taken_port_is_an_error():
     with served(Activity()) as url:
         port = int(url.rpartition(":")[2])

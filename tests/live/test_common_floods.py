@@ -11,7 +11,7 @@ import struct
 
 import aiohttp
 import pytest
-from live.event_loops import in_virtual_time, on_loop
+from live.event_loops import in_virtual_time
 from live.poker_client import Client, hosting
 from parlour.wrappers.live.common import listening
 from parlour.wrappers.live.common.connection import Connection, ConnectionLimits
@@ -42,7 +42,6 @@ def reset(writer):
     writer.transport.abort()
 
 
-@on_loop
 async def test_pings_are_answered_up_to_a_limit_and_a_flood_of_them_waits_on_the_peers_side():
     async with hosting() as (host, client):
         await client.sit_down()
@@ -81,7 +80,6 @@ async def latency(http, host):
     return (clock() - began) / 5
 
 
-@on_loop
 async def test_a_ping_is_answered_with_its_payload():
     async with hosting() as (host, client):
         await client.register()
@@ -101,7 +99,6 @@ async def until_seen(reader, wanted):
 
 
 @pytest.mark.parametrize("when", ["before-the-answer", "after-it", "in-a-frame", "after-pings"])
-@on_loop
 async def test_a_reset_logs_no_traceback(when, caplog):
     caplog.set_level(logging.INFO)
     async with hosting() as (host, client):
@@ -124,7 +121,6 @@ async def test_a_reset_logs_no_traceback(when, caplog):
     assert len([record for record in caplog.records if "reset" in record.message]) <= 5
 
 
-@on_loop
 async def test_a_host_with_a_certificate_speaks_tls(certificate, monkeypatch, caplog):
     monkeypatch.setattr(listening, "IDLE_SECONDS", 0.5)
     host = PokerHost(PokerRules(seats=2), server=ServerSettings(tls=server_tls(*certificate)))
@@ -163,7 +159,6 @@ EMPTY = frame(opcode=0, last=False)
 """A continuation without a payload."""
 
 
-@on_loop
 async def test_empty_continuations_count_and_too_many_end_the_connection():
     async with hosting(rate=None) as (host, client):
         await client.sit_down()
@@ -188,7 +183,6 @@ async def ended(reader):
             pass
 
 
-@on_loop
 async def test_a_message_in_many_fragments_is_one_message():
     async with hosting() as (host, client):
         await client.register()

@@ -5,7 +5,6 @@ from contextlib import suppress
 
 import pytest
 from aiohttp import web
-from live.event_loops import on_loop
 from parlour.wrappers.live.common.client import http_client, read_json
 from parlour.wrappers.live.common.server import Server
 
@@ -35,7 +34,6 @@ class Endless(Server):
         return web.Response(body=b"[" * 100_000)
 
 
-@on_loop
 async def test_an_answer_is_read_up_to_a_mebibyte_and_never_unpacked():
     async with Endless() as server, http_client() as http:
         async with http.get(f"{server.url}/endless") as reply:

@@ -7,7 +7,6 @@ import weakref
 import aiohttp
 import pytest
 from aiohttp import WSMsgType, web
-from live.event_loops import on_loop
 from parlour.wrappers.live.common import client
 from parlour.wrappers.live.common.client import next_message, open_websocket, receive
 from parlour.wrappers.live.common.server import Server
@@ -41,7 +40,6 @@ def short_silence(monkeypatch):
     monkeypatch.setattr(client, "HEARTBEAT", SILENCE)
 
 
-@on_loop
 async def test_a_silent_client_that_answers_pings_keeps_its_connection():
     async with Listener() as server, aiohttp.ClientSession() as http:
         socket = await open_websocket(http, f"{server.url}/ws")
@@ -54,7 +52,6 @@ async def test_a_silent_client_that_answers_pings_keeps_its_connection():
         await socket.close()
 
 
-@on_loop
 async def test_a_client_that_answers_no_ping_loses_its_connection():
     async with Listener() as server, aiohttp.ClientSession() as http:
         socket = await http.ws_connect(f"{server.url}/ws", autoping=False)
@@ -73,7 +70,6 @@ async def deaf(request):
     return socket
 
 
-@on_loop
 async def test_a_server_that_answers_no_ping_is_lost():
     async with Listener() as server, aiohttp.ClientSession() as http:
         socket = await open_websocket(http, f"{server.url}/deaf")
@@ -85,7 +81,6 @@ async def test_a_server_that_answers_no_ping_is_lost():
         await socket.close()
 
 
-@on_loop
 async def test_a_closed_connection_is_freed_at_once():
     async with Listener() as server, aiohttp.ClientSession() as http:
         socket = await open_websocket(http, f"{server.url}/ws")

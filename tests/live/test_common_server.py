@@ -8,7 +8,7 @@ from contextlib import suppress
 import aiohttp
 import pytest
 from aiohttp import web
-from live.event_loops import in_virtual_time, on_loop
+from live.event_loops import in_virtual_time
 from parlour.wrappers.live.common import listening
 from parlour.wrappers.live.common import server as server_module
 from parlour.wrappers.live.common.budgets import Pace
@@ -47,7 +47,6 @@ class Echo(Server):
             return web.Response(status=400, text=str(error))
 
 
-@on_loop
 async def test_it_opens_listens_and_ends_with_a_goodbye():
     async with Echo() as server, aiohttp.ClientSession() as http:
         assert server.url.startswith("http://127.0.0.1:")
@@ -63,7 +62,6 @@ async def test_it_opens_listens_and_ends_with_a_goodbye():
     assert server.life == ["opening", "closing with 1 connections", "closing with 0 connections"]
 
 
-@on_loop
 async def test_peers_that_answer_no_close_are_waited_for_so_long_only():
     async with Echo(connection_limits=ConnectionLimits(closing=0.3)) as server, aiohttp.ClientSession() as http:
         sockets = [await http.ws_connect(f"{server.url}/ws") for _ in range(5)]
@@ -75,7 +73,6 @@ async def test_peers_that_answer_no_close_are_waited_for_so_long_only():
             await socket.close()
 
 
-@on_loop
 async def test_names_in_the_settings_are_the_only_ones():
     settings = ServerSettings(names=["play.example"])
     async with Echo() as server, Echo(settings=settings) as named, aiohttp.ClientSession() as http:
@@ -88,7 +85,6 @@ async def test_names_in_the_settings_are_the_only_ones():
                 assert reply.status == status
 
 
-@on_loop
 async def test_limits_in_the_settings_take_the_place_of_the_servers_own():
     settings = ServerSettings(limits=ConnectionLimits(frame=10))
     async with Echo(settings=settings, connection_limits=ConnectionLimits()) as server, aiohttp.ClientSession() as http:
@@ -99,7 +95,6 @@ async def test_limits_in_the_settings_take_the_place_of_the_servers_own():
         assert (await socket.receive(timeout=5)).type == aiohttp.WSMsgType.CLOSE and socket.close_code == 1009
 
 
-@on_loop
 async def test_a_port_that_is_taken_closes_what_was_opened():
     async with Echo() as server:
         other = Echo(settings=ServerSettings(port=int(server.url.rpartition(":")[2])))
@@ -108,7 +103,6 @@ async def test_a_port_that_is_taken_closes_what_was_opened():
         assert other.life == ["opening", "closing with 0 connections"]
 
 
-@on_loop
 async def test_a_server_can_be_started_again():
     server = Echo()
     for _ in range(2):
@@ -124,7 +118,6 @@ async def seated(http, server):
     return socket
 
 
-@on_loop
 async def test_players_keep_their_places_and_the_next_is_refused():
     async with Echo(most_connections=1) as server, aiohttp.ClientSession() as http:
         async with await seated(http, server):
@@ -135,7 +128,6 @@ async def test_players_keep_their_places_and_the_next_is_refused():
         await (await http.ws_connect(f"{server.url}/ws")).close()
 
 
-@on_loop
 async def test_silent_watchers_give_way_the_oldest_first_and_no_player_does():
     async with Echo(most_connections=3) as server, aiohttp.ClientSession() as http:
         player = await seated(http, server)
@@ -148,7 +140,6 @@ async def test_silent_watchers_give_way_the_oldest_first_and_no_player_does():
             await socket.close()
 
 
-@on_loop
 async def test_a_flooder_takes_places_from_itself_alone():
     """The flooder comes from 127.0.0.2, the honest watcher from 127.0.0.1."""
     async with (
@@ -179,7 +170,6 @@ async def test_an_address_that_sends_much_waits_for_its_turn_and_others_do_not()
     assert [pace.wait("a") for _ in range(4)] == [0, 0, 0, 0]
 
 
-@on_loop
 async def test_many_sockets_and_requests_of_a_stranger_are_served_later(monkeypatch):
     """The stranger comes from 127.0.0.2; programs of the machine, from the server's own address, never wait."""
     monkeypatch.setattr(listening, "NEW_AT_ONCE", 2)
@@ -212,7 +202,6 @@ async def test_what_would_wait_longer_than_a_second_is_refused_and_adds_nothing_
     assert pace.wait("a") == pytest.approx(0.5)
 
 
-@on_loop
 async def test_a_stranger_who_asks_far_too_much_gets_429_and_a_stopped_server_answers_nobody(monkeypatch):
     monkeypatch.setattr(server_module, "REQUESTS_AT_ONCE", 1)
     monkeypatch.setattr(server_module, "REQUESTS", 4.0)
@@ -239,7 +228,6 @@ async def test_a_stranger_who_asks_far_too_much_gets_429_and_a_stopped_server_an
         writer.close()
 
 
-@on_loop
 async def test_idle_sockets_never_use_up_the_files_of_the_process(monkeypatch, caplog):
     monkeypatch.setattr(listening, "MOST_SOCKETS", 10)
     async with Echo() as server, aiohttp.ClientSession() as http:
@@ -265,7 +253,6 @@ async def ends(reader):
         return True
 
 
-@on_loop
 @pytest.mark.parametrize(
     "sent", [b"", b"GET / HTTP/1.1\r\nHost: x\r\nX: ", b"GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n"]
 )
@@ -279,7 +266,6 @@ async def test_silence_half_headers_and_idle_keep_alives_end(monkeypatch, sent):
         writer.close()
 
 
-@on_loop
 async def test_a_body_is_not_unpacked_and_a_broken_one_is_the_clients_fault(caplog):
     async with Echo() as server, aiohttp.ClientSession() as http:
         packed = gzip.compress(b"x" * 10_000_000)
@@ -292,7 +278,6 @@ async def test_a_body_is_not_unpacked_and_a_broken_one_is_the_clients_fault(capl
     assert not any(record.exc_info for record in caplog.records)
 
 
-@on_loop
 async def test_a_request_that_cannot_be_read_is_answered_and_logged_in_a_line(caplog):
     caplog.set_level("INFO")
     async with Echo() as server:
@@ -306,7 +291,6 @@ async def test_a_request_that_cannot_be_read_is_answered_and_logged_in_a_line(ca
     assert not any(record.exc_info for record in caplog.records)
 
 
-@on_loop
 async def test_connections_that_come_at_once_are_counted_too():
     async with Echo(most_connections=3) as server, aiohttp.ClientSession() as http:
         coming = [http.ws_connect(f"{server.url}/ws") for _ in range(10)]
@@ -319,14 +303,12 @@ async def test_connections_that_come_at_once_are_counted_too():
             await socket.close()
 
 
-@on_loop
 async def test_a_request_that_is_no_websocket_gets_426():
     async with Echo() as server, aiohttp.ClientSession() as http, http.get(f"{server.url}/ws") as reply:
         assert reply.status == 426
         assert "WebSocket" in await reply.text()
 
 
-@on_loop
 async def test_bodies_are_bounded_in_length_and_time():
     async with Echo(body_limit=100) as server, aiohttp.ClientSession() as http:
         for body, status in ((b"x" * 100, 200), (b"x" * 101, 413)):

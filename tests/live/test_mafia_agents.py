@@ -267,14 +267,10 @@ def test_a_policy_plays_with_fewer_players_and_among_more_a_bot_plays_for_it(cap
 
 @pytest.mark.parametrize("personality", PERSONALITIES)
 @pytest.mark.parametrize("role", wire.ROLES)
-def test_every_personality_plays_every_role_as_it_thought(personality, role):
+async def test_every_personality_plays_every_role_as_it_thought(personality, role):
     config = wire.AgentConfig(type="scripted", scripted_config=wire.ScriptedConfig(personality=personality))
     agent = MafiaScriptedAgent("p1", "Ann", config, seed=3)
-
-    async def main():
-        return [one async for one in decisions(agent, role)]
-
-    night, _, vote = run(main())
+    night, _, vote = [one async for one in decisions(agent, role)]
     assert vote[1].partition("So ")[2].rstrip(".") == vote[2]
     if role == "villager":
         assert night[1:] == ("I sleep.", None)
@@ -309,15 +305,11 @@ def test_settings_out_of_range_are_told():
             MafiaScriptedAgent("p1", "Ann", config)
 
 
-def test_villagers_sleep():
+async def test_villagers_sleep():
     state, private, _ = context("NIGHT_ACTIONS")
-
-    async def main():
-        agent = scripted(0)
-        assert await heard(agent.think(state, private)) == ["I sleep."]
-        assert await agent.night_action(state, private) is None
-
-    run(main())
+    agent = scripted(0)
+    assert await heard(agent.think(state, private)) == ["I sleep."]
+    assert await agent.night_action(state, private) is None
 
 
 class Stuck:
@@ -348,21 +340,17 @@ def test_a_policy_that_hangs_costs_only_its_own_answers_where_it_has_a_worker():
     stuck.free.set()
 
 
-def test_thoughts_are_computed_in_the_worker_too():
+async def test_thoughts_are_computed_in_the_worker_too():
     class Slow(Stuck):
         def act(self, observations, masks):
             return np.argmax(masks, axis=1)
 
     slow = Slow()
     agent = MafiaPolicyAgent("p1", "Ann", FIVE, slow, worker=Worker("slow"))
-
-    async def main():
-        thinking = asyncio.create_task(heard(agent.think(*context("DAY_VOTING")[:2])))
-        await asyncio.sleep(0.05)
-        slow.free.set()
-        return await thinking
-
-    assert "My likeliest choices" in "".join(run(main(), 30))
+    thinking = asyncio.create_task(heard(agent.think(*context("DAY_VOTING")[:2])))
+    await asyncio.sleep(0.05)
+    slow.free.set()
+    assert "My likeliest choices" in "".join(await thinking)
 
 
 def test_a_context_of_more_statements_a_day_or_more_days_is_read_whole():

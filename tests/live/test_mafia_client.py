@@ -88,13 +88,10 @@ def run(main, within=120):
 
 
 @pytest.mark.smoke
-def test_two_agents_on_one_connection(package):
-    async def main():
-        service = MafiaAgentServer(lambda id, name: MafiaScriptedAgent(id, name, seed=1))
-        async with service, node(package, service.url) as ask:
-            return await ask("both"), service
-
-    answers, service = run(main())
+async def test_two_agents_on_one_connection(package):
+    service = MafiaAgentServer(lambda id, name: MafiaScriptedAgent(id, name, seed=1))
+    async with service, node(package, service.url) as ask:
+        answers, service = await ask("both"), service
     assert service.calls == 8 and service.replaced == 0
     for agent, method, answer in answers:
         if method in ("think", "say"):
@@ -105,7 +102,7 @@ def test_two_agents_on_one_connection(package):
             assert answer.keys() == {"targetId"} and answer["targetId"] != agent
 
 
-def test_chunks_come_as_they_are_made_and_a_consumer_may_leave(package):
+async def test_chunks_come_as_they_are_made_and_a_consumer_may_leave(package):
     stopped = []
 
     class Slow(Plain):
@@ -117,20 +114,17 @@ def test_chunks_come_as_they_are_made_and_a_consumer_may_leave(package):
             finally:
                 stopped.append(word)
 
-    async def main():
-        async with MafiaAgentServer(Slow) as service, node(package, service.url) as ask:
-            chunks = await ask("think")
-            first = await ask("leave")
-            await asyncio.sleep(0.1)
-            return chunks, first
-
-    chunks, first = run(main())
+    async with MafiaAgentServer(Slow) as service, node(package, service.url) as ask:
+        chunks = await ask("think")
+        first = await ask("leave")
+        await asyncio.sleep(0.1)
+        chunks, first = chunks, first
     assert [chunk for chunk, _ in chunks] == ["one", "two", "three"]
     assert all(later - sooner >= 100 for (_, sooner), (_, later) in itertools.pairwise(chunks))
     assert [chunk for chunk, _ in first] == ["one"] and stopped == ["three", "one"]
 
 
-def test_timeouts_and_lost_connections(package):
+async def test_timeouts_and_lost_connections(package):
     class Fickle(Plain):
         async def vote(self, context, public_info):
             begun.set()
@@ -138,23 +132,19 @@ def test_timeouts_and_lost_connections(package):
             return await super().vote(context, public_info)
 
     begun, go = asyncio.Event(), asyncio.Event()
-
-    async def main():
-        service = MafiaAgentServer(Fickle)
-        await service.start()
-        async with node(package, service.url) as ask:
-            late = await ask("late")
-            nobody = await ask("nobody")
-            begun.clear()
-            waiting = asyncio.create_task(ask("vote"))
-            await begun.wait()
-            await service.stop()  # in the middle of a call
-            go.set()
-            port = int(service.url.rpartition(":")[2])
-            async with MafiaAgentServer(Fickle, server=ServerSettings(port=port)):
-                return late, nobody, await waiting, await ask("vote")
-
-    late, nobody, resumed, after = run(main())
+    service = MafiaAgentServer(Fickle)
+    await service.start()
+    async with node(package, service.url) as ask:
+        late = await ask("late")
+        nobody = await ask("nobody")
+        begun.clear()
+        waiting = asyncio.create_task(ask("vote"))
+        await begun.wait()
+        await service.stop()  # in the middle of a call
+        go.set()
+        port = int(service.url.rpartition(":")[2])
+        async with MafiaAgentServer(Fickle, server=ServerSettings(port=port)):
+            late, nobody, resumed, after = late, nobody, await waiting, await ask("vote")
     assert late[0] is True and "no answer in time" in late[1] and 150 <= late[2] < 2_000
     assert nobody[0] is True and "cannot reach" in nobody[1]
     assert resumed == after == {"targetId": None}

@@ -47,19 +47,16 @@ async def until_the_end(socket):
     return told
 
 
-def test_the_public_and_the_admins_each_get_their_stream():
-    async def main():
-        async with (
-            MafiaHost(FIVE, seed=1, server=SESAME) as host,
-            observing(host) as public,
-            observing(host, "?view=admin&token=sesame") as by_query,
-            observing(host, "?view=admin", Authorization="Bearer sesame") as by_header,
-        ):
-            playing = asyncio.create_task(host.play(five()))
-            streams = await asyncio.gather(*map(until_the_end, (public, by_query, by_header)))
-            return streams, await playing
-
-    (public, admin, also), result = run(main())
+async def test_the_public_and_the_admins_each_get_their_stream():
+    async with (
+        MafiaHost(FIVE, seed=1, server=SESAME) as host,
+        observing(host) as public,
+        observing(host, "?view=admin&token=sesame") as by_query,
+        observing(host, "?view=admin", Authorization="Bearer sesame") as by_header,
+    ):
+        playing = asyncio.create_task(host.play(five()))
+        streams = await asyncio.gather(*map(until_the_end, (public, by_query, by_header)))
+        (public, admin, also), result = streams, await playing
     assert admin == also
     assert {event["eventType"] for event in admin} >= PRIVATE - {"INVESTIGATION_RESULT"}
     assert not PRIVATE & {event["eventType"] for event in public} and not any("private" in event for event in public)
@@ -67,38 +64,31 @@ def test_the_public_and_the_admins_each_get_their_stream():
     assert public[-1]["payload"]["winner"] == result.winner
 
 
-def test_observers_come_late_and_come_again():
-    async def main():
-        async with MafiaHost(FIVE, seed=1) as host:
-            await host.play(five())
-            await host.play(five())
-            async with aiohttp.ClientSession() as http, http.get(f"{host.url}/matches") as reply:
-                first, second = (await reply.json())["matches"]
-            async with observing(host, f"?match={first['matchId']}") as socket:
-                whole = await until_the_end(socket)
-                assert (await socket.receive()).type == aiohttp.WSMsgType.CLOSE  # there is no more of it
-            async with observing(host, f"?match={first['matchId']}&after=7") as socket:
-                rest = await until_the_end(socket)
-            async with observing(host, f"?match={second['matchId']}") as socket:
-                other = await until_the_end(socket)
-            return first, whole, rest, other
-
-    first, whole, rest, other = run(main())
+async def test_observers_come_late_and_come_again():
+    async with MafiaHost(FIVE, seed=1) as host:
+        await host.play(five())
+        await host.play(five())
+        async with aiohttp.ClientSession() as http, http.get(f"{host.url}/matches") as reply:
+            first, second = (await reply.json())["matches"]
+        async with observing(host, f"?match={first['matchId']}") as socket:
+            whole = await until_the_end(socket)
+            assert (await socket.receive()).type == aiohttp.WSMsgType.CLOSE  # there is no more of it
+        async with observing(host, f"?match={first['matchId']}&after=7") as socket:
+            rest = await until_the_end(socket)
+        async with observing(host, f"?match={second['matchId']}") as socket:
+            other = await until_the_end(socket)
+        first, whole, rest, other = first, whole, rest, other
     assert len(whole) == first["events"] and rest == whole[7:]
     assert {event["gameId"] for event in whole}.isdisjoint({event["gameId"] for event in other})
 
 
-def test_who_stays_sees_one_match_after_another():
-    async def main():
-        async with MafiaHost(FIVE, seed=1) as host, observing(host) as socket:
-            told = []
-            for _ in range(3):
-                playing = asyncio.create_task(host.play(five()))
-                told.append(await until_the_end(socket))
-                await playing
-            return told
-
-    told = run(main())
+async def test_who_stays_sees_one_match_after_another():
+    async with MafiaHost(FIVE, seed=1) as host, observing(host) as socket:
+        told = []
+        for _ in range(3):
+            playing = asyncio.create_task(host.play(five()))
+            told.append(await until_the_end(socket))
+            await playing
     assert len({event["gameId"] for events in told for event in events}) == 3
     assert all(events[0]["sequence"] == 1 for events in told)
 
@@ -115,51 +105,39 @@ def test_who_stays_sees_one_match_after_another():
         ("?match=none", 404),
     ],
 )
-def test_wrong_observers_are_refused(query, status):
-    async def main():
-        async with MafiaHost(FIVE, server=SESAME) as host, aiohttp.ClientSession() as http:
-            with pytest.raises(aiohttp.WSServerHandshakeError) as error:
-                await http.ws_connect(f"{host.url}/observe{query}")
-            async with http.get(f"{host.url}/observe") as reply:
-                assert reply.status == 426
-            return error.value.status
-
-    assert run(main()) == status
+async def test_wrong_observers_are_refused(query, status):
+    async with MafiaHost(FIVE, server=SESAME) as host, aiohttp.ClientSession() as http:
+        with pytest.raises(aiohttp.WSServerHandshakeError) as error:
+            await http.ws_connect(f"{host.url}/observe{query}")
+        async with http.get(f"{host.url}/observe") as reply:
+            assert reply.status == 426
+        assert error.value.status == status
 
 
-def test_what_observers_say_changes_nothing_and_floods_are_cut_off():
-    async def main():
-        async with MafiaHost(FIVE, seed=1) as host, observing(host) as socket, observing(host) as other:
-            await socket.send_str("x" * 100_000)
-            await other.send_str('{"id": 1, "method": "vote"}')
-            return await host.play(five()), await until_the_end(other)
-
-    result, told = run(main())
+async def test_what_observers_say_changes_nothing_and_floods_are_cut_off():
+    async with MafiaHost(FIVE, seed=1) as host, observing(host) as socket, observing(host) as other:
+        await socket.send_str("x" * 100_000)
+        await other.send_str('{"id": 1, "method": "vote"}')
+        result, told = await host.play(five()), await until_the_end(other)
     assert not result.faults and told[-1]["payload"]["winner"] == result.winner
 
 
-def test_old_matches_are_forgotten():
-    async def main():
-        async with MafiaHost(FIVE, seed=1) as host:
-            for _ in range(REMEMBERED + 3):
-                await host.play(five())
-            async with aiohttp.ClientSession() as http, http.get(f"{host.url}/health") as reply:
-                return list(host._feeds), [result.game_id for result in host.results], await reply.json()
-
-    feeds, results, health = run(main())
+async def test_old_matches_are_forgotten():
+    async with MafiaHost(FIVE, seed=1) as host:
+        for _ in range(REMEMBERED + 3):
+            await host.play(five())
+        async with aiohttp.ClientSession() as http, http.get(f"{host.url}/health") as reply:
+            feeds, results, health = list(host._feeds), [result.game_id for result in host.results], await reply.json()
     assert feeds == results and len(results) == REMEMBERED
     assert results[-1].endswith(f"-{REMEMBERED + 3}")  # the latest are kept
     assert health["matches"] == REMEMBERED + 3
 
 
-def test_matches_side_by_side_do_not_mix():
-    async def main():
-        async with MafiaHost(FIVE, seed=1) as host:
-            return await asyncio.gather(
-                *(host.play([Plain(id=f"p{i + 1}", name=NAMES[i]) for i in range(5)]) for _ in range(4))
-            )
-
-    results = run(main())
+async def test_matches_side_by_side_do_not_mix():
+    async with MafiaHost(FIVE, seed=1) as host:
+        results = await asyncio.gather(
+            *(host.play([Plain(id=f"p{i + 1}", name=NAMES[i]) for i in range(5)]) for _ in range(4))
+        )
     assert len({result.game_id for result in results}) == 4
 
 
@@ -205,14 +183,11 @@ def test_matches_side_by_side_are_logged_one_after_another(tmp_path, capsys):
     assert len({*ids}) == 5 == 1 + sum(one != other for one, other in pairwise(ids))
 
 
-def test_an_observer_sees_all_matches_that_are_played_at_once():
-    async def main():
-        async with MafiaHost(FIVE, seed=1) as host, observing(host) as socket:
-            playing = asyncio.gather(*(host.play(five()) for _ in range(3)))
-            told = [await until_the_end(socket) for _ in range(3)]
-            return told, await playing
-
-    told, results = run(main())
+async def test_an_observer_sees_all_matches_that_are_played_at_once():
+    async with MafiaHost(FIVE, seed=1) as host, observing(host) as socket:
+        playing = asyncio.gather(*(host.play(five()) for _ in range(3)))
+        told = [await until_the_end(socket) for _ in range(3)]
+        told, results = told, await playing
     assert [events[0]["gameId"] for events in told] == [result.game_id for result in results]
 
 

@@ -28,27 +28,14 @@ from mafia_players import (
     warnings,
 )
 from parlour.envs import game
-from parlour.wrappers.live.mafia import host_session
 from parlour.wrappers.live.mafia import messages as wire
 from parlour.wrappers.live.mafia.host import MafiaHost
-from parlour.wrappers.live.mafia.host_calls import DueCall
 from parlour.wrappers.live.mafia.hosted_match import HostedMatch
 from parlour.wrappers.live.mafia.match_report import EventFeed
 from parlour.wrappers.live.mafia.threaded_agent import ThreadedAgent
 from parlour.wrappers.logs import match_log, recorder
 
 pytestmark = pytest.mark.usefixtures("compiled_mafia")  # before any clock runs
-
-
-@pytest.fixture
-def only_p1_and_p2_have_a_clock(monkeypatch):
-    """Seats whose agents are in order have a minute, so that a slow machine costs them no answer."""
-
-    def due(number, seat, method, seconds, characters):
-        return DueCall(number, seat, method, seconds if seat < 2 else 60.0, characters)
-
-    monkeypatch.setattr(host_session, "DueCall", due)
-
 
 TEAMS = {"mafia": "mafia", "doctor": "town", "sheriff": "town", "villager": "town"}
 
@@ -198,7 +185,7 @@ def test_a_stream_that_goes_on_when_its_time_is_up_is_cut_off():
     assert {(fault.method, fault.problem) for fault in result.faults} == {("think", "cut off after 0.05 s")}
 
 
-def test_a_match_that_is_cancelled_leaves_no_call_behind():
+async def test_a_match_that_is_cancelled_leaves_no_call_behind():
     ended = []
 
     class Waiting(Plain):
@@ -209,30 +196,24 @@ def test_a_match_that_is_cancelled_leaves_no_call_behind():
                 ended.append(self.id)
             yield ""
 
-    async def main():
-        agents = [Waiting(f"p{seat + 1}", NAMES[seat]) for seat in range(5)]
-        playing = asyncio.create_task(HostedMatch(FIVE, agents, feed=EventFeed("g"), seed=2).play())
-        await asyncio.sleep(0.05)
-        playing.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await playing
-        return len(asyncio.all_tasks())
-
-    assert run(main()) <= 2 and len(ended) == 3  # mafia, doctor and sheriff
+    agents = [Waiting(f"p{seat + 1}", NAMES[seat]) for seat in range(5)]
+    playing = asyncio.create_task(HostedMatch(FIVE, agents, feed=EventFeed("g"), seed=2).play())
+    await asyncio.sleep(0.05)
+    playing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await playing
+    assert (len(asyncio.all_tasks())) <= 2 and len(ended) == 3  # mafia, doctor and sheriff
 
 
 # Logs.
 
 
 @pytest.mark.parametrize("bad", [{}, {seat: Raising(id=f"p{seat + 1}", name=NAMES[seat]) for seat in range(4)}])
-def test_a_log_replays_to_the_same_bytes(tmp_path, bad):
-    async def main():
-        with match_log.MatchLog(tmp_path / "log.jsonl") as log:
-            async with MafiaHost(TEN, seed=1, log=log) as host:
-                agents = [bad.get(seat) or scripted(seat) for seat in range(10)]
-                return await host.play(agents)
-
-    result = run(main())
+async def test_a_log_replays_to_the_same_bytes(tmp_path, bad):
+    with match_log.MatchLog(tmp_path / "log.jsonl") as log:
+        async with MafiaHost(TEN, seed=1, log=log) as host:
+            agents = [bad.get(seat) or scripted(seat) for seat in range(10)]
+            result = await host.play(agents)
     env = recorder.replay(tmp_path / "log.jsonl")
     assert env.state().tobytes() == result.record
     lines = list(match_log.read(tmp_path / "log.jsonl"))
@@ -260,32 +241,26 @@ BAD = {
 
 @pytest.mark.usefixtures("only_p1_and_p2_have_a_clock")
 @pytest.mark.parametrize("kind", BAD)
-def test_a_match_goes_on_whatever_an_agent_does(kind, caplog):
-    async def main():
+async def test_a_match_goes_on_whatever_an_agent_does(kind, caplog):
+    with caplog.at_level(logging.WARNING):
         async with MafiaHost(FIVE, seed=4, limits=None if kind == "meddling" else SHORT) as host:
             agents = [BAD[kind](id=f"p{seat + 1}", name=NAMES[seat]) for seat in (0, 1)]
-            return await host.play([*agents, *(scripted(seat) for seat in (2, 3, 4))], seed=dealt("mafia"))
-
-    with caplog.at_level(logging.WARNING):
-        result = run(main())
+            result = await host.play([*agents, *(scripted(seat) for seat in (2, 3, 4))], seed=dealt("mafia"))
     assert result.winner in ("town", "mafia")
     assert {fault.agent_id for fault in result.faults} <= {"p1", "p2"}
     assert bool(result.faults) == (kind != "meddling")
     assert len(warnings(caplog)) == len(result.faults)
 
 
-def test_a_threaded_agent_gives_up_an_agent_that_is_still_busy():
-    async def main():
-        agent = ThreadedAgent(Stubborn())
-        state, private, public = context("NIGHT_ACTIONS", role="mafia")
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.05):
-                await agent.night_action(state, private)
-        with pytest.raises(RuntimeError, match="still busy"):
-            await agent.vote(state, public)
-        agent.stop()
-
-    run(main())
+async def test_a_threaded_agent_gives_up_an_agent_that_is_still_busy():
+    agent = ThreadedAgent(Stubborn())
+    state, private, public = context("NIGHT_ACTIONS", role="mafia")
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.05):
+            await agent.night_action(state, private)
+    with pytest.raises(RuntimeError, match="still busy"):
+        await agent.vote(state, public)
+    agent.stop()
 
 
 # Hostile objects.

@@ -51,13 +51,10 @@ def prompts(asked):
     return ["\n".join(message["content"] for message in body["messages"]) for body, _ in asked]
 
 
-def test_a_model_thinks_says_and_chooses():
-    async def main():
-        async with endpoint.endpoint(endpoint.talking("I suspect Bob. Do you?")) as (url, asked):
-            player = agent(url)
-            return await everything(player), player, prompts(asked)
-
-    (thought, action, said, vote), player, asked = run(main())
+async def test_a_model_thinks_says_and_chooses():
+    async with endpoint.endpoint(endpoint.talking("I suspect Bob. Do you?")) as (url, asked):
+        player = agent(url)
+        (thought, action, said, vote), player, asked = await everything(player), player, prompts(asked)
     assert thought == said == ["I ", "suspect ", "Bob. ", "Do ", "you? "]
     assert action == wire.NightAction("KILL", "p2") and vote == wire.VoteAction("p2")
     assert player.replaced == 0 and player.role == "mafia" and player.config.llm_config.model == "stub"
@@ -81,18 +78,15 @@ def test_a_villager_sleeps_and_a_host_that_shows_all_roles_gives_nothing_away():
     assert "villager" in facts and not any(role in facts for role in ("mafia\n", "doctor\n", "sheriff\n"))
 
 
-def test_its_memory_is_bounded_and_ends_with_the_match():
-    async def main():
-        async with endpoint.endpoint(endpoint.talking("word " * 400)) as (url, asked):
-            player = agent(url)
-            for _ in range(14):
-                state, _, public = context("DAY_DISCUSSION")
-                assert [chunk async for chunk in player.say(state, public)]
-            state.game_id = "another"
+async def test_its_memory_is_bounded_and_ends_with_the_match():
+    async with endpoint.endpoint(endpoint.talking("word " * 400)) as (url, asked):
+        player = agent(url)
+        for _ in range(14):
+            state, _, public = context("DAY_DISCUSSION")
             assert [chunk async for chunk in player.say(state, public)]
-            return prompts(asked)
-
-    asked = run(main())
+        state.game_id = "another"
+        assert [chunk async for chunk in player.say(state, public)]
+        asked = prompts(asked)
     assert len(asked[13]) < 20_000 and asked[13].count("I said to all") == 12
     assert "I said to all" not in asked[14]
 
@@ -120,13 +114,10 @@ def test_a_scripted_agent_answers_in_its_place(kind, caplog):
     assert player.replaced == 4 and len(warnings(caplog)) == 4
 
 
-def test_illegal_choices_of_a_model_are_replaced():
-    async def main():
-        async with endpoint.endpoint(endpoint.talking(choice='{"targetId": "p1"}')) as (url, _):
-            player = agent(url)
-            return await everything(player), player.replaced
-
-    (_, action, _, vote), replaced = run(main())
+async def test_illegal_choices_of_a_model_are_replaced():
+    async with endpoint.endpoint(endpoint.talking(choice='{"targetId": "p1"}')) as (url, _):
+        player = agent(url)
+        (_, action, _, vote), replaced = await everything(player), player.replaced
     assert action.target_id != "p1" and vote.target_id != "p1" and replaced == 2
 
 
@@ -219,7 +210,7 @@ def test_tokens_times_and_whole_prompts_are_in_the_log(tmp_path):
     assert not any("by" in chunk for chunk in streams(admin, "AGENT_SAY_STREAM"))
 
 
-def test_tries_and_retries_are_counted():
+async def test_tries_and_retries_are_counted():
     refused = iter([429, 500])
 
     async def hesitant(request, body):
@@ -230,32 +221,25 @@ def test_tries_and_retries_are_counted():
             endpoint.said('{"targetId": "p9"}' if len(body["messages"]) == 2 else '{"targetId": "p2"}')
         )
 
-    async def main():
-        async with endpoint.endpoint(hesitant) as (url, _):
-            player = agent(url, retries=3)
-            state, _, public = context("DAY_VOTING")
-            return await player.vote(state, public), player.take_calls(), player.take_calls()
-
-    vote, (call,), none = run(main())
+    async with endpoint.endpoint(hesitant) as (url, _):
+        player = agent(url, retries=3)
+        state, _, public = context("DAY_VOTING")
+        vote, (call,), none = await player.vote(state, public), player.take_calls(), player.take_calls()
     assert vote.target_id == "p2" and (call.tries, call.retries) == (2, 2) and none == []
     assert "That will not do" in call.prompt[-1]["content"]
 
 
-def test_prompts_and_personas_come_from_a_file(tmp_path):
+async def test_prompts_and_personas_come_from_a_file(tmp_path):
     path = tmp_path / "my prompts.toml"
     path.write_text(
         'think = "What now, $name?"\n[personas]\npirate = "You are a pirate."\n[roles]\nmafia = "Be sly."\n', "utf-8"
     )
-
-    async def main():
-        async with endpoint.endpoint(endpoint.talking()) as (url, asked):
-            model = Model(name="stub", base_url=url)
-            player = MafiaLLMAgent("p1", "Ann", model, prompts=load_prompts(path), persona="pirate")
-            night, private, _ = context("NIGHT_ACTIONS", role="mafia")
-            assert [chunk async for chunk in player.think(night, private)]
-            return prompts(asked)[0]
-
-    prompt = run(main())
+    async with endpoint.endpoint(endpoint.talking()) as (url, asked):
+        model = Model(name="stub", base_url=url)
+        player = MafiaLLMAgent("p1", "Ann", model, prompts=load_prompts(path), persona="pirate")
+        night, private, _ = context("NIGHT_ACTIONS", role="mafia")
+        assert [chunk async for chunk in player.think(night, private)]
+        prompt = prompts(asked)[0]
     assert "You play Mafia." in prompt and "You are a pirate." in prompt and "Be sly." in prompt
     assert prompt.endswith("What now, Ann?") and "$" not in prompt
     with pytest.raises(ValueError, match="no persona 'cook': choose from pirate"):
@@ -301,16 +285,13 @@ def test_personas_are_given_out_in_order_or_by_name():
 
 
 @pytest.mark.parametrize("kind", ["500", None])
-def test_the_summary_tells_what_was_replaced_and_what_the_model_took(kind):
-    async def main():
-        async with endpoint.endpoint(endpoint.MISBEHAVIOURS[kind] if kind else endpoint.talking()) as (url, _):
-            summary, agents = MatchSummary(), [agent(url), *(scripted(seat) for seat in range(1, 5))]
-            summary.watch(agents)
-            async with MafiaHost(FIVE, seed=5) as host:
-                result = await host.play(agents)
-            return result, summary.add(result), summary
-
-    result, line, summary = run(main())
+async def test_the_summary_tells_what_was_replaced_and_what_the_model_took(kind):
+    async with endpoint.endpoint(endpoint.MISBEHAVIOURS[kind] if kind else endpoint.talking()) as (url, _):
+        summary, agents = MatchSummary(), [agent(url), *(scripted(seat) for seat in range(1, 5))]
+        summary.watch(agents)
+        async with MafiaHost(FIVE, seed=5) as host:
+            result = await host.play(agents)
+        result, line, summary = result, summary.add(result), summary
     assert f"{len(result.faults)} faults" in line
     assert list(summary.models) == ["p1 (stub)"]
     model = summary.models["p1 (stub)"]

@@ -47,26 +47,21 @@ def test_admins_are_told_and_the_public_and_the_players_are_not():
 
 
 @pytest.mark.parametrize("remote", [False, True])
-def test_the_log_and_its_replay_hold_them(tmp_path, remote):
+async def test_the_log_and_its_replay_hold_them(tmp_path, remote):
     path, at_the_agents = tmp_path / "log.jsonl", tmp_path / "agents.jsonl"
-
-    async def main():
-        with MatchLog(path) as log, MatchLog(at_the_agents) as service_log:
-            service = MafiaAgentServer(Explaining, log=service_log)
-            async with service, MafiaHost(FIVE, seed=3, log=log) as host:
-                players = [scripted(seat) for seat in range(5)]
-                players[0] = Explaining("p1", "Ann")
-                if remote:
-                    connection = ServiceConnection(service.url)
-                    players[0] = RemoteAgent("p1", "Ann", connection)
-                result = await host.play(
-                    players, seed=next(s for s in range(99) if table(s, 5).session.roles[0] == "mafia")
-                )
-                if remote:
-                    await connection.close()
-                return result
-
-    result = asyncio.run(main())
+    with MatchLog(path) as log, MatchLog(at_the_agents) as service_log:
+        service = MafiaAgentServer(Explaining, log=service_log)
+        async with service, MafiaHost(FIVE, seed=3, log=log) as host:
+            players = [scripted(seat) for seat in range(5)]
+            players[0] = Explaining("p1", "Ann")
+            if remote:
+                connection = ServiceConnection(service.url)
+                players[0] = RemoteAgent("p1", "Ann", connection)
+            result = await host.play(
+                players, seed=next(s for s in range(99) if table(s, 5).session.roles[0] == "mafia")
+            )
+            if remote:
+                await connection.close()
     turns = [line["response"]["action"] for line in read(path) if line["kind"] == "turn" and line["agent"] == "p1"]
     explained = [turn["payload"] for turn in turns if turn["action_type"] != "say"]
     assert {next(iter(payload.keys() & {"metadata", "reason"})) for payload in explained} == {"metadata", "reason"}

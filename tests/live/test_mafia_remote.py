@@ -24,37 +24,30 @@ from parlour.wrappers.replay.moment import picture
 # Our host's end.
 
 
-def test_a_match_with_remote_agents_only_is_played_like_one_at_home():
-    async def main():
-        made = {f"p{seat + 1}": scripted(seat) for seat in range(5)}
-        async with MafiaAgentServer(lambda id, name: made[id]) as service, MafiaHost(FIVE, seed=3) as host:
-            connection = ServiceConnection(service.url)
-            far = [RemoteAgent(f"p{seat + 1}", NAMES[seat], connection) for seat in range(5)]
-            result = await host.play(far, seed=7)
-            near = await host.play([scripted(seat) for seat in range(5)], seed=7)
-            await connection.close()
-            return result, near
-
-    far, near = run(main())
-    assert not far.faults and far.record == near.record  # the same choices, read from the wire
-
-
-def test_a_service_that_dies_and_comes_back():
-    async def main():
-        service = MafiaAgentServer(personality)
-        await service.start()
-        port = int(service.url.rpartition(":")[2])
+async def test_a_match_with_remote_agents_only_is_played_like_one_at_home():
+    made = {f"p{seat + 1}": scripted(seat) for seat in range(5)}
+    async with MafiaAgentServer(lambda id, name: made[id]) as service, MafiaHost(FIVE, seed=3) as host:
         connection = ServiceConnection(service.url)
-        agent = RemoteAgent("p1", "Ann", connection)
-        assert await agent.vote(*context()[::2])
-        await service.stop()
-        with pytest.raises(ConnectionError):
-            await agent.vote(*context()[::2])
-        async with MafiaAgentServer(personality, server=ServerSettings(port=port)):
-            assert await agent.vote(*context()[::2])
+        far = [RemoteAgent(f"p{seat + 1}", NAMES[seat], connection) for seat in range(5)]
+        result = await host.play(far, seed=7)
+        near = await host.play([scripted(seat) for seat in range(5)], seed=7)
         await connection.close()
+    assert not result.faults and result.record == near.record  # the same choices, read from the wire
 
-    run(main())
+
+async def test_a_service_that_dies_and_comes_back():
+    service = MafiaAgentServer(personality)
+    await service.start()
+    port = int(service.url.rpartition(":")[2])
+    connection = ServiceConnection(service.url)
+    agent = RemoteAgent("p1", "Ann", connection)
+    assert await agent.vote(*context()[::2])
+    await service.stop()
+    with pytest.raises(ConnectionError):
+        await agent.vote(*context()[::2])
+    async with MafiaAgentServer(personality, server=ServerSettings(port=port)):
+        assert await agent.vote(*context()[::2])
+    await connection.close()
 
 
 @asynccontextmanager
@@ -98,33 +91,27 @@ async def errs(socket, call):
     await socket.send_json({"id": call.get("id"), "error": "no"})
 
 
+@pytest.mark.usefixtures("only_p1_and_p2_have_a_clock")
 @pytest.mark.parametrize("answer", [hangs_up, says_nothing, floods, rubbish, errs])
-def test_a_rude_service_loses_only_its_own_answers(answer, caplog):
-    async def main():
+async def test_a_rude_service_loses_only_its_own_answers(answer, caplog):
+    with caplog.at_level(logging.ERROR):
         limits = MafiaLimits(think=0.1, say=0.1, act=0.1, thought=1_000)
         async with rude(answer) as url, MafiaHost(FIVE, seed=3, limits=limits) as host:
             connection = ServiceConnection(url)
             remote = RemoteAgent("p1", "Ann", connection)
             result = await host.play([remote, *(scripted(seat) for seat in range(1, 5))], seed=dealt("mafia"))
             await connection.close()
-            return result
-
-    with caplog.at_level(logging.ERROR):
-        result = run(main())
     assert result.winner and {fault.agent_id for fault in result.faults} == {"p1"}
     assert not warnings(caplog)
 
 
-def test_an_unreachable_service_and_no_address():
-    async def main():
-        async with MafiaHost(FIVE, seed=3) as host:
-            connection = ServiceConnection("ws://127.0.0.1:9")
-            remote = RemoteAgent("p1", "Ann", connection)
-            result = await host.play([remote, *(scripted(seat) for seat in range(1, 5))], seed=dealt("mafia"))
-            await connection.close()
-            return result
-
-    assert any("cannot reach" in fault.problem for fault in run(main()).faults)
+async def test_an_unreachable_service_and_no_address():
+    async with MafiaHost(FIVE, seed=3) as host:
+        connection = ServiceConnection("ws://127.0.0.1:9")
+        remote = RemoteAgent("p1", "Ann", connection)
+        result = await host.play([remote, *(scripted(seat) for seat in range(1, 5))], seed=dealt("mafia"))
+        await connection.close()
+        assert any("cannot reach" in fault.problem for fault in result.faults)
     for url in ("http://127.0.0.1:9", "3010", ""):
         with pytest.raises(ValueError, match="ws://"):
             ServiceConnection(url)
@@ -132,17 +119,14 @@ def test_an_unreachable_service_and_no_address():
         MafiaAgentServer(personality, deadline=0)
 
 
-def test_pages_of_other_sites_are_refused():
-    async def main():
-        status = []
-        async with serve(Plain) as service, MafiaHost(FIVE) as host, aiohttp.ClientSession() as http:
-            for url in (service.url, host.url + "/observe"):
-                for headers in ({"Origin": "https://evil.example"}, {"Host": "evil.example"}, {}):
-                    async with http.get(url.replace("ws", "http", 1), headers=headers) as answer:
-                        status.append(answer.status)
-        return status
-
-    assert run(main()) == [403, 403, 426, 403, 403, 426]
+async def test_pages_of_other_sites_are_refused():
+    status = []
+    async with serve(Plain) as service, MafiaHost(FIVE) as host, aiohttp.ClientSession() as http:
+        for url in (service.url, host.url + "/observe"):
+            for headers in ({"Origin": "https://evil.example"}, {"Host": "evil.example"}, {}):
+                async with http.get(url.replace("ws", "http", 1), headers=headers) as answer:
+                    status.append(answer.status)
+    assert status == [403, 403, 426, 403, 403, 426]
 
 
 @pytest.mark.parametrize(
@@ -157,16 +141,13 @@ def test_pages_of_other_sites_are_refused():
         ),
     ],
 )
-def test_what_no_match_has_is_refused(spoil, words):
-    async def main():
-        call = request(1, "nightAction")
-        spoil(call)
-        async with serve(Plain) as service, client(service) as socket:
-            await socket.send_json(call)
-            await socket.send_json(request(2, "nightAction"))
-            return await answers(socket, 1, 2), len(service._agent_calls._agents)
-
-    got, made = run(main())
+async def test_what_no_match_has_is_refused(spoil, words):
+    call = request(1, "nightAction")
+    spoil(call)
+    async with serve(Plain) as service, client(service) as socket:
+        await socket.send_json(call)
+        await socket.send_json(request(2, "nightAction"))
+        got, made = await answers(socket, 1, 2), len(service._agent_calls._agents)
     assert words in got[1][0]["error"] and "result" in got[2][0] and made == 1
 
 
@@ -189,7 +170,7 @@ def test_a_service_that_never_talks_sense_is_hung_up_on_and_its_words_stay_on_on
     assert len(told) <= 101 and "closing the connection" in told[-1] and all(line.isprintable() for line in told)
 
 
-def test_a_call_given_up_while_the_connection_closes_takes_no_other_call_with_it(caplog):
+async def test_a_call_given_up_while_the_connection_closes_takes_no_other_call_with_it(caplog):
     asked = context()[::2]
 
     async def babbles(socket, call):
@@ -197,36 +178,30 @@ def test_a_call_given_up_while_the_connection_closes_takes_no_other_call_with_it
             await socket.send_str("?")
         await asyncio.sleep(0.5)  # it does not answer the close frame before
 
-    async def main():
-        async with rude(babbles) as url:
-            connection = ServiceConnection(url)
-            first, second, third = (RemoteAgent(f"p{seat}", NAMES[seat], connection) for seat in range(3))
-            running = asyncio.create_task(first.vote(*asked))
-            while "closing the connection" not in caplog.text:
-                await asyncio.sleep(0.01)
-            late = asyncio.create_task(third.vote(*asked))
-            with pytest.raises(TimeoutError):
-                async with asyncio.timeout(0.05):
-                    await second.vote(*asked)
-            ends = await asyncio.wait_for(asyncio.gather(running, late, return_exceptions=True), 20)
-            assert [type(end) for end in ends] == [ConnectionError, ConnectionError]
-            await connection.close()
-
-    run(main())
+    async with rude(babbles) as url:
+        connection = ServiceConnection(url)
+        first, second, third = (RemoteAgent(f"p{seat}", NAMES[seat], connection) for seat in range(3))
+        running = asyncio.create_task(first.vote(*asked))
+        while "closing the connection" not in caplog.text:
+            await asyncio.sleep(0.01)
+        late = asyncio.create_task(third.vote(*asked))
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.05):
+                await second.vote(*asked)
+        ends = await asyncio.wait_for(asyncio.gather(running, late, return_exceptions=True), 20)
+        assert [type(end) for end in ends] == [ConnectionError, ConnectionError]
+        await connection.close()
 
 
-def test_an_agent_that_cancels_itself_loses_only_its_own_answers():
+async def test_an_agent_that_cancels_itself_loses_only_its_own_answers():
     class Cancelled(MafiaScriptedAgent):
         async def night_action(self, *asked):
             raise asyncio.CancelledError
 
         vote = night_action
 
-    async def main():
-        async with MafiaHost(FIVE, seed=2) as host:
-            return await host.play([Cancelled("p1", NAMES[0], seed=1), *(scripted(seat) for seat in range(1, 5))])
-
-    result = run(main())
+    async with MafiaHost(FIVE, seed=2) as host:
+        result = await host.play([Cancelled("p1", NAMES[0], seed=1), *(scripted(seat) for seat in range(1, 5))])
     assert {fault.agent_id for fault in result.faults} == {"p1"}
     assert {fault.method for fault in result.faults if fault.problem == "it cancelled itself"} == {
         "nightAction",
@@ -244,18 +219,14 @@ async def played(service, *calls, path="?client=s3cret"):
         return got
 
 
-def test_a_log_tells_what_a_policy_saw_thought_and_did(tmp_path):
+async def test_a_log_tells_what_a_policy_saw_thought_and_did(tmp_path):
     path = tmp_path / "log.jsonl"
-
-    async def main():
-        with MatchLog(path) as log:
-            service = MafiaAgentServer(lambda id, name: MafiaPolicyAgent(id, name, FIVE, Even()), log=log)
-            async with service:
-                phases = {"nightAction": "NIGHT_ACTIONS", "say": "DAY_DISCUSSION", "vote": "DAY_VOTING"}
-                asked = [(request(0, "think", phase=phase), request(0, method)) for method, phase in phases.items()]
-                return await played(service, *(call for pair in asked for call in pair))
-
-    got = run(main())
+    with MatchLog(path) as log:
+        service = MafiaAgentServer(lambda id, name: MafiaPolicyAgent(id, name, FIVE, Even()), log=log)
+        async with service:
+            phases = {"nightAction": "NIGHT_ACTIONS", "say": "DAY_DISCUSSION", "vote": "DAY_VOTING"}
+            asked = [(request(0, "think", phase=phase), request(0, method)) for method, phase in phases.items()]
+            got = await played(service, *(call for pair in asked for call in pair))
     assert [line["kind"] for line in read(path)] == ["joined", "turn", "turn", "turn", "ended"]
     assert "s3cret" not in path.read_text()
     *told, end = moments(path)
@@ -276,17 +247,13 @@ def test_a_log_tells_what_a_policy_saw_thought_and_did(tmp_path):
     assert picture([vote.states["p1"]])
 
 
-def test_a_log_tells_what_was_replaced_and_each_agent_by_itself(tmp_path):
+async def test_a_log_tells_what_was_replaced_and_each_agent_by_itself(tmp_path):
     path = tmp_path / "log.jsonl"
-
-    async def main():
-        with MatchLog(path) as log:
-            agent = MafiaAgentServer(lambda id, name: Answers(None, [], id=id, name=name), seed=0, log=log)
-            async with agent as service:
-                calls = [request(0, "think", agent, "DAY_VOTING") for agent in ("p1", "p2")]
-                await played(service, *calls, request(0, "vote", "p2"), request(0, "nightAction", "p1"), path="")
-
-    run(main())
+    with MatchLog(path) as log:
+        agent = MafiaAgentServer(lambda id, name: Answers(None, [], id=id, name=name), seed=0, log=log)
+        async with agent as service:
+            calls = [request(0, "think", agent, "DAY_VOTING") for agent in ("p1", "p2")]
+            await played(service, *calls, request(0, "vote", "p2"), request(0, "nightAction", "p1"), path="")
     vote, night, _ = moments(path)
     assert (vote.agent, vote.action, vote.think) == ("p2", "vote", "I accuse Bob.") and "replaced" in vote.note
     assert night.agent == "p1" and night.action.startswith("nightAction KILL p") and "replaced" in night.note
@@ -294,12 +261,9 @@ def test_a_log_tells_what_was_replaced_and_each_agent_by_itself(tmp_path):
     assert {line["agent_id"] for line in read(path) if line["kind"] == "ended"} == {"p1", "p2"}
 
 
-def test_a_log_that_cannot_be_written_costs_no_answer(tmp_path, caplog):
-    async def main():
-        log = MatchLog(tmp_path / "log.jsonl")
-        async with serve(Plain, log=log) as service:
-            log.close()
-            return await played(service, request(0, "vote"))
-
-    assert run(main())[0][-1]["result"] == {"targetId": None}
+async def test_a_log_that_cannot_be_written_costs_no_answer(tmp_path, caplog):
+    log = MatchLog(tmp_path / "log.jsonl")
+    async with serve(Plain, log=log) as service:
+        log.close()
+        assert (await played(service, request(0, "vote")))[0][-1]["result"] == {"targetId": None}
     assert any("left out of the match log" in line.message for line in warnings(caplog))

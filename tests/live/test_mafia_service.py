@@ -64,14 +64,11 @@ def test_a_stream_comes_chunk_by_chunk():
 
 
 @pytest.mark.parametrize("bad", [Silent, Endless, EndlessNothing])
-def test_agents_that_do_not_answer_are_replaced_in_time(bad, caplog):
-    async def main():
-        async with serve(bad, deadline=1.0 if bad is Endless else 0.1) as service, client(service) as socket:
-            for number, method in enumerate(("think", "say", "nightAction", "vote")):
-                await socket.send_json(request(number, method))
-            return await answers(socket, 0, 1, 2, 3), service.replaced
-
-    got, replaced = run(main())
+async def test_agents_that_do_not_answer_are_replaced_in_time(bad, caplog):
+    async with serve(bad, deadline=1.0 if bad is Endless else 0.1) as service, client(service) as socket:
+        for number, method in enumerate(("think", "say", "nightAction", "vote")):
+            await socket.send_json(request(number, method))
+        got, replaced = await answers(socket, 0, 1, 2, 3), service.replaced
     said = "".join(part.get("chunk", "") for part in got[1])
     assert said == NOTHING_TO_SAY if bad is not Endless else len(said) == SAYS_LIMIT
     assert got[2][-1]["result"]["targetId"] in ("p2", "p3", "p4", "p5")
@@ -83,35 +80,29 @@ def test_agents_that_do_not_answer_are_replaced_in_time(bad, caplog):
 @pytest.mark.parametrize(
     "night, vote", [(None, None), (wire.NightAction("KILL", "p1"), wire.VoteAction("p1")), (5, [])]
 )
-def test_illegal_choices_never_leave_the_service(night, vote):
-    async def main():
-        agent = MafiaAgentServer(lambda id, name: Answers(night, vote, id=id, name=name), seed=0)
-        async with agent as service, client(service) as socket:
-            await socket.send_json(request(1, "nightAction"))
-            await socket.send_json(request(2, "vote"))
-            return await answers(socket, 1, 2)
-
-    got = run(main())
+async def test_illegal_choices_never_leave_the_service(night, vote):
+    agent = MafiaAgentServer(lambda id, name: Answers(night, vote, id=id, name=name), seed=0)
+    async with agent as service, client(service) as socket:
+        await socket.send_json(request(1, "nightAction"))
+        await socket.send_json(request(2, "vote"))
+        got = await answers(socket, 1, 2)
     assert got[1][-1]["result"]["targetId"] in ("p2", "p3", "p4", "p5")
     assert got[2][-1]["result"] == {"targetId": None}
 
 
-def test_no_agent_and_a_service_that_cannot_make_one():
+async def test_no_agent_and_a_service_that_cannot_make_one():
     def none(id, name):
         raise OSError("no such run")
 
-    async def main():
-        async with MafiaAgentServer(none) as service, client(service) as socket:
-            await socket.send_json(request(1, "think"))
-            got = await answers(socket, 1)
-            await socket.send_json(request(2, "think"))
-            return got, await answers(socket, 2)
-
-    got, again = run(main())
+    async with MafiaAgentServer(none) as service, client(service) as socket:
+        await socket.send_json(request(1, "think"))
+        got = await answers(socket, 1)
+        await socket.send_json(request(2, "think"))
+        got, again = got, await answers(socket, 2)
     assert "no agent" in got[1][-1]["error"] and "no agent" in again[2][-1]["error"]
 
 
-def test_a_call_given_up_ends_and_its_agent_goes_on():
+async def test_a_call_given_up_ends_and_its_agent_goes_on():
     stopped = []
 
     class Slow(Plain):
@@ -122,85 +113,73 @@ def test_a_call_given_up_ends_and_its_agent_goes_on():
             finally:
                 stopped.append(True)
 
-    async def main():
-        async with serve(Slow) as service, client(service) as socket:
-            await socket.send_json(request(1, "think"))
-            assert (await socket.receive_json())["chunk"] == "one"
-            await socket.send_json({"id": 1, "cancel": True})
-            await socket.send_json(request(1, "vote"))
-            assert await socket.receive_json() == {"id": 1, "done": True, "result": {"targetId": None}}
-            assert stopped
-
-    run(main())
+    async with serve(Slow) as service, client(service) as socket:
+        await socket.send_json(request(1, "think"))
+        assert (await socket.receive_json())["chunk"] == "one"
+        await socket.send_json({"id": 1, "cancel": True})
+        await socket.send_json(request(1, "vote"))
+        assert await socket.receive_json() == {"id": 1, "done": True, "result": {"targetId": None}}
+        assert stopped
 
 
-def test_hostile_clients_are_answered_or_dropped_and_others_play_on():
-    async def main():
-        async with serve(personality) as service, client(service) as good:
-            async with client(service) as bad:
-                for message in ("", "{", "[]", '{"id": 1}', json.dumps({"id": 2, "method": "think", "context": {}})):
-                    await bad.send_str(message)
-                    assert "error" in await bad.receive_json()
-                await bad.send_bytes(b"\xff\x00")
+async def test_hostile_clients_are_answered_or_dropped_and_others_play_on():
+    async with serve(personality) as service, client(service) as good:
+        async with client(service) as bad:
+            for message in ("", "{", "[]", '{"id": 1}', json.dumps({"id": 2, "method": "think", "context": {}})):
+                await bad.send_str(message)
                 assert "error" in await bad.receive_json()
-                await bad.send_json(request(9, "vote"))
-                assert (await answers(bad, 9))[9][-1]["done"]
-            async with client(service) as bad:
-                with contextlib.suppress(ConnectionError):
-                    await bad.send_str("x" * (MESSAGE_LIMIT + 1))
-                assert (await bad.receive()).type in (
-                    aiohttp.WSMsgType.CLOSE,
-                    aiohttp.WSMsgType.CLOSED,
-                    aiohttp.WSMsgType.ERROR,
-                )
-            async with client(service) as bad:
-                for number in range(200):
-                    await bad.send_json(request(number, "think"))
-            await good.send_json(request(1, "vote"))
-            assert (await answers(good, 1))[1][-1]["done"]
-            base = service.url.replace("ws", "http", 1)
-            async with aiohttp.ClientSession() as http:
-                async with http.get(base) as reply:
-                    assert reply.status == 426
-                async with http.get(f"{base}/health") as reply:
-                    assert (await reply.json())["ok"]
+            await bad.send_bytes(b"\xff\x00")
+            assert "error" in await bad.receive_json()
+            await bad.send_json(request(9, "vote"))
+            assert (await answers(bad, 9))[9][-1]["done"]
+        async with client(service) as bad:
+            with contextlib.suppress(ConnectionError):
+                await bad.send_str("x" * (MESSAGE_LIMIT + 1))
+            assert (await bad.receive()).type in (
+                aiohttp.WSMsgType.CLOSE,
+                aiohttp.WSMsgType.CLOSED,
+                aiohttp.WSMsgType.ERROR,
+            )
+        async with client(service) as bad:
+            for number in range(200):
+                await bad.send_json(request(number, "think"))
+        await good.send_json(request(1, "vote"))
+        assert (await answers(good, 1))[1][-1]["done"]
+        base = service.url.replace("ws", "http", 1)
+        async with aiohttp.ClientSession() as http:
+            async with http.get(base) as reply:
+                assert reply.status == 426
+            async with http.get(f"{base}/health") as reply:
+                assert (await reply.json())["ok"]
 
-    run(main())
 
-
-def test_a_token_where_one_is_asked_for(caplog):
-    async def main():
-        async with serve(personality, server=ServerSettings(access_token="sesame")) as service:
-            for token in (None, "open"):
-                agent = RemoteAgent("p1", "Ann", ServiceConnection(service.url, token))
-                with pytest.raises(ConnectionError, match="cannot reach"):
-                    await agent.vote(*context()[::2])
-                await agent.connection.close()
-            agent = RemoteAgent("p1", "Ann", ServiceConnection(service.url, "sesame"))
-            assert await agent.vote(*context()[::2])
+async def test_a_token_where_one_is_asked_for(caplog):
+    async with serve(personality, server=ServerSettings(access_token="sesame")) as service:
+        for token in (None, "open"):
+            agent = RemoteAgent("p1", "Ann", ServiceConnection(service.url, token))
+            with pytest.raises(ConnectionError, match="cannot reach"):
+                await agent.vote(*context()[::2])
             await agent.connection.close()
-
-    run(main())
+        agent = RemoteAgent("p1", "Ann", ServiceConnection(service.url, "sesame"))
+        assert await agent.vote(*context()[::2])
+        await agent.connection.close()
     assert "sesame" not in caplog.text
 
 
-def test_a_client_finds_its_agents_again_and_a_stranger_does_not():
+async def test_a_client_finds_its_agents_again_and_a_stranger_does_not():
     made = []
 
     def make(id, name):
         made.append(id)
         return Plain(id, name)
 
-    async def main():
-        async with MafiaAgentServer(make) as service:
-            for address in (f"{service.url}/?client=one", f"{service.url}/?client=one", f"{service.url}/?client=two"):
-                async with aiohttp.ClientSession() as http, http.ws_connect(address) as socket:
-                    await socket.send_json(request(1, "think"))
-                    await answers(socket, 1)
-            for _ in range(2):
-                async with client(service) as socket:
-                    await socket.send_json(request(1, "think"))
-                    await answers(socket, 1)
-
-    run(main())
+    async with MafiaAgentServer(make) as service:
+        for address in (f"{service.url}/?client=one", f"{service.url}/?client=one", f"{service.url}/?client=two"):
+            async with aiohttp.ClientSession() as http, http.ws_connect(address) as socket:
+                await socket.send_json(request(1, "think"))
+                await answers(socket, 1)
+        for _ in range(2):
+            async with client(service) as socket:
+                await socket.send_json(request(1, "think"))
+                await answers(socket, 1)
     assert len(made) == 4

@@ -10,7 +10,6 @@ from collections import Counter
 import numpy as np
 import pytest
 from aiohttp import web
-from live.event_loops import on_loop
 from live.poker_client import hosting
 from live.poker_options import play
 from live.poker_server import CALLER
@@ -54,7 +53,6 @@ def test_a_hand_says_what_was_gained_and_an_end_says_why(capsys):
 
 
 @pytest.mark.slow
-@on_loop
 async def test_exit_codes_and_secrets_from_files_and_environment(tmp_path):
     key, token = tmp_path / "key", tmp_path / "token"
     async with hosting(access_token="let me in", seats=2, hand_delay=0.01) as (host, client):
@@ -76,7 +74,6 @@ async def test_exit_codes_and_secrets_from_files_and_environment(tmp_path):
 
 
 @pytest.mark.slow
-@on_loop
 async def test_a_connection_that_is_closed_without_a_word_is_no_success(tmp_path):
     seen = []
 
@@ -100,7 +97,6 @@ async def test_a_connection_that_is_closed_without_a_word_is_no_success(tmp_path
     assert not any("from-" in out for _, out in results)
 
 
-@on_loop
 async def test_an_untrusted_certificate_is_named_and_a_ca_file_trusts_it(certificate):
     cert, key = certificate
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

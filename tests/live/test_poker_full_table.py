@@ -5,7 +5,6 @@ import json
 
 import aiohttp
 import pytest
-from live.event_loops import on_loop
 from live.poker_client import hosting
 from live.poker_full_client import FullClient, check_state
 from live.poker_room import Room
@@ -24,14 +23,12 @@ async def play(hands, players=3):
         return await asyncio.gather(*[FullClient(http, host, seed).play() for seed in range(players)])
 
 
-@on_loop
 async def test_clients_of_the_full_table_form_play():
     clients = await play(30)
     assert [(client.hands, client.errors, client.reason) for client in clients] == [(30, [], "admin_stopped")] * 3
 
 
 @pytest.mark.nightly
-@on_loop
 async def test_clients_of_the_full_table_form_play_1000_hands():
     clients = await play(1000)
     assert [(client.hands, client.errors, client.reason) for client in clients] == [(1000, [], "admin_stopped")] * 3
@@ -105,7 +102,6 @@ def test_side_pots_name_who_can_win_them():
     ]
 
 
-@on_loop
 async def test_errors_come_in_the_envelope_too():
     async with hosting() as (host, client), client.http.ws_connect(f"{host.ws_url}?token=wrong") as socket:
         error = (await socket.receive()).json()
@@ -114,7 +110,6 @@ async def test_errors_come_in_the_envelope_too():
         assert (await socket.receive()).data == 1008
 
 
-@on_loop
 async def test_the_page_for_agents_names_this_server():
     async with hosting() as (host, client):
         async with client.http.get(host.url + "/skill.md") as answer:
@@ -131,7 +126,6 @@ def test_our_agent_ignores_what_is_not_its_format():
     assert all("ignored" in event.text for event in session.receive(encode(welcome.message)))
 
 
-@on_loop
 async def test_tables_are_listed_by_status_and_page():
     async with hosting(tables=3) as (_, client):
         _, all_of_them = await client.call("GET", "/v1/tables")
@@ -141,7 +135,6 @@ async def test_tables_are_listed_by_status_and_page():
     assert (all_of_them["hasMore"], two["hasMore"]) == (False, True)
 
 
-@on_loop
 async def test_a_flooder_of_watchers_takes_places_from_itself_alone():
     """The flooder comes from 127.0.0.2, the honest watcher from 127.0.0.1."""
     async with hosting(observers=3, address="0.0.0.0") as (host, client):
@@ -158,7 +151,6 @@ async def test_a_flooder_of_watchers_takes_places_from_itself_alone():
                     pass
 
 
-@on_loop
 async def test_without_places_nobody_looks_on():
     async with hosting() as (host, client):
         socket = await client.http.ws_connect(f"{host.url}/v1/tables/{next(iter(host.tables))}/watch")
@@ -182,7 +174,6 @@ async def observed(socket, table_id, hands):
     return results
 
 
-@on_loop
 async def test_an_observer_gets_the_full_table_and_no_hidden_card():
     options = {"seats": 3, "min_players": 3, "stack": 400, "hand_delay": 0.02}
     async with hosting(observers=2, **options) as (host, _), aiohttp.ClientSession() as http:

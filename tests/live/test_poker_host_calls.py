@@ -3,7 +3,6 @@
 import asyncio
 
 import pytest
-from live.event_loops import on_loop
 from live.poker_client import Client, action, hosting, refused, turned_away
 from parlour.wrappers.live.common import tokens
 from parlour.wrappers.live.common.tokens import MOST_WRONG
@@ -13,7 +12,6 @@ from parlour.wrappers.live.poker.host import FRAME_LIMIT
 # REST.
 
 
-@on_loop
 async def test_register_join_look_leave():
     async with hosting() as (host, client):
         agent = await client.register("Ann")
@@ -37,7 +35,6 @@ async def test_register_join_look_leave():
         assert (await client.join(f"/v1/tables/{client.table_id}/join"))["seat_id"] == 0
 
 
-@on_loop
 async def test_rest_errors():
     async with hosting(seats=2) as (_, client):
         await refused(client, 401, m.UNAUTHORIZED, "POST", "/v1/tables/auto-join", {})
@@ -64,7 +61,6 @@ async def test_rest_errors():
         await refused(third, 405, m.VALIDATION_ERROR, "DELETE", "/v1/tables")
 
 
-@on_loop
 @pytest.mark.parametrize("name", [b"5", b'"\\u0007"', b'" "', b'"\\u202ebob"', b'""'])
 async def test_bad_names(name):
     async with (
@@ -74,14 +70,12 @@ async def test_bad_names(name):
         assert got.status == 400 and (await got.json())["error"]["code"] == m.VALIDATION_ERROR
 
 
-@on_loop
 @pytest.mark.parametrize("body", [b"{", b"\xff", b"17", b"[" * 10_000, b'"x"'])
 async def test_bad_bodies(body):
     async with hosting() as (host, client), client.http.post(host.url + "/v1/agents", data=body) as answer:
         assert answer.status == 400 and (await answer.json())["error"]["code"] == m.VALIDATION_ERROR
 
 
-@on_loop
 async def test_a_person_who_opens_the_address_gets_a_page():
     async with hosting(2) as (host, one, _), one.http.get(host.url) as answer:
         text = await answer.text()
@@ -89,7 +83,6 @@ async def test_a_person_who_opens_the_address_gets_a_page():
         assert one.table_id in text and "2 of 6" in text and f"--api {host.url}" in text
 
 
-@on_loop
 async def test_an_address_that_guesses_tokens_has_to_wait_and_players_go_on(monkeypatch):
     async with hosting(access_token="secret") as (host, one):
         for client in (one, Client(one.http, host)):
@@ -108,19 +101,16 @@ async def test_an_address_that_guesses_tokens_has_to_wait_and_players_go_on(monk
         assert (await one.call("POST", "/v1/agents", {"name": "ann"}, key="secret"))[0] == 201
 
 
-@on_loop
 async def test_a_huge_body_is_refused():
     async with hosting() as (host, client), client.http.post(host.url + "/v1/agents", data=b" " * 100_000) as answer:
         assert answer.status == 413 and (await answer.json())["error"]["code"] == m.VALIDATION_ERROR
 
 
-@on_loop
 async def test_a_body_may_be_missing():
     async with hosting() as (host, client), client.http.post(host.url + "/v1/agents") as answer:
         assert answer.status == 201
 
 
-@on_loop
 async def test_registering_may_need_an_access_token():
     async with hosting(access_token="sésame") as (_, client):
         await refused(client, 401, m.UNAUTHORIZED, "POST", "/v1/agents", {})
@@ -132,7 +122,6 @@ async def test_registering_may_need_an_access_token():
 # Connecting.
 
 
-@on_loop
 async def test_a_bad_token_is_told_and_closed_with_1008():
     async with hosting() as (host, client):
         client.ws_url = host.ws_url
@@ -142,7 +131,6 @@ async def test_a_bad_token_is_told_and_closed_with_1008():
 
 
 @pytest.mark.slow
-@on_loop
 async def test_a_session_expires_only_while_nobody_uses_it():
     async with hosting(2, session_lifetime=0.8) as (_, one, two):
         await asyncio.sleep(1)
@@ -157,7 +145,6 @@ async def test_a_session_expires_only_while_nobody_uses_it():
         await two.until("pong")
 
 
-@on_loop
 async def test_of_two_connections_with_one_token_the_newest_wins():
     async with hosting(2) as (host, one, two):
         state = await one.my_turn()
@@ -174,7 +161,6 @@ async def test_of_two_connections_with_one_token_the_newest_wins():
         await two.my_turn()
 
 
-@on_loop
 async def test_a_message_may_come_as_binary():
     async with hosting(2) as (_, one, _two):
         await one.ws.send_bytes(b'{"type": "ping"}')
@@ -192,7 +178,6 @@ BAD = {
 """One of each kind: what else is refused, `test_poker_table_play.py` has without sockets."""
 
 
-@on_loop
 @pytest.mark.parametrize("name", BAD)
 async def test_bad_input_gets_its_error_and_the_hand_goes_on(name):
     bad, code = BAD[name]
@@ -207,7 +192,6 @@ async def test_bad_input_gets_its_error_and_the_hand_goes_on(name):
         await two.until("ack")
 
 
-@on_loop
 async def test_a_message_beyond_all_bounds_ends_only_its_own_connection():
     async with hosting(2) as (_, one, two):
         state = await one.my_turn()
@@ -221,7 +205,6 @@ async def test_a_message_beyond_all_bounds_ends_only_its_own_connection():
 
 
 @pytest.mark.slow
-@on_loop
 async def test_the_rate_limit_spares_play_and_tells_the_rest():
     async with hosting(2, rate=5) as (_, one, two):
         other = asyncio.create_task(two.play())

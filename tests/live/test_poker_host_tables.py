@@ -5,7 +5,6 @@ import socket
 
 import aiohttp
 import pytest
-from live.event_loops import on_loop
 from live.poker_client import Client, hosting, refused, turned_away, whose_turn
 from live.poker_options import grouped
 from parlour.wrappers.live.poker import hosted_table
@@ -17,7 +16,6 @@ from parlour.wrappers.logs.match_log import MatchLog, read
 # Time.
 
 
-@on_loop
 async def test_a_silent_player_is_played_for_and_the_hands_go_on():
     async with hosting(2, timeout=0.05) as (_, one, two):
         state = await two.until("game_state", hand=2)
@@ -25,7 +23,6 @@ async def test_a_silent_player_is_played_for_and_the_hands_go_on():
         await one.until("game_state", hand=3)
 
 
-@on_loop
 async def test_the_next_hand_waits_its_delay():
     async with hosting(2, hand_delay=0.3) as (_, one, _two):
         await one.act(await one.my_turn(), "fold")
@@ -35,7 +32,6 @@ async def test_the_next_hand_waits_its_delay():
         assert asyncio.get_running_loop().time() - start > 0.2
 
 
-@on_loop
 async def test_a_table_without_connections_is_abandoned_and_replaced():
     events = []
     on_event = lambda kind, **fields: events.append((kind, fields.get("reason")))  # noqa: E731
@@ -58,7 +54,6 @@ async def test_a_table_without_connections_is_abandoned_and_replaced():
         await one.join()
 
 
-@on_loop
 async def test_coming_back_in_time_saves_the_table():
     async with hosting(2, abandoned_after=1) as (host, one, two):
         await one.ws.close()
@@ -72,7 +67,6 @@ async def test_coming_back_in_time_saves_the_table():
 # Whole tables.
 
 
-@on_loop
 async def test_a_table_plays_to_its_last_hand_and_closes_with_1000(tmp_path):
     log = MatchLog(tmp_path / "log.jsonl")
     async with hosting(3, max_hands=10, on_event=log.write) as (host, *clients):
@@ -91,7 +85,6 @@ async def test_a_table_plays_to_its_last_hand_and_closes_with_1000(tmp_path):
     assert len(events[3]["players"]) == 3 and len(events[3]["board"]) == 5
 
 
-@on_loop
 async def test_several_tables_play_side_by_side_and_know_nothing_of_each_other():
     async with hosting(tables=3, seats=2, max_hands=5) as (host, first):
         clients = [first] + [Client(first.http, host) for _ in range(5)]
@@ -102,7 +95,6 @@ async def test_several_tables_play_side_by_side_and_know_nothing_of_each_other()
         await asyncio.wait_for(host.finished(), 5)
 
 
-@on_loop
 async def test_finished_counts_no_abandoned_table_but_the_one_that_replaced_it():
     async with hosting(tables=2, seats=2, max_hands=2, abandoned_after=1) as (host, one):
         clients = [one] + [Client(one.http, host) for _ in range(5)]
@@ -128,7 +120,6 @@ async def test_finished_counts_no_abandoned_table_but_the_one_that_replaced_it()
         await asyncio.wait_for(finished, 5)
 
 
-@on_loop
 @pytest.mark.parametrize("actions", [0, 5])
 async def test_who_disconnects_in_its_turn_is_played_for_and_comes_back(actions):
     """After so many actions the seat to act goes away; it is played for, and dealt in again when it is back."""
@@ -159,7 +150,6 @@ async def test_who_disconnects_in_its_turn_is_played_for_and_comes_back(actions)
             other.cancel()
 
 
-@on_loop
 async def test_an_absent_seat_stops_nobody_and_sits_out_after_two_turns():
     """A seat without a connection when its turn begins is acted for at once; the clock of 30 s is not waited for."""
     async with hosting(3, stack=1000) as (host, *clients):
@@ -179,7 +169,6 @@ async def test_an_absent_seat_stops_nobody_and_sits_out_after_two_turns():
             other.cancel()
 
 
-@on_loop
 async def test_a_newcomer_has_its_seat_for_as_long_as_one_before_it_had():
     """The clock of the one before must not free the newcomer's seat."""
     async with hosting() as (host, _):
@@ -196,7 +185,6 @@ async def test_a_newcomer_has_its_seat_for_as_long_as_one_before_it_had():
         assert seat not in table.session.seats
 
 
-@on_loop
 async def test_two_who_never_connect_stop_no_table_and_lose_their_seats(monkeypatch):
     monkeypatch.setattr(hosted_table, "RESERVED_SECONDS", 0.3)
     async with hosting(2, stack=1000) as (host, *clients):
@@ -216,7 +204,6 @@ async def test_two_who_never_connect_stop_no_table_and_lose_their_seats(monkeypa
             other.cancel()
 
 
-@on_loop
 async def test_the_only_other_player_is_waited_for_and_the_table_goes_on_when_it_is_back():
     async with hosting(2, stack=1000) as (host, one, two):
         playing = asyncio.create_task(one.play())
@@ -231,7 +218,6 @@ async def test_the_only_other_player_is_waited_for_and_the_table_goes_on_when_it
         playing.cancel()
 
 
-@on_loop
 async def test_leaving_closes_the_connection_and_the_others_play_on():
     async with hosting(3) as (host, one, two, three):
         await one.my_turn()
@@ -246,7 +232,6 @@ async def test_leaving_closes_the_connection_and_the_others_play_on():
         assert list(host.tables[two.table_id].session.seats) == [1, 2]
 
 
-@on_loop
 async def test_a_client_that_never_reads_is_dropped_and_holds_up_nobody():
     async with hosting(2, timeout=60) as (host, one, two):
         address = host.url.removeprefix("http://").split(":")
@@ -273,7 +258,6 @@ async def test_a_client_that_never_reads_is_dropped_and_holds_up_nobody():
         assert await one.until("ack")
 
 
-@on_loop
 async def test_stopping_ends_the_tables_and_says_so():
     async with hosting(2) as (host, one, two):
         await one.my_turn()
@@ -295,7 +279,6 @@ def test_wrong_options_are_named(option, value):
         PokerHost(**grouped(**{option: value}))
 
 
-@on_loop
 async def test_a_body_that_breaks_off_leaves_nothing_in_the_log(caplog):
     async with hosting() as (host, client):
         port = int(host.url.rsplit(":", 1)[1])
@@ -310,7 +293,6 @@ async def test_a_body_that_breaks_off_leaves_nothing_in_the_log(caplog):
     assert caplog.text == ""
 
 
-@on_loop
 async def test_a_body_that_never_comes_is_not_waited_for(monkeypatch):
     monkeypatch.setattr("parlour.wrappers.live.common.server.BODY_SECONDS", 0.05)
     async with hosting() as (host, _):
@@ -321,13 +303,11 @@ async def test_a_body_that_never_comes_is_not_waited_for(monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["a\nb", "\x1b[31m", "\x9b31m", ""])
-@on_loop
 async def test_a_name_cannot_steer_a_terminal(name):
     async with hosting() as (_, client):
         assert (await client.call("POST", "/v1/agents", {"name": name}))[0] == 400
 
 
-@on_loop
 async def test_of_the_tables_that_ended_only_so_many_are_remembered(monkeypatch):
     monkeypatch.setattr("parlour.wrappers.live.poker.table_pool.MOST_ENDED", 3)
     async with hosting() as (host, _):
@@ -338,7 +318,6 @@ async def test_of_the_tables_that_ended_only_so_many_are_remembered(monkeypatch)
         assert newest in host.tables
 
 
-@on_loop
 async def test_who_sits_already_is_told_where():
     async with hosting() as (_, client):
         await client.register()
@@ -348,7 +327,6 @@ async def test_who_sits_already_is_told_where():
         assert answer["error"]["details"] == {"table_id": seat["table_id"]}
 
 
-@on_loop
 async def test_behind_a_proxy_with_tls_the_websocket_is_told_as_wss():
     async with hosting() as (host, client):
         await client.register()

@@ -3,7 +3,6 @@
 import asyncio
 
 import pytest
-from live.event_loops import on_loop
 from live.poker_options import play
 from live.poker_platform import Platform
 from parlour import envs
@@ -26,7 +25,6 @@ async def stays(platform, *agents, **options):
 
 
 @pytest.mark.parametrize("seats", [2, 3, 6])
-@on_loop
 async def test_bots_play_a_table_to_its_end(seats):
     platform = Platform(seed=seats, min_players=seats, stack=1000)
     platform.together = True  # who comes late does not know what the hands before cost
@@ -39,7 +37,6 @@ async def test_bots_play_a_table_to_its_end(seats):
     assert sorted(result.net for result in results) == sorted(p.stack - 1000 for p in table.players.values())
 
 
-@on_loop
 async def test_a_connection_that_the_server_has_forgotten_is_made_anew(monkeypatch):
     monkeypatch.setattr("parlour.wrappers.live.poker.agent_session.LEAST_PATIENCE", 0.2)
     monkeypatch.setattr("parlour.wrappers.live.common.player.TICK_SECONDS", 0.02)
@@ -56,7 +53,6 @@ async def test_a_connection_that_the_server_has_forgotten_is_made_anew(monkeypat
     assert 1 <= sum(result.reconnects for result in results) <= 3
 
 
-@on_loop
 async def test_who_connects_while_the_table_starts_hears_of_the_first_hand(monkeypatch):
     monkeypatch.setattr("parlour.wrappers.live.poker.agent_session.STARTING_SECONDS", 0.1)
     monkeypatch.setattr("parlour.wrappers.live.common.player.TICK_SECONDS", 0.02)
@@ -69,7 +65,6 @@ async def test_who_connects_while_the_table_starts_hears_of_the_first_hand(monke
 
 @pytest.mark.parametrize("sign", ["page", "join", "welcome"])
 @pytest.mark.parametrize("keep_playing", [False, True])
-@on_loop
 async def test_a_table_for_real_money_is_refused_and_its_seat_given_back(sign, keep_playing):
     platform = Platform(stack=1000)
     platform.real_money = (sign,)
@@ -85,7 +80,6 @@ async def test_a_table_for_real_money_is_refused_and_its_seat_given_back(sign, k
         )
 
 
-@on_loop
 async def test_a_named_table_for_real_money_is_not_even_joined():
     platform = Platform(stack=1000)
     platform.real_money = ("page",)
@@ -96,7 +90,6 @@ async def test_a_named_table_for_real_money_is_not_even_joined():
         assert waiting.players == {}
 
 
-@on_loop
 async def test_a_table_for_real_money_is_played_where_the_user_says_so():
     platform = Platform(stack=1000)
     platform.real_money = ("page", "join", "welcome")

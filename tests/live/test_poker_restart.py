@@ -9,7 +9,6 @@ import sys
 import aiohttp
 import numpy as np
 import pytest
-from live.event_loops import on_loop
 from live.full_disk import full_disk
 from live.poker_client import Client, hosting, refused
 from live.poker_options import play, rules
@@ -75,7 +74,6 @@ def test_a_file_has_one_server_and_no_secrets(tmp_path):
         PokerStore(tmp_path / "text")
 
 
-@on_loop
 async def test_keys_and_tokens_are_good_after_a_restart_and_stopping_ends_no_table(tmp_path):
     state = tmp_path / "state.sqlite"
     async with hosting(2, state=state, hand_delay=0) as (host, one, two):
@@ -100,7 +98,6 @@ async def test_keys_and_tokens_are_good_after_a_restart_and_stopping_ends_no_tab
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
 @pytest.mark.parametrize("sig", [signal.SIGKILL, signal.SIGTERM], ids=["killed", "stopped"])
-@on_loop
 async def test_a_host_that_is_killed_in_the_middle_of_a_hand_goes_on(sig, tmp_path):
     state, log = tmp_path / "state.sqlite", tmp_path / "log.jsonl"
     args = ["host", "poker", "--seats", "3", "--min-players", "3", "--stack", "1000", "--hand-delay", "0.02"]
@@ -137,7 +134,6 @@ async def test_a_host_that_is_killed_in_the_middle_of_a_hand_goes_on(sig, tmp_pa
     assert numbers == sorted(set(numbers)) and numbers[-1] == 60
 
 
-@on_loop
 async def test_a_full_disk_refuses_newcomers_changes_nothing_and_stops_no_hand(tmp_path, caplog):
     async with hosting(2, state=tmp_path / "state") as (host, one, two):
         late, store = Client(one.http, host), host._store

@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager
 
 import pytest
 from command_line import address
-from live.event_loops import on_loop
 from live.poker_client import hosting
 from live.poker_options import play
 from parlour.wrappers.logs.match_log import read
@@ -50,7 +49,6 @@ class Waits:
 
 
 @SIGNALS
-@on_loop
 async def test_a_host_that_is_stopped_ends_its_tables_and_says_so(sig, code, tmp_path):
     log = tmp_path / "log.jsonl"
     async with command("host", "poker", "--port", "0", "--hand-delay", "0.1", "--log", str(log)) as process:
@@ -67,7 +65,6 @@ async def test_a_host_that_is_stopped_ends_its_tables_and_says_so(sig, code, tmp
 
 
 @SIGNALS
-@on_loop
 async def test_an_agent_that_is_stopped_gives_its_seat_back(sig, code):
     left = asyncio.Event()
     on_event = lambda kind, **_: left.set() if kind == "left" else None  # noqa: E731
@@ -82,7 +79,6 @@ async def test_an_agent_that_is_stopped_gives_its_seat_back(sig, code):
         assert returned == code and "Traceback" not in err
 
 
-@on_loop
 async def test_a_host_for_other_machines_names_a_command_that_works_on_this_one():
     async with command("host", "poker", "--address", "0.0.0.0", "--port", "0", "--access-token", "secret") as process:
         port = address((await process.stdout.readline()).decode()).rpartition(":")[2]

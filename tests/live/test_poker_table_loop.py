@@ -4,7 +4,6 @@ import asyncio
 from datetime import datetime, timedelta
 
 import pytest
-from live.event_loops import on_loop
 from live.poker_client import hosting
 from live.poker_options import play
 from live.poker_platform import Platform
@@ -32,7 +31,6 @@ async def stopped(*tasks):
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
-@on_loop
 async def test_it_goes_from_table_to_table_until_its_hands_are_played():
     platform = Platform(stack=20)
     async with platform.serve() as url:
@@ -55,7 +53,6 @@ def folds(state):
     return AgentResponse(Action("check" if "check" in kinds else "fold"))
 
 
-@on_loop
 async def test_who_is_busted_does_not_wait_for_the_others():
     platform = Platform(min_players=3, stack=60, hand_delay=0.05)
     async with platform.serve() as url:
@@ -66,7 +63,6 @@ async def test_who_is_busted_does_not_wait_for_the_others():
 
 
 @pytest.mark.parametrize("forget_agents", [False, True], ids=["sessions-lost", "keys-lost-too"])
-@on_loop
 async def test_a_server_that_was_restarted_is_joined_anew(forget_agents):
     platform = Platform(stack=1000)
     async with platform.serve() as url:
@@ -80,7 +76,6 @@ async def test_a_server_that_was_restarted_is_joined_anew(forget_agents):
     assert platform.timeouts == 0
 
 
-@on_loop
 async def test_until_ends_it_after_the_hand_and_at_once_where_it_waits():
     platform = Platform(stack=1000)
     async with platform.serve() as url:
@@ -94,7 +89,6 @@ async def test_until_ends_it_after_the_hand_and_at_once_where_it_waits():
     assert platform.timeouts == 0
 
 
-@on_loop
 async def test_at_our_own_tables_it_waits_for_the_next_one_to_open():
     async with hosting(seats=2, tables=1, stack=10) as (host, _):
         players = [goes_on(host.url, bot("maniac", seed), hands=25) for seed in (1, 2)]
@@ -104,7 +98,6 @@ async def test_at_our_own_tables_it_waits_for_the_next_one_to_open():
     assert (result.hands, result.reason) == (25, "hands") and result.tables > 1
 
 
-@on_loop
 async def test_a_seat_that_a_crash_left_behind_is_given_back():
     async with hosting(seats=3, min_players=2) as (host, lost):
         await lost.register("ann")
@@ -115,13 +108,11 @@ async def test_a_seat_that_a_crash_left_behind_is_given_back():
     assert result.hands == 3
 
 
-@on_loop
 async def test_what_was_never_reached_is_given_up():
     with pytest.raises(LiveError, match="gave up after 4 tries"):
         await goes_on("http://127.0.0.1:9")
 
 
-@on_loop
 async def test_a_key_that_never_worked_and_a_missing_access_token_are_told():
     async with hosting(access_token="let me in") as (host, _):
         with pytest.raises(LiveError, match="INVALID_API_KEY"):
@@ -130,7 +121,6 @@ async def test_a_key_that_never_worked_and_a_missing_access_token_are_told():
             await goes_on(host.url)
 
 
-@on_loop
 async def test_a_table_that_falls_silent_is_left(monkeypatch):
     monkeypatch.setattr("parlour.wrappers.live.poker.agent.STALLED_SECONDS", 0.1)
     monkeypatch.setattr("parlour.wrappers.live.poker.agent_session.PING_SECONDS", 0.02)
@@ -143,7 +133,6 @@ async def test_a_table_that_falls_silent_is_left(monkeypatch):
     assert min(result.tables for result in results) == 3
 
 
-@on_loop
 async def test_a_table_that_never_starts_is_left(monkeypatch):
     monkeypatch.setattr("parlour.wrappers.live.poker.agent_session.STARTING_SECONDS", 0.05)
     monkeypatch.setattr("parlour.wrappers.live.common.player.TICK_SECONDS", 0.02)
@@ -158,13 +147,11 @@ async def test_a_table_that_never_starts_is_left(monkeypatch):
     assert [result.hands for result in results] == [2, 2]
 
 
-@on_loop
 async def test_a_seats_url_is_not_for_going_on():
     with pytest.raises(ValueError, match="one seat's"):
         await play("ws://127.0.0.1:9/ws", CALLER, keep_playing=True)
 
 
-@on_loop
 async def test_a_server_that_kept_its_database_is_joined_anew():
     platform = Platform(stack=1000)
     async with platform.serve() as url:
@@ -177,7 +164,6 @@ async def test_a_server_that_kept_its_database_is_joined_anew():
     assert len(platform.registered) == 2 and platform.timeouts == 0
 
 
-@on_loop
 async def test_a_seat_that_was_given_twice_is_left_to_the_other():
     platform = Platform(stack=1000)
     async with platform.serve() as url:
@@ -192,7 +178,6 @@ async def test_a_seat_that_was_given_twice_is_left_to_the_other():
     assert platform.refused == [] and platform.timeouts == 0
 
 
-@on_loop
 async def test_a_seat_of_ours_whose_token_is_lost_is_given_back():
     platform = Platform(stack=1000)
     async with platform.serve() as url:
@@ -209,7 +194,6 @@ async def test_a_seat_of_ours_whose_token_is_lost_is_given_back():
     assert platform.registered == ["ann", "bob"] and platform.timeouts == 0
 
 
-@on_loop
 async def test_a_session_that_has_expired_gives_its_seat_back():
     platform = Platform(stack=1000, min_players=3)
     async with platform.serve() as url:

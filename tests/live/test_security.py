@@ -7,7 +7,6 @@ from pathlib import Path
 
 import aiohttp
 import pytest
-from live.event_loops import on_loop
 from live.poker_client import hosting
 from live.table_room import Room
 from parlour import envs
@@ -68,7 +67,6 @@ async def status(url, **headers):
 
 
 @pytest.mark.parametrize("name", SERVERS)
-@on_loop
 async def test_no_server_answers_pages_of_other_sites(name, compiled):
     async with serving(name) as url:
         for path in ("/", "/v1/tables", "/health", "/act", "/observe"):
@@ -79,7 +77,6 @@ async def test_no_server_answers_pages_of_other_sites(name, compiled):
 
 
 @pytest.mark.parametrize("name", SERVERS)
-@on_loop
 async def test_no_server_shows_health_details_or_metrics_at_the_port_of_its_game(name, compiled):
     async with serving(name) as url:
         for path in ("/metrics", "/healthz"):
@@ -87,7 +84,6 @@ async def test_no_server_shows_health_details_or_metrics_at_the_port_of_its_game
 
 
 @pytest.mark.parametrize("name", SERVERS)
-@on_loop
 async def test_a_stranger_who_says_nothing_holds_up_nobody(name, compiled):
     async with serving(name) as url:
         host, port = re.fullmatch(r"http://([\d.]+):(\d+)", url).groups()
@@ -111,7 +107,6 @@ def test_of_the_agents_that_register_only_so_many_are_remembered_and_none_at_a_t
     assert known.find(keys[-1]).name == "stranger 9"
 
 
-@on_loop
 async def test_a_players_key_neither_plays_nor_leaves_for_another(compiled_poker):
     async with hosting(seats=3) as (host, ann), aiohttp.ClientSession() as http:
         await ann.register("ann")

@@ -104,7 +104,7 @@ STREAMS = {  # the content, what comes beside it, why it ends; what is said
 
 
 @pytest.mark.parametrize("kind", STREAMS)
-def test_mafia_never_says_a_thought(kind, caplog):
+async def test_mafia_never_says_a_thought(kind, caplog):
     parts, beside, finish, said = STREAMS[kind]
 
     async def answer(request, body):
@@ -113,14 +113,11 @@ def test_mafia_never_says_a_thought(kind, caplog):
         pieces = [endpoint.part(None, **beside), *(endpoint.part(text) for text in parts)]
         return await endpoint.stream(request, *pieces, f"data: {json.dumps(end)}\n\n".encode(), b"data: [DONE]\n\n")
 
-    async def main():
+    with caplog.at_level(logging.WARNING):
         async with endpoint.endpoint(answer) as (url, _):
             player = MafiaLLMAgent("p1", "Ann", Model(name="stub", base_url=url), seed=1)
             state, _, public = context("DAY_DISCUSSION", role="mafia")
-            return "".join([chunk async for chunk in player.say(state, public)]), player
-
-    with caplog.at_level(logging.WARNING):
-        text, player = asyncio.run(main())
+            text, player = "".join([chunk async for chunk in player.say(state, public)]), player
     (call,) = player.take_calls()
     assert "mafia" not in text and text.strip()
     assert (text == said, player.replaced, call.faults) == ((True, 0, []) if said else (False, 1, ["unfinished"]))
@@ -136,32 +133,26 @@ def test_mafia_never_says_a_thought(kind, caplog):
         ("p2.", "p2"),
     ],
 )
-def test_mafia_reads_votes_so_too(answer, target):
+async def test_mafia_reads_votes_so_too(answer, target):
     async def answered(request, body):
         return web.json_response(endpoint.said(answer))
 
-    async def main():
-        async with endpoint.endpoint(answered) as (url, _):
-            player = MafiaLLMAgent("p1", "Ann", Model(name="stub", base_url=url), seed=1)
-            state, _, public = context("DAY_VOTING")
-            return (await player.vote(state, public)).target_id, player.replaced
-
-    assert asyncio.run(main()) == (target, 0)
+    async with endpoint.endpoint(answered) as (url, _):
+        player = MafiaLLMAgent("p1", "Ann", Model(name="stub", base_url=url), seed=1)
+        state, _, public = context("DAY_VOTING")
+        assert ((await player.vote(state, public)).target_id, player.replaced) == (target, 0)
 
 
-def test_an_answer_that_ends_at_the_most_tokens_is_not_played():
+async def test_an_answer_that_ends_at_the_most_tokens_is_not_played():
     async def answered(request, body):
         return web.json_response(endpoint.said(f"{PASS} would be bad", finish="length"))
 
-    async def main():
-        async with endpoint.endpoint(answered) as (url, asked):
-            agent = LLMAgent(Model(name="stub", base_url=url, max_tokens=7), None)
-            state = TextGame("kuhn").reset(seed=1).info["turn_state"]
-            with pytest.raises(ModelError, match=r"ended at 7 tokens: allow more \(--max-tokens\)"):
-                await agent.answer(state)
-            return agent.statistics.row(), asked
-
-    row, asked = asyncio.run(main())
+    async with endpoint.endpoint(answered) as (url, asked):
+        agent = LLMAgent(Model(name="stub", base_url=url, max_tokens=7), None)
+        state = TextGame("kuhn").reset(seed=1).info["turn_state"]
+        with pytest.raises(ModelError, match=r"ended at 7 tokens: allow more \(--max-tokens\)"):
+            await agent.answer(state)
+        row, asked = agent.statistics.row(), asked
     assert (row["unfinished"], row["replaced"], len(asked)) == (2, 1, 2)
 
 

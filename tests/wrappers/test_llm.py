@@ -41,18 +41,15 @@ async def read(stream):
     return [chunk async for chunk in stream]
 
 
-def test_a_stream_comes_chunk_by_chunk():
-    async def main():
-        async with endpoint.endpoint(endpoint.talking("one two three")) as (url, asked):
-            return await read(model(url, max_tokens=7, temperature=0.5).stream(CHAT)), asked
-
-    chunks, asked = run(main())
+async def test_a_stream_comes_chunk_by_chunk():
+    async with endpoint.endpoint(endpoint.talking("one two three")) as (url, asked):
+        chunks, asked = await read(model(url, max_tokens=7, temperature=0.5).stream(CHAT)), asked
     assert chunks == ["one ", "two ", "three "]
     body = asked[0][0]
     assert (body["model"], body["max_tokens"], body["temperature"], body["stream"]) == ("stub", 7, 0.5, True)
 
 
-def test_a_stream_without_an_end_of_a_line_is_given_up_long_before_the_timeout():
+async def test_a_stream_without_an_end_of_a_line_is_given_up_long_before_the_timeout():
     sent = []
 
     async def endless(request, body):
@@ -62,14 +59,11 @@ def test_a_stream_without_an_end_of_a_line_is_given_up_long_before_the_timeout()
             await response.write(b"x" * 2**18)
             await asyncio.sleep(0)
 
-    async def main():
-        async with endpoint.endpoint(endless) as (url, _):
-            call = ModelCall()
-            with pytest.raises(ModelError, match="more than 16,777,216 bytes") as raised:
-                await read(model(url, timeout=100).stream(CHAT, call))
-            return raised.value.fault, call
-
-    fault, call = run(main())
+    async with endpoint.endpoint(endless) as (url, _):
+        call = ModelCall()
+        with pytest.raises(ModelError, match="more than 16,777,216 bytes") as raised:
+            await read(model(url, timeout=100).stream(CHAT, call))
+        fault, call = raised.value.fault, call
     assert fault == "unparsable" and call.faults == ["unparsable"] and call.seconds < 60
     assert sum(sent) < 2 * language_model.MOST_STREAMED
 
@@ -96,42 +90,33 @@ def test_connections_are_kept_while_the_event_loop_runs_and_closed_with_it():
     assert all(client.is_closed() for client in clients) and not language_model._clients
 
 
-def test_a_choice_is_constrained_by_its_schema():
-    async def main():
-        async with endpoint.endpoint(endpoint.talking()) as (url, asked):
-            return await model(url).choose(CHAT, SCHEMA, TARGET), asked
-
-    answer, asked = run(main())
+async def test_a_choice_is_constrained_by_its_schema():
+    async with endpoint.endpoint(endpoint.talking()) as (url, asked):
+        answer, asked = await model(url).choose(CHAT, SCHEMA, TARGET), asked
     assert answer == {"targetId": "p2"}
     assert asked[0][0]["response_format"]["json_schema"]["schema"] == SCHEMA
 
 
-def test_an_endpoint_without_schemas_is_asked_in_words():
+async def test_an_endpoint_without_schemas_is_asked_in_words():
     async def answer(request, body):
         if "response_format" in body:
             return web.json_response({"error": {"message": "response_format is not supported"}}, status=400)
         return web.json_response(endpoint.said('Sure! ```json\n{"targetId": "p2"}\n```'))
 
-    async def main():
-        async with endpoint.endpoint(answer) as (url, asked):
-            return await model(url).choose(CHAT, SCHEMA, TARGET), asked
-
-    chosen, asked = run(main())
+    async with endpoint.endpoint(answer) as (url, asked):
+        chosen, asked = await model(url).choose(CHAT, SCHEMA, TARGET), asked
     assert chosen == {"targetId": "p2"}
     assert json.dumps(SCHEMA) in asked[1][0]["messages"][-1]["content"]
 
 
-def test_what_does_not_fit_is_asked_for_again_with_the_reason():
+async def test_what_does_not_fit_is_asked_for_again_with_the_reason():
     answers = iter(("nonsense", '{"targetId": "p2"}'))
 
     async def answer(request, body):
         return web.json_response(endpoint.said(next(answers)))
 
-    async def main():
-        async with endpoint.endpoint(answer) as (url, asked):
-            return await model(url).choose(CHAT, SCHEMA, TARGET), asked
-
-    chosen, asked = run(main())
+    async with endpoint.endpoint(answer) as (url, asked):
+        chosen, asked = await model(url).choose(CHAT, SCHEMA, TARGET), asked
     assert chosen == {"targetId": "p2"} and "no JSON object" in asked[1][0]["messages"][-1]["content"]
 
 
@@ -342,13 +327,10 @@ def test_what_an_endpoint_does_is_told_in_words(body, words):
     served(answer, ask)
 
 
-def test_seconds_have_two_digits():
-    async def main():
-        async with endpoint.endpoint(endpoint.slow) as (url, _):
-            with pytest.raises(ModelError, match=r"within 0\.29 s \(--llm-timeout\)"):
-                await model(url, timeout=0.287799).choose(CHAT, SCHEMA, TARGET)
-
-    run(main())
+async def test_seconds_have_two_digits():
+    async with endpoint.endpoint(endpoint.slow) as (url, _):
+        with pytest.raises(ModelError, match=r"within 0\.29 s \(--llm-timeout\)"):
+            await model(url, timeout=0.287799).choose(CHAT, SCHEMA, TARGET)
 
 
 def test_an_answer_that_is_no_text_is_a_fault():
