@@ -12,7 +12,6 @@ from parlour import envs
 from parlour.wrappers.live.common.agent_turn import Turn
 from parlour.wrappers.live.poker import messages
 from parlour.wrappers.live.poker.agent_session import PokerAgentSession
-from parlour.wrappers.live.poker.host_messages import FullTableForm
 
 KINDS = ("fold", "check", "call", "raiseTo")
 
@@ -24,7 +23,6 @@ def test_a_host_refuses_what_is_broken_and_plays_on(worker):
     while sent < MESSAGES // WORKERS:
         if room is None or room.table.status == "ended":
             room = Room(4, seed=rng.randrange(2**32), stack=60)
-            room.table.connect(0, FullTableForm("t", "http://h/skill.md"))
             chips = whole(room.table)
         table = room.table
         if table.due.what == "hand":

@@ -272,7 +272,7 @@ def test_anything_at_any_time(steps, players):
 def test_those_who_look_on_are_told_everything_but_cards_and_choices():
     room, rng = Room(players=3, stack=40), np.random.default_rng(4)
     room.take(room.table.connect_observer())
-    room.table.observers.add(OBSERVERS)
+    room.table.observed = True
     while room.table.status == "running" and room.table.hand < 12:
         while room.table.due.what == "act":
             kind = rng.choice(["fold", "call", "call", "call"])

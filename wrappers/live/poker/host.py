@@ -2,7 +2,7 @@
 
 `PokerHostSession` decides everything that is said at a table; `TablePool` has the tables and `PokerRest` the REST
 calls; here are the connections. All of it runs in one event loop, and nothing in it waits for a client. The WebSocket
-speaks the agent format where a client asks for ``format=agent``, else the platform's full-table form.
+speaks the platform's agent format.
 """
 
 import asyncio
@@ -23,11 +23,10 @@ from ..common.server import Server, ServerSettings
 from ..common.tokens import Admit, admit_by_token
 from . import messages
 from .accounts import Accounts, SeatToken, SeatTokens
-from .host_messages import FullTableForm, encode
 from .host_session import PokerHostSession
 from .hosted_table import HostedTable, PokerTimes, TableCounts
 from .messages import Error
-from .rest import PokerRest, answer_refusals, skill_url
+from .rest import PokerRest, answer_refusals
 from .store import PokerStore
 from .table_data import PokerRules, Refusal
 from .table_pool import TablePool
@@ -46,9 +45,9 @@ class PokerRoom:
 
     Attributes:
         tables: how many are open; one that ends is replaced by a new one.
-        observers: how many may look on, by a WebSocket with every state without cards:
-            ``/v1/ws/observe/{table_id}`` has the platform's full-table form, ``/v1/tables/{table_id}/watch`` the agent
-            format. One more takes the place of one from the address that has the most (see `Places`).
+        observers: how many may look on, by a WebSocket with every state without cards, ``/v1/ws/observe/{table_id}`` or
+            ``/v1/tables/{table_id}/watch``. One more takes the place of one from the address that has the most (see
+            `Places`).
         state: the file (SQLite) that keeps agents, tables, seats, chips and tokens over restarts; a hand that a restart
             interrupts is void, and its stakes are returned. None: all ends with the server.
 
@@ -162,7 +161,7 @@ class PokerHost(Server):
         return [
             *([self._rest.front_page()] if self._page is None else self._page.routes),
             web.get("/v1/ws", self._play),
-            web.get("/v1/ws/observe/{table_id}", self._observe_full),
+            web.get("/v1/ws/observe/{table_id}", self._observe),
             web.get("/v1/tables/{table_id}/watch", self._observe),
             *self._rest.routes(),
         ]
@@ -191,16 +190,12 @@ class PokerHost(Server):
     # WebSocket.
 
     async def _play(self, request: web.Request) -> web.WebSocketResponse:
-        full = request.query.get("format") != "agent"
-
         async def live(connection: Connection) -> None:
-            form = FullTableForm(None, skill_url(request)) if full else None
             try:
                 token = self.admit(request.query.get("token", ""))
             except Refusal as refusal:
-                return _close_refused(connection, refusal, form)
-            form = None if form is None else FullTableForm(token.table.table_id, form.skill_doc_url)
-            await self._serve_seat(connection, token, form)
+                return _close_refused(connection, refusal)
+            await self._serve_seat(connection, token)
 
         return await self.upgrade(request, live)
 
@@ -216,15 +211,15 @@ class PokerHost(Server):
             raise Refusal(messages.INVALID_SESSION, "the seat was given up in the meantime; join a table to get one")
         return seat_token
 
-    async def _serve_seat(self, connection: Connection, token: SeatToken, form: FullTableForm | None) -> None:
+    async def _serve_seat(self, connection: Connection, token: SeatToken) -> None:
         table, seat = token.table, token.seat
         self._tokens.hold(token)
         self.keep(connection)
         try:
-            table.connect(seat, connection, form)
+            table.connect(seat, connection)
             if table.ended_at is not None:
                 connection.close()
-            async for data in connection.messages(lambda excess, detail: _refuse(connection, excess, detail, form)):
+            async for data in connection.messages(partial(_refuse, connection)):
                 if table.receive(seat, connection, data):
                     connection.spare()
         finally:
@@ -232,33 +227,22 @@ class PokerHost(Server):
             if not table.connected(seat):
                 self._tokens.release(token, asyncio.get_running_loop().time())
 
-    async def _observe_full(self, request: web.Request) -> web.WebSocketResponse:
-        """Let somebody look on in the platform's form, which shows running tables only and hears nothing."""
-        return await self.upgrade(
-            request, partial(self._serve_observer, request, FullTableForm(None, skill_url(request)))
-        )
-
     async def _observe(self, request: web.Request) -> web.WebSocketResponse:
         """Let somebody look on: every state without cards, every result; nothing that is sent is played."""
-        return await self.upgrade(request, partial(self._serve_observer, request, None))
+        return await self.upgrade(request, partial(self._serve_observer, request))
 
-    async def _serve_observer(self, request: web.Request, form: FullTableForm | None, connection: Connection) -> None:
+    async def _serve_observer(self, request: web.Request, connection: Connection) -> None:
         try:
             table = self._rest.table(request)
-            if form is not None and table.session.status != "running":
-                raise Refusal(messages.TABLE_NOT_FOUND, f"table {table.table_id} is {table.session.status}")
             self._take_place(connection, request.remote or "")
         except Refusal as refusal:
-            return _close_refused(connection, refusal, form)
-        form = None if form is None else FullTableForm(table.table_id, form.skill_doc_url)
+            return _close_refused(connection, refusal)
         try:
-            table.connect_observer(connection, form)
+            table.connect_observer(connection)
             if table.ended_at is not None:
                 connection.close()
-            async for _ in connection.messages(lambda excess, detail: _refuse(connection, excess, detail, form)):
-                if form is None:
-                    error = Error(code=messages.NOT_SEATED, message="you look on; join a table to play")
-                    connection.send(encode(error))
+            async for _ in connection.messages(partial(_refuse, connection)):
+                _send_error(connection, messages.NOT_SEATED, "you look on; join a table to play")
         finally:
             table.disconnect_observer(connection)
             self._watchers.free(connection)
@@ -276,18 +260,17 @@ class PokerHost(Server):
             raise Refusal(messages.TABLE_FULL, f"{self._watchers.most} may look on here")
 
 
-def _refuse(connection: Connection, excess: Excess, detail: str, form: FullTableForm | None = None) -> None:
-    _send_error(connection, EXCESS_CODES[excess], detail, form)
+def _refuse(connection: Connection, excess: Excess, detail: str) -> None:
+    _send_error(connection, EXCESS_CODES[excess], detail)
 
 
-def _close_refused(connection: Connection, refusal: Refusal, form: FullTableForm | None = None) -> None:
-    _send_error(connection, refusal.code, refusal.message, form)
+def _close_refused(connection: Connection, refusal: Refusal) -> None:
+    _send_error(connection, refusal.code, refusal.message)
     connection.close(WSCloseCode.POLICY_VIOLATION, refusal.code.encode())
 
 
-def _send_error(connection: Connection, code: str, message: str, form: FullTableForm | None) -> None:
-    error = Error(code=code, message=message)
-    connection.send(encode(error if form is None else form.envelope(error, None, {})))
+def _send_error(connection: Connection, code: str, message: str) -> None:
+    connection.send(messages.encode(Error(code=code, message=message)))
 
 
 def warm_up() -> None:

@@ -22,8 +22,8 @@ from ....envs.holdem import rules, view
 from ..common.clock import Outgoing
 from . import messages
 from .hand import LiveHand
-from .host_messages import OBSERVERS, FullTableForm, HostMessage, HostMessages
-from .messages import Ack, Action, Error, Ping, PlayerJoined, PlayerLeft, Pong, Unknown
+from .host_messages import OBSERVERS, HostMessages
+from .messages import Ack, Action, Error, Ping, PlayerJoined, PlayerLeft, Pong, ServerMessage, Unknown
 from .table_data import PokerRules, PokerSeat, Refusal, SavedSeat, TableSnapshot
 
 SAVED_OPTIONS = ("seats", "small_blind", "big_blind", "stacks", "raise_cap")
@@ -35,8 +35,8 @@ MOST_LEFT = 1_000
 
 Reason = Literal["insufficient_players", "abandoned", "admin_stopped"]
 """Why a table ended."""
-Sends: TypeAlias = list[Outgoing[HostMessage]]
-"""Messages for seats, or for all `OBSERVERS` (or `FULL_OBSERVERS`)."""
+Sends: TypeAlias = list[Outgoing[ServerMessage]]
+"""Messages for seats, or for all `OBSERVERS`."""
 
 
 class PokerDue(NamedTuple):
@@ -68,7 +68,7 @@ class PokerHostSession:
         seats: who sits where, by seat number.
         hand, seq: the numbers of the hand and of the state.
         hand_log: the latest hand that ended, every card included, as plain dicts; None before.
-        observers: who look on without a seat (`OBSERVERS`, `FULL_OBSERVERS`) and see no cards; set from outside.
+        observed: whether somebody looks on without a seat (`OBSERVERS`), who sees no cards; set from outside.
 
     Raises:
         ValueError: naming the option of the rules, its value and its range.
@@ -93,7 +93,7 @@ class PokerHostSession:
         self.status: Literal["waiting", "running", "ended"] = "waiting"
         self.reason: Reason | None = None
         self.seats: dict[int, PokerSeat] = {}
-        self.observers: set[int] = set()
+        self.observed = False
         self._hand = LiveHand(game, seed, token)
         self._messages = HostMessages(self._hand, self.seats)
         self._timeout = timeout
@@ -148,7 +148,7 @@ class PokerHostSession:
         number = preferred if preferred in free else free[0]
         self.seats[number] = PokerSeat(agent_id, name, self._left.pop(agent_id, self.rules.stack))
         joined = PlayerJoined(seat_id=number, agent_name=name, stack=self.stack(number), agent_id=agent_id)
-        return number, [self._messages.to(other, joined) for other in self._receivers() if other != number]
+        return number, [Outgoing(other, joined) for other in self._receivers() if other != number]
 
     def leave(self, number: int) -> Sends:
         """Let a seat's agent go: its hand is folded, its seat free after the hand.
@@ -163,35 +163,26 @@ class PokerHostSession:
             raise Refusal(messages.NOT_SEATED, f"nobody sits at seat {number}")
         seat.leaving, seat.connected = True, False
         left = PlayerLeft(seat_id=number, agent_id=seat.agent_id)
-        sends: Sends = [self._messages.to(other, left) for other in self._receivers()]
+        sends: Sends = [Outgoing(other, left) for other in self._receivers()]
         if not self._in_hand(number):
             self._free(number)
         elif self._hand.turn == number:
             sends += self._fold_leavers()
         return sends
 
-    def connect(self, number: int, form: FullTableForm | None = None) -> Sends:
-        """Note that a seat has a connection (again), and send it all that it needs; may start the table.
-
-        Args:
-            number: the seat.
-            form: how it wants messages from now on; None: in the agent format.
-        """
+    def connect(self, number: int) -> Sends:
+        """Note that a seat has a connection (again), and send it all that it needs; may start the table."""
         seat = self.seats.get(number)
         if seat is None or seat.leaving:
             return [self._error(number, messages.NOT_SEATED, f"nobody sits at seat {number}")]
         seat.connected, seat.missed = True, 0
-        if form is None:
-            self._messages.forms.pop(number, None)
-        else:
-            self._messages.forms[number] = form
         if self.status == "ended":
-            return [self._messages.to(number, self._messages.ended(self.reason))]
+            return [Outgoing(number, self._messages.ended(self.reason))]
         if self.status == "running":
             return [self._welcome(number), *self._messages.states([number])]
         connected = self._connected()
         if len(connected) < self.rules.min_players:
-            return [self._messages.to(number, self._messages.waiting(number, self.rules.min_players))]
+            return [Outgoing(number, self._messages.waiting(number, self.rules.min_players))]
         self.status = "running"
         return [self._welcome(other) for other in connected] + self.next_hand()
 
@@ -205,15 +196,14 @@ class PokerHostSession:
         self.seats[number].out = out
         return self._states() if self.status == "running" else []
 
-    def connect_observer(self, receiver: int = OBSERVERS, form: FullTableForm | None = None) -> Sends:
-        """Return what somebody who begins to look on is sent, and note the form of `receiver`."""
-        if form is not None:
-            self._messages.forms[receiver] = form
+    def connect_observer(self) -> Sends:
+        """Return what somebody who begins to look on is sent."""
+        receiver = OBSERVERS
         if self.status == "ended":
-            return [self._messages.to(receiver, self._messages.ended(self.reason))]
+            return [Outgoing(receiver, self._messages.ended(self.reason))]
         if self.status == "running":
             return self._messages.states([receiver])
-        return [self._messages.to(receiver, self._messages.waiting(receiver, self.rules.min_players))]
+        return [Outgoing(receiver, self._messages.waiting(receiver, self.rules.min_players))]
 
     def disconnect(self, number: int) -> None:
         """Note that a seat has lost its connection. It stays seated, the clock acts for it, and soon it sits out."""
@@ -258,7 +248,7 @@ class PokerHostSession:
             kind = f"message of type {message.type[:40]!a}" if message.type else "message"
             return [self._error(number, messages.VALIDATION_ERROR, f"cannot read the {kind}: {message.reason[:200]}")]
         if isinstance(message, Ping):
-            return [self._messages.to(number, Pong(payload=message.payload))]
+            return [Outgoing(number, Pong(payload=message.payload))]
         return self._act(number, message)
 
     def timeout(self, number: int, token: str) -> Sends:
@@ -290,7 +280,7 @@ class PokerHostSession:
         self._hand.cancel()
         self.status = "ended"
         self.reason = reason
-        return [self._messages.to(number, self._messages.ended(self.reason)) for number in self._receivers()]
+        return [Outgoing(number, self._messages.ended(self.reason)) for number in self._receivers()]
 
     def _deal(self) -> Sends:
         self._acks.clear()
@@ -301,16 +291,16 @@ class PokerHostSession:
         choice = message.action
         key = (number, choice.turn_token)
         if key in self._acks:  # a retry; every other check would mistake it for something else
-            return [self._messages.to(number, Ack(turn_token=choice.turn_token, seq=self._acks[key]))]
+            return [Outgoing(number, Ack(turn_token=choice.turn_token, seq=self._acks[key]))]
         refusal = self._refuse(number, message)
         if refusal is not None:
-            return [self._messages.to(number, refusal)]
+            return [Outgoing(number, refusal)]
         move = self._decode(choice)
         if isinstance(move, Error):
-            return [self._messages.to(number, move)]
+            return [Outgoing(number, move)]
         self._hand.play(move, reasoning=choice.reasoning or "")
         self._acks[key] = self.seq
-        return [self._messages.to(number, Ack(turn_token=choice.turn_token, seq=self.seq)), *self._go_on()]
+        return [Outgoing(number, Ack(turn_token=choice.turn_token, seq=self.seq)), *self._go_on()]
 
     def _refuse(self, number: int, message: Action) -> Error | None:
         """Make the platform's checks, in its order."""
@@ -385,11 +375,11 @@ class PokerHostSession:
 
     # Small questions.
 
-    def _welcome(self, number: int) -> Outgoing[HostMessage]:
-        return self._messages.to(number, self._messages.welcome(number, self._timeout))
+    def _welcome(self, number: int) -> Outgoing[ServerMessage]:
+        return Outgoing(number, self._messages.welcome(number, self._timeout))
 
-    def _error(self, number: int, code: str, message: str) -> Outgoing[HostMessage]:
-        return self._messages.to(number, Error(code=code, message=message))
+    def _error(self, number: int, code: str, message: str) -> Outgoing[ServerMessage]:
+        return Outgoing(number, Error(code=code, message=message))
 
     def _states(self) -> Sends:
         return self._messages.states(self._receivers())
@@ -398,7 +388,7 @@ class PokerHostSession:
         return [number for number in sorted(self.seats) if self.seats[number].connected]
 
     def _receivers(self) -> list[int]:
-        return [*self._connected(), *sorted(self.observers)]
+        return [*self._connected(), *([OBSERVERS] if self.observed else [])]
 
     def _in_hand(self, number: int) -> bool:
         return self._hand.playing and bool(self.table.seated[number])
@@ -408,5 +398,4 @@ class PokerHostSession:
         if len(self._left) > MOST_LEFT:
             del self._left[next(iter(self._left))]
         del self.seats[number]
-        self._messages.forms.pop(number, None)
         self._hand.clear(number)

@@ -15,7 +15,7 @@ from ....envs.core.options import seconds
 from ..common.clock import SessionTimer, TimeBanks
 from ..common.connection import Connection
 from ..common.database import SaveError
-from .host_messages import FULL_OBSERVERS, OBSERVERS, Envelope, FullTableForm, encode
+from . import messages
 from .host_session import PokerDue, PokerHostSession, Reason, Sends
 from .messages import Error
 from .store import PokerStore
@@ -84,7 +84,7 @@ class HostedTable:
         table_id: its name in the REST calls.
         session: the table.
         ended_at: the loop's time when it ended; None before.
-        observers: the connections of those who look on without a seat, and as which receiver.
+        observers: the connections of those who look on without a seat.
         bank: the seconds of the time bank that the turn under way began with.
     """
 
@@ -101,7 +101,7 @@ class HostedTable:
         self.table_id = table_id
         self.session = session
         self.ended_at: float | None = None
-        self.observers: dict[Connection, int] = {}
+        self.observers: set[Connection] = set()
         self._created = datetime.now(UTC).isoformat()
         self._counts = counts
         self._store = store
@@ -145,14 +145,14 @@ class HostedTable:
             connection.close()
         self._deliver(sends)
 
-    def connect(self, seat: int, connection: Connection, form: FullTableForm | None = None) -> None:
-        """Give a seat a connection, with the form of its messages; the newest wins."""
+    def connect(self, seat: int, connection: Connection) -> None:
+        """Give a seat a connection; the newest wins."""
         older = self._connections.get(seat)
         self._connections[seat] = connection
         self._came_back(seat)
         if older is not None:
             older.close()
-        self._deliver(self.session.connect(seat, form))
+        self._deliver(self.session.connect(seat))
 
     def disconnect(self, seat: int, connection: Connection) -> None:
         """Note that a connection is gone."""
@@ -162,18 +162,17 @@ class HostedTable:
             self._deliver([])
             self._expect(seat, self._times.away)
 
-    def connect_observer(self, connection: Connection, form: FullTableForm | None = None) -> None:
-        """Let a connection look on, with the form of its messages."""
-        receiver = OBSERVERS if form is None else FULL_OBSERVERS
-        self.observers[connection] = receiver
-        self.session.observers.add(receiver)
-        for _, message in self.session.connect_observer(receiver, form):
-            connection.send(encode(message))
+    def connect_observer(self, connection: Connection) -> None:
+        """Let a connection look on."""
+        self.observers.add(connection)
+        self.session.observed = True
+        for _, message in self.session.connect_observer():
+            connection.send(messages.encode(message))
 
     def disconnect_observer(self, connection: Connection) -> None:
         """Note that an observer is gone."""
-        self.observers.pop(connection, None)
-        self.session.observers.intersection_update(self.observers.values())
+        self.observers.discard(connection)
+        self.session.observed = bool(self.observers)
 
     def connected(self, seat: int) -> bool:
         """Whether the seat has a connection."""
@@ -187,7 +186,7 @@ class HostedTable:
         sends = self.session.receive(seat, data)
         moved = self.session.seq != before
         self._counts.turns += moved
-        self._counts.refused += any(_is_error(message) for _, message in sends)
+        self._counts.refused += any(isinstance(message, Error) for _, message in sends)
         self._deliver(sends)
         return moved
 
@@ -249,12 +248,11 @@ class HostedTable:
             self._connections.pop(seat).close()  # the seat was freed with the hand
         for seat, message in sends:
             if seat < 0:
-                text = encode(message)
-                for observer, receiver in self.observers.items():
-                    if receiver == seat:
-                        observer.send(text)
+                text = messages.encode(message)
+                for observer in self.observers:
+                    observer.send(text)
             elif seat in self._connections:
-                self._connections[seat].send(encode(message))
+                self._connections[seat].send(messages.encode(message))
         if self.session.hand_log is not self._written:
             self._written = self.session.hand_log
             self._report("hand", **self._written)
@@ -364,7 +362,3 @@ class HostedTable:
             self._on_event(kind, table_id=self.table_id, **fields)
         except Exception:  # a full disk must not stop the game
             logger.exception("on_event failed at %r of table %s", kind, self.table_id)
-
-
-def _is_error(message: Any) -> bool:
-    return isinstance(message, Error) or (isinstance(message, Envelope) and message.type == "error")

@@ -320,16 +320,14 @@ ServerMessage: TypeAlias = (
 )
 ClientMessage: TypeAlias = Action | Ping
 
+PROTOCOL_VERSION = "0.1"
+"""The version that both ends speak, and the least that they accept."""
+
 _encoder = msgspec.json.Encoder()
 
 
 def encode(message: ServerMessage | ClientMessage) -> str:
     """Return the message as the JSON text that travels."""
-    return _encoder.encode(message).decode()
-
-
-def encode_any(message: Struct) -> str:
-    """Return a struct as JSON text."""
     return _encoder.encode(message).decode()
 
 

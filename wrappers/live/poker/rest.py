@@ -19,7 +19,6 @@ from ..common.server import PREFIX, Body, read_struct
 from ..common.tokens import TOO_MANY, Admit, Guesses, bearer_token
 from . import messages
 from .accounts import Accounts, SeatTokens
-from .host_messages import MIN_PROTOCOL_VERSION, PROTOCOL_VERSION
 from .hosted_table import HostedTable
 from .table_data import Account, Refusal
 from .table_pool import TablePool
@@ -137,7 +136,7 @@ class PokerRest:
             raise Refusal(messages.RATE_LIMIT_EXCEEDED if problem is TOO_MANY else messages.UNAUTHORIZED, problem)
         api_key, agent = self._accounts.register(body.name, self._pool.seated())
         answer = {"agent_id": agent.agent_id, "api_key": api_key, "name": agent.name}
-        about = {"protocol_version": PROTOCOL_VERSION, "skill_doc_url": skill_url(request)}
+        about = {"protocol_version": messages.PROTOCOL_VERSION, "skill_doc_url": skill_url(request)}
         return web.json_response({**answer, **about}, status=201)
 
     async def _auto_join(self, request: web.Request) -> web.Response:
@@ -166,8 +165,8 @@ class PokerRest:
                 "seat_id": seat,
                 "session_token": token,
                 "ws_url": f"{base_url(request).replace('http', 'ws', 1)}/v1/ws",
-                "protocol_version": PROTOCOL_VERSION,
-                "min_supported_protocol_version": MIN_PROTOCOL_VERSION,
+                "protocol_version": messages.PROTOCOL_VERSION,
+                "min_supported_protocol_version": messages.PROTOCOL_VERSION,
                 "skill_doc_url": skill_url(request),
                 "action_timeout_ms": self._timeout,
                 "agent_id": agent.agent_id,
@@ -193,7 +192,7 @@ class PokerRest:
         rows = [table.summary() for table in tables if status in (None, table.session.status)]
         first, most = (_count(request.query.get(name), start) for name, start in (("offset", 0), ("limit", len(rows))))
         page = {"tables": rows[first : first + most], "hasMore": len(rows) > first + most}
-        return web.json_response({**page, "protocol_version": PROTOCOL_VERSION})
+        return web.json_response({**page, "protocol_version": messages.PROTOCOL_VERSION})
 
     async def _show(self, request: web.Request) -> web.Response:
         return web.json_response(self.table(request).summary())
@@ -234,10 +233,10 @@ async def _body(request: web.Request, kind: type[Body]) -> Body:
 def _check_version(body: Join) -> None:
     """Refuse a client that says an older version than is spoken here. A version that cannot be read is accepted."""
     parts = str(body.client_protocol_version or "").split(".")
-    least = [int(part) for part in MIN_PROTOCOL_VERSION.split(".")]
+    least = [int(part) for part in messages.PROTOCOL_VERSION.split(".")]
     if all(part.isdecimal() for part in parts) and [int(part[:9]) for part in parts] < least:
         version = body.client_protocol_version
-        detail = f"client_protocol_version {version}: at least {MIN_PROTOCOL_VERSION} is spoken here"
+        detail = f"client_protocol_version {version}: at least {messages.PROTOCOL_VERSION} is spoken here"
         raise Refusal(messages.OUTDATED_CLIENT, detail)
 
 

@@ -17,7 +17,6 @@ from .agent_session import no_real_money
 
 logger = logging.getLogger(__name__)
 
-PROTOCOL_VERSION = "0.1"
 REST_SECONDS = 30.0
 """Seconds for a REST call."""
 LEAVE_SECONDS = 3.0
@@ -123,7 +122,7 @@ class PokerRestClient:
             agent = await self._post("v1/agents", {} if self.request.name is None else {"name": self.request.name})
             self.api_key, self._key_works = _text(agent, "api_key"), True
             self.agent_id = agent.get("agent_id")
-        wish: dict[str, Any] = {"client_protocol_version": PROTOCOL_VERSION}
+        wish: dict[str, Any] = {"client_protocol_version": messages.PROTOCOL_VERSION}
         if self.request.seat is not None:
             wish["preferred_seat"] = self.request.seat
         where = "auto-join" if self.table is None else f"{self.table}/join"
