@@ -300,3 +300,41 @@ async def test_the_commands_play_sessions():
         out, err = await host.communicate()
     assert host.returncode == 143 and "Traceback" not in err.decode()
     assert "bargaining-v0: 4 matches" in out.decode()
+
+
+class Listing(RudeArena):
+    """Lists games and sessions in forms of its own."""
+
+    def __init__(self, games, sessions):
+        super().__init__(
+            [], {"status": "finished", "game_over": True, "outcome": {"payoffs": [], "reason": "agreement"}}
+        )
+        self.games, self.rows = games, sessions
+
+    def routes(self):
+        return [*super().routes(), web.get("/api/games", self.list_games)]
+
+    async def list_games(self, request):
+        return web.json_response(self.games)
+
+    async def listed(self, request):
+        return web.json_response(self.rows)
+
+
+WAITING = {"session_id": "s", "game_id": "ultimatum", "invite_codes": ["inv_1"], "players": ["x", {"display_name": 3}]}
+
+
+@pytest.mark.parametrize("games", [[{"game_id": "ultimatum"}], {"games": ["text", {"game_id": "ultimatum"}]}], ids=repr)
+@pytest.mark.parametrize("sessions", [["text", WAITING], {"sessions": [3, "text", WAITING]}], ids=repr)
+def test_lists_of_any_form_are_read(games, sessions):
+    arena = Listing(games, sessions)
+
+    async def main():
+        async with (
+            served(*arena.routes()) as address,
+            polling("me", f"http://{address}", games=["ultimatum"]) as player,
+        ):
+            await player.play(1, 1)
+            return player
+
+    assert run(main()).matches == 1

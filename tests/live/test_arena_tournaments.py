@@ -22,6 +22,31 @@ from pydantic import BaseModel
 # Tournaments.
 
 
+def test_a_policy_that_hangs_loses_its_turns_and_holds_up_nobody_else():
+    release, ticks = threading.Event(), []
+
+    async def ticking():
+        while not release.is_set():
+            ticks.append(None)
+            await asyncio.sleep(0.01)
+
+    async def main():
+        async with ArenaHost(BARGAINING, limits=FREE, timeout=0.2, seed=1) as host:
+            stuck = ours("stuck")
+            stuck.agent.respond = lambda state: release.wait(20)
+            for agent in (stuck, ours("ann", seed=2)):
+                host.add(agent)
+            beat = asyncio.create_task(ticking())
+            result = await host.play(["stuck", "ann"])
+            release.set()
+            await beat
+            return result
+
+    result = run(main())
+    assert result.forced["stuck"] > 0 == result.forced["ann"]
+    assert len(ticks) > 5
+
+
 def test_every_game_is_hosted_and_every_match_replays(game, tmp_path):
     async def main():
         with match_log.MatchLog(tmp_path / "log.jsonl") as log:

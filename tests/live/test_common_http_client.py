@@ -5,7 +5,8 @@ from contextlib import suppress
 
 import pytest
 from aiohttp import web
-from parlour.wrappers.live.common.client import http_client, read_json
+from live.small_server import served
+from parlour.wrappers.live.common.client import REDIRECTED, LiveError, http_client, read_json
 from parlour.wrappers.live.common.server import Server
 
 
@@ -44,3 +45,27 @@ async def test_an_answer_is_read_up_to_a_mebibyte_and_never_unpacked():
             async with http.get(f"{server.url}/{path}") as reply:
                 with pytest.raises((ValueError, RecursionError)):
                     await read_json(reply)
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+async def test_a_redirection_to_another_server_is_not_followed(status):
+    heard = []
+
+    async def hear(request):
+        heard.append(await request.text())
+        return web.Response(text="here")
+
+    async def away(request):
+        return web.Response(status=status, headers={"Location": f"http://{other}/hear"})
+
+    async def within(request):
+        return web.Response(status=status, headers={"Location": "/hear"})
+
+    routes = web.post("/within", within), web.post("/away", away), web.route("*", "/hear", hear)
+    async with served(web.route("*", "/hear", hear)) as other, served(*routes) as address, http_client() as http:
+        async with http.post(f"http://{address}/within", data="secret") as reply:
+            assert await reply.text() == "here"
+        heard.clear()
+        with pytest.raises(LiveError, match=f"{REDIRECTED}: {address} sends us to {other}"):
+            await http.post(f"http://{address}/away", data="secret")
+    assert heard == []

@@ -286,6 +286,40 @@ def test_after_a_new_connection_an_answer_without_ack_goes_out_again():
     assert session.receive(host.state(seat)) == []
 
 
+# The clock.
+
+
+def test_pings_and_patience_begin_with_the_connection():
+    host, seat, session = table()
+    assert session.tick(1000.0) == []  # there is no connection yet
+    session.opened()
+    assert session.tick(1000.0) == session.tick(1009.0) == []
+    session.receive(host.state(seat))
+    assert [type(event) for event in (*session.tick(1019.0), *session.tick(1030.5))] == [messages.Ping]
+    [over] = session.tick(1040.0)  # the turns of this table take 5 s
+    assert (over.reason, over.again, over.problem) == ("no news of the table for 20 s", True, True)
+    assert session.tick(2000.0) == []  # told once
+
+
+def test_a_table_without_others_is_silent_without_a_warning():
+    host, seat, session = table()
+    session.opened()
+    state = json.loads(host.state(seat))
+    session.receive({**state, "phase": "ended", "players": state["players"][:1]})
+    session.tick(0.0)
+    [over] = session.tick(60.0)
+    assert over.again and not over.problem
+
+
+def test_who_leaves_plays_the_hand_to_its_end():
+    host, seat, session = table()
+    session.receive(host.state(seat))
+    session.leave("until")
+    assert session.tick(1.0) == []
+    _, ending = host.play(0)
+    assert session.receive(ending)[-1] == Over("until")
+
+
 # What a server says.
 
 

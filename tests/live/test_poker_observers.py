@@ -2,14 +2,12 @@
 
 import aiohttp
 import pytest
-from live.event_loops import on_loop
 from live.poker_client import hosting
 from parlour.wrappers.live.common.server import local_url
 
 pytestmark = pytest.mark.usefixtures("compiled_poker")
 
 
-@on_loop
 async def test_the_page_for_agents_names_this_server():
     async with hosting() as (host, client):
         async with client.http.get(host.url + "/skill.md") as answer:
@@ -19,7 +17,6 @@ async def test_the_page_for_agents_names_this_server():
         assert text.startswith("---\n") and "format=agent" in text
 
 
-@on_loop
 async def test_tables_are_listed_by_status_and_page():
     async with hosting(tables=3) as (_, client):
         _, all_of_them = await client.call("GET", "/v1/tables")
@@ -29,7 +26,6 @@ async def test_tables_are_listed_by_status_and_page():
     assert (all_of_them["hasMore"], two["hasMore"]) == (False, True)
 
 
-@on_loop
 async def test_a_flooder_of_watchers_takes_places_from_itself_alone():
     """The flooder comes from 127.0.0.2, the honest watcher from 127.0.0.1."""
     async with hosting(observers=3, address="0.0.0.0") as (host, client):
@@ -46,7 +42,6 @@ async def test_a_flooder_of_watchers_takes_places_from_itself_alone():
                     pass
 
 
-@on_loop
 async def test_without_places_nobody_looks_on():
     async with hosting() as (host, client):
         socket = await client.http.ws_connect(f"{host.url}/v1/tables/{next(iter(host.tables))}/watch")

@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from aiohttp import web
 from live.poker_options import play
 from live.poker_platform import Platform
 from parlour import envs
@@ -76,6 +77,25 @@ async def test_a_table_for_real_money_is_refused_and_its_seat_given_back(sign, k
             player.gone
             for table in platform.tables.values()
             if table.status != "ended"
+            for player in table.players.values()
+        )
+
+
+class Unwell(Platform):
+    """Does not show what a table plays for."""
+
+    async def _tables(self, request):
+        return web.Response(status=503)
+
+
+async def test_where_nobody_says_whether_it_is_for_real_money_no_seat_is_kept():
+    platform = Unwell(stack=1000)
+    async with platform.serve() as url:
+        with pytest.raises(LiveError, match="HTTP 503"):
+            await play(url, bot("tight"), retry_after=0.01, retries=2)
+        assert platform.hands == 0 and all(
+            player.gone or table.status == "ended"
+            for table in platform.tables.values()
             for player in table.players.values()
         )
 

@@ -11,6 +11,8 @@ from live.poker_server import CALLER, Scripted, checks
 from live.test_poker_platform import bot
 from parlour.envs import Action, AgentResponse
 from parlour.wrappers.live.common.client import LiveError
+from parlour.wrappers.live.poker.rest_client import PokerRestClient, SeatRequest
+from yarl import URL
 
 pytestmark = pytest.mark.usefixtures("compiled_poker")
 
@@ -119,6 +121,15 @@ async def test_a_key_that_never_worked_and_a_missing_access_token_are_told():
             await goes_on(host.url, api_key="wrong")
         with pytest.raises(LiveError, match="UNAUTHORIZED"):
             await goes_on(host.url)
+
+
+def test_a_key_that_was_given_is_kept_and_one_of_ours_is_not():
+    given = PokerRestClient(None, URL("http://h"), SeatRequest(api_key="given"))
+    assert not given.forget_key() and given.api_key == "given"  # it has never worked
+    given._key_works = True
+    assert given.forget_key() and given.api_key == "given"
+    given.api_key = "registered"
+    assert given.forget_key() and given.api_key is None
 
 
 async def test_a_table_that_falls_silent_is_left(monkeypatch):

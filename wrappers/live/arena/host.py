@@ -127,7 +127,7 @@ class ArenaHost(Server):
         for task in self._asked_for:
             task.cancel()
         for player in self._players.values():
-            if isinstance(player, LocalPlayer):
+            if isinstance(player, LocalPlayer | PolicyPlayer):
                 player.close()
         http, self._http = self._http, None
         if http is not None:
@@ -150,7 +150,7 @@ class ArenaHost(Server):
             ValueError: if it is no agent, or its id is taken, not 1 to 64 printable characters, or a word of the game.
         """
         if isinstance(agent, ArenaAgent) and isinstance(agent.agent, PolicyAgent):
-            return self._enter(PolicyPlayer(agent.agent_id, agent.agent))
+            return self._enter(PolicyPlayer(agent.agent_id, agent.agent, bool(self._log)))
         return self._enter(LocalPlayer(agent))
 
     def add_remote(self, agent_id: str, endpoint: str) -> str:
@@ -235,7 +235,7 @@ class ArenaHost(Server):
                 session.match_id, [one.start(start, Deadline.after(self._timeout)) for one in announced]
             )
             by_name = {one.agent_id: one for one in players}
-            await play_turns(session, by_name, seconds or self._timeout, keeps_thoughts=bool(self._log))
+            await play_turns(session, by_name, seconds or self._timeout)
             result, outcome = self._conclude(session), session.outcome or {}
             end = MatchEnd(session.match_id, session.outcome)
             await self._call_hooks(session.match_id, [one.end(end, Deadline.after(self._timeout)) for one in announced])
@@ -296,7 +296,6 @@ class ArenaHost(Server):
     async def _work(self, schedule: Iterator[tuple[str, ...]], results: list[ArenaResult]) -> None:
         for table in schedule:
             results.append(await self.play(table, self._seed()))
-            await asyncio.sleep(0)  # policies of ours never wait for anything; others must get their turn
 
     def _seed(self) -> int:
         (seed,) = self._seeds.spawn(1)

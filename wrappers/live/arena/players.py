@@ -16,7 +16,7 @@ from yarl import URL
 from ....envs.core.turn_state import TurnState
 from ...agents.policy import PolicyAgent
 from ...logs.log_text import describe_error
-from ..common.agent_turn import convert_to, plain
+from ..common.agent_turn import Turn, convert_to, plain
 from ..common.clock import Deadline
 from ..common.match_session import MatchSession
 from ..common.player import Player as AgentPlayer
@@ -40,21 +40,35 @@ class Player(Protocol):
 
 
 class PolicyPlayer:
-    """A policy. It answers at once, from the environment's own TurnState.
+    """A policy in a thread of its own, one turn at a time. It gets the environment's own TurnState.
 
     Args:
         agent_id: its name.
         agent: the policy.
+        notes: whether its thoughts are asked for.
     """
 
-    def __init__(self, agent_id: str, agent: PolicyAgent) -> None:
+    def __init__(self, agent_id: str, agent: PolicyAgent, notes: bool = False) -> None:
         self.agent_id = agent_id
-        self.respond = agent.respond
-        self.thoughts = agent.thoughts
+        self._turn = asyncio.Lock()
+        self._player = AgentPlayer(agent, notes=notes)
+
+    async def ask(self, state: TurnState, deadline: Deadline) -> tuple[Any, dict[str, Any]]:
+        """Return the answer and the thoughts; raises the errors of `act`."""
+        with deadline.paused():  # while it plays another match
+            await self._turn.acquire()
+        try:
+            return await self._player.ask(Turn(state), deadline)
+        finally:
+            self._turn.release()
 
     async def act(self, state: TurnState, deadline: Deadline) -> Any:
         """See `Player`."""
-        return self.respond(state)
+        return (await self.ask(state, deadline))[0]
+
+    def close(self) -> None:
+        """Stop the policy's thread."""
+        self._player.close()
 
 
 class LocalPlayer:
@@ -244,28 +258,22 @@ class WaitingPlayer:
         return True
 
 
-async def play_turns(
-    session: MatchSession, players: Mapping[str, Player], seconds: float, keeps_thoughts: bool = False
-) -> None:
+async def play_turns(session: MatchSession, players: Mapping[str, Player], seconds: float) -> None:
     """Ask the players for their turns until the match is over. A late or failing player gets the penalty of the limits.
 
     Args:
         session: the match.
         players: the players by agent id.
         seconds: the time for a turn.
-        keeps_thoughts: whether the thoughts of policies are written to the match's log.
     """
     deadline, actions = Deadline.after(seconds), 0
     while (name := session.turn) is not None:
         if session.actions != actions:
             deadline, actions = Deadline.after(seconds), session.actions
-            if actions % 64 == 0:
-                await asyncio.sleep(0)  # policies never wait, so other tasks need a chance
         player = players[name]
         try:
             if isinstance(player, PolicyPlayer):
-                response = player.respond(session.seat_state(name))
-                session.act_as_seat(name, response, player.thoughts() if keeps_thoughts else {})
+                session.act_as_seat(name, *await player.ask(session.seat_state(name), deadline))
             else:
                 session.act(name, await player.act(session.turn_state(name), deadline))
         except TimeoutError:

@@ -215,7 +215,7 @@ class ArenaPollingAgent:
             if error.code == UNREACHABLE:
                 raise
             return self._games
-        there = [game.get("game_id") for game in listed.get("games") or ()]
+        there = [game.get("game_id") for game in _rows(listed, "games")]
         games = [game for game in self._games if game in there]
         if not games:
             raise LiveError("NO_GAME", f"it plays {', '.join(map(str, there))}, and the agent {', '.join(self._games)}")
@@ -248,7 +248,7 @@ class ArenaPollingAgent:
         An own session that has been joined meanwhile comes first.
         """
         lists = [
-            (await self._call("GET", "", params={"status": "waiting", "game_id": game})).get("sessions") or ()
+            _rows(await self._request("GET", self._sessions, params={"status": "waiting", "game_id": game}), "sessions")
             for game in self._games
         ]
         own = None if self._own is None else self._own.session_id
@@ -259,11 +259,13 @@ class ArenaPollingAgent:
             for session in listed:
                 if session.get("session_id") == own:
                     break
-                names = [player.get("display_name") for player in session.get("players") or ()]
-                codes = session.get("invite_codes") or ()
+                names = [player.get("display_name") for player in _rows(session, "players")]
+                codes = session.get("invite_codes")
                 if self.agent.agent_id in names or session.get("game_id") != game or not self._fits(session):
                     continue
-                for code in codes:  # other agents may use some of them in the meantime
+                for code in (
+                    codes if isinstance(codes, list) else ()
+                ):  # other agents may use some of them in the meantime
                     seat = await self._join(code)
                     if seat is not None:
                         return seat
@@ -400,14 +402,21 @@ class ArenaPollingAgent:
     async def _call(self, method: str, path: str, **kind: Any) -> dict[str, Any]:
         url = self._sessions / path if path else self._sessions
         body = await self._request(method, url, **kind)
-        self.link.up()
         return body if isinstance(body, dict) else {}
 
     async def _request(self, method: str, url: URL, **kind: Any) -> Any:
-        return await request_json(self._http, method, url, self._backoff(), STATE_LIMIT, **kind)
+        body = await request_json(self._http, method, url, self._backoff(), STATE_LIMIT, **kind)
+        self.link.up()
+        return body
 
     def _backoff(self) -> Backoff:
         return Backoff(self._times.retry, TRIES, link=self.link)
+
+
+def _rows(answer: Any, name: str) -> list[dict[str, Any]]:
+    """Return the objects of a list in an answer, or of an answer that is a list; what is no object is left out."""
+    rows = answer.get(name) if isinstance(answer, dict) else answer
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
 
 def _is_stale(body: Any, answered: Any, at: float) -> bool:

@@ -158,9 +158,9 @@ class PokerAgentSession(Codec):
         self._stalled, self._real_money = stalled, real_money
         self._leaving = ""  # why we leave after this hand
         self._turn_seconds = TURN_SECONDS
-        self._clock = 0.0  # of the latest tick
-        self._pinged: float | None = None  # when we pinged last
-        self._quiet: tuple[int, float] | None = None  # `news` on this connection, and since when it is so many
+        self._open = False  # whether there is a connection, as far as we know
+        self._pinged = 0.0  # when we pinged last
+        self._quiet: tuple[int, float] | None = None  # `news`, and since when it is so many on this connection
         self._moved: tuple[Any, float] | None = None  # the hand and seq, and since when they are these
         self.seat: int | None = None
         self.seq = 0
@@ -267,7 +267,7 @@ class PokerAgentSession(Codec):
     def opened(self) -> list[PokerEvent]:
         """Note that the connection is new: an answer without an ack is sent again if it is still our turn."""
         self._resend = self._new_connection = True
-        self._quiet, self._pinged = (self.news, self._clock), self._clock
+        self._quiet, self._open = None, True
         return []
 
     def leave(self, reason: str) -> None:
@@ -276,18 +276,19 @@ class PokerAgentSession(Codec):
 
     def tick(self, now: float) -> list[PokerEvent]:
         """Leave, ping, and connect again, or go, when nothing is heard of the table for too long."""
-        self._clock = now
         if self._leaving and not self.in_hand:
             return [Over(self._leaving)]
         if self._state is not None and (self._moved is None or self._moved[0] != (self._state.hand, self.seq)):
             self._moved = (self._state.hand, self.seq), now
         unmoved = 0.0 if self._moved is None else now - self._moved[1]
-        if self._quiet is None or self._pinged is None:
+        if not self._open:
             return []
-        if self._quiet[0] != self.news:
+        if self._quiet is None:
+            self._pinged = now
+        if self._quiet is None or self._quiet[0] != self.news:
             self._quiet = self.news, now
         if now - self._quiet[1] >= self.patience:
-            self._quiet = None  # until the next connection
+            self._open = False
             if self.starting and self._stalled is not None and unmoved > NEVER_STARTED_SECONDS:
                 return [Over("stalled")]
             alone = self._state is None or len([player for player in self._state.players if player.stack]) < 2
