@@ -44,10 +44,10 @@ from parlour.training.commands.lookup import (
 )
 from parlour.training.evaluation.exploit import Win, wins_of
 from parlour.training.evaluation.games import measures
-from parlour.training.evaluation.reference import POOLS, Member, Pool, digest_of, play, pools
 from parlour.training.evaluation.scores import Score
 from parlour.training.learning import run_folder
 from parlour.training.learning.settings import TrainConfig
+from parlour.training.models.reference import POOLS, Member, Pool, digest_of, play, pools
 from parlour.wrappers.policies.loading import load_policy, load_run, policy_file, run_settings
 from parlour.wrappers.policies.mlp import MlpPolicy
 from parlour.wrappers.policies.solved import SolvedPolicy
@@ -200,7 +200,7 @@ def _pool(name: str, version: int, checkpoints: Sequence[Path], deals: int) -> P
     made = Pool(game=game.id, version=version, options=options, members=members, best="", low=[], high=[])
     seeds = streams(2**31, deals).tolist()  # no deals of a rating
     players = made.players(game)
-    means = [play(one, game, players, seeds)[0].mean(axis=(0, 1)) for one in made.players(game, 1)]
+    means = [play(one, game, players, seeds).mean(axis=(0, 1)) for one in made.players(game, 1)]
     best = max(range(len(members)), key=lambda number: float(means[number].mean()))
     low, high = ([float(f"{value:.6g}") for value in means[number]] for number in (0, best))
     made = msgspec.structs.replace(made, best=members[best].name, low=low, high=high)

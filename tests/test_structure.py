@@ -44,6 +44,7 @@ LAYERS = {
     "training": "the program `parlour`: it reads the command line",
     "training.commands": "one module per command, and what several commands share",
     "training.runs": "training runs: settings, begin, resume, the learned best response",
+    "training.models": "language models: reference opponents, exact measures, data sets",
     "training.algorithms": "learning algorithms, and the solver of small games",
     "training.learning": "what the algorithms share: opponents, demonstrations, engines that collect decisions",
     "training.evaluation": "measures, also those of single games",

@@ -13,7 +13,7 @@ from command_line import run
 from needs import library
 from parlour.training.commands import evaluate_model, reference
 from parlour.training.commands.stopping import TRY_AGAIN
-from parlour.training.evaluation.reference import load_pool
+from parlour.training.models.reference import load_pool
 
 library("openai")
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from command_line import run
 from parlour.envs.core.rng import streams
-from parlour.training.commands import reference
 from parlour.training.commands.stopping import TRY_AGAIN
 from parlour.training.evaluation.exact import flat_tree, nash_conv
-from parlour.training.evaluation.reference import (
+from parlour.training.models import reference as core
+from parlour.training.models.reference import (
     FEWEST,
     PartlyRandom,
     digest_of,
@@ -25,7 +25,7 @@ from parlour.training.evaluation.reference import (
     roles,
     weights_with,
 )
-from parlour.training.evaluation.reference_page import read_results
+from parlour.training.models.reference_page import read_results
 from parlour.wrappers.policies.loading import make_policy
 from parlour.zoo import PREFIX, names
 from reference_command import rated
@@ -130,7 +130,7 @@ def test_ratings_in_leduc_have_the_order_of_exact_exploitability():
     worth = {name: nash_conv(tree, tree.strategy_of(one)) / 2 for name, one in probable.items()}
     worth["random"] = nash_conv(tree, tree.uniform()) / 2
     ratings = {
-        name: rate(pool, game, play(names[name].player(game, 1), game, pool.players(game), seeds)[0])["rating"]
+        name: rate(pool, game, play(names[name].player(game, 1), game, pool.players(game), seeds))["rating"]
         for name in worth
     }
     order = sorted(worth, key=lambda name: -worth[name])
@@ -178,7 +178,7 @@ def test_games_are_counted_where_they_were_played_and_few_deals_have_no_interval
     code, out, said = run(
         capsys, "evaluate", "reference", "leduc", "call", "--deals", "9", "--out", str(tmp_path / "few")
     )
-    assert code == 0 and f"{few['rating']['mean']:.1f}" in out and "[" not in out.partition("written")[0]
+    assert code == 0 and f" {few['rating']['mean']:.0f} " in out and "[" not in out.partition("written")[0]
     more = f"no intervals: they need {FEWEST} deals; the same command with --deals {FEWEST} goes on"
     assert more in " ".join(out.split())
     for line in (
@@ -215,7 +215,7 @@ def test_another_player_or_setting_does_not_write_over_a_result(tmp_path, capsys
 
 def test_a_policy_that_was_stopped_or_crashed_goes_on(tmp_path, capsys, monkeypatch):
     expected = rated(tmp_path / "whole", capsys, "kuhn", "random", "--deals", "120")
-    whole, rounds = reference.play, []
+    whole, rounds = core.play, []
 
     def ends_with(error):
         def play(*arguments):
@@ -227,19 +227,19 @@ def test_a_policy_that_was_stopped_or_crashed_goes_on(tmp_path, capsys, monkeypa
         return play
 
     arguments = ("kuhn", "random", "--deals", "120")
-    monkeypatch.setattr(reference, "play", ends_with(KeyboardInterrupt()))
-    assert "stopped; 50 deals are kept in" in rated(tmp_path, capsys, *arguments, code=TRY_AGAIN)
+    monkeypatch.setattr(core, "play", ends_with(KeyboardInterrupt()))
+    assert "stopped; 800 games are kept in" in rated(tmp_path, capsys, *arguments, code=TRY_AGAIN)
     rounds[:] = []
-    monkeypatch.setattr(reference, "play", ends_with(RuntimeError("crash")))
+    monkeypatch.setattr(core, "play", ends_with(RuntimeError("crash")))
     with pytest.raises(RuntimeError, match="crash"):
         rated(tmp_path, capsys, *arguments)
     assert json.loads((tmp_path / "kuhn-random.json").read_text())["deals"] == 100
-    monkeypatch.setattr(reference, "play", whole)
+    monkeypatch.setattr(core, "play", whole)
     assert {**rated(tmp_path, capsys, *arguments), "seconds": 0} == {**expected, "seconds": 0}
     rounds[:] = [0]
-    monkeypatch.setattr(reference, "play", ends_with(KeyboardInterrupt()))
+    monkeypatch.setattr(core, "play", ends_with(KeyboardInterrupt()))
     said = rated(tmp_path / "new", capsys, *arguments, code=TRY_AGAIN)
-    assert "stopped; no deals are kept" in said and not list((tmp_path / "new").iterdir())
+    assert "stopped; no games are kept" in said and not list((tmp_path / "new").iterdir())
 
 
 def test_a_result_is_complete_at_any_time(tmp_path, capsys, monkeypatch):
@@ -260,7 +260,7 @@ def test_a_result_is_complete_at_any_time(tmp_path, capsys, monkeypatch):
 
 
 def test_sigterm_keeps_the_rounds_and_leaves_no_lock(tmp_path, capsys, monkeypatch):
-    whole, rounds, before = reference.play, [], signal.getsignal(signal.SIGTERM)
+    whole, rounds, before = core.play, [], signal.getsignal(signal.SIGTERM)
 
     def terminated(*arguments):
         rounds.append(arguments)
@@ -268,9 +268,9 @@ def test_sigterm_keeps_the_rounds_and_leaves_no_lock(tmp_path, capsys, monkeypat
             signal.raise_signal(signal.SIGTERM)
         return whole(*arguments)
 
-    monkeypatch.setattr(reference, "play", terminated)
+    monkeypatch.setattr(core, "play", terminated)
     said = rated(tmp_path, capsys, "kuhn", "random", "--deals", "120", code=TRY_AGAIN)
-    assert "stopped; 50 deals are kept in" in said and not list(tmp_path.glob("*.lock"))
+    assert "stopped; 800 games are kept in" in said and not list(tmp_path.glob("*.lock"))
     assert signal.getsignal(signal.SIGTERM) == before
 
 
@@ -340,5 +340,5 @@ def test_mistakes_are_sentences(tmp_path, capsys):
 def test_play_has_a_result_for_every_member_deal_and_role():
     pool = load_pool("kuhn")
     game = pool.make_game()
-    results, faulty = play(make_policy("random", game, seed=1), game, pool.players(game), [1, 2, 3])
-    assert results.shape == faulty.shape == (len(pool.members), 3, 2) and not faulty.any()
+    results = play(make_policy("random", game, seed=1), game, pool.players(game), [1, 2, 3])
+    assert results.shape == (len(pool.members), 3, 2)

@@ -2,18 +2,16 @@
 
 import json
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ...envs import Game
 from ...envs.core.options import whole
-from ...envs.core.rng import streams
-from ...wrappers.agents.as_policy import AgentsAsPolicy
-from ...wrappers.agents.model_calls import ModelError
-from ..evaluation.duplicate import unit_per_game
-from ..evaluation.reference import play, roles
-from ..evaluation.scores import Score, score_table
+from ...wrappers.agents.model_calls import ModelStatistics
+from ..evaluation.scores import score_table
+from ..models.reference import Answered, Floats, Games, roles, score, unit_of
 from ..terminal.console import Console
 from ..terminal.match import model_table
 from ..terminal.progress import counting_bar
@@ -22,7 +20,7 @@ from .lookup import LLM, game_of, needed, policy, rivals, seated_model
 from .stopping import TRY_AGAIN, interruptible
 
 ROUND = 2
-"""Deals that are played before the next ones begin."""
+"""The fewest deals of an interval."""
 
 
 def command(
@@ -47,32 +45,49 @@ def command(
         raise ValueError(f"deals={deals}: an interval needs at least {ROUND}")
     whole("parallel", parallel, 1)
     game = game_of(LLM, chosen.game, chosen.options, seats)
-    player = seated_model(needed(asked.language_model([LLM])), game, asked.prompting(), parallel)
-    names = against or rivals(game)
-    others = [policy(name, game, report.seed + number) for number, name in enumerate(names, 1)]
-    results = np.zeros((len(others), 0, len(roles(game))))
-    seeds, problem = streams(report.seed, deals).tolist(), None
+    model = needed(asked.language_model([LLM]))
+    player = seated_model(model, game, asked.prompting(), parallel)
+    names, models = against or rivals(game), {name: ModelStatistics() for name in game.agents}
+
+    def answered(answer: Answered) -> None:
+        models[game.agents[answer.seat]].count(answer.call, model.prices)
+
+    results = np.full((len(names), deals, len(roles(game))), np.nan)
+    faulty = np.zeros(results.shape, bool)
+    games = Games(
+        game, lambda _: player, lambda which, seed: policy(names[which], game, seed), results, faulty, report.seed,
+        answered,
+    )  # fmt: skip
     with counting_bar("evaluate", deals) as bar, interruptible():
+        done = 0
+
+        def played() -> None:
+            nonlocal done
+            bar(games.deals - done)
+            done = games.deals
+
         try:
-            for start in range(0, deals, ROUND):
-                more, _ = play(player, game, others, seeds[start : start + ROUND])
-                results = np.concatenate([results, more], axis=1)
-                bar(more.shape[1])
-        except (ModelError, KeyboardInterrupt) as error:
-            problem = str(error) or "stopped"
-    _report(game, dict(zip(names, results, strict=True)), player, {**asked.facts(), "seed": report.seed}, report)
+            problem = games.play(each=played)
+        except KeyboardInterrupt:
+            problem = "stopped"
+    _report(game, names, results, models, {**asked.facts(), "seed": report.seed}, report)
     if problem is not None:
-        print(f"parlour evaluate model: {problem}; {results.shape[1]} of {deals} deals were played", file=sys.stderr)
+        print(f"parlour evaluate model: {problem}; {games.deals} of {deals} deals were played", file=sys.stderr)
         raise SystemExit(TRY_AGAIN)
 
 
 def _report(
-    game: Game, results: dict[str, Any], player: AgentsAsPolicy, about: dict[str, Any], report: ReportArguments
+    game: Game,
+    names: Sequence[str],
+    results: Floats,
+    models: dict[str, ModelStatistics],
+    about: dict[str, Any],
+    report: ReportArguments,
 ) -> None:
     """Print the mean against each opponent, and what the answers came to, seat by seat."""
-    unit = unit_per_game(game) if game.capabilities.teams is None else "share of the matches won"
-    scores = {name: Score.of(one.mean(axis=1), unit, one.size) for name, one in results.items() if len(one) >= ROUND}
-    models = {agent: one for agent, one in zip(game.agents, player.statistics, strict=True) if one.decisions}
+    each = {name: score(results[[number]], unit_of(game)) for number, name in enumerate(names)}
+    scores = {name: one for name, one in each.items() if one.deals >= ROUND}
+    models = {agent: one for agent, one in models.items() if one.decisions}
     if report.as_json:
         rows = [{"against": name, **score.to_dict()} for name, score in scores.items()]
         record = {"policy": LLM, "game": game.id, "options": dict(game.options), **about}

@@ -15,11 +15,11 @@ from ...envs import Game
 from ...envs.core.options import number, whole
 from ...envs.core.rollout import Policy
 from ...wrappers.agents.prompt import Prompting
-from ..evaluation.action_values import ExactValues, decisions_of, probabilities, rolled_out
 from ..evaluation.duplicate import unit_per_game
 from ..evaluation.exact import Probable, nash_conv
 from ..evaluation.exploit import tree_of
-from ..evaluation.reference import PartlyRandom
+from ..models.action_values import ExactValues, decisions_of, probabilities, rolled_out
+from ..models.reference import PartlyRandom
 from ..terminal.progress import counting_bar
 from .arguments import GameArguments, ViewArguments
 from .lookup import game_of, of_the_zoo, policy

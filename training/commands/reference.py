@@ -4,13 +4,13 @@ import json
 import math
 import re
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from statistics import fmean
 from tempfile import TemporaryDirectory
-from time import perf_counter
 from typing import Annotated, Any
 
 import numpy as np
@@ -21,18 +21,17 @@ from ...envs import Game
 from ...envs.core.counted import counted
 from ...envs.core.files import replacing
 from ...envs.core.options import number, whole
-from ...envs.core.rng import streams
 from ...envs.core.rollout import Policy
-from ...wrappers.agents.as_policy import AgentsAsPolicy
 from ...wrappers.agents.base import Agent
-from ...wrappers.agents.model_calls import ModelError, ModelStatistics
+from ...wrappers.agents.llm import LLMAgent
+from ...wrappers.agents.model_calls import ModelStatistics
 from ...wrappers.logs.match_log import MatchLog
 from ..evaluation.exact import Probable
 from ..evaluation.exploit import exact_win, tree_of
-from ..evaluation.reference import FEWEST, Pool, digest_of, load_pool, play, rate, roles
-from ..evaluation.reference_page import COLUMNS, interval, read_result, write_pages
 from ..evaluation.result_page import provenance
 from ..learning.run_folder import locked
+from ..models.reference import FEWEST, Answered, Games, Pool, digest_of, load_pool, rate, roles
+from ..models.reference_page import COLUMNS, caveats, interval, read_result, write_pages
 from ..terminal.console import Console
 from ..terminal.match import TerminalMatch, model_table
 from ..terminal.progress import counting_bar
@@ -40,8 +39,8 @@ from .arguments import PromptArguments, ReportArguments
 from .lookup import LLM, agent, needed, policy, seated_model
 from .stopping import TRY_AGAIN, interruptible
 
-ROUND = {True: 2, False: 50}
-"""Deals that are played before the time is looked at, of agents and of policies."""
+FOR_SAMPLES = 0.1
+"""The share of the time that a language model has for its sample games."""
 
 Rated = Annotated[
     str | None,
@@ -61,7 +60,7 @@ class BudgetArguments:
     """Deals, at least 2, each played in every role against every opponent, unless the time is over before. Below 10
     there is no interval."""
     minutes: float = 10.0
-    """Minutes after which no further deals begin."""
+    """Minutes after which nothing more is played or asked; what was played until then counts."""
     parallel: int = 4
     """Requests to a language model at the same time."""
 
@@ -88,8 +87,8 @@ def command(
 
     The opponents never change, so ratings of different days and people can be compared. All players get the same deals.
     The result is a JSON file with every deal in the folder --out; beside it stands a page, and index.html is the
-    leaderboard of all results in the folder. A language model is asked as at a table. Every few deals the result is
-    written: after Ctrl-C, or where an endpoint goes down, the same command goes on.
+    leaderboard of all results in the folder. A language model is asked as at a table; its conversations are a file.
+    Every few games the result is written: after Ctrl-C, or where an endpoint goes down, the same command goes on.
 
     Args:
         name: The player's name in the results. Default: that of the run or the model.
@@ -114,26 +113,26 @@ def command(
     if asked.model is not None and not run:
         print(f"asking {asked.model} at {needed(asked.language_model([LLM])).where}", file=sys.stderr)
     with interruptible(), locked(file):
-        rating = _Rating(opponents, table, player, about, file)
-        if before := rating.deals:
+        rating = _Rating(opponents, table, player, about, file, asked.prices)
+        if before := rating.facts.get("deals", 0):
             goes_on = (
                 "it goes on from there" if before < budget.deals else f"no more are played with --deals {budget.deals}"
             )
             print(f"{file} has {before} deals of this player: {goes_on} (--name or --out: anew)", file=sys.stderr)
-        problem = rating.play(budget)
-        if problem is None:
-            rating.finish(make, samples)
-        if rating.deals:
+        problem = rating.play(budget, make, samples)
+        if rating.facts:
             index = _pages(out)
-    if rating.deals:
+    if rating.facts:
         if report.as_json:
             print(file.read_text("utf-8"))
         else:
             _show(rating.facts, budget, opponents, file.with_suffix(".html"))
-            Console().print(f"written: {file}, {file.with_suffix('.html')}, {index}", markup=False, soft_wrap=True)
+            talks = f", {rating.conversations}" if rating.conversations.exists() else ""
+            pages = f"written: {file}, {file.with_suffix('.html')}, {index}{talks}"
+            Console().print(pages, markup=False, soft_wrap=True)
     if problem is not None:
-        lost = "no deals are kept, for no round of deals is over"
-        kept = f"{rating.deals} deals are kept in {file}: the same command goes on" if rating.deals else lost
+        games = counted(rating.facts["return"]["games"], "games") if rating.facts else ""
+        kept = f"{games} are kept in {file}: the same command goes on" if games else "no games are kept"
         print(f"parlour evaluate reference: {problem}; {kept}", file=sys.stderr)
         raise SystemExit(TRY_AGAIN)
 
@@ -163,102 +162,122 @@ def _player(
 
 
 class _Rating:
-    """A player and its results so far; the file holds those of all rounds that were played to their end.
+    """A player and its results so far, which are in the file.
 
     Attributes:
         facts: the result as JSON; empty: there is none.
+        conversations: the file of a language model's conversations.
 
     Raises:
         ValueError: if the file holds another result.
     """
 
     def __init__(
-        self, pool: Pool, game: Game, player: Callable[[int], Policy], about: dict[str, Any], file: Path
+        self,
+        pool: Pool,
+        game: Game,
+        player: Callable[[int], Policy],
+        about: dict[str, Any],
+        file: Path,
+        prices: tuple[float, float],
     ) -> None:
+        self._prices = prices
         self.facts: dict[str, Any] = {}
+        self.conversations = file.with_suffix(".conversations.jsonl")
         self._pool, self._game, self._about, self._file = pool, game, about, file
-        self._player_with = player
-        self._player = player(about["seed"])
-        shape = len(pool.members), 0, len(roles(game))
-        self._results, self._faulty = np.zeros(shape), np.zeros(shape, bool)
+        self._statistics = {name: ModelStatistics() for name in game.agents}
+        results = np.zeros((len(pool.members), 0, len(roles(game))))
+        faulty = np.zeros(results.shape, bool)
         if file.exists():
-            self._go_on()
+            self.facts, same = read_result(file), json.loads(json.dumps(about))
+            if other := [name for name, value in same.items() if self.facts.get(name) != value]:
+                raise ValueError(
+                    f"{file} holds another result, with another {', '.join(other)}: give another --name or --out"
+                )
+            results = np.array(self.facts["results"], np.float64)
+            faulty = np.array(self.facts["faulty"] or np.zeros(results.shape), bool)
+            self._statistics |= {name: ModelStatistics.of(row) for name, row in self.facts["counts"].items()}
+        else:
+            self.conversations.unlink(missing_ok=True)
+        self._games = Games(
+            game, player, lambda which, seed: pool.members[which].player(game, seed), results, faulty, about["seed"],
+            self._answered,
+        )  # fmt: skip
 
-    @property
-    def deals(self) -> int:
-        """The number of deals so far."""
-        return int(self.facts.get("deals", 0))
+    def play(self, budget: BudgetArguments, make: Callable[[], Agent], samples: int) -> str | None:
+        """Play what is missing in the time, then the sample games; return what ended it early, None: nothing."""
+        games, began, asks = self._games, time.monotonic(), self._about["kind"] == "model"
+        end = began + 60 * budget.minutes
+        until = end - 60 * budget.minutes * FOR_SAMPLES * (asks and samples > 0)
+        seconds, missing = self.facts.get("seconds", 0.0), max(0, budget.deals - games.results.shape[1])
+        games.results = np.pad(games.results, ((0, 0), (0, missing), (0, 0)), constant_values=math.nan)
+        games.faulty = np.pad(games.faulty, ((0, 0), (0, missing), (0, 0)))
+        used = 0.0
 
-    def _go_on(self) -> None:
-        """Take over the results of the same player with the same settings."""
-        before, about = read_result(self._file), json.loads(json.dumps(self._about))
-        if other := [name for name, value in about.items() if before.get(name) != value]:
-            raise ValueError(
-                f"{self._file} holds another result, with another {', '.join(other)}: give another --name or --out"
+        def note() -> str:
+            asked, replaced = (
+                sum(getattr(one, of) for one in self._statistics.values()) for of in ("decisions", "replaced")
             )
-        self.facts, self._results = before, np.array(before["results"])
-        self._faulty = np.array(before["faulty"] or np.zeros(self._results.shape), bool)
-        if isinstance(self._player, AgentsAsPolicy) and before["counts"]:
-            self._player.statistics = [ModelStatistics.of(row) for row in before["counts"].values()]
+            parts = [f"{games.deals:,} of {counted(budget.deals, 'deals')}"]
+            parts += [f"{time.monotonic() - began:.0f} of {60 * budget.minutes:.0f} s"]
+            return ", ".join(parts + ([f"of {asked:,} decisions {replaced:,} replaced"] if asked else []))
 
-    def play(self, budget: BudgetArguments) -> str | None:
-        """Play what is missing, and write the result after each round; return what ended it early, None: nothing."""
-        began, seconds, seed = perf_counter(), self.facts.get("seconds", 0.0), self._about["seed"]
-        seeds = streams(seed, budget.deals).tolist()
-        size = ROUND[isinstance(self._player, AgentsAsPolicy)]
-        with counting_bar("rate", 1.0, self._so_far) as bar:
-            used = 0.0
+        with counting_bar("rate", 1.0, note) as bar:
+
+            def played() -> None:
+                nonlocal used
+                # The share of the deals or of the time, whichever is nearer to its end.
+                share = min(1.0, max(games.deals / budget.deals, (time.monotonic() - began) / 60 / budget.minutes))
+                bar(max(0.0, share - used))
+                used = max(used, share)
+                self._write(self._rated(seconds + time.monotonic() - began))
+
             try:
-                while True:
-                    # The share of the deals or of the time, whichever is nearer to its end.
-                    share = max(self.deals / budget.deals, (perf_counter() - began) / 60 / budget.minutes)
-                    bar(min(1.0, share) - used)
-                    used = min(1.0, share)
-                    if used == 1.0 and self.deals:
-                        break
-                    chunk = seeds[self.deals : self.deals + size]
-                    opponents = self._pool.players(self._game, seed + 1 + self.deals)
-                    self._player = self._player_with(seed + self.deals)
-                    results, faulty = play(self._player, self._game, opponents, chunk)
-                    self._results = np.concatenate([self._results, results], axis=1)
-                    self._faulty = np.concatenate([self._faulty, faulty], axis=1)
-                    self._write(self._rated(seconds + perf_counter() - began))
-            except ModelError as error:
-                return str(error)
+                problem = games.play(until, played)
+                if np.isnan(games.results).all():
+                    problem = problem or "no game was over when the time was"
+                else:
+                    played()
+                    more = {"exploitability": self._exploitability()}
+                    if problem is None:
+                        more["samples"] = self._samples(make, samples, end) or self.facts["samples"]
+                    self._write(self.facts | more)
             except KeyboardInterrupt:
-                return "stopped"
-        return None
+                problem = "stopped"
+        return problem
 
-    def _so_far(self) -> str:
-        """Return what has been played, for the progress bar: a deal counts once it is whole."""
-        statistics = self._player.statistics if isinstance(self._player, AgentsAsPolicy) else []
-        asked, replaced = (sum(getattr(each, name) for each in statistics) for name in ("decisions", "replaced"))
-        parts = [f"{counted(self.deals, 'deals')} played"]
-        parts += [counted(asked, "decisions")] if asked else []
-        parts += [f"{replaced:,} replaced (no usable answer)"] if replaced else []
-        return ", ".join(parts)
-
-    def finish(self, make: Callable[[], Agent], samples: int) -> None:
-        """Write the result with what is not about single deals."""
-        self._write({**self.facts, "exploitability": self._exploitability(), "samples": self._samples(make, samples)})
+    def _answered(self, answer: Answered) -> None:
+        """Count an answer, and write its conversation."""
+        call, agents = answer.call, self._game.agents
+        self._statistics[agents[answer.seat]].count(call, self._prices)
+        line = {
+            "deal": answer.deal,
+            "against": self._pool.members[answer.opponent].name,
+            "role": roles(self._game)[answer.role],
+            "agent": agents[answer.seat],
+            "messages": [*call.prompt, {"role": "assistant", "content": call.text}],
+            "faults": call.faults,
+            "replaced": call.problem,
+        }
+        with self.conversations.open("a", encoding="utf-8") as file:
+            file.write(f"{json.dumps(line, ensure_ascii=False)}\n")
 
     def _rated(self, seconds: float) -> dict[str, Any]:
-        """Return the result of the deals so far."""
-        kind, counts = self._about["kind"], {}
-        if isinstance(self._player, AgentsAsPolicy) and kind == "model":
-            rows = [each.row() for each in self._player.statistics]
-            counts = dict(zip(self._game.agents, rows, strict=True))
+        """Return the result of the games so far."""
+        begun = int((~np.isnan(self._games.results)).any(axis=(0, 2)).nonzero()[0].max(initial=-1)) + 1
+        results, faulty = self._games.results[:, :begun], self._games.faulty[:, :begun]
+        model = self._about["kind"] == "model"
         return {
             **self._about,
             **provenance(),
             "options": dict(self._game.options),
-            "deals": self._results.shape[1],
+            "deals": begun,
             "seconds": round(seconds, 1),
-            **rate(self._pool, self._game, self._results, self._faulty),
+            **rate(self._pool, self._game, results, faulty),
             "exploitability": self.facts.get("exploitability"),
-            "counts": counts,
-            "results": np.round(self._results, 6).tolist(),
-            "faulty": [] if kind == "policy" else self._faulty.astype(int).tolist(),
+            "counts": {name: one.row() for name, one in self._statistics.items()} if model else {},
+            "results": np.where(np.isnan(results), None, np.round(results, 6)).tolist(),
+            "faulty": faulty.astype(int).tolist() if model else [],
             "samples": self.facts.get("samples", []),
         }
 
@@ -269,26 +288,38 @@ class _Rating:
         self.facts = facts
 
     def _exploitability(self) -> float | None:
-        if not isinstance(self._player, Probable) or hasattr(self._player, "act_on"):
+        player = self._games.player(self._about["seed"])
+        if not isinstance(player, Probable) or hasattr(player, "act_on"):
             return None
-        tree = tree_of(self._player, self._game)
-        return None if tree is None else exact_win(tree, self._player).score.mean
+        tree = tree_of(player, self._game)
+        return None if tree is None else exact_win(tree, player).score.mean
 
-    def _samples(self, make: Callable[[], Agent], count: int) -> list[dict[str, Any]]:
-        """Return the match log of games with the best member of the pool, in turns around the table."""
-        if not count:
-            return []
-        game, seed = self._game, self._about["seed"]
+    def _samples(self, make: Callable[[], Agent], count: int, end: float) -> list[dict[str, Any]]:
+        """Return the match log of games with the best member of the pool, in turns around the table.
+
+        A game in which a language model had no time left is left out.
+        """
+        game, seed, lines = self._game, self._about["seed"], list[dict[str, Any]]()
         best = next(one.where for one in self._pool.members if one.name == self._pool.best)
-        with TemporaryDirectory() as folder:
-            file = Path(folder) / "samples.jsonl"
-            with MatchLog(file) as log:
-                for number in range(count):
-                    mine = [(seat + number) % 2 == 0 for seat in range(game.seats)]
-                    names = [self._about["player"] if own else self._pool.best for own in mine]
-                    agents = [make() if own else agent(best, game, seed + seat) for seat, own in enumerate(mine)]
-                    TerminalMatch(game, agents, names, Console(quiet=True), 0.0, log).play(1, seed + number)
-            return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+
+        def hurry(who: LLMAgent) -> None:
+            who.on_turn = lambda state: who.set_seconds_left(max(0.0, end - time.monotonic()))
+
+        for game_number in range(count):
+            mine = [(seat + game_number) % 2 == 0 for seat in range(game.seats)]
+            names = [self._about["player"] if own else self._pool.best for own in mine]
+            agents = [make() if own else agent(best, game, seed + seat) for seat, own in enumerate(mine)]
+            for who in agents:
+                if isinstance(who, LLMAgent):
+                    hurry(who)
+            with TemporaryDirectory() as folder:
+                file = Path(folder) / "samples.jsonl"
+                with MatchLog(file) as log:
+                    TerminalMatch(game, agents, names, Console(quiet=True), 0.0, log).play(1, seed + game_number)
+                if self._about["kind"] == "model" and time.monotonic() >= end:
+                    break
+                lines += [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+        return lines
 
 
 UNDECIDED = "the interval of the rating holds 0: these deals do not tell the player from random play"
@@ -297,25 +328,25 @@ UNDECIDED = "the interval of the rating holds 0: these deals do not tell the pla
 def _show(facts: dict[str, Any], budget: BudgetArguments, pool: Pool, page: Path) -> None:
     """Print a result."""
     console, unit = Console(), facts["return"]["unit"]
-    games = facts["deals"] * len(facts["roles"]) * len(facts["members"])
-    played = f"{facts['deals']:,} deals, {games:,} games"
+    played = f"{counted(facts['deals'], 'deals')}, {counted(facts['return']['games'], 'games')}"
     title = f"{facts['player']} in {facts['game']}, pool {facts['pool']['version']}, {played}"
     table = Table("", "rating, 95 %", unit, title=title)
     rows = [("all", facts), *facts["roles"].items()]
     for name, each in rows:
-        table.add_row(name, interval(each["rating"], ".1f"), interval(each["return"], "+.3f"))
+        table.add_row(name, interval(each["rating"]), interval(each["return"], "+"))
     for name, each in facts["members"].items():
-        table.add_row(f"against {name}", "", interval(each, "+.3f"))
+        table.add_row(f"against {name}", "", interval(each, "+"))
     if facts["skill"] is not None:
-        table.add_row("skill: games with no decision replaced", interval(facts["skill"], ".1f"), "")
+        table.add_row("skill: games with no decision replaced", interval(facts["skill"]), "")
     if facts["exploitability"] is not None:
         table.add_row("exploitability", "", f"{facts['exploitability']:.4f}")
     if facts["counts"]:
         console.print(model_table({seat: ModelStatistics.of(row) for seat, row in facts["counts"].items()}))
     console.print(table)
+    console.print(f"rating: {interval(facts['rating'])}{caveats(facts)}", markup=False, soft_wrap=True)
     for line in _explained(facts, pool, page):
         console.print(line, markup=False)
-    if facts["deals"] < FEWEST:
+    if facts["return"]["low"] is None:
         more = f" with --deals {FEWEST}" if budget.deals < FEWEST else ""
         line = f"no intervals: they need {FEWEST} deals; the same command{more} goes on"
         console.print(line, markup=False)

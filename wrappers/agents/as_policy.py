@@ -1,6 +1,9 @@
 """AgentsAsPolicy: agents as one policy, so that evaluations play people's agents and language models as any policy."""
 
 import asyncio
+import math
+import time
+from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +14,7 @@ from ...envs.core.game import Game
 from ...envs.core.turn_state import ActionResult, AgentResponse, TurnState
 from .base import Agent
 from .llm import LLMAgent, finished
-from .model_calls import ModelError, ModelStatistics
+from .model_calls import ModelCall, ModelError
 from .prompt import decisions_only
 
 FAILURES = 5
@@ -30,21 +33,25 @@ class AgentsAsPolicy:
         parallel: number of requests to language models at the same time.
 
     Attributes:
-        statistics: what the answers of the language models came to, seat by seat.
+        calls: the seat and the statistics of every answer of a language model since `begin`, by row of the tables.
         faulty: the rows of the tables at which the safe action was played since `begin`.
+        unplayed: the rows at which nobody was asked any more: the time was over, or there is a `problem`.
+        failing: the requests in a row that failed.
+        problem: why the endpoint is asked no more; None: it is.
     """
 
     def __init__(self, game: Game, make: Callable[[], Agent], parallel: int = 1) -> None:
         self.game, self.parallel = game, parallel
-        self.statistics = [ModelStatistics() for _ in game.agents]
-        self.faulty: set[int] = set()
-        self._make = make
-        self._agents: dict[tuple[int, int], Agent] = {}
-        self._failed = 0
+        self._make, self.failing = make, 0
+        self.problem: str | None = None
+        self.begin()
 
-    def begin(self) -> None:
-        """Begin new matches at all tables."""
-        self.faulty, self._agents = set(), {}
+    def begin(self, until: float = math.inf) -> None:
+        """Begin new matches at all tables; nobody is asked after the time `until` of `time.monotonic`."""
+        self.faulty, self.unplayed = set[int](), set[int]()
+        self.calls = defaultdict[int, list[tuple[int, ModelCall]]](list)
+        self._until = until
+        self._agents: dict[tuple[int, int], Agent] = {}
 
     def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
         """Raise ValueError: agents play on records alone (see `act_on`)."""
@@ -60,9 +67,6 @@ class AgentsAsPolicy:
             rows: int64[M], indices of tables.
             observations: not used.
             masks: int8[M, A], the action masks there.
-
-        Raises:
-            ModelError: if the endpoint fails, or gives no answer in time, again and again.
         """
         responses = finished(self._responses(tables, rows))
         return np.array(
@@ -79,32 +83,36 @@ class AgentsAsPolicy:
         async def respond(row: int) -> AgentResponse | None:
             seat = int(tables[row].turn)
             state = decisions_only(self.game.turn_state(tables[row], seat, match_id=f"{row}"))
-            agent = self._agent(row, seat)
-            if not isinstance(agent, LLMAgent):
-                return agent.respond(state)
             async with turns:
-                return await self._answer(agent, state)
+                if self.problem is not None or time.monotonic() >= self._until:
+                    self.unplayed.add(row)
+                    return None
+                return await self._answer(row, seat, state)
 
         return await asyncio.gather(*(respond(row) for row in rows.tolist()))
 
-    async def _answer(self, agent: LLMAgent, state: TurnState) -> AgentResponse | None:
-        """Return a language model's answer; None: there is none."""
-        try:
-            response = await agent.answer(state)
-        except ModelError as error:
-            self._failed = self._failed + 1 if error.fault in ("failed", "late") else 0
-            if self._failed >= FAILURES + self.parallel:
-                raise
-            return None
-        self._failed = 0
-        return response
-
-    def _agent(self, row: int, seat: int) -> Agent:
+    async def _answer(self, row: int, seat: int, state: TurnState) -> AgentResponse | None:
+        """Return an agent's answer; None: there is none."""
         if (row, seat) not in self._agents:
             agent = self._agents[row, seat] = self._make()
             if isinstance(agent, LLMAgent):
-                agent.statistics = self.statistics[seat]
-        return self._agents[row, seat]
+                agent.on_call = lambda call: self.calls[row].append((seat, call))
+        agent = self._agents[row, seat]
+        if not isinstance(agent, LLMAgent):
+            return agent.respond(state)
+        try:
+            async with asyncio.timeout_at(None if self._until == math.inf else self._until):
+                response = await agent.answer(state)
+        except TimeoutError:
+            self.unplayed.add(row)
+            return None
+        except ModelError as error:
+            self.failing = self.failing + 1 if error.fault in ("failed", "late") else 0
+            if self.failing >= FAILURES + self.parallel:
+                self.problem = str(error)
+            return None
+        self.failing = 0
+        return response
 
     def _index(self, table: Any, row: int, response: AgentResponse | None, mask: NDArray[np.int8]) -> int:
         view = self.game.view
@@ -113,7 +121,9 @@ class AgentsAsPolicy:
             index = -1 if isinstance(move, ActionResult) else int(view.nearest(table, move))
             if index >= 0 and mask[index]:
                 return index
-            if isinstance(self._agent(row, int(table.turn)), LLMAgent):
-                self.statistics[int(table.turn)].illegal_here()
+            if self.calls[row]:
+                call = self.calls[row][-1][1]
+                call.problem = "the game refuses the action"
+                call.faults.append("illegal")
         self.faulty.add(row)
         return int(view.safe(table))

@@ -52,6 +52,7 @@ class LLMAgent:
         replaced: number of turns that `fallback` answered.
         statistics: illegal, unparsable, late and refused answers, tokens, time and cost.
         on_turn: called with every state before it is answered; None: no call.
+        on_call: called with the statistics of every answer; None: no call.
 
     Raises:
         ImportError: if the extra `llm` is not installed.
@@ -74,6 +75,7 @@ class LLMAgent:
         prompting = prompting or Prompting()
         self.prompting = replace(prompting, instructions=f"{prompting.instructions} {instructions}".strip())
         self.on_turn: Callable[[TurnState], None] | None = None
+        self.on_call: Callable[[ModelCall], None] | None = None
         self._talks = talks
         self._seconds: float | None = None
         self._match = ""
@@ -126,6 +128,8 @@ class LLMAgent:
             response = await self.ask(state, chat, call)
         finally:
             self.statistics.count(call, self.model.prices)
+            if self.on_call is not None:
+                self.on_call(call)
         if self.prompting.conversation:
             self._past += [chat[-1], {"role": "assistant", "content": spoken(call.text)}]
             del self._past[: -2 * self.prompting.turns]

@@ -29,7 +29,7 @@ from ...wrappers.agents.language_model import MOST_TOKENS, Model
 from ...wrappers.agents.llm import LLMAgent
 from ...wrappers.agents.model_calls import Fault, ModelCall, ModelError
 from ...wrappers.agents.prompt import Chat, Prompting, decisions_only
-from .exact import Floats, Tree
+from ..evaluation.exact import Floats, Tree
 
 SAMPLES = 20
 """Answers at each information set, where there are no log-probabilities."""

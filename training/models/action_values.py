@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ...envs import Game, play_until_done
 from ...envs.core.rng import streams
 from ...envs.core.rollout import Policy, act_of, played, tables_with_seed
-from .exact import Floats, Tree, realised
+from ..evaluation.exact import Floats, Tree, realised
 
 EPISODES = 256
 """Episodes that are played at the same time."""

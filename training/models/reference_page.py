@@ -2,6 +2,7 @@
 
 import html
 import json
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,9 +18,9 @@ from ...wrappers.agents.model_calls import COLUMNS as MODEL_COLUMNS
 from ...wrappers.agents.model_calls import ModelStatistics, columns
 from ...wrappers.replay.log_reader import moments
 from ...wrappers.replay.page import page
+from ..evaluation.result_page import document, provenance, table, without_empty
+from ..evaluation.scores import in_two_lines
 from .reference import paired
-from .result_page import document, provenance, table, without_empty
-from .scores import in_two_lines
 
 Result = Mapping[str, Any]
 SETTINGS = (
@@ -60,7 +61,7 @@ decision was replaced so. These are not a random part of the games: in long game
 class Figure(msgspec.Struct):
     """A mean, in a file. Both ends of its interval are None, or neither is."""
 
-    mean: float
+    mean: float | None
     low: float | None
     high: float | None
 
@@ -108,7 +109,7 @@ class Rated(msgspec.Struct, rename={"result": "return"}):
     skill: Figure | None
     exploitability: float | None
     counts: dict[str, dict[str, float]]
-    results: list[list[list[float]]]
+    results: list[list[list[float | None]]]
     faulty: list[list[list[int]]]
     samples: list[dict[str, Any]]
 
@@ -212,15 +213,15 @@ def result_page(one: Result) -> str:
     deals = f"{counted(one['deals'], 'deals')}, seed {one['seed']}"
     parts = [f"<p>{escape(of)}, {deals}. 0: random play; 100: {escape(pool['best'])}.</p>"]
     unit = one["return"]["unit"]
-    rows = [["all", interval(one["rating"], ".1f"), interval(one["return"], "+.3f")]]
+    rows = [["all", f"{interval(one['rating'])}{caveats(one)}", interval(one["return"], "+")]]
     rows += [[escape(role), *_both(each)] for role, each in one["roles"].items()]
     parts.append(table("By role", ["role", "rating", unit], rows))
-    rows = [[escape(name), interval(each, "+.3f")] for name, each in one["members"].items()]
+    rows = [[escape(name), interval(each, "+")] for name, each in one["members"].items()]
     parts.append(table(f"Against each member; the worst is {one['worst']}", ["member", unit], rows))
     if one["exploitability"] is not None:
         parts.append(f"<p>Exploitability: {one['exploitability']:.4f} {escape(unit)}</p>")
     if one["skill"] is not None:
-        parts.append(f"<p>Skill, the rating of games with no decision replaced: {interval(one['skill'], '.1f')}</p>")
+        parts.append(f"<p>Skill, the rating of games with no decision replaced: {interval(one['skill'])}</p>")
     if one["counts"]:
         heads, lines = columns(one["counts"])
         parts.append(
@@ -232,15 +233,31 @@ def result_page(one: Result) -> str:
 
 
 def _both(each: Mapping[str, Any]) -> list[str]:
-    return [interval(each["rating"], ".1f"), interval(each["return"], "+.3f")]
+    return [interval(each["rating"]), interval(each["return"], "+")]
 
 
-def interval(score: Mapping[str, Any] | None, form: str) -> str:
-    """Return a mean with its interval, where it has one, in the format `form`; a dash for None."""
-    if score is None:
+def interval(score: Mapping[str, Any] | None, sign: str = "") -> str:
+    """Return a mean with its interval, where it has one, to the first digit of its half; a dash for None.
+
+    >>> interval({"mean": -96.83, "low": -120.4, "high": -73.2})
+    '-97 [-120, -73]'
+    >>> interval({"mean": 0.12345, "low": 0.1, "high": 0.147}, "+")
+    '+0.12 [+0.10, +0.15]'
+    """
+    if score is None or score["mean"] is None:
         return "—"
-    ends = "" if score["low"] is None else f" [{score['low']:{form}}, {score['high']:{form}}]"
-    return f"{score['mean']:{form}}{ends}"
+    mean, low, high = (score[name] for name in ("mean", "low", "high"))
+    exact = abs(mean) / 10 if low is None else (high - low) / 2
+    form = f"{sign}.{max(0, -math.floor(math.log10(exact))) if exact else 0}f"
+    return f"{mean:{form}}" + ("" if low is None else f" [{low:{form}}, {high:{form}}]")
+
+
+def caveats(one: Result) -> str:
+    """Return what the line of a rating says behind it: what was not played, and how many answers were replaced."""
+    unplayed = np.isnan(np.array(one["results"], np.float64)).all(axis=1)
+    pairs = f", without {unplayed.sum()} of {unplayed.size} pairs of opponent and role" if unplayed.any() else ""
+    asked, replaced = (sum(int(row[name]) for row in one["counts"].values()) for name in ("decisions", "replaced"))
+    return pairs + (f", of {asked:,} decisions {replaced:,} were replaced" if replaced else "")
 
 
 def board(results: Sequence[Result]) -> str:
@@ -262,7 +279,10 @@ def board(results: Sequence[Result]) -> str:
     title = f"{first['game']}, pool {pool['version']} ({pool['digest']})"
     heads, rows = without_empty(heads, [_row(one, roles) for one in order])
     members = list(first["members"])
-    against = [[escape(one["player"]), *(f"{one['members'][name]['mean']:+.3f}" for name in members)] for one in order]
+    against = [
+        [escape(one["player"]), *(interval({**one["members"][name], "low": None}, "+") for name in members)]
+        for one in order
+    ]
     unit = first["return"]["unit"]
     parts = [
         table(title, heads, rows, "rating", COLUMNS | {role: f"the rating in the role {role}." for role in roles}),
@@ -279,9 +299,9 @@ def board(results: Sequence[Result]) -> str:
 def _row(one: Result, roles: Sequence[str]) -> list[str]:
     link = f'<a href="{html.escape(one["file"])}.html">{escape(one["player"])}</a>'
     worth = "—" if one["exploitability"] is None else f"{one['exploitability']:.4f}"
-    by_role = [interval(one["roles"][role]["rating"], ".1f") for role in roles]
+    by_role = [interval(one["roles"][role]["rating"]) for role in roles]
     return [
-        link, interval(one["rating"], ".1f"), *by_role, interval(one["skill"], ".1f"), worth, *_costs(one),
+        link, interval(one["rating"]) + caveats(one), *by_role, interval(one["skill"]), worth, *_costs(one),
         f"{one['deals']:,}",
     ]  # fmt: skip
 

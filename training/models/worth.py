@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .exact import (
+from ..evaluation.exact import (
     Floats,
     Ints,
     Tree,

@@ -1,0 +1,1 @@
+"""Language models: reference opponents, exact measures of their play, data sets for them."""
