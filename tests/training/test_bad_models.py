@@ -11,8 +11,9 @@ import pytest
 from aiohttp import web
 from command_line import run
 from needs import library
-from parlour.training.commands import evaluate_model, reference
+from parlour.training.commands import reference
 from parlour.training.commands.stopping import TRY_AGAIN
+from parlour.training.models import reference as core
 from parlour.training.models.reference import load_pool
 
 library("openai")
@@ -53,7 +54,7 @@ BAD = {
     "10 MB": (saying("call " * 2**21), "unparsable"),
     "10 MB around an answer": (saying(" " * 10**7 + CALL), "unparsable"),
     "tool calls": (saying(None, tool_calls=[TOOL]), "unparsable"),
-    "two actions": (saying(f"{CALL}\n{CALL}"), "unparsable"),
+    "two actions": (saying(f"{CALL}\n{CALL}"), "illegal"),
     "an action that is not offered": (saying('{"action_type": "bluff", "payload": {}}'), "illegal"),
     "a refusal": (endpoint.refuses, "refused"),
     "endless": (endless, "unparsable"),
@@ -123,7 +124,7 @@ def test_reference(bad, capsys, tmp_path, monkeypatch):
     )
     assert code == (TRY_AGAIN if ends_early(fault) else 0), said
     if ends_early(fault):
-        assert "no deals are kept" in said and not list(tmp_path.iterdir())
+        assert "no games are kept" in said and not list(tmp_path.iterdir())
     else:
         assert sum(row[fault] for row in json.loads(out)["counts"].values()) > 0
 
@@ -177,15 +178,15 @@ def test_a_good_model_is_evaluated_and_what_was_played_counts_after_ctrl_c(capsy
         model = ("--model", "stub", "--llm-url", url)
         code, out, said = run(capsys, *arguments, "--deals", "4", *model)
         assert code == 0, said
-        facts, whole, rounds = json.loads(out), evaluate_model.play, []
+        facts, whole, rounds = json.loads(out), core.results_of, []
 
         def stopped(*given):
             rounds.append(given)
-            if len(rounds) == 2:
+            if len(rounds) == 3:
                 raise KeyboardInterrupt
             return whole(*given)
 
-        monkeypatch.setattr(evaluate_model, "play", stopped)
+        monkeypatch.setattr(core, "results_of", stopped)
         code, out, said = run(capsys, *arguments, "--deals", "4", *model)
     call, tight = facts["results"]
     assert (call["mean"], call["low"], call["high"]) == (0, 0, 0) and tight["deals"] == 4 and tight["mean"] < 0

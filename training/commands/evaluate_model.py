@@ -68,6 +68,8 @@ def command(
 
         try:
             problem = games.play(each=played)
+            for answer in games.lost:
+                answered(answer)
         except KeyboardInterrupt:
             problem = "stopped"
     _report(game, names, results, models, {**asked.facts(), "seed": report.seed}, report)

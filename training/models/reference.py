@@ -13,8 +13,8 @@ scale: 0 is random play, 100 is the member with the greatest mean. The mean is o
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache, partial
+from dataclasses import dataclass, field
+from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
@@ -282,6 +282,7 @@ class Games:
         faulty: bool, of the same shape: whether the safe action was played in place of an answer.
         seed: of the deals.
         answered: called with every answer of a language model in a game that counts.
+        lost: the answers in games that do not count, because the endpoint failed.
     """
 
     game: Game
@@ -291,6 +292,7 @@ class Games:
     faulty: NDArray[np.bool_]
     seed: int
     answered: Callable[[Answered], None] = lambda answer: None
+    lost: list[Answered] = field(default_factory=list)
 
     @property
     def deals(self) -> int:
@@ -319,7 +321,7 @@ class Games:
         return None
 
     def _ask(self, player: AgentsAsPolicy, seeds: list[int], until: float, each: Callable[[], None]) -> str | None:
-        todo, held = np.argwhere(np.isnan(self.results).transpose(1, 0, 2)).tolist(), list[Callable[[], None]]()
+        todo, held = np.argwhere(np.isnan(self.results).transpose(1, 0, 2)).tolist(), []
         for start in range(0, len(todo), player.parallel):
             cells = todo[start : start + player.parallel]
             player.begin(until)
@@ -327,26 +329,24 @@ class Games:
             others = [self.opponent(which, own[which]) for (_, which, _), own in zip(cells, drawn, strict=True)]
             own = np.array([role for _, _, role in cells])
             won = results_of(player, self.game, others, [seeds[deal] for deal, _, _ in cells], own)
-            held.append(partial(self._keep, cells, won, player.faulty, player.unplayed, player.calls))
-            if player.problem is not None:
-                return player.problem  # the games since the first failure do not count
-            if not player.failing or player.unplayed:
-                for keep in held:
-                    keep()
+            for row, (cell, result) in enumerate(zip(cells, won.tolist(), strict=True)):
+                if row not in player.unplayed or player.problem is not None:
+                    answers = [Answered(*cell, seat, call) for seat, call in player.calls[row]]
+                    held.append((cell, result, row in player.faulty, answers))
+            if player.problem is not None:  # the games since the first failure do not count
+                self.lost = [answer for *_, answers in held for answer in answers]
+                return player.problem
+            ended = time.monotonic() >= until or start + player.parallel >= len(todo)
+            if not player.failing or ended:
+                for (deal, which, role), result, faulty, answers in held:
+                    self.results[which, deal, role], self.faulty[which, deal, role] = result, faulty
+                    for answer in answers:
+                        self.answered(answer)
                 held.clear()
                 each()
-            if time.monotonic() >= until:
+            if ended:
                 break
-        for keep in held:
-            keep()
         return None
-
-    def _keep(self, cells: Any, won: Floats, faulty: set[int], unplayed: set[int], calls: Any) -> None:
-        for row, (deal, which, role) in enumerate(cells):
-            if row not in unplayed:
-                self.results[which, deal, role], self.faulty[which, deal, role] = won[row], row in faulty
-                for seat, call in calls[row]:
-                    self.answered(Answered(deal, which, role, seat, call))
 
 
 # Ratings.
