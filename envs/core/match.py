@@ -71,6 +71,7 @@ class Match:
         self.turn = 0
         self.decisions = 0
         self._matches = 0
+        self._given_id = ""
         self._waits = 0
         self._sent: dict[str, int] = {}
         self._numbers: dict[str, int] = {}  # of messages, by the beginning of their ids
@@ -99,7 +100,7 @@ class Match:
             self._tables[:] = self.game.rules.blank
             self._stream[0] = fresh
             self._matches = 0
-        self._matches += 1
+        self._matches, self._given_id = self._matches + 1, ""
         self._do(BEGIN)
         if hasattr(self._observe, "overloads"):
             self._step = direct(self._step, self._records, 0, self.observed, self.mask, self._offsets)
@@ -117,7 +118,11 @@ class Match:
         It is the same for every seed: a digest of the random stream would tell a small seed, and with it all that is
         hidden. Hosts draw their ids.
         """
-        return f"{self.game.id}-{self._matches - 1}" if self._matches else ""
+        return self._given_id or (f"{self.game.id}-{self._matches - 1}" if self._matches else "")
+
+    @match_id.setter
+    def match_id(self, match_id: str) -> None:
+        self._given_id = match_id
 
     @property
     def rewards(self) -> list[float]:
