@@ -95,7 +95,7 @@ def test_the_limit_of_time_is_a_limit_and_what_was_played_counts(tmp_path, capsy
     began = time.monotonic()
     with endpoint.answering(Slow(dict.fromkeys(range(1, 9), "no"))) as url:
         arguments = asked(url, "--minutes", "0.15")
-        code, out, said = run(capsys, "reference", *arguments, "--samples", "1", "--out", str(tmp_path))
+        code, out, said = run(capsys, "evaluate", "reference", *arguments, "--samples", "1", "--out", str(tmp_path))
     assert code == 0 and time.monotonic() - began < 60, said
     result = json.loads((tmp_path / "leduc-stub.json").read_text())
     played = [cell for member in result["results"] for deal in member for cell in deal if cell is not None]
