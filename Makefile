@@ -28,7 +28,8 @@ SHORT = and not (nobody_wins or uniform_on_the_simplex or library_comes_up or de
 coverage: $(VENV)/.dev  ## the branches that make test takes; it doubles its time. Machine code is not seen
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered --cov-fail-under=90
 
-nightly: coverage  ## coverage, all rules in plain Python, a million broken messages for each end of every protocol, a million hands beside PokerKit
+nightly: coverage  ## each target in a fresh clone, coverage, all rules in plain Python, a million broken messages for each end of every protocol, a million hands beside PokerKit
+	.ci/targets
 	PYTEST_ADDOPTS='-m ""' $(MAKE) test-plain SHORT=
 	PARLOUR_FUZZ=1000000 $(BIN)/python -m pytest -n 4 -m "" --timeout=0 tests/live/test_*_fuzz.py
 	PARLOUR_NIGHTLY=1 $(BIN)/python -m pytest -n 2 -m "" tests/core/test_cuda.py tests/test_laws.py

@@ -59,7 +59,6 @@ CIRCLES = {
 """Pairs of packages with imports in both directions (between other modules: no module is in a circle)."""
 
 PROTOCOLS = {
-    ("lobby", "arena"): "tournaments of the lobby are matches of the arena",
     ("lobby", "table"): "the lobby opens tables",
     ("table", "poker"): "the table plays an agent of the poker protocol",
 }

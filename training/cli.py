@@ -72,13 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with _said_that_it_starts(name):
             run = parse(args)
-            if {"-h", "--help"} & set(args) or name == COMPLETION:
-                run()
-                return 0
-            from .compiling import compiling_notice  # loads Numba
-
-        with compiling_notice():
-            run()
+        run()
         return 0
     except KeyboardInterrupt as stop:
         return _complain(name, str(stop) or "stopped", 130)

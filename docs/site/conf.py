@@ -5,6 +5,7 @@ the API reference are written to `docs/api/` first (see `reference`). The packag
 compiled functions keep their signatures and docstrings.
 """
 
+import json
 import os
 import re
 import shutil
@@ -123,9 +124,18 @@ def readable(
 
 
 def add_index(app: Sphinx, error: Exception | None) -> None:
-    """Let the site's folder open with the front page."""
+    """Let the site's folder open with the front page, and the search have the text of all pages, for its excerpts."""
     if error is None:
         shutil.copy(Path(app.outdir, "README.html"), Path(app.outdir, "index.html"))
+        texts = {name: app.env.get_doctree(name).astext() for name in sorted(app.env.found_docs)}
+        Path(app.outdir, "_static", "texts.js").write_text(f"const TEXTS = {json.dumps(texts)};\n", "utf-8")
+
+
+def add_excerpts(app: Sphinx, page: str, *_: object) -> None:
+    """Let the search page read the text of others: where the site is opened from files, a browser fetches none."""
+    if page == "search":
+        for file in ("texts.js", "excerpts.js"):
+            app.add_js_file(file)
 
 
 def setup(app: Sphinx) -> None:
@@ -135,4 +145,5 @@ def setup(app: Sphinx) -> None:
     app.connect("source-read", add_menu)
     app.connect("autodoc-process-signature", readable)
     app.connect("missing-reference", reference.resolve)
+    app.connect("html-page-context", add_excerpts)
     app.connect("build-finished", add_index)

@@ -194,21 +194,21 @@ def _section(text: str) -> list[str]:
 
 
 def _version_module(game_id: str) -> Iterator[str]:
-    """Write the page of a version module: its functions, with the options of the game in every signature."""
+    """Write the page of a version module: the game's options with their meaning, and the functions that take them."""
     name, game = game_id.replace("-", "_"), game_id.partition("-")[0]
     module, make = getattr(importlib.import_module("parlour.envs"), name), find(game_id)
     yield from (*_title(name), f".. py:module:: {module.__name__}", "")
     yield from (f"The rules and bots are on :doc:`the page of the game <../games/{game}>`.", "")
-    options = list(inspect.signature(make).parameters.values())
-    of_env = _own(module.env)
-    for function, own in (
+    options = inspect.Parameter("options", inspect.Parameter.VAR_KEYWORD)
+    of_env = [*_own(module.env), options]
+    for function, parameters in (
+        (make, inspect.signature(make).parameters.values()),
         (module.env, of_env),
         (module.raw_env, of_env),
         (module.parallel_env, of_env),
-        (module.vector_env, _own(module.vector_env)),
-        (make, []),
+        (module.vector_env, [*_own(module.vector_env), options]),
     ):
-        signature = str(inspect.Signature(own + options)).replace("collections.abc.", "")
+        signature = str(inspect.Signature(parameters)).replace("collections.abc.", "")
         yield from (f".. py:function:: {module.__name__}.{function.__name__}{signature}", "")
         docstring = inspect.getdoc(function) or ""
         shown = docstring if function is make else docstring.partition("\n\nArgs:")[0]

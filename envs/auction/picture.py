@@ -62,8 +62,11 @@ def picture(states: Sequence[TurnState]) -> str:
             row.bid(bids.get(name), most, sealed=sealed),
             row.gain(gains.get(name)),
         ]
-    things += [text(24, 424, _result(first, bids), 14, bold=True), *speech(states, 444, 2)]
-    return document(f"Auction: {_result(first, bids)}", things)
+    known = "values" not in game and "risk_aversion" not in game  # then a gain tells what was paid
+    paid = {name: valuations[name] - gain for name, gain in gains.items() if known and name in valuations}
+    result = _result(first, bids, paid)
+    things += [text(24, 424, result, 14, bold=True), *speech(states, 444, 2)]
+    return document(f"Auction: {result}", things)
 
 
 def _bidders(states: Sequence[TurnState]) -> list[str]:
@@ -82,15 +85,15 @@ def _status(deed: str | None) -> str:
     return {"submit_bid": "has bid", "pass": "passed"}.get(deed or "", "yet to bid")
 
 
-def _result(state: TurnState, bids: dict[str, Any]) -> str:
+def _result(state: TurnState, bids: dict[str, Any], paid: dict[str, float]) -> str:
     if not state.game_over:
         return f"{short(state.current_turn_agent_id, 24)} is to bid or to pass"
     winner = (state.outcome or {}).get("winner")
     if winner is None:
         unsold = (state.outcome or {}).get("reason") in ("max_rounds_exceeded", "no_sale")
         return "Over: nobody gets it" if unsold else "Over"
-    bid = bids.get(winner)
-    return f"Over: {short(winner, 24)} gets it" + (f" with a bid of {number(bid)}" if bid is not None else "")
+    bid = f" with a bid of {number(bids[winner])}" if bids.get(winner) is not None else ""
+    return f"Over: {short(winner, 24)} gets it{bid}" + (f", and pays {number(paid[winner])}" if winner in paid else "")
 
 
 @remembered
@@ -169,15 +172,10 @@ class _Row(NamedTuple):
         if bid is None or not sealed:
             return ""
         x = LEFT + (RIGHT - LEFT) * min(bid, most) / most
-        half = self.bar / 2
-        words = number(bid)
-        label = 10 + 7 * len(words)
-        left = min(max(x - label / 2, LEFT), RIGHT - label)
-        tag = group(
-            box(left, self.middle - half - 7, label, 15, INK, round=4),
-            text(left + label / 2, self.middle - half + 4.5, words, 11, fill="#fff", anchor="middle", bold=True),
-        )
-        return group(line([(x, self.middle - half), (x, self.middle + half + 3)], INK, 3), tag)
+        half, right = self.bar / 2, x < (LEFT + RIGHT) / 2
+        mark = line([(x, self.middle - half - 3), (x, self.middle + half + 3)], INK, 3)
+        where = x + 6 if right else x - 6
+        return group(mark, text(where, self.middle + 4, number(bid), 12, anchor="start" if right else "end", bold=True))
 
     @remembered
     def gain(self, won: float | None) -> str:

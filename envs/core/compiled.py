@@ -23,10 +23,12 @@ from numba.core.compiler import Flags
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaError, NumbaExperimentalFeatureWarning
+from numba.core.event import register
 from numba.core.registry import CPUDispatcher
 from numba.extending import is_jitted, typeof_impl
 from numba.np.numpy_support import from_dtype
 
+from .compiling import CompilingNotice
 from .parts import Joined, Part
 from .plain_python import in_python, interpreted, names_in
 from .plain_start import PLAIN_START
@@ -44,6 +46,9 @@ _njit: Any = numba.njit  # its signature does not name all of its options
 _config: Any = numba.config  # its settings have no types
 _lock: Any = global_compiler_lock
 _record_type: Any = cache(from_dtype)  # making it takes a millisecond
+
+
+register("numba:compile", CompilingNotice())
 
 
 @typeof_impl.register(np.record)

@@ -48,7 +48,7 @@ class PlainStart:
     def loading(self) -> Iterator[None]:
         """Let functions without machine code run as plain Python in the body of the `with` statement.
 
-        It is for modules that calculate with compiled functions while they are imported.
+        It is for what is calculated once and at once: while modules are imported, games made, policies checked.
         """
         self._loading += 1
         try:

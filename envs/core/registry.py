@@ -236,7 +236,8 @@ def game(name: str, **options: Any) -> Game:
             game has another name or version than it is registered with.
     """
     game_id = id_of(name)
-    result = with_options(find(name), options)
+    with PLAIN_START.loading():
+        result = with_options(find(name), options)
     if not isinstance(result, Game):
         raise ValueError(f"{game_id} is registered with a function that returns {result!r}, which is not a Game")
     own, _, version = game_id.partition("-")

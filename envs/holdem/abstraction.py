@@ -5,7 +5,7 @@ on flop and turn whether its equity is still spread over the cards to come. The 
 """
 
 import zlib
-from functools import cache, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -69,7 +69,7 @@ def place(edges: Any, equity: float) -> int:
     return low
 
 
-@partial(compiled, allocates=True, compile_first=True)
+@partial(compiled, allocates=True)
 def board_buckets(buckets: Any, board: Any, count: int, worth: Any, out: Any) -> None:
     """Write the bucket of every hand of `HOLDINGS`, int64[1326]; −1: it shares a card with the board.
 
@@ -97,7 +97,10 @@ def board_buckets(buckets: Any, board: Any, count: int, worth: Any, out: Any) ->
                 out[h] = 2 * out[h] + (worth[h, 1] / SPREAD >= buckets.spreads[count - 3][at])
 
 
-@cache
+DIGEST = 3472231984
+"""What `abstraction_digest` returns: a policy is loaded without the 24 boards."""
+
+
 def abstraction_digest() -> int:
     """Return a number that tells whether `board_buckets` puts together the same hands as when a strategy was solved.
 

@@ -66,7 +66,7 @@ def board_number(cards: Any, count: int) -> int:
     return number + (d * (d - 1) * (d - 2) * (d - 3) // 24 if d >= 0 else 0)
 
 
-@partial(compiled, allocates=True, compile_first=True)
+@partial(compiled, allocates=True)
 def river_equities(board: Any, out: Any) -> None:
     """Write the equity of every hand of `HOLDINGS` on a full board: float64[1326]; −1: it shares a card with it."""
     shown = card_set(board, 5)

@@ -15,7 +15,7 @@ from ..core.rules import Rules
 from ..core.view import View
 from ..render.renderer import Renderer
 from . import actions, bots, fixed_cards, moves, picture, public_game, render, rules, solved, view
-from .abstraction import abstraction_digest
+from .abstraction import DIGEST
 from .hands import card_number
 from .luck import AllInEquity, without_luck
 from .range_text import weights_of
@@ -254,7 +254,7 @@ def _made(options: dict[str, Any], start: Start | None) -> Game:
                 packed=solved.packed,
                 lookup=solved.SolvedHoldem,
                 response=solved.response,
-                digest=abstraction_digest,
+                digest=lambda: DIGEST,
             )
             if options["seats"] == 2
             else None,

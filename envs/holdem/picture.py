@@ -29,6 +29,7 @@ Row = Mapping[str, Any]
 
 CENTRE = 320.0, 246.0
 FELT, RIM, ON_FELT, TAG = "#2c6e5a", "#4a3529", "#f3f1e6", "#e7e3d6"
+FOLDED = "#f3d9d5", "#8c2f2a"
 BACK, RED, BLACK = "#3b5b8c", "#c0272d", "#1c1f24"
 SUITS = {
     "s": "M12 1.5C12 1.5 3 9 3 14.2c0 2.6 2 4.3 4.2 4.3 1.5 0 2.8-.7 3.7-1.9-.1 2-.9 3.9-2.4 5.4h7c"
@@ -72,8 +73,8 @@ def picture(states: Sequence[TurnState]) -> str:
         turn = not first.game_over and game["turn"] == seat
         own = len(states) == 1 and game["seat"] == seat
         things += _plate(seat, player["name"], stack, x, y, turn=turn, own=own, folded=folded, gone=chips == 0)
-        bright = last_acted(first, seat)
-        things.append(_pill(tags.get(seat, ""), x, y + 31, INK if bright else TAG, PAPER if bright else INK))
+        colours = FOLDED if tags.get(seat) == "fold" else (INK, PAPER) if last_acted(first, seat) else (TAG, INK)
+        things.append(_pill(tags.get(seat, ""), x, y + 31, *colours))
     things.append(text(12, 468, _footer(first, own=len(states) == 1), 12, bold=True))
     things.append(text(628, 468, _result(first), 12, anchor="end", bold=True))
     return document(f"Hold'em, {game['phase']}: board {' '.join(board) or 'empty'}, {pot_text(game)}", things)
@@ -282,5 +283,5 @@ def _bet(chips: int, angle: float) -> str:
 
 @remembered
 def _button(angle: float) -> str:
-    x, y = _at(angle + 0.27, 204, 112)
+    x, y = _at(angle + (-0.27 if cos(angle) > 0.1 else 0.27), 204, 112)  # where no hand's name stands
     return group(disc(0, 0, 9, "#fff", stroke=INK), text(0, 4, "D", 12, anchor="middle", bold=True), at=(x, y))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..core.game import Game
 from ..core.public_tree import END, Deals
-from .abstraction import Buckets, abstraction_digest, board_buckets, buckets_of, rows_of
+from .abstraction import DIGEST, Buckets, board_buckets, buckets_of, rows_of
 from .equity_tables import PLACE, cached, computed_worth, equity_tables, write_worth
 from .public_game import deals_on, raise_sizes, with_amounts
 from .ranges import HOLDINGS
@@ -45,7 +45,7 @@ def packed(game: Game, solved: Sequence[tuple[Deals, Any]]) -> dict[str, NDArray
         game: hold'em with two seats.
         solved: for each seat (0: the button) its deals, and ``strategy(node)``: float64[rows, children].
     """
-    arrays: dict[str, NDArray[Any]] = {"abstraction": np.array(abstraction_digest())}
+    arrays: dict[str, NDArray[Any]] = {"abstraction": np.array(DIGEST)}
     buckets = solved[0][0].data.buckets[0]
     for seat, (deals, strategy) in enumerate(solved):
         tree = deals.tree
@@ -156,7 +156,7 @@ class SolvedHoldem:
     """
 
     def __init__(self, game: Game, arrays: Mapping[str, NDArray[Any]]) -> None:
-        if int(arrays.get("abstraction", np.array(-1))) != abstraction_digest():
+        if int(arrays.get("abstraction", np.array(-1))) != DIGEST:
             raise ValueError("another version of Parlour put other hands together in its buckets; solve the game again")
         layout = game.encoders["v0"].layout
         self._slice = {name: layout[f"game_state.{name}"].start for name in ("board", "history", "dealer")}

@@ -1,4 +1,4 @@
-"""A lobby over real sockets: names, tables that come and go, results and ratings."""
+"""A lobby over real sockets: names, tables that come and go, and results."""
 
 import asyncio
 import json
@@ -10,8 +10,9 @@ import aiohttp
 import pytest
 from live.full_disk import full_disk
 from live.table_people import BARGAINING, Person, Program, caller, offering, on_loop
-from needs import library
 from parlour import envs
+from parlour.training.commands.arguments import TableArguments
+from parlour.training.commands.lobby import _table
 from parlour.wrappers.live.common import listening
 from parlour.wrappers.live.common.database import SaveError
 from parlour.wrappers.live.common.server import ServerSettings
@@ -32,7 +33,7 @@ OFFERS = (
 )
 
 
-def made(game, seats, opponents, *, lobby):
+def made(game, seats, opponents, options, *, lobby):
     """A table whose programs do always the same."""
     if game == "holdem":
         players = {seat: (name, Program(caller)) for seat, name in enumerate(opponents)}
@@ -41,6 +42,8 @@ def made(game, seats, opponents, *, lobby):
     players = [*((name, Program(offering)) for name in opponents), *[None] * (2 - len(opponents))]
     if len(opponents) > 1:
         raise ValueError("leave a seat to a person")
+    if options:
+        return _table(game, seats, opponents, options, lobby=lobby, tables=TableArguments())
     return TableHost(BARGAINING, players, seed=1, lobby=lobby)
 
 
@@ -84,7 +87,7 @@ async def at_table(host, table_id):
 
 
 @on_loop
-async def test_a_person_opens_a_table_plays_and_is_rated():
+async def test_a_person_opens_a_table_plays_and_stands_in_the_results():
     async with lobby() as host:
         ann = await enter(host, "Ann")
         table_id = await opened(host, ann, game="bargaining", opponents=["fair"])
@@ -107,9 +110,24 @@ async def test_a_person_opens_a_table_plays_and_is_rated():
             {"name": "Ann", "program": False, "payoff": payoffs["player_1"]},
         ]
         assert seen["you"] == "Ann"
-        library("openskill")
-        better = max(result["players"], key=lambda one: one["payoff"])["name"]
-        assert seen["ratings"][0]["name"] == better
+
+
+@on_loop
+async def test_who_opens_a_table_chooses_options_and_the_list_shows_them():
+    async with lobby() as host:
+        ann = await enter(host, "Ann")
+        table_id = await opened(host, ann, game="bargaining", opponents=["fair"], options={"rounds": "3"})
+        [table] = (await look(host, ann))["tables"]
+        assert table["options"] == {"rounds": "3"}
+        async with at_table(host, table_id) as page:
+            await page.send("sit", name="Ann", access_token=ann)
+            await page.until("seated")
+            assert (await page.turn())["turn_state"]["game_state"]["total"] == 100
+        for options in ({"round": "3"}, {"rounds": "0"}, {"rounds": "[" * 150}, {"seats": "3"}, {"rounds": 3}):
+            body = {"game": "bargaining", "opponents": ["fair"], "options": options}
+            status, answer = await call(host, "POST", "/tables", ann, body)
+            assert (status, answer["code"]) == (400, "VALIDATION_ERROR")
+            assert options == {"rounds": 3} or next(iter(options)) in answer["message"]
 
 
 @on_loop

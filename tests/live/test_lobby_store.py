@@ -1,9 +1,8 @@
-"""What a lobby keeps: names and their tokens, results, ratings."""
+"""What a lobby keeps: names and their tokens, results."""
 
 import sqlite3
 
 import pytest
-from needs import library
 from parlour.wrappers.live.common.database import SaveError
 from parlour.wrappers.live.lobby import store as stores
 from parlour.wrappers.live.lobby.store import LobbyStore
@@ -12,10 +11,6 @@ from parlour.wrappers.live.table.table_result import PlayerResult
 
 def player(name, payoff, program=False):
     return PlayerResult(name, program, payoff)
-
-
-def rated(store):
-    return {(one.game, one.name, one.program): one for one in store.ratings(20)}
 
 
 def test_a_name_has_one_token_in_capitals_and_small_letters():
@@ -31,12 +26,12 @@ def test_a_file_keeps_everything_but_no_token(tmp_path):
     store = LobbyStore(path)
     store.add_person("Ann", "secret-token")
     store.add_result("kuhn", "2026-01-02T03:04:05+00:00", "fold", [player("Ann", 1), player("honest", -1, True)])
-    before = store.results(5), store.ratings(5)
+    before = store.results(5)
     with pytest.raises(ValueError, match="locked; another server uses it"):
         LobbyStore(path)
     store.close()
     again = LobbyStore(path)
-    assert (again.results(5), again.ratings(5)) == before
+    assert again.results(5) == before
     assert again.name_of("secret-token") == "Ann"
     again.close()
     assert b"secret-token" not in b"".join(file.read_bytes() for file in tmp_path.iterdir())
@@ -48,48 +43,12 @@ def test_a_file_that_is_no_database_is_named(tmp_path):
         LobbyStore(tmp_path / "text")
 
 
-def test_ratings_are_those_of_openskill_game_by_game():
-    openskill = library("openskill.models")
-    store = LobbyStore()
-    matches = [(3, 1), (0, 2), (5, 5), (4, 1)]
-    model = openskill.PlackettLuce()
-    ann, bot = model.rating(), model.rating()
-    for a, b in matches:
-        store.add_result("kuhn", "2026-01-01T00:00:00+00:00", "", [player("Ann", a), player("bot", b, True)])
-        [[ann], [bot]] = model.rate([[ann], [bot]], scores=[a, b])
-    store.add_result("leduc", "2026-01-01T00:00:00+00:00", "", [player("Ann", 0), player("Bob", 1)])
-    found = rated(store)
-    for name, program, expected in (("Ann", False, ann), ("bot", True, bot)):
-        row = found["kuhn", name, program]
-        assert (row.rating, row.deviation, row.matches) == (expected.mu, expected.sigma, 4)
-    assert found["leduc", "Bob", False].rating > found["leduc", "Ann", False].rating
-    assert found["leduc", "Ann", False].matches == 1
-
-
-def test_a_program_in_several_seats_counts_once_with_its_mean():
-    library("openskill")
-    store, same = LobbyStore(), LobbyStore()
-    at = "2026-01-01T00:00:00+00:00"
-    store.add_result("auction", at, "", [player("bot", 9, True), player("bot", -1, True), player("Ann", 3)])
-    same.add_result("auction", at, "", [player("bot", 4, True), player("Ann", 3)])
-    assert store.ratings(5) == same.ratings(5)
-    assert [one.matches for one in store.ratings(5)] == [1, 1]
-    store.add_result("nothing", at, "", [player("bot", 9, True), player("bot", -1, True)])
-    assert {one.game for one in store.ratings(5)} == {"auction"}  # nobody to compare with
-
-
-def test_the_latest_results_come_first_and_the_best_players():
+def test_the_latest_results_come_first():
     store = LobbyStore()
     for number in range(5):
         store.add_result(f"game {number}", "2026-01-01T00:00:00+00:00", "over", [player(f"p{number}", number)])
     assert [one.game for one in store.results(3)] == ["game 4", "game 3", "game 2"]
     assert store.results(1)[0].players[0].payoff == 4
-    library("openskill")
-    for _ in range(4):
-        store.add_result(
-            "kuhn", "2026-01-01T00:00:00+00:00", "", [player("low", 0), player("mid", 1), player("top", 2)]
-        )
-    assert [one.name for one in store.ratings(2)] == ["top", "mid"]
 
 
 def test_the_store_stays_bounded(monkeypatch):
@@ -103,20 +62,18 @@ def test_the_store_stays_bounded(monkeypatch):
     assert [one.reason for one in store.results(9)] == ["3", "2"]
     known = [store.name_of(token) is not None for token in ("ann", "t0", "t1", "t2", "t3")]
     assert sum(known) == 3 and known[-1]
-    if store.ratings(1):
-        assert known[0]  # who has a rating is kept
+    assert known[0]  # who has played is kept
 
 
 def test_a_result_that_cannot_be_kept_leaves_nothing_behind(monkeypatch):
-    library("openskill")
     store = LobbyStore()
 
-    def full(game, players):
+    def full(log):
         raise sqlite3.OperationalError("database or disk is full")
 
-    monkeypatch.setattr(store, "_rate", full)
+    monkeypatch.setattr(stores.zlib, "compress", full)
     with pytest.raises(SaveError):
-        store.add_result("kuhn", "2026-01-01T00:00:00+00:00", "", [player("Ann", 1), player("Bob", 0)])
+        store.add_result("kuhn", "2026-01-01T00:00:00+00:00", "", [player("Ann", 1), player("Bob", 0)], b"log")
     monkeypatch.undo()
     assert store.results(5) == []
     store.add_result("kuhn", "2026-01-01T00:00:00+00:00", "", [player("Ann", 1), player("Bob", 0)])

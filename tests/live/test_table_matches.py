@@ -40,14 +40,14 @@ def test_bargaining_is_played_to_the_end_and_again(table, tmp_path):
         page.press("#text", "Enter")
         page.wait_for_selector("#messages li:has-text('<b>fair?</b> <img src=x onerror=alert(1)>')")
         move(page, "submit_offer", my_share=71.5)
-        page.wait_for_selector("#board .history li:has-text('71.5 wanted')")
+        page.wait_for_selector("#board .history li:has-text('wants 71.5')")
         page.reload()
         slider = page.locator("form.wide input[type=range]")
         page.wait_for_selector(MINE)
         slider.fill("40")
         assert page.input_value("form.wide input[type=number]") == "40"
         page.press("form.wide input[type=number]", "Enter")
-        page.wait_for_selector("#board .history li:has-text('40 wanted')")
+        page.wait_for_selector("#board .history li:has-text('wants 40')")
         while page.wait_for_selector(f"{MINE}, {OVER}").evaluate("node => node.matches('button')"):
             accept = page.query_selector("[data-action=accept]:enabled")
             turn = turn_of(page)

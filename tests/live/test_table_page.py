@@ -42,7 +42,7 @@ def test_a_value_out_of_bounds_is_not_sent_and_the_keyboard_plays(table):
         page.keyboard.press("ArrowRight")
         assert page.input_value("form.wide input[type=number]") == "3"
         page.keyboard.press("1")
-        page.wait_for_selector("#board .history li:has-text('3 wanted')")
+        page.wait_for_selector("#board .history li:has-text('wants 3')")
 
 
 def test_a_person_who_thinks_too_long_is_passed_over(table):

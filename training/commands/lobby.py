@@ -1,7 +1,8 @@
-"""A page with the open tables of many games, their results and ratings: `parlour table --lobby`."""
+"""A page with the open tables of many games, and their results: `parlour table --lobby`."""
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import isfinite
@@ -9,6 +10,7 @@ from pathlib import Path
 
 from ... import zoo
 from ...envs import GAMES, Game, how_to_play
+from ...envs.core.files import no_files
 from ...envs.core.registry import packages
 from ...wrappers.live.common.activity import Activity
 from ...wrappers.live.common.server import ServerSettings
@@ -25,6 +27,8 @@ HANDS = 30
 """Number of hands after which a poker table of a lobby ends and counts, if none is given."""
 SEATS = range(2, 17)
 """The numbers of seats that a table of the lobby may have."""
+LONGEST = 60
+"""Characters of an option's usual value; those with longer ones, such as figures, are not offered."""
 
 
 KINDS = {
@@ -50,6 +54,10 @@ PRESETS = (
     Preset("Heads-up hold'em against the zoo", "holdem", 2, ("zoo:holdem",)),
     Preset("Mafia with six policies of the zoo", "mafia", 7, ("zoo:mafia",) * 6),
     Preset("Split a pie with the zoo", "bargaining", None, ("zoo:bargaining",)),
+    Preset("Ultimatum in one round", "ultimatum", None, ("equal",), {"max_rounds": "1", "reservations": "0,0"}),
+    Preset("Public goods, 4 rounds", "voluntary_contribution", 4, ("conditional",) * 3, {"rounds": "4"}),
+    Preset("Public goods, 10 rounds", "voluntary_contribution", 4, ("conditional",) * 3, {"rounds": "10"}),
+    Preset("Second-price auction", "auction", 4, ("truthful",) * 3, {"rule": "second-price"}),
 )
 """The tables that the lobby opens with one click, where it offers their games. "Play now" opens the first."""
 
@@ -59,10 +67,10 @@ class LobbyArguments:
     """The lobby."""
 
     lobby: bool = False
-    """Serve a page where people open tables of the named games (default: of all), invite others, and see results and
-    ratings. The opponents are the game's bots, its policy of the zoo, and those of --agents."""
+    """Serve a page where people open tables of the named games (default: of all), invite others, and see results.
+    The opponents are the game's bots, its policy of the zoo, and those of --agents."""
     state: Path | None = None
-    """The file (SQLite) of names, results and ratings of a lobby. Default: they end with the server."""
+    """The file (SQLite) of names and results of a lobby. Default: they end with the server."""
     empty_after: float = 300.0
     """Seconds without an open page after which a table of a lobby ends."""
 
@@ -75,7 +83,7 @@ def serve_lobby(
     tables: TableArguments,
     live: LiveArguments,
 ) -> None:
-    """Serve a page where people open tables, invite others, and see results and ratings, until Ctrl-C or SIGTERM.
+    """Serve a page where people open tables, invite others, and see results, until Ctrl-C or SIGTERM.
 
     Args:
         games: the games, by name; empty: all.
@@ -159,7 +167,9 @@ def _offer(game: Game, policies: Sequence[str], hands: int) -> Offer:
     unit = game.payoffs.reward_name
     minutes = {name: minutes for minutes, names in MINUTES.items() for name in names} | {"holdem": -(-hands // 2)}
     long = minutes.get(game.name, 0)
-    return Offer(game.name, game.seats, has_seats(game.name), tuple(programs), title, kind, sentence, unit, long)
+    options = {name: json.dumps(value).strip('"') for name, value in game.options.items() if name != "seats"}
+    short = {name: text for name, text in options.items() if len(text) <= LONGEST}
+    return Offer(game.name, game.seats, has_seats(game.name), tuple(programs), title, kind, sentence, unit, long, short)
 
 
 def _in_words(game: Game) -> tuple[str, str]:
@@ -173,12 +183,22 @@ def _in_words(game: Game) -> tuple[str, str]:
 
 
 def _table(
-    name: str, seats: int | None, opponents: Sequence[str], *, lobby: LobbyCallbacks, tables: TableArguments
+    name: str,
+    seats: int | None,
+    opponents: Sequence[str],
+    options: Mapping[str, str],
+    *,
+    lobby: LobbyCallbacks,
+    tables: TableArguments,
 ) -> LobbyTable:
     """Return a table of the lobby; see `wrappers.live.lobby.tables`."""
-    game = game_with(name, seats=seats)
+    given = [f"{option}={value}" for option, value in options.items()]
+    if "seats" in options:
+        raise ValueError("the number of seats has a field of its own")
+    with no_files():  # who opens a table names none of this machine's
+        game = game_with(name, given, seats=seats)
     if len(opponents) >= game.seats:
         raise ValueError(f"{len(opponents)} opponents for {game.seats} seats: leave one to a person")
     specs = [*[HUMAN] * (game.seats - len(opponents)), *opponents]
-    table: LobbyTable = browser_table(game, players_of(game, specs, tables), tables, lobby=lobby)
+    table: LobbyTable = browser_table(game, players_of(game, specs, tables), tables, options=given, lobby=lobby)
     return table

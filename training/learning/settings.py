@@ -38,7 +38,7 @@ def pair(text: str) -> tuple[str, Any]:
     if not equals:
         raise ValueError(f"{text!r}: write name=value")
     for written in (value, f"[{value}]" if re.fullmatch(r"[-+.\d\s]+(,[-+.\d\s]+)+", value) else value):
-        with suppress(json.JSONDecodeError):
+        with suppress(ValueError, RecursionError):
             return name, json.loads(written)
     return name, value
 

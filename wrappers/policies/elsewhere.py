@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...envs.core.game import Game
+from ...envs.core.plain_start import PLAIN_START
 from ...envs.core.rollout import encoder_of
 from ...envs.core.turn_state import ActionResult
 from .base import LearnedPolicy
@@ -50,7 +51,8 @@ def reason_against(policy: LearnedPolicy, game: Game) -> str:
             f"plays {own.id} with {_text(theirs)}, not {game.id} with {_text(ours)}; it knows no other game: give "
             f"its options, on a command line {options}"
         )
-    return "" if _fits(policy, game) else _problem(own, game)
+    with PLAIN_START.loading():  # a match in plain Python is played before it would be compiled
+        return "" if _fits(policy, game) else _problem(own, game)
 
 
 def at_table(policy: LearnedPolicy, game: Game) -> "LearnedPolicy | ElsewherePolicy":

@@ -155,7 +155,6 @@ class LogReader:
             with no_files():
                 self._env, self._game = envs.GameEnv(envs.game(played[0], **played[1]), "flat"), played
         self._env.reset(seed=entry["seed"], options=entry.get("setup"))
-        self._env.match.match_id = entry.get("match_id", self._env.match.match_id)
         ids, names = agents_of(entry)
         self._name_of_id = dict(zip(ids, names, strict=True))
         seats = self._env.possible_agents
@@ -166,7 +165,7 @@ class LogReader:
         self._names = SeatNames(names, seats) if names and names != seats else None
         self.match += 1
         self._open = True
-        self._title = str(self._env.match.match_id)
+        self._title = str(entry.get("match_id", self._env.match.match_id))
         options = {name: value for name, value in entry["options"].items() if value is not None}
         self._details = {"game": entry["game"], "seed of the match": str(entry["seed"])}
         if options:

@@ -15,6 +15,7 @@ from typing import Any
 from ...envs.core.turn_state import MessageScope
 from ...envs.render.svg import escape
 from .moment import ALL, Moment, game_of, picture
+from .poker_hands import in_words
 
 ABSENT = -1
 """In place of a number of lines: this moment has no picture of the view."""
@@ -130,12 +131,13 @@ class PageBuilder:
             self.units[-1] = moment.unit or (moment.game or game_of(state.game_id)).payoffs.reward_name
         self._draw(moment)
         self._add_messages(moment)
+        state = next(iter(moment.states.values())) if moment.agent is None else moment.states.get(moment.agent)
         fields = {
             "agent": moment.agent,
-            "action": rounded(moment.action),
+            "action": in_words(rounded(moment.action), state),
             "said": [intent.content for intent in moment.said],
             "think": moment.think,
-            "chances": [(rounded(action), chance) for action, chance in moment.probabilities.items()],
+            "chances": [(in_words(rounded(action), state), chance) for action, chance in moment.probabilities.items()],
             "value": moment.value,
             "note": moment.note,
         }

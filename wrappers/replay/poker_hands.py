@@ -77,6 +77,18 @@ def hand_number(state: TurnState) -> int | None:
     return hand if own_name(state.game_id) == _game().name and isinstance(hand, int) else None
 
 
+def in_words(action: str, state: TurnState | None) -> str:
+    """Return an action as text: of hold'em as poker players say it, of other games as it is."""
+    kind, _, amount = action.partition(" ")
+    if state is None or own_name(state.game_id) != _game().name or kind not in ("raiseTo", "call", "check", "fold"):
+        return action
+    if kind == "raiseTo":
+        opened = any(player["bet"] for player in state.game_state["players"])
+        return f"{'raises to' if opened else 'bets'} {amount}"
+    owed = state.game_state.get("toCall", 0) if kind == "call" else 0
+    return "folds" if kind == "fold" else f"calls {chips_text(owed)}" if owed else "checks"
+
+
 def currency_of(entry: Mapping[str, Any]) -> str:
     """Return what the amounts of a logged hand are: its currency, or chips."""
     return str(entry.get("currency", "")) or _game().payoffs.reward_name

@@ -1,1 +1,1 @@
-"""A lobby: a page with the open tables of all games, where people open tables, invite others and see ratings."""
+"""A lobby: a page with the open tables of all games, where people open tables, invite others and see results."""

@@ -24,7 +24,7 @@ from ..table.ended_matches import EndedMatches
 from ..table.host import PAGE
 from ..table.table_result import TableResult
 from . import messages
-from .messages import ListedRating, ListedResult, Lobby, NewPerson, NewTable, Opened, Person, Refused
+from .messages import ListedResult, Lobby, NewPerson, NewTable, Opened, Person, Refused
 from .store import LobbyStore
 from .tables import LobbyRefusal, LobbyTables, MakeTable, Offer, Preset
 
@@ -33,7 +33,6 @@ BODY_LIMIT = 2**14
 NEW_NAMES = 2.0
 """New names per second, of all people together."""
 SHOWN_RESULTS = 20
-SHOWN_RATINGS = 20
 NO_PERSON = "choose a name in the lobby first"
 
 logger = logging.getLogger(__name__)
@@ -42,18 +41,18 @@ logger = logging.getLogger(__name__)
 class LobbyHost(Server):
     """A lobby. Use it as an async context manager, or call `start` and `stop`.
 
-    People choose a name, open tables with programs and other people, and play. Results and ratings are kept.
+    People choose a name, open tables with programs and other people, and play. Results are kept.
 
     Args:
         offers: the games, with their opponents.
         make: makes a table.
         presets: tables that people open with one click.
-        state: the file (SQLite) of names, results and ratings; None: they end with the server.
+        state: the file (SQLite) of names and results; None: they end with the server.
         empty_after: seconds without an open page after which a table ends.
         server: where it listens; people need its access token to choose a name.
 
     Attributes:
-        store: names, results and ratings.
+        store: names and results.
 
     Raises:
         ValueError: if the file cannot be used.
@@ -85,7 +84,7 @@ class LobbyHost(Server):
             empty_after=empty_after,
             lobby=self,
         )
-        self._history: tuple[list[ListedResult], list[ListedRating]] | None = None  # None: there is a new result
+        self._history: list[ListedResult] | None = None  # None: there is a new result
         self._files = EndedMatches()
         self._new_names: RateLimit | None = None
         self._sweeping: asyncio.Task[None] | None = None
@@ -169,9 +168,8 @@ class LobbyHost(Server):
     async def _lobby(self, request: web.Request) -> web.Response:
         person = self.store.name_of(bearer_token(request))
         if self._history is None:
-            self._history = self.store.results(SHOWN_RESULTS), self.store.ratings(SHOWN_RATINGS)
-        results, ratings = self._history
-        return _answer(Lobby(you=person, tables=self._tables.listed(person), results=results, ratings=ratings))
+            self._history = self.store.results(SHOWN_RESULTS)
+        return _answer(Lobby(you=person, tables=self._tables.listed(person), results=self._history))
 
     async def _new_table(self, request: web.Request) -> web.Response:
         person = self.store.name_of(bearer_token(request))

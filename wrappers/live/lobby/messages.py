@@ -27,6 +27,8 @@ STATUS = {
 """The HTTP status of a refusal."""
 
 
+Name = Annotated[str, Meta(max_length=64)]
+
 # From the page.
 
 
@@ -50,12 +52,14 @@ class NewTable(Struct, kw_only=True):
         game: the game's name.
         seats: the number of seats; None: one more than opponents, or the game's own number.
         opponents: programs by name, which take the first seats.
+        options: options of the game by name, as they are written on a command line.
         listed: whether the lobby shows the table; other people need its link.
     """
 
-    game: Annotated[str, Meta(max_length=64)]
+    game: Name
     seats: Annotated[int, Meta(ge=2, le=16)] | None = None
     opponents: Annotated[list[Annotated[str, Meta(max_length=200)]], Meta(max_length=15)] = []
+    options: Annotated[dict[Name, Annotated[str, Meta(max_length=200)]], Meta(max_length=32)] = {}
     listed: bool = True
 
 
@@ -88,6 +92,7 @@ class ListedTable(Struct, kw_only=True):
 
     table_id: str
     game: str
+    options: dict[str, str]
     status: str
     seats: list[ListedSeat]
     listed: bool
@@ -117,24 +122,12 @@ class ListedResult(Struct, kw_only=True):
     players: list[ListedPlayer]
 
 
-class ListedRating(Struct, kw_only=True):
-    """A player's rating in one game: openskill's mean and deviation after so many matches."""
-
-    game: str
-    name: str
-    program: bool
-    rating: float
-    deviation: float
-    matches: int
-
-
 class Lobby(Struct, kw_only=True):
     """What the page shows; `you`: the reader's name, or None without a valid token."""
 
     you: str | None
     tables: list[ListedTable]
     results: list[ListedResult]
-    ratings: list[ListedRating]
 
 
 class Refused(Struct, kw_only=True):

@@ -1,4 +1,4 @@
-"""What a lobby keeps over restarts: names, results and ratings, in SQLite. Open tables end with the lobby.
+"""What a lobby keeps over restarts: names and results, in SQLite. Open tables end with the lobby.
 
 Tokens are kept as hashes only: who reads the file cannot play under another name.
 """
@@ -7,16 +7,14 @@ import sqlite3
 import zlib
 from collections.abc import Sequence
 from os import PathLike
-from typing import Any
 
 import msgspec
 
-from ..arena.results import places, rating_model
 from ..common.database import IN_MEMORY, Database
 from ..common.names import folded
 from ..common.tokens import hashed
 from ..table.table_result import PlayerResult
-from .messages import ListedPlayer, ListedRating, ListedResult
+from .messages import ListedPlayer, ListedResult
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS people (token_hash TEXT PRIMARY KEY, name TEXT NOT NULL, folded_name TEXT NOT NULL UNIQUE);
@@ -24,13 +22,11 @@ CREATE TABLE IF NOT EXISTS results (
     number INTEGER PRIMARY KEY, game TEXT NOT NULL, ended_at TEXT NOT NULL, reason TEXT NOT NULL, players TEXT NOT NULL
 );
 CREATE TABLE IF NOT EXISTS logs (number INTEGER PRIMARY KEY, log BLOB NOT NULL);
-CREATE TABLE IF NOT EXISTS ratings (
-    game TEXT NOT NULL, name TEXT NOT NULL, program INTEGER NOT NULL, mean REAL NOT NULL, deviation REAL NOT NULL,
-    matches INTEGER NOT NULL, PRIMARY KEY (game, name, program)
-);
+CREATE TABLE IF NOT EXISTS played (name TEXT PRIMARY KEY);
+INSERT OR IGNORE INTO played SELECT json_extract(value, '$.name') FROM results, json_each(players);
 """
 MOST_PEOPLE = 10_000
-"""The most names. Then the oldest one without a rating is forgotten."""
+"""The most names. Then the oldest one that has not played is forgotten."""
 MOST_RESULTS = 100_000
 """The most results; the oldest are forgotten."""
 MOST_LOGS = 200
@@ -48,7 +44,6 @@ class LobbyStore(Database):
     """
 
     def __init__(self, path: str | PathLike[str] = IN_MEMORY) -> None:
-        self._model = rating_model()
         super().__init__(path, SCHEMA, "the lobby's results")
 
     # People.
@@ -60,7 +55,7 @@ class LobbyStore(Database):
         except sqlite3.IntegrityError:
             return False
         self.write(
-            "DELETE FROM people WHERE rowid IN (SELECT rowid FROM people WHERE name NOT IN (SELECT name FROM ratings) "
+            "DELETE FROM people WHERE rowid IN (SELECT rowid FROM people WHERE name NOT IN (SELECT name FROM played) "
             "ORDER BY rowid LIMIT max(0, (SELECT count(*) FROM people) - ?))",
             (MOST_PEOPLE,),
         )
@@ -76,43 +71,19 @@ class LobbyStore(Database):
     def add_result(
         self, game: str, ended_at: str, reason: str, players: Sequence[PlayerResult], log: bytes = b""
     ) -> None:
-        """Keep the result of a match with its log (empty: none), and rate its players: equal payoffs are a draw."""
+        """Keep the result of a match with its log (empty: none)."""
         rows = [ListedPlayer(name=one.name, program=one.program, payoff=one.payoff) for one in players]
         with self.changes():
             self.write(
                 "INSERT INTO results (game, ended_at, reason, players) VALUES (?, ?, ?, ?)",
                 (game, ended_at, reason, msgspec.json.encode(rows).decode()),
             )
+            for one in players:
+                self.write("INSERT OR IGNORE INTO played VALUES (?)", (one.name,))
             self.write("DELETE FROM results WHERE number <= (SELECT max(number) FROM results) - ?", (MOST_RESULTS,))
             if log:
                 self.write("INSERT INTO logs SELECT max(number), ? FROM results", (zlib.compress(log),))
                 self.write("DELETE FROM logs WHERE number <= (SELECT max(number) FROM logs) - ?", (MOST_LOGS,))
-            if self._model is not None:
-                self._rate(game, players)
-
-    def _rate(self, game: str, players: Sequence[PlayerResult]) -> None:
-        """Rate the players. A program that played in several seats counts once, with its mean payoff."""
-        assert self._model is not None
-        payoffs: dict[tuple[str, bool], list[float]] = {}
-        for player in players:
-            payoffs.setdefault((player.name, player.program), []).append(player.payoff)
-        if len(payoffs) < 2:
-            return
-        teams, matches = [], []
-        for who in payoffs:
-            row = self.read(
-                "SELECT mean, deviation, matches FROM ratings WHERE game = ? AND name = ? AND program = ?", (game, *who)
-            ).fetchone()
-            prior: dict[str, Any] = {} if row is None else {"mu": row[0], "sigma": row[1]}
-            teams.append([self._model.rating(**prior)])
-            matches.append(1 if row is None else row[2] + 1)
-        means = [sum(all_of) / len(all_of) for all_of in payoffs.values()]
-        rated = self._model.rate(teams, ranks=places(means))
-        for who, team, count in zip(payoffs, rated, matches, strict=True):
-            self.write(
-                "INSERT OR REPLACE INTO ratings VALUES (?, ?, ?, ?, ?, ?)",
-                (game, *who, team[0].mu, team[0].sigma, count),
-            )
 
     def log(self, number: int) -> tuple[str, bytes]:
         """Return the game and the log of a result; empty ones for a result that has none."""
@@ -136,17 +107,4 @@ class LobbyStore(Database):
                 players=msgspec.json.decode(players, type=list[ListedPlayer]),
             )
             for number, log, game, ended_at, reason, players in rows
-        ]
-
-    def ratings(self, most: int) -> list[ListedRating]:
-        """Return the best players of each game: at most so many, by mean minus three deviations."""
-        rows = self.read(
-            "SELECT game, name, program, mean, deviation, matches FROM (SELECT *, row_number() OVER "
-            "(PARTITION BY game ORDER BY mean - 3 * deviation DESC, name) AS place FROM ratings) "
-            "WHERE place <= ? ORDER BY game, place",
-            (most,),
-        )
-        return [
-            ListedRating(game=game, name=name, program=bool(program), rating=mean, deviation=deviation, matches=matches)
-            for game, name, program, mean, deviation, matches in rows
         ]

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NoReturn, Protocol
 
@@ -108,6 +108,7 @@ class Offer:
         sentence: what one does in it.
         unit: what its results are counted in, plural.
         minutes: about how long a match takes people, in hold'em all hands of a table; 0: not known.
+        options: what people may choose of the game, by name, with the usual values as text.
     """
 
     game: str
@@ -119,6 +120,7 @@ class Offer:
     sentence: str = ""
     unit: str = "points"
     minutes: int = 0
+    options: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -130,12 +132,14 @@ class Preset:
         game: the game's name.
         seats: the number of seats; None: the usual one.
         opponents: the programs by name.
+        options: options of the game, by name.
     """
 
     title: str
     game: str
     seats: int | None
     opponents: tuple[str, ...]
+    options: Mapping[str, str] = field(default_factory=dict)
 
 
 class LobbyTable(Protocol):
@@ -177,11 +181,19 @@ class LobbyTable(Protocol):
 class MakeTable(Protocol):
     """Makes a table, which has not started. It runs in a thread."""
 
-    def __call__(self, game: str, seats: int | None, opponents: Sequence[str], *, lobby: LobbyCallbacks) -> LobbyTable:
-        """Return a table of a game; `opponents` take the first seats.
+    def __call__(
+        self,
+        game: str,
+        seats: int | None,
+        opponents: Sequence[str],
+        options: Mapping[str, str],
+        *,
+        lobby: LobbyCallbacks,
+    ) -> LobbyTable:
+        """Return a table of a game with these options; `opponents` take the first seats.
 
         Raises:
-            ValueError: for a number of seats that the game does not have, or no seat for a person.
+            ValueError: for options or a number of seats that the game does not have, or no seat for a person.
         """
         ...
 
@@ -217,12 +229,14 @@ class OpenTable:
     Attributes:
         game: the game's name.
         table: the table.
-        opened_by: the name of the person who opened it.
+        options: those that the person chose who opened it.
+        opened_by: the name of that person.
         listed: whether the lobby shows it to others.
         empty_since: the loop's time since when nobody has its page open; None: somebody has.
     """
 
     game: str
+    options: Mapping[str, str]
     table: LobbyTable
     opened_by: str
     listed: bool
@@ -289,7 +303,7 @@ class LobbyTables:
             on_result = partial(self._on_result, wish.game) if wish.listed else ignored
             make_table = partial(self._make, lobby=LobbyCallbacks(self._admit, on_result))
             try:
-                table = await asyncio.to_thread(make_table, wish.game, wish.seats, wish.opponents)
+                table = await asyncio.to_thread(make_table, wish.game, wish.seats, wish.opponents, wish.options)
             except ValueError as error:
                 raise LobbyRefusal(messages.VALIDATION_ERROR, str(error)) from None
             except Exception:  # such as a policy's file that is gone
@@ -301,7 +315,8 @@ class LobbyTables:
                 raise _failed(wish.game) from None
             table_id = secrets.token_urlsafe(9)
             self.mounts.applications[table_id] = table.application(self.mounts.below(table_id), self._lobby)
-            self._open[table_id] = OpenTable(wish.game, table, person, wish.listed, asyncio.get_running_loop().time())
+            now = asyncio.get_running_loop().time()
+            self._open[table_id] = OpenTable(wish.game, wish.options, table, person, wish.listed, now)
             return table_id
 
     def listed(self, person: str | None) -> list[ListedTable]:
@@ -310,6 +325,7 @@ class LobbyTables:
             ListedTable(
                 table_id=table_id,
                 game=one.game,
+                options=dict(one.options),
                 status=one.table.status,
                 seats=[
                     ListedSeat(name=None, program=False, here=False)

@@ -381,7 +381,8 @@ class TableHostSession:
             shown = seat, State(turn=-1 if hidden else self.turn, turn_state=state)
             if self._latest.get(client) != shown:
                 self._latest[client] = shown
-                drawn = self._of_game("picture", self.game.renderer.picture, [state]) if self._pictures else None
+                seen = [self.state(number) for number in range(self.game.seats)] if state.game_over else [state]
+                drawn = self._of_game("picture", self.game.renderer.picture, seen) if self._pictures else None
                 forecasts = self.game.capabilities.forecasts
                 asked = forecasts is not None and state.is_my_turn
                 pays = self._of_game("forecast", forecasts, state) if asked else None
@@ -409,6 +410,7 @@ class TableHostSession:
                 seat=number,
                 agent_id=self.game.agents[number],
                 name=seat.name,
+                played=self.dealt[number][0] if self.dealt else None,
                 program=seat.program,
                 connected=seat.here,
                 ready=seat.ready,

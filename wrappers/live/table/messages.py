@@ -71,11 +71,15 @@ ClientMessage: TypeAlias = Sit | Stand | Act | Say | Again | Ping
 
 
 class Place(Struct, kw_only=True):
-    """A seat: its agent id in TurnState, the player's name (null: free), and whether the player is a program."""
+    """A seat: its agent id in TurnState, the player's name (null: free), and whether the player is a program.
+
+    `played` is who played there in the latest match.
+    """
 
     seat: int
     agent_id: str
     name: str | None
+    played: str | None = None
     program: bool
     connected: bool
     ready: bool

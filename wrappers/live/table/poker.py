@@ -226,7 +226,7 @@ class PokerTable:
         if self._tasks:
             await asyncio.wait(self._tasks)
         await self.host.stop()
-        self._report("stopped")
+        self._report("stopped", next(reversed(self._hands), ""))
 
     async def __aenter__(self) -> Self:
         await self.start()

@@ -234,6 +234,9 @@ function members(label, properties, view) {
   const parts = all.map(([name, schema], i) => {
     return { name, ...field(nameOf(view, name), schema, true, share(schema, i, all.length), view) };
   });
+  const sum = all[0]?.[1].maximum;
+  const shares = all.every(([name, schema]) => schema.maximum === sum && view.seats.some((one) => one.agent_id === name));
+  if (shares && sum !== undefined) together(parts, sum);
   return {
     node: el("div", { class: "field" }, label, ...parts.map((one) => one.node)),
     value: () => Object.fromEntries(parts.map((one) => [one.name, one.value()])),
@@ -252,6 +255,34 @@ function share({ minimum: min, maximum: max, ...schema }, i, count) {
   const range = plain(min, max, false);
   const part = Math.floor(max / count / range.step) * range.step;
   return { ...range, start: i < count - 1 ? part : max - part * (count - 1) };
+}
+
+/**
+ * Let fields keep their sum: where one is changed, the others share the rest as they did before.
+ * @param {Field[]} parts
+ * @param {number} sum
+ */
+function together(parts, sum) {
+  const fields = parts.map((one) => /** @type {HTMLInputElement} */ (one.node.querySelector("[type=number]")));
+  let changing = false;
+  for (const one of parts) {
+    const own = fields[parts.indexOf(one)];
+    one.node.addEventListener("input", () => {
+      if (changing || own === undefined) return;
+      const others = fields.filter((field) => field !== own);
+      const before = others.reduce((total, field) => total + Number(field.value), 0);
+      let rest = Math.max(0, Math.round(100 * (sum - Number(own.value))) / 100);
+      changing = true; // a slider follows its field
+      others.forEach((field, i) => {
+        const left = others.length - i;
+        const part = left === 1 ? rest : Math.round(100 * rest * (before ? Number(field.value) / before : 1 / left)) / 100;
+        field.value = String(Math.round(100 * Math.min(rest, part)) / 100);
+        rest -= Number(field.value);
+        field.dispatchEvent(new Event("input", { bubbles: true }));
+      });
+      changing = false;
+    });
+  }
 }
 
 /**

@@ -17,20 +17,25 @@ export function outlook({ numbers, payoffs, keys }, fields) {
   const lines = Object.entries(payoffs);
   const [exact = null] = keys.length ? [] : fields;
   const curve = exact === null || numbers.length < 2 ? null : drawn(numbers, lines.map(([, paid]) => paid));
+  const loses = (/** @type {number} */ i) => lines.some(([, paid]) => (paid[i] ?? 0) < 0);
+  if (exact !== null && curve !== null && loses(nearest(numbers, Number(exact.value)))) {
+    const safe = numbers.filter((_, i) => !loses(i)); // what is chosen at first loses in no case, if something does not
+    exact.value = String(safe[nearest(safe, Number(exact.value))] ?? exact.value);
+    exact.dispatchEvent(new Event("input", { bubbles: true }));
+  }
   const title = el("b");
   const rows = lines.map(([words]) => ({ sum: el("b"), words: ` ${words || "for sure"}` }));
   const list = el("ul", {}, ...rows.map(({ sum, words }, i) => el("li", { class: `line-${i}` }, sum, words)));
   const show = () => {
-    const wanted = exact === null ? 0 : Number(exact.value);
-    const distances = numbers.map((one) => Math.abs(one - wanted));
-    const at = distances.indexOf(Math.min(...distances));
+    const at = nearest(numbers, exact === null ? 0 : Number(exact.value));
     title.textContent = exact === null ? "It pays you" : `${number(numbers[at] ?? 0)} pays you`;
     rows.forEach(({ sum }, i) => {
       const paid = keys.length ? linear(lines[i]?.[1] ?? [], fields) : lines[i]?.[1][at];
-      sum.textContent = paid == null ? "?" : number(paid);
+      sum.textContent = paid == null ? "?" : `${number(paid)}${paid < 0 ? ", a loss," : ""}`;
+      sum.classList.toggle("loss", paid != null && paid < 0);
     });
     const x = String(place(numbers, numbers[at] ?? 0));
-    for (const name of ["x1", "x2"]) curve?.lastElementChild?.setAttribute(name, x);
+    for (const name of ["x1", "x2"]) curve?.querySelector(".at")?.setAttribute(name, x);
   };
   const form = fields[0]?.form;
   form?.addEventListener("input", show);
@@ -50,6 +55,15 @@ function linear([constant, ...slopes], fields) {
 }
 
 /**
+ * @param {number[]} numbers
+ * @param {number} wanted
+ */
+function nearest(numbers, wanted) {
+  const distances = numbers.map((one) => Math.abs(one - wanted));
+  return distances.indexOf(Math.min(...distances));
+}
+
+/**
  * Where a number is in the drawing.
  * @param {number[]} numbers
  * @param {number} value
@@ -60,6 +74,7 @@ function place(numbers, value) {
 }
 
 /**
+ * The curves with their axes: what is paid upwards, the numbers to the right.
  * @param {number[]} numbers
  * @param {(number | null)[][]} lines
  */
@@ -73,5 +88,7 @@ function drawn(numbers, lines) {
   });
   const zero = svg("line", { class: "zero", x1: 0, x2: WIDTH, y1: height(0), y2: height(0) });
   const mark = svg("line", { class: "at", y1: 0, y2: HEIGHT });
-  return svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, "aria-hidden": "true" }, zero, ...curves, mark);
+  const drawing = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none" }, zero, ...curves, mark);
+  const ends = (/** @type {number[]} */ ...two) => el("span", {}, ...two.map((one) => el("small", {}, number(one))));
+  return el("div", { class: "curve", "aria-hidden": "true" }, ends(high, low), drawing, ends(numbers[0] ?? 0, numbers.at(-1) ?? 0));
 }

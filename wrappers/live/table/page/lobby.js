@@ -1,20 +1,20 @@
-/** The lobby's page: tables to join, a form for a new one, ratings and results. */
+/** The lobby's page: tables to join, a form for a new one, and results. */
 
-import { byId, el, number, words } from "./dom.js";
+import { byId, el, number, words as say } from "./dom.js";
 import { face } from "./names.js";
 import { keepPerson, keyPart, lobbyKey, nextToken, person } from "./person.js";
 import { UNREACHABLE, askFacts, bearer, untilAnswered } from "./wire.js";
 
 /**
  * @typedef {{ name: string, trained: boolean, seats: number[] }} Opponent
- * @typedef {{ game: string, seats: number, any_seats: boolean, opponents: Opponent[], title: string, kind: string, sentence: string, unit: string, minutes: number }} Offer
- * @typedef {{ title: string, game: string, seats: number | null, opponents: string[] }} Preset
+ * @typedef {{ game: string, seats: number, any_seats: boolean, opponents: Opponent[], title: string, kind: string, sentence: string, unit: string, minutes: number, options: Options }} Offer
+ * @typedef {Record<string, string>} Options of a game, by name
+ * @typedef {{ title: string, game: string, seats: number | null, opponents: string[], options: Options }} Preset
  * @typedef {{ name: string | null, program: boolean, here: boolean }} Seat
- * @typedef {{ table_id: string, game: string, status: string, seats: Seat[], listed: boolean, yours: boolean, watchers: number }} Table
+ * @typedef {{ table_id: string, game: string, options: Options, status: string, seats: Seat[], listed: boolean, yours: boolean, watchers: number }} Table
  * @typedef {{ name: string, program: boolean, payoff: number }} Player
  * @typedef {{ number: number, log: boolean, game: string, ended_at: string, reason: string, players: Player[] }} Result
- * @typedef {{ game: string, name: string, program: boolean, rating: number, deviation: number, matches: number }} Rating
- * @typedef {{ you: string | null, tables: Table[], results: Result[], ratings: Rating[] }} Lobby
+ * @typedef {{ you: string | null, tables: Table[], results: Result[] }} Lobby
  */
 
 const EVERY = 3_000; // milliseconds between two looks
@@ -31,6 +31,7 @@ const presets = byId("presets", HTMLElement);
 const now = byId("now", HTMLButtonElement);
 const all = byId("all", HTMLSelectElement);
 const opponents = byId("opponents", HTMLFieldSetElement);
+const options = byId("options", HTMLFieldSetElement);
 const submit = /** @type {HTMLButtonElement} */ (wish.querySelector("[type=submit]"));
 
 /** @type {{ offers: Offer[], presets: Preset[], names: Record<string, string>, locked: boolean }} */
@@ -42,9 +43,6 @@ let shown = 0; // the one whose answer is shown
 let opening = null; // stops the opening of a table
 /** @type {Promise<boolean> | null} */
 let naming = null; // the name that was asked for, while there is no answer
-/** @type {Rating[]} */
-let ratings = [];
-let order = "rating"; // the column by which ratings are sorted
 
 /**
  * A call. A refusal is shown to the person, and gives null.
@@ -82,8 +80,6 @@ async function look() {
   if (lobby.you === null && person() !== null) keepPerson(null); // of another lobby
   showPerson();
   showTables(lobby.tables);
-  ratings = lobby.ratings;
-  showRatings();
   showResults(lobby.results);
 }
 
@@ -134,37 +130,13 @@ function showTables(tables) {
     const words = STATUS[/** @type {keyof typeof STATUS} */ (table.status)] ?? table.status;
     const watched = table.watchers ? `, ${table.watchers} watching` : "";
     const unlisted = table.listed ? "" : ", only with the link";
-    return el("li", {}, el("b", {}, titleOf(table.game)), el("span", { class: "who" }, ...names), words + watched + unlisted, link);
+    const chosen = Object.entries(table.options).map(([name, value]) => ` ${say(name)}: ${value}`);
+    const title = el("span", {}, el("b", {}, titleOf(table.game)), ...chosen);
+    return el("li", {}, title, el("span", { class: "who" }, ...names), words + watched + unlisted, link);
   });
   byId("tables", HTMLElement).replaceChildren(
     ...(rows.length ? rows : [el("li", {}, "No table is open. Open one.")]),
   );
-}
-
-/** One table of all ratings; a column's heading sorts by it. */
-function showRatings() {
-  const compare = {
-    player: (/** @type {Rating} */ a, /** @type {Rating} */ b) => a.name.localeCompare(b.name),
-    game: (/** @type {Rating} */ a, /** @type {Rating} */ b) => a.game.localeCompare(b.game) || b.rating - a.rating,
-    rating: (/** @type {Rating} */ a, /** @type {Rating} */ b) => b.rating - a.rating,
-    matches: (/** @type {Rating} */ a, /** @type {Rating} */ b) => b.matches - a.matches,
-  };
-  const rows = [...ratings].sort(compare[/** @type {keyof typeof compare} */ (order)]).map((one) =>
-    el(
-      "tr",
-      {},
-      el("th", { scope: "row" }, player(one.name, one.program)),
-      el("td", {}, titleOf(one.game)),
-      el("td", {}, `${one.rating.toFixed(1)} ± ${one.deviation.toFixed(1)}`),
-      el("td", {}, String(one.matches)),
-    ),
-  );
-  const heads = Object.keys(compare).map((name) => {
-    const button = el("button", { type: "button", "data-order": name }, words(name));
-    return el("th", { scope: "col", "aria-sort": name === order ? "other" : null }, button);
-  });
-  const table = el("table", {}, el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...rows));
-  byId("ratings", HTMLElement).replaceChildren(rows.length ? table : "No match is rated yet.");
 }
 
 /** @param {Result[]} results */
@@ -204,6 +176,10 @@ function showSeats() {
   count.value = String(offer.seats);
   byId("seating", HTMLElement).hidden = !offer.any_seats;
   byId("what", HTMLElement).textContent = `${extent(offer)}. ${offer.sentence}`;
+  const fields = Object.entries(offer.options).map(([name, usual]) =>
+    el("label", { class: "opponent" }, say(name), el("input", { name, placeholder: usual, maxlength: 200, autocomplete: "off" })),
+  );
+  options.replaceChildren(el("legend", { class: "unseen" }, "Options of the game"), ...fields);
   showOpponents();
 }
 
@@ -289,7 +265,7 @@ enter.addEventListener("submit", async (event) => {
 });
 /**
  * Open a table and sit down there; say meanwhile what is done, and for how long.
- * @param {{ game: string, seats: number | null, opponents: string[], listed: boolean }} body
+ * @param {{ game: string, seats: number | null, opponents: string[], options: Options, listed: boolean }} body
  */
 async function open(body) {
   if (!(await named()) || opening !== null) return;
@@ -335,18 +311,11 @@ async function goOn(before) {
     return offer?.opponents.find(({ name }) => facts.names[name] === kind)?.name ?? [];
   });
   const seats = offer?.any_seats ? table.seats.length : null;
-  await open({ game: table.game, seats, opponents, listed: table.listed });
+  await open({ game: table.game, seats, opponents, options: table.options, listed: table.listed });
 }
 
 byId("opening", HTMLElement).addEventListener("click", (event) => {
   if (event.target instanceof HTMLButtonElement) opening?.abort();
-});
-byId("ratings", HTMLElement).addEventListener("click", (event) => {
-  const name = event.target instanceof HTMLElement ? event.target.dataset["order"] : undefined;
-  if (name === undefined) return;
-  order = name;
-  showRatings();
-  /** @type {HTMLElement | null} */ (document.querySelector(`[data-order="${name}"]`))?.focus();
 });
 wish.addEventListener("submit", (event) => {
   event.preventDefault();
@@ -355,6 +324,9 @@ wish.addEventListener("submit", (event) => {
     game: game.value,
     seats: chosen().any_seats ? programs.length + 1 : null,
     opponents: programs.filter((name) => name !== ""),
+    options: Object.fromEntries(
+      [...options.querySelectorAll("input")].flatMap(({ name, value }) => (value.trim() ? [[name, value.trim()]] : [])),
+    ),
     listed: !byId("hidden", HTMLInputElement).checked,
   });
 });
@@ -376,7 +348,7 @@ game.replaceChildren(
 );
 byId("games", HTMLElement).replaceChildren(...kinds.flatMap(gamesOf));
 showSeats();
-const first = { game: game.value, seats: null, opponents: wanted().filter(Boolean), title: chosen().title };
+const first = { game: game.value, seats: null, opponents: wanted().filter(Boolean), options: {}, title: chosen().title };
 const [usual = first, ...others] = facts.presets;
 const usually = offerOf(usual.game) ?? chosen();
 /** @type {HTMLElement} */ (now.nextElementSibling).textContent = `${usual.title}, ${extent(usually, usual.seats ?? usually.seats)}`;

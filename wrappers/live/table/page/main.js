@@ -6,7 +6,7 @@ import { face, named, nameOf, nameTag } from "./names.js";
 import { keyPart, person } from "./person.js";
 import { picture } from "./picture.js";
 import { PokerClient } from "./poker.js";
-import { heading, inShort, written } from "./rules.js";
+import { fieldWords, heading, inShort, written } from "./rules.js";
 import { soundFor, soundLate } from "./sound.js";
 import { TurnStateClient } from "./turnstate.js";
 import { UNREACHABLE, accessToken, askFacts, untilAnswered } from "./wire.js";
@@ -51,14 +51,15 @@ const facts = await untilAnswered(askFacts, lost);
 /** @type {GamePage} */
 const game = (await untilAnswered(() => import(`./games/${facts.page}.js`), lost)).default;
 for (const [short, meaning] of Object.entries({ ...SHORT[facts.game], ...facts.meanings })) MEANINGS.set(short, meaning);
-const about = game.about(facts.options);
 const title = game.title || words(heading(facts.rules) || facts.game);
-const aim = about.length ? [] : inShort(facts.rules); // stands on the board
+const short = inShort(facts.rules);
+const aim = game.aim ? short : []; // stands on the board
 /** @type {Client} */
 const client = new (facts.protocol === "poker" ? PokerClient : TurnStateClient)(show, facts);
 client.view.unit = facts.unit;
 client.view.unset = facts.unset;
 client.view.own = facts.own;
+client.view.words = fieldWords(facts.rules);
 
 let shown = ""; // the turn that the controls are for
 let planned = false; // whether the choice before the turn is made
@@ -98,7 +99,7 @@ function show() {
   watchers.textContent = `${view.watchers} watching`;
   seats.hidden = game.players === true && view.state !== null && !view.seats.some(open);
   seats.replaceChildren(...view.seats.map((place) => seat(view, place)));
-  fill(board, view.state === null ? invitation(view) : [...drawn(view), ...game.draw(view, act, facts.options), ...aim]);
+  fill(board, view.state === null ? invitation(view) : [...aim, ...drawn(view), ...game.draw(view, act, facts.options)]);
   document.title = mine(view) ? `● Your turn: ${title}` : title;
   document.body.classList.toggle("mine", mine(view));
   document.body.classList.toggle("empty", view.state === null);
@@ -175,11 +176,6 @@ function showAhead(view) {
   ahead.replaceChildren(`${offer.label} `, el("kbd", { "aria-hidden": "true" }, offer.key.toUpperCase()));
 }
 
-/** How it is played: for somebody who has never heard of it, or else the rules. */
-function explained() {
-  return about.length ? about.map((line) => el("p", {}, line)) : written(facts.rules);
-}
-
 /**
  * What stands on an empty table.
  * @param {View} view
@@ -188,7 +184,7 @@ function invitation(view) {
   const none = view.status === "over" ? "The match is over." : "The match has not begun.";
   const wanted = view.you === null && view.seats.some(open) ? "Write your name and sit down." : none;
   const words = view.status === "running" ? "This game shows nothing to those who look on." : wanted;
-  return [el("p", { class: "big" }, words), ...explained()];
+  return [el("p", { class: "big" }, words), ...(short.length ? short : written(facts.rules))];
 }
 
 /**
@@ -443,7 +439,7 @@ document.addEventListener("keydown", (event) => {
 });
 window.setInterval(tick, 250);
 
-byId("about", HTMLElement).append(...explained());
+byId("about", HTMLElement).append(...written(facts.rules));
 byId("name", HTMLInputElement).value = localStorage.getItem(NAME) ?? "";
 if (facts.lobby) showLobby();
 show();

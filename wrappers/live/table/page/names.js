@@ -31,8 +31,19 @@ export function face(place) {
 export function nameOf(view, agent) {
   const place = view.seats.find((one) => one.agent_id === agent);
   if (place === undefined) return agent ?? "nobody";
-  if (place.seat === view.you) return "You";
-  return place.name ?? `Seat ${place.seat + 1}`;
+  const played = view.state?.game_over ? (place.played ?? place.name) : place.name; // who has left stays in the result
+  return place.seat === view.you && played === place.name ? "You" : (played ?? `Seat ${place.seat + 1}`);
+}
+
+/**
+ * What was done, from the earliest.
+ * @param {View} view
+ * @param {(row: any) => string} said
+ */
+export function history(view, said) {
+  const rows = view.state?.game_state.action_history ?? [];
+  const lines = rows.map((/** @type {any} */ row) => el("li", {}, nameTag(view, row.agent_id), ` ${said(row)}`));
+  return el("ol", { class: "history", tabindex: 0 }, ...lines);
 }
 
 /**

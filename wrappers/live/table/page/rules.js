@@ -2,7 +2,7 @@
 
 import { el, words } from "./dom.js";
 
-const FOR_PROGRAMS = "## Fields of"; // the rest is about `game_state`
+const FOR_PROGRAMS = /^## Fields\b/m; // the rest is about `game_state`
 
 /**
  * The heading of the rules, which is the game's name.
@@ -13,16 +13,24 @@ export function heading(rules) {
 }
 
 /**
- * What the rules say first: what it is about; and of the end and the payoffs, without the sentence that this is what
- * programs learn from.
+ * In one paragraph what the rules say first, and of the end and the payoffs, without what programs learn from.
  * @param {string} rules
  * @returns {Node[]}
  */
 export function inShort(rules) {
   const first = rules.replace(/^# .*$/m, "").trim().split("\n")[0] ?? "";
-  const section = rules.split(/^## End and payoffs\n/m)[1]?.split(/\n\n|\n##/)[0] ?? "";
+  const section = rules.split(/^## End and payoffs\n/m)[1]?.split(/\n\n|\n##/)[0];
   if (!section) return []; // of somebody's own game all rules are below
-  return written(`${first}\n\n${section}`.replace(/ (This is the reward|These are the rewards)\.|, which is the reward/, ""));
+  const said = `${first} ${section}`.replace(/\s(This is the reward|These are the rewards|The reward is this amount)\.|, which is the reward/, "");
+  return [el("p", { class: "aim" }, ...inline(said))];
+}
+
+/**
+ * What the fields of a game stand for, in the rules' words: "your cost per unit" is `my_marginal_cost`.
+ * @param {string} rules
+ */
+export function fieldWords(rules) {
+  return new Map([...rules.matchAll(/(?:^- |; )`(\w+)`: ([^,;`\n]+)/gm)].map(([, name = "", words = ""]) => [name, words]));
 }
 
 /**

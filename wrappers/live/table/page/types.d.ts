@@ -72,6 +72,8 @@ export interface Place {
   seat: number;
   agent_id: string;
   name: string | null;
+  /** Who played there in the latest match. */
+  played?: string | null;
   program: boolean;
   connected: boolean;
   ready: boolean;
@@ -116,6 +118,8 @@ export interface View {
   /** See `Facts`. */
   unset: string[];
   own: boolean;
+  /** What fields stand for, in the words of the rules. */
+  words: Map<string, string>;
 }
 
 /** A protocol, as the page uses it. */
@@ -198,8 +202,8 @@ export interface GamePage {
   title: string;
   /** Whether its drawing lists the players, so that the page does not. */
   players?: boolean;
-  /** How it is played, for somebody who has never heard of it: a sentence each. */
-  about(options: Record<string, any>): string[];
+  /** Whether the rule and the payoff stand on the board, in one line. */
+  aim?: boolean;
   /** The table as `view.state` has it. Nodes that it returns again stay as they are. */
   draw(view: View, act: Act, options: Record<string, any>): Node[];
   /** Controls of the game's own; default: a form for every action. */

@@ -216,5 +216,6 @@ export function blankView() {
     unit: "points",
     unset: [],
     own: false,
+    words: new Map(),
   };
 }

@@ -13,7 +13,7 @@ const NONE = "none"; // in place of a number that stands for nothing
 /** @type {import("../types.d.ts").GamePage} */
 export default {
   title: "",
-  about: () => [],
+  aim: true,
 
   draw(view, _act, options) {
     const before = cleared(view, stateBefore(view)?.game_state);
@@ -27,7 +27,7 @@ export default {
     const lists = facts.filter(([, value]) => rowsOf(view, value).length);
     const ofThings = tabled(facts.filter(([, value]) => isOfThings(view, value)));
     const marked = facts.filter(([name, value]) => changed(value, before[name])).map(([name]) => label(name).toLowerCase());
-    const fixed = facts.filter(([name, value]) => !folds && value === options[name]);
+    const fixed = facts.filter(([name, value]) => !folds && value === options[name]); // the rules say them
     const plain = facts.filter((one) => ![...lists, ...ofThings, ...fixed].includes(one));
     const said = [
       el("dl", { class: "facts" }, ...plain.flatMap(([name, value]) => fact(view, name, value, before[name]))),
@@ -40,7 +40,6 @@ export default {
       ...(folds ? folded(said, marked) : said),
       ...(view.own ? [] : rounds(view, game)),
       ...(over || view.own ? [] : actions(view, game)),
-      ...(fixed.length ? [el("p", {}, ...fixed.flatMap(([name, value], i) => [i ? " · " : "", `${label(name)}: `, ...word(view, value)]))] : []),
     ];
   },
 };
@@ -96,7 +95,7 @@ function stateBefore(view) {
 function fact(view, name, value, old) {
   const plain = value === null || typeof value !== "object";
   const was = plain && changed(value, old) ? [" ", el("small", {}, "before: ", ...shown(view, old))] : [];
-  return [el("dt", {}, label(name)), el("dd", {}, ...shown(view, value, old), ...was)];
+  return [el("dt", {}, plainly(view, name)), el("dd", {}, ...shown(view, value, old), ...was)];
 }
 
 /**
@@ -231,6 +230,18 @@ function isOwn(name) {
 function label(name) {
   const plain = name.replace(/^my_/, "your_").replace(/^opponents_/, "others_").replace(/^is_/, "");
   return words(plain.replace(/_ids$/, "s").replace(/_(id|agents)$/, ""));
+}
+
+/**
+ * What a private field stands for, in plain words; its name stands behind them.
+ * @param {View} view
+ * @param {string} name
+ */
+function plainly({ words: said }, name) {
+  const meaning = isOwn(name) && !name.endsWith("_role") ? said.get(name) : undefined;
+  const term = words(name.replace(/^my_/, "")).toLowerCase();
+  if (meaning === undefined || meaning === `your ${term}`) return label(name);
+  return `${words(meaning)} (${term})`;
 }
 
 /**

@@ -1,49 +1,39 @@
 /** Two split a pie. */
 
 import { el, number } from "../dom.js";
-import { nameTag, outcome } from "../names.js";
+import { history, nameTag, outcome } from "../names.js";
 
 /** @import { View } from "../types.d.ts" */
+
+const SAID = { accept: "accepted", reject: "rejected", pass: "passed" };
 
 /** @type {import("../types.d.ts").GamePage} */
 export default {
   title: "Bargaining",
-  about: ({ rounds, discount }) => [
-    "Two share a pie. In turn, say how much of it you want, or take what the other leaves you.",
-    "To reject an offer takes it off the table; to pass leaves it there.",
-    "What you gain is your share less what it is worth to you to go without; only you know how much that is.",
-    `Without a deal after ${rounds} rounds, nobody gains anything.`,
-    ...(discount < 1 ? [`With every round the pie shrinks to ${number(100 * discount)} % of what it was.`] : []),
-  ],
+  aim: true,
 
-  draw(view, act, { rounds }) {
+  draw(view, _act, { rounds }) {
     const game = view.state?.game_state;
     const round = Math.min(rounds, Math.floor(game.action_history.length / 2) + 1);
-    const facts = [el("dt", {}, "The pie"), el("dd", {}, number(game.total))];
+    const facts = [["Round", `${round} of ${rounds}`]];
     if (game.my_reservation_value !== undefined) {
-      facts.push(el("dt", {}, "Worth to you without a deal"), el("dd", {}, number(game.my_reservation_value)));
+      facts.push(["Worth to you without a deal (reservation value)", number(game.my_reservation_value)]);
     }
-    if (game.opponent_reservation_value !== undefined) {
-      facts.push(el("dt", {}, "To the other"), el("dd", {}, number(game.opponent_reservation_value)));
-    }
-    facts.push(el("dt", {}, "Round"), el("dd", {}, `${round} of ${rounds}`));
     return [
-      el("dl", { class: "facts" }, ...facts),
+      el("dl", { class: "facts" }, ...facts.flatMap(([name = "", value = ""]) => [el("dt", {}, name), el("dd", {}, value)])),
       ...(game.current_offer === null ? [el("p", { class: "big" }, "No offer stands.")] : [offer(view, game)]),
       ...outcome(view),
-      el(
-        "ol",
-        { class: "history", tabindex: 0 },
-        ...game.action_history.map((/** @type {any} */ row) => el("li", {}, nameTag(view, row.agent_id), said(row))),
-      ),
+      history(view, (row) => SAID[/** @type {keyof typeof SAID} */ (row.action)] ?? `wants ${number(row.my_share ?? 0)}`),
     ];
   },
 
   label(action, view) {
     const game = view.state?.game_state;
+    const left = game.total - game.current_offer;
+    const gain = left - (game.my_reservation_value ?? 0);
     const words = {
       submit_offer: "Offer",
-      accept: `Accept ${number(game.total - game.current_offer)}`,
+      accept: `Accept ${number(left)}${gain < 0 ? `, and lose ${number(-gain)}` : ""}`,
       reject: "Reject",
       pass: "Pass",
     };
@@ -68,12 +58,6 @@ export default {
     };
   },
 };
-
-/** @param {any} row */
-function said(row) {
-  const words = { submit_offer: `: ${number(row.my_share ?? 0)} wanted`, accept: ": accepted", reject: ": rejected" };
-  return words[/** @type {keyof typeof words} */ (row.action)] ?? ": passed";
-}
 
 /**
  * The standing offer: what the proposer wants, and what is left.

@@ -11,12 +11,6 @@ const SUITS = { s: "♠", h: "♥", d: "♦", c: "♣" };
 export default {
   title: "Hold'em",
   players: true,
-  about: () => [
-    "Everybody has two cards of their own; up to five more are laid open for all. The best five of the seven win the pot.",
-    "When it is your turn, fold, check or call, or bet or raise: the slider and the field say to how much in all.",
-    "Who has won all chips, or most of them after the last hand, has won.",
-  ],
-
   between: "The next hand is about to be dealt.",
 
   draw(view) {

@@ -7,12 +7,6 @@ import { twoHands } from "./two_hands.js";
 /** @type {import("../types.d.ts").GamePage} */
 export default {
   title: "Kuhn poker",
-  about: () => [
-    "There are three cards: jack, queen, king. Each of you has one of them, and has put one chip into the pot.",
-    "In turn, bet one chip or pass. Who passes after a bet has folded.",
-    "After two passes or two bets the higher card wins the pot.",
-  ],
-
   draw: (view) => twoHands(view, { pass: "passed", bet: "bet" }),
 
   label(action, view) {

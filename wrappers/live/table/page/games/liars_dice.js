@@ -1,19 +1,11 @@
 /** Liar's dice for two. */
 
 import { el, number } from "../dom.js";
-import { nameOf, nameTag, outcome } from "../names.js";
+import { history, nameOf, outcome } from "../names.js";
 
 /** @type {import("../types.d.ts").GamePage} */
 export default {
   title: "Liar's dice",
-  about: ({ dice, faces, wild }) => [
-    `Each of you has rolled ${dice === 1 ? "a die" : `${dice} dice`}; you see only your own.`,
-    "In turn, bid how many dice of a face there are at least, among all of both: more dice than the bid before, or as " +
-      "many of a higher face.",
-    "Instead of a bid you can call the other a liar. If the bid holds, who made it wins; else you do.",
-    ...(wild ? [`Every ${faces} counts as any face.`] : []),
-  ],
-
   draw(view) {
     const game = view.state?.game_state;
     const own = view.state?.agent_id;
@@ -25,11 +17,7 @@ export default {
     return [
       el("p", { class: "unseen" }, [...rolled, bid].join(". ")), // the picture shows it
       ...outcome(view),
-      el(
-        "ol",
-        { class: "history", tabindex: 0 },
-        ...game.action_history.map((/** @type {any} */ row) => el("li", {}, nameTag(view, row.agent_id), said(row))),
-      ),
+      history(view, (row) => (row.action === "bid" ? `bid ${row.quantity} × ${row.face}` : "said: liar!")),
     ];
   },
 
@@ -43,8 +31,3 @@ export default {
     return { low: least, high, step: 1, start: field === "face" ? next : least };
   },
 };
-
-/** @param {any} row */
-function said(row) {
-  return row.action === "bid" ? ` bid ${row.quantity} × ${row.face}` : " said: liar!";
-}

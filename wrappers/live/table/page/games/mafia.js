@@ -26,12 +26,6 @@ const DOES = { NIGHT_ACTIONS: "chooses", DAY_DISCUSSION: "speaks", DAY_VOTING: "
 export default {
   title: "Mafia",
   players: true,
-  about: ({ seats, talk }) => [
-    `Among ${seats} players some are mafia and know each other; nobody else knows who is what.`,
-    "Every night the mafia kills one. The doctor may save that one, and the sheriff finds out about somebody.",
-    talk ? "By day all speak in turn, and then vote one of them out." : "By day all vote one of them out.",
-    "The village wins when no mafia is left, the mafia when it is as many as the others. The dead win with their side.",
-  ],
 
   draw(view) {
     const game = view.state?.game_state;

@@ -354,12 +354,6 @@ const table = new Table();
 /** @type {import("../types.d.ts").GamePage} */
 export default {
   title: "Tangram",
-  about: ({ turns, plays }) => [
-    "You and your partner cover the grey figure with seven pieces. You win or lose together.",
-    "In turn, each moves one piece: drag it, turn it, and end the turn. It snaps to corners and edges near it.",
-    `No piece may overlap another or stick out of the board; one that does when the turn ends goes back.`,
-    `There are ${turns} turns, and a piece can be put ${plays} times in one. The figure is built at 95 %.`,
-  ],
 
   draw(view, act) {
     table.update(view, act);

@@ -1,7 +1,7 @@
 /** What the pages of small card games for two share: in words what the picture shows, and the moves. */
 
 import { el, number } from "../dom.js";
-import { nameOf, nameTag, outcome } from "../names.js";
+import { history, nameOf, outcome } from "../names.js";
 
 /** @import { View } from "../types.d.ts" */
 
@@ -20,12 +20,6 @@ export function twoHands(view, words) {
   return [
     el("p", { class: "unseen" }, [...held, ...board, `Pot: ${number(game.pot)}`].join(". ")), // the picture shows it
     ...outcome(view),
-    el(
-      "ol",
-      { class: "history", tabindex: 0 },
-      ...game.action_history.map((/** @type {any} */ row) =>
-        el("li", {}, nameTag(view, row.agent_id), ` ${words[row.action] ?? row.action}`),
-      ),
-    ),
+    history(view, ({ action }) => words[action] ?? action),
   ];
 }

@@ -1,0 +1,98 @@
+"""What is said while Numba compiles."""
+
+import os
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import numba
+import pytest
+from parlour.envs.core import compiling
+from parlour.envs.core.compiling import CompilingNotice
+
+
+class Event:
+    def __init__(self, module):
+        function = type("Function", (), {"__module__": module})
+        self.data = {"dispatcher": type("Dispatcher", (), {"py_func": function, "sources": ()})}
+
+
+class Clock:
+    """Time, and the timers that it rings."""
+
+    def __init__(self, monkeypatch):
+        self.now, self.timers = 1.0, []
+        monkeypatch.setattr(compiling, "monotonic", lambda: self.now)
+        monkeypatch.setattr(compiling, "Timer", self.timer)
+
+    def timer(self, seconds, ring):
+        timer = SimpleNamespace(due=self.now + seconds, ring=ring)
+        timer.start = lambda: self.timers.append(timer)
+        timer.cancel = lambda: timer in self.timers and self.timers.remove(timer)
+        return timer
+
+    def go(self, seconds):
+        end = self.now + seconds
+        while due := [timer for timer in self.timers if timer.due <= end]:
+            first = min(due, key=lambda timer: timer.due)
+            self.timers.remove(first)
+            self.now = first.due
+            first.ring()
+        self.now = end
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    return Clock(monkeypatch)
+
+
+def compiled_for(seconds, notice, clock, module="parlour.envs.mafia.rules"):
+    outer, inner = Event(module), Event("parlour.envs.core.loops")  # called by the other
+    notice.on_start(outer)
+    notice.on_start(inner)
+    clock.go(seconds)
+    notice.on_end(inner)
+    notice.on_end(outer)
+
+
+def test_a_long_compilation_is_told_with_its_game_and_told_again(caplog, clock):
+    compiled_for(25, CompilingNotice(), clock)
+    assert caplog.messages == [f"compiling mafia (first use; kept on disk) … {n} s" for n in (1, 11, 21)]
+
+
+def test_seconds_are_those_of_all_compilations_together(caplog, clock):
+    notice = CompilingNotice()
+    for _ in range(24):
+        compiled_for(0.5, notice, clock)
+        clock.go(60)  # between two compilations
+    assert [line.rpartition("… ")[2] for line in caplog.messages] == ["1 s", "11 s"]
+
+
+@pytest.mark.parametrize(("module", "name"), [("parlour.envs.small.leduc", "small games"), ("mine", "the environment")])
+def test_a_package_of_several_games_is_named_in_words(module, name, caplog, clock):
+    compiled_for(2, CompilingNotice(), clock, module)
+    assert caplog.messages[0].startswith(f"compiling {name} (")
+
+
+def test_functions_of_other_packages_are_not_counted(clock):
+    notice = CompilingNotice()
+    with numba.core.event.install_listener("numba:compile", notice):
+        assert numba.njit(lambda x: 2 * x)(2.0) == 4.0
+        assert clock.timers == [] and notice._spent == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["import gymnasium, parlour.envs", "from parlour.envs import bargaining_v0"])
+def test_the_first_use_says_so_everywhere(how, tmp_path):
+    use = "gymnasium.make('parlour/Bargaining-v0')" if "gym" in how else "bargaining_v0.vector_env(num_envs=8)"
+    first, second = (
+        subprocess.run(
+            [sys.executable, "-c", f"{how}; {use}.reset(seed=0)"],
+            env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PARLOUR_COMPILE_FIRST": "1"},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stderr
+        for _ in range(2)
+    )
+    assert first.startswith("compiling bargaining (first use; kept on disk) … 1 s") and second == ""
