@@ -27,7 +27,7 @@ class SubmitBid(msgspec.Struct, forbid_unknown_fields=True):
 
 def highest(table: Any) -> float:
     """Return the highest bid that is accepted."""
-    return HIGHEST * float(decode(table, int(table.bids) - 1).value)
+    return HIGHEST * float(table.bid_step * (table.bids - 1))
 
 
 def action_spaces(table: Any) -> dict[str, spaces.Dict]:
@@ -53,6 +53,11 @@ def allowed(most: float, game_state: Any, seat: int, phase: str) -> list[Allowed
         AllowedAction("pass", "do not bid in this round", NOTHING),
         AllowedAction("message_only", "send messages and decide later in this turn", NOTHING),
     ]
+
+
+def legal(table: Any) -> list[AllowedAction]:
+    """Return the same from the record."""
+    return allowed(highest(table), None, int(table.turn), "")
 
 
 def encode(talk: StructuredTalk, table: Any, action: int) -> AgentResponse:

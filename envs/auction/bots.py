@@ -38,7 +38,8 @@ class AuctionBot:
         bids = self._bid(valuations)
         least = max(np.ceil(self._reserve / self._step - 1e-9), float(self._fee > 0))
         takes_part = (bids >= self._reserve) & (bids > 0)
-        numbers = np.maximum(np.rint(bids / self._step), np.where(takes_part, least, 0.0))
+        own = np.floor(np.maximum(valuations, bids) / self._step + 1e-9)  # rounding leads to no bid above both
+        numbers = np.maximum(np.minimum(np.rint(bids / self._step), own), np.where(takes_part, least, 0.0))
         return np.clip(numbers, 0, self._last).astype(np.int64)
 
 

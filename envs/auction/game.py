@@ -193,6 +193,7 @@ def _made(options: dict[str, Any], tables: list[tuple[float, ...]]) -> Game:
             nearest=actions.nearest,
             safe=actions.safe,
             allowed=partial(actions.allowed, actions.highest(blank[0])),
+            legal=actions.legal,
             phase=view.phase,
             game_state=view.game_state,
             outcome=view.outcome,

@@ -9,9 +9,19 @@ from msgspec import UNSET, Struct, UnsetType
 
 from ..core.game_state import GameState, about
 from ..core.record import Tables
-from ..core.state_loading import amount, moves_in, named_order, own_turns_left, payoffs_in, round_of
+from ..core.state_loading import (
+    amount,
+    fitting_size,
+    moves_in,
+    named_order,
+    offered_size,
+    own_turns_left,
+    payoffs_in,
+    round_of,
+)
 from ..core.structured_talk import LIMIT, StructuredTalk, spoken
 from ..core.turn_state import TurnState
+from .actions import highest
 from .rules import cents, draw_valuation
 from .table import BID, COMMON, KINDS, PRIVATE, TALK, VALUES
 
@@ -151,7 +161,8 @@ def load(blank: Tables, talk: StructuredTalk, state: TurnState) -> tuple[Tables,
     Agents may have any names (see `_seating`). What a host adds is left out: unknown fields, and rows of the history
     that are no moves. Rounds may count from 0 or 1, and passes may not be logged. With more bidders than the game was
     made for, the last ones are not seen (the agent itself always is); with fewer, the seats that are left over have not
-    bid.
+    bid. Amounts of another size are seen in proportion: in the power of ten of the highest bid that is offered, or in
+    which the valuation fits the game.
 
     Args:
         blank: a table with the options that TurnState does not have.
@@ -172,6 +183,11 @@ def load(blank: Tables, talk: StructuredTalk, state: TurnState) -> tuple[Tables,
     seats = _seating(state, int(table.num_bidders), [*others, *(row["agent_id"] for row in history)])
     seat = seats[state.agent_id]
     table.valuation[seat] = amount(game.get("my_valuation") or 0.0, "my_valuation")
+    offered = offered_size(state, {KINDS[BID]: ("bid", highest(table))})
+    share, step = float(table.valuation[seat] * table.per_money), float(table.bid_step * table.per_money)
+    size = fitting_size(state, offered, share, step)
+    for name in ("bid_step", "quantiles", "noise", "reserve", "entry_fee", "per_money"):
+        table[name] *= 1 / size if name == "per_money" else size
     for agent in others:
         if agent in seats:
             table.bid_round[seats[agent]] = 1

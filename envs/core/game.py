@@ -304,7 +304,7 @@ class Game(Immutable):
             current_turn_agent_id=self.visible_turn(copy, seat),
             game_state=as_dict(game_state),
             messages=list(messages),
-            allowed_actions=view.allowed(game_state, seat, phase) if mine else [],
+            allowed_actions=self._allowed(copy, game_state, seat, phase) if mine else [],
             game_over=over,
             outcome=view.outcome(copy, seat) if over else None,
         )
@@ -312,8 +312,11 @@ class Game(Immutable):
     def allowed_actions(self, table: Any) -> list[AllowedAction]:
         """Return the legal actions of the acting seat, as its TurnState has them."""
         copy, view = plain(table), self.view
-        seat = int(copy.turn)
-        return view.allowed(view.game_state(copy, seat), seat, view.phase(copy))
+        return self._allowed(copy, view.game_state(copy, int(copy.turn)), int(copy.turn), view.phase(copy))
+
+    def _allowed(self, copy: Any, game_state: Any, seat: int, phase: str) -> list[AllowedAction]:
+        view = self.view
+        return view.allowed(game_state, seat, phase) if view.legal is None else view.legal(copy)
 
     @property
     def public_view(self) -> PublicView | None:

@@ -1,10 +1,14 @@
 """Reading TurnStates that other hosts wrote: numbers as text, rows of unknown kinds, agents of any names."""
 
 from collections.abc import Container, Mapping
-from math import ceil, isfinite
+from math import ceil, isfinite, log10
 from typing import Any
 
 from .turn_state import TurnState
+
+MOST_POWER = 3
+"""A highest number that is larger by a higher power of ten is a mere formality, and no size."""
+ROUNDING = 1e-9
 
 
 def amount(value: Any, name: str) -> float:
@@ -79,6 +83,40 @@ def own_turns_left(state: TurnState, seats: int) -> int | None:
     agents = count if isinstance(count, int) and count > 0 else len(named_order(state)) or seats
     left = amount(most, "max_rounds") - amount(current, "current_round") + 1
     return max(1, ceil(left / agents))
+
+
+def offered_size(state: TurnState, numbers: Mapping[str, tuple[str, float]]) -> float | None:
+    """Return the power of ten by which the amounts that are offered are larger than a game's own; None: it is not told.
+
+    Args:
+        state: the state; a host may offer a part of the range, so that only the power counts.
+        numbers: by action type the key of its number, and the highest one of the game's own size.
+    """
+    for offer in state.allowed_actions:
+        key, highest = numbers.get(offer.action_type, ("", 0.0))
+        schema = offer.payload_schema
+        properties = schema.get("properties", schema)
+        part = properties.get(key) if isinstance(properties, Mapping) else None
+        most = part.get("maximum") if isinstance(part, Mapping) else None
+        if isinstance(most, int | float) and isfinite(most) and most > 0 and highest > 0:
+            power = round(log10(most / highest))
+            return 10.0**power if abs(power) <= MOST_POWER else None
+    return None
+
+
+def fitting_size(state: TurnState, size: float | None, largest: float, step: float) -> float:
+    """Return the power of ten by which a host's amounts are larger than a game's own, so that those of a state fit.
+
+    Args:
+        state: the state.
+        size: by what was offered (`offered_size`).
+        largest: the largest amount of the state, as a share of the highest one of the game's own size.
+        step: the least step between amounts, as such a share.
+    """
+    share = largest / (size or 1.0)
+    if share > 1 + ROUNDING or (size is None and state.allowed_actions and 0 < share < step):
+        return (size or 1.0) * 10.0 ** ceil(log10(share) - ROUNDING)
+    return size or 1.0
 
 
 def payoffs_in(state: TurnState) -> list[tuple[str, float]]:

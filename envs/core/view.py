@@ -66,6 +66,7 @@ class View:
         safe: ``safe(table) -> int``: the action index that is played for an agent that does not answer.
         allowed: ``allowed(game_state, seat, phase) -> list[AllowedAction]`` of the acting seat, with the bounds of this
             turn. It follows from what `seat` sees: `game_state` as `state_type` (a dict if there is none), `phase`.
+        legal: ``legal(table)``: the same from the record, where a host's table may have other bounds; None: `allowed`.
         phase: ``phase(table) -> str``.
         game_state: ``game_state(table, seat)``: what `seat` may see, as `state_type`, or as a dict if there is none.
         outcome: ``outcome(table, seat) -> dict`` of a finished episode, as `seat` may see it.
@@ -89,6 +90,7 @@ class View:
     load: Callable[[TurnState], tuple[Tables, int]]
     resample: Callable[[Any, int, np.random.Generator], None]
     state_type: type[GameState] | None = None
+    legal: Callable[[Any], list[AllowedAction]] | None = None
 
     def __post_init__(self) -> None:
         """Check the parts."""

@@ -69,6 +69,7 @@ def game(
                 Named("reject_and_exit", 0.0, "leave without a trade", "close", words=("reason",)),
             ],
             private=Private("my_reservation_value", values),
+            amounts=(),
             payoffs=(min(0.0, least_value - highest, -most_cost), max(0.0, most_value, highest - least_cost)),
             pay=pay,
             follow=follow,

@@ -117,6 +117,7 @@ def game(
                 Named("choose_effort", 1.0, "choose the hidden effort", says={"effort": "high"}),
             ],
             parameters=list(parameters.values()),
+            amounts=(GAIN, LOSS, COST),
             payoffs=(
                 min(0.0, benefit_low - most, benefit_high - most, -effort_cost),
                 max(benefit_low, benefit_high, most * len(principals)),
@@ -124,7 +125,7 @@ def game(
             odds=odds,
             pay=pay,
             early=rejected,
-            facts=[*(Fact(f"w_high_{seat}", most) for seat in principals), Fact("outcome", 2.0, OUTCOMES)],
+            facts=[*(Fact(f"w_high_{seat}", most, amount=True) for seat in principals), Fact("outcome", 2.0, OUTCOMES)],
             end=end,
             roles=("principal",) * len(principals) + ("agent",),
             role_keys=("principal_ids",) * len(principals) + ("agent_id",),

@@ -81,6 +81,7 @@ def game(
                 Number("submit_quantity", "quantity", a / b, options["quantities"], "produce this quantity, sealed")
             ],
             parameters=[a, b],
+            amounts=(A,),
             private=Private("my_marginal_cost", cost),
             payoffs=(-dearest * a / b, max(a - cheapest, 0.0) ** 2 / (4 * b) + 0.01),
             pay=pay,

@@ -64,6 +64,7 @@ def game(
             phases=[Phase("allocate", ("allocate_split",), seats=(0,), turns=options["max_rounds"])],
             actions=[split],
             parameters=[pie],
+            amounts=(PIE,),
             private=Private("my_reservation_value", values),
             payoffs=(-max(high for _, high in values), pie - min(low for low, _ in values)),
             pay=pay,

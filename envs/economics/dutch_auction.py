@@ -68,6 +68,7 @@ def game(
             phases=[Phase("auction", ("accept",), turns=turns, open=Open("price", start, start))],
             actions=[Named("accept", 1.0, "accept the current price and win", "close")],
             parameters=[start, options["decrement"], least],
+            amounts=(START, DECREMENT, LEAST),
             private=Private("my_valuation", values),
             payoffs=(
                 min(0.0, min(low for low, _ in values) - start),

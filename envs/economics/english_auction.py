@@ -91,6 +91,7 @@ def game(
                 Named("fold", 0.0, "leave the auction", "leave"),
             ],
             parameters=[start, options["min_increment"]],
+            amounts=(START, INCREMENT),
             private=Private("my_valuation", values),
             payoffs=(
                 min(0.0, min(low for low, _ in values) - highest),

@@ -91,6 +91,7 @@ def game(
                 Named("reject", 0.0, "reject the offer", "clear"),
             ],
             parameters=[cost, base, multiplier],
+            amounts=(BASE,),
             payoffs=(-cost * highest, most),
             pay=pay,
             follow=follow,

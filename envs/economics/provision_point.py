@@ -76,6 +76,7 @@ def game(
                 Number("submit_commitment", "amount", threshold, options["amounts"], "commit this amount, sealed")
             ],
             parameters=[threshold],
+            amounts=(THRESHOLD,),
             private=Private("my_reservation_value", values),
             payoffs=(min(0.0, least - threshold), most),
             pay=pay,

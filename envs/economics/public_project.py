@@ -53,6 +53,7 @@ def game(
             phases=[Phase("report", ("report_value",))],
             actions=[Number("report_value", "report", cost, options["reports"], "report this value, which all see")],
             parameters=[cost],
+            amounts=(COST,),
             private=Private("my_valuation", values),
             payoffs=(min(0.0, least - cost / seats), max(0.0, most - cost / seats)),
             pay=pay,

@@ -68,6 +68,7 @@ def game(
             ],
             actions=[Number("invest", "amount", highest, options["amounts"], "invest this amount, once")],
             parameters=[cost, scale, complements],
+            amounts=(COST,) if complements else (),
             payoffs=(-cost * highest, scale * highest * (highest / 2 if complements else 1)),
             pay=pay,
             end=end,

@@ -66,6 +66,7 @@ def game(
                 Number("return_amount", "amount", most, options["returns"], "return this amount"),
             ],
             parameters=[options["endowment"], options["multiplier"]],
+            amounts=(ENDOWMENT,),
             payoffs=(0.0, max(most, options["endowment"])),
             pay=pay,
             follow=bounds,

@@ -87,6 +87,7 @@ def game(
                 Named("reject", 0.0, "reject the offer: it stands, but nobody has accepted it any more", "recall"),
             ],
             parameters=[total, min(low for low, _ in others), max(high for _, high in others)],
+            amounts=(TOTAL, LOWEST, HIGHEST),
             private=Private("my_reservation_value", values),
             payoffs=(-max(high for _, high in values), max(0.0, total - min(low for low, _ in values))),
             pay=pay,

@@ -67,6 +67,7 @@ def game(
                 )
             ],
             parameters=[own, mpc],
+            amounts=(ENDOWMENT,),
             payoffs=(0.0, max(own + mpc * own * (seats - 1), mpc * own * seats)),
             pay=pay,
             end=end,

@@ -58,6 +58,7 @@ def game(
                 Number("submit_time", "t", longest, options["times"], "give up at this time, sealed", limit="max_time")
             ],
             parameters=[prize, rate, longest],
+            amounts=(PRIZE, LONGEST),
             payoffs=(-rate * longest, prize),
             odds=odds,
             pay=pay,

@@ -93,8 +93,8 @@ class PhaseBot:
         self._parameters = np.array(table.parameter, np.float64)
 
     def set_terms(self, table: Any) -> None:
-        """Take the numbers that the payoffs depend on from a table, whose host may have other ones than the game."""
-        self._parameters = np.array(table.parameter, np.float64)
+        """Take the numbers that the payoffs depend on from a host's table, amounts in proportion to the game's own."""
+        self._parameters = np.array(table.parameter * table.per_parameter, np.float64)
 
     def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
         """Return an action index per row of float32[N, D] observations and int8[N, A] masks: int64[N]."""

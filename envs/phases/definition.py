@@ -30,11 +30,13 @@ class Fact(NamedTuple):
         name: what it is.
         highest: the highest number; the lowest is 0.
         words: what the numbers 0, 1, … mean; empty: they are numbers.
+        amount: whether it is an amount of money. These come first.
     """
 
     name: str
     highest: float
     words: tuple[str, ...] = ()
+    amount: bool = False
 
     def shown(self, value: float) -> str:
         """Return the fact as text."""
@@ -218,6 +220,9 @@ class PhaseGame:
             ``open`` and ``standing``; None: nothing.
         fields: the game's own fields of `game_state`.
         parameters: numbers for the payoffs (``table.parameter``).
+        amounts: the indices of the parameters that are amounts of money, as the numbers of `Number` and private values
+            then are too. A host's table of another size is seen in proportion (`load_state.load`); the first of them
+            measures it. None: the game has no amounts.
         private: the private values; None: there are none.
         pass_is_final: whether a seat that passes has no further turn in the phase. What it chose is then 0.
         roles: the names of the seats' roles; empty: all seats are alike.
@@ -247,6 +252,7 @@ class PhaseGame:
     follow: Callable[[Any], None] | None = None
     fields: Sequence[Field] = ()
     parameters: Sequence[float] = ()
+    amounts: Sequence[int] | None = None
     private: Private | None = None
     pass_is_final: bool = False
     roles: tuple[str, ...] = ()

@@ -56,6 +56,7 @@ def make(own: PhaseGame) -> Game:
             outcome=partial(view.outcome, own),
             load=read,
             allowed=partial(allowed, own, blank),
+            legal=partial(actions.legal_actions, own),
             state_type=kind,
             resample=partial(view.resample, own),
         ),
@@ -109,7 +110,7 @@ def _blank(own: PhaseGame) -> Tables:
         raise ValueError(f"{own.name} has an open phase before its last one")
     if own.open is not None:
         _fill_open(own, table, own.open)
-    table.parameter[: len(own.parameters)] = own.parameters
+    table.parameter[: len(own.parameters)], table.per_parameter[:] = own.parameters, 1.0
     if own.private is not None:
         if min(low for low, _ in own.private.ranges) < 0:
             raise ValueError(f"{own.name}: {own.private.name} may be below 0; private values are 0 or more")

@@ -7,11 +7,19 @@ import numpy as np
 
 from ..core.game_state import GameState, as_dict
 from ..core.record import Tables
-from ..core.state_loading import amount, moves_in, named_order, own_turns_left, payoffs_in
+from ..core.state_loading import (
+    amount,
+    fitting_size,
+    moves_in,
+    named_order,
+    offered_size,
+    own_turns_left,
+    payoffs_in,
+)
 from ..core.turn_state import AllowedAction, TurnState
 from .actions import PASS, legal_actions
 from .definition import Named, Number, PhaseGame
-from .fields import Standing, name_of
+from .fields import Parameter, Standing, name_of
 from .open_phase import close
 from .rules import begin_round
 from .table import MEMORY, NOTHING
@@ -25,6 +33,11 @@ def load(rules: PhaseGame, blank: Tables, state: TurnState) -> tuple[Tables, int
     the phase are counted; in an open phase, its own actions. Fewer turns are left if the host ends the match earlier
     (`own_turns_left`). A number of the state that bounds an answer (`Number.limit`) bounds it in the record.
 
+    A table of another size is seen in proportion: steps, bounds and units of the record are stretched (`_stretch`), so
+    that an observation is that of the game's own size, and an action index means an amount of the host's. The amount
+    that measures the game tells the size (`PhaseGame.amounts`); where the state has none, the size is a power of ten:
+    that of the highest number that is offered, or the one in which the state's amounts fit the game.
+
     Args:
         rules: the game's definition.
         blank: a table with the options that TurnState does not have.
@@ -36,9 +49,61 @@ def load(rules: PhaseGame, blank: Tables, state: TurnState) -> tuple[Tables, int
     Raises:
         ValueError: naming a field that should hold a number and does not.
     """
+    measured = _measured_size(rules, state)
+    if measured is not None or rules.amounts is None:
+        return _read(rules, blank, state, measured or 1.0)
+    numbers = [one for one in rules.actions if isinstance(one, Number)]
+    offered = offered_size(state, {one.name: (one.key, one.highest) for one in numbers if not one.shares})
+    tables, seat = _read(rules, blank, state, 1.0)
+    table = tables[0]
+    shares = (table.number.T * table.per_number).T[_phases_of_amounts(rules)]
+    standing = float(table.standing * table.per_number[len(rules.phases) - 1])
+    largest = max(float(table.private[seat] * table.per_private), float(shares.max(initial=0.0)), standing)
+    step = min((1 / (one.points - 1) for one in numbers), default=0.0)
+    size = fitting_size(state, offered, largest, step)
+    return (tables, seat) if size == 1 else _read(rules, blank, state, size)
+
+
+def _measured_size(rules: PhaseGame, state: TurnState) -> float | None:
+    """Return how many times larger a host's table is than the game's own, by the amount that measures it; or None."""
+    for index in (rules.amounts or ())[:1]:
+        told = next((one.name for one in rules.fields if isinstance(one, Parameter) and one.index == index), "")
+        own, theirs = rules.parameters[index], state.game_state.get(told)
+        if own > 0 and theirs is not None and amount(theirs, told) > 0:
+            return amount(theirs, told) / own
+    return None
+
+
+def _phases_of_amounts(rules: PhaseGame) -> list[int]:
+    """Return the phases whose numbers are amounts."""
+    numbers = {one.name for one in rules.actions if isinstance(one, Number)}
+    return [k for k, phase in enumerate(rules.phases) if phase.open is not None or numbers & set(phase.actions)]
+
+
+def _stretch(rules: PhaseGame, table: Any, size: float) -> None:
+    """Make a record of the game's own size one of another: of all that is an amount, or a part of one."""
+    numbers = [kind for kind, one in enumerate(rules.actions) if isinstance(one, Number)]
+    table.origin[numbers] *= size
+    table.gap[numbers] *= size
+    table.further_gap *= size
+    table.start *= size
+    table.private_low *= size
+    table.private_high *= size
+    table.per_private /= size
+    table.per_payoff /= size
+    table.per_number[_phases_of_amounts(rules)] /= size
+    table.per_fact[: sum(fact.amount for fact in rules.facts)] /= size
+    table.parameter[list(rules.amounts or ())] *= size
+    table.per_parameter[list(rules.amounts or ())] /= size
+
+
+def _read(rules: PhaseGame, blank: Tables, state: TurnState, size: float) -> tuple[Tables, int]:
+    """Read a state into a record whose amounts are so many times larger than the game's own."""
     game = state.game_state
     tables = blank.copy().view(np.recarray)
     table = tables[0]
+    if size != 1:
+        _stretch(rules, table, size)
     table.past[:] = NOTHING
     begin_round(table)
     seats = seating(rules, state)

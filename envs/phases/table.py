@@ -54,6 +54,7 @@ TABLE = record(
     ("per_private", "f8"),
     ("per_payoff", "f8"),
     ("parameter", "f8", PARAMETERS),
+    ("per_parameter", "f8", PARAMETERS),  # below 1 for amounts, where a host's are larger than the game's own
     # the round
     ("least", "f8", KINDS),  # bounds of this turn
     ("most", "f8", KINDS),

@@ -1,27 +1,30 @@
 """The arena host: matches of any Parlour game between policies, bots, objects with `act` and agents over HTTP.
 
-`MatchSession` applies the rules of a match. This module has the deadlines and the round robin; `rest` has the HTTP
-calls. An agent that raises an exception, does not answer, sends too many messages or disconnects costs what the limits
-say; the other agents go on.
+`MatchSession` applies the rules of a match. This module has the deadlines, the round robin, and the HTTP calls: those
+of Strategic Agent Games, and some of our own. A refused call is HTTP 4xx with ``{"error", "error_detail"}``. An agent
+that raises an exception, does not answer, sends too many messages or disconnects costs what the limits say; the other
+agents go on.
 """
 
 import asyncio
 import logging
 import secrets
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import combinations
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 import aiohttp
 import numpy as np
 from aiohttp import web
 
+from ....envs.core import turn_state as ts
 from ....envs.core.counted import counted
 from ....envs.core.game import Game
 from ....envs.core.match import Match
+from ....envs.core.turn_state import Wire
 from ...agents.policy import PolicyAgent
 from ...logs.log_text import describe_error
 from ...logs.match_log import MatchLog
@@ -29,15 +32,26 @@ from ...logs.safe_match_log import SafeMatchLog
 from ..common.client import http_client
 from ..common.clock import Deadline
 from ..common.match_session import MatchLimits, MatchSession
-from ..common.server import Server, ServerSettings, local_url
+from ..common.server import Server, ServerSettings, local_url, read_body
+from ..common.tokens import TOO_MANY, bearer_token
 from .agent import ArenaAgent
-from .hosted_sessions import HostedSession, HostedSessions
-from .messages import ANSWER_LIMIT, ANSWER_SECONDS, MatchEnd, MatchStart, Register, check_name
+from .hosted_sessions import HostedSession, HostedSessions, SessionRefused
+from .messages import (
+    ANSWER_LIMIT,
+    ANSWER_SECONDS,
+    CreateSession,
+    JoinSession,
+    MatchEnd,
+    MatchStart,
+    Register,
+    SessionAct,
+    StartMatch,
+    Unregister,
+    check_name,
+)
 from .platform_games import hosted_games
 from .players import LocalPlayer, Player, PolicyPlayer, RemotePlayer, play_turns
-from .rest import ArenaRest
 from .results import ArenaResult, Standings, assess
-from .running_matches import RunningMatches
 
 logger = logging.getLogger(__name__)
 
@@ -47,6 +61,13 @@ POLLING_SECONDS = 60.0
 """Seconds that an agent that polls has for a turn."""
 REMEMBERED = 10_000
 """The latest matches whose results are kept."""
+MOST_AGENTS = 1_000
+"""Most agents that may register."""
+MOST_ASKED = 1_000
+"""Most calls of ``POST /api/match`` whose results are remembered."""
+
+Handler: TypeAlias = Callable[[web.Request], Awaitable[web.Response]]
+Body = TypeVar("Body", bound=Wire)
 
 
 class ArenaHost(Server):
@@ -71,7 +92,7 @@ class ArenaHost(Server):
 
     Attributes:
         url: base of the REST calls, once started.
-        matches: the running matches.
+        matches: the running matches by id.
         results: results of the latest `REMEMBERED` matches, in order.
         standings: of all matches.
     """
@@ -91,7 +112,7 @@ class ArenaHost(Server):
             raise ValueError(f"timeout={timeout}: need some seconds")
         super().__init__(server, body_limit=BODY_LIMIT)
         self.game = game
-        self.matches = RunningMatches()
+        self.matches: dict[str, MatchSession] = {}
         self.results: deque[ArenaResult] = deque(maxlen=REMEMBERED)
         self.standings = Standings()
         self._scheduled: Counter[str] = Counter()
@@ -308,11 +329,11 @@ class ArenaHost(Server):
         referee = self._free_referees.pop() if self._free_referees else Match(self.game)
         self._count += 1
         session = MatchSession(referee, agent_ids, seed=seed, match_id=f"{self._name}-{self._count}", limits=limits)
-        self.matches.add(session)
+        self.matches[session.match_id] = session
         try:
             yield session
         finally:
-            self.matches.close(session.match_id)
+            del self.matches[session.match_id]
             self._free_referees.append(referee)
 
     async def _call_hooks(self, match_id: str, calls: Sequence[Coroutine[Any, Any, None]]) -> None:
@@ -356,3 +377,256 @@ def _schedule(names: Sequence[str], seats: int, rounds: int) -> Iterator[tuple[s
         for group in combinations(names, seats):
             for turn in range(seats):
                 yield (*group[turn:], *group[:turn])
+
+
+class ArenaRest:
+    """The calls.
+
+    Args:
+        arena: the host.
+        access_token: the token that agents must send to register, create or join a session, or start a match; None:
+            no token.
+    """
+
+    def __init__(self, arena: ArenaHost, access_token: str | None) -> None:
+        self._arena = arena
+        self._access_token = access_token
+        self._sessions = HostedSessions()
+        self._asked: dict[str, dict[str, Any]] = {}
+        self._order: deque[str] = deque()
+        self._told: dict[str, dict[str, Any]] = {}
+        game = arena.game
+        self._game_ids = list(dict.fromkeys([*hosted_games(game), game.id, game.name]))
+
+    def routes(self) -> list[web.RouteDef]:
+        """Return the routes of all calls."""
+        sessions = "/api/sessions"
+        return [
+            web.get("/SKILL.md", self._skill),
+            web.post("/api/register", self._guarded(self._register)),
+            web.post("/api/unregister", self._guarded(self._unregister)),
+            web.get("/api/agents", self._agents),
+            web.get("/api/games", self._games),
+            web.get("/api/games/{game_id}/rules", self._rules),
+            web.get("/api/results", self._results),
+            web.get("/api/matches/{match_id}", self._match),
+            web.post("/api/match", self._guarded(self._start)),
+            web.get("/api/match/{session_id}", self._started),
+            web.get(sessions, self._list),
+            web.post(sessions + "/create", self._guarded(self._create)),
+            web.post(sessions + "/join", self._guarded(self._join)),
+            web.get(sessions + "/state", _answered(self._state)),
+            web.post(sessions + "/act", _answered(self._act)),
+            web.get("/health", self._health),
+        ]
+
+    def _guarded(self, handler: Handler) -> Handler:
+        async def check(request: web.Request) -> web.Response:
+            status = self._arena.guesses.status(request.remote or "", bearer_token(request), self._access_token)
+            if status == 401:
+                return refuse(401, "unauthorized", "this needs Authorization: Bearer <access token>")
+            if status is not None:
+                return refuse(status, "too_many_guesses", TOO_MANY)
+            return await _answered(handler)(request)
+
+        return check
+
+    # Agents behind HTTP.
+
+    async def _register(self, request: web.Request) -> web.Response:
+        body = await _read(request, Register)
+        games = body.supported_games
+        if games and not set(games).intersection(self._game_ids):
+            raise SessionRefused(f"this arena plays {', '.join(self._game_ids)}", 409)
+        player = self._arena.players.get(body.agent_id)
+        if body.endpoint is not None and not (isinstance(player, RemotePlayer) and player.endpoint == body.endpoint):
+            if len(self._arena.players) >= MOST_AGENTS:
+                raise SessionRefused(f"{MOST_AGENTS} agents are here", 409)
+            try:
+                self._arena.add_remote(body.agent_id, body.endpoint)
+            except ValueError as error:
+                raise SessionRefused(str(error), 409) from None
+        if body.endpoint is not None or (player is None and len(self._told) < MOST_AGENTS):
+            self._told[body.agent_id] = {"agent_type": body.agent_type, "supported_games": games or []}
+        return web.json_response({"ok": True, **body.to_dict(), "display_name": body.display_name or body.agent_id})
+
+    async def _unregister(self, request: web.Request) -> web.Response:
+        name = (await _read(request, Unregister)).agent_id
+        try:
+            removed = self._arena.remove_remote(name)
+        except ValueError as error:
+            raise SessionRefused(str(error), 409) from None
+        registration = self._told.pop(name, None)
+        return web.json_response({"ok": removed or registration is not None})
+
+    async def _agents(self, request: web.Request) -> web.Response:
+        ours = {"agent_type": "local", "supported_games": self._game_ids}
+        names = dict.fromkeys([*self._arena.players, *self._told])
+        rows = [{"agent_id": name, "display_name": name, **self._told.get(name, ours)} for name in names]
+        return web.json_response({"agents": rows})
+
+    async def _start(self, request: web.Request) -> web.Response:
+        body = await _read(request, StartMatch)
+        self._check_game(body.game_id)
+        missing = [name for name in body.agent_ids if name not in self._arena.players]
+        if missing or len(set(body.agent_ids)) != self._arena.game.seats:
+            need = f"{self._arena.game.seats} different agents that have registered"
+            raise SessionRefused(f"need {need}; unknown: {', '.join(missing) or 'none'}")
+        if sum(one["status"] == "running" for one in self._asked.values()) >= MOST_ASKED:
+            raise SessionRefused(f"{MOST_ASKED} calls are being played", 409)
+        key = secrets.token_hex(6)
+        call = {"status": "running", "game_id": body.game_id or self._game_ids[0], "agent_ids": body.agent_ids}
+        self._asked[key] = {**call, "results": []}
+        self._order.append(key)
+        while len(self._order) > MOST_ASKED:
+            del self._asked[self._order.popleft()]
+        self._arena.play_when_asked(self._play(self._asked[key], body))
+        return web.json_response({"ok": True, "session_id": key, "status": "running"})
+
+    async def _play(self, call: dict[str, Any], body: StartMatch) -> None:
+        try:
+            for _ in range(body.num_matches):
+                call["results"].append(asdict(await self._arena.play(body.agent_ids)))
+            call["status"] = "finished"
+        except ValueError as error:  # an agent has left
+            call["status"], call["error"] = "error", str(error)
+
+    async def _started(self, request: web.Request) -> web.Response:
+        call = self._asked.get(request.match_info["session_id"])
+        return refuse(404, ts.MATCH_NOT_FOUND, "there is no such call") if call is None else web.json_response(call)
+
+    # Sessions.
+
+    def _check_game(self, game_id: str | None) -> str:
+        if game_id is not None and game_id not in self._game_ids:
+            raise SessionRefused(f"unknown game {game_id!r}; this arena plays {', '.join(self._game_ids)}")
+        return game_id or self._game_ids[0]
+
+    def _name(self, name: str) -> str:
+        try:
+            return self._arena.checked_name(name) if name else ""
+        except ValueError as error:
+            raise SessionRefused(str(error), 409) from None
+
+    async def _create(self, request: web.Request) -> web.Response:
+        body = await _read(request, CreateSession)
+        game_id, name, seats = self._check_game(body.game_id), self._name(body.player_name), self._arena.game.seats
+        if body.num_players not in (None, seats):
+            raise SessionRefused(f"num_players is {body.num_players}; this arena's game has {seats}")
+        if body.game_params:
+            raise SessionRefused("game_params: this arena's game has the options that its host chose")
+        _, seat = self._sessions.create(game_id, name, seats, body.max_turns, _now())
+        return web.json_response(seat)
+
+    async def _join(self, request: web.Request) -> web.Response:
+        body = await _read(request, JoinSession)
+        session, seat = self._sessions.join(body.invite_code, self._name(body.player_name), _now())
+        if session.status == "running":
+            self._arena.play_when_asked(self._arena.play_session(session, self._sessions))
+        return web.json_response(seat)
+
+    async def _state(self, request: web.Request) -> web.Response:
+        return web.json_response(self._sessions.state(_token(request), _now()))
+
+    async def _act(self, request: web.Request) -> web.Response:
+        body = await _read(request, SessionAct)
+        action = {"action_type": body.action_type, "payload": body.payload or {}}
+        self._sessions.act(body.token, {"action": action, "messages": body.messages or []}, _now())
+        return web.json_response({"ok": True})
+
+    async def _list(self, request: web.Request) -> web.Response:
+        listed = self._sessions.listed(request.query.get("status"), request.query.get("game_id"), _now())
+        return web.json_response({"sessions": listed})
+
+    # What can be read.
+
+    async def _games(self, request: web.Request) -> web.Response:
+        game = self._arena.game
+        about = {"description": _first_lines(game), "min_agents": game.seats, "max_agents": game.seats}
+        return web.json_response({"games": [{"game_id": name, **about} for name in self._game_ids]})
+
+    async def _rules(self, request: web.Request) -> web.Response:
+        if request.match_info["game_id"] not in self._game_ids:
+            return refuse(404, "unknown_game", f"this arena plays {', '.join(self._game_ids)}")
+        return web.Response(text=rules_text(self._arena.game), content_type="text/markdown")
+
+    async def _skill(self, request: web.Request) -> web.Response:
+        return web.Response(text=SKILL.format(game=self._game_ids[0]), content_type="text/markdown")
+
+    async def _results(self, request: web.Request) -> web.Response:
+        lines = [asdict(line) for line in self._arena.standings.lines()]
+        results = {"game_id": self._arena.game.id, "matches": self._arena.standings.matches, "standings": lines}
+        return web.json_response(results)
+
+    async def _match(self, request: web.Request) -> web.Response:
+        match_id = request.match_info["match_id"]
+        for result in reversed(self._arena.results):
+            if result.match_id == match_id:
+                return web.json_response(asdict(result))
+        if match_id not in self._arena.matches:
+            return refuse(404, ts.MATCH_NOT_FOUND, f"there is no match {match_id[:80]!r}")
+        return web.json_response({"match_id": match_id, "reason": None})
+
+    async def _health(self, request: web.Request) -> web.Response:
+        health = {"ok": True, "game_id": self._arena.game.id, "matches": self._arena.standings.matches}
+        return web.json_response(health)
+
+
+def refuse(status: int, error: str, detail: str) -> web.Response:
+    """Return a refusal."""
+    return web.json_response({"ok": False, "error": error, "error_detail": detail}, status=status)
+
+
+def _answered(handler: Handler) -> Handler:
+    """Return a handler that answers with a refusal where `handler` raises an error."""
+
+    async def answer(request: web.Request) -> web.Response:
+        try:
+            return await handler(request)
+        except SessionRefused as error:
+            return refuse(error.status, str(error), str(error))
+        except (ValueError, RecursionError) as error:
+            return refuse(400, ts.INVALID_PAYLOAD, describe_error(error))
+
+    return answer
+
+
+async def _read(request: web.Request, kind: type[Body]) -> Body:
+    return kind.from_json(await read_body(request))
+
+
+def _token(request: web.Request) -> str:
+    return request.query.get("token", "")
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+def _first_lines(game: Game) -> str:
+    return f"{game.name} for {game.seats} agents, with the options {dict(game.options)}."
+
+
+def rules_text(game: Game) -> str:
+    """Return the rules for agents: the options, and every action with its meaning."""
+    lines = [f"# {game.name}", "", _first_lines(game), "", "## Actions", ""]
+    lines += [f"- **{name}**: {', '.join(space) or 'no payload'}" for name, space in game.view.action_spaces.items()]
+    lines += ["", "## What they mean", ""]
+    lines += [f"- {' or '.join(part.action_types)}: {part.meaning}" for part in game.view.action_ranges]
+    return "\n".join([*lines, "", "`allowed_actions` of your state has the payloads with their bounds.", ""])
+
+
+SKILL = """# A TurnState arena
+
+1. `GET /api/games` lists the games, `GET /api/games/{game}/rules` has the actions.
+2. `GET /api/sessions?status=waiting` lists sessions with their invite codes. Join one: `POST /api/sessions/join`
+   `{{"invite_code": "inv_…", "player_name": "Me"}}`; or open one: `POST /api/sessions/create`
+   `{{"game_id": "{game}", "player_name": "Me"}}`. Both return your `token`.
+3. `GET /api/sessions/state?token=…`, again and again. `status` is `waiting`, `running` or `finished`; while it is
+   `running`, `waiting` is true where it is not your turn.
+4. In your turn: `POST /api/sessions/act` `{{"token": "…", "action_type": "one of allowed_actions", "payload": {{}},
+   "messages": [{{"scope": "public", "content": "Hello"}}]}}`. You have 60 seconds; three turns without an answer end
+   the match.
+5. When it is `finished`, `outcome.payoffs` has the utilities.
+"""
+"""The text of ``GET /SKILL.md``: instructions for agents."""
