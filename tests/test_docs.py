@@ -26,7 +26,9 @@ sys.path.insert(0, str(DOCS))  # of the modules beside it
 page_of_settings = importlib.import_module("settings")
 PAGES = [
     *(HERE / f"{name}.md" for name in ("README", "CHANGELOG", "CONTRIBUTING")),
-    *(page for page in sorted(DOCS.rglob("*.md")) if page.parent != INTROS),  # they stand in the games' pages
+    *(
+        page for page in sorted(DOCS.rglob("*.md")) if page.parent not in (INTROS, DOCS / "api")
+    ),  # they stand in the games' pages
 ]
 NAMES = [str(page.relative_to(HERE)) for page in PAGES]
 checkout = pytest.mark.skipif(not (HERE / "envs").is_dir(), reason="links lead into the checkout")

@@ -11,8 +11,10 @@ from parlour.envs.core.registry import GAMES
 from parlour.training import cli
 
 HERE = Path(__file__).parents[1]
-INTROS = HERE / "docs" / "games" / "intro"  # they stand in the games' pages
-PAGES = [HERE / "README.md", *(page for page in sorted((HERE / "docs").rglob("*.md")) if page.parent != INTROS)]
+DOCS = HERE / "docs"
+NO_PAGES = DOCS / "games" / "intro", DOCS / "api"
+"""Parts of the games' pages, and what `make site` writes."""
+PAGES = [HERE / "README.md", *(page for page in sorted(DOCS.rglob("*.md")) if page.parent not in NO_PAGES)]
 BLOCKS = [
     pytest.param(block, id=f"{page.relative_to(HERE)} {number}")
     for page in PAGES

@@ -5,7 +5,7 @@
     with TextClient(base_url="http://127.0.0.1:8000").sync() as client:
         episode = play(client, lambda seen: '{"action_type": "bet"}', seed=1, opponents="zoo:kuhn", seat="player_1")
 
-The page ``docs/openenv.md`` describes the convention for seats. Needs the extra ``openenv``.
+The page ``docs/text_episodes.md`` describes the convention for seats. Needs the extra ``openenv``.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
     rows = [{"prompt": [{"role": "user", "content": ""}], "seed": seed} for seed in range(1_000)]
     GRPOTrainer(model, args=…, train_dataset=Dataset.from_list(rows), environment_factory=table)
 
-The section of ``docs/frameworks.md`` describes it. The extra ``trl`` brings TRL.
+``docs/text_episodes.md`` describes it. The extra ``trl`` brings TRL.
 """
 
 import json

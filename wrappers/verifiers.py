@@ -7,7 +7,7 @@ verifiers finds an environment as a module. For a game such a module has four li
     KuhnEnv = game_env("kuhn")  # options of the game are keywords
     __all__ = ["GameTaskset", "KuhnEnv", "SeatHarness"]
 
-The section of ``docs/frameworks.md`` describes it. Needs the extra ``verifiers``.
+``docs/text_episodes.md`` describes it. Needs the extra ``verifiers``.
 """
 
 from __future__ import annotations

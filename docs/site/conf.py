@@ -74,7 +74,7 @@ napoleon_preprocess_types = True
 TUTORIALS = re.findall(r"notebooks/(\w+)\.ipynb", (ROOT / "docs" / "notebooks.md").read_text("utf-8"))
 """The notebooks in the order of learning, which is that of the page of notebooks."""
 CONTENTS = {
-    "Start": ["docs/install", "docs/environments", "docs/training", "docs/coming_from", "docs/trust", "docs/glossary"],
+    "Start": ["docs/install", "docs/environments", "docs/training", "docs/trust", "docs/glossary"],
     "Tutorials": ["docs/notebooks", *(f"notebooks/{name}" for name in TUTORIALS)],
     "How to": [
         "docs/own_game",
@@ -86,7 +86,7 @@ CONTENTS = {
         "docs/security",
         "docs/replays",
         "docs/frameworks",
-        "docs/openenv",
+        "docs/text_episodes",
         "docs/reproduce",
         "docs/solving",
         "docs/distributed",
