@@ -361,13 +361,13 @@ async def begun(survey: Survey, samples: int | None, answers: AnswerFile) -> Sur
     fits = survey.tree.masks.sum(axis=1).max() <= len(LETTERS) and survey.prompting.legal
     if samples is not None or not fits:
         return played
-    if any(given and given[0].certain for given in lettered.given(answers)):
+    if any(given and given[0].certain and given[0].likely for given in lettered.given(answers)):
         return lettered
     if any(played.given(answers)):
         return played
     first = await lettered.answer(0)
     answers.add(first)
-    return lettered if first.certain else played
+    return lettered if first.certain and first.likely else played  # a model that thinks first writes no letter
 
 
 def _letter(token: str) -> str:

@@ -79,7 +79,8 @@ def last_choice(
         ValueError: if there is none.
     """
     text = text[-MOST_READ:]
-    decoder, choice, at, end = json.JSONDecoder(), None, -1, 0
+    decoder, at, end = json.JSONDecoder(), -1, 0
+    choice: Mapping[str, Any] | None = None
     for begin in [found.start() for found in re.finditer(r'\{\s*["}]', text)][-MOST_OBJECTS:]:
         if begin < end:
             continue  # inside the object before
