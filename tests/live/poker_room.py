@@ -112,6 +112,12 @@ def stack_deck(room, cards, board):
     table.board[:] = [card_number(card) for card in board.split()]
 
 
+def pass_turn(table):
+    """Let a turn pass, of a player who has said something since the turn before."""
+    table.seats[table.due.seat].missed = 0
+    return table.timeout(table.due.seat, table.due.token)
+
+
 def hands_of(table):
     for name in "abc":
         table.connect(table.join(name)[0])
@@ -119,7 +125,7 @@ def hands_of(table):
     for _ in range(3):
         cards.append(table.table.cards.tolist())
         while table.due.what == "act":
-            table.timeout(table.due.seat, table.due.token)
+            pass_turn(table)
         table.next_hand()
     return cards
 

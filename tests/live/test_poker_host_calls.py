@@ -92,7 +92,8 @@ async def test_an_address_that_guesses_tokens_has_to_wait_and_players_go_on(monk
         await refused(one, 401, m.UNAUTHORIZED, "POST", "/v1/agents", {"name": "eve"}, key="wrong")
         for _ in range(MOST_WRONG - 1):
             await one.call("POST", "/v1/agents", {"name": "eve"}, key="wrong")
-        await refused(one, 429, m.RATE_LIMIT_EXCEEDED, "POST", "/v1/agents", {"name": "eve"}, key="secret")
+        await refused(one, 429, m.RATE_LIMIT_EXCEEDED, "POST", "/v1/agents", {"name": "eve"}, key="wrong")
+        assert (await one.call("POST", "/v1/agents", {"name": "bob"}, key="secret"))[0] == 201  # who shares the address
         assert (await one.call("POST", f"/v1/tables/{one.table_id}/join", {}))[0] == 409  # a key of the host goes on
         await one.connect()
         await one.act(await one.my_turn())

@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from live.poker_options import rules
-from live.poker_room import Room, error_code, kinds
+from live.poker_room import Room, error_code, kinds, pass_turn
 from parlour.wrappers.live.poker import messages as m
 from parlour.wrappers.live.poker.host_session import PokerHostSession
 from parlour.wrappers.live.poker.table_data import Refusal
@@ -343,7 +343,7 @@ def played_by(table, hands):
         big = max(seated, key=lambda seat: table.table.bet[seat])
         hands_played.append((seated, int(table.table.dealer), big))
         while table.due is not None and table.due.what == "act":
-            table.timeout(table.due.seat, table.due.token)
+            pass_turn(table)
         table.next_hand()
     return hands_played
 
@@ -386,3 +386,30 @@ def test_who_sits_in_again_before_a_hand_was_dealt_does_not_wait():
     table.sit_out(2, True)
     table.sit_out(2, False)
     assert all(len(seated) == 4 for seated, *_ in played_by(table, 5))
+
+
+def test_a_seat_that_is_connected_and_silent_sits_out_until_it_says_something():
+    room, late = Room(3, stack=1000), 0
+
+    def play_hand():
+        nonlocal late
+        while room.table.due.what == "act":
+            if room.turn == 2:
+                late += 1
+                room.take(room.table.timeout(2, room.token))
+            else:
+                room.act("call" if room.table.table.to_call else "check")
+        room.deal()
+
+    for _ in range(2):
+        play_hand()
+    before = late
+    assert before >= 2
+    for _ in range(6):
+        room.send(2, type="ping")  # a program may ping for ever
+        play_hand()
+    assert late == before
+    room.send(2, type="action", action={"turn_token": "an old one", "kind": "fold"}, expected_seq=room.table.seq)
+    play_hand()
+    play_hand()
+    assert late > before

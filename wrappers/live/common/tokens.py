@@ -57,30 +57,27 @@ class Guesses:
     def __init__(self) -> None:
         self._wrong: dict[str, deque[float]] = {}
 
-    def note(self, address: str) -> None:
-        """Note that an address has sent a wrong access token."""
-        self._wrong.setdefault(address, deque(maxlen=MOST_WRONG)).append(asyncio.get_running_loop().time())
-        if len(self._wrong) > MOST_ADDRESSES:
-            del self._wrong[next(iter(self._wrong))]
-
     def too_many(self, address: str) -> bool:
         """Return whether an address has to wait."""
         times = self._wrong.get(address)
         return times is not None and len(times) == MOST_WRONG and asyncio.get_running_loop().time() - times[0] < SECONDS
 
     def admit(self, address: str, given: str | None, ask: Callable[[], str | None]) -> str | None:
-        """Return why an access token is not accepted; None if it is.
+        """Return why an access token is not accepted; None if it is. The right one always is: guesses may be others'.
 
         Args:
             address: of the client.
             given: its access token; "" or None without one, which is no guess.
-            ask: returns why the token is refused, None if it is right. An address with too many guesses is not told.
+            ask: returns why the token is refused, None if it is right.
         """
-        if given and self.too_many(address):
-            return TOO_MANY
         problem = ask()
-        if problem is not None and given:
-            self.note(address)
+        if problem is None or not given:
+            return problem
+        if self.too_many(address):
+            return TOO_MANY
+        self._wrong.setdefault(address, deque(maxlen=MOST_WRONG)).append(asyncio.get_running_loop().time())
+        if len(self._wrong) > MOST_ADDRESSES:
+            del self._wrong[next(iter(self._wrong))]
         return problem
 
     def status(self, address: str, given: str, expected: str | None) -> int | None:

@@ -6,8 +6,8 @@ about next. The shell in `hosted_table` owns connections and time.
 
 Where the platform's protocol is silent: a leaving player's hand is folded when its turn comes, and its seat is free
 after the hand; a seat taken during a hand is listed as folded until the next deal, and so is one that sits out, as its
-agent has not connected yet or missed two turns without a connection; when a hand is over, its pot and bets are 0, since
-the chips lie in the stacks; a hand that `end` interrupts has no result, and its chips go back.
+agent has not connected yet or missed two turns in a row; when a hand is over, its pot and bets are 0, since the chips
+lie in the stacks; a hand that `end` interrupts has no result, and its chips go back.
 """
 
 import uuid
@@ -191,9 +191,10 @@ class PokerHostSession:
 
         If it missed a hand, it is dealt in again with the big blind; or at once, where fewer than two others play.
         """
-        if self.seats[number].out == out:
+        seat = self.seats[number]
+        if seat.out == out and (out or not seat.sits_out):
             return []
-        self.seats[number].out = out
+        seat.out, seat.missed = out, 0 if seat.connected else seat.missed
         return self._states() if self.status == "running" else []
 
     def connect_observer(self) -> Sends:
@@ -249,13 +250,14 @@ class PokerHostSession:
             return [self._error(number, messages.VALIDATION_ERROR, f"cannot read the {kind}: {message.reason[:200]}")]
         if isinstance(message, Ping):
             return [Outgoing(number, Pong(payload=message.payload))]
+        seat.missed = 0  # also an answer that is too late: it is dealt in again
         return self._act(number, message)
 
     def timeout(self, number: int, token: str) -> Sends:
         """Check (where that is free) or fold for the seat whose time for the turn `token` is over."""
         if self.due != PokerDue("act", number, token):
             return []
-        self.seats[number].missed += not self.seats[number].connected
+        self.seats[number].missed += 1
         self._hand.play_safe("timeout")
         return self._go_on()
 

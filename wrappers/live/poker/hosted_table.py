@@ -33,7 +33,7 @@ class PokerTimes:
 
     Attributes:
         act: to act; then check if free, else fold. A seat without a connection when its turn begins is acted for at
-            once, and so is one that sits out. After two turns without a connection it sits out until it is back.
+            once, and so is one that sits out. After two turns in a row without an answer it sits out until it is back.
         bank: that a player has at the table for turns that take longer; a tenth comes back with each hand.
         hand: from ``hand_complete`` to the next hand.
         showdown: that this takes longer after a showdown, to read the cards.
@@ -306,7 +306,7 @@ class HostedTable:
 
     def _plays(self, seat: int) -> bool:
         """Whether a seat is waited for in its turn."""
-        return self.connected(seat) and not self.session.seats[seat].out
+        return self.connected(seat) and not self.session.seats[seat].sits_out
 
     def _player(self, seat: int) -> str:
         """Return whose bank a turn of the seat uses; who takes the seat next has another one."""

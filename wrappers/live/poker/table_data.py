@@ -54,7 +54,7 @@ class PokerSeat:
         leaving: whether its seat is free after this hand.
         out: whether its player wants no further hand for now.
         waits: whether it was out while hands were dealt, and is back with its big blind.
-        missed: turns in a row that passed without a connection; at first as if they were enough to sit out.
+        missed: turns in a row without an answer; before its first connection as if they were enough to sit out.
     """
 
     agent_id: str
@@ -66,10 +66,14 @@ class PokerSeat:
     waits: bool = False
     missed: int = SITS_OUT_AFTER
 
+    def __post_init__(self) -> None:
+        """Let a seat that has a connection already begin with no missed turn."""
+        self.missed = 0 if self.connected else self.missed
+
     @property
     def sits_out(self) -> bool:
         """Whether it is dealt no hand."""
-        return self.out or (not self.connected and self.missed >= SITS_OUT_AFTER)
+        return self.out or self.missed >= SITS_OUT_AFTER
 
 
 @dataclass(frozen=True)
