@@ -215,6 +215,12 @@ SHORT = {
 }
 """What `make test` tries of these games; of any other, all. Seventeen share an engine: eleven of them stand for all."""
 
+
+def slow_but(quick, values):
+    """Parameters of which `make test` tries the quick ones, and `make test-all` all."""
+    return [pytest.param(value, marks=() if value in quick else pytest.mark.slow) for value in values]
+
+
 CASES = [
     pytest.param(
         (game_id, options),

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import slow_but
 from matches import match, night, ok, talk, vote
 from parlour import envs
 from parlour.envs import Action
@@ -36,12 +37,7 @@ def targets(env, bot):
 
 @pytest.mark.parametrize("name", BOTS)
 @pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        pytest.param({"seats": 5, "sheriffs": 0, "doctors": 0}, marks=pytest.mark.slow),
-        pytest.param({"seats": 20, "sheriffs": 3}, marks=pytest.mark.slow),
-    ],
+    "options", slow_but([{}], [{}, {"seats": 5, "sheriffs": 0, "doctors": 0}, {"seats": 20, "sheriffs": 3}])
 )
 def test_every_bot_plays_legal_numbers_and_the_same_with_the_same_seed(name, options):
     game = envs.game("mafia", **options, max_days=6)

@@ -9,6 +9,7 @@ import endpoint
 import msgspec
 import pytest
 from aiohttp import web
+from cases import slow_but
 from command_line import run
 from needs import library
 from parlour.training.commands import reference
@@ -67,7 +68,7 @@ BAD = {
 """What answers, and how the answer is counted."""
 
 
-@pytest.fixture(params=BAD)
+@pytest.fixture(params=slow_but(("no choices", "an action that is not offered", "a refusal", "slow", "down"), BAD))
 def bad(request):
     answer, fault = BAD[request.param]
     with endpoint.answering(answer) as url:

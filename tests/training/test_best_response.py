@@ -285,7 +285,7 @@ class Mixed:
         return np.minimum(drawn, masks.shape[1] - 1)
 
 
-@pytest.mark.parametrize("setting", [SETTINGS[0], SETTINGS[3]])
+@pytest.mark.parametrize("setting", [SETTINGS[0], pytest.param(SETTINGS[3], marks=pytest.mark.slow)])
 def test_the_luck_that_is_taken_out_has_mean_0(heads_up, setting):
     policy = Mixed(heads_up)
     won, luck = [], []

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import tomli_w
 import torch
+from cases import slow_but
 from parlour import envs
 from parlour.training import cli
 from parlour.training.algorithms.maskable_ppo import MaskablePPOConfig
@@ -189,7 +190,7 @@ def test_games_of_one_package_share_settings():
     assert own.ent_coef > shared.ent_coef  # one of the settings in which it differs
 
 
-@pytest.mark.parametrize("config", presets())
+@pytest.mark.parametrize("config", slow_but(("auction", "centipede", "holdem", "leduc", "mafia"), presets()))
 def test_every_config_of_ours_trains(config, tmp_path):
     tiny = {"total_timesteps": 1, "demonstrations": 1, "n_envs": 8, "n_steps": 8, "batch_size": 32}
     run = train(load_config(config, run=tmp_path / "own", **tiny))

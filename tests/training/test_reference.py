@@ -63,7 +63,11 @@ RELEASED = {
 
 
 def released():
-    return [pytest.param(pool, id=f"{pool.game}, {pool.version}") for pool in pools()]
+    quick = ("holdem-v0", "auction-v0", "cournot-v0", "kuhn-v0", "mafia-v0")
+    return [
+        pytest.param(pool, id=f"{pool.game}, {pool.version}", marks=() if pool.game in quick else pytest.mark.slow)
+        for pool in pools()
+    ]
 
 
 def test_every_game_has_a_pool_and_no_released_pool_has_changed():

@@ -6,6 +6,7 @@ import endpoint
 import jsonschema
 import numpy as np
 import pytest
+from cases import slow_but
 from needs import library
 from parlour.envs import Action, Match, find, how_to_play
 from parlour.wrappers import LLMAgent, Model, Prompting, TextGame
@@ -14,7 +15,7 @@ from parlour.wrappers.agents.skins import Skin
 FAMOUS = ("poker", "Kuhn", "hold'em", "raiseTo", "mafia", "werewol", "sheriff", "ultimatum", "auction", "player_0")
 
 
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seed", slow_but([0], range(3)))
 def test_a_skin_is_the_same_tree(game, seed):
     skin = Skin(game, seed)
     assert len(set(skin.names.values())) == len(skin.names)
