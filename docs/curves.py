@@ -6,6 +6,7 @@ The runs are short: a fraction of the presets' budgets, on one core. It needs th
 import argparse
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from parlour.envs.core.registry import packages
@@ -61,8 +62,37 @@ def main() -> None:
         for seed, run in zip(SEEDS, runs, strict=True):
             if not Path("runs", run).exists():
                 parlour(*command(game, seed).split(), "--run", run)
-        drawn = ["--baselines", opponent(game), "--picture", str(picture(game))]
-        parlour("compare", *runs, "--metric", *metrics(game), *drawn)
+        draw(game, [Path("runs", run) for run in runs])
+
+
+def draw(game: str, runs: Sequence[Path]) -> None:
+    """Draw the mean of the runs for each metric, and as a dotted line what their evaluations find for the opponent."""
+    import numpy as np
+    from matplotlib import rc_context
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+    from parlour.envs import game as make_game
+    from parlour.training import load_config
+    from parlour.training.learning import run_folder
+    from parlour.training.runs.evaluations import Evaluations
+    from parlour.wrappers import make_policy
+
+    config = load_config(runs[0] / "config.toml")
+    table = make_game(config.game, **config.options)
+    beside = Evaluations(config, table).run(make_policy(opponent(game), table, seed=config.seed))
+    figure = Figure(figsize=(6 * len(metrics(game)), 4.5), layout="constrained")
+    FigureCanvasAgg(figure)
+    for axes, metric in zip(np.atleast_1d(figure.subplots(1, len(metrics(game)))), metrics(game), strict=True):
+        lines = [[line for line in run_folder.read_metrics(run) if metric in line] for run in runs]
+        values = np.mean([[line[metric] for line in of_run] for of_run in lines], axis=0)
+        axes.plot([line["steps"] for line in lines[0]], values, label=f"mean of {len(runs)} runs")
+        if metric in beside:
+            axes.axhline(beside[metric], linestyle=":", color="0.2", label=opponent(game))
+        axes.set(xlabel="timesteps", ylabel=metric)
+        axes.legend(frameon=False, fontsize="small")
+        axes.grid(alpha=0.3)
+    with rc_context({"svg.fonttype": "none"}):
+        figure.savefig(picture(game), dpi=120, metadata={"Date": None})
 
 
 def parlour(*args: str) -> None:
