@@ -45,6 +45,7 @@ RELEASED = {
     ("insurance_moral_hazard", 1): "2941bfaa54d1ac4d",
     ("kuhn", 1): "28a16eb3f519ee40",
     ("leduc", 1): "80315c16e03975f4",
+    ("leduc", 2): "4885b5d876f4e53b",
     ("liars_dice", 1): "ee192bb3fdd6ae12",
     ("mafia", 1): "a098b67b2b1e80ce",
     ("multi_issue_bargaining", 1): "307ae11d11d4e2e3",

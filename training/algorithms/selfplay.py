@@ -119,9 +119,9 @@ class Learner:
         began = time.perf_counter()
         batches = self.engine.rollout(self._version, self._weights())
         collected = time.perf_counter()
-        decisions = sum(batch.decisions for batch in batches)
-        self.timesteps += decisions
-        metrics = self._learn(batches, used) if decisions else {}  # there may be only random first steps
+        self.timesteps += sum(batch.played for batch in batches)
+        learned = any(batch.decisions for batch in batches)  # there may be only random first steps
+        metrics = self._learn(batches, used) if learned else {}
         self._version += 1
         whole = time.perf_counter() - began
         tables = sum(batch.seconds for batch in batches) / sum(batch.total_seconds for batch in batches)

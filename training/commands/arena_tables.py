@@ -116,7 +116,6 @@ def _able(name: str, able: list[tuple[str, str]], others: int, console: Console)
 
 
 def _own_spec(spec: str, game: Game) -> str | None:
-    """Return what `spec` is in this game; None if it does not play it."""
     if spec == ZOO:
         return zoo.PREFIX + game.name if game.name in zoo.names() else None
     if spec in ("random", LLM) or spec in game.bots:

@@ -128,7 +128,6 @@ def browser_table(
 
 
 def _named(specs: Sequence[str], players: Sequence[DelayedAgent | None]) -> Players:
-    """Return the programs with different names."""
     taken: set[str] = set()
     named: list[tuple[str, DelayedAgent] | None] = []
     for spec, player in zip(specs, players, strict=True):

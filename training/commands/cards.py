@@ -25,7 +25,6 @@ def zoo_rows() -> list[dict[str, Any]]:
 
 
 def _what(measure: Measure) -> str:
-    """Return what was measured, in words."""
     if measure.kind == HELD_OUT:
         return measure.name
     return f"{measure.name} wins from {f'its {measure.team}' if measure.team else 'it'}"
@@ -37,7 +36,6 @@ def _number(value: float, unit: str) -> str:
 
 
 def _worst(measures: Sequence[Measure]) -> Measure:
-    """Return the greatest measure but those that may be luck."""
     exact = next((measure.mean for measure in measures if measure.kind == "exact"), None)
     return next(measure for measure in measures if not is_lucky(measure.kind, measure.low, exact))
 

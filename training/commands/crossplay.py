@@ -87,8 +87,8 @@ def command(
         print(json.dumps({**about, "matrices": [matrix.to_dict() for matrix in matrices], **ladders}, indent=2))
         return
     console = Console()
-    shown = matrices if table.capabilities.teams is not None or by_seat else matrices[:1]
-    for matrix in shown:
+    printed = matrices if table.capabilities.teams is not None or by_seat else matrices[:1]
+    for matrix in printed:
         console.print(matrix_table(matrix))
         console.print(*summary(matrix, table), sep="\n", markup=False)
     if rating is not None:

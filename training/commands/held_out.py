@@ -48,12 +48,12 @@ def command(
         game = game_with(trained.id, (), **{**trained.options, **settings})
         for number, spec in enumerate(dict.fromkeys((run, *(trained.bots if against is None else against))), 1):
             player = policy(spec, game, report.seed + number, deterministic)
-            shown = spec
+            label = spec
             if search and spec == run:
-                player, shown = searching(spec, player, game, report.seed), f"{spec} with search"
-            with counting_bar(f"{shown}, {name}", deals) as done:
+                player, label = searching(spec, player, game, report.seed), f"{spec} with search"
+            with counting_bar(f"{label}, {name}", deals) as done:
                 scores = held_out.score(game, player, games=deals, seed=report.seed, progress=done)
-            results.append((name, shown, scores))
+            results.append((name, label, scores))
     if report.as_json:
         print(json.dumps([{"set": name, "policy": one, **_plain(scores)} for name, one, scores in results], indent=2))
     else:
@@ -67,10 +67,10 @@ def _plain(scores: dict[str, Score | float]) -> dict[str, Any]:
 def _table(results: Results) -> Table:
     names = list(results[0][2])
     table = Table("held-out set", "policy", *names, title="held-out sets (95 % intervals)")
-    for name, shown, scores in results:
+    for name, label, scores in results:
         games = next((value.deals for value in scores.values() if isinstance(value, Score)), None)
         cells = (escape(_cell(scores[column])) for column in names)
-        table.add_row(name if games is None else f"{name} ({games:,})", shown, *cells)
+        table.add_row(name if games is None else f"{name} ({games:,})", label, *cells)
     return table
 
 

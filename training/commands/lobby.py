@@ -130,7 +130,6 @@ def serve_lobby(
 
 
 def _playable() -> list[Game]:
-    """Return the games that need no options."""
     games = []
     for name in dict.fromkeys(game_id.partition("-")[0] for game_id in GAMES):
         try:

@@ -107,7 +107,6 @@ def _check_lobby(
 
 
 def _seats(game: GameArguments, agents: Sequence[str], seats: int | None) -> int | None:
-    """Return the number of seats; None: that of the game or its options."""
     if not has_seats(game.game) or (seats is None and names_seats(game.options)):
         return seats
     return seats or max(2, len(agents) + (HUMAN not in agents))

@@ -153,14 +153,14 @@ def _combinations(game: Game, policies: Sequence[str]) -> Iterator[dict[str, str
 def tables(rows: Sequence[TeamsRow]) -> list[Table]:
     """Return the tables that the command prints, for 80 columns even with long names."""
     habits = next(iter(rows[0].result.habits.values()), {})
-    shown = [_wins(rows), _places(rows)]
+    parts = [_wins(rows), _places(rows)]
     names = list(habits)
-    shown += [_habits(rows, names[start : start + COLUMNS]) for start in range(0, len(names), COLUMNS)]
-    shown = [table for table in shown if table.row_count]
-    for table in shown:
+    parts += [_habits(rows, names[start : start + COLUMNS]) for start in range(0, len(names), COLUMNS)]
+    parts = [table for table in parts if table.row_count]
+    for table in parts:
         for column in table.columns:
             column.overflow = "fold"
-    return shown
+    return parts
 
 
 def _wins(rows: Sequence[TeamsRow]) -> Table:
@@ -195,14 +195,14 @@ def _places(rows: Sequence[TeamsRow]) -> Table:
     return table
 
 
-def _habits(rows: Sequence[TeamsRow], shown: Sequence[str]) -> Table:
-    table = Table("seats", "team", *shown, title="how they play")
+def _habits(rows: Sequence[TeamsRow], names: Sequence[str]) -> Table:
+    table = Table("seats", "team", *names, title="how they play")
     for column in table.columns[2:]:
         column.justify = "right"
     for row in rows:
         for team, name in row.policies.items():
             habits = row.result.habits[team]
-            table.add_row(str(row.seats), f"{name} ({team})", *(f"{habits.get(habit, nan):.0%}" for habit in shown))
+            table.add_row(str(row.seats), f"{name} ({team})", *(f"{habits.get(habit, nan):.0%}" for habit in names))
     return table
 
 

@@ -45,6 +45,7 @@ class RolloutBatch:
             `networks.ALIGNED`).
         rows: int64[R], the rows of the learner's decisions whose returns are known; the others are the opponents', and
             the last ones of seats that wait at the end of the rollout.
+        played: the number of the learner's decisions, also of those that are not learned from.
         episodes: the number of episodes that ended.
         winnings: the sum of the learner's returns in them, in `Payoffs.unit`.
         seconds: duration of the tables' steps.
@@ -57,6 +58,7 @@ class RolloutBatch:
     actor: int
     arrays: dict[str, Any]
     rows: NDArray[np.int64]
+    played: int
     episodes: int
     winnings: float
     seconds: float
@@ -88,7 +90,6 @@ class RolloutBatch:
         return replace(self, arrays=arrays, rows=np.arange(count), packing=packing)
 
     def _columns(self, part: slice) -> NDArray[np.float32]:
-        """Return all columns of some of the learner's decisions."""
         rows = self.rows[part]
         return np.concatenate([self.arrays[name][rows] for name in COLUMNS], axis=1)
 

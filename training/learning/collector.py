@@ -165,6 +165,7 @@ class Collector:
             actor=self._actor_number,
             arrays=self._arrays(),
             rows=np.flatnonzero(self._learner_acts & ~np.isnan(self._advantages)),
+            played=int(self._learner_acts.sum()),
             episodes=self.tables.episodes - episodes,
             winnings=self.tables.winnings - winnings,
             seconds=seconds,

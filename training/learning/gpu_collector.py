@@ -111,6 +111,7 @@ class GpuCollector:
             actor=0,
             arrays={name: array.flatten(0, 1) for name, array in arrays.items()},
             rows=np.flatnonzero(~self._advantages.isnan().cpu().numpy()),
+            played=self._turn.numel(),
             episodes=int(episodes),
             winnings=winnings / self._game.payoffs.unit,
             seconds=seconds,

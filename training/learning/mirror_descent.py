@@ -253,7 +253,6 @@ class MirrorDescent:
             self._step(-(given * shares).sum() / shares.sum().clamp(min=1e-30), rate)
 
     def _rows(self, count: int) -> Iterator[torch.Tensor]:
-        """Return the minibatches of all epochs."""
         parts = max(1, round(count / self._config.batch_size))
         for _ in range(self._config.n_epochs):
             order = torch.from_numpy(self._random.permutation(count)) if parts > 1 else torch.arange(count)

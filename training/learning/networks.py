@@ -136,7 +136,6 @@ def _is_in(module: nn.Linear, shared: SharedOverSeats | None) -> bool:
 
 
 def _arrays(linear: nn.Linear) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return copies of the weights float32[in, out] and the biases float32[out]."""
     weights, biases = (each.detach().cpu().float().numpy() for each in (linear.weight, linear.bias))
     return np.array(weights.T, order="C"), biases.copy()
 

@@ -195,7 +195,6 @@ def write_pages(folder: Path) -> tuple[Path, list[str]]:
 
 
 def _same_model(rated: Result, exploited: Result) -> bool:
-    """Return whether a rating and an exploitability are those of the same model with the same settings."""
     if any(rated.get(name) != exploited[name] for name in ("game", "model")):
         return False
     return all(rated[name] == exploited[name] for name in SETTINGS if name in rated and name in exploited)

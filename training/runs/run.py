@@ -162,7 +162,6 @@ def _save(learner: Learner, folder: Path) -> None:
 
 
 def _resume(folder: Path) -> str:
-    """Return the command that goes on with a run."""
     return f"parlour train --resume {quote(str(folder))}"
 
 

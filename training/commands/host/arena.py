@@ -208,7 +208,6 @@ def command(
 
 
 def _maker(asked: PromptArguments, agents: Sequence[str], timeout: float, seed: int | None) -> Make:
-    """Return what makes our agents."""
     model, prompting = asked.language_model(agents, timeout), asked.prompting()
 
     def make(spec: str, game: Game, number: int) -> Agent:

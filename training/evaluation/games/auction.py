@@ -50,7 +50,6 @@ def compare(policy: Policy, game: Game, *, matches: int, seed: int) -> Compariso
 
 
 def _theory(game: Game, valuations: Floats) -> Floats:
-    """Return the equilibrium's bids."""
     options = game.options
     more = {name: options[name] for name in OPTIONS}
     return equilibrium_bid(options["rule"], game.seats, options["valuations"], valuations, **more)
