@@ -18,7 +18,7 @@ from importlib import import_module
 from inspect import Parameter as P
 from inspect import cleandoc, signature
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, cast, get_type_hints
 
 from cyclopts import App, CycloptsError, Parameter, Token
 from cyclopts.config import Dict
@@ -54,7 +54,7 @@ def parse(args: Sequence[str]) -> Run:
     if name == COMPLETION:
         if rest[:1] not in [[shell] for shell in SHELLS]:
             raise ValueError(f"name a shell: {', '.join(SHELLS)}")
-        return lambda: print(_app(args).generate_completion(shell=rest[0]))
+        return lambda: print(_app(args).generate_completion(shell=cast(Any, rest[0])))
     if name in MERGED:
         raise ValueError(f"this is `{MERGED[name]}` now")
     _allow_own_games(rest)
