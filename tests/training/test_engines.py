@@ -111,15 +111,7 @@ def test_columns_of_a_packed_batch_come_back_in_their_places(rows, extended):
     }
     kept = np.sort(random.permutation(3000)[:rows])
     batch = RolloutBatch(
-        version=0,
-        actor=0,
-        arrays=arrays,
-        rows=kept,
-        played=rows,
-        episodes=1,
-        winnings=0.0,
-        seconds=0.0,
-        total_seconds=0.0,
+        version=0, actor=0, arrays=arrays, rows=kept, played=rows, episodes=1, winnings=0, seconds=0, total_seconds=0
     )
     packed = batch.packed()
     again = packed.unpacked().arrays
