@@ -1,6 +1,8 @@
 """Decorators that compile a function with Numba and cache the machine code on disk, without stale caches."""
 
 import marshal
+import os
+import pickle
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -9,7 +11,6 @@ from enum import EnumType
 from functools import cache, cached_property, partial
 from glob import escape
 from hashlib import sha256
-from inspect import signature
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any, TypeVar, cast
@@ -17,36 +18,23 @@ from zlib import crc32
 
 import numba
 import numpy as np
-from numba.core import types
-from numba.core.caching import IndexDataCacheFile
-from numba.core.compiler import Flags
-from numba.core.compiler_lock import global_compiler_lock
-from numba.core.dispatcher import Dispatcher
-from numba.core.errors import NumbaError, NumbaExperimentalFeatureWarning
+from numba.core.errors import NumbaExperimentalFeatureWarning
 from numba.core.event import register
-from numba.core.registry import CPUDispatcher
 from numba.extending import is_jitted, typeof_impl
-from numba.np.numpy_support import from_dtype
 
 from .compiling import CompilingNotice
-from .parts import Joined, Part
+from .machine_code import Function, compiling, packed
 from .plain_python import in_python, interpreted, names_in
 from .plain_start import PLAIN_START
 
 # An encoder that extends another one passes it a record of offsets with more fields at the end. That is intended.
 warnings.filterwarnings("ignore", r"Record\(.* has been considered a subtype", NumbaExperimentalFeatureWarning)
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+Plain = TypeVar("Plain", bound=Callable[..., Any])
 KEPT = 8
 """For how many versions of the sources the code of a function is kept."""
-NUMBA = ">=0.61,<0.69"
-"""The versions of Numba whose private attributes are those that this module uses; see pyproject.toml."""
-
-_njit: Any = numba.njit  # its signature does not name all of its options
 _config: Any = numba.config  # its settings have no types
-_lock: Any = global_compiler_lock
-_record_type: Any = cache(from_dtype)  # making it takes a millisecond
-
+_record_type: Any = cache(numba.from_dtype)  # making it takes a millisecond
 
 register("numba:compile", CompilingNotice())
 
@@ -58,12 +46,12 @@ def _type_of_record(record: Any, _context: Any) -> Any:
 
 
 def compiled(
-    function: Function,
+    function: Plain,
     inline: str = "never",
     nogil: bool = False,
     allocates: bool = False,
     compile_first: bool = False,
-) -> Function:
+) -> Plain:
     """Compile `function` with Numba at its first call and cache the machine code on disk.
 
     Numba's own cache checks only the file of the function itself. It goes stale when the function calls another one
@@ -91,51 +79,28 @@ def compiled(
 
     Returns:
         The compiled function; with ``NUMBA_DISABLE_JIT=1``, `function` in plain Python (see `interpreted`).
-
-    Raises:
-        ImportError: if this version of Numba lacks a private attribute that is used here.
     """
     if _config.DISABLE_JIT:
         return interpreted(function)
     if not Path(function.__code__.co_filename).is_file():
-        return cast(Function, numba.njit(function))
+        return cast(Plain, numba.njit(function))
     counts = allocates or any(one.targetoptions.get("_nrt", True) for one in _called(function))
-    dispatcher: Any = _njit(inline=inline, nogil=nogil, no_cfunc_wrapper=True, _nrt=counts)(function)
-    part: Any = Part(function, dispatcher.targetoptions)
+    options = {"nopython": True, "boundscheck": None, "inline": inline, "nogil": nogil}
+    made: Any = _Compiled(function, targetoptions=options | {"no_cfunc_wrapper": True, "_nrt": counts})
+    made.sources = sources_of(function)  # now: its file may change before it is called
     with suppress(RuntimeError):  # "cannot cache function: no locator available"
-        for each in (dispatcher, part):
-            each.enable_caching()
-            cache_file = _inside(each, "_cache", "_cache_file")
-            _inside(cache_file, "_source_stamp")
-            _inside(cache_file, "_load_index")
-            cache_file.__class__, cache_file.dispatcher = _Index, dispatcher
-            root = Path(_config.CACHE_DIR)
-            if _config.CACHE_DIR and root in Path(_inside(cache_file, "_cache_path")).parents:
-                folder = root / (function.__module__.rpartition(".")[0] or "main")  # Numba's has the checkout's name
-                folder.mkdir(exist_ok=True)
-                cache_file._cache_path = str(folder)
-        _inside(dispatcher, "_cache", "_index_key")
-        dispatcher.missed = -1  # the latest `PLAIN_START.ended` at which it was not on the disk
-        dispatcher.compile_first = compile_first
-        dispatcher.compile = partial(_compile_when_ready, dispatcher, _inside(dispatcher, "compile"))
-    dispatcher.sources = sources_of(function)  # now: its file may change before it is called
-    dispatcher.part, dispatcher._compiler = part, Joined(part)
-    dispatcher.get_overload = part.get_overload
-    call = _inside(part, "get_call_template")
-    dispatcher.get_call_template = partial(widened, call)
-    if not counts:
-        _inside(dispatcher, "_compiler", "_failed_cache")
-        part.compile = partial(_compile_as_needed, part, _inside(part, "compile"))
-        dispatcher.get_call_template = partial(_returns_no_array, part, call)
-        dispatcher._reduce_states = partial(_reduced, _inside(dispatcher, "_reduce_states"))
-    dispatcher.__class__ = _Function
-    return cast(Function, dispatcher)
+        made.keep(lambda written: Store(written, function, partial(stamp_of, made)))
+        made.compile_first = compile_first
+    return cast(Plain, made)
 
 
-class _Function(CPUDispatcher):
+class _Compiled(Function):
     """A compiled function. Pickles and copies name it, if other processes can import it by its name."""
 
     __name__: str
+    compile_first = True
+    missed = -1
+    """The latest `PLAIN_START.ended` at which it was not on the disk."""
 
     def __reduce__(self) -> Any:
         module: Any = sys.modules.get(self.__module__)
@@ -143,46 +108,17 @@ class _Function(CPUDispatcher):
             return self.__name__
         return super().__reduce__()
 
+    def compile(self, signature: Any) -> Any:
+        """Compile for a call from Python, load from the disk, or return plain Python for this call.
 
-def _inside(thing: Any, *names: str) -> Any:
-    """Return a private attribute of Numba, by the names that lead to it from `thing`.
-
-    Raises:
-        ImportError: if it is missing; the cache could then be stale without notice.
-    """
-    for name in names:
-        if not hasattr(thing, name):
-            raise ImportError(_unknown_numba(f"{type(thing).__name__}.{name}"))
-        thing = getattr(thing, name)
-    return thing
-
-
-def _unknown_numba(missing: str) -> str:
-    return (
-        f"Numba {numba.__version__} has no {missing}, which the cache of compiled functions needs: "
-        f"install 'numba{NUMBA}', the versions that have it"
-    )
-
-
-if list(signature(Dispatcher.get_call_template).parameters) != ["self", "args", "kws"]:
-    raise ImportError(_unknown_numba("Dispatcher.get_call_template(args, kws)"))
-for _flag in ("no_cfunc_wrapper", "nrt"):
-    if not hasattr(Flags, _flag):
-        raise ImportError(_unknown_numba(f"Flags.{_flag}"))
-
-
-def _mangling_of(record: types.Record) -> tuple[str, tuple[int]]:
-    """Return what machine code calls a type of records: its layout.
-
-    Numba calls it by a number that it counts anew in each process. So functions that two processes kept on disk for
-    two layouts, such as two numbers of seats, could have one name; a third process called one of them for both.
-    """
-    return "Record", (int.from_bytes(sha256(record.name.encode()).digest()[:7]),)
-
-
-if not isinstance(vars(types.Record).get("mangling_args"), property):
-    raise ImportError(_unknown_numba("Record.mangling_args"))
-types.Record.mangling_args = property(_mangling_of)  # type: ignore[assignment]
+        Functions that other ones call while these are compiled are compiled too.
+        """
+        if PLAIN_START.on and not (self.compile_first or compiling()):
+            if self.missed < PLAIN_START.ended and not self.on_disk(signature):
+                self.missed = PLAIN_START.ended
+            if self.missed == PLAIN_START.ended and PLAIN_START.waits():
+                return partial(_quietly, in_python(self))
+        return super().compile(signature)
 
 
 Source = str
@@ -203,65 +139,59 @@ def _checksums(file: Any) -> set[Source]:
         return set()
 
 
-_COMPILER = ("ahead", "compiled", "local_array", "loops", "parts", "plain_python")
+_COMPILER = ("compiled", "loops", "machine_code", "memory", "plain_python")
 _CORE: set[Source] = set().union(*(_checksums(Path(__file__).with_name(f"{name}.py")) for name in _COMPILER))
 
 
-class _Index(IndexDataCacheFile):
-    """The index of a function's cache; its name has a checksum of what the machine code depends on.
+class Store:
+    """The code of a function on disk: a file for each signature, whose name has a checksum of all that it is for.
 
-    So any checkout with the same sources finds the machine code, whatever its folder and the times of its files.
-    By the first call all that a function names is there, also what stands below it in its file.
+    Numba's files hold the time of the source file, and have numbers, which two processes may give at the same time.
+    Here any checkout with the same sources finds the code. `stamp` returns a checksum of them; it is called when the
+    function is, as then all is there that it names.
     """
 
-    dispatcher: Any
+    def __init__(self, written: Any, function: Any, stamp: Callable[[], str]) -> None:
+        self._written, self._current = written(function), stamp
+        folder, root = Path(self._written.locator.get_cache_path()), Path(_config.CACHE_DIR)
+        if _config.CACHE_DIR and root in folder.parents:
+            folder = root / (function.__module__.rpartition(".")[0] or "main")  # Numba's has the checkout's name
+        self.cache_path = folder
 
     @cached_property
     def _stamp(self) -> str:
-        return stamp_of(self.dispatcher)
+        return self._current()
 
-    @property
-    def _source_stamp(self) -> str:
-        return self._stamp
+    def file(self, signature: Any, codegen: Any) -> Path:
+        """Return the path of the code for a signature."""
+        key = sha256(repr((signature, codegen.magic_tuple())).encode()).hexdigest()[:16]
+        return self.cache_path / f"{self._written.filename_base}.{self._stamp}.{key}.nbc"
 
-    @cached_property
-    def _base(self) -> str:
-        return self._index_name.removesuffix(".nbi")
-
-    @property
-    def _index_path(self) -> str:
-        return str(Path(self._cache_path, f"{self._base}.{self._stamp}.nbi"))
-
-    def save(self, key: Any, data: Any) -> None:
-        """Keep machine code, unless a constant has changed since the first call: another process would not see that.
-
-        Numba numbers the files of a function, and names them in the index before they are there. Two processes that
-        compile it at the same time, each for records of its own, would then read each other's machine code.
-        """
-        if stamp_of(self.dispatcher) == self._stamp:
-            index, number = self._load_index(), int.from_bytes(sha256(repr(key).encode()).digest()[:8])
-            index[key] = f"{self._base}.{self._stamp}.{number}.nbc"
-            self._save_data(index[key], data)  # type: ignore[no-untyped-call]
-            self._save_index(index)  # type: ignore[no-untyped-call]
-            self._remove_old()
-
-    def _remove_old(self) -> None:
-        """Keep the code of the latest sources alone."""
-        folder = Path(self._cache_path)
-        with suppress(OSError):  # another process removes them too
-            indices = sorted(
-                folder.glob(f"{escape(self._base)}.{'[0-9a-f]' * 16}.nbi"), key=lambda one: one.stat().st_mtime_ns
-            )
-            for old in indices[:-KEPT]:
-                for file in (old, *folder.glob(f"{escape(old.stem)}.*.nbc")):
-                    file.unlink(missing_ok=True)
-
-    def _load_index(self) -> Any:
-        """Read the index; empty if it is older. It is unpickled before its stamp is seen, and may name a lost type."""
+    def load_overload(self, signature: Any, context: Any) -> Any:
+        """Return the code for a signature; None if there is none. Numba calls this before it compiles."""
+        context.refresh()
         try:
-            return super()._load_index()  # type: ignore[no-untyped-call]
-        except (AttributeError, ImportError):
-            return {}
+            kept = pickle.loads(self.file(signature, context.codegen()).read_bytes())
+        except (OSError, AttributeError, ImportError):  # the last two: it names a type that is gone
+            return None
+        return self._written.rebuild(context, kept)
+
+    def save_overload(self, signature: Any, code: Any) -> None:
+        """Keep code, unless a constant has changed since the first call: another process would not see that."""
+        if not self._written.check_cachable(code) or self._current() != self._stamp:
+            return
+        file = self.file(signature, code.codegen)
+        with suppress(OSError):  # the disk is full, or another process removes old files too
+            self.cache_path.mkdir(parents=True, exist_ok=True)
+            unfinished = file.with_suffix(f".{os.getpid()}")
+            unfinished.write_bytes(packed(self._written, code))
+            unfinished.replace(file)
+            every = self.cache_path.glob(f"{escape(self._written.filename_base)}.{'[0-9a-f]' * 16}.*.nbc")
+            files = sorted(every, key=lambda one: -one.stat().st_mtime_ns)
+            stamps = list(dict.fromkeys(one.name.split(".")[-3] for one in files))
+            for old in files:
+                if old.name.split(".")[-3] in stamps[KEPT:]:
+                    old.unlink(missing_ok=True)
 
 
 def stamp_of(dispatcher: Any) -> str:
@@ -348,82 +278,15 @@ def _called(function: Callable[..., Any]) -> list[Any]:
     return [value for _, value in _named(function) if is_jitted(value)]
 
 
-def _compile_as_needed(dispatcher: Any, compile_: Callable[..., Any], signature: Any) -> Any:
-    """Compile a function without counted references, or with them if it makes an array."""
-    try:
-        return compile_(signature)
-    except NumbaError as error:
-        if not any(phrase in str(error) for phrase in ("Only accept returning of array", "NRT required")):
-            raise
-    dispatcher.targetoptions["_nrt"] = True
-    dispatcher._compiler._failed_cache.clear()
-    return compile_(signature)
-
-
-def _compile_when_ready(dispatcher: Any, compile_: Callable[..., Any], signature: Any) -> Any:
-    """Compile a function that Python calls, load it from the disk, or return it as plain Python for this call.
-
-    Functions that other ones call while these are compiled are compiled too.
-    """
-    if not PLAIN_START.on or dispatcher.compile_first or _lock.is_locked():
-        return compile_(signature)
-    if dispatcher.missed < PLAIN_START.ended and not _on_disk(dispatcher, signature):
-        dispatcher.missed = PLAIN_START.ended
-    if dispatcher.missed == PLAIN_START.ended and PLAIN_START.waits():
-        return partial(_quietly, in_python(dispatcher))
-    return compile_(signature)
-
-
 def _quietly(function: Callable[..., Any], *arguments: Any) -> Any:
     """Call a function whose whole numbers may go round, as those of machine code do."""
     with np.errstate(over="ignore"):
         return function(*arguments)
 
 
-def _on_disk(dispatcher: Any, signature: Any) -> bool:
-    cache = dispatcher._cache
-    return cache._index_key(signature, dispatcher.targetctx.codegen()) in cache._cache_file._load_index()
-
-
-def _returns_no_array(dispatcher: Any, template: Callable[..., Any], args: Any, kws: Any) -> Any:
-    """Resolve a call by another compiled function, which may not count references either.
-
-    Raises:
-        TypeError: if the function returns an array; it would be freed too early or never.
-    """
-    call_signature = widened(template, args, kws)
-    if any(_holds_array(one.return_type) for one in dispatcher.nopython_signatures):
-        raise TypeError(
-            f"{dispatcher.py_func.__qualname__} returns an array to a compiled function: let it write into an array "
-            "that it is given, or decorate it with partial(compiled, allocates=True)"
-        )
-    return call_signature
-
-
-def _holds_array(kind: Any) -> bool:
-    if isinstance(kind, types.BaseTuple):
-        return any(_holds_array(part) for part in cast(Any, kind))
-    return isinstance(kind, types.Array) or (isinstance(kind, types.Optional) and _holds_array(kind.type))
-
-
-def _reduced(states: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Return what is pickled of a function. It counts references there, as what is done here to it is not pickled."""
-    state = states()
-    return {**state, "targetoptions": {**state["targetoptions"], "_nrt": True}}
-
-
-def inlined(function: Function) -> Function:
+def inlined(function: Plain) -> Plain:
     """Compile `function` inline, as a part of its callers; and by itself, for calls from Python.
 
     Inlining a large function that has one caller saves its own types and lowering, so it compiles a little faster.
     """
     return compiled(function, inline="always")
-
-
-def widened(template: Callable[..., Any], args: Any, kws: Any) -> Any:
-    """Resolve a call by another compiled function with 64-bit integers."""
-    return template([types.int64 if _whole(one) else one for one in args], kws)
-
-
-def _whole(kind: Any) -> bool:
-    return isinstance(kind, types.IntegerLiteral) or kind in types.signed_domain

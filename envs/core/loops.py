@@ -12,12 +12,12 @@ from typing import Any, NamedTuple, TypeVar, cast
 from zlib import crc32
 
 import numpy as np
-from numba import njit, typeof
+from numba import njit
 from numba.extending import is_jitted
 from numpy.typing import NDArray
 
-from .ahead import load_ahead
 from .compiled import compiled
+from .memory import load_ahead
 
 Result = TypeVar("Result")
 
@@ -147,17 +147,6 @@ def compile_loop(loop: Callable[..., Result], **functions: Any) -> Callable[...,
     names = repr([(source.__code__.co_filename, source.__qualname__) for source in sources])
     own.__qualname__ = f"{loop.__name__}_{crc32(names.encode()):08x}"  # part of the cache file's name
     return compiled(own, nogil=loop is not step_one)  # `VectorGame` calls the others from several threads
-
-
-def direct(function: Callable[..., Result], *arguments: Any) -> Callable[..., Result]:
-    """Return the machine code that a compiled function has for arguments of these types; `function` if it has none.
-
-    A call of the function spends a microsecond on the types of its arguments, a call of its machine code nothing. It
-    may only be called with arguments of the same types.
-    """
-    made = getattr(function, "overloads", None)
-    found = made and made.get(tuple(map(typeof, arguments)))
-    return cast(Callable[..., Result], found.entry_point) if found else function
 
 
 class _Interpreted:

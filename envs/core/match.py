@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from . import turn_state as ts
 from .capabilities import as_options
 from .game import Game
-from .loops import BEGIN, DONE, LOOK, REWARDED, direct
+from .loops import BEGIN, DONE, LOOK, REWARDED
+from .machine_code import direct
 from .plain_start import PLAIN_START
 from .rng import streams
 from .turn_state import Action, ActionResult, AgentResponse, Message, MessageIntent, TurnState

@@ -8,12 +8,11 @@ XLA's arrays, in the order of the call:
 
 - arguments: the records, float32[N, D] observations, bool[N, A] masks and int32[N] seats that decide, which are
   results too and are written in place; then int32[N] actions, and the offsets of the encoder's slices;
-- results: these four, float32[N, seats] rewards, and bool[N] each whether the episode ended by the rules or by a limit.
+- results: these four, float32[N, seats] rewards, and bool[N] whether the episode ended.
 
 N may be several axes, or none.
 """
 
-from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -21,24 +20,18 @@ from zlib import crc32
 import numba
 import numpy as np
 from llvmlite import ir
-from numba import extending
-from numba.core import cgutils, types
-from numba.core.cpu import CPUContext
-from numba.core.typing import npydecl
+from numba import extending, types
 from numba.extending import is_jitted
-from numba.np import arrayobj
 
 from .compiled import compiled, stamp_of
 from .game import Game
-from .local_array import local_array
 from .loops import Batch
+from .machine_code import array_of
+from .memory import array_at, local_array
 from .plain_python import constant
 from .vector import NO_ACTION
 
 _extending: Any = extending  # these have no types
-_cgutils: Any = cgutils
-_npydecl: Any = npydecl
-_arrayobj: Any = arrayobj
 _types: Any = types
 
 EXTENSION, API, CONTEXT, ARGUMENTS, RESULTS = 1, 2, 3, 9, 14
@@ -70,54 +63,11 @@ ACTION, NOT_LEGAL = letters("action "), letters(" is not legal at table ")
 FAILED, UP_TO = letters("a function of the game raised an error at a table from "), letters(" to ")
 
 
-def array_at(address: int, shape: tuple[int, ...], dtype: Any) -> Any:
-    """Return the array at an address; for compiled functions alone, on the CPU or on a GPU (there in global memory).
-
-    Args:
-        address: where it begins.
-        shape: its lengths.
-        dtype: a NumPy scalar type or the dtype of a record, a constant.
-
-    Raises:
-        RuntimeError: outside compiled functions.
-    """
-    raise RuntimeError(f"array_at({address}, {shape}, {dtype}): only compiled functions can call it")
-
-
-def _type_of_array(context: Any) -> Callable[..., Any]:
-    return lambda address, shape, dtype: types.Array(_npydecl.parse_dtype(dtype), len(shape), "C")
-
-
-def _generate_array(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-    kind = signature.return_type
-    size = context.get_constant(types.intp, context.get_abi_sizeof(context.get_data_type(kind.dtype)))
-    return _array(context, builder, kind, given[0], _cgutils.unpack_tuple(builder, given[1]), size)
-
-
-def _array(context: Any, builder: Any, kind: Any, address: Any, shape: Any, size: Any) -> Any:
-    strides = [size]
-    for length in shape[:0:-1]:
-        strides.insert(0, builder.mul(strides[0], length))
-    array = _arrayobj.make_array(kind)(context, builder)
-    if isinstance(context, CPUContext):
-        data = builder.inttoptr(address, array.data.type)
-    else:
-        data = builder.addrspacecast(
-            builder.inttoptr(address, array.data.type.pointee.as_pointer(1)), array.data.type, "generic"
-        )
-    _arrayobj.populate_array(array, data=data, shape=shape, strides=strides, itemsize=size, meminfo=None)
-    return array._getvalue()
-
-
-_extending.type_callable(array_at)(_type_of_array)
-_extending.lower_builtin(array_at, types.Integer, types.BaseTuple, types.Any)(_generate_array)
-
-
 def _call_c(typing: Any, address: Any, words: Any) -> Any:
     """Call a function of C with whole numbers or addresses; return its result, a number of 64 bits."""
 
     def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-        arguments = _cgutils.unpack_tuple(builder, given[1])
+        arguments = [builder.extract_value(given[1], k) for k in range(len(words))]
         kind = ir.FunctionType(ir.IntType(64), [one.type for one in arguments])
         return builder.call(builder.inttoptr(given[0], kind.as_pointer()), arguments)
 
@@ -125,7 +75,7 @@ def _call_c(typing: Any, address: Any, words: Any) -> Any:
 
 
 call_c: Any = _extending.intrinsic(_call_c)
-_BYTES = types.Array(types.uint8, 1, "C")
+_BYTES, BYTE = types.Array(types.uint8, 1, "C"), ir.IntType(8).as_pointer()
 
 
 def _call_loop(typing: Any, loop: Any, begins: Any, records: Any, size: Any, moves: Any, batch: Any) -> Any:
@@ -148,7 +98,7 @@ def _call_loop(typing: Any, loop: Any, begins: Any, records: Any, size: Any, mov
     def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
         address, _, records, size, moves, batch = given
         count = context.make_array(signature.args[4])(context, builder, moves).nitems
-        tables = _array(context, builder, _BYTES, records, [count], size)
+        tables = array_of(context, builder, _BYTES, builder.inttoptr(records, BYTE), [count], size)
         flag = context.get_constant(types.boolean, steps)
         convention = context.call_conv
         kind = convention.get_function_type(types.none, kinds).as_pointer()

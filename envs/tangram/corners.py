@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..core.compiled import compiled
-from ..core.local_array import local_array
+from ..core.memory import local_array
 from .forms import (
     ALL_PIECES,
     COUNT,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..core.compiled import compiled, inlined
-from ..core.local_array import local_array
+from ..core.memory import local_array
 from ..core.rng import GOLDEN, mix
 from .geometry import gap
 from .lattice import CORNER_AT, EDGE_TO, RINGS, VERTICES, code, outline, value

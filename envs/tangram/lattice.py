@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.compiled import compiled
-from ..core.local_array import local_array
+from ..core.memory import local_array
 from ..core.rng import GOLDEN, mix
 from .pieces import CORNERS, SHAPES
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..core.compiled import compiled
-from ..core.local_array import local_array
+from ..core.memory import local_array
 from .geometry import place
 from .pieces import ASPECTS, BOARD, CORNERS
 from .table import CELLS, ROWS

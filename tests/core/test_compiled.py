@@ -3,12 +3,10 @@
 import dataclasses
 import os
 import pickle
-import re
 import subprocess
 import sys
 from collections import Counter
 from functools import partial
-from importlib import metadata
 from pathlib import Path
 from shutil import copy, copyfile, copytree
 
@@ -19,7 +17,7 @@ import three_cards
 from forking import in_another_process
 from parlour import envs
 from parlour.envs import Encoder, VectorGame
-from parlour.envs.core import ahead, compiled, loops, parts, plain_python, plain_start
+from parlour.envs.core import compiled, compiling, loops, machine_code, memory, plain_python, plain_start
 from parlour.envs.core.record import new_table, record
 
 TESTS = Path(three_cards.__file__).parent
@@ -51,12 +49,8 @@ def package(tmp_path):
     """A package with a copy of `compiled`: to import it from `parlour.envs` takes every process a second."""
     (tmp_path / "tiny").mkdir()
     (tmp_path / "tiny" / "__init__.py").touch()
-    copy(compiled.__file__, tmp_path / "tiny")
-    copy(parts.__file__, tmp_path / "tiny")
-    copy(plain_python.__file__, tmp_path / "tiny")
-    copy(plain_start.__file__, tmp_path / "tiny")
-    copy(loops.__file__, tmp_path / "tiny")
-    copy(ahead.__file__, tmp_path / "tiny")
+    for module in (compiled, compiling, machine_code, memory, plain_python, plain_start, loops):
+        copy(module.__file__, tmp_path / "tiny")
     (tmp_path / "tiny" / "callee.py").write_text(CALLEE.format(10))
     (tmp_path / "tiny" / "caller.py").write_text(CALLER)
     return tmp_path
@@ -103,7 +97,7 @@ def test_checkouts_with_the_same_sources_share_machine_code_and_others_keep_thei
     for number in range(compiled.KEPT + 2):  # the first ones are removed
         (second / "tiny" / "callee.py").write_text(CALLEE.format(number))
         assert [run(second), run(second)] == [f"{number + 1} 0", f"{number + 1} 1"]
-    indices = Counter(one.name.rsplit(".", 2)[0] for one in tmp_path.rglob("*.nbi"))
+    indices = Counter(one.name.rsplit(".", 3)[0] for one in tmp_path.rglob("*.nbc"))
     assert set(indices.values()) == {compiled.KEPT} and len(indices) == 3  # machine code of one, parts of both
     assert run(package) == "11 0"
 
@@ -266,7 +260,7 @@ def test_without_any_folder_for_the_cache_it_compiles_and_runs(package):
     code += "_CacheLocator.ensure_cache_path = refuse\n"
     code += "from tiny.caller import caller; print(caller(1))"
     assert python(code, package) == "11"
-    assert not list(package.rglob("*.nbi"))
+    assert not list(package.rglob("*.nbc"))
 
 
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
@@ -444,30 +438,6 @@ def test_a_game_that_has_been_played_can_be_pickled():
     assert pickle.loads(pickle.dumps(env)).turn_state("player_0") == env.turn_state("player_0")
 
 
-@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
-@pytest.mark.parametrize("inside", ["_save_data", "_save_index"])
-def test_processes_that_keep_code_of_a_function_at_the_same_time_read_their_own(monkeypatch, tmp_path, inside):
-    """The second one, which has read the index already, keeps its code while the first one is about to write a file."""
-
-    def index():
-        made = compiled.compiled(uncompiled(its_sum))._cache._cache_file
-        made._cache_path = str(tmp_path)
-        return made
-
-    def write(*given):
-        monkeypatch.undo()
-        second.save("floats", "code for floats")
-        getattr(first, inside)(*given)
-
-    first, second = index(), index()
-    second._load_index = dict
-    monkeypatch.setattr(first, inside, write)
-    first.save("whole numbers", "code for whole numbers")
-    for key in ("whole numbers", "floats"):
-        assert index().load(key) in (f"code for {key}", None)  # None: it is compiled again
-    assert any(index().load(key) for key in ("whole numbers", "floats"))
-
-
 NUMBERS_OF_SEATS = (
     "import sys, many_seats; from parlour.envs import GameEnv\n"
     "for seats in map(int, sys.argv[1:]):\n"
@@ -566,49 +536,6 @@ def test_rules_and_encoder_are_compiled_once_whoever_calls_them():
     encoder.observation(env.table, env.table.turn)
     for function in (step, observe):  # one on the disk has machine code alone
         assert len({*function.signatures, *function.part.signatures}) == 1
-
-
-# Another Numba.
-
-RENAMED = {
-    "CPUDispatcher._cache": "import numba.core.dispatcher as d; b = d.Dispatcher.__init__\n"
-    "def init(self, *a, **k): b(self, *a, **k); del self._cache\n"
-    "d.Dispatcher.__init__ = init; d.Dispatcher.enable_caching = lambda self: None",
-    "FunctionCache._cache_file": "import numba.core.caching as c; b = c.Cache.__init__\n"
-    "def init(self, *a): b(self, *a); self.files = self.__dict__.pop('_cache_file')\nc.Cache.__init__ = init",
-    "IndexDataCacheFile._source_stamp": "import numba.core.caching as c; b = c.IndexDataCacheFile.__init__\n"
-    "def init(self, **k): b(self, **k); self.stamp = self.__dict__.pop('_source_stamp')\n"
-    "c.IndexDataCacheFile.__init__ = init",
-    "Dispatcher.get_call_template(args, kws)": "import numba.core.dispatcher as d\n"
-    "d.Dispatcher.get_call_template = lambda self, args: None",
-    "Flags.no_cfunc_wrapper": "import numba.core.compiler as c; del c.Flags.no_cfunc_wrapper",
-    "Flags.nrt": "import numba.core.compiler as c; del c.Flags.nrt",
-    "Record.mangling_args": "from numba.core.types import Record; del Record.mangling_args",
-}
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
-@pytest.mark.parametrize("missing", RENAMED)
-def test_a_numba_that_is_built_otherwise_is_an_error_in_one_sentence(package, missing):
-    """Never a cache that goes stale: here the parts that `compiled` uses are renamed before it is imported."""
-    code = f"{RENAMED[missing]}\ntry:\n    import tiny.caller\nexcept ImportError as error:\n    print(error)"
-    said = python(code, package)
-    assert said == (
-        f"Numba {numba.__version__} has no {missing}, which the cache of compiled functions needs: "
-        "install 'numba>=0.61,<0.69', the versions that have it"
-    )
-
-
-def test_the_versions_of_numba_are_those_that_are_installed_with_parlour():
-    requirements = metadata.requires("parlour") or []
-    assert f"numba{compiled.NUMBA}" in ["".join(sorted_specifiers(one)) for one in requirements]
-
-
-def sorted_specifiers(requirement):
-    """The name and its bounds, the lower one first: setuptools writes them in another order."""
-    name, *bounds = re.match(r"(\w+)((?:[<>]=?[\d.]+,?)*)", requirement).groups()
-    return name, ",".join(sorted(bounds[0].split(","), reverse=True))
 
 
 @pytest.mark.slow

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from numba import njit
 from numba.core.errors import TypingError
-from parlour.envs.core.local_array import local_array
+from parlour.envs.core.memory import local_array
 
 COUNT = 3
 

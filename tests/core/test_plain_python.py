@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 from parlour.envs.core.compiled import compiled
-from parlour.envs.core.local_array import local_array
+from parlour.envs.core.memory import local_array
 from parlour.envs.core.plain_python import interpreted
 from parlour.envs.core.record import new_table, record
 

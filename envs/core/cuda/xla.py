@@ -9,9 +9,9 @@ import numpy as np
 
 from .. import xla
 from ..compiled import compiled
-from ..local_array import local_array
 from ..loops import Batch
-from ..xla import array_at, begin, end
+from ..memory import array_at, local_array
+from ..xla import begin, end
 from .kernels import bound
 from .toolchain import Kernel, cuda, require_gpu, threads_in_block
 

@@ -12,7 +12,7 @@ import numpy as np
 from ...core.compiled import compiled
 from ...core.encoder import Encoder
 from ...core.layout import Layout, Slice, per_seat, shares
-from ...core.local_array import local_array
+from ...core.memory import local_array
 from ...core.seats import relative
 from ..forms import COSINES
 from ..lattice import RINGS, VERTICES

@@ -10,7 +10,7 @@ from typing import Any
 from ...core.compiled import compiled
 from ...core.encoder import Encoder
 from ...core.layout import Slice, shares
-from ...core.local_array import local_array
+from ...core.memory import local_array
 from ..rules import decode, step
 from ..table import PLACES, SOLVED, TABLE
 from . import v0
