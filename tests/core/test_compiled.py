@@ -353,7 +353,7 @@ from tiny.batch import Batch
 table = np.zeros(2, [("turn", "i8"), ("rewards", "f8", 1), ("done", "?")])
 for play in map(eval, sys.argv[1:]):
     table["turn"] = 0
-    blank = (np.zeros((2, 1)), np.zeros((2, 1)), np.zeros(2, np.int64), np.zeros((2, 1)), np.zeros(2), np.zeros(2))
+    blank = (np.zeros((2, 1)), np.zeros((2, 1)), np.zeros(2, np.int64), np.zeros((2, 1)), np.zeros(2))
     step = loops.compile_loop(loops.step_batch, reset=rules.reset, play=play, legal=rules.legal, observe=rules.observe)
     step(table, np.array([1, 2]), Batch(*blank, np.zeros(1)), True)
     print(table["turn"].tolist(), sum(step.stats.cache_hits.values()))
