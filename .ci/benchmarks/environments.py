@@ -115,6 +115,45 @@ def aec_hands(env: Any, hands: int = 20) -> Callable[[], int]:
     return run
 
 
+def parallel_hands(env: Any, hands: int = 20) -> Callable[[], int]:
+    """Do the same in a parallel environment."""
+    draws = np.random.default_rng(0).random(4_096).tolist()
+    env.reset(seed=0)
+
+    def run() -> int:
+        decisions = 0
+        for _ in range(hands):
+            observations, _infos = env.reset()
+            while env.agents:
+                agent = env.aec_env.agent_selection
+                legal = observations[agent]["action_mask"].nonzero()[0]
+                action = int(legal[int(draws[decisions % 4_096] * len(legal))])
+                observations, *_ = env.step({agent: action})
+                decisions += 1
+        return decisions
+
+    return run
+
+
+def seat_hands(env: Any, hands: int = 20) -> Callable[[], int]:
+    """Do the same in a Gymnasium environment with a random opponent; it returns the number of the seat's decisions."""
+    draws = np.random.default_rng(0).random(4_096).tolist()
+    env.reset(seed=0)
+
+    def run() -> int:
+        decisions = 0
+        for _ in range(hands):
+            over, info = False, env.reset()[1]
+            while not over:
+                legal = info["action_mask"].nonzero()[0]
+                action = int(legal[int(draws[decisions % 4_096] * len(legal))])
+                _observation, _reward, over, _truncated, info = env.step(action)
+                decisions += 1
+        return decisions
+
+    return run
+
+
 def threads(seconds: Seconds) -> list[Row]:
     """Two threads beside one, by the clock on the wall: another program on the machine shows."""
     rows = []

@@ -11,10 +11,12 @@ from pathlib import Path
 
 from parlour.envs import GameEnv
 from parlour.envs import game as make_game
+from parlour.envs.core.aec import TurnBasedParallel
+from parlour.wrappers.rl.gymnasium_env import SingleAgentEnv
 from parlour.wrappers.text import TextGame
 
 from .base import Meter, Row, Seconds, alternate, meter, ratios
-from .environments import aec_hands, vector
+from .environments import aec_hands, parallel_hands, seat_hands, vector
 
 VENVS = Path(__file__).parents[2] / "build" / "peers"
 """Folders of virtual environments by the name of a package: ``.ci/peers`` makes them."""
@@ -51,13 +53,6 @@ def single(name: str, **options: int) -> Callable[[], int]:
     return aec_hands(GameEnv(make_game(name, **options), "flat"))
 
 
-def wrapped() -> Callable[[], int]:
-    """Return what plays 20 hands of hold'em with PettingZoo's standard wrappers."""
-    from parlour.envs import holdem_v0
-
-    return aec_hands(holdem_v0.env(seats=2, observation="flat"))
-
-
 def text(name: str, **options: int) -> Callable[[], int]:
     """Return what plays one episode of a text game, each turn with its prompt."""
     table, generator = TextGame(name, **options), random.Random(0)
@@ -72,13 +67,34 @@ def text(name: str, **options: int) -> Callable[[], int]:
     return run
 
 
-HOLDEM = {
-    "hold'em, one table": partial(single, "holdem", seats=2),
-    "hold'em, 1,024 tables": partial(vector, "holdem", 1_024, seats=2),
-}
-LEDUC = {"Leduc, one table": partial(single, "leduc"), "Leduc, 1,024 tables": partial(vector, "leduc", 1_024)}
+def standard(name: str, **options: int) -> Callable[[], int]:
+    """Return what plays 20 episodes with PettingZoo's standard checks."""
+    game = make_game(name, **options)
+    return aec_hands(GameEnv(game, "flat", illegal_reward=-game.payoffs.unit))
+
+
+def parallel(name: str, **options: int) -> Callable[[], int]:
+    """Return what plays 20 episodes as a parallel environment: all agents observe each step."""
+    game = make_game(name, **options)
+    return parallel_hands(TurnBasedParallel(GameEnv(game, "flat", illegal_reward=-game.payoffs.unit)))
+
+
+def seat(name: str, **options: int) -> Callable[[], int]:
+    """Return what plays 20 episodes as a Gymnasium environment; the opponent's decisions are not counted."""
+    return seat_hands(SingleAgentEnv(make_game(name, **options)))
+
+
+def ways(label: str, name: str, **options: int) -> Ours:
+    """Return all ways to step one table, and 1,024 tables."""
+    kinds = {"one table": single, "env": standard, "parallel_env": parallel, "Gymnasium seat": seat}
+    one = {f"{label}, {kind}": partial(play, name, **options) for kind, play in kinds.items()}
+    return one | {f"{label}, 1,024 tables": partial(vector, name, 1_024, **options)}
+
+
+HOLDEM, LEDUC, KUHN = ways("hold'em", "holdem", seats=2), ways("Leduc", "leduc"), ways("Kuhn", "kuhn")
 PEERS = (
     Peer("open_spiel", ("openspiel", "holdem"), "OpenSpiel universal_poker, 2 seats, one table", HOLDEM),
+    Peer("open_spiel", ("openspiel", "kuhn_poker"), "OpenSpiel kuhn_poker, one table", KUHN),
     Peer("open_spiel", ("openspiel", "leduc_poker"), "OpenSpiel leduc_poker, one table", LEDUC),
     Peer(
         "open_spiel",
@@ -97,7 +113,7 @@ PEERS = (
         "pettingzoo",
         ("pettingzoo", "texas_holdem_no_limit_v6"),
         "PettingZoo texas_holdem_no_limit, 2 seats, one table",
-        {"hold'em, one table, wrapped": wrapped, **HOLDEM},
+        HOLDEM,
     ),
     Peer(
         "pgx",
@@ -152,6 +168,9 @@ PEERS = (
     ),
 )
 GOALS = {
+    ("openspiel", "Kuhn, one table"): 0.6,
+    ("openspiel", "Leduc, one table"): 0.6,
+    ("openspiel", "hold'em, one table"): 2.2,
     ("openspiel", "hold'em, 1,024 tables"): 20,
     ("openspiel", "Cournot, 4,096 tables"): 40,
     ("openspiel", "auction, 4,096 tables"): 40,

@@ -121,6 +121,11 @@ def choose_actions(
         encoder: the name of the encoder of `observations`. A policy with another encoder gets its own observations.
         actions: int64[N] of all tables; those at `rows` are written.
     """
+    if len(policies) == 1:
+        own = encoder_of(policies[0], game)
+        seen = observations[rows] if own == encoder else game.encoders[own].observations(tables, rows)
+        actions[rows] = act_of(policies[0], tables, rows, seen, masks[rows])
+        return
     order = np.argsort(who, kind="stable")
     sorted_rows = rows[order]
     bounds = np.searchsorted(who[order], np.arange(len(policies) + 1))

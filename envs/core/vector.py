@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from .compiled import compiled
 from .game import Game
 from .loops import Batch
+from .machine_code import direct
 from .plain_start import PLAIN_START
 from .rng import GOLDEN, choose, mix, streams
 from .threads import Threads
@@ -111,6 +112,7 @@ class VectorGame:
     def _prepare(self) -> None:
         """Make what is not copied: the compiled loops, and every thread's share of the tables."""
         self._loops = self.game.loops(self.encoder)
+        self._step = self._loops.step
         records = self.tables.view(np.ndarray)  # the same memory; Numba takes a plain array faster
         ends = [self.num_envs * thread // self.threads for thread in range(self.threads + 1)]
         batch: tuple[Any, ...] = self._batch
@@ -134,7 +136,11 @@ class VectorGame:
         return twin
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in ("_shares", "_loops", "_threads")}
+        return {
+            name: value
+            for name, value in self.__dict__.items()
+            if name not in ("_shares", "_loops", "_step", "_threads")
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -222,6 +228,8 @@ class VectorGame:
             ValueError: if the shape or the dtype is wrong, or before the first reset.
         """
         moves: NDArray[np.int64] = self._checked(actions).astype(np.int64)
+        if first_illegal(self.action_masks, moves) < 0 <= moves.min():
+            return moves, np.zeros(self.num_envs, np.bool_)
         within = (moves >= 0) & (moves < self.game.num_actions)
         illegal = ~within | (self.action_masks[np.arange(self.num_envs), np.where(within, moves, 0)] == 0)
         for table in np.flatnonzero(illegal):
@@ -241,7 +249,8 @@ class VectorGame:
         if bad >= 0:
             raise illegal(indices[bad], bad, self.action_masks[bad])
         self._clear()
-        self._run(lambda rows, records, batch: self._loops.step(records, indices[rows], batch, again))
+        self._run(lambda rows, records, batch: self._step(records, indices[rows], batch, again))
+        self._step = direct(self._step, self._shares[0][1], indices, self._shares[0][2], again)
 
     def sample(self) -> NDArray[np.int64]:
         """Draw a legal action for every table, uniformly, from its sampling stream: int64[N], a new array.

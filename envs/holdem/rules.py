@@ -395,14 +395,30 @@ def _drop_oldest(table: Any) -> None:
 def _go_on(table: Any, after: int) -> None:
     """Find the next decision, left of seat `after`; deal streets and hands until there is one."""
     while True:
-        if _players_left(table) > 1:
+        # One pass over the seats without branches, which the processor would mispredict; a bit for every seat.
+        current = np.int64(table.current_bet)
+        seats = np.int64(table.seats)
+        left, behind, waiting, callers, most = np.int64(0), np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+        for seat in range(seats):
+            stack, bet = table.stack[seat], table.bet[seat]
+            plays = (table.seated[seat] != 0) & (table.folded[seat] == 0)
+            able = plays & (stack > 0)
+            left |= np.int64(plays) << seat
+            behind |= np.int64(able) << seat
+            waiting |= np.int64(able & ((bet < current) | (table.acted[seat] == 0))) << seat
+            callers |= np.int64(able & (bet + stack > current)) << seat
+            most = max(most, bet if plays else np.int64(0))
+        if left & (left - 1):  # more than one
             seat = after
-            for _ in range(table.seats):
+            for _ in range(seats):
                 seat = left_of(table, seat)
-                if _must_decide(table, seat):
-                    table.turn = seat
-                    _set_bounds(table, seat)
-                    return
+                if waiting >> seat & 1:
+                    bet = table.bet[seat]
+                    # No decision if all others are all-in for no more than this seat's bet.
+                    if behind & ~(1 << seat) or (bet < current and most > bet):
+                        table.turn = seat
+                        _set_bounds(table, seat, callers & ~(1 << seat))
+                        return
             if table.phase < RIVER:
                 _next_street(table)
                 after = table.dealer
@@ -417,44 +433,19 @@ def _go_on(table: Any, after: int) -> None:
 
 
 @compiled
-def _players_left(table: Any) -> int:
-    left = 0
-    for seat in range(table.seats):
-        left += table.seated[seat] and not table.folded[seat]
-    return left
-
-
-@compiled
-def _must_decide(table: Any, seat: int) -> bool:
-    if not table.seated[seat] or table.folded[seat] or table.stack[seat] == 0:
-        return False
-    owes = table.bet[seat] < table.current_bet
-    if table.acted[seat] and not owes:
-        return False
-    for other in range(table.seats):
-        # No decision if all others are all-in for no more than this seat's bet.
-        contests = table.stack[other] > 0 or (owes and table.bet[other] > table.bet[seat])
-        if other != seat and table.seated[other] and not table.folded[other] and contests:
-            return True
-    return False
-
-
-@compiled
-def _set_bounds(table: Any, seat: int) -> None:
+def _set_bounds(table: Any, seat: int, callers: int) -> None:
+    """Set what the seat may do; `callers`: a bit for every other seat that could call a raise."""
     owed = table.current_bet - table.bet[seat]
-    table.to_call = min(owed, table.stack[seat])
+    stack = table.stack[seat]
+    table.to_call = min(owed, stack)
     table.raise_min = 0
     table.raise_max = 0
-    if table.stack[seat] <= owed or table.raises == table.raise_cap:
+    if stack <= owed or table.raises == table.raise_cap or callers == 0:
         return
     if table.acted[seat] and owed < table.full_raise:  # only short all-ins since its last action
         return
-    for other in range(table.seats):
-        could_call = table.stack[other] > 0 and table.bet[other] + table.stack[other] > table.current_bet
-        if other != seat and table.seated[other] and not table.folded[other] and could_call:
-            table.raise_max = table.bet[seat] + table.stack[seat]
-            table.raise_min = min(table.current_bet + table.full_raise, table.raise_max)
-            return
+    table.raise_max = table.bet[seat] + stack
+    table.raise_min = min(table.current_bet + table.full_raise, table.raise_max)
 
 
 @compiled

@@ -201,8 +201,9 @@ class SingleAgentTables:
 
     def _keep(self, _ended: NDArray[np.intp]) -> None:
         """Copy the records of the learner's episodes that have just ended."""
-        ours = self.tables.dones & (self._decisions > 0)
-        np.copyto(as_bytes(self._ends), as_bytes(self.tables.tables), where=ours)
+        if _ended.size:
+            ours = self.tables.dones & (self._decisions > 0)
+            np.copyto(as_bytes(self._ends), as_bytes(self.tables.tables), where=ours)
 
     def _close(self, ended: NDArray[np.intp]) -> None:
         """Count the episodes that have just ended and prepare the next ones."""
