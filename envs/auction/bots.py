@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.game import Game
-from ..core.random_policy import random_bot
+from ..core.rollout import random_bot
 from .theory import OPTIONS, equilibrium_bid
 
 Floats = NDArray[np.float64]

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 import numpy as np
 from msgspec import UNSET, Struct, UnsetType
 
-from ..core.game_state import GameState, about
-from ..core.record import Tables
-from ..core.state_loading import (
+from ..core.game_state import (
+    GameState,
+    about,
     amount,
     fitting_size,
     moves_in,
@@ -19,6 +19,7 @@ from ..core.state_loading import (
     payoffs_in,
     round_of,
 )
+from ..core.record import Tables
 from ..core.structured_talk import LIMIT, StructuredTalk, spoken
 from ..core.turn_state import TurnState
 from .actions import highest

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core.game import Game
-from ..core.random_policy import random_bot
+from ..core.rollout import random_bot
 from .encoders.v0 import LAST
 
 Floats = NDArray[np.float64]

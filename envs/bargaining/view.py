@@ -7,9 +7,8 @@ from typing import Annotated, Any
 import numpy as np
 from msgspec import UNSET, Struct, UnsetType
 
-from ..core.game_state import GameState, about
+from ..core.game_state import GameState, about, amount, moves_in, named_order, own_turns_left, payoffs_in, round_of
 from ..core.record import Tables
-from ..core.state_loading import amount, moves_in, named_order, own_turns_left, payoffs_in, round_of
 from ..core.structured_talk import LIMIT, StructuredTalk, spoken
 from ..core.turn_state import TurnState
 from .rules import draw_reservation

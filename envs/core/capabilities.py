@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .checks import require_functions, require_names, require_type
-from .forecast import Forecast
 from .game_state import GameState
 from .layout import Layout
 from .record import Tables
@@ -326,6 +325,27 @@ class Expert(Protocol):
         Of the others, only a few are kept: bool[M].
         """
         ...
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What the actions of one type pay the acting seat in this round, by the rules and what the seat knows.
+
+    Attributes:
+        action_type: the action type.
+        numbers: the numbers of the action, ascending; of an action without a number, one; of one with several, none.
+        payoffs: by an assumption in words, such as "if the other answers accept", the utility of each number, which is
+            an expected one where a random event decides. None: it depends on a later decision of the seat. The
+            assumption "" is that of no further decision: the utility is certain, up to a random event. Where words in
+            the payload make the action, such as an effort, they are named: "with low effort". Of an action with
+            several numbers: a constant and the slopes of `keys`; the utility is constant + sum of slope × number.
+        keys: of an action with several numbers, the keys of the payload that hold them.
+    """
+
+    action_type: str
+    numbers: Sequence[float]
+    payoffs: Mapping[str, Sequence[float | None]]
+    keys: Sequence[str] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

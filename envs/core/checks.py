@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from inspect import signature
 from reprlib import repr
-from typing import Any
+from typing import Any, Self
 
 import numba
 from numba.extending import is_jitted
@@ -100,3 +100,10 @@ def require_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
     """
     if value not in choices:
         raise ValueError(f"{name}={value!r} is unknown; choose from {', '.join(f'{choice!r}' for choice in choices)}")
+
+
+class Immutable:
+    """Its deep copy is the object itself, so that copies of an environment share it."""
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self

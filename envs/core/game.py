@@ -14,16 +14,14 @@ from numpy.typing import NDArray
 from ..render.renderer import Renderer
 from . import loops
 from .capabilities import Capabilities, PublicView
-from .checks import require_arguments, require_mapping, require_names, require_type
+from .checks import Immutable, require_arguments, require_mapping, require_names, require_type
 from .default_view import Hidden, default_parts, default_view
 from .encoder import Encoder
 from .game_state import as_dict
-from .immutable import Immutable
 from .layout import Layout
 from .loops import Batch
 from .record import Tables, plain
 from .rules import Rules
-from .spoken_words import spoken_words
 from .turn_state import AllowedAction, Message, TurnState
 from .view import View
 
@@ -81,6 +79,42 @@ class Loops(NamedTuple):
     reset: Callable[[Any, Batch, bool], None]
     step: Callable[[Any, NDArray[np.int64], Batch, bool], None]
     one: Callable[[Any, int, NDArray[np.float32], NDArray[np.int8], NDArray[Any]], int]
+
+
+EPISODES = 20
+"""The number of random episodes that are played to collect the words."""
+
+
+def spoken_words(game: Any) -> frozenset[str]:
+    """Return the texts that occur in the TurnStates of some random episodes, without the agents' names.
+
+    Args:
+        game: the `Game`.
+    """
+    texts = {"pass", "message_only", *game.view.action_spaces}
+    generator, table = np.random.default_rng(0), game.tables(1)[0]
+    for _ in range(EPISODES):
+        table.stream = generator.integers(0, 2**63)
+        game.rules.reset(table)
+        while not table.done:
+            _collect(game.turn_state(table, int(table.turn)), texts)
+            game.rules.play(table, int(generator.choice(game.mask(table, int(table.turn)).nonzero()[0])))
+        for seat in range(game.seats):
+            _collect(game.turn_state(table, seat), texts)
+    return frozenset(texts - set(game.agents))
+
+
+def _collect(state: TurnState, texts: set[str]) -> None:
+    stack: list[Any] = [state.game_state, state.outcome, [allowed.payload_schema for allowed in state.allowed_actions]]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, str):
+            texts.add(part)
+        elif isinstance(part, dict):
+            texts.update(part)
+            stack.extend(part.values())
+        elif isinstance(part, list):
+            stack.extend(part)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from .game import Game
 from .record import Tables
-from .rng import streams
+from .rng import draw_legal, streams
 from .vector import NO_ACTION
 
 
@@ -205,3 +205,25 @@ def tables_with_seed(game: Game, count: int, seed: int | Sequence[int] | None) -
     tables = game.tables(count)
     tables.stream = streams(seed, count)
     return tables
+
+
+class RandomPolicy:
+    """Chooses a legal action index, uniformly.
+
+    Args:
+        seed: seed of the policy's random stream; None takes entropy from the operating system.
+    """
+
+    def __init__(self, seed: int | None = None) -> None:
+        self._words = streams(seed, 1)
+
+    def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
+        """Return a legal action index per row of float32[N, D] observations and int8[N, A] masks: int64[N]."""
+        actions = np.zeros(len(masks), np.int64)
+        draw_legal(masks, self._words, actions)
+        return actions
+
+
+def random_bot(game: Game, seed: int | None = None) -> RandomPolicy:
+    """Return a `RandomPolicy`: the bot `random` of every game."""
+    return RandomPolicy(seed)

@@ -8,9 +8,8 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from .checks import require_arguments, require_functions, require_mapping, require_type
+from .checks import Immutable, require_arguments, require_functions, require_mapping, require_type
 from .game_state import GameState
-from .immutable import Immutable
 from .record import Tables
 from .turn_state import Action, ActionResult, AgentResponse, AllowedAction, TurnState
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ..core.compiled import compiled
 from ..core.game import Game
 from ..core.options import number, whole
-from ..core.random_policy import random_bot
+from ..core.rollout import random_bot
 from ..phases import Bots, Computed, End, Named, Open, Parameter, Phase, PhaseGame, Seen, Standing, bot, make
 from ..phases.fields import is_resolved, name_of, seats_of
 

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from ..core.compiled import compiled
 from ..core.game import Game
+from ..core.game_state import amount
 from ..core.options import number, whole
-from ..core.random_policy import random_bot
-from ..core.state_loading import amount
+from ..core.rollout import random_bot
 from ..phases import (
     Bots,
     Computed,

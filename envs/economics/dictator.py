@@ -7,7 +7,7 @@ import numpy as np
 from ..core.compiled import compiled
 from ..core.game import Game
 from ..core.options import number, whole
-from ..core.random_policy import random_bot
+from ..core.rollout import random_bot
 from ..phases import Bots, Computed, End, Number, Parameter, Phase, PhaseGame, Private, Seen, Split, bot, make
 from ..phases.fields import is_resolved, seats_of
 from ..phases.options import Ranges, ranges, shown

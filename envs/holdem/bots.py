@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from ..core.compiled import compiled
 from ..core.game import Game
-from ..core.random_policy import random_bot
 from ..core.rng import GOLDEN, choose, mix, streams
+from ..core.rollout import random_bot
 from .hands import equity
 from .table import CALL_ACTION, FOLD_ACTION, LEAST_RAISE
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from msgspec import UNSET
 
+from ..core.game_state import payoffs_in
 from ..core.record import Tables
-from ..core.state_loading import payoffs_in
 from ..core.turn_state import TurnState
 from .actions import offers
 from .hands import card_name, card_number, card_set, describe, set_strength, strength

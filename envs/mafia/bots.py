@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from ..core.compiled import compiled
 from ..core.game import Game
 from ..core.options import named, number
-from ..core.random_policy import random_bot
 from ..core.rng import GOLDEN, choose, fraction, mix, streams
+from ..core.rollout import random_bot
 from .table import DOCTOR, MAFIA, NIGHT, SHERIFF, VILLAGER, VOTING
 
 PERSONALITIES = ("aggressive", "cautious", "analytical", "social")

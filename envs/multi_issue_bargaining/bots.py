@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.game import Game
-from ..core.random_policy import random_bot
+from ..core.rollout import random_bot
 from .theory import egalitarian_point, kalai_smorodinsky_point, nash_point, outcome_values
 
 Floats = NDArray[np.float64]

@@ -6,9 +6,8 @@ from typing import Annotated, Any
 import numpy as np
 from msgspec import UNSET, Struct, UnsetType
 
-from ..core.game_state import GameState, about
+from ..core.game_state import GameState, about, amount, moves_in, named_order, own_turns_left, payoffs_in
 from ..core.record import Tables
-from ..core.state_loading import amount, moves_in, named_order, own_turns_left, payoffs_in
 from ..core.turn_state import TurnState
 from .actions import Issues, offer
 from .rules import draw_preferences, draw_reservation

@@ -9,8 +9,7 @@ from typing import Any
 
 from ..core.compiled import compiled, inlined
 from ..core.encoder import Encoder
-from ..core.layout import PER_SEAT, Layout, Slice, per_seat, shares
-from ..core.seats import relative
+from ..core.layout import PER_SEAT, Layout, Slice, per_seat, relative, shares
 from .definition import Fact, Open, PhaseGame
 from .rules import is_visible
 from .table import FACTS, MEMORY

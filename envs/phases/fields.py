@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from inspect import getdoc
 from typing import Any, ClassVar, get_type_hints
 
-from ..core.state_loading import amount
+from ..core.game_state import amount
 
 
 def name_of(seat: int) -> str:

@@ -12,8 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.capabilities import Chance
-from ..core.forecast import Forecast
+from ..core.capabilities import Chance, Forecast
 from ..core.record import Tables
 from ..core.turn_state import TurnState
 from .definition import Named, Number, PhaseGame

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from ..core.game_state import GameState, as_dict
-from ..core.record import Tables
-from ..core.state_loading import (
+from ..core.game_state import (
+    GameState,
     amount,
+    as_dict,
     fitting_size,
     moves_in,
     named_order,
@@ -16,6 +16,7 @@ from ..core.state_loading import (
     own_turns_left,
     payoffs_in,
 )
+from ..core.record import Tables
 from ..core.turn_state import AllowedAction, TurnState
 from .actions import PASS, legal_actions
 from .definition import Named, Number, PhaseGame

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.installed import install
-from ..core.processes import require_process
+from ..core.threads import require_process
 from .svg import FONT, HEIGHT, WIDTH
 
 MODES = ("human", "rgb_array", "svg", "ansi")

@@ -26,9 +26,9 @@ from ..core.game import Game, Payoffs
 from ..core.game_state import GameState, about
 from ..core.layout import Layout, per_seat, shares
 from ..core.options import switch, whole
-from ..core.random_policy import random_bot
 from ..core.record import Tables, new_table, record
 from ..core.rng import draw
+from ..core.rollout import random_bot
 from ..core.rules import Rules
 from ..core.turn_state import TurnState
 from ..core.view import ActionRange, View

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..core.compiled import compiled
 from ..core.game import Game
-from ..core.random_policy import random_bot
+from ..core.rollout import random_bot
 from . import geometry
 from .corners import measure, pose, survey
 from .forms import PIECE, TWIN

@@ -8,9 +8,8 @@ import numpy as np
 from msgspec import UNSET
 from numpy.typing import NDArray
 
-from ..core.game_state import or_else
+from ..core.game_state import or_else, payoffs_in
 from ..core.record import Tables
-from ..core.state_loading import payoffs_in
 from ..core.turn_state import TurnState
 from .corners import clear_places, measure, survey
 from .geometry import place

@@ -11,8 +11,8 @@ import msgspec
 import numpy as np
 
 from ..core.aec import GameEnv, TurnBasedParallel
+from ..core.checks import Immutable
 from ..core.game import Game
-from ..core.immutable import Immutable
 from ..core.match import Match
 from ..core.vector import VectorGame
 from .trial import Trial

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.game import Game
-from ..core.random_policy import RandomPolicy
+from ..core.rollout import RandomPolicy
 from ..mafia import bots as mafia
 
 

@@ -27,11 +27,10 @@ from numpy.typing import NDArray
 from ... import zoo
 from ...envs import Game, play_until_done
 from ...envs import game as make_game
-from ...envs.core.random_policy import RandomPolicy
 from ...envs.core.record import Tables
 from ...envs.core.registry import PLATFORM_IDS, id_of, with_underscores
 from ...envs.core.rng import streams
-from ...envs.core.rollout import Decisions, Policy, act_of, tables_with_seed
+from ...envs.core.rollout import Decisions, Policy, RandomPolicy, act_of, tables_with_seed
 from ...wrappers.agents.as_policy import AgentsAsPolicy
 from ...wrappers.agents.model_calls import ModelCall
 from ...wrappers.policies.loading import make_policy

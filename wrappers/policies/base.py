@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from ...envs.core.compiled import compiled
 from ...envs.core.encoder import FULL
-from ...envs.core.random_policy import RandomPolicy as RandomPolicy
 from ...envs.core.rng import GOLDEN, fraction, mix, streams
 from ...envs.core.rollout import Policy as Policy
+from ...envs.core.rollout import RandomPolicy as RandomPolicy
 from .trained_for import TrainedFor
 
 Floats = NDArray[np.float32]

@@ -8,7 +8,7 @@ from typing import cast
 
 from ...envs.core.game import Game
 from ...envs.core.options import did_you_mean
-from ...envs.core.random_policy import RandomPolicy as RandomPolicy
+from ...envs.core.rollout import RandomPolicy as RandomPolicy
 from .base import DAMAGES, LearnedPolicy, Policy
 from .elsewhere import at_table
 from .mlp import MlpPolicy

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...envs.core.game import Game
-from ...envs.core.random_policy import RandomPolicy
-from ...envs.core.rollout import Policy, act_of
+from ...envs.core.rollout import Policy, RandomPolicy, act_of
 
 Masks = NDArray[np.int8]
 Actions = NDArray[np.int64]

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from ...envs.core.capabilities import ExpectedRewards
 from ...envs.core.game import Game
-from ...envs.core.random_policy import RandomPolicy
 from ...envs.core.record import Tables
 from ...envs.core.registry import find
-from ...envs.core.rollout import choose_actions
+from ...envs.core.rollout import RandomPolicy, choose_actions
 from ...envs.core.vector import VectorGame
 from ..policies.base import Policy
 from .opponents import Opponents, OpponentSeats, check_random_start_steps

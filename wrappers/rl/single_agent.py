@@ -19,9 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...envs.core.game import Game
 from ...envs.core.options import whole
-from ...envs.core.random_policy import RandomPolicy
 from ...envs.core.record import Tables, as_bytes
-from ...envs.core.rollout import choose_actions
+from ...envs.core.rollout import RandomPolicy, choose_actions
 from ...envs.core.vector import NO_ACTION, VectorGame
 from ..policies.base import Policy
 from .opponents import Opponents, OpponentSeats, check_random_start_steps

@@ -4,8 +4,7 @@ from typing import Any
 
 from ...core.compiled import compiled, inlined
 from ...core.encoder import Encoder
-from ...core.layout import per_seat, shares
-from ...core.seats import relative
+from ...core.layout import per_seat, relative, shares
 from ..actions import highest
 from ..table import COMMON
 from . import v0

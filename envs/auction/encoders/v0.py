@@ -8,8 +8,7 @@ from typing import Any
 from ...core import structured_talk
 from ...core.compiled import compiled, inlined
 from ...core.encoder import Encoder
-from ...core.layout import Layout, Slice, per_seat, shares
-from ...core.seats import relative
+from ...core.layout import Layout, Slice, per_seat, relative, shares
 from ...core.structured_talk import observe_talk
 from ..actions import highest
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..game import Game
 from ..loops import Batch
-from ..processes import require_process
+from ..threads import require_process
 from ..vector import SAMPLING, VectorGame, illegal
 from .kernels import CHECK, SAMPLE, kernels, observe_kernel
 from .toolchain import SIMULATED, Kernel, cuda, require_gpu

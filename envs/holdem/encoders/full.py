@@ -4,8 +4,7 @@ from typing import Any
 
 from ...core.compiled import compiled
 from ...core.encoder import Encoder
-from ...core.layout import Slice, shares
-from ...core.seats import relative
+from ...core.layout import Slice, relative, shares
 from . import v0
 from .v0 import CARDS, DECK
 

@@ -4,8 +4,7 @@ from typing import Any
 
 from ...core.compiled import compiled
 from ...core.encoder import Encoder
-from ...core.layout import per_seat
-from ...core.seats import relative
+from ...core.layout import per_seat, relative
 from ..hands import card_set, set_strength
 from . import full, v1
 from .v0 import DECK, street_mark

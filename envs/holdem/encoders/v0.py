@@ -9,8 +9,7 @@ from typing import Any
 
 from ...core.compiled import compiled
 from ...core.encoder import Encoder
-from ...core.layout import Layout, Slice, per_seat, shares
-from ...core.seats import relative
+from ...core.layout import Layout, Slice, per_seat, relative, shares
 from ..hands import card_name, card_set, pocket_strength, set_strength
 from ..rules import entry_bet, entry_kind, entry_seat, log_first
 from ..table import FOLD, KEPT, PHASES

@@ -9,8 +9,7 @@ import numpy as np
 
 from ...core.compiled import compiled, inlined
 from ...core.encoder import Encoder
-from ...core.layout import Layout, Slice, per_seat, shares
-from ...core.seats import relative
+from ...core.layout import Layout, Slice, per_seat, relative, shares
 from ..statements import KIND
 from ..suspicion import suspicion
 from ..table import DAYS, DOCTOR, MAFIA, NIGHT, PHASES, ROLES, SHERIFF

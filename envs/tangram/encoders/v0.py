@@ -11,9 +11,8 @@ import numpy as np
 
 from ...core.compiled import compiled
 from ...core.encoder import Encoder
-from ...core.layout import Layout, Slice, per_seat, shares
+from ...core.layout import Layout, Slice, per_seat, relative, shares
 from ...core.memory import local_array
-from ...core.seats import relative
 from ..forms import COSINES
 from ..lattice import RINGS, VERTICES
 from ..pieces import BOARD, CORNERS, PIECES

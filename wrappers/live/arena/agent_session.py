@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from ....envs.core.game import Game
-from ....envs.core.state_loading import moves_in, named_order
+from ....envs.core.game_state import moves_in, named_order
 from ....envs.core.turn_state import Action, AgentResponse, AllowedAction, MessageIntent, TurnState
 from ...agents.offers import IDLE, acceptable, narrowed, offered_mask, quiet_action, safe_action
 from ...agents.schemas import both

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from ....envs.core.game import Game
-from ....envs.core.state_loading import amount, moves_in, named_order, round_of
+from ....envs.core.game_state import amount, moves_in, named_order, round_of
 from ....envs.core.turn_state import Action, AgentResponse, MessageIntent, MessageScope, TurnState
 
 OTHERS = "others"

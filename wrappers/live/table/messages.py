@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 from msgspec import Struct
 
-from ....envs.core.forecast import Forecast
+from ....envs.core.capabilities import Forecast
 from ....envs.core.turn_state import ActionResult, AgentResponse, MessageIntent, TurnState
 from ..common.tokens import ChosenToken
 
