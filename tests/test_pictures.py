@@ -343,7 +343,7 @@ def test_a_learner_sees_its_own_seat():
     env = make_single_agent_env(game="holdem", opponents="call", seat=1, render_mode="svg", seats=3)
     env.reset(seed=4)
     own = env.render()
-    assert own == env.seats.game.renderer.picture([env.seats.game.turn_state(env.seats.tables.tables[0], 1)])
+    assert own == env.game.renderer.picture([env.game.turn_state(env.match.table, 1)])
     every = make_single_agent_env(
         game="holdem", opponents="call", seat=1, render_mode="svg", render_view="all", seats=3
     )

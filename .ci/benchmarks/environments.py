@@ -136,7 +136,7 @@ def parallel_hands(env: Any, hands: int = 20) -> Callable[[], int]:
 
 
 def seat_hands(env: Any, hands: int = 20) -> Callable[[], int]:
-    """Do the same in a Gymnasium environment with a random opponent; it returns the number of the seat's decisions."""
+    """Do the same in a Gymnasium environment with a random opponent, whose decisions count too."""
     draws = np.random.default_rng(0).random(4_096).tolist()
     env.reset(seed=0)
 
@@ -146,9 +146,9 @@ def seat_hands(env: Any, hands: int = 20) -> Callable[[], int]:
             over, info = False, env.reset()[1]
             while not over:
                 legal = info["action_mask"].nonzero()[0]
-                action = int(legal[int(draws[decisions % 4_096] * len(legal))])
+                action = int(legal[int(draws[(decisions + env.match.decisions) % 4_096] * len(legal))])
                 _observation, _reward, over, _truncated, info = env.step(action)
-                decisions += 1
+            decisions += env.match.decisions
         return decisions
 
     return run

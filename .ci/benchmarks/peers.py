@@ -80,7 +80,7 @@ def parallel(name: str, **options: int) -> Callable[[], int]:
 
 
 def seat(name: str, **options: int) -> Callable[[], int]:
-    """Return what plays 20 episodes as a Gymnasium environment; the opponent's decisions are not counted."""
+    """Return what plays 20 episodes as a Gymnasium environment with a random opponent, whose decisions count too."""
     return seat_hands(SingleAgentEnv(make_game(name, **options)))
 
 

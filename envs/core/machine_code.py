@@ -106,6 +106,9 @@ class Part(CPUDispatcher):
     Signed integers have 64 bits. References to arrays are counted if the option `_nrt` says so, or if it makes arrays.
     """
 
+    _cache: Any
+    _compiler: Any
+
     def __init__(self, function: Any, options: dict[str, Any]) -> None:
         super().__init__(function, targetoptions=options, pipeline_class=_Compiler)
         self._counts = options.get("_nrt", True)
@@ -128,14 +131,19 @@ class Part(CPUDispatcher):
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """Resolve a call by another compiled function, which may not count references either."""
-        wide = [types.int64 if isinstance(a, types.IntegerLiteral) or a in types.signed_domain else a for a in args]
-        template = super().get_call_template(wide, kws)
+        template = widened(super().get_call_template, args, kws)
         if not self._counts and any(_holds_array(one.return_type) for one in self.nopython_signatures):
             raise TypeError(  # the array would be freed too early or never
                 f"{self.py_func.__qualname__} returns an array to a compiled function: let it write into an array that "
                 "it is given, or decorate it with partial(compiled, allocates=True)"
             )
         return template
+
+
+def widened(template: Callable[..., Any], args: Any, kws: Any) -> Any:
+    """Resolve a call by another compiled function with 64-bit integers."""
+    whole = [isinstance(one, types.IntegerLiteral) or one in types.signed_domain for one in args]
+    return template([types.int64 if is_whole else one for one, is_whole in zip(args, whole, strict=True)], kws)
 
 
 def _holds_array(kind: Any) -> bool:
@@ -174,7 +182,14 @@ class Function(CPUDispatcher):
         super().__init__(function, locals, targetoptions)
         self.part = Part(function, self.targetoptions)
         self._compiler = _Joined(self.part)
-        self.get_overload, self.get_call_template = self.part.get_overload, self.part.get_call_template
+
+    def get_overload(self, signature: Any) -> Any:
+        """Return what stands for the function in the code of its callers."""
+        return self.part.get_overload(signature)
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """Resolve a call by another compiled function."""
+        return self.part.get_call_template(args, kws)
 
     def keep(self, store: Callable[[Any], Any]) -> None:
         """Keep it on disk: `store` makes what loads and saves code, which the class that it is given writes."""
@@ -182,13 +197,13 @@ class Function(CPUDispatcher):
 
     def on_disk(self, signature: Any) -> bool:
         """Return whether its machine code for a signature is on disk."""
-        store: Any = self._cache
-        return bool(store.file(signature, self.targetctx.codegen()).exists())
+        store, context = cast(Any, self._cache), cast(Any, self.targetctx)
+        return bool(store.file(signature, context.codegen()).exists())
 
 
 def packed(written: Any, code: Any) -> bytes:
     """Return code as bytes. Numba's pickles hold environments and functions without a name."""
-    return dumps(written.reduce(code))
+    return bytes(dumps(written.reduce(code)))
 
 
 def compiling() -> bool:

@@ -43,7 +43,8 @@ class Match:
         encoder: name of the encoder of the observations; None: the game's own encoder.
 
     Attributes:
-        table: the record: the whole state of the table, hidden information included.
+        tables: the table, recarray of shape (1,).
+        table: its record: the whole state of the table, hidden information included.
         messages: every message of this episode, in order.
         done: whether the episode is over; None before the first one.
         seats: every agent's seat.
@@ -63,7 +64,7 @@ class Match:
         game.check_encoder(self.encoder)
         PLAIN_START.expect(game.registered, game.options, self.encoder)
         self.seats = {agent: seat for seat, agent in enumerate(game.agents)}
-        self._tables = game.tables(1)
+        self.tables = game.tables(1)
         (self.observed,), (self.mask,), *_ = game.batch(1, self.encoder)
         self._share()
         self.messages: list[Message] = []
@@ -98,7 +99,7 @@ class Match:
             setup.apply(trial[0], given)
         if seed is not None or self.done is None:
             fresh = streams(seed, 1)[0]
-            self._tables[:] = self.game.rules.blank
+            self.tables[:] = self.game.rules.blank
             self._stream[0] = fresh
             self._matches = 0
         self._matches, self._given_id = self._matches + 1, ""
@@ -302,11 +303,11 @@ class Match:
         encoder = self.game.encoders[self.encoder]
         self._observe, self._offsets = encoder.loop, encoder.layout.offsets
         self._talk = self.game.capabilities.talk
-        self.table = self._tables[0]
-        self._records = self._tables.view(np.ndarray)  # Numba takes a plain array faster
+        self.table = self.tables[0]
+        self._records = self.tables.view(np.ndarray)  # Numba takes a plain array faster
         self._look = self._records, _ROW, _ROW.copy(), self._offsets, np.empty((1, encoder.layout.size), np.float32)
-        self._stream = self._tables["stream"]  # faster than the record's attributes
-        self._rewards = self._tables["rewards"][0, : self.game.seats]
+        self._stream = self.tables["stream"]  # faster than the record's attributes
+        self._rewards = self.tables["rewards"][0, : self.game.seats]
 
     # Private.
 

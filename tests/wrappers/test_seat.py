@@ -282,7 +282,7 @@ def test_seat_env_ends_with_the_finished_table_and_then_wants_a_reset():
         observation, reward, terminated, truncated, info = env.step(CALL)
         total += reward
         assert not truncated
-    layout = env.seats.game.layout
+    layout = env.game.layout
     assert observation[layout["game_over"].start] == 1
     assert observation[layout["outcome.payoffs"].start] * 100 == pytest.approx(total, abs=1e-4)
     assert info["episode_return"] == total

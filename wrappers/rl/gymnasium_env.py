@@ -1,5 +1,6 @@
 """SingleAgentEnv: one table as a Gymnasium environment, with a learner in one seat; and the registry's functions."""
 
+from operator import index
 from typing import Any, cast
 
 import gymnasium
@@ -8,13 +9,17 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from ...envs.core.game import Game
+from ...envs.core.match import Match
+from ...envs.core.options import whole
 from ...envs.core.registry import as_game
+from ...envs.core.rollout import choose_actions
+from ...envs.core.vector import illegal as illegal_action
 from ...envs.render.display import Display
 from ...envs.render.window import FPS, MODES
 from .gymnasium_vector import SingleAgentVectorEnv
-from .opponents import Opponents
+from .opponents import Opponents, OpponentSeats
 from .rendering import check_view, show
-from .single_agent import SingleAgentTables
+from .single_agent import EPISODES_WITHOUT_DECISION
 
 _ROW = np.zeros(1, np.intp)  # the row of the only table
 
@@ -33,6 +38,11 @@ class SingleAgentEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         render_view: whose view `render` shows: ``"own"`` (the learner's), ``"public"`` or ``"all"`` (hidden
             information included).
         encoder: name of the encoder of the observations; None: the game's own encoder.
+
+    Attributes:
+        game: the game.
+        match: the `Match` that holds the table.
+        seat: the learner's seat.
     """
 
     metadata = {"render_modes": list(MODES), "render_fps": FPS}  # noqa: RUF012 (Gymnasium's name)
@@ -47,17 +57,23 @@ class SingleAgentEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         encoder: str | None = None,
     ) -> None:
         check_view(game, render_view)
+        fixed = None if seat == "rotate" else whole("seat", seat, 0, game.seats - 1, otherwise='"rotate"')
         self._display = Display(game.renderer, game.id, render_mode)
-        self.seats = SingleAgentTables(game, 1, opponents, seat, encoder=encoder)
+        self.game = game
+        self.match = Match(game, encoder)
+        self.seat, self._rotates = fixed or 0, fixed is None
+        self._opponents = OpponentSeats(game, 1, opponents)
+        self._played = np.zeros(1, np.int64)
         self.render_mode = render_mode
         self.render_view = render_view
-        self.observation_space = cast(spaces.Space[NDArray[np.float32]], self.seats.layout.flat_space())
+        layout = game.encoders[self.match.encoder].layout
+        self.observation_space = cast(spaces.Space[NDArray[np.float32]], layout.flat_space())
         self.action_space = spaces.Discrete(game.num_actions)
-        self._over = False
+        self._over: bool | None = None
 
     def action_masks(self) -> NDArray[np.int8]:
         """Return the learner's action mask: int8[A]; all 0 after the end."""
-        return np.zeros_like(self.seats.masks[0]) if self._over else self.seats.masks[0].copy()
+        return np.zeros_like(self.match.mask) if self._over else self.match.mask.copy()
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -66,34 +82,88 @@ class SingleAgentEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
 
         Raises:
             ValueError: for any options; only `env` and `raw_env` take some, such as hold'em's cards.
+            RuntimeError: if the learner's seat never gets a decision.
         """
-        self.seats.game.capabilities.refuse_options(options)
+        self.game.capabilities.refuse_options(options)
         super().reset(seed=seed)
-        if seed is not None or not self._over:  # after an end, the next episode has already begun
-            self.seats.reset(seed)
+        if seed is None and self._over is None:
+            seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+        if seed is not None:
+            self._opponents.seed(*np.random.SeedSequence(seed).spawn(2))
+            self.seat = 0 if self._rotates else self.seat
+        elif self._over:
+            self._rotate()
+        self._begin(seed)
+        skipped, lost = 0, 0.0
+        while self.match.done:
+            skipped, lost = skipped + 1, lost + self._result
+            if skipped > EPISODES_WITHOUT_DECISION:
+                raise RuntimeError(
+                    f"seat {self.seat} had no decision in {EPISODES_WITHOUT_DECISION} episodes: is it empty?"
+                )
+            self._rotate()
+            self._begin()
         self._over = False
         info: dict[str, Any] = {"action_mask": self.action_masks(), "illegal": False}
-        if self.seats.skipped[0]:
-            info |= {"skipped_episodes": int(self.seats.skipped[0])}
-            info |= {"skipped_return": float(self.seats.skipped_returns[0])}
+        if skipped:
+            info |= {"skipped_episodes": skipped, "skipped_return": lost}
         if self.render_mode == "human":
             self.render()
-        return self.seats.observations[0].copy(), info
+        return self.match.observation(self.seat), info
 
     def step(self, action: np.int64 | int) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
         """Play the learner's decision; see `SingleAgentTables.step`."""
+        match = self.match
+        if self._over is not False:
+            raise gymnasium.error.ResetNeeded("no episode is running: call reset()")
+        try:
+            chosen = index(action)
+        except TypeError:
+            raise ValueError(f"action is {action!r}; an integer is needed") from None
+        illegal = not (0 <= chosen < len(match.mask) and match.mask[chosen])
+        self._length += 1
+        self._play(int(self.game.view.safe(match.table)) if illegal else chosen)
+        self._go_on()
+        self._over = match.done is True
+        reward, self._gain = self._gain, 0.0
+        info: dict[str, Any] = {"action_mask": self.action_masks(), "illegal": illegal}
         if self._over:
-            raise gymnasium.error.ResetNeeded("the episode is over: call reset()")
-        seats = self.seats
-        seats.step(np.array([action]))
-        self._over = bool(seats.dones[0])
-        observation = (seats.final_observations(_ROW) if self._over else seats.observations.copy())[0]
-        info: dict[str, Any] = {"action_mask": self.action_masks(), "illegal": bool(seats.illegal[0])}
-        if self._over:
-            info |= {"episode_return": float(seats.returns[0]), "episode_length": int(seats.lengths[0])}
+            info |= {"episode_return": self._result, "episode_length": self._length}
         if self.render_mode == "human":
             self.render()
-        return observation, float(seats.rewards[0]), self._over, False, info
+        return match.observation(self.seat), reward, self._over, False, info
+
+    def _rotate(self) -> None:
+        if self._rotates:
+            self.seat = (self.seat + 1) % self.game.seats
+
+    def _begin(self, seed: int | None = None) -> None:
+        """Begin an episode and play up to the learner's first decision, or to the end if it has none."""
+        self.match.reset(seed)
+        self._gain, self._result, self._length = 0.0, 0.0, 0
+        self._opponents.draw(_ROW, self.match.tables, np.array([self.seat]))
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Play the opponents until it is the learner's turn or the episode is over."""
+        match = self.match
+        while not match.done and match.turn != self.seat:
+            choose_actions(
+                self.game, self._opponents.policies, self._opponents.who[:, match.turn], tables=match.tables,
+                rows=_ROW, observations=match.observed[None], masks=match.mask[None], encoder=match.encoder,
+                actions=self._played,
+            )  # fmt: skip
+            action = int(self._played[0])
+            if not (0 <= action < len(match.mask) and match.mask[action]):
+                raise ValueError(f"an opponent played an illegal action: {illegal_action(action, 0, match.mask)}")
+            self._play(action)
+
+    def _play(self, action: int) -> None:
+        self.match.play(action, silent=True)
+        if self.match.rewarded:  # in the numbers of `VectorGame.rewards`
+            gain = float(np.float32(self.match.rewards[self.seat]) / np.float32(self.game.payoffs.unit))
+            self._gain += gain
+            self._result += gain
 
     def render(self) -> NDArray[np.uint8] | str | None:
         """Draw the table as `render_view` sees it: uint8[480, 640, 3], SVG or text, by `render_mode`; else None.
@@ -101,11 +171,7 @@ class SingleAgentEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         After the end it shows the final table. The opponents' moves between two decisions are not drawn one by one.
         ``"human"`` draws after every reset and step without a call.
         """
-        seats = self.seats
-        tables, seat = (
-            (seats.final_tables(_ROW), seats.final_seats) if self._over else (seats.tables.tables, seats.seat)
-        )
-        return show(self._display, seats.game, tables[0], int(seat[0]), self.render_view)
+        return show(self._display, self.game, self.match.table, self.seat, self.render_view)
 
     def close(self) -> None:
         """Close the window of ``render_mode="human"``."""

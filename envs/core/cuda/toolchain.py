@@ -19,8 +19,8 @@ from typing import Any
 from numba import config
 from numba.extending import is_jitted
 
-from ..compiled import widened
 from ..installed import install
+from ..machine_code import widened
 from ..plain_python import READERS, wide
 
 SIMULATED: bool = vars(config)["ENABLE_CUDASIM"]
