@@ -70,7 +70,8 @@ class GameEnv(AECEnv[str, Any, Any]):
         self.render_view = view_shown(game, render_view)
         self._display = Display(game.renderer, game.id, render_mode)
         self._illegal_reward = illegal_reward
-        self._zeros, self._no, self._yes = (dict.fromkeys(game.agents, value) for value in (0.0, False, True))
+        self._zeros = dict.fromkeys(game.agents, 0.0)
+        self._no, self._yes = dict.fromkeys(game.agents, False), dict.fromkeys(game.agents, True)
         self.possible_agents = list(game.agents)
         self.agents: list[str] = []
         self._stepped = False
@@ -113,7 +114,7 @@ class GameEnv(AECEnv[str, Any, Any]):
         flat, nested = match.observation(seat), self._nested
         return {"observation": flat if nested is None else nested.tree(flat), "action_mask": mask}
 
-    def agent_iter(self, max_iter: int = 2**63) -> Iterator[str]:  # type: ignore[override]
+    def agent_iter(self, max_iter: int = 2**63) -> Iterator[str]:
         """Yield the selected agent, until no agent is left or `max_iter` times.
 
         Raises:

@@ -4,7 +4,7 @@ It has no environment API, no I/O and no clock. `GameEnv` and the hosts of the l
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from reprlib import repr
 from typing import Any, TypeVar
@@ -65,7 +65,9 @@ class Match:
         PLAIN_START.expect(game.registered, game.options, self.encoder)
         self.seats = {agent: seat for seat, agent in enumerate(game.agents)}
         self.tables = game.tables(1)
-        (self.observed,), (self.mask,), *_ = game.batch(1, self.encoder)
+        batch = game.batch(1, self.encoder)
+        self.observed: NDArray[np.float32] = batch.observations[0]
+        self.mask: NDArray[np.int8] = batch.masks[0]
         self._share()
         self.messages: list[Message] = []
         self.done: bool | None = None
@@ -299,14 +301,21 @@ class Match:
 
     def _share(self) -> None:
         """Make the attributes that share the record's memory, and those that a copy cannot take over."""
-        self._step = self.game.loops(self.encoder).one
+        self._step: Callable[..., int] = self.game.loops(self.encoder).one
         encoder = self.game.encoders[self.encoder]
-        self._observe, self._offsets = encoder.loop, encoder.layout.offsets
+        self._observe: Callable[..., None] = encoder.loop
+        self._offsets: NDArray[Any] = encoder.layout.offsets
         self._talk = self.game.capabilities.talk
-        self.table = self.tables[0]
-        self._records = self.tables.view(np.ndarray)  # Numba takes a plain array faster
-        self._look = self._records, _ROW, _ROW.copy(), self._offsets, np.empty((1, encoder.layout.size), np.float32)
-        self._stream = self.tables["stream"]  # faster than the record's attributes
+        self.table: Any = self.tables[0]
+        self._records: NDArray[Any] = self.tables.view(np.ndarray)  # Numba takes a plain array faster
+        self._look: tuple[Any, ...] = (
+            self._records,
+            _ROW,
+            _ROW.copy(),
+            self._offsets,
+            np.empty((1, encoder.layout.size), np.float32),
+        )
+        self._stream: NDArray[np.uint64] = self.tables["stream"]  # faster than the record's attributes
         self._rewards = self.tables["rewards"][0, : self.game.seats]
 
     # Private.

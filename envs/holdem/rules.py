@@ -433,7 +433,7 @@ def _go_on(table: Any, after: int) -> None:
 
 
 @compiled
-def _set_bounds(table: Any, seat: int, callers: int) -> None:
+def _set_bounds(table: Any, seat: int, callers: Any) -> None:
     """Set what the seat may do; `callers`: a bit for every other seat that could call a raise."""
     owed = table.current_bet - table.bet[seat]
     stack = table.stack[seat]

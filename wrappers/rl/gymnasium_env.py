@@ -70,6 +70,7 @@ class SingleAgentEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         self.observation_space = cast(spaces.Space[NDArray[np.float32]], layout.flat_space())
         self.action_space = spaces.Discrete(game.num_actions)
         self._over: bool | None = None
+        self._gain, self._result, self._length = 0.0, 0.0, 0
 
     def action_masks(self) -> NDArray[np.int8]:
         """Return the learner's action mask: int8[A]; all 0 after the end."""
