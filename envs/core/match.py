@@ -58,6 +58,9 @@ class Match:
         ValueError: if the encoder shows hidden information.
     """
 
+    _step: Callable[..., int]
+    _observe: Callable[..., None]
+
     def __init__(self, game: Game, encoder: str | None = None) -> None:
         self.game = game
         self.encoder = encoder or game.encoder
@@ -301,9 +304,9 @@ class Match:
 
     def _share(self) -> None:
         """Make the attributes that share the record's memory, and those that a copy cannot take over."""
-        self._step: Callable[..., int] = self.game.loops(self.encoder).one
+        self._step = self.game.loops(self.encoder).one
         encoder = self.game.encoders[self.encoder]
-        self._observe: Callable[..., None] = encoder.loop
+        self._observe = encoder.loop
         self._offsets: NDArray[Any] = encoder.layout.offsets
         self._talk = self.game.capabilities.talk
         self.table: Any = self.tables[0]

@@ -58,6 +58,14 @@ def test_what_is_no_action_index_is_named_and_changes_nothing(action):
     assert env.unwrapped.state().tobytes() == before
 
 
+def test_a_loop_over_agents_that_does_not_step_is_an_error():
+    env = holdem_v0.env(seats=2, button=0)
+    env.reset(seed=1)
+    with pytest.raises(ValueError, match=r"call step\(\) for player_0 first"):
+        for _ in env.agent_iter():
+            pass
+
+
 def test_after_the_last_agent_there_is_nothing_to_see_until_a_reset():
     env = holdem_v0.env(seats=2)
     env.reset(seed=1)
