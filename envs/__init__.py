@@ -10,6 +10,7 @@ from .core.aec import GameEnv
 from .core.capabilities import Capabilities, Chance, HiddenTurn, OutsideOption, PublicView, Setup, Talk, Teams
 from .core.compiled import compiled
 from .core.default_view import default_view
+from .core.devices import VectorGame
 from .core.encoder import Encoder
 from .core.game import Game, Payoffs
 from .core.game_state import GameState
@@ -31,7 +32,6 @@ from .core.turn_state import (
     MessageScope,
     TurnState,
 )
-from .core.vector import VectorGame
 from .core.view import ActionGrid, ActionRange, View
 from .render.chart import chart
 from .render.renderer import Renderer

@@ -42,14 +42,8 @@ def sample_actions(masks: Any, words: Any, actions: Any) -> None:
         actions[i] = choose(masks[i], 0, mix(words[i]))
 
 
-def _on_the_gpu() -> type["VectorGame"]:
-    from .cuda.vector import CudaVectorGame
-
-    return CudaVectorGame
-
-
-DEVICES: dict[str, Callable[[], type["VectorGame"]]] = {"cpu": lambda: VectorGame, "cuda": _on_the_gpu}
-"""For every device the function that returns its class."""
+DEVICES: dict[str, Callable[[], type["VectorGame"]]] = {"cpu": lambda: VectorGame}
+"""For every device the function that returns its class. `parlour.envs.core.devices` adds those that are not here."""
 
 
 class VectorGame:
