@@ -77,7 +77,7 @@ NAMES_GAMES = {
     "parlour.wrappers.live.tangram": "the protocol of this game",
     "parlour.wrappers.live.table.host": "the game whose board the page draws itself",
     "parlour.wrappers.live.table.poker": "agents of the poker protocol at the table",
-    "parlour.wrappers.replay.phh_reader": "files of poker hands",
+    "parlour.wrappers.replay.phh": "files of poker hands",
     "parlour.wrappers.replay.poker_hands": "files of poker hands",
     "parlour.training.cli": "the examples of the help",
     "parlour.training.commands": "the commands of protocols of one game, and the examples of the help",

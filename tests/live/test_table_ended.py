@@ -379,8 +379,8 @@ async def test_hands_show_a_reader_the_own_cards_and_those_that_were_shown_and_t
 @on_loop
 async def test_the_hands_of_a_table_are_phh_that_pokerkit_plays_to_the_same_stacks(tmp_path):
     pokerkit = library("pokerkit")
+    from parlour.wrappers.replay.phh import hand_of
     from parlour.wrappers.replay.phh import hands as read_hands
-    from parlour.wrappers.replay.phh_reader import hand_of
 
     for seats in (2, 3):
         programs = {seat: (f"caller {seat}", Program(caller)) for seat in range(1, seats)}
@@ -414,8 +414,7 @@ def test_hands_with_raises_all_in_and_a_seat_that_is_empty_are_phh():
     """Hands of random players, of many numbers of seats, are read back to the same stacks."""
     library("pokerkit")
     import numpy as np
-    from parlour.wrappers.replay.phh import HandHistory
-    from parlour.wrappers.replay.phh_reader import hand_of
+    from parlour.wrappers.replay.phh import HandHistory, hand_of
 
     generator = np.random.default_rng(3)
     count = 0

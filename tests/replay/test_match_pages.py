@@ -11,9 +11,8 @@ from parlour import envs
 from parlour.training import cli
 from parlour.wrappers.replay import page as pages_of_all
 from parlour.wrappers.replay.log_reader import moments
-from parlour.wrappers.replay.match_pages import MatchPages
+from parlour.wrappers.replay.match_pages import MatchPages, PageServer
 from parlour.wrappers.replay.page import page
-from parlour.wrappers.replay.page_server import PageServer
 
 
 def data(html):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from parlour.training import cli
 from parlour.wrappers.replay.moment import picture
-from parlour.wrappers.replay.phh import HandFile
-from parlour.wrappers.replay.phh_reader import Refused, hand_of
+from parlour.wrappers.replay.phh import HandFile, Refused, hand_of
+from parlour.wrappers.replay.phh_writer import phhs
 from parlour.wrappers.replay.poker_hands import replay_hand
 from pokerkit import Automation, HandHistory, NoLimitTexasHoldem
 
@@ -164,6 +164,8 @@ def test_the_hand_is_that_of_the_file(tmp_path):
     ("old", "new", "message"),
     [
         ('"NT"', '"FT"', "what is read is NT"),
+        ("starting_stacks", "run_twice = true\nstarting_stacks", "run_twice is True"),
+        ("starting_stacks", "_bomb_pot = true\nstarting_stacks", "_bomb_pot is True"),
         ('"p2 f"', '"p3 f"', "where it is p2's turn"),
         ("p3 cbr 6", "p3 cbr 600", "is no raise that p3 can make"),
         ("p3 cbr 6", "p3 cbr 3", "is no raise that p3 can make"),
@@ -284,14 +286,18 @@ def test_a_short_ante_plays_for_what_the_file_says(trimming, last):
     assert read(deal + "p3 cc, p2 cc, " + down, stacks=(2, 100, 99), antes=5, ante_trimming_status=trimming)[1] == last
 
 
-def test_a_newcomer_posts_and_has_the_option():
+@pytest.mark.parametrize("trimming", [True, False])
+def test_a_newcomer_posts_and_has_the_option(trimming):
+    """PokerKit returns the dead small blind, an ante that nobody matches, where it trims antes."""
     entry, last = read(
         "d dh p1 7h2c, d dh p2 AsKs, d dh p3 ????, d dh p4 QdQc, p3 cc, p4 cbr 6, p1 f, p2 cc, p3 f, "
         "d db AhKd3c, p2 cc, p4 cc, d db 4s, p2 cc, p4 cc, d db 9h, p2 cc, p4 cc",
         stacks=(200,) * 4,
+        antes=(0, 0, 1, 0),
         blinds=(1, 2, 0, -2),
+        ante_trimming_status=trimming,
     )
-    assert last == [199, 209, 198, 194]
+    assert last == ([199, 209, 198, 194] if trimming else [199, 210, 197, 194])
     assert entry["actions"][0] == {"seat": 2, "kind": "call", "amount": 2}
 
 
@@ -324,6 +330,16 @@ def test_as_many_chips_as_a_main_event_has():
     most = 2**53
     actions = DEAL + f"p3 cbr {most}, p1 cc, p2 f, d db AhKd3c, d db 4s, d db 9h"
     assert read(actions, stacks=(most,) * 3)[1] == [2 * most + 2, most - 2, 0]
+
+
+def test_a_short_big_blind_is_written_where_pokerkit_plays_the_same():
+    rows = [{"seat": seat, "name": "ABC"[seat], "stack": [200, 200, 1][seat], "cards": []} for seat in range(3)]
+    entry = {"hand": 5, "dealer": 0, "small_blind": 1, "big_blind": 2, "board": [], "showdown": False, "players": rows}
+    entry["results"] = [{"seat": seat, "stack": stack} for seat, stack in enumerate((200, 199, 2))]
+    entry["actions"] = [{"seat": seat, "kind": "fold", "amount": 0, "street": "preflop"} for seat in range(2)]
+    assert list(HandHistory.loads(phhs([entry]).removeprefix("[1]\n")))[-1].stacks == [199, 2, 200]
+    entry["actions"][0]["kind"] = "call"
+    assert phhs([entry]).startswith("# hand 5 is left out: the big blind of 2 is posted with 1, ")
 
 
 # The showdown.
@@ -437,18 +453,143 @@ def test_the_text_of_a_site_is_read_through_pokerkit(tmp_path, capsys):
     assert "1 of 3 hands left out: 1 PokerKit's PokerStarsParser cannot read (Unable to pa" in capsys.readouterr().err
     told = list(moments(file))
     assert told[0].states["Cy"].game_state["players"][2]["cards"] == ["Qd", "Qc"]
-    assert told[-1].note == "Cy takes $0.70"
+    assert told[-1].note == "Cy takes $0.70, of which the house keeps $0.03"
 
 
-def test_what_is_posted_in_the_text_of_a_site_is_read_or_refused(tmp_path):
-    file, blind = tmp_path / "session.txt", "Bob: posts big blind $0.10\n"
-    file.write_text(
-        SITE.replace(blind, blind + "".join(f"{name}: posts the ante $0.02\n" for name in ("Ann", "Bob", "Cy")))
-    )
-    assert list(moments(file))[-1].note == "Cy takes $0.76"
-    file.write_text(SITE.replace(blind, blind + "Cy: posts small & big blinds $0.15\n"))
-    with pytest.raises(ValueError, match="hand 1: PokerKit's PokerStarsParser reads 2 of 3 antes and blinds"):
-        list(moments(file))
+BLIND = "Bob: posts big blind $0.10\n"
+ANTES = "".join(f"{name}: posts the ante $0.02\n" for name in ("Ann", "Bob", "Cy"))
+DEAD = SITE.replace(BLIND, BLIND + "Dee: posts small & big blinds $0.15\n")
+DEAD = DEAD.replace("Seat 3: Cy ($9.50", "Seat 4: Dee ($4 in chips)\nSeat 3: Cy ($9.50").replace("#3", "#4")
+DEAD = DEAD.replace("Ann: calls", "Dee: folds\nAnn: calls").replace("0.67", "0.80")
+FULL_TILT = """Full Tilt Poker Game #7: Table Ard (6 max) - NL Hold'em - $0.05/$0.10 - 08:42:02 ET - 2014/11/21
+Seat 1: Ann ($10)
+Seat 2: Bob ($10)
+Seat 3: Cy ($9.50)
+Ann posts the small blind of $0.05
+Bob posts the big blind of $0.10
+The button is in seat #3
+*** HOLE CARDS ***
+Cy raises to $0.30
+Ann folds
+Bob folds
+Uncalled bet of $0.20 returned to Cy
+Cy wins the pot ($0.25)
+*** SUMMARY ***
+Seat 3: Cy (button) collected ($0.25), mucked
+
+
+"""
+ABSOLUTE = """Stage #7: Holdem  No Limit $0.10 - 2009-07-01 00:00:01 (ET)
+Table: FOO (Real Money) Seat #3 is the dealer
+Seat 1 - Ann ($10 in chips)
+Seat 2 - Bob ($10 in chips)
+Seat 3 - Cy ($9.50 in chips)
+Ann - Ante $2.50
+Ann - Ante returned $2.50
+Ann - Posts small blind $0.05
+Bob - Posts big blind $0.10
+*** POCKET CARDS ***
+Cy - Raises $0.30 to $0.30
+Ann - Folds
+Bob - Folds
+Cy - returned ($0.20) : not called
+Cy Collects $0.25 from main pot
+*** SUMMARY ***
+Seat 3: Cy (dealer) collected Total ($0.25)
+
+
+"""
+PARTY = """***** Hand History for Game 154 *****
+NL Texas Hold'em $1 USD Buy-in Trny: 128 Level: 1 Blinds(10/20) - Sunday, July 24, 19:32:00 CEST 2016
+Table Ring (Real Money)
+Seat 3 is the button
+Total number of players : 3/6
+Seat 1: Ann ( 1,000 chips )
+Seat 2: Bob ( 1,000 chips )
+Seat 3: Cy ( 1,000 chips )
+Ann posts small blind [10 chips].
+Bob posts big blind [20 chips].
+** Dealing down cards **
+Cy raises [60 chips]
+Ann folds
+Bob folds
+Cy wins 90 chips
+
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        (SITE.replace(BLIND, BLIND + ANTES).replace("0.67", "0.73"), "Cy takes $0.76, of which the house keeps $0.03"),
+        (DEAD, "Cy takes $0.85, of which the house keeps $0.05"),
+        (
+            SITE.replace("Hold'em No Limit (", "HORSE (Hold'em No Limit, "),
+            "Cy takes $0.70, of which the house keeps $0.03",
+        ),
+        (FULL_TILT, "Cy takes $0.25"),
+        (PARTY, "Cy takes 50"),
+        (ABSOLUTE, "Cy takes $0.25"),
+    ],
+)
+def test_what_is_posted_in_the_text_of_a_site_is_read(tmp_path, text, note):
+    (tmp_path / "session.txt").write_text(text)
+    assert list(moments(tmp_path / "session.txt"))[-1].note == note
+
+
+SHORT = """PokerStars Hand #7: Tournament #2, $1+$0.10 USD Hold'em No Limit - Level XI (300/600) - 2026/01/02 3:04:05 ET
+Table '2 1' 9-max Seat #1 is the button
+Seat 1: A (600 in chips)
+Seat 2: B (1720 in chips)
+Seat 3: C (360 in chips)
+B: posts small blind 300
+C: posts big blind 360 and is all-in
+*** HOLE CARDS ***
+A: calls 600 and is all-in
+B: calls 300
+*** FLOP *** [Ah Kd 3c]
+*** TURN *** [Ah Kd 3c] [4s]
+*** RIVER *** [Ah Kd 3c 4s] [9h]
+*** SHOW DOWN ***
+B: shows [Qd Qc] (a pair of Queens)
+A: shows [As Ks] (two pair, Aces and Kings)
+C: shows [7h 2c] (high card Ace)
+A collected 480 from side pot
+A collected 1080 from main pot
+*** SUMMARY ***
+Seat 1: A (button) showed [As Ks] and won (1560)
+Seat 2: B (small blind) showed [Qd Qc] and lost
+Seat 3: C (big blind) showed [7h 2c] and lost
+
+
+"""
+ANTE = SHORT.replace("B: posts small", "".join(f"{name}: posts the ante 75\n" for name in "AB") + "B: posts small")
+ANTE = ANTE.replace("B: posts small", "C: posts the ante 50 and is all-in\nB: posts small").replace("(360 in", "(50 in")
+ANTE = ANTE.replace("C: posts big blind 360 and is all-in\n", "").replace("calls 600", "calls 525")
+ANTE = ANTE.replace("480 from", "1100 from").replace("1080 from", "150 from")
+
+
+@pytest.mark.parametrize(("text", "stacks"), [(SHORT, [1560, 1120, 0]), (ANTE, [1250, 1120, 0])])
+def test_a_big_blind_that_is_posted_short_is_the_whole_one_to_others(tmp_path, text, stacks):
+    (tmp_path / "hand.txt").write_text(text)
+    rows = next(iter(list(moments(tmp_path / "hand.txt"))[-1].states.values())).game_state["players"]
+    assert {row["name"]: row["stack"] for row in rows} == dict(zip("ABC", stacks, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (SITE.replace(BLIND, BLIND + "Cy: posts a straddle $0.20\n"), "reads 2 of 3 antes and blinds"),
+        (SITE.replace("$0.67 from", "$1.67 from"), r"winnings are \[0, 0, 70\].*recorded are \[0, 0, 167\]"),
+        (SITE.replace("FLOP", "FIRST FLOP"), "a hand with a board that was run twice"),
+        (SITE.replace("*** HOLE", "Bomb Pot\n*** HOLE"), "a hand with bomb pot"),
+    ],
+)
+def test_what_the_text_of_a_site_holds_otherwise_is_refused(tmp_path, text, message):
+    (tmp_path / "hand.txt").write_text(text)
+    with pytest.raises(ValueError, match=message):
+        list(moments(tmp_path / "hand.txt"))
 
 
 def test_a_log_of_the_computer_poker_competition_is_refused_with_the_way(tmp_path, capsys):

@@ -10,10 +10,9 @@ from parlour import envs
 from parlour.wrappers.logs.match_log import MatchLog
 from parlour.wrappers.logs.recorder import Recorder
 from parlour.wrappers.replay.log_reader import moments
-from parlour.wrappers.replay.match_pages import MatchPages
+from parlour.wrappers.replay.match_pages import MatchPages, PageServer
 from parlour.wrappers.replay.moment import picture
 from parlour.wrappers.replay.page import page, rounded
-from parlour.wrappers.replay.page_server import PageServer
 
 pytestmark = pytest.mark.slow
 

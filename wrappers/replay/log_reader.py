@@ -159,9 +159,8 @@ class LogReader:
         self._name_of_id = dict(zip(ids, names, strict=True))
         seats = self._env.possible_agents
         if names and len(names) != len(seats):
-            raise ValueError(
-                f"{counted(len(names), 'agents')} for the {counted(len(seats), 'seats')} of {entry['game']}"
-            )
+            agents = counted(len(names), "agents")
+            raise ValueError(f"{agents} for the {counted(len(seats), 'seats')} of {entry['game']}")
         self._names = SeatNames(names, seats) if names and names != seats else None
         self.match += 1
         self._open = True
@@ -218,13 +217,7 @@ class LogReader:
             intent = MessageIntent.from_dict(entry["intent"])
             messages = [self._intent(intent)]
             decision = Moment(
-                self.match,
-                self._title,
-                self._states(),
-                self._name(agent),
-                "says",
-                messages,
-                **self._about,
+                self.match, self._title, self._states(), self._name(agent), "says", messages, **self._about
             )
             result = self._env.send(agent, intent)
         else:

@@ -58,23 +58,19 @@ def document(title: str, about: Mapping[str, Any], data: Mapping[str, object]) -
     texts = {"title": title, "about": {name: str(value) for name, value in about.items()}}
     text = json.dumps({**texts, **data}, ensure_ascii=False, separators=(",", ":"))
     source = files(__package__)
-    html = source.joinpath("viewer.html").read_text("utf-8")
+
+    def joined(ending: str, *names: str) -> str:
+        return "".join(source.joinpath(f"{name}.{ending}").read_text("utf-8") for name in names)
+
     parts = {
         "title": escape(title),
-        "style": "".join(
-            source.joinpath(f"{name}.css").read_text("utf-8") for name in ("palette", "viewer", "pictures")
-        ),
+        "style": joined("css", "palette", "viewer", "pictures"),
         # One script without modules: a page on a disk has no files to import.
-        "script": re.sub(
-            r"^(import .*\n|export )",
-            "",
-            "".join(source.joinpath(f"{name}.js").read_text("utf-8") for name in ("legible", "viewer")),
-            flags=re.MULTILINE,
-        ),
+        "script": re.sub(r"(?m)^(import .*\n|export )", "", joined("js", "legible", "viewer")),
         # A script ends at the first closing tag, also inside a string.
         "data": text.replace("<", "\\u003c").encode("utf-8", "replace").decode(),
     }
-    return re.sub(r"\{\{(\w+)\}\}", lambda mark: parts[mark[1]], html)
+    return re.sub(r"\{\{(\w+)\}\}", lambda mark: parts[mark[1]], joined("html", "viewer"))
 
 
 def rounded(text: str) -> str:
@@ -104,17 +100,8 @@ class PageBuilder:
 
     def data(self) -> dict[str, object]:
         """Return the collected data for `viewer.js`; it can be written as JSON."""
-        return {
-            "views": self.views,
-            "lines": list(self.lines),
-            "frames": [self.frames[view] for view in self.views],
-            "moments": self.moments,
-            "messages": self.messages,
-            "matches": self.matches,
-            "results": self.results,
-            "units": self.units,
-            "details": self.details,
-        }
+        kept = {name: part for name, part in vars(self).items() if not name.startswith("_")}
+        return kept | {"lines": list(self.lines), "frames": [self.frames[view] for view in self.views]}
 
     def add(self, moment: Moment) -> None:
         """Add the next moment."""

@@ -9,19 +9,37 @@ BOARD = {"preflop": 0, "flop": 3, "turn": 4, "river": 5}
 
 
 def phhs(entries: Iterable[Mapping[str, Any]]) -> str:
-    """Return hands as a ``.phhs``, in order.
+    """Return hands as a ``.phhs``, in order; for a hand that PHH cannot hold, a comment with the reason.
 
     Args:
         entries: the lines ``hand`` of a match log; players without cards have unknown ones.
     """
-    return "\n".join(f"[{number}]\n{phh(entry)}" for number, entry in enumerate(entries, 1))
+    parts = []
+    for number, entry in enumerate(entries, 1):
+        try:
+            parts.append(f"[{number}]\n{phh(entry)}")
+        except ValueError as error:
+            parts.append(f"# {error}\n")
+    return "\n".join(parts)
 
 
 def phh(entry: Mapping[str, Any]) -> str:
-    """Return a hand as a ``.phh``; the player left of the button is p1, and the button is the last one."""
+    """Return a hand as a ``.phh``; the player left of the button is p1, and the button is the last one.
+
+    Raises:
+        ValueError: if somebody calls the whole big blind of a player who has posted less; PokerKit plays another call.
+    """
     dealer = entry["dealer"]
     # Seats behind the dealer come first.
     players = sorted(entry["players"], key=lambda row: (row["seat"] <= dealer, row["seat"]))
+    blind = players[0 if len(players) == 2 else 1]
+    if blind["stack"] < entry["big_blind"]:
+        first = next((action["kind"] for action in entry["actions"] if action["kind"] != "fold"), "")
+        if first == "call":
+            raise ValueError(
+                f"hand {entry['hand']} is left out: the big blind of {entry['big_blind']} is posted with "
+                f"{blind['stack']}, and calls of the whole blind cannot be written as PHH"
+            )
     named = {row["seat"]: f"p{number}" for number, row in enumerate(players, 1)}
     ends = {row["seat"]: row for row in entry["results"]}
     fields = {
