@@ -1,13 +1,14 @@
-"""The Godot tangram game and a person at its mouse, written from the game's public source alone. Used by tests.
+"""Tangram games and a person at the mouse, written from the game's public source or document alone. Used by tests.
 
-Everything is in pixels of the board, y down, and travels as JSON text in the game's own dialect: no code of the host or
-of the rules lies between. The person draws one solution of the figure and a place for it, and keeps to both: a piece
-goes where this solution has it, or nowhere.
+Everything is in pixels of the board, y down, and travels as JSON text: no code of the host or of the rules lies
+between. The person draws one solution of the figure and a place for it, and keeps to both: a piece goes where this
+solution has it, or nowhere.
 """
 
 import json
 import math
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,8 +16,8 @@ from parlour.envs.tangram.silhouettes import objective
 from shapely import Polygon, affinity, union_all
 
 OBJECTIVES = ("A house", "A fish", "A human", "A rocket", "A cat", "A robot")
-WIDE, HIGH = 337.0, 322.0
-"""The board in pixels."""
+BOARD = (337.0, 322.0)
+"""The real game's board in pixels: wide, high."""
 SCALE = 0.4
 """Pixels per unit of the scene."""
 SCENE = {
@@ -28,7 +29,23 @@ SCENE = {
     "Purple": [(45.25, 45.25), (45.25, -45.25), (-45.25, -45.25), (-45.25, 45.25)],
     "Brown": [(-32, -32), (96, -32), (32, 32), (-96, 32)],
 }
-"""Corners of the pieces from their origins, in the scene's units, y down."""
+"""Corners of the ideal pieces from their origins, in the scene's units, y down."""
+COLLIDES = {
+    **SCENE,
+    "Cream": [(0.2, -64.2), (-127.8, 63.8), (128.2, 63.8)],
+    "Purple": [(47.29, -47.29), (45.17, 41.95), (-45.71, 42.91), (-44.64, -47.29)],
+}
+"""The scene's collision polygons, likewise."""
+MARKERS = {
+    "Red": [(-0.62, -65), (131.88, 65), (-128.12, 65)],
+    "Cream": [(0, -64.38), (-127.5, 63.12), (127.5, 63.12)],
+    "Blue": [(44.64, -90.6), (-45.52, -0.44), (44.64, 89.71)],
+    "Green": [(0, -32), (-64, 32), (64, 32)],
+    "Yellow": [(0, -40.63), (-62.5, 24.38), (65, 24.38)],
+    "Purple": [(-44.64, -47.29), (-46.4, 42.87), (45.52, 42.87), (47.29, -47.29)],
+    "Brown": [(-32, -32), (96, -32), (-96, 32), (32, 32)],
+}
+"""The markers that the scene reports as vertices, in their order."""
 VCENTER = {"Red": (-0.625, 10), "Cream": (0, 8.125), "Blue": (7.51301, 3.09359)}
 """The marker whose place the game reports; of the other pieces it is the origin."""
 ORDER = ("Red", "Cream", "Purple", "Brown", "Blue", "Yellow", "Green")
@@ -47,6 +64,10 @@ def turned(points, rotation):
     return [(SCALE * (x * cosine - y * sine), SCALE * (x * sine + y * cosine)) for x, y in points]
 
 
+def centroid(points):
+    return tuple(np.mean(points, axis=0))
+
+
 @dataclass
 class Conditions:
     """How a game is played.
@@ -55,11 +76,21 @@ class Conditions:
         noise: pixels that the person's hand is off at most, on each axis.
         whole: the mouse has whole pixels.
         touching: pieces that touch count as overlapping.
+        centre: the point of each piece that is its position, of its corners; None: the real game, in its own form.
+        board: the board in pixels.
+        sense: 1: rotations are clockwise on the screen; -1: counter-clockwise.
+        rest: degrees clockwise on the screen by which pieces of rotation 0 are turned.
+        down: y is 0 at the upper edge.
     """
 
     noise: float = 0.0
     whole: bool = False
     touching: bool = False
+    centre: Callable | None = None
+    board: tuple = BOARD
+    sense: int = 1
+    rest: float = 0.0
+    down: bool = False
 
 
 @dataclass
@@ -77,26 +108,34 @@ class Game:
 
     def __post_init__(self):
         self.draw = random.Random(self.seed)
+        self.pieces = SCENE if self.conditions.centre else COLLIDES
         figure = objective(self.objective)
         poses = figure.poses(self.draw.randrange(len(figure.solutions)), "godot").tolist()
         right, down = (self.draw.uniform(-START, START) for _ in range(2))
         self.solution = {
-            name: (WIDE * x / 100 + right, HIGH * (1 - y / 100) + down, rotation)
+            name: (
+                (x / 100 - 0.5) * BOARD[0] + self.conditions.board[0] / 2 + right,
+                (0.5 - y / 100) * BOARD[1] + self.conditions.board[1] / 2 + down,
+                rotation,
+            )
             for name, (x, y, rotation) in zip(ORDER, poses, strict=True)
         }
 
     # The board.
 
     def polygon(self, name):
-        x, y, rotation = self.places[name]
-        return Polygon([(x + right, y + down) for right, down in turned(SCENE[name], rotation)])
+        return Polygon(self._placed(self.pieces[name], *self.places[name]))
+
+    def _placed(self, points, x, y, rotation):
+        return [(x + right, y + down) for right, down in turned(points, rotation)]
 
     def overlaps(self, name):
         own = self.polygon(name)
         others = {other: self.polygon(other) for other in self.places if other != name}
         found = [other for other, shape in others.items() if self._overlap(own, shape)]
         left, top, right, bottom = own.bounds
-        inside = left >= -0.01 and top >= -0.01 and right <= WIDE + 0.01 and bottom <= HIGH + 0.01
+        wide, high = self.conditions.board
+        inside = left >= -0.01 and top >= -0.01 and right <= wide + 0.01 and bottom <= high + 0.01
         return found if inside else [*found, "BOUNDARY"]
 
     def _overlap(self, one, other):
@@ -104,13 +143,39 @@ class Game:
         return one.distance(other) < TOUCHING if self.conditions.touching else one.intersection(other).area > 1e-9
 
     def state(self):
-        on_board = {}
-        for name, (x, y, rotation) in self.places.items():
-            [(right, down)] = turned([VCENTER.get(name, (0, 0))], rotation)
-            simple = 100 * (x + right) / WIDE, 100 * (1 - (y + down) / HIGH)
-            position = {"position": "({:.6g}, {:.6g})".format(*simple)}
-            on_board[name] = {"position": position, "rotation": round(rotation, 2), "collisions": self.overlaps(name)}
-        return {"on_board": on_board, "off_board": {n: {"rotation": 0.0} for n in ORDER if n not in self.places}}
+        drawer = [name for name in ORDER if name not in self.places]
+        if self.conditions.centre is None:
+            return {
+                "on_board": {n: self._marked(n) for n in self.places},
+                "off_board": {n: {"rotation": 0} for n in drawer},
+            }
+        on_board = {name: self._documented(name, *self.places[name]) for name in self.places}
+        off_board = {name: self._documented(name, 0, 0, self.conditions.rest) for name in drawer}
+        for piece in off_board.values():
+            (x, y), corners = piece.pop("position"), piece["vertices"]
+            piece["vertices"] = [[right - x, up - y] for right, up in corners]
+            del piece["collisions"]
+        return {"on_board": on_board, "off_board": off_board}
+
+    def _simple(self, points):
+        """Return pixels as the game's units."""
+        wide, high = self.conditions.board
+        return [[100 * x / wide, 100 * (y / high if self.conditions.down else 1 - y / high)] for x, y in points]
+
+    def _marked(self, name):
+        """Return a piece as the real game reports it."""
+        place = self.places[name]
+        points = self._simple(self._placed([VCENTER.get(name, (0, 0)), *MARKERS[name]], *place))
+        center, *vertices = ["({:.6g}, {:.6g})".format(*point) for point in points]
+        position = {"position": center, "vertices": vertices}
+        return {"position": position, "rotation": round(place[2], 2), "collisions": self.overlaps(name)}
+
+    def _documented(self, name, x, y, rotation):
+        corners = self.pieces[name]
+        center, *vertices = self._simple(self._placed([self.conditions.centre(corners), *corners], x, y, rotation))
+        told = self.conditions.sense * (rotation - self.conditions.rest) % 360
+        collisions = self.overlaps(name) if name in self.places else []
+        return {"position": center, "vertices": vertices, "rotation": told, "collisions": collisions}
 
     def message(self, kind):
         return json.dumps({"type": kind, "objective": self.objective, "timestamp": 1.5, "state": self.state()})
@@ -148,8 +213,12 @@ class Game:
             self._put_back()
         if self.moved is None:
             self.moved, self.before = said["shape"], self.places.get(said["shape"])
-        x, y = said["position"]
-        self.places[said["shape"]] = (WIDE * x / 100, HIGH * (1 - y / 100), said["rotation"])
+        name, (x, y), conditions = said["shape"], said["position"], self.conditions
+        rotation = conditions.sense * said["rotation"] + conditions.rest
+        centre = conditions.centre(self.pieces[name]) if conditions.centre else (0, 0)
+        [(right, down)] = turned([centre], rotation)
+        high = y / 100 if conditions.down else 1 - y / 100
+        self.places[name] = conditions.board[0] * x / 100 - right, conditions.board[1] * high - down, rotation
         return self.message("playFeedback")
 
     def _put_back(self):
@@ -181,8 +250,7 @@ class Game:
         return reached(shift)
 
     def _solved(self, name):
-        x, y, rotation = self.solution[name]
-        return Polygon([(x + right, y + down) for right, down in turned(SCENE[name], rotation)])
+        return Polygon(self._placed(SCENE[name], *self.solution[name]))
 
 
 def play(game, receive, rounds=10):

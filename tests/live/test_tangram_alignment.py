@@ -10,7 +10,7 @@ from parlour import envs
 from parlour.envs.tangram.pieces import PIECES
 from parlour.envs.tangram.silhouettes import objective
 from parlour.wrappers.live.tangram.agent_session import TangramAgentSession
-from parlour.wrappers.live.tangram.alignment import figure_shift, nearest_place
+from parlour.wrappers.live.tangram.board_tracker import figure_shift, nearest_place
 
 SQUARE = objective("A square")
 PLACES = {name: tuple(SQUARE.poses(0, "godot")[i].tolist()) for i, name in enumerate(PIECES)}

@@ -15,9 +15,8 @@ from parlour.envs.core.match import Match
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.tangram import messages as m
 from parlour.wrappers.live.tangram.agent import TangramAgentServer
-from parlour.wrappers.live.tangram.host import TangramHost
+from parlour.wrappers.live.tangram.host import Person, TangramHost
 from parlour.wrappers.live.tangram.host_session import AgentSaid, TangramHostSession, TurnEnded
-from parlour.wrappers.live.tangram.person import Person
 from parlour.wrappers.logs.match_log import MatchLog, read
 from parlour.wrappers.logs.recorder import replay
 from parlour.wrappers.policies.loading import make_policy

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from live.settled import act
-from live.tangram_outsider import OBJECTIVES, Conditions, Game, play
+from live.tangram_outsider import OBJECTIVES, Conditions, Game, centroid, play
 from msgspec import Struct
 from parlour import envs
 from parlour.envs.tangram.completion import useful_moves
@@ -19,6 +19,10 @@ CONDITIONS = {
     "noise": Conditions(noise=1.5),
     "whole pixels": Conditions(whole=True),
     "touching collides": Conditions(noise=1.5, touching=True),
+    "centroid": Conditions(noise=1.5, centre=centroid),
+    "origin": Conditions(noise=1.5, centre=lambda corners: (0, 0)),
+    "other aspect": Conditions(noise=1.5, centre=centroid, board=(400.0, 400.0)),
+    "other sense": Conditions(noise=1.5, centre=centroid, board=(400.0, 360.0), sense=-1, rest=90.0, down=True),
 }
 
 
@@ -42,29 +46,21 @@ def built(condition, seeds):
     return games
 
 
-@pytest.mark.parametrize(("condition", "least"), [("exact", 0.98), ("noise", 0.98), ("touching collides", 0.94)])
-def test_an_outsider_gets_the_figure_that_is_documented(condition, least):
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_an_outsider_gets_the_figure_that_is_documented(condition):
     games = built(condition, range(1))
     assert all(len(game.places) == 7 for game in games)
-    assert np.mean([game.overlap() for game in games]) >= least
+    assert np.mean([game.overlap() for game in games]) >= (0.96 if CONDITIONS[condition].touching else 0.97)
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize(
-    ("condition", "complete", "least"),
-    [
-        ("exact", 0.98, 0.98),
-        ("noise", 0.95, 0.97),
-        ("whole pixels", 0.95, 0.97),
-        ("touching collides", 0.94, 0.95),
-    ],
-)
-def test_an_outsider_gets_the_figures_that_are_documented_over_many_games(condition, complete, least, capsys):
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_an_outsider_gets_the_figures_that_are_documented_over_many_games(condition, capsys):
     games = built(condition, range(8))
     values = [game.overlap() for game in games]
     first = [game.when_complete or game.overlap() for game in games]
     with capsys.disabled():
         told = f"when complete {np.mean(first):.3f}, after ten turns {np.mean(values):.3f}, least {min(values):.3f}"
         print(f"\n{condition}: mean IoU {told}, {len(games)} games")
-    assert np.mean(first) >= complete
-    assert np.mean(values) >= least
+    assert np.mean(first) >= 0.95
+    assert np.mean(values) >= (0.96 if CONDITIONS[condition].touching else 0.97)

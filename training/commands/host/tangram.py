@@ -4,9 +4,8 @@ from dataclasses import replace
 
 from ....wrappers.agents.llm import statistics_of
 from ....wrappers.live.common.activity import Activity
-from ....wrappers.live.tangram.host import TangramHost, TangramTimes
+from ....wrappers.live.tangram.host import Person, TangramHost, TangramTimes
 from ....wrappers.live.tangram.messages import Dialect
-from ....wrappers.live.tangram.person import Person
 from ...terminal.console import Console
 from ..arguments import LiveArguments, PromptArguments, SessionArguments
 from ..lookup import HUMAN, agent, game_with, warn_about_differences

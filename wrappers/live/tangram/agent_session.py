@@ -35,7 +35,7 @@ from .board_tracker import SAME, BoardTracker, same
 from .messages import Chat, ChatRequest, Error, Finish, Play, PlayFeedback, PlayRequest, Unknown
 from .placing import Pose, collisions, figure_moves, roomiest, separated, spread
 
-GAPS = (0.02, 0.2, 0.4, 0.8, 1.2, 1.6, 2.0)
+GAPS = (0.02, 0.06, 0.2, 0.4, 0.8, 1.2, 1.6, 2.0)
 """Gaps in board units that are tried between colliding pieces; the smallest is enough if they only touch."""
 GAP_TRIES = 5
 """Number of gaps tried for one place."""
@@ -136,6 +136,7 @@ class TangramAgentSession(Codec):
         self._useful_places = 0  # tried in this turn
         self._person, self._me = game.agents[0], game.agents[-1]  # the person begins
         self._board = BoardTracker(game)
+        self._shapes = self._board.convention.shapes  # which learns them
         self._chats: list[Message] = []
         self._chat_count = 0
         self._gap = 0.0  # between pieces, as observed in the game
@@ -149,6 +150,7 @@ class TangramAgentSession(Codec):
         self._gaps: list[float] = []  # not tried yet
         self._tried: list[tuple[str, Pose]] = []  # places that collided in this turn
         self._corrected = False  # a piece of the person was corrected in this turn
+        self._again = False  # the latest place was played again
         self._nudged = False  # the latest colliding piece was moved to the most room
         self._blocking: list[str] | None = []  # blocking pieces of this turn; None: one was moved
 
@@ -210,9 +212,12 @@ class TangramAgentSession(Codec):
         self._board.update(feedback)
         if sent is None:
             return [Note("a playFeedback without a play", problem=True), *self._finish()]
-        name, _ = sent
+        name, pose = sent
         if name not in self._board.poses:
             return [Note(f"{name} is not on the board after its play", problem=True), *self._try_elsewhere(name)]
+        if not self._again and not same(self._board.poses[name], pose, 1.0):  # the play showed what it means there
+            self._again = True
+            return self._play(name, pose)
         self._board.intend(name, self._meant)
         if self._board.collided[name]:
             return self._move_away(name)
@@ -279,7 +284,7 @@ class TangramAgentSession(Codec):
         if play.shape not in PIECES:
             raise ValueError(f"shape {play.shape[:40]!r} is none of {', '.join(PIECES)}")
         pose = self._board.to_game((*play.position, play.rotation % 360.0))
-        if not all(0 <= place <= BOARD for place in pose[:2]):
+        if not all(0 <= place <= BOARD for place in self._board.convention.write(play.shape, pose)[:2]):
             raise ValueError(f"position {pose[:2]} lies off the board, which is 0 to {BOARD:g} both ways")
         return play.shape, pose
 
@@ -331,24 +336,29 @@ class TangramAgentSession(Codec):
         off = [
             (math.dist(place[:2], poses[name][:2]), name, place)
             for name in poses
-            if (place := self._board.inexact(name)) is not None and not collisions(name, {**poses, name: place})
+            if (place := self._board.inexact(name)) is not None
+            and not collisions(name, {**poses, name: place}, self._shapes)
         ]
         far, name, place = max(off, default=(0.0, "", (0.0, 0.0, 0.0)))
         return self._correct(name, place) if far > SAME and len(poses) == len(PIECES) and not self._corrected else []
 
     def _make_room(self) -> list[TangramEvent]:
-        """Move a blocking piece to its place in the figure with gaps; if there is none, finish."""
+        """Move a blocking piece out of the place that was tried, with gaps; if there is none, finish."""
         blocking, self._blocking, meant = self._blocking or [], None, self._board.meant()
-        for name in blocking if self._gap else []:
-            if name in meant:
-                pose = self._with_gaps(name, meant[name])
-                if math.dist(pose[:2], self._board.poses[name][:2]) > GAPS[0] / 4:
-                    return self._put(name, meant[name], pose)
+        for gap in (self._gap, *(gap for gap in GAPS if gap > self._gap)):
+            for name in blocking:
+                if name in meant:
+                    pose = self._with_gaps(name, meant[name], gap)
+                    others = {o: there for o, there in self._board.poses.items() if o != name} | dict(self._tried[-1:])
+                    pose = separated(name, self._board.poses[name], others, gap, self._shapes) or pose
+                    if math.dist(pose[:2], self._board.poses[name][:2]) > GAPS[0] / 4:
+                        self._gap = gap
+                        return self._put(name, meant[name], pose)
         return self._finish()
 
     def _put(self, name: str, meant: Pose, pose: Pose) -> list[TangramEvent]:
         """Play a piece at `pose`; `meant` is its place without gaps."""
-        self._meant, self._trial, self._nudged = meant, self._gap, False
+        self._meant, self._trial, self._nudged, self._again = meant, self._gap, False, False
         self._gaps = [gap for gap in GAPS if gap > self._gap][:GAP_TRIES]
         return self._play(name, pose)
 
@@ -356,25 +366,26 @@ class TangramAgentSession(Codec):
         self._open = False
         self.plays += 1
         self._moved, self._sent = name, (name, pose)
-        return [Play(shape=name, position=pose[:2], rotation=pose[2])]
+        x, y, rotation = self._board.convention.write(name, pose)
+        return [Play(shape=name, position=(x, y), rotation=rotation)]
 
     def _move_away(self, name: str) -> list[TangramEvent]:
         """Move a colliding piece away, by a larger gap each time."""
         poses = self._board.poses
         others = {other: pose for other, pose in poses.items() if other != name}
-        overlaps = collisions(name, poses)
+        overlaps = collisions(name, poses, self._shapes)
         inexact = self._inexact(overlaps)
         if inexact is not None:
             return self._correct(*inexact)
         while self._gaps:
             gap = self._gaps.pop(0)
             self._trial = self._trial if overlaps else gap
-            pose = separated(name, self._with_gaps(name, self._meant, gap), others, gap)
+            pose = separated(name, self._with_gaps(name, self._meant, gap), others, gap, self._shapes)
             if pose is not None and math.dist(pose[:2], poses[name][:2]) > GAPS[0] / 4:
                 return self._play(name, pose)
         if not overlaps:  # touching pieces collide in this game: later plays need a gap too
             self._gap = max(self._gap, GAPS[0])
-        roomy = None if self._nudged else roomiest(name, self._meant, others)
+        roomy = None if self._nudged else roomiest(name, self._meant, others, self._shapes)
         if roomy is not None:
             self._nudged, self._trial = True, self._gap
             return self._play(name, roomy)
@@ -402,7 +413,7 @@ class TangramAgentSession(Codec):
         others = {other: there for other, there in self._board.poses.items() if other != name}
         if not gap or not others:
             return pose
-        return spread(name, pose, self._board.meant()[next(iter(others))], others, gap)
+        return spread(name, pose, self._board.meant()[next(iter(others))], others, gap, self._shapes)
 
     def give_up(self, turn: Turn | None = None, data: Any = None) -> list[TangramEvent]:
         """See `Codec`."""

@@ -9,9 +9,11 @@ import contextlib
 import itertools
 import logging
 import secrets
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from typing import TextIO
 
 import aiohttp
 from msgspec import Struct
@@ -21,8 +23,9 @@ from ....envs.core.game import Game
 from ....envs.core.match import Match
 from ....envs.core.options import seconds
 from ....envs.core.rng import streams
-from ....envs.core.turn_state import Action, AgentResponse
+from ....envs.core.turn_state import Action, AgentResponse, MessageIntent, MessageScope, TurnState
 from ...agents.base import Agent
+from ...agents.typed_choices import parse
 from ...logs.log_text import describe_error
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
@@ -280,3 +283,42 @@ class TangramHost:
         if self._socket is not None:
             await self._socket.close()
             self._socket = None
+
+
+class Person:
+    """A person at a terminal: ``play Red [50,40] 45``, ``finish``, or ``say`` and a text for the agent.
+
+    Args:
+        game: the game.
+        source: the stream of answers, one per line (None: standard input).
+        screen: the stream for the board and the questions (None: standard output).
+    """
+
+    def __init__(self, game: Game, source: TextIO | None = None, screen: TextIO | None = None) -> None:
+        self._game = game
+        self._source = source
+        self._screen = screen
+
+    def respond(self, state: TurnState) -> AgentResponse:
+        """Show the board and read an answer; ask again until it can be played.
+
+        Raises:
+            EOFError: at the end of `source`.
+        """
+        tables, seat = self._game.view.load(state)
+        self._write(f"{state.game_state['objective']}\n{self._game.renderer.text(tables[0], seat)}")
+        while True:
+            self._write("play PIECE [x,y] rotation · finish · say …")
+            line = (self._source or sys.stdin).readline()
+            if not line:
+                raise EOFError("no more answers from the person at the terminal")
+            word, _, rest = line.strip().partition(" ")
+            if word == "say" and rest:
+                return AgentResponse(Action("message_only"), [MessageIntent(MessageScope.PUBLIC, rest)])
+            try:
+                return AgentResponse(parse(line, state.allowed_actions))
+            except ValueError as error:
+                self._write(str(error))
+
+    def _write(self, text: str) -> None:
+        print(text, file=self._screen or sys.stdout, flush=True)

@@ -15,16 +15,7 @@ from ....envs.core.turn_state import Action, ActionResult, AgentResponse, Messag
 from ....envs.tangram.state import TangramState
 from ...logs.log_text import escaped
 from . import messages
-from .messages import (
-    Chat,
-    ChatRequest,
-    Error,
-    Finish,
-    Play,
-    PlayFeedback,
-    PlayRequest,
-    State,
-)
+from .messages import Chat, ChatRequest, Error, Finish, Play, PlayFeedback, PlayRequest, State
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ We send the form of the game's documentation, or on request the Godot game's own
 unknown fields.
 
 `BoardPiece.position` is the origin of a piece, as in `Play`. The Godot game's nested form has another point,
-which is converted in both directions (see `centre_marker`).
+the marker `VCenter`, which is converted in both directions.
 """
 
 import math
@@ -17,10 +17,9 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 from msgspec import Struct
 
-from ....envs.tangram.pieces import PIECES
+from ....envs.tangram.pieces import BOARD, PIECES, PIXELS
 from ....envs.tangram.state import BoardPiece, DrawerPiece
 from ...logs.log_text import escaped
-from .centre_marker import marker_of, origin_of
 
 BOUNDARY = "BOUNDARY"
 """The entry of a piece's `collisions` for the edge of the board."""
@@ -219,7 +218,7 @@ def _board_piece(name: str, piece: dict[str, Any]) -> dict[str, Any]:
     collisions = piece.get("collisions")
     named = [name for name in collisions if isinstance(name, str)] if isinstance(collisions, list) else []
     return {
-        "position": origin_of(name, place, rotation) if nested else place,
+        "position": _marker(name, place, rotation, -1) if nested else place,
         "vertices": _vectors(piece.get("vertices")),
         "rotation": rotation,
         # A name that is no piece is a boundary.
@@ -290,7 +289,7 @@ def _as_godot(state: State) -> dict[str, Any]:
     on_board = {
         name: {
             "position": {
-                "position": _text(marker_of(name, piece.position, piece.rotation)),
+                "position": _text(_marker(name, piece.position, piece.rotation, 1)),
                 "vertices": list(map(_text, piece.vertices)),
             },
             "rotation": round(piece.rotation, 2),
@@ -300,6 +299,18 @@ def _as_godot(state: State) -> dict[str, Any]:
     }
     off_board = {name: {"rotation": piece.rotation} for name, piece in state.off_board.items()}
     return {"on_board": on_board, "off_board": off_board}
+
+
+_MARKERS = {"Red": (-0.625, 10.0), "Cream": (0.0, 8.125), "Blue": (7.51301, 3.09359)}
+# From a piece's origin to its marker at rotation 0, in units of the game's scene, 0.4 pixels, y downwards.
+
+
+def _marker(name: str, point: Vector, rotation: float, way: int) -> Vector:
+    """Return a piece's marker from its origin (way 1), or its origin from its marker (way -1)."""
+    right, down = _MARKERS.get(name, (0.0, 0.0))
+    cosine, sine = math.cos(math.radians(rotation % 360.0)), math.sin(math.radians(rotation % 360.0))
+    wide, high = (way * BOARD * 0.4 / pixels for pixels in PIXELS)
+    return point[0] + wide * (right * cosine - down * sine), point[1] - high * (right * sine + down * cosine)
 
 
 def _text(vector: Vector) -> str:

@@ -34,24 +34,29 @@ ORDER = sorted(PIECES, key=lambda name: -AREAS[PIECES.index(name)])
 """The pieces, large ones first, since they need the most room."""
 
 
-def polygon(name: str, pose: Pose) -> Polygon:
-    """Return the vertices of a piece in a pose."""
-    out = np.zeros((4, 2))
-    geometry.place(PIECES.index(name), *pose, SCALE, out)
-    return out
+def polygon(name: str, pose: Pose, shapes: Polygon = SHAPES) -> Polygon:
+    """Return the vertices of a piece in a pose; its shape is one of float64[7, 4, 2], as in `SHAPES`."""
+    return np.array(pose[:2]) + SCALE * (shapes[PIECES.index(name)] @ rotated(pose[2]).T)
 
 
-def collisions(name: str, poses: Poses) -> list[str]:
+def rotated(degrees: float) -> Polygon:
+    """Return the matrix of a clockwise rotation with y upwards."""
+    cosine, sine = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+    return np.array([[cosine, sine], [-sine, cosine]])
+
+
+def collisions(name: str, poses: Poses, shapes: Polygon = SHAPES) -> list[str]:
     """Return the names that a piece on the board overlaps, BOUNDARY last. Touching is not overlapping."""
-    own = polygon(name, poses[name])
-    names = [other for other in poses if other != name and geometry.collides(own, polygon(other, poses[other]))]
+    own = polygon(name, poses[name], shapes)
+    polygons = {other: polygon(other, there, shapes) for other, there in poses.items() if other != name}
+    names = [other for other, shape in polygons.items() if geometry.collides(own, shape)]
     return names if geometry.on_board(own) else [*names, "BOUNDARY"]
 
 
-def separated(name: str, pose: Pose, others: Poses, gap: float) -> Pose | None:
+def separated(name: str, pose: Pose, others: Poses, gap: float, shapes: Polygon = SHAPES) -> Pose | None:
     """Return the pose moved as little as needed to keep `gap` from other pieces and the board's edge; None: no room."""
-    polygons = [polygon(other, there) for other, there in others.items()]
-    start = own = polygon(name, pose)
+    polygons = [polygon(other, there, shapes) for other, there in others.items()]
+    start = own = polygon(name, pose, shapes)
     for _ in range(40):
         shift = np.maximum(gap - own.min(axis=0), 0) - np.maximum(own.max(axis=0) - (BOARD - gap), 0)
         overlap = float(np.abs(shift).max())
@@ -69,18 +74,18 @@ def separated(name: str, pose: Pose, others: Poses, gap: float) -> Pose | None:
     return None
 
 
-def spread(name: str, pose: Pose, anchor: Pose, others: Poses, gap: float) -> Pose:
+def spread(name: str, pose: Pose, anchor: Pose, others: Poses, gap: float, shapes: Polygon = SHAPES) -> Pose:
     """Return the pose in a figure grown from `anchor` until its pieces keep `gap`; without room the pose itself."""
     x, y, _ = anchor
     grown = 1 + gap / ARM
     wider = (x + grown * (pose[0] - x), y + grown * (pose[1] - y), pose[2])
-    return separated(name, wider, others, gap) or pose
+    return separated(name, wider, others, gap, shapes) or pose
 
 
-def roomiest(name: str, pose: Pose, others: Poses) -> Pose | None:
+def roomiest(name: str, pose: Pose, others: Poses, shapes: Polygon = SHAPES) -> Pose | None:
     """Return the pose, moved a little (some `NUDGES`), with the largest distance to other pieces; None: it overlaps."""
-    polygons = [polygon(other, there) for other, there in others.items()]
-    start = polygon(name, pose)
+    polygons = [polygon(other, there, shapes) for other, there in others.items()]
+    start = polygon(name, pose, shapes)
 
     def room(shift: Polygon) -> float:
         own = start + shift
@@ -152,7 +157,7 @@ def _places_along(name: str, figure: Poses, others: Poses, gap: float) -> Iterat
                 turn = math.atan2(*(last - first)[::-1]) - math.atan2(*(start - end)[::-1])
                 rotation = _snapped(math.degrees(turn))
                 for ours, anchor in ((first, end), (last, start)):
-                    x, y = (np.asarray(SCALE) * (anchor - _rotated(ours, rotation))).tolist()
+                    x, y = (np.asarray(SCALE) * (anchor - rotated(rotation) @ ours)).tolist()
                     places.append((math.dist((x, y), centre) - 4 * common, (x, y, rotation)))
     places.sort()
     for _, place in places:
@@ -165,12 +170,6 @@ def _places_along(name: str, figure: Poses, others: Poses, gap: float) -> Iterat
 def _edges(polygon: Polygon) -> list[tuple[Polygon, Polygon]]:
     pairs = zip(polygon, np.roll(polygon, -1, axis=0), strict=True)
     return [(start, end) for start, end in pairs if math.dist(start, end) > 1e-9]
-
-
-def _rotated(vector: Polygon, rotation: float) -> Polygon:
-    angle = -math.radians(rotation)  # clockwise
-    cosine, sine = math.cos(angle), math.sin(angle)
-    return np.array([vector[0] * cosine - vector[1] * sine, vector[0] * sine + vector[1] * cosine])
 
 
 def _snapped(degrees: float) -> float:
