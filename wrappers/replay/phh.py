@@ -72,14 +72,9 @@ class Party(PartyPokerParser):
     ANTE_POSTING = re.compile(r"(?P<player>.+) posts ante \[\D?(?P<ante>[0-9.,]+)")
 
 
-SITES: tuple[REParser, ...] = (
-    PokerStars(),
-    FullTilt(),
-    Party(),
-    IPokerNetworkParser(),
-    OngameNetworkParser(),
-    AbsolutePokerParser(),
-)
+SITES: list[REParser] = [
+    kind() for kind in (PokerStars, FullTilt, Party, IPokerNetworkParser, OngameNetworkParser, AbsolutePokerParser)
+]
 HEADING = re.compile(r"^\[\s*([^\[\]\s_][^\[\]\n]*?)\s*\][ \t]*(?:#.*)?$", re.MULTILINE)
 """The line before a hand of a ``.phhs``, such as ``[7]``."""
 ACPC = re.compile(r"^(STATE|[^:|\n]+\|[^:\n]+):\d+:[cfr\d/]*:", re.MULTILINE)
@@ -537,9 +532,8 @@ def _check_shown(words: Sequence[list[str]]) -> None:
     for line in words:
         dealt = hands.get(line[0], "") if line[1] == "sm" and len(line[-1]) == 4 and "?" not in line[-1] else ""
         if dealt and set(_pairs(line[2])) != set(_pairs(dealt)):
-            raise Refused(
-                "other cards are shown than were dealt", f"{' '.join(line)!r}, where {line[0]} was dealt {dealt}"
-            )
+            detail = f"{' '.join(line)!r}, where {line[0]} was dealt {dealt}"
+            raise Refused("other cards are shown than were dealt", detail)
 
 
 def _named(words: Sequence[list[str]], seat: int) -> list[str]:
@@ -613,11 +607,9 @@ def _check_known(table: Any) -> None:
     """Refuse a hand with a pot whose winner the file does not hold: several players, and no known cards."""
     if not table.showdown:
         return
-    committed = {
-        seat: int(table.committed[seat]) for seat in range(SEATS) if table.seated[seat] and not table.folded[seat]
-    }
-    for level in set(committed.values()):
-        inside = [seat for seat, chips in committed.items() if chips >= level]
+    left = [seat for seat in range(SEATS) if table.seated[seat] and not table.folded[seat]]
+    for level in {int(table.committed[seat]) for seat in left}:
+        inside = [seat for seat in left if table.committed[seat] >= level]
         if len(inside) > 1 and (table.board.min() < 0 or max(table.strength[inside]) < 0):
             raise Refused("cards of its showdown are not known")
 

@@ -33,13 +33,12 @@ def phh(entry: Mapping[str, Any]) -> str:
     # Seats behind the dealer come first.
     players = sorted(entry["players"], key=lambda row: (row["seat"] <= dealer, row["seat"]))
     blind = players[0 if len(players) == 2 else 1]
-    if blind["stack"] < entry["big_blind"]:
-        first = next((action["kind"] for action in entry["actions"] if action["kind"] != "fold"), "")
-        if first == "call":
-            raise ValueError(
-                f"hand {entry['hand']} is left out: the big blind of {entry['big_blind']} is posted with "
-                f"{blind['stack']}, and calls of the whole blind cannot be written as PHH"
-            )
+    first = next((action["kind"] for action in entry["actions"] if action["kind"] != "fold"), "")
+    if blind["stack"] < entry["big_blind"] and first == "call":
+        posted = (
+            f"hand {entry['hand']} is left out: the big blind of {entry['big_blind']} is posted with {blind['stack']}"
+        )
+        raise ValueError(f"{posted}, and calls of the whole blind cannot be written as PHH")
     named = {row["seat"]: f"p{number}" for number, row in enumerate(players, 1)}
     ends = {row["seat"]: row for row in entry["results"]}
     fields = {
