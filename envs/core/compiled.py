@@ -36,7 +36,7 @@ KEPT = 8
 _config: Any = numba.config  # its settings have no types
 _record_type: Any = cache(numba.from_dtype)  # making it takes a millisecond
 
-register("numba:compile", CompilingNotice())
+cast(Any, register)("numba:compile", CompilingNotice())
 
 
 @typeof_impl.register(np.record)

@@ -122,7 +122,7 @@ def test_an_offer_of_several_numbers_says_what_it_pays(table, size):
 
 
 FACTS = {
-    "bilateral_trade": ("buyer", ["Your reservation value", "Buyer", "Without one both get 0."]),
+    "bilateral_trade": ("buyer", ["as the buyer (reservation value)", "Buyer", "Without one both get 0."]),
     "common_agency": (
         "principal",
         ["Principals", "Agent", "Expected payoff low effort", "Benefit low: 0 · Benefit high"],

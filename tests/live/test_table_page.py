@@ -51,7 +51,7 @@ def test_a_person_who_thinks_too_long_is_passed_over(table):
         sit(page, "Ann")
         page.wait_for_selector("#clock:visible")
         page.wait_for_selector("#notice:text('time was up')")
-        page.wait_for_selector("#board .history li:has-text('You: passed')")
+        page.wait_for_selector("#board .history li:has-text('You passed')")
         page.wait_for_selector(OVER)
 
 

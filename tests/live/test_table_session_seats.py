@@ -31,6 +31,10 @@ def test_who_comes_looks_on_and_who_sits_down_plays():
     assert room.act(1, "accept") == {"ok": True, "error": None, "error_detail": None}
     assert room.table.status == "over"
     assert room.state(1)["outcome"]["reason"] == "agreement"
+    room.connect(2)
+    room.send(1, "stand")
+    place = room.last(2, "seating")["seats"][1]
+    assert (place["name"], place["played"]) == (None, "Ann")  # who has left stays in the result
 
 
 def test_a_match_waits_for_all_people_and_the_next_until_they_are_ready():

@@ -226,7 +226,7 @@ class PokerTable:
         if self._tasks:
             await asyncio.wait(self._tasks)
         await self.host.stop()
-        self._report("stopped", next(reversed(self._hands), ""))
+        self._report("stopped")
 
     async def __aenter__(self) -> Self:
         await self.start()

@@ -27,7 +27,7 @@ export default {
     const lists = facts.filter(([, value]) => rowsOf(view, value).length);
     const ofThings = tabled(facts.filter(([, value]) => isOfThings(view, value)));
     const marked = facts.filter(([name, value]) => changed(value, before[name])).map(([name]) => label(name).toLowerCase());
-    const fixed = facts.filter(([name, value]) => !folds && value === options[name]); // the rules say them
+    const fixed = facts.filter(([name, value]) => !folds && value === options[name]);
     const plain = facts.filter((one) => ![...lists, ...ofThings, ...fixed].includes(one));
     const said = [
       el("dl", { class: "facts" }, ...plain.flatMap(([name, value]) => fact(view, name, value, before[name]))),
@@ -40,6 +40,7 @@ export default {
       ...(folds ? folded(said, marked) : said),
       ...(view.own ? [] : rounds(view, game)),
       ...(over || view.own ? [] : actions(view, game)),
+      ...(fixed.length ? [el("p", {}, ...fixed.flatMap(([name, value], i) => [i ? " · " : "", `${label(name)}: `, ...word(view, value)]))] : []),
     ];
   },
 };

@@ -16,11 +16,12 @@ export default {
     const acted = game.action_history.filter((/** @type {any} */ row) => row.agent_id === turn).length;
     const round = turn == null ? (game.action_history.at(-1)?.round ?? 1) : 1 + acted;
     const own = game.my_bid == null ? "" : ` ${number(game.my_bid)}`;
-    const facts = [["Round", `${round} of ${rounds}`]];
+    const facts = [];
     if (game.my_valuation !== undefined) {
       facts.push([words(view.words.get("my_valuation") ?? "valuation"), number(game.my_valuation)]);
       facts.push(["Your bid", own || "none yet"]);
     }
+    facts.push(["Round", `${round} of ${rounds}`]);
     return [
       el("dl", { class: "facts" }, ...facts.flatMap(([name = "", value = ""]) => [el("dt", {}, name), el("dd", {}, value)])),
       ...winners.map((/** @type {string} */ one) => el("p", { class: "big" }, nameTag(view, one), " won.")),
