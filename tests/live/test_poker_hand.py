@@ -12,7 +12,10 @@ def dealt(stacks):
     tokens = count()
     hand = LiveHand(envs.game("holdem", seats=len(stacks)), 1, lambda: f"token {next(tokens)}")
     hand.deal(
-        {number: PokerSeat(f"agent {number}", None, chips, connected=True) for number, chips in enumerate(stacks)}
+        {
+            number: PokerSeat(f"agent {number}", None, chips, connected=True, missed=0)
+            for number, chips in enumerate(stacks)
+        }
     )
     return hand
 

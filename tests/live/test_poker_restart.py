@@ -160,3 +160,19 @@ def saved_chips(path):
     database.close()
     saved = json.loads(snapshot)
     return sum(seat["chips"] for seat in saved["seats"].values()) + sum(saved["left"].values())
+
+
+async def test_a_host_that_was_stopped_is_started_again_with_its_tables(tmp_path):
+    async with hosting(seats=2, state=tmp_path / "state", min_players=2) as (host, one):
+        two = Client(one.http, host)
+        for client, name in ((one, "ann"), (two, "bob")):
+            await client.sit_down(name)
+        await two.until("game_state")
+        (table_id,) = host.tables
+        await host.stop()
+        await host.start()
+        assert list(host.tables) == [table_id] and len(host.tables[table_id].session.seats) == 2
+        one.ws_url = two.ws_url = host.ws_url
+        await one.connect()
+        await two.connect()
+        assert (await one.until("game_state"))["type"] == "game_state"

@@ -37,16 +37,24 @@ class Database:
         self._problem = ""
         self._changing = False
         self._failed = self._warned = float("-inf")
+        self._path, self._schema, self._closed = path, schema, True
+        self.open()
+
+    def open(self) -> None:
+        """Open the file again, after `close`; raises the errors of `Database`."""
+        if not self._closed:
+            return
         try:
             # It may be made in another thread than the one that uses it, but never used by two.
-            self._database = sqlite3.connect(path, isolation_level=None, timeout=1.0, check_same_thread=False)
+            self._database = sqlite3.connect(self._path, isolation_level=None, timeout=1.0, check_same_thread=False)
             self._database.execute("PRAGMA locking_mode = EXCLUSIVE")
             self._database.execute("PRAGMA journal_mode = WAL")
             self._database.execute("PRAGMA synchronous = NORMAL")
-            self._database.executescript(schema)
+            self._database.executescript(self._schema)
         except sqlite3.Error as error:
             used = "; another server uses it" if "locked" in str(error) else ""
-            raise ValueError(f"cannot keep {what} in {path}: {error}{used}") from None
+            raise ValueError(f"cannot keep {self._what} in {self._path}: {error}{used}") from None
+        self._closed = False
 
     @property
     def problem(self) -> str | None:
@@ -56,6 +64,7 @@ class Database:
     def close(self) -> None:
         """Close the file."""
         self._database.close()
+        self._closed = True
 
     def read(self, query: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
         """Return the rows of a query."""

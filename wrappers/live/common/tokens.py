@@ -57,11 +57,6 @@ class Guesses:
     def __init__(self) -> None:
         self._wrong: dict[str, deque[float]] = {}
 
-    def too_many(self, address: str) -> bool:
-        """Return whether an address has to wait."""
-        times = self._wrong.get(address)
-        return times is not None and len(times) == MOST_WRONG and asyncio.get_running_loop().time() - times[0] < SECONDS
-
     def admit(self, address: str, given: str | None, ask: Callable[[], str | None]) -> str | None:
         """Return why an access token is not accepted; None if it is. The right one always is: guesses may be others'.
 
@@ -73,9 +68,10 @@ class Guesses:
         problem = ask()
         if problem is None or not given:
             return problem
-        if self.too_many(address):
+        now, times = asyncio.get_running_loop().time(), self._wrong.setdefault(address, deque(maxlen=MOST_WRONG))
+        if len(times) == MOST_WRONG and now - times[0] < SECONDS:
             return TOO_MANY
-        self._wrong.setdefault(address, deque(maxlen=MOST_WRONG)).append(asyncio.get_running_loop().time())
+        times.append(now)
         if len(self._wrong) > MOST_ADDRESSES:
             del self._wrong[next(iter(self._wrong))]
         return problem

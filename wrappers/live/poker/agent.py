@@ -363,7 +363,9 @@ async def play(
                     stalled=STALLED_SECONDS if length.keep_playing else None,
                     real_money=seat.real_money,
                 )
-                backoff = _backoff(client, length.keep_playing)
+                growth = max(1, round(LONGEST_WAIT / client.retry_after)) if length.keep_playing else 10
+                tries = None if length.keep_playing else client.retries + 1
+                backoff = Backoff(client.retry_after, tries, first_tries=FIRST_TRIES, growth=growth)
                 backoff.reached = reached
                 link = monitoring.link or Link()
                 port = Dial(http, rest.url, messages.encode, backoff, link, REFUSED, lambda: session.seq)
@@ -377,14 +379,6 @@ async def play(
             async with _leaving_at(length.until, only.session.leave):
                 await only.play()
             return only.result
-
-
-def _backoff(client: ClientSettings, keep_playing: bool) -> Backoff:
-    """Return the waits between connections to a table."""
-    if not keep_playing:
-        return Backoff(client.retry_after, client.retries + 1, first_tries=FIRST_TRIES)
-    growth = max(1, round(LONGEST_WAIT / client.retry_after))
-    return Backoff(client.retry_after, None, first_tries=FIRST_TRIES, growth=growth)
 
 
 @contextlib.asynccontextmanager

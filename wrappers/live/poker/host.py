@@ -174,6 +174,7 @@ class PokerHost(Server):
         """Open the tables."""
         PLAIN_START.expect_call(f"{__name__}:warm_up")
         await asyncio.to_thread(warm_up)
+        self._store.open()
         self._pool.open(self._count)
         self._tokens.restore(self._pool.tables, asyncio.get_running_loop().time())
 

@@ -17,7 +17,6 @@ from .messages import (
     Result,
     ServerMessage,
     TableStatus,
-    Welcome,
 )
 from .table_data import PokerSeat
 
@@ -48,10 +47,6 @@ class HostMessages:
     def stack(self, seat: int) -> int:
         """Return the chips that the agent of a seat has behind."""
         return int(self._hand.table.stack[seat]) + self._seats[seat].chips
-
-    def welcome(self, seat: int, timeout: int) -> Welcome:
-        """Return a seat's welcome; `timeout` is the time to act in milliseconds."""
-        return Welcome(seat=seat, agent_id=self._seats[seat].agent_id, timeout=timeout)
 
     def waiting(self, receiver: int, min_players: int) -> TableStatus:
         """Return the status of a table that waits for players."""

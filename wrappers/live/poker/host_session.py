@@ -23,7 +23,7 @@ from ..common.clock import Outgoing
 from . import messages
 from .hand import LiveHand
 from .host_messages import OBSERVERS, HostMessages
-from .messages import Ack, Action, Error, Ping, PlayerJoined, PlayerLeft, Pong, ServerMessage, Unknown
+from .messages import Ack, Action, Error, Ping, PlayerJoined, PlayerLeft, Pong, ServerMessage, Unknown, Welcome
 from .table_data import PokerRules, PokerSeat, Refusal, SavedSeat, TableSnapshot
 
 SAVED_OPTIONS = ("seats", "small_blind", "big_blind", "stacks", "raise_cap")
@@ -378,7 +378,8 @@ class PokerHostSession:
     # Small questions.
 
     def _welcome(self, number: int) -> Outgoing[ServerMessage]:
-        return Outgoing(number, self._messages.welcome(number, self._timeout))
+        welcome = Welcome(seat=number, agent_id=self.seats[number].agent_id, timeout=self._timeout)
+        return Outgoing(number, welcome)
 
     def _error(self, number: int, code: str, message: str) -> Outgoing[ServerMessage]:
         return Outgoing(number, Error(code=code, message=message))

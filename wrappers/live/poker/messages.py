@@ -331,12 +331,6 @@ def encode(message: ServerMessage | ClientMessage) -> str:
     return _encoder.encode(message).decode()
 
 
-def plain(message: ServerMessage | ClientMessage) -> dict[str, Any]:
-    """Return the message as the plain dict that travels."""
-    fields: dict[str, Any] = msgspec.to_builtins(message)
-    return fields
-
-
 def decode_server(data: Any) -> ServerMessage | UnreadTurn | Unknown:
     """Read what a server sent: text, bytes, or parsed JSON. Never raises; see `UnreadTurn` and `Unknown`."""
     message: ServerMessage | Unknown = _decode(data, ServerMessage, tolerant=ServerMessage)

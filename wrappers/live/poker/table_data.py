@@ -66,10 +66,6 @@ class PokerSeat:
     waits: bool = False
     missed: int = SITS_OUT_AFTER
 
-    def __post_init__(self) -> None:
-        """Let a seat that has a connection already begin with no missed turn."""
-        self.missed = 0 if self.connected else self.missed
-
     @property
     def sits_out(self) -> bool:
         """Whether it is dealt no hand."""

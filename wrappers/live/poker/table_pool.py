@@ -59,6 +59,8 @@ class TablePool:
         Raises:
             ValueError: if they were kept with other rules.
         """
+        self.tables, self._awaited, self._replacing = {}, set(), True
+        self._all_ended.clear()
         for table_id, saved in self._store.tables():
             self._awaited.add(self._open_table(table_id, saved))
         while len(self._awaited) < count:
