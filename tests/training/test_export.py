@@ -9,7 +9,7 @@ import pytest
 from command_line import run
 from parlour.envs import game
 from parlour.training.evaluation.exact import flat_tree, values
-from parlour.training.models.action_values import ExactValues, decisions_of, probabilities, rolled_out
+from parlour.training.models.data_set import ExactValues, decisions_of, probabilities, rolled_out
 from parlour.training.models.reference import PartlyRandom
 from parlour.wrappers.policies.loading import make_policy
 from parlour.wrappers.policies.tabular import TabularPolicy

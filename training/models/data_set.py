@@ -1,4 +1,6 @@
-"""Values of all legal actions at decisions of a policy's play: exact where the tree can be walked, else by rollouts.
+"""A data set of decisions: conversations with the values of all legal actions.
+
+Values are exact where the tree can be walked, else by rollouts.
 
 The value of an action is the return from there on of the seat that takes it, on average, if all seats, its own
 included, play by the policy afterwards.
@@ -9,14 +11,33 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from ...envs import Game, play_until_done
 from ...envs.core.rng import streams
 from ...envs.core.rollout import Policy, act_of, played, tables_with_seed
-from ..evaluation.exact import Floats, Tree, realised
+from ...wrappers.agents.prompt import Prompting
+from ..evaluation.exact import Floats, Probable, Tree, nash_conv, realised
+from ..evaluation.exploit import tree_of
+from .reference import PartlyRandom
 
+CROISSANT = "http://mlcommons.org/croissant/1.0"
+CROISSANT_NAMES = (
+    "column", "extract", "field", "fileObject", "jsonPath", "recordSet", "repeated", "source", "subField", "transform",
+)  # fmt: skip
+FIELDS = {
+    "game": ("sc:Text", "The game's id."),
+    "episode": ("sc:Integer", "The number of the episode."),
+    "agent": ("sc:Text", "The agent that decides."),
+    "messages": ("", "The conversation; its last message is the answer that the policy plays."),
+    "answers": ("sc:Text", "The text of every legal action, as JSON."),
+    "values": ("sc:Float", "The value of each of them, in the unit of the reward."),
+    "probabilities": ("sc:Float", "How likely the policy plays each of them."),
+    "source": ("sc:Text", "How the values were calculated: exact, or rollouts."),
+}
+"""The fields of a line, with their types and what they are."""
 EPISODES = 256
 """Episodes that are played at the same time."""
 LEAST = 1e-9
@@ -161,3 +182,107 @@ def rolled_out(policy: Policy, game: Game, decision: Decision, episodes: int, se
         returns[going] += play_until_done(game, [policy], rest, begin=False)[:, decision.seat]
     means: Floats = returns.reshape(len(legal), episodes).mean(axis=1) / game.payoffs.unit
     return means
+
+
+class Values:
+    """The values of the actions at decisions.
+
+    Attributes:
+        source: ``"exact"`` or ``"rollouts"``.
+        about: how they were calculated, as a sentence.
+    """
+
+    def __init__(self, player: Policy, game: Game, rollouts: int) -> None:
+        self._player, self._game, self._count = player, game, rollouts
+        known = isinstance(player, Probable) and not hasattr(player, "act_on")
+        tree = tree_of(player, game) if known else None
+        self._exact = None
+        self.source = "rollouts"
+        self.about = f"Values are means over {self._count} rollouts from the true state."
+        if tree is not None and isinstance(player, Probable):
+            strategy = tree.strategy_of(player)
+            self._exact = ExactValues(tree, strategy)
+            self.source = "exact"
+            far = nash_conv(tree, strategy) / game.payoffs.unit
+            self.about = f"Values are exact; NashConv of the policy is {far:.2g}, and 0 is an equilibrium."
+
+    def at(self, decision: Any, seed: int) -> Any:
+        """Return the values of the legal actions; None where only mistakes of others lead."""
+        if self._exact is not None:
+            return self._exact.at(decision)
+        return rolled_out(self._player, self._game, decision, self._count, seed)
+
+
+def lines_of(
+    game: Game, player: Policy, values: Values, prompting: Prompting, *, explore: float, seed: int
+) -> Iterator[dict[str, Any]]:
+    """Yield a line for each decision whose values are known, without end; `explore` is the share of random ones."""
+    way = PartlyRandom(player, explore, seed)
+    random = np.random.default_rng(seed)
+    for decision in decisions_of(player, way, game, seed):
+        worth = values.at(decision, int(random.integers(2**32)))
+        if worth is None:
+            continue
+        legal = np.flatnonzero(decision.mask)
+        chances = probabilities(player, game, decision)[legal]
+        chances = chances / chances.sum()
+        actions = [game.view.encode(decision.table, index).action for index in legal.tolist()]
+        if (skin := prompting.disguise) is not None:
+            actions = [skin.disguised(action) for action in actions]
+        texts = [msgspec.json.encode(action).decode() for action in actions]
+        state = prompting.shown(game.turn_state(decision.table, decision.seat))
+        answer = {"role": "assistant", "content": texts[int(random.choice(len(texts), p=chances))]}
+        yield {
+            "game": game.id,
+            "episode": decision.episode,
+            "agent": game.agents[decision.seat],
+            "messages": [*prompting.chat(state), answer],
+            "answers": texts,
+            "values": [round(float(value), 6) for value in worth],
+            "probabilities": [round(float(chance), 6) for chance in chances],
+            "source": values.source,
+        }
+
+
+def _field(file: str, name: str, kind: str, words: str) -> dict[str, Any]:
+    """Return a field of the card; without a type it is a list of messages."""
+    field: dict[str, Any] = {"@type": "cr:Field", "@id": f"decisions/{name}", "name": name, "description": words}
+    field |= {"repeated": name in ("messages", "answers", "values", "probabilities")}
+    source = {"fileObject": {"@id": file}, "extract": {"column": name}}
+    if kind:
+        return {**field, "dataType": kind, "source": source}
+    parts = [
+        {
+            **{"@type": "cr:Field", "@id": f"decisions/{name}/{part}", "name": part, "dataType": "sc:Text"},
+            "source": {**source, "transform": {"jsonPath": part}},
+        }
+        for part in ("role", "content")
+    ]
+    return {**field, "subField": parts}
+
+
+def card_of(game: Game, file: str, digest: str, about: str) -> dict[str, Any]:
+    """Return the Croissant card (https://docs.mlcommons.org/croissant/docs/croissant-spec.html) of a file."""
+    fields = [_field(file, name, kind, words) for name, (kind, words) in FIELDS.items()]
+    return {
+        "@context": {
+            **{"@language": "en", "@vocab": "https://schema.org/", "sc": "https://schema.org/"},
+            **{"cr": "http://mlcommons.org/croissant/", "dct": "http://purl.org/dc/terms/"},
+            **{name: f"cr:{name}" for name in CROISSANT_NAMES},
+            "conformsTo": "dct:conformsTo",
+            "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+        },
+        "@type": "sc:Dataset",
+        "conformsTo": CROISSANT,
+        "name": f"parlour-{game.name}-decisions",
+        "version": "1.0.0",
+        "description": about,
+        "license": "https://opensource.org/license/mit",
+        "distribution": [
+            {
+                "@type": "cr:FileObject", "@id": file, "name": file, "contentUrl": file,
+                "encodingFormat": "application/jsonlines", "sha256": digest,
+            }
+        ],
+        "recordSet": [{"@type": "cr:RecordSet", "@id": "decisions", "name": "decisions", "field": fields}],
+    }  # fmt: skip
