@@ -236,11 +236,12 @@ def _from_site(site: REParser, text: str) -> HandHistory:
             f"antes or blinds that PokerKit's {name} does not read",
             f"PokerKit's {name} reads {read} of {posts} antes and blinds",
         )
-    history.starting_stacks = [stacks.get(*pair) for pair in zip(history.players, history.starting_stacks, strict=True)]
+    players = history.players or []
+    history.starting_stacks = [stacks.get(*pair) for pair in zip(players, history.starting_stacks, strict=True)]
     # As sites play: who cannot pay the whole ante wins as much from each. An ante of one player is for the whole table.
     history.ante_trimming_status = len(set(history.antes)) == 1
     taken = COLLECTED.findall(text)
-    won = [sum(parse_value(chips) for who, chips in taken if who == player) for player in history.players]
+    won = [sum(parse_value(chips) for who, chips in taken if who == player) for player in players]
     if any(won):
         history.winnings = won
     return history

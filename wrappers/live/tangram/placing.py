@@ -36,7 +36,8 @@ ORDER = sorted(PIECES, key=lambda name: -AREAS[PIECES.index(name)])
 
 def polygon(name: str, pose: Pose, shapes: Polygon = SHAPES) -> Polygon:
     """Return the vertices of a piece in a pose; its shape is one of float64[7, 4, 2], as in `SHAPES`."""
-    return np.array(pose[:2]) + SCALE * (shapes[PIECES.index(name)] @ rotated(pose[2]).T)
+    vertices: Polygon = np.array(pose[:2]) + SCALE * (shapes[PIECES.index(name)] @ rotated(pose[2]).T)
+    return vertices
 
 
 def rotated(degrees: float) -> Polygon:
