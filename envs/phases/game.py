@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Any
 
-from ..core.capabilities import Capabilities, OutsideOption, PublicView, Talk
+from ..core.capabilities import Capabilities, OutsideOption, PublicView, ShownOptions, Talk
 from ..core.checks import require_compiled
 from ..core.game import Game, Payoffs
 from ..core.record import Tables, new_table
@@ -66,6 +66,7 @@ def make(own: PhaseGame) -> Game:
             public_view=PublicView(partial(view.public, own, kind)),
             chance=chance,
             outside_option=OutsideOption(partial(actions.worth, own)) if own.worth is not None else None,
+            shown_options=ShownOptions(view.differences) if "seats" in own.options else None,
             forecasts=partial(forecasts, own, chance, read),
             talk=Talk(action_messages=partial(actions.messages, own)) if _has_texts(own) else None,
         ),

@@ -3,11 +3,14 @@
 What ``action_history`` and a repeated game tell stands in docs/games.md.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from ..core.game_state import GameState
+from ..core.state_loading import named_order
+from ..core.turn_state import TurnState
 from .actions import PASS, payload
 from .definition import End, Number, PhaseGame
 from .fields import LEFT_OUT, name_of
@@ -54,6 +57,12 @@ def _seen(rules: PhaseGame, table: Any, seat: int) -> dict[str, Any]:
         if rules.facts:
             seen["past_facts"] = _past_facts(rules, table)
     return seen
+
+
+def differences(options: Mapping[str, Any], state: TurnState, first: bool) -> dict[str, Any]:
+    """Return the number of agents of a live table, if it is another one."""
+    agents = named_order(state)
+    return {"seats": len(agents)} if agents and len(agents) != options["seats"] else {}
 
 
 def _holders(rules: PhaseGame, key: str) -> str | list[str]:

@@ -1,11 +1,18 @@
 """`parlour host arena` with several games: who plays what, one rating over all, and the pages of the results."""
 
+import asyncio
 import json
 import shutil
 
+import aiohttp
 import pytest
-from parlour import zoo
+from live.arena_players import BARGAINING, run
+from live.arena_sessions import Client
+from parlour import envs, zoo
 from parlour.training import cli
+from parlour.wrappers import PolicyAgent, make_policy
+from parlour.wrappers.live.arena.agent import ArenaAgent
+from parlour.wrappers.live.arena.host import ArenaHost
 from parlour.wrappers.logs import match_log
 from parlour.wrappers.logs.first_matches import FirstMatches
 
@@ -77,7 +84,7 @@ def test_a_folder_that_cannot_be_made_is_told_before_the_matches(capsys, tmp_pat
         (["kuhn,chess"], "no game is called 'chess'"),
         (["kuhn,trust", "--agents", "random", "nobody"], "no bot, run or policy file is called 'nobody'"),
         (["kuhn,trust", "--agents", "random"], "no game has enough agents"),
-        (["kuhn,trust", "--wait", "1"], "names 2 games: --wait, --serve, --seats and --options need a single one"),
+        (["kuhn,trust", "--wait", "1"], "names 2 games: --wait, --seats and --options need a single one"),
         (["kuhn,trust", "--options", "seats=2"], "need a single one"),
         (["kuhn", "--samples", "-1", "--agents", "random"], "samples=-1"),
     ],
@@ -96,3 +103,31 @@ def test_a_log_of_the_first_matches_passes_all_on(tmp_path):
             log.write("end", match_id=f"m{number}")
     assert [line["match_id"] for line in match_log.read(first)] == ["m0", "m0"]
     assert len(list(match_log.read(everything.path))) == 6
+
+
+def test_one_server_has_the_sessions_and_matches_of_several_games():
+    async def main():
+        trust = ArenaHost(envs.game("trust"))
+        async with ArenaHost(BARGAINING, others=[trust]) as host, aiohttp.ClientSession() as http:
+            client = Client(http, host.url)
+            _, listed = await client.call("GET", "/api/games")
+            assert {"unfair-split", "trust"} <= {row["game_id"] for row in listed["games"]}
+            for game_id in ("trust", "unfair-split"):
+                _, ann = await client.post("create", game_id=game_id, player_name="Ann")
+                await client.post("join", invite_code=ann["invite_codes"][0], player_name="Bob")
+                state = await client.turn(ann["token"])
+                assert state["game_id"] == game_id
+                assert ("endowment" in state["game_state"]) == (game_id == "trust")
+            for host_of_one in (host, trust):
+                for name in ("cat", "dan"):
+                    game = host_of_one.game
+                    host_of_one.add(ArenaAgent(name, PolicyAgent(game, make_policy("random", game))))
+            body = {"agent_ids": ["cat", "dan"], "num_matches": 1, "game_id": "trust"}
+            _, asked = await client.call("POST", "/api/match", json=body)
+            while not trust.results:
+                await asyncio.sleep(0.01)
+            _, played = await client.call("GET", f"/api/match/{asked['session_id']}")
+            _, match = await client.call("GET", f"/api/matches/{trust.results[0].match_id}")
+            assert played["game_id"] == "trust" and match["game_id"] == "trust-v0" and not host.results
+
+    run(main())

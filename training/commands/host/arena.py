@@ -39,6 +39,8 @@ Games = Annotated[
     Parameter(name="GAME", help="A game by name, several with commas between them, or all."),
 ]
 PORT = TlsServerArguments(port=9100)
+MOST_COMING = 16
+"""Agents that may come to each game where all are served."""
 SHOWN = 5
 """Columns of the table of all games in a terminal; the ratings game by game are on the page."""
 
@@ -55,7 +57,7 @@ class TournamentArguments:
     """Number of rounds. In each, every group of agents that fills the table plays once in each rotation of the
     seats."""
     serve: bool = False
-    """Play no round robin, only the sessions and matches that agents request, until Ctrl-C. Needs a single game."""
+    """Play no round robin, only the sessions and matches that agents request, until Ctrl-C."""
     concurrent: int = 8
     """Number of matches played at the same time."""
 
@@ -74,13 +76,16 @@ class TournamentArguments:
                 raise ValueError(f"remote {name + equals + endpoint!r}: write name=http://…")
         return [(name, endpoint) for name, _, endpoint in pairs]
 
-    async def play(self, arena: ArenaHost, ours: Sequence[ArenaAgent], console: Console) -> None:
-        """Play a game between our agents and those over HTTP."""
-        console.print(f"arena for {arena.game.id} at {arena.url}", soft_wrap=True)
-        for one in ours:
-            arena.add(one)
-        for name, endpoint in self.endpoints:
-            arena.add_remote(name, endpoint)
+    async def play(self, arenas: Sequence[ArenaHost], agents: Sequence[Sequence[ArenaAgent]], console: Console) -> None:
+        """Play a game between our agents and those over HTTP; or serve all games, each with its agents."""
+        arena, ours = arenas[0], agents[0]
+        games = arena.game.id if len(arenas) == 1 else counted(len(arenas), "games")
+        console.print(f"arena for {games} at {arena.url}", soft_wrap=True)
+        for each, own in zip(arenas, agents, strict=True):
+            for one in own:
+                each.add(one)
+            for name, endpoint in self.endpoints:
+                each.add_remote(name, endpoint)
         if self.serve:
             console.print(
                 f"agents play here as {arena.url}/SKILL.md says (Ctrl-C ends it)", markup=False, soft_wrap=True
@@ -166,13 +171,13 @@ def command(
     """
     names = games_named(game)
     several = len(names) > 1
-    if several and (tournament.wait or tournament.serve or options or seats is not None):
-        raise ValueError(f"{game} names {len(names)} games: --wait, --serve, --seats and --options need a single one")
+    if several and (tournament.wait or options or seats is not None):
+        raise ValueError(f"{game} names {len(names)} games: --wait, --seats and --options need a single one")
     console = Console(stderr=as_json)
     others = len(tournament.endpoints) + tournament.wait
     make = _maker(asked, agents, limits.timeout, session.seed)
     if several:
-        tables = several_games(names, agents, others, make, console)
+        tables = several_games(names, agents, MOST_COMING if tournament.serve else others, make, console)
     else:
         tables = [one_game(names[0], options, seats, agents, others, make)]
         coming, needed = len(agents) + others, tables[0][0].seats
@@ -184,7 +189,7 @@ def command(
         supervisor = stack.enter_context(Supervisor(live, session, console))
         logs = _Logs(supervisor.log, page.folder(stack), page.samples)
 
-        def host(game: Game, log: MatchLog | None) -> ArenaHost:
+        def host(game: Game, log: MatchLog | None, further: Sequence[ArenaHost]) -> ArenaHost:
             return ArenaHost(
                 game,
                 limits=limits.limits(several),
@@ -193,6 +198,7 @@ def command(
                 server=listening.settings,
                 log=log,
                 on_result=games.count,
+                others=further,
             )
 
         try:
@@ -226,7 +232,7 @@ class _Logs:
 
 
 class _Games:
-    """The games of an arena, one after the other.
+    """The games of an arena: one after the other, or all at once if they are served.
 
     Attributes:
         played: the results so far, game by game.
@@ -238,11 +244,11 @@ class _Games:
         self.together = Standings()
         self._tables = tables
         self._counts: Counter[str] = Counter()
-        self._arena: ArenaHost | None = None
+        self._arenas: list[ArenaHost] = []
 
     def counts(self) -> dict[str, int]:
         """Return what has been played, for the status line."""
-        return {**self._counts, "tables": len(self._arena.matches) if self._arena is not None else 0}
+        return {**self._counts, "tables": sum(len(arena.matches) for arena in self._arenas)}
 
     def models(self) -> dict[str, ModelStatistics]:
         """Return what the answers of language models came to, by agent and, of several games, by game."""
@@ -263,23 +269,28 @@ class _Games:
 
     async def play(
         self,
-        host: Callable[[Game, MatchLog | None], ArenaHost],
+        host: Callable[[Game, MatchLog | None, Sequence[ArenaHost]], ArenaHost],
         tournament: TournamentArguments,
         logs: _Logs,
         console: Console,
     ) -> None:
         """Play all games; also of one that is stopped the results are kept."""
-        for game, ours in self._tables:
-            kept = None if logs.folder is None else logs.folder / f"{game.name}.jsonl"
-            with opened(logs.log) if kept is None else FirstMatches(kept, logs.samples, logs.log) as lines:
-                self._arena = arena = host(game, lines)
+        for tables in [self._tables] if tournament.serve else [[table] for table in self._tables]:
+            with ExitStack() as stack:
+                self._arenas, kept = [], list[Path | None]()
+                for game, _ in reversed(tables):
+                    kept.insert(0, None if logs.folder is None else logs.folder / f"{game.name}.jsonl")
+                    own = opened(logs.log) if kept[0] is None else FirstMatches(kept[0], logs.samples, logs.log)
+                    further = self._arenas if len(kept) == len(tables) else ()
+                    self._arenas = [host(game, stack.enter_context(own), further), *self._arenas]
                 try:
-                    async with arena:
-                        await tournament.play(arena, ours, console)
+                    async with self._arenas[0]:
+                        await tournament.play(self._arenas, [ours for _, ours in tables], console)
                 finally:
-                    if arena.url:  # it has begun
-                        shown = kept if arena.standings.matches else None
-                        self.played.append(GameResults(game, arena.standings, shown))
+                    for arena, file in zip(self._arenas, kept, strict=True):
+                        if self._arenas[0].url:  # it has begun
+                            shown = file if arena.standings.matches else None
+                            self.played.append(GameResults(arena.game, arena.standings, shown))
 
 
 def _report(games: _Games, several: bool, as_json: bool, console: Console) -> None:

@@ -71,7 +71,8 @@ Body = TypeVar("Body", bound=Wire)
 
 
 class ArenaHost(Server):
-    """An arena for one game. Use it as an async context manager, or call `start` and `stop`.
+    """An arena for one game; its server may serve further ones. Use it as an async context manager, or call `start` and
+    `stop`.
 
     >>> async with ArenaHost(game, log=log) as host:      # doctest: +SKIP
     ...     host.add(ArenaAgent("ours", PolicyAgent(game, policy)))
@@ -89,6 +90,7 @@ class ArenaHost(Server):
             a match.
         log: the log of all matches; each is written when it is over.
         on_result: called with every result.
+        others: arenas for further games, which are not started; its HTTP calls are for all of them.
 
     Attributes:
         url: base of the REST calls, once started.
@@ -107,6 +109,7 @@ class ArenaHost(Server):
         server: ServerSettings | None = None,
         log: MatchLog | None = None,
         on_result: Callable[[ArenaResult], None] | None = None,
+        others: "Sequence[ArenaHost]" = (),
     ) -> None:
         if not 0 < timeout < 2**30:
             raise ValueError(f"timeout={timeout}: need some seconds")
@@ -129,10 +132,11 @@ class ArenaHost(Server):
         self._count = 0
         self._http: aiohttp.ClientSession | None = None
         self._asked_for: set[asyncio.Task[Any]] = set()
+        self._others = others
 
     def routes(self) -> list[web.RouteDef]:
         """See `Server`."""
-        return ArenaRest(self, self.settings.access_token).routes()
+        return ArenaRest([self, *self._others], self.settings.access_token).routes()
 
     async def start(self) -> None:
         """See `Server`. `url` is an address that agents on this machine can reach."""
@@ -142,9 +146,13 @@ class ArenaHost(Server):
     async def opening(self) -> None:
         """Open the HTTP client for agents over HTTP."""
         self._http = http_client(seconds=3600.0)  # every call has a deadline of its own
+        for one in self._others:
+            await one.opening()
 
     async def closing(self) -> None:
         """End the matches that were asked for, and close the players and the HTTP client."""
+        for one in self._others:
+            await one.closing()
         for task in self._asked_for:
             task.cancel()
         for player in self._players.values():
@@ -383,20 +391,27 @@ class ArenaRest:
     """The calls.
 
     Args:
-        arena: the host.
+        arenas: the hosts, each with its game; the first one answers where a call names no game.
         access_token: the token that agents must send to register, create or join a session, or start a match; None:
             no token.
     """
 
-    def __init__(self, arena: ArenaHost, access_token: str | None) -> None:
-        self._arena = arena
+    def __init__(self, arenas: Sequence[ArenaHost], access_token: str | None) -> None:
+        self._arenas = arenas
         self._access_token = access_token
         self._sessions = HostedSessions()
         self._asked: dict[str, dict[str, Any]] = {}
         self._order: deque[str] = deque()
         self._told: dict[str, dict[str, Any]] = {}
-        game = arena.game
-        self._game_ids = list(dict.fromkeys([*hosted_games(game), game.id, game.name]))
+        self._by_game: dict[str, ArenaHost] = {}
+        for arena in arenas:
+            for name in (*hosted_games(arena.game), arena.game.id, arena.game.name):
+                self._by_game.setdefault(name, arena)
+        self._game_ids = list(self._by_game)
+
+    def _players(self) -> dict[str, Player]:
+        """Return the players of all games."""
+        return {name: player for arena in self._arenas for name, player in arena.players.items()}
 
     def routes(self) -> list[web.RouteDef]:
         """Return the routes of all calls."""
@@ -422,7 +437,7 @@ class ArenaRest:
 
     def _guarded(self, handler: Handler) -> Handler:
         async def check(request: web.Request) -> web.Response:
-            status = self._arena.guesses.status(request.remote or "", bearer_token(request), self._access_token)
+            status = self._arenas[0].guesses.status(request.remote or "", bearer_token(request), self._access_token)
             if status == 401:
                 return refuse(401, "unauthorized", "this needs Authorization: Bearer <access token>")
             if status is not None:
@@ -438,12 +453,14 @@ class ArenaRest:
         games = body.supported_games
         if games and not set(games).intersection(self._game_ids):
             raise SessionRefused(f"this arena plays {', '.join(self._game_ids)}", 409)
-        player = self._arena.players.get(body.agent_id)
+        player = self._players().get(body.agent_id)
         if body.endpoint is not None and not (isinstance(player, RemotePlayer) and player.endpoint == body.endpoint):
-            if len(self._arena.players) >= MOST_AGENTS:
+            if len(self._players()) >= MOST_AGENTS:
                 raise SessionRefused(f"{MOST_AGENTS} agents are here", 409)
             try:
-                self._arena.add_remote(body.agent_id, body.endpoint)
+                played = [self._by_game[one] for one in games or self._game_ids if one in self._by_game]
+                for arena in dict.fromkeys(played):
+                    arena.add_remote(body.agent_id, body.endpoint)
             except ValueError as error:
                 raise SessionRefused(str(error), 409) from None
         if body.endpoint is not None or (player is None and len(self._told) < MOST_AGENTS):
@@ -453,7 +470,7 @@ class ArenaRest:
     async def _unregister(self, request: web.Request) -> web.Response:
         name = (await _read(request, Unregister)).agent_id
         try:
-            removed = self._arena.remove_remote(name)
+            removed = sum(arena.remove_remote(name) for arena in self._arenas) > 0
         except ValueError as error:
             raise SessionRefused(str(error), 409) from None
         registration = self._told.pop(name, None)
@@ -461,16 +478,16 @@ class ArenaRest:
 
     async def _agents(self, request: web.Request) -> web.Response:
         ours = {"agent_type": "local", "supported_games": self._game_ids}
-        names = dict.fromkeys([*self._arena.players, *self._told])
+        names = dict.fromkeys([*self._players(), *self._told])
         rows = [{"agent_id": name, "display_name": name, **self._told.get(name, ours)} for name in names]
         return web.json_response({"agents": rows})
 
     async def _start(self, request: web.Request) -> web.Response:
         body = await _read(request, StartMatch)
-        self._check_game(body.game_id)
-        missing = [name for name in body.agent_ids if name not in self._arena.players]
-        if missing or len(set(body.agent_ids)) != self._arena.game.seats:
-            need = f"{self._arena.game.seats} different agents that have registered"
+        arena = self._by_game[self._check_game(body.game_id)]
+        missing = [name for name in body.agent_ids if name not in arena.players]
+        if missing or len(set(body.agent_ids)) != arena.game.seats:
+            need = f"{arena.game.seats} different agents that have registered"
             raise SessionRefused(f"need {need}; unknown: {', '.join(missing) or 'none'}")
         if sum(one["status"] == "running" for one in self._asked.values()) >= MOST_ASKED:
             raise SessionRefused(f"{MOST_ASKED} calls are being played", 409)
@@ -480,13 +497,13 @@ class ArenaRest:
         self._order.append(key)
         while len(self._order) > MOST_ASKED:
             del self._asked[self._order.popleft()]
-        self._arena.play_when_asked(self._play(self._asked[key], body))
+        arena.play_when_asked(self._play(self._asked[key], arena, body))
         return web.json_response({"ok": True, "session_id": key, "status": "running"})
 
-    async def _play(self, call: dict[str, Any], body: StartMatch) -> None:
+    async def _play(self, call: dict[str, Any], arena: ArenaHost, body: StartMatch) -> None:
         try:
             for _ in range(body.num_matches):
-                call["results"].append(asdict(await self._arena.play(body.agent_ids)))
+                call["results"].append(asdict(await arena.play(body.agent_ids)))
             call["status"] = "finished"
         except ValueError as error:  # an agent has left
             call["status"], call["error"] = "error", str(error)
@@ -504,13 +521,16 @@ class ArenaRest:
 
     def _name(self, name: str) -> str:
         try:
-            return self._arena.checked_name(name) if name else ""
+            for arena in self._arenas if name else ():
+                arena.checked_name(name)
+            return name
         except ValueError as error:
             raise SessionRefused(str(error), 409) from None
 
     async def _create(self, request: web.Request) -> web.Response:
         body = await _read(request, CreateSession)
-        game_id, name, seats = self._check_game(body.game_id), self._name(body.player_name), self._arena.game.seats
+        game_id, name = self._check_game(body.game_id), self._name(body.player_name)
+        seats = self._by_game[game_id].game.seats
         if body.num_players not in (None, seats):
             raise SessionRefused(f"num_players is {body.num_players}; this arena's game has {seats}")
         if body.game_params:
@@ -522,7 +542,8 @@ class ArenaRest:
         body = await _read(request, JoinSession)
         session, seat = self._sessions.join(body.invite_code, self._name(body.player_name), _now())
         if session.status == "running":
-            self._arena.play_when_asked(self._arena.play_session(session, self._sessions))
+            arena = self._by_game[session.game_id]
+            arena.play_when_asked(arena.play_session(session, self._sessions))
         return web.json_response(seat)
 
     async def _state(self, request: web.Request) -> web.Response:
@@ -541,35 +562,38 @@ class ArenaRest:
     # What can be read.
 
     async def _games(self, request: web.Request) -> web.Response:
-        game = self._arena.game
-        about = {"description": _first_lines(game), "min_agents": game.seats, "max_agents": game.seats}
-        return web.json_response({"games": [{"game_id": name, **about} for name in self._game_ids]})
+        games = {name: arena.game for name, arena in self._by_game.items()}
+        seats = {name: {"min_agents": game.seats, "max_agents": game.seats} for name, game in games.items()}
+        rows = [{"game_id": name, "description": _first_lines(game), **seats[name]} for name, game in games.items()]
+        return web.json_response({"games": rows})
 
     async def _rules(self, request: web.Request) -> web.Response:
-        if request.match_info["game_id"] not in self._game_ids:
+        arena = self._by_game.get(request.match_info["game_id"])
+        if arena is None:
             return refuse(404, "unknown_game", f"this arena plays {', '.join(self._game_ids)}")
-        return web.Response(text=rules_text(self._arena.game), content_type="text/markdown")
+        return web.Response(text=rules_text(arena.game), content_type="text/markdown")
 
     async def _skill(self, request: web.Request) -> web.Response:
         return web.Response(text=SKILL.format(game=self._game_ids[0]), content_type="text/markdown")
 
     async def _results(self, request: web.Request) -> web.Response:
-        lines = [asdict(line) for line in self._arena.standings.lines()]
-        results = {"game_id": self._arena.game.id, "matches": self._arena.standings.matches, "standings": lines}
-        return web.json_response(results)
+        arena = self._by_game[self._check_game(request.query.get("game_id"))]
+        lines = [asdict(line) for line in arena.standings.lines()]
+        return web.json_response({"game_id": arena.game.id, "matches": arena.standings.matches, "standings": lines})
 
     async def _match(self, request: web.Request) -> web.Response:
         match_id = request.match_info["match_id"]
-        for result in reversed(self._arena.results):
-            if result.match_id == match_id:
-                return web.json_response(asdict(result))
-        if match_id not in self._arena.matches:
+        for arena in self._arenas:
+            for result in reversed(arena.results):
+                if result.match_id == match_id:
+                    return web.json_response(asdict(result))
+        if not any(match_id in arena.matches for arena in self._arenas):
             return refuse(404, ts.MATCH_NOT_FOUND, f"there is no match {match_id[:80]!r}")
         return web.json_response({"match_id": match_id, "reason": None})
 
     async def _health(self, request: web.Request) -> web.Response:
-        health = {"ok": True, "game_id": self._arena.game.id, "matches": self._arena.standings.matches}
-        return web.json_response(health)
+        matches = sum(arena.standings.matches for arena in self._arenas)
+        return web.json_response({"ok": True, "game_id": self._arenas[0].game.id, "matches": matches})
 
 
 def refuse(status: int, error: str, detail: str) -> web.Response:

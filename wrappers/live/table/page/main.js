@@ -294,7 +294,9 @@ function showControls(view) {
     controls.dataset["turn"] = turn;
     const focused = document.activeElement ?? document.body;
     const held = focused === document.body || controls.contains(focused) || !focused.checkVisibility();
-    const allowed = turn ? (view.state?.allowed_actions ?? []).filter((one) => one.action_type !== TALK) : [];
+    const leads = view.state?.game_state.highest_bidder === view.state?.agent_id; // who would only lose by leaving
+    const unasked = [TALK, ...(turn && leads ? ["fold"] : [])];
+    const allowed = turn ? (view.state?.allowed_actions ?? []).filter((one) => !unasked.includes(one.action_type)) : [];
     const digits = keys(allowed, view, game);
     const forms = allowed.map((one, i) => control(one, digits[i] ?? "", view, game, act));
     controls.replaceChildren(...(turn && game.controls !== undefined ? game.controls(view, act) : forms));
