@@ -288,7 +288,8 @@ class _Games:
                         await tournament.play(self._arenas, [ours for _, ours in tables], console)
                 finally:
                     for arena, file in zip(self._arenas, kept, strict=True):
-                        if self._arenas[0].url:  # it has begun
+                        begun = bool(self._arenas[0].url)
+                        if begun and (len(tables) == 1 or arena.standings.matches):
                             shown = file if arena.standings.matches else None
                             self.played.append(GameResults(arena.game, arena.standings, shown))
 

@@ -174,7 +174,7 @@ class Memory:
         if len(numbers) == 1 and (state.phase, kind) not in self._refused:
             key, value = numbers[0]
             rows = moves_in((since or state).game_state.get("action_history"), (kind,), state.phase)
-            known = [float(text) for text in NUMBER.findall(why)] or [row.get(key) for row in rows]
+            known: list[Any] = [float(text) for text in NUMBER.findall(why)] or [row.get(key) for row in rows]
             others = [one for one in known if isinstance(one, int | float) and one != value]
             if others:
                 bound = min(others, key=lambda one: abs(one - value))
