@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.game_state import GameState
-from ..core.state_loading import named_order
+from ..core.game_state import GameState, named_order
 from ..core.turn_state import TurnState
 from .actions import PASS, payload
 from .definition import End, Number, PhaseGame
