@@ -84,8 +84,7 @@ def test_evaluate(bad, capsys):
     code, out, said = run(
         capsys,
         "evaluate",
-        "llm",
-        "--game",
+        "model",
         "kuhn",
         "--against",
         "random",
