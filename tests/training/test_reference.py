@@ -188,7 +188,7 @@ def test_games_are_counted_where_they_were_played_and_few_deals_have_no_interval
     assert more in " ".join(out.split())
     for line in (
         "chips per game: what the player has, the mean of all games",
-        "player_0, player_1: this role alone, with 0 and 100 of its own (player_0 -0.852 and +0.938, player_1 ",
+        "player_0, player_1: this role alone, with 0 and 100 of its own (player_0 -0.931 and +0.815, player_1 ",
         "half random: every",
         "after: a policy of a separate",
     ):
