@@ -311,7 +311,7 @@ class Dial:
                 self._link.down(lost=lost)
                 await socket.close()
             code = socket.close_code
-            if self._lost is None and code in self._refusals:
+            if self._lost is None and code is not None and code in self._refusals:
                 raise LiveError(self._refusals[code], f"the server closed the connection for good ({code})")
             if self._lost is None and code == WSCloseCode.OK:
                 return

@@ -31,10 +31,10 @@ _Call = tuple[Callable[..., Any], tuple[Any, ...], "asyncio.Future[Any]", asynci
 class Worker:
     """One thread. Calls never overlap, and a call that never returns does not keep the process from ending."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str = "agent") -> None:
         self._calls: queue.SimpleQueue[_Call | None] = queue.SimpleQueue()
         self._running: asyncio.Future[Any] | None = None
-        threading.Thread(target=self._run, daemon=True, name="agent").start()
+        threading.Thread(target=self._run, daemon=True, name=name).start()
 
     @property
     def stuck(self) -> bool:
@@ -163,7 +163,7 @@ class Player:
         It never raises. A turn that the codec no longer waits for is neither counted nor logged.
         """
         clock = asyncio.get_running_loop().time
-        began, answer, notes, problem = clock(), None, {}, turn.problem
+        began, answer, notes, problem = clock(), None, dict[str, Any](), turn.problem
         if problem is None:
             try:
                 answer, notes = await self.ask(turn, deadline)
@@ -213,7 +213,7 @@ class Turns:
         async def answer() -> Played:
             played = await self._player_of(turn).answer(turn, deadline, codec)
             for message in played.sent if port is not None else ():
-                await port.send(message)
+                await port.send(message)  # type: ignore[union-attr]
             return played
 
         self.open[turn.table] = turn, deadline, (task := asyncio.create_task(answer()))

@@ -576,9 +576,9 @@ class PokerAgentSession(Codec):
             return [*self._give(turn, safe_kind(kinds))] if self.waits(turn) and self._answer is None else []
         message = messages.decode_server(data)
         if isinstance(message, GameState):
-            kinds = [messages.OfferedKind(option.kind) for option in message.actions or ()]
+            offered = [messages.OfferedKind(option.kind) for option in message.actions or ()]
             place, why = (message.hand, message.seq, message.turn), "an error of ours"
-            message = UnreadTurn(message.turn_token or "", kinds, *place, why)
+            message = UnreadTurn(message.turn_token or "", offered, *place, why)
         return self._receive_unread(message) if isinstance(message, UnreadTurn) else []
 
     def _give(self, turn: Turn, kind: str) -> list[messages.Action]:

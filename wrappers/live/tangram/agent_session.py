@@ -235,7 +235,7 @@ class TangramAgentSession(Codec):
         number = self._chat_count
         self._open_chats.add(number)
         state = board or TurnState(self.match_id, self._game.id, self._me, "play", False)
-        about = {"text": request.message, "board": board, "small_talk": self.small_talk()}
+        about: dict[str, Any] = {"text": request.message, "board": board, "small_talk": self.small_talk()}
         return [ChatTurn(state, number, seconds=self._seconds, table=number, name=self.match_id, **about)]
 
     def reply(self, turn: Turn, played: Played) -> list[messages.AgentMessage]:
