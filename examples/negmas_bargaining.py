@@ -20,10 +20,8 @@ from negmas import LinearAdditiveUtilityFunction, SAOMechanism, make_issue
 from negmas.inout import Scenario
 from negmas.preferences.value_fun import TableFun
 from negmas.sao import ResponseType, SAOCallNegotiator, SAOResponse
-from parlour.envs import Action, AgentResponse, AllowedAction, Game, TurnState, game
-from parlour.envs.core.match import Match
-from parlour.envs.core.rollout import Policy
-from parlour.wrappers.agents.policy import PolicyAgent
+from parlour.envs import Action, AgentResponse, AllowedAction, Game, Match, Policy, TurnState, game
+from parlour.wrappers import PolicyAgent
 
 GAME = "multi_issue_bargaining"
 OFFER, ACCEPT, WALK_AWAY, PASS = "submit_offer", "accept", "walk_away", "pass"

@@ -10,8 +10,9 @@ import numpy as np
 from ...envs import Game
 from ...envs.core.options import whole
 from ...wrappers.agents.model_calls import ModelStatistics
+from ..evaluation.meta_game import Floats
 from ..evaluation.scores import score_table
-from ..models.reference import Answered, Floats, Games, roles, score, unit_of
+from ..models.reference import Answered, Games, roles, score, unit_of
 from ..terminal.console import Console
 from ..terminal.match import model_table
 from ..terminal.progress import counting_bar

@@ -238,7 +238,7 @@ class _Rating:
                     problem = problem or "no game was over when the time was"
                 else:
                     played()
-                    more = {"exploitability": self._exploitability()}
+                    more: dict[str, Any] = {"exploitability": self._exploitability()}
                     if problem is None:
                         more["samples"] = self._samples(make, samples, end) or self.facts["samples"]
                     self._write(self.facts | more)
@@ -264,8 +264,10 @@ class _Rating:
 
     def _rated(self, seconds: float) -> dict[str, Any]:
         """Return the result of the games so far."""
-        begun = int((~np.isnan(self._games.results)).any(axis=(0, 2)).nonzero()[0].max(initial=-1)) + 1
+        begun = int(np.flatnonzero((~np.isnan(self._games.results)).any(axis=(0, 2))).max(initial=-1)) + 1
         results, faulty = self._games.results[:, :begun], self._games.faulty[:, :begun]
+        kept = np.round(results, 6).astype(object)
+        kept[np.isnan(results)] = None  # JSON's null
         model = self._about["kind"] == "model"
         return {
             **self._about,
@@ -276,7 +278,7 @@ class _Rating:
             **rate(self._pool, self._game, results, faulty),
             "exploitability": self.facts.get("exploitability"),
             "counts": {name: one.row() for name, one in self._statistics.items()} if model else {},
-            "results": np.where(np.isnan(results), None, np.round(results, 6)).tolist(),
+            "results": kept.tolist(),
             "faulty": faulty.astype(int).tolist() if model else [],
             "samples": self.facts.get("samples", []),
         }

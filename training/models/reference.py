@@ -330,7 +330,8 @@ class Games:
             won = results_of(player, self.game, others, [seeds[deal] for deal, _, _ in cells], own)
             for row, (cell, result) in enumerate(zip(cells, won.tolist(), strict=True)):
                 if row not in player.unplayed or player.problem is not None:
-                    answers = [Answered(*cell, seat, call) for seat, call in player.calls[row]]
+                    deal, which, role = cell
+                    answers = [Answered(deal, which, role, seat, call) for seat, call in player.calls[row]]
                     held.append((cell, result, row in player.faulty, answers))
             if player.problem is not None:  # the games since the first failure do not count
                 self.lost = [answer for *_, answers in held for answer in answers]

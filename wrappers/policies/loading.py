@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from os import PathLike
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from ...envs.core.game import Game
 from ...envs.core.options import did_you_mean
@@ -52,7 +52,7 @@ def load_policy(
         raise FileNotFoundError(f"there is no policy at {file}")
     policy: MlpPolicy | SB3Policy | SolvedPolicy | TabularPolicy
     parts = _parts(file) if file.suffix == ".npz" else ()
-    kinds = {"table.npy": TabularPolicy, "solved_for.npy": SolvedPolicy}
+    kinds: dict[str, Any] = {"table.npy": TabularPolicy, "solved_for.npy": SolvedPolicy}
     try:
         if file.suffix == ".npz":
             kind = next((kind for part, kind in kinds.items() if part in parts), MlpPolicy)

@@ -112,10 +112,10 @@ class PageBuilder:
             self.details.append(moment.details)
             self._heard.clear()
         if moment.agent is None:
-            state = next(iter(moment.states.values()))
-            won = {row["agent_id"]: row["utility"] for row in payoffs(state.outcome)}
+            last = next(iter(moment.states.values()))
+            won = {row["agent_id"]: row["utility"] for row in payoffs(last.outcome)}
             self.results[-1] = moment.results or won
-            self.units[-1] = moment.unit or (moment.game or game_of(state.game_id)).payoffs.reward_name
+            self.units[-1] = moment.unit or (moment.game or game_of(last.game_id)).payoffs.reward_name
         self._draw(moment)
         self._add_messages(moment)
         state = next(iter(moment.states.values())) if moment.agent is None else moment.states.get(moment.agent)
