@@ -162,7 +162,7 @@ match.reset(seed=0)
 while not match.done:
     match.play(int(match.mask.nonzero()[0][1]))
 assert plain_start.PLAIN_START.waits() and not match.game.loops().one.overloads
-luck.board_luck(match._tables)
+luck.board_luck(match.tables)
 print(len(luck.board_luck.__globals__["_board_luck"].overloads), len(match.game.loops().one.overloads))
 plain_start.PLAIN_START._process.kill()
 """

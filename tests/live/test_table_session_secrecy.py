@@ -28,11 +28,11 @@ def test_no_client_is_told_what_its_seat_may_not_know(game):
     assert game.seats == 1 or told(0) != told(game.seats - 1)
     assert bool(told(99)) == (game.public_view is not None)
     for client in (0, game.seats - 1, 99):
-        seen, dealt = told(client), match._tables.copy()
+        seen, dealt = told(client), match.tables.copy()
         game.view.resample(match.table, client if client < 99 else 0, generator)
-        assert match._tables.tobytes() != dealt.tobytes()
+        assert match.tables.tobytes() != dealt.tobytes()
         assert told(client) == seen
-        match._tables[:] = dealt
+        match.tables[:] = dealt
 
 
 # Whatever comes.

@@ -69,7 +69,7 @@ def test_habits_by_hand():
     )
     vote(env, "p3", "p3", "p1", "p1", None, None, None)  # a tie: p1 or p3 goes
     gone = int(np.flatnonzero(env.table.voted_out)[0])
-    tables = np.repeat(env.match._tables, 1).view(np.recarray)
+    tables = np.repeat(env.match.tables, 1).view(np.recarray)
     mafia, town = habits(tables, "mafia"), habits(tables, "town")
     assert mafia == {
         "accusations": 0.5, "defenses": 0, "claims": 0.5, "untrue": 1, "abstentions": 0, "changes": 0
@@ -80,7 +80,7 @@ def test_habits_by_hand():
     night(env, *(["p6"] if gone == 0 else ["p6", "p6"]), *(["p6"] if gone == 0 else []), "p7")
     talk(env)
     vote(env, *[f"p{7 if seat != 6 else 5}" for seat in range(7) if env.table.alive[seat]])
-    tables = np.repeat(env.match._tables, 1).view(np.recarray)
+    tables = np.repeat(env.match.tables, 1).view(np.recarray)
     changes = habits(tables, "mafia")["changes"]
     assert changes == (1.0 if gone == 0 else 0.0)  # who was voted out cannot be voted for again
 
