@@ -31,7 +31,7 @@ from parlour.zoo import PREFIX, names
 from reference_command import rated
 
 RELEASED = {
-    ("auction", 1): "693aff49ef7e7126",
+    ("auction", 2): "0b575abccec1a640",
     ("bargaining", 1): "bdb9897ceb0ba781",
     ("bilateral_trade", 1): "2e53e86cec1d2755",
     ("centipede", 1): "6afb4f99fe3cdb16",

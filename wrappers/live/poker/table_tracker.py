@@ -270,11 +270,12 @@ class TableTracker:
     def _open(self, state: GameState, now: ComparedState) -> ComparedState:
         """Begin a hand, and return the moment from which its betting is to be read."""
         self._begin(state.hand)
-        dealt = [p.seat for p in state.players if p.stack or p.bet or p.all_in or p.cards]
-        dealt = sorted(set(dealt))
+        first = state.phase == STREETS[0] and state.last is None  # who has folded already sits out
+        out = now.folded if first else set()
+        dealt = sorted({p.seat for p in state.players if p.stack or p.bet or p.all_in or p.cards} - out)
         extra = state.pot - sum(now.bets.values())
         extra = state.pot if extra < 0 else extra  # the pot without the current bets
-        if state.phase == STREETS[0] and state.last is None:
+        if first:
             self._learn_blinds(now, dealt)
             antes = self._antes(now, dealt, extra)
             previous = now
@@ -294,8 +295,7 @@ class TableTracker:
         for seat, name in ((big, "big_blind"), (small, "small_blind")):
             if seat is not None:
                 posted = now.bets[seat]
-                blind: int = getattr(self, name)
-                setattr(self, name, posted if now.stacks[seat] else max(posted, blind))
+                setattr(self, name, posted if now.stacks[seat] else max(posted, getattr(self, name)))
         self.big_blind = max(self.big_blind, self.small_blind, 1)
 
     def _blind_seats(self, now: ComparedState, dealt: list[int]) -> tuple[int | None, int | None]:
