@@ -315,10 +315,12 @@ class TangramAgentSession(Codec):
         return self._finish()
 
     def _help_or_finish(self) -> list[TangramEvent]:
-        """Play a useful move if the turn has none so far; else finish."""
+        """After a collision, or without a move so far, play a useful move or make room; else finish."""
         lies_well = self._moved in self._board.poses and not self._board.collided[self._moved]
-        if self._useful is None or not self._board.known or lies_well or self._useful_places == PLACES:
+        if not self._board.known or lies_well or self._useful_places == PLACES:
             return self._finish()
+        if self._useful is None:
+            return self._make_room()
         tables, _ = self._game.view.load(self._turn_state(mine=True))
         for move in self._useful(self._game, tables[0]):
             name, pose = PIECES[move.piece], self._board.to_game((move.x, move.y, move.rotation))
@@ -346,14 +348,13 @@ class TangramAgentSession(Codec):
         """Move a blocking piece out of the place that was tried, with gaps; if there is none, finish."""
         blocking, self._blocking, meant = self._blocking or [], None, self._board.meant()
         for gap in (self._gap, *(gap for gap in GAPS if gap > self._gap)):
-            for name in blocking:
-                if name in meant:
-                    pose = self._with_gaps(name, meant[name], gap)
-                    others = {o: there for o, there in self._board.poses.items() if o != name} | dict(self._tried[-1:])
-                    pose = separated(name, self._board.poses[name], others, gap, self._shapes) or pose
-                    if math.dist(pose[:2], self._board.poses[name][:2]) > GAPS[0] / 4:
-                        self._gap = gap
-                        return self._put(name, meant[name], pose)
+            for name in (name for name in blocking if name in meant):
+                pose = self._with_gaps(name, meant[name], gap)
+                others = {o: there for o, there in self._board.poses.items() if o != name} | dict(self._tried[-1:])
+                pose = separated(name, self._board.poses[name], others, gap, self._shapes) or pose
+                if math.dist(pose[:2], self._board.poses[name][:2]) > GAPS[0] / 4:
+                    self._gap = gap
+                    return self._put(name, meant[name], pose)
         return self._finish()
 
     def _put(self, name: str, meant: Pose, pose: Pose) -> list[TangramEvent]:

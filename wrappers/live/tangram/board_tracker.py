@@ -416,8 +416,7 @@ def _places(figure: Silhouette, name: str, pose: Pose) -> Iterator[Pose]:
         poses = figure.poses(solution, "godot")
         for other in alike:
             x, y, rotation = poses[other].tolist()
-            off = (pose[2] - rotation) % period
-            if min(off, period - off) < NEAR_DEGREES:
+            if abs(math.remainder(pose[2] - rotation, period)) < NEAR_DEGREES:
                 right, up = (polygon(PIECES[other], (0, 0, rotation)) - polygon(name, (0, 0, rotation)))[0].tolist()
                 yield x + right, y + up, rotation
 
