@@ -11,7 +11,7 @@ from live.small_server import socket_served
 from parlour import envs
 from parlour.envs import Action, AgentResponse
 from parlour.wrappers.agents.policy import PolicyAgent
-from parlour.wrappers.live.common import pings
+from parlour.wrappers.live.common import client
 from parlour.wrappers.live.tangram.agent import TangramAgentServer
 from parlour.wrappers.live.tangram.host import TangramHost, TangramTimes
 from parlour.wrappers.logs.match_log import MatchLog, read
@@ -100,7 +100,7 @@ class Slow(Idle):
 
 @on_loop
 async def test_a_person_may_think_for_longer_than_the_agent_waits_for_a_pong(monkeypatch):
-    monkeypatch.setattr(pings, "HEARTBEAT", 0.1)
+    monkeypatch.setattr(client, "HEARTBEAT", 0.1)
     agent = PolicyAgent(GAME, make_policy("random", GAME, seed=1))
     async with TangramAgentServer(agent, GAME) as server:
         (played,) = await TangramHost(GAME, Slow(), server.url).play(1, seed=1)
