@@ -45,8 +45,9 @@ def python(code, folder, *args, **environment):
 
 
 @pytest.fixture
-def package(tmp_path):
+def package(tmp_path, monkeypatch):
     """A package with a copy of `compiled`: to import it from `parlour.envs` takes every process a second."""
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)  # code is kept beside its source
     (tmp_path / "tiny").mkdir()
     (tmp_path / "tiny" / "__init__.py").touch()
     for module in (compiled, compiling, machine_code, memory, plain_python, plain_start, loops):

@@ -11,6 +11,7 @@ import aiohttp
 import nim
 import pytest
 from aiohttp import web
+from live.poker_room import pass_turn
 from live.table_people import BARGAINING, Program, caller, offering, on_loop, person
 from live.test_table_poker import Guest, until
 from needs import library
@@ -123,7 +124,7 @@ def hands_of_two(count):
         session.connect(session.join(f"agent {seat}", preferred=seat)[0])
     hands = PokerHands({})
     while True:
-        session.timeout(session.due.seat, session.due.token)
+        pass_turn(session)
         hands.add(session.hand_log)
         if len(hands) == count:
             return hands.log(None)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+from msgspec.structs import replace
 
 from ....envs.core import turn_state as ts
 from ....envs.core.counted import counted
@@ -381,7 +382,8 @@ class TableHostSession:
             shown = seat, State(turn=-1 if hidden else self.turn, turn_state=state)
             if self._latest.get(client) != shown:
                 self._latest[client] = shown
-                seen = [self.state(number) for number in range(self.game.seats)] if state.game_over else [state]
+                seats = range(self.game.seats) if state.game_over else ()  # what was said privately stays so
+                seen = [replace(self.state(one), messages=state.messages) for one in seats] or [state]
                 drawn = self._of_game("picture", self.game.renderer.picture, seen) if self._pictures else None
                 forecasts = self.game.capabilities.forecasts
                 asked = forecasts is not None and state.is_my_turn
