@@ -12,7 +12,7 @@ import optuna
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 from parlour.envs import game
-from parlour.training import load_config, nash_conv, train
+from parlour.training import flat_tree, load_config, nash_conv, train
 from parlour.wrappers import make_policy
 
 
@@ -24,6 +24,7 @@ def main(args=None):
     parser.add_argument("--folder", type=Path, default=Path("runs/sweep"), help="the folder of the runs")
     given = parser.parse_args(args)
     kuhn = game("kuhn")
+    tree = flat_tree(kuhn)
     given.folder.mkdir(parents=True, exist_ok=True)
 
     def objective(trial):
@@ -40,7 +41,7 @@ def main(args=None):
                 "kuhn", algorithm="selfplay", total_timesteps=given.total_timesteps, seed=seed, run=run, **settings
             )
             train(config, reraise=True)
-            values.append(nash_conv(make_policy(str(run), kuhn), kuhn))
+            values.append(nash_conv(tree, tree.strategy_of(make_policy(str(run), kuhn))))
         return mean(values)
 
     study = optuna.create_study(

@@ -10,7 +10,7 @@ from parlour import zoo
 from parlour.training import cli
 
 HERE = Path(__file__).parents[1]
-CHEAP = ("exploit zoo:kuhn", "evaluate zoo:auction", "evaluate zoo:bargaining")
+CHEAP = ("evaluate exploit zoo:kuhn", "evaluate zoo:auction", "evaluate zoo:bargaining")
 """How the commands begin that are run again."""
 NUMBER = r"[+−-]?\d+\.\d+"
 
@@ -47,7 +47,7 @@ def printed(capsys, words):
     """What the opponents win from the policy, by name, as a command prints it."""
     assert cli.main([*shlex.split(words), "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
-    if words.startswith("evaluate"):
+    if not words.startswith("evaluate exploit"):
         return {row["against"]: row["wins_from_it"]["mean"] for row in report["results"]}
     return {row["opponent"]: row["mean"] for row in report["opponents"]}
 

@@ -139,7 +139,7 @@ async def test_metrics_of_language_models_have_a_label_for_the_seat():
     assert found["decisions_total", None] == 5 and found["tokens_in_total", None] == 70
     assert found["seconds_total", None] == 2.5 and found["cost_total", None] == 0.25
     faults = {fault: count for (name, fault), count in found.items() if name == "faults_total"}
-    assert faults == {"illegal": 2, "unparsable": 0, "late": 1, "refused": 0, "failed": 0}
+    assert faults == {"illegal": 2, "unparsable": 0, "late": 1, "refused": 0, "failed": 0, "unfinished": 0}
 
 
 async def test_health_says_what_is_wrong(clock):

@@ -62,6 +62,7 @@ def test_a_hand_is_folded_for_a_person_who_thinks_too_long(table):
         page.wait_for_selector(MINE)
         until(page, "document.title === `● Your turn: Hold'em`")
         page.wait_for_selector("#notice:text('time was up')")
+        page.click("button:text-is('Sit in')")  # after two such turns
         move(page, "call")
         page.wait_for_selector("#notice:not(:text('time was up'))", state="attached")
 

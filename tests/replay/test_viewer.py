@@ -13,6 +13,7 @@ from parlour.wrappers.replay.log_reader import moments
 from parlour.wrappers.replay.match_pages import MatchPages, PageServer
 from parlour.wrappers.replay.moment import picture
 from parlour.wrappers.replay.page import page, rounded
+from parlour.wrappers.replay.poker_hands import in_words
 
 pytestmark = pytest.mark.slow
 
@@ -77,7 +78,8 @@ def test_every_moment_of_every_view(visit, tmp_path, game_id):
             if moment.agent is None:
                 assert who == "The end"
             elif view in ("all", moment.agent):
-                assert who == f"{moment.agent}: {rounded(moment.action)}"
+                action = in_words(rounded(moment.action), moment.states[moment.agent])
+                assert who == f"{moment.agent}: {action}"
             else:
                 assert who == "Another decides"
             tab.keyboard.press("ArrowRight")

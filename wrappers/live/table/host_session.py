@@ -382,7 +382,8 @@ class TableHostSession:
             shown = seat, State(turn=-1 if hidden else self.turn, turn_state=state)
             if self._latest.get(client) != shown:
                 self._latest[client] = shown
-                seats = range(self.game.seats) if state.game_over else ()  # what was said privately stays so
+                ended = state.game_over and seat is not None
+                seats = range(self.game.seats) if ended else ()  # what was said privately stays so
                 seen = [replace(self.state(one), messages=state.messages) for one in seats] or [state]
                 drawn = self._of_game("picture", self.game.renderer.picture, seen) if self._pictures else None
                 forecasts = self.game.capabilities.forecasts

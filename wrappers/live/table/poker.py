@@ -300,8 +300,11 @@ class PokerTable:
         facts = {name: game[name] for name in ("hand", "history", "smallBlind", "bigBlind")}
         narrow = "narrow" in request.query
         drawn = (small_picture.picture if narrow else table.session.game.renderer.picture)([state])
-        for name in ("out", "waits"):
-            facts[name] = [number for number, seat in table.session.seats.items() if getattr(seat, name)]
+        seats = table.session.seats.items()
+        facts |= {
+            "out": [one for one, seat in seats if seat.sits_out],
+            "waits": [one for one, seat in seats if seat.waits],
+        }
         facts["mostHands"] = table.session.rules.max_hands
         facts |= {"watchers": self.watchers, "hands": len(self._hands.get(table.table_id, ()))}
         facts |= {"left": None if table.left is None else round(1000 * table.left), "bank": round(1000 * table.bank)}
