@@ -15,8 +15,8 @@ from mafia_players import FIVE, NAMES, TEN, context, scripted, table, warnings
 from parlour.envs.mafia.bots import PERSONALITIES
 from parlour.envs.mafia.statements import read
 from parlour.envs.mafia.table import ACCUSE, CLEARED, DEFEND, FOUND, GENERAL
-from parlour.wrappers.live.common.agent_runner import Worker
 from parlour.wrappers.live.common.clock import Deadline
+from parlour.wrappers.live.common.player import Worker
 from parlour.wrappers.live.mafia import messages as wire
 from parlour.wrappers.live.mafia.agent_policy import AgentPolicy, night_targets
 from parlour.wrappers.live.mafia.conversion import of_context, turn_state

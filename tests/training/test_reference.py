@@ -338,7 +338,7 @@ def test_mistakes_are_sentences(tmp_path, capsys):
     missing = tmp_path / "nowhere"
     assert run(capsys, "evaluate", "reference", "--out", str(missing))[::2] == (
         2,
-        f"parlour evaluate reference: there is no folder {missing} with results: name a game and a player to rate\n",
+        f"parlour evaluate: there is no folder {missing} with results: name a game and a player to rate\n",
     )
 
 

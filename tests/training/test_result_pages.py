@@ -71,12 +71,12 @@ def pages(tmp_path_factory):
     rated = ("evaluate", "reference", "leduc", "--deals", "12", "--out", str(folder / "rated"))
     matrix = ("evaluate", "crossplay", "equilibrium", "random", "--game", "kuhn", "--deals", "50", "--samples", "1")
     played(folder / "log", envs.game("holdem", seats=6), matches=2)
-    arena = (*ARENA, "--port", "0", "--seed", "1", "--out", str(folder))
+    arena = (*ARENA, "--seed", "1", "--out", str(folder))
     # Its event loop needs a process without that of the browser.
     subprocess.run([sys.executable, "-m", "parlour.training.cli", *arena], check=True, capture_output=True)
     for args in (
-        (*rated[:2], "tight", *rated[2:], "--name", "somebody with a long name"),
-        (*rated[:2], "call", *rated[2:]),
+        (*rated[:3], "tight", *rated[3:], "--name", "somebody with a long name"),
+        (*rated[:3], "call", *rated[3:]),
         (*matrix, "--ladder", str(folder / "ladder.html")),
         ("replay", str(folder / "log"), "--out", str(folder / "holdem.html")),
     ):

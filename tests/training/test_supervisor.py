@@ -94,7 +94,7 @@ async def test_a_status_line_comes_every_minute(caplog):
     telling = asyncio.create_task(tell_status(Activity(counts=lambda: {"hands": next(hands)}, link=link), 60.0))
     await asyncio.sleep(330.0)
     telling.cancel()
-    assert [record.levelname for record in caplog.records] == ["INFO"] * 5
+    assert [record.levelname for record in caplog.records] == ["STATUS"] * 5
     await asyncio.sleep(0)
     telling = asyncio.create_task(tell_status(Activity(link=link), 60.0))
     await asyncio.sleep(61.0)
@@ -127,7 +127,7 @@ async def test_a_status_line_says_that_a_problem_is_over(caplog):
     telling = asyncio.create_task(tell_status(Activity(failing=lambda: next(problems)), 60.0))
     await asyncio.sleep(310.0)
     telling.cancel()
-    assert [record.levelname for record in caplog.records] == ["INFO", "WARNING", "INFO"]
+    assert [record.levelname for record in caplog.records] == ["STATUS", "WARNING", "STATUS"]
 
 
 def test_a_log_file_rotates_and_levels_are_kept(tmp_path, monkeypatch):

@@ -131,7 +131,7 @@ def test_a_lobby_offers_a_policy_only_at_the_seats_at_which_it_can_play():
 @pytest.mark.parametrize("seats", [2, 4])
 def test_where_a_policy_cannot_play_no_table_opens(seats):
     with pytest.raises(ValueError, match=r"zoo:ultimatum-3 was trained for ultimatum-v0 .* cannot play this table"):
-        lobby._table("ultimatum", seats, ["zoo:ultimatum-3"], **TABLE)
+        lobby._table("ultimatum", seats, ["zoo:ultimatum-3"], {}, **TABLE)
 
 
 def test_own_policies_are_among_the_opponents_of_their_game(tmp_path, monkeypatch):
@@ -161,11 +161,11 @@ def test_one_person_alone_with_programs_has_ten_minutes_for_a_turn(other, second
 
 
 def test_a_lobbys_table_leaves_a_seat_to_a_person():
-    alone = lobby._table("kuhn", None, ["honest"], lobby=TABLE["lobby"], tables=TableArguments())
+    alone = lobby._table("kuhn", None, ["honest"], {}, lobby=TABLE["lobby"], tables=TableArguments())
     assert alone.session.connect(1)[0].message.timeout == 60_000  # the table of who went away must not end before
     with pytest.raises(ValueError, match="2 opponents for 2 seats: leave one to a person"):
-        lobby._table("kuhn", None, ["honest", "honest"], **TABLE)
-    made = lobby._table("cournot", 3, ["equilibrium"], **TABLE)
+        lobby._table("kuhn", None, ["honest", "honest"], {}, **TABLE)
+    made = lobby._table("cournot", 3, ["equilibrium"], {}, **TABLE)
     assert [None if one is None else one.name for one in made.taken] == [None, None, "Equilibrium"]
 
 

@@ -24,11 +24,12 @@ def lines(game, bot, **settings):
 def test_the_equilibrium_has_no_error_but_the_grids(rule, seats):
     game = envs.game("auction", rule=rule, seats=seats, bids=201)
     found = lines(game, "equilibrium", matches=5_000)
-    assert found["bid_error"].learned < 0.1
-    assert found["bid_error_upper"].learned < 0.1
-    assert found["bid_error_largest"].learned < 0.3
-    assert found["each_bid_error"].learned < 0.14  # a quarter of a step of 0.5 on the average
-    assert found["revenue"].learned == pytest.approx(found["revenue"].theory, rel=0.005)
+    down = 0.16 if rule == "second-price" else 0  # a bid of the value is rounded down, by half a step of 0.5
+    assert found["bid_error"].learned < 0.1 + down
+    assert found["bid_error_upper"].learned < 0.1 + down
+    assert found["bid_error_largest"].learned < 0.3 + down
+    assert found["each_bid_error"].learned < 0.14 + down  # a quarter of a step on the average
+    assert found["revenue"].learned == pytest.approx(found["revenue"].theory, rel=0.01 if down else 0.005)
 
 
 def test_what_a_best_response_gains_is_compared_with_the_surplus():
@@ -207,7 +208,7 @@ def test_bots_that_do_not_fit_the_options_are_no_default_opponents(capsys):
 def test_without_matplotlib_the_numbers_are_printed_and_the_missing_picture_is_explained(capsys, tmp_path, monkeypatch):
     for name in ("matplotlib", "matplotlib.figure", "matplotlib.backends.backend_agg"):
         monkeypatch.setitem(sys.modules, name, None)
-    monkeypatch.setattr("parlour.training.commands.evaluate.folder_of", lambda run: tmp_path)
+    monkeypatch.setattr("parlour.training.commands.evaluate_policy.folder_of", lambda run: tmp_path)
     args = ("fair", "--game", "bargaining", "--deals", "4", "--against", "fair")
     code, out, err = report(capsys, *args)
     assert code == 0

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ...envs.core.capabilities import ExpectedRewards
 from ...envs.core.game import Game
+from ...envs.core.loops import Batch
 from ...envs.core.record import Tables
 from ...envs.core.registry import find
 from ...envs.core.rollout import RandomPolicy, choose_actions
@@ -19,7 +20,10 @@ from .opponents import Opponents, OpponentSeats, check_random_start_steps
 
 logger = logging.getLogger(__name__)
 
-RENAMED = {("parlour.envs.stages.bots", "StageBot"): ("parlour.envs.phases.bots", "PhaseBot")}
+RENAMED = {
+    ("parlour.envs.core.random_policy", "RandomPolicy"): ("parlour.envs.core.rollout", "RandomPolicy"),
+    ("parlour.envs.stages.bots", "StageBot"): ("parlour.envs.phases.bots", "PhaseBot"),
+}
 """Renamed bots: module and name in version 0.2, and the current ones."""
 
 
@@ -210,6 +214,13 @@ class _Pickler(pickle.Pickler):
         return "game" if isinstance(value, Game) else None
 
 
+class _Batch:
+    """Makes a `Batch` also of the arrays of version 0.2, which had truncations before the offsets."""
+
+    def __new__(cls, *arrays: Any) -> Any:
+        return Batch(*arrays[:5], arrays[-1])
+
+
 class _Unpickler(pickle.Unpickler):
     """An unpickler that inserts the game, and finds the class of `expected` and bots whose modules have moved."""
 
@@ -219,6 +230,8 @@ class _Unpickler(pickle.Unpickler):
         self._expected = type(expected)
 
     def find_class(self, module: str, name: str) -> Any:
+        if name == "Batch":
+            return _Batch
         if name == self._expected.__name__:
             return self._expected
         try:
