@@ -69,6 +69,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"parlour {metadata.version('parlour')}")
         return 0
     name = args[0]
+    before, sys.argv = sys.argv, ["parlour", *args]  # runs and results keep the command that made them
     try:
         with _said_that_it_starts(name):
             run = parse(args)
@@ -90,6 +91,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(end.code, str):
             return _complain(name, end.code.removeprefix(f"parlour {name}: "), MISTAKE)
         return end.code or 0
+    finally:
+        sys.argv = before
 
 
 @contextmanager

@@ -237,7 +237,7 @@ def test_runs_of_other_seeds_are_added_to_a_card_by_the_command_that_made_them(t
         assert tool(words) == 0
     after = zoo.card("kuhn", folder)
     assert len(after.measures) == len(before.measures) + 1
-    (found,) = (one for one in after.measures if one.name.startswith("parlour train kuhn --seed 2"))
+    (found,) = (one for one in after.measures if one.name.startswith(f"parlour {train}"))
     assert "--run" not in found.name
     assert (found.kind, found.unit) == ("run", before.measures[0].unit)
     assert found.mean < 0.2
