@@ -38,7 +38,7 @@ class CompilingNotice(Listener):
     def on_start(self, event: Any) -> None:
         """Called when Numba begins to compile a function; what is not made by `compiled` is not counted."""
         dispatcher = event.data["dispatcher"]
-        package = dispatcher.py_func.__module__.partition(".envs.")[2].partition(".")[0]
+        package = (dispatcher.py_func.__module__ or "").partition(".envs.")[2].partition(".")[0]
         if package not in ("", "core"):
             self._what = IN_WORDS.get(package, package)
         self._depth += hasattr(dispatcher, "sources")

@@ -218,7 +218,7 @@ class _Batch:
     """Makes a `Batch` also of the arrays of version 0.2, which had truncations before the offsets."""
 
     def __new__(cls, *arrays: Any) -> Any:
-        return Batch(*arrays[:5], arrays[-1])
+        return Batch._make((*arrays[:5], arrays[-1]))
 
 
 class _Unpickler(pickle.Unpickler):
