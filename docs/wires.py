@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec import inspect as types
 from parlour.envs import AgentResponse, TurnState
 from parlour.envs.core.how_to_play import structs_in
-from parlour.wrappers.live.common.agent_turn import Turn
+from parlour.wrappers.live.common.agent_turn import Played, Turn
 from parlour.wrappers.live.mafia import messages as mafia
 from parlour.wrappers.live.poker import messages as poker
 from parlour.wrappers.live.poker.agent_session import PokerAgentSession as PokerSession
@@ -73,7 +73,10 @@ def poker_turn() -> str:
     for send in sends:
         for event in agents[send.receiver].receive(poker.encode(send.message)):
             if isinstance(event, Turn):
-                (answer,) = agents[send.receiver].act({"action": {"action_type": "raiseTo", "payload": {"amount": 6}}})
+                response, problem = event.settle(
+                    lambda: {"action": {"action_type": "raiseTo", "payload": {"amount": 6}}}
+                )
+                (answer,) = agents[send.receiver].reply(event, Played(response, problem))
                 ack = next(
                     one.message
                     for one in host.receive(send.receiver, poker.encode(answer))

@@ -220,7 +220,7 @@ def test_another_player_or_setting_does_not_write_over_a_result(tmp_path, capsys
 
 def test_a_policy_that_was_stopped_or_crashed_goes_on(tmp_path, capsys, monkeypatch):
     expected = rated(tmp_path / "whole", capsys, "kuhn", "random", "--deals", "120")
-    whole, rounds = core.play, []
+    whole, rounds, own = core.play, [], {"seconds": 0, "command": ""}
 
     def ends_with(error):
         def play(*arguments):
@@ -240,7 +240,7 @@ def test_a_policy_that_was_stopped_or_crashed_goes_on(tmp_path, capsys, monkeypa
         rated(tmp_path, capsys, *arguments)
     assert json.loads((tmp_path / "kuhn-random.json").read_text())["deals"] == 100
     monkeypatch.setattr(core, "play", whole)
-    assert {**rated(tmp_path, capsys, *arguments), "seconds": 0} == {**expected, "seconds": 0}
+    assert rated(tmp_path, capsys, *arguments) | own == expected | own
     rounds[:] = [0]
     monkeypatch.setattr(core, "play", ends_with(KeyboardInterrupt()))
     said = rated(tmp_path / "new", capsys, *arguments, code=TRY_AGAIN)
