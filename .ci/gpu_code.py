@@ -106,7 +106,7 @@ def _kernels(games: list[Game]) -> Iterator[tuple[str, str, str]]:
     yield "every game", "sample", ptx(SAMPLE, batch.masks, words, batch.turn)
     for loop in loops_of(games[0], games[0].encoder):  # of one game: they call the same functions as its other kernels
         kernel = "reset (XLA)" if loop.begins else "step (XLA)"
-        yield games[0].name, kernel, ptx(kernel_of(loop), *[0] * 10)
+        yield games[0].name, kernel, ptx(kernel_of(loop), *[0] * 9)
     for game in games:
         loops, batch, tables = game.loops(), game.batch(1), game.tables(1).view(np.ndarray)
         game_kernels = kernels(loops.reset, loops.step)
