@@ -45,10 +45,11 @@ LAYERS = {
     "training.commands": "one module per command, and what several commands share",
     "training.runs": "training runs: settings, begin, resume, the learned best response",
     "training.models": "language models: reference opponents, exact measures, data sets",
-    "training.algorithms": "learning algorithms, and the solver of small games",
+    "training.algorithms": "learning algorithms",
+    "training.solving": "solvers, also of subgames at the table",
     "training.learning": "what the algorithms share: opponents, demonstrations, engines that collect decisions",
     "training.evaluation": "measures, also those of single games",
-    "training.parallel": "calls in other processes",
+    "training.parallel": "calls in other processes, and signals",
     "training.terminal": "output in the terminal",
 }
 """The layers of `parlour.training` from top to bottom. A module imports from its own layer and from those below it."""
@@ -77,11 +78,14 @@ NAMES_GAMES = {
     "parlour.wrappers.live.tangram": "the protocol of this game",
     "parlour.wrappers.live.table.host": "the game whose board the page draws itself",
     "parlour.wrappers.live.table.poker": "agents of the poker protocol at the table",
+    "parlour.wrappers.policies.buckets": "the cards of the game that solved strategies put together",
+    "parlour.wrappers.policies.solved": "strategies of the game, solved from samples",
     "parlour.wrappers.replay.phh": "files of poker hands",
     "parlour.wrappers.replay.poker_hands": "files of poker hands",
     "parlour.training.cli": "the examples of the help",
     "parlour.training.commands": "the commands of protocols of one game, and the examples of the help",
     "parlour.training.evaluation.games": "the measures of one game",
+    "parlour.training.solving": "solvers of one game",
 }
 """Modules and packages that name games, and why. All others know none."""
 

@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from parlour.envs import Game, game
 from parlour.envs.core.rng import streams
-from parlour.envs.holdem.betting import Betting
-from parlour.envs.holdem.range_walks import opposed
-from parlour.envs.holdem.resolving import STREETS, HoldemResolving, Solved
-from parlour.envs.holdem.subgame import hand_values
 from parlour.training.commands.searching import turn_resolver
 from parlour.training.evaluation.scores import Score
+from parlour.training.solving.betting import Betting, opposed
+from parlour.training.solving.resolving import STREETS, HoldemResolving, Solved
+from parlour.training.solving.subgame import hand_values
 from parlour.wrappers.policies.base import Policy
 from parlour.wrappers.policies.loading import make_policy
 

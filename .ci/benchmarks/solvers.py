@@ -8,11 +8,11 @@ from functools import partial
 import numpy as np
 from numba import njit
 from parlour.envs import game
-from parlour.envs.core.public_tree import ListedDeals
-from parlour.envs.holdem.public_game import deals
-from parlour.training.algorithms.sampled import SampledSolver
-from parlour.training.algorithms.tabular import TabularSolver
 from parlour.training.evaluation.exact import flat_tree
+from parlour.training.solving.holdem_tree import deals
+from parlour.training.solving.public_tree import ListedDeals
+from parlour.training.solving.sampled import SampledSolver
+from parlour.training.solving.tabular import TabularSolver
 
 from .base import Row, Seconds
 from .peers import Ours, Peer, beside

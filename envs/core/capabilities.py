@@ -160,35 +160,6 @@ class PrivateHands:
         require_functions("PrivateHands", {"hand": self.hand, "event": self.event})
 
 
-@dataclass(frozen=True, kw_only=True)
-class Abstracted:
-    """A game of two seats, payoffs sum to zero, that is solved from samples with hands put together in buckets.
-
-    Each seat's strategy is solved in a tree of its own, in which the other seat may have more actions.
-
-    Attributes:
-        deals: ``deals(game, small)``: the `parlour.envs.core.public_tree.Deals` of each seat's tree. `small`: the other
-            seat has no more actions than the seat itself.
-        packed: ``packed(game, solved)``: the arrays of a policy file, from each seat's deals with its
-            ``strategy(node)``, float64[rows, children].
-        lookup: ``lookup(game, arrays)``: the function from observations float32[N, D] and masks int8[N, A] to
-            probabilities float32[N, A]. It raises ValueError for damaged arrays.
-        response: ``response(game, arrays, sizes)``: for each seat of a policy file the `Deals` of its tree, in which
-            the other seat has an abstraction of its own (`sizes`; empty: the same), and ``strategy(node)``.
-        digest: ``digest()``: a number that changes with the buckets; a checkpoint of others is not read.
-    """
-
-    deals: Callable[[Any, bool], Sequence[Any]]
-    packed: Callable[[Any, Sequence[tuple[Any, Any]]], dict[str, NDArray[Any]]]
-    lookup: Callable[[Any, Mapping[str, NDArray[Any]]], Callable[[Any, Any], NDArray[np.float32]]]
-    response: Callable[[Any, Mapping[str, NDArray[Any]], Sequence[int]], Sequence[tuple[Any, Any]]]
-    digest: Callable[[], int]
-
-    def __post_init__(self) -> None:
-        """Check the parts."""
-        require_functions("Abstracted", vars(self))
-
-
 @dataclass(frozen=True)
 class Symmetry:
     """The names in a game that mean nothing by themselves: other-play learns under random ones.
@@ -364,7 +335,6 @@ class Capabilities:
     public_view: PublicView | None = None
     chance: Chance | None = None
     private_hands: PrivateHands | None = None
-    abstracted: Abstracted | None = None
     setup: Setup | None = None
     symmetry: Symmetry | None = None
     outside_option: OutsideOption | None = None
@@ -382,7 +352,6 @@ class Capabilities:
             "public_view": PublicView,
             "chance": Chance,
             "private_hands": PrivateHands,
-            "abstracted": Abstracted,
             "setup": Setup,
             "symmetry": Symmetry,
             "outside_option": OutsideOption,

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.capabilities import Abstracted, Capabilities, PublicView, Setup, ShownOptions, VarianceReduction
+from ..core.capabilities import Capabilities, PublicView, Setup, ShownOptions, VarianceReduction
 from ..core.encoder import Encoders
 from ..core.game import Game, Payoffs
 from ..core.options import listed, named, number, whole
@@ -14,8 +14,7 @@ from ..core.record import Tables, new_table
 from ..core.rules import Rules
 from ..core.view import View
 from ..render.renderer import Renderer
-from . import actions, bots, fixed_cards, moves, picture, public_game, render, rules, solved, view
-from .abstraction import DIGEST
+from . import actions, bots, fixed_cards, moves, picture, render, rules, view
 from .hands import card_number
 from .luck import AllInEquity, without_luck
 from .range_text import weights_of
@@ -249,15 +248,6 @@ def _made(options: dict[str, Any], start: Start | None) -> Game:
                 expected_rewards=partial(AllInEquity, options["seats"]), without_luck=partial(without_luck, options)
             ),
             shown_options=ShownOptions(view.differences),
-            abstracted=Abstracted(
-                deals=public_game.deals,
-                packed=solved.packed,
-                lookup=solved.SolvedHoldem,
-                response=solved.response,
-                digest=lambda: DIGEST,
-            )
-            if options["seats"] == 2
-            else None,
             chance=None if start is None or not isinstance(options["button"], int) else chance_of(start),
         ),
     )

@@ -9,18 +9,16 @@ import pytest
 from needs import library
 from parlour import envs
 from parlour.envs.core.rng import streams
-from parlour.envs.holdem.betting import DEALT, FOLDED, MOST_ROWS, SHOWDOWN, betting
 from parlour.envs.holdem.range_text import weights_of
-from parlour.envs.holdem.range_walks import opposed, showdown
 from parlour.envs.holdem.ranges import HOLDINGS
-from parlour.envs.holdem.resolving import HoldemResolving, exploited
-from parlour.envs.holdem.subgame import Resolver, hand_values, uniform
 from parlour.envs.holdem.table import CALL_ACTION, FLOP, FOLD_ACTION, LEAST_RAISE, RIVER, TURN
-from parlour.training.algorithms.tabular import solve
 from parlour.training.commands.deploy import poker
 from parlour.training.evaluation.exact import best_response, flat_tree
+from parlour.training.solving.betting import DEALT, FOLDED, MOST_ROWS, SHOWDOWN, betting, opposed, showdown
+from parlour.training.solving.resolving import HoldemResolving, ResolvingPolicy, exploited
+from parlour.training.solving.subgame import Resolver, hand_values, uniform
+from parlour.training.solving.tabular import solve
 from parlour.wrappers.agents.policy import PolicyAgent
-from parlour.wrappers.agents.resolving import ResolvingPolicy
 from parlour.wrappers.policies.loading import make_policy
 
 SMALL = {
@@ -283,7 +281,7 @@ def test_a_turn_with_all_its_rivers_is_solved_as_the_game_tree_is():
 @pytest.mark.parametrize("safe", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_tensors_solve_as_the_compiled_code_does(start, board, safe):
     library("torch", "train")
-    from parlour.envs.holdem.subgame_gpu import GpuResolver
+    from parlour.training.solving.subgame_gpu import GpuResolver
 
     game = envs.game("holdem", **{**SMALL, "start": start, "board": board, "stacks": 40, "pot_fractions": [0.5]})
     tree = betting(game, begun(game), (1, 0))
@@ -420,7 +418,7 @@ def test_time_is_left_for_the_best_response_to_the_solution(monkeypatch):
 
         return slow
 
-    monkeypatch.setattr("parlour.envs.holdem.resolving.exploited", spent(exploited, 1.0))
+    monkeypatch.setattr("parlour.training.solving.resolving.exploited", spent(exploited, 1.0))
     monkeypatch.setattr(Resolver, "run", spent(Resolver.run, 0.02))
     policy = RaisesAces(HEADS_UP)
     search = ResolvingPolicy(policy, HoldemResolving(HEADS_UP, policy), seconds=2.5, seed=1, clock=clock)

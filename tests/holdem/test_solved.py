@@ -6,20 +6,19 @@ from itertools import combinations
 import numpy as np
 import pytest
 from parlour import envs
-from parlour.envs.core.public_tree import END
 from parlour.envs.core.rng import streams
 from parlour.envs.core.rollout import play_until_done
-from parlour.envs.holdem import abstraction, equity_tables, public_game, solved
-from parlour.envs.holdem.abstraction import board_buckets, place, pocket, texture
 from parlour.envs.holdem.hands import card_number
 from parlour.envs.holdem.ranges import HOLDINGS, equities, possible
 from parlour.training import cli
-from parlour.training.algorithms.growing import grow
-from parlour.training.algorithms.sampled import Sampling
 from parlour.training.commands import solve
 from parlour.training.commands.exploit import BatteryArguments, LearnerArguments, battery
-from parlour.training.runs.sampled_response import sampled_response
-from parlour.training.runs.solving import AbstractedProblem, Progress
+from parlour.training.solving import holdem_tree
+from parlour.training.solving.problems import AbstractedProblem, Progress, sampled_response
+from parlour.training.solving.public_tree import END
+from parlour.training.solving.sampled import Sampling, grow
+from parlour.wrappers.policies import buckets, solved
+from parlour.wrappers.policies.buckets import board_buckets, place_of, pocket, texture
 from parlour.wrappers.policies.loading import load_policy, make_policy
 from parlour.wrappers.policies.solved import SolvedPolicy
 from parlour.wrappers.policies.trained_for import TrainedFor
@@ -38,12 +37,12 @@ def some_tables():
     random = np.random.default_rng(1)
     flops, turns = (random.integers(0, 256, (1, len(HOLDINGS), 2)).astype(np.uint8) for _ in range(2))
     rows = [(np.zeros(count, np.int16), np.zeros(count, np.int8)) for count in (22_100, 270_725)]
-    return equity_tables.EquityTables(*rows[0], flops, *rows[1], turns)
+    return buckets.EquityTables(*rows[0], flops, *rows[1], turns)
 
 
 @pytest.fixture(autouse=True)
 def quick_tables(monkeypatch, tmp_path):
-    for module in (public_game, solved):
+    for module in (holdem_tree, solved):
         monkeypatch.setattr(module, "equity_tables", some_tables)
     monkeypatch.setattr(solved, "cached", lambda: [tmp_path])
     monkeypatch.setattr(solved, "computed_worth", lambda board: some_tables().flops[0])
@@ -52,7 +51,7 @@ def quick_tables(monkeypatch, tmp_path):
 @cache
 def small():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(public_game, "equity_tables", some_tables)
+        patch.setattr(holdem_tree, "equity_tables", some_tables)
         problem = AbstractedProblem(game(), sampling=Sampling(seed=1), small=True)
     for solver in problem.solvers:
         solver.run(150)
@@ -62,7 +61,7 @@ def small():
 @cache
 def large():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(public_game, "equity_tables", some_tables)
+        patch.setattr(holdem_tree, "equity_tables", some_tables)
         return AbstractedProblem(game(), sampling=Sampling(seed=1))
 
 
@@ -82,7 +81,7 @@ def others(hand, board):
 def test_equities_on_a_river_are_those_of_an_enumeration():
     board = RANDOM.permutation(52)[:5].astype(np.int8)
     found = np.empty(len(HOLDINGS))
-    equity_tables.river_equities(board, found)
+    buckets.river_equities(board, found)
     assert ((found < 0) == [len({*hand, *board}) < 7 for hand in HOLDINGS.tolist()]).all()
     for h in RANDOM.permutation(np.flatnonzero(found >= 0))[:30]:
         against = others(HOLDINGS[h], board)
@@ -93,25 +92,25 @@ def test_equities_on_a_river_are_those_of_an_enumeration():
 
 def test_what_a_hand_is_worth_on_a_turn_is_its_mean_equity_and_suits_can_be_renamed():
     board = tuple(RANDOM.permutation(52)[:4].tolist())
-    worth = equity_tables.computed_worth(board)
+    worth = buckets.computed_worth(board)
     h = next(h for h in range(700, 1326) if not {*HOLDINGS[h].tolist()} & {*board})
     against = others(HOLDINGS[h], board)
     each = np.empty(len(against))
     equities(HOLDINGS[h], np.array(board, np.int8), 4, against, 1, np.uint64(0), each)
     assert worth[h, 0] == pytest.approx(255 * each.mean(), abs=0.5001)
     suiting = np.array([2, 0, 3, 1])
-    there = equity_tables.computed_worth(tuple(card & ~3 | int(suiting[card & 3]) for card in board))
+    there = buckets.computed_worth(tuple(card & ~3 | int(suiting[card & 3]) for card in board))
     for hand in range(0, 1326, 50):
-        assert (there[equity_tables.renamed_hand(hand, suiting)] == worth[hand]).all()
+        assert (there[buckets.renamed_hand(hand, suiting)] == worth[hand]).all()
 
 
 def test_flops_that_differ_only_in_their_suits_have_one_row():
-    boards, row_of, suiting_of = equity_tables.boards_without_suits(3)
+    boards, row_of, suiting_of = buckets.boards_without_suits(3)
     assert len(boards) == 1_755 and len(row_of) == 22_100 and set(row_of.tolist()) == set(range(1_755))
     for _ in range(50):
         board = RANDOM.permutation(52)[:3]
-        number = equity_tables.board_number(board, 3)
-        suiting = equity_tables.SUITINGS[suiting_of[number]]
+        number = buckets.board_number(board, 3)
+        suiting = buckets.SUITINGS[suiting_of[number]]
         assert sorted(board & ~3 | suiting[board & 3]) == boards[row_of[number]].tolist()
 
 
@@ -121,12 +120,12 @@ def test_textures_places_and_kinds_of_hands():
     flops = {texture(np.array(board), 3) for board in combinations(range(52), 3)}
     assert flops == {0, 1, 2, 3, 4}  # three cards of a suit have no pair; no other rows are wasted
     assert len({pocket(int(one), int(two)) for one, two in HOLDINGS}) == 169
-    assert [place(np.array([0.2, 0.5]), equity) for equity in (0.1, 0.2, 0.6)] == [0, 1, 2]
+    assert [place_of(np.array([0.2, 0.5]), equity) for equity in (0.1, 0.2, 0.6)] == [0, 1, 2]
 
 
 @pytest.mark.parametrize("owner", [0, 1])
 def test_a_tree_has_the_rules_amounts(owner):
-    tree = public_game.betting_tree(game(), owner, public_game.SMALL)
+    tree = holdem_tree.betting_tree(game(), owner, holdem_tree.SMALL)
     for _ in range(30):
         table = game().tables(1)[0]
         table.button = 0
@@ -138,7 +137,7 @@ def test_a_tree_has_the_rules_amounts(owner):
             game().rules.play(table, int(tree.action[node]))
         assert table.done
         if table.showdown:
-            assert tree.matrix[node] == public_game.SHOWN and (tree.amount[node] > 0).all()
+            assert tree.matrix[node] == holdem_tree.SHOWN and (tree.amount[node] > 0).all()
             won = max(table.rewards[:2])
             assert won in (0, tree.amount[node, 0] * 2)
         else:
@@ -209,52 +208,44 @@ def test_the_policy_file_plays_any_table_and_tells_probabilities(tmp_path):
     assert len(play_until_done(deeper, [elsewhere, elsewhere], deeper.tables(4))) > 0
 
 
-@pytest.mark.parametrize("damage", ["missing", "cut", "tree", "kind"])
-def test_a_damaged_file_is_refused(tmp_path, damage):
+@pytest.mark.parametrize(
+    ("array", "damage", "error"),
+    [
+        ("spreads_1", None, "no saved SolvedPolicy"),
+        ("levels_0", lambda each: each[:-5], "no saved SolvedPolicy"),
+        ("nodes_1", lambda each: np.where(np.arange(5)[:, None] == 1, 10**6, each), "no saved SolvedPolicy"),
+        ("nodes_1", lambda each: np.where(np.arange(5)[:, None] == 0, 7, each), "no saved SolvedPolicy"),
+        ("abstraction", None, "another version of Parlour put other hands together"),
+        ("abstraction", np.ones_like, "another version of Parlour put other hands together"),
+    ],
+)
+def test_a_damaged_file_and_one_of_other_buckets_are_refused(tmp_path, array, damage, error):
     policy = small().policy()
-    arrays = {name: each.copy() for name, each in policy.arrays.items()}
-    if damage == "missing":
-        del arrays["spreads_1"]
-    elif damage == "cut":
-        arrays["levels_0"] = arrays["levels_0"][:-5]
-    elif damage == "tree":
-        arrays["nodes_1"][1, 0] = 10**6
-    else:
-        arrays["nodes_1"][0, 5] = 7
-    policy.arrays = arrays
+    policy.arrays = {name: each for name, each in policy.arrays.items() if name != array}
+    if damage is not None:
+        policy.arrays[array] = damage(small().policy().arrays[array])
     policy.save(tmp_path / "damaged.npz")
-    with pytest.raises(ValueError, match="no saved SolvedPolicy"):
+    with pytest.raises(ValueError, match=error):
         load_policy(tmp_path / "damaged.npz")
-
-
-@pytest.mark.parametrize("digest", [None, 1])
-def test_a_file_of_other_buckets_is_refused_in_a_sentence(tmp_path, digest):
-    policy = small().policy()
-    policy.arrays = {name: each for name, each in policy.arrays.items() if name != "abstraction"}
-    if digest is not None:
-        policy.arrays["abstraction"] = np.array(digest)
-    policy.save(tmp_path / "older.npz")
-    with pytest.raises(ValueError, match="another version of Parlour put other hands together"):
-        load_policy(tmp_path / "older.npz")
 
 
 def test_the_digest_changes_with_the_textures(monkeypatch):
     """With it, files of before are refused: change it on purpose, and say so in the changelog."""
-    digest = abstraction.abstraction_digest
-    assert digest() == abstraction.DIGEST
-    monkeypatch.setattr(abstraction, "board_buckets", getattr(board_buckets, "py_func", board_buckets))
-    monkeypatch.setattr(abstraction, "river_equities", lambda board, out: out.fill(0.5))
+    digest = buckets.abstraction_digest
+    assert digest() == buckets.DIGEST
+    monkeypatch.setattr(buckets, "board_buckets", getattr(board_buckets, "py_func", board_buckets))
+    monkeypatch.setattr(buckets, "river_equities", lambda board, out: out.fill(0.5))
     today = digest()
     assert digest() == today
-    monkeypatch.setattr(abstraction, "texture", lambda board, count: texture(board, max(4, count)))  # of flops, once
+    monkeypatch.setattr(buckets, "texture", lambda board, count: texture(board, max(4, count)))  # of flops, once
     assert digest() != today
 
 
 def test_four_bits_keep_a_distribution():
     chances = RANDOM.dirichlet([0.5] * 4, 200)
-    levels = solved.quantised(chances)
-    assert (levels.sum(axis=1) == solved.LEVELS).all()
-    assert np.abs(levels / solved.LEVELS - chances).max() < 1 / solved.LEVELS
+    levels = holdem_tree.quantised(chances)
+    assert (levels.sum(axis=1) == holdem_tree.LEVELS).all()
+    assert np.abs(levels / holdem_tree.LEVELS - chances).max() < 1 / holdem_tree.LEVELS
 
 
 def test_a_larger_tree_goes_on_with_the_strategy_of_the_small_one():
@@ -288,7 +279,7 @@ def folding():
         return np.tile(np.eye(int(count))[0], (int(rows), 1))
 
     solved_seats = [(solver.deals, lambda node, deals=solver.deals: folds(node, deals)) for solver in small().solvers]
-    return SolvedPolicy(solved.packed(game(), solved_seats), TrainedFor.of(game(), "v0"))
+    return SolvedPolicy(holdem_tree.packed(game(), solved_seats), TrainedFor.of(game(), "v0"))
 
 
 def test_the_small_trees_get_a_fifth_of_the_time_and_no_more_iterations_than_they_need(monkeypatch, tmp_path):

@@ -15,8 +15,8 @@ from parlour.envs.holdem.hands import card_name
 from parlour.envs.holdem.range_text import weights_of
 from parlour.envs.holdem.ranges import HOLDINGS
 from parlour.training import cli
-from parlour.training.algorithms.tabular import solve
 from parlour.training.evaluation.exact import flat_tree, values
+from parlour.training.solving.tabular import solve
 from parlour.wrappers.policies.loading import make_policy
 
 BOARD = "2c7dKhTs3s"

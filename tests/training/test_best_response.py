@@ -11,7 +11,7 @@ from parlour.training.evaluation.best_response import best_response
 from parlour.training.evaluation.games.holdem.best_response import _Responder
 from parlour.training.evaluation.games.holdem.best_response import best_response as play_setting
 from parlour.training.evaluation.games.holdem.settings import SETTINGS
-from parlour.wrappers.agents.resolving import ResolvingPolicy
+from parlour.training.solving.resolving import ResolvingPolicy
 
 
 @pytest.fixture(scope="module")

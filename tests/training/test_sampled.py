@@ -6,14 +6,14 @@ from functools import cache
 import numpy as np
 import pytest
 from parlour import envs
-from parlour.envs.core.public_tree import END
 from parlour.envs.core.rng import GOLDEN
 from parlour.training import cli
-from parlour.training.algorithms.public_walk import follow
-from parlour.training.algorithms.sampled import WEIGHTS, SampledSolver, Sampling
 from parlour.training.evaluation.exact import best_response, flat_tree, nash_conv
-from parlour.training.runs import solving
-from parlour.training.runs.solving import SmallProblem, read_checkpoint, write_checkpoint
+from parlour.training.solving import problems
+from parlour.training.solving.problems import SmallProblem, read_checkpoint, write_checkpoint
+from parlour.training.solving.public_tree import END
+from parlour.training.solving.public_walk import follow
+from parlour.training.solving.sampled import WEIGHTS, SampledSolver, Sampling
 from parlour.wrappers.policies.loading import load_policy
 
 
@@ -139,7 +139,7 @@ def test_a_checkpoint_is_read_whatever_its_size_and_without_baselines_too(tmp_pa
     one, other = SmallProblem(envs.game("leduc")), SmallProblem(envs.game("leduc"))
     one.solvers[0].run(300)
     write_checkpoint(one, file, "leduc")
-    monkeypatch.setattr(solving, "MOST_NUMBERS", 100)  # room for what stands beside the numbers
+    monkeypatch.setattr(problems, "MOST_NUMBERS", 100)  # room for what stands beside the numbers
     read_checkpoint(other, file, "leduc")
     assert other.solvers[0].sums.tobytes() == one.solvers[0].sums.tobytes()
     before = {name: each for name, each in one.solvers[0].state().items() if name != "baselines"}

@@ -12,8 +12,8 @@ from parlour.envs import Encoder, Layout
 from parlour.envs.core import chance
 from parlour.envs.small.kuhn import equilibrium_chances
 from parlour.training import cli
-from parlour.training.algorithms.tabular import METHODS, TabularSolver, solve
 from parlour.training.evaluation.exact import best_response, flat_tree, nash_conv, values
+from parlour.training.solving.tabular import METHODS, TabularSolver, solve
 from parlour.wrappers.policies.loading import load_policy, make_policy
 from parlour.wrappers.policies.tabular import TabularPolicy
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from needs import library
 from parlour import envs
-from parlour.training.algorithms.tabular import solve
 from parlour.training.evaluation.exact import flat_tree, nash_conv, values
+from parlour.training.solving.tabular import solve
 
 pyspiel = library("pyspiel", "bench")
 

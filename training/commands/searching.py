@@ -78,8 +78,7 @@ def _some(players: Mapping[str, Any], search: Callable[[str, Any], Any]) -> dict
 
 
 def _resolving(player: Policy, game: Game, seed: int | None, seconds: float | None) -> Policy:
-    from ...envs.holdem.resolving import HoldemResolving
-    from ...wrappers.agents.resolving import ResolvingPolicy
+    from ..solving.resolving import HoldemResolving, ResolvingPolicy
 
     resolving = HoldemResolving(game, player, turn_resolver=turn_resolver())
     if seconds is not None:
@@ -89,14 +88,14 @@ def _resolving(player: Policy, game: Game, seed: int | None, seconds: float | No
 
 def turn_resolver() -> Any:
     """Return the resolver of a GPU where PyTorch finds one with `ROOM`, and can use it."""
-    from ...envs.holdem.subgame import Resolver
+    from ..solving.subgame import Resolver
 
     if find_spec("torch") is not None:
         import torch
 
         with suppress(RuntimeError):  # a GPU that this PyTorch has no code for
             if torch.cuda.is_available() and torch.ones(1, device="cuda") and torch.cuda.mem_get_info()[0] >= ROOM:
-                from ...envs.holdem.subgame_gpu import GpuResolver
+                from ..solving.subgame_gpu import GpuResolver
 
                 return GpuResolver
     return Resolver

@@ -13,13 +13,12 @@ from rich.table import Table
 from ...envs import game as make_game
 from ...envs.core.game import Game
 from ...envs.core.options import named
+from ...wrappers.policies.buckets import DIGEST
+from ...wrappers.policies.solved import can_be_solved
 from ...wrappers.policies.tabular import TabularPolicy
 from ...wrappers.policies.trained_for import TrainedFor, command_line, unshared
-from ..algorithms.growing import grow
-from ..algorithms.sampled import SAMPLING, WEIGHTS, Sampling
-from ..algorithms.tabular import METHODS, Solution, solve
 from ..evaluation.exact import Tree, flat_tree
-from ..runs.solving import (
+from ..solving.problems import (
     AbstractedProblem,
     Problem,
     Progress,
@@ -28,6 +27,8 @@ from ..runs.solving import (
     solve_from_samples,
     write_checkpoint,
 )
+from ..solving.sampled import SAMPLING, WEIGHTS, Sampling, grow
+from ..solving.tabular import METHODS, Solution, solve
 from ..terminal.console import Console
 from ..terminal.progress import EVERY, STDERR
 from .arguments import AsJson, GameArguments
@@ -72,7 +73,7 @@ def command(
         raise ValueError(f"out={str(out)!r}: a policy file ends in .npz")
     game = game_with(chosen.game, chosen.options)
     if method is None:
-        sampled = game.capabilities.chance is None and game.capabilities.abstracted is not None
+        sampled = game.capabilities.chance is None and can_be_solved(game)
         method = "sampled-linear" if sampled else "pcfr+"
     named("method", method, [*METHODS, *SAMPLED])
     settings = {**asdict(replace(sampling, seed=SAMPLING.seed)), "checkpoint": checkpoint}  # a seed changes nothing
@@ -155,7 +156,7 @@ class _Samples:
         }
 
     def _problem(self, game: Game) -> SmallProblem | AbstractedProblem:
-        if game.capabilities.abstracted is None:
+        if not can_be_solved(game):
             return SmallProblem(game, SAMPLED[self.method], self.sampling)
         text = "preparing the trees; the first time also the tables of the abstraction, which takes minutes"
         with STDERR.status(text):
@@ -165,8 +166,8 @@ class _Samples:
 
     def _about(self, game: Game) -> str:
         rule: list[Any] = [self.method, self.sampling.explore, self.sampling.prune]
-        if game.capabilities.abstracted is not None:
-            rule.append(game.capabilities.abstracted.digest())
+        if can_be_solved(game):
+            rule.append(DIGEST)
         return json.dumps([game.id, dict(game.options), *rule], default=str)
 
     def _reach(self, problem: Problem, seconds: float, save: Callable[[], None], iterations: int) -> Progress:

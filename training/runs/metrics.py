@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from torch.utils.tensorboard import SummaryWriter
 
-from .signals import held_back
+from ..parallel.signals import held_back
 
 
 class Metrics:

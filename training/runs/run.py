@@ -25,13 +25,13 @@ from ..learning.league import League
 from ..learning.learner import Learner
 from ..learning.settings import TrainConfig
 from ..learning.torch_threads import blas_threads
+from ..parallel.signals import stopped_by_sigterm
 from ..terminal.console import Console
 from ..terminal.progress import training_bar
 from .budget import Budget, in_words
 from .config import load_config, write_config
 from .evaluations import Evaluations
 from .metrics import Metrics
-from .signals import stopped_by_sigterm
 
 EXPERT = "expert"
 """The name of the game's expert among teachers."""

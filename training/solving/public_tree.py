@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .chance import after, starts
-from .compiled import compiled
-from .game import Game
-from .rng import fraction
+from ...envs.core.chance import after, starts
+from ...envs.core.compiled import compiled
+from ...envs.core.game import Game
+from ...envs.core.rng import fraction
 
 END = 2
 """The kind of a node where the game is over."""

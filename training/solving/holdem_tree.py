@@ -4,7 +4,7 @@ In the tree one seat, the *owner*, has few raises of its own, and the other has 
 a tree of its own.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -12,16 +12,27 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.compiled import compiled
-from ..core.game import Game
-from ..core.public_tree import END, Deals, PublicTree
-from ..core.rng import GOLDEN, mix
-from .abstraction import Buckets, board_buckets, buckets_of, rows_of
-from .equity_tables import EquityTables, equity_tables, write_worth
-from .hands import card_set, set_strength
-from .ranges import HOLDINGS
-from .table import CALL_ACTION, FIRST_FRACTION, FOLD_ACTION, LEAST_RAISE, PREFLOP
+from ...envs.core.compiled import compiled
+from ...envs.core.game import Game
+from ...envs.core.rng import GOLDEN, mix
+from ...envs.holdem.hands import card_set, set_strength
+from ...envs.holdem.ranges import HOLDINGS
+from ...envs.holdem.table import CALL_ACTION, FIRST_FRACTION, FOLD_ACTION, LEAST_RAISE, PREFLOP
+from ...wrappers.policies.buckets import (
+    DIGEST,
+    Buckets,
+    EquityTables,
+    board_buckets,
+    buckets_of,
+    equity_tables,
+    rows_of,
+    write_worth,
+)
+from ...wrappers.policies.solved import SolvedHoldem
+from .public_tree import END, Deals, PublicTree
 
+LEVELS = 15
+"""A probability is kept as a whole number from 0 to this."""
 HANDS = 192
 """Hands of a deal."""
 SIZES = (10, 10, 20)
@@ -217,7 +228,7 @@ def write_deal(word: Any, data: Any, deal: Any) -> None:
 
 
 def deals(game: Game, small: bool) -> list[Deals]:
-    """Return the deals of the trees of both seats; see `parlour.envs.core.capabilities.Abstracted`."""
+    """Return the deals of the trees of both seats; `small`: the other seat has no more actions than its owner."""
     buckets = buckets_of(equity_tables(), SIZES)
     return [
         deals_on(betting_tree(game, owner, SMALL if small else Menu()), (buckets, buckets), True) for owner in range(2)
@@ -229,3 +240,58 @@ def deals_on(tree: PublicTree, buckets: tuple[Buckets, Buckets], alike: bool = F
     rows = np.stack([rows_of(each) for each in buckets], axis=1)
     data = Data(equity_tables(), buckets, alike)
     return Deals(tree=tree, rows=rows, hands=HANDS, matrices=(2, 1), write=write_deal, data=data)
+
+
+def quantised(chances: NDArray[np.float64]) -> NDArray[np.uint8]:
+    """Return distributions, float64[N, A], as whole numbers that sum to `LEVELS`: the largest remainders round up."""
+    scaled = chances * LEVELS
+    whole = np.floor(scaled).astype(np.int64)
+    order = np.argsort(np.argsort(whole - scaled, axis=1, kind="stable"), axis=1)
+    whole += order < (LEVELS - whole.sum(axis=1))[:, None]
+    return whole.astype(np.uint8)
+
+
+def packed(game: Game, solved: Sequence[tuple[Deals, Any]]) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a policy file.
+
+    Args:
+        game: hold'em with two seats.
+        solved: for each seat (0: the button) its deals, and ``strategy(node)``: float64[rows, children].
+    """
+    arrays: dict[str, NDArray[Any]] = {"abstraction": np.array(DIGEST)}
+    buckets = solved[0][0].data.buckets[0]
+    for seat, (deals, strategy) in enumerate(solved):
+        tree = deals.tree
+        nodes = np.stack([tree.kind, tree.first, tree.count, tree.action, tree.street]).astype(np.int32)
+        own = np.flatnonzero(tree.kind == seat)
+        levels = np.concatenate([quantised(strategy(int(node))).ravel() for node in own])
+        levels = np.append(levels, np.zeros(len(levels) % 2, np.uint8))
+        arrays[f"nodes_{seat}"] = nodes
+        arrays[f"sizes_{seat}"] = raise_sizes(game, tree)
+        arrays[f"levels_{seat}"] = levels[::2] | levels[1::2] << 4
+    for k, edges in enumerate(buckets.equities):
+        arrays[f"equities_{k}"] = edges
+    for k, edges in enumerate(buckets.spreads):
+        arrays[f"spreads_{k}"] = edges
+    return arrays
+
+
+def response(
+    game: Game, arrays: Mapping[str, NDArray[Any]], sizes: Sequence[int]
+) -> Sequence[tuple[Deals, Callable[[int], NDArray[np.float64]]]]:
+    """Return for each seat of a policy file the deals of its tree, and ``strategy(node)``: float64[rows, children].
+
+    Args:
+        game: hold'em with two seats.
+        arrays: those of the file.
+        sizes: places by equity of the other seat, on flop, turn and river; none: it has the buckets of the file.
+    """
+    if sizes and (len(sizes) != 3 or min(sizes) < 1):
+        raise ValueError(f"buckets={list(sizes)}: give three numbers from 1 on, for flop, turn and river")
+    policy, places = SolvedHoldem(game, arrays), []
+    finer = buckets_of(equity_tables(), (sizes[0], sizes[1], sizes[2])) if sizes else policy.buckets
+    for seat, strategy in enumerate(policy.seats):
+        tree = with_amounts(game, np.asarray(arrays[f"nodes_{seat}"], np.int64))
+        buckets = (policy.buckets, finer) if seat == 0 else (finer, policy.buckets)
+        places.append((deals_on(tree, buckets, alike=not sizes), strategy.at))
+    return places

@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.compiled import compiled
-from .betting import SHOWDOWN, Betting, Floats, Ints
-from .range_walks import add_board, clear, deal, play_on, reaches, values
+from ...envs.core.compiled import compiled
+from .betting import SHOWDOWN, Betting, Floats, Ints, add_board, clear, deal, play_on, reaches, values
 
 Rows = NDArray[np.float32]
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...envs.core.compiled import compiled
-from ...envs.core.public_tree import END, Deals, PublicTree
 from ...envs.core.rng import GOLDEN, fraction, mix
+from .public_tree import END, Deals, PublicTree
 
 RATE = np.float32(0.02)
 """Weight of a new value in a baseline."""

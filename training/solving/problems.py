@@ -1,4 +1,7 @@
-"""Solving from samples: until time, iterations or a target are reached, with checkpoints; Ctrl-C saves."""
+"""Solving from samples: until time, iterations or a target are reached, with checkpoints; Ctrl-C saves.
+
+A sampled best response is the same against a frozen policy.
+"""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -10,14 +13,17 @@ from typing import Any, Protocol
 import numpy as np
 
 from ...envs.core.game import Game
-from ...envs.core.public_tree import ListedDeals
 from ...wrappers.policies.npz_files import MOST_NUMBERS, read_arrays, write_arrays
-from ...wrappers.policies.solved import SolvedPolicy
+from ...wrappers.policies.solved import SolvedPolicy, can_be_solved
 from ...wrappers.policies.tabular import TabularPolicy
 from ...wrappers.policies.trained_for import TrainedFor
-from ..algorithms.sampled import SAMPLING, SampledSolver, Sampling
 from ..evaluation.exact import flat_tree, nash_conv
-from .signals import held_back
+from ..evaluation.exploit import Win
+from ..evaluation.scores import Score
+from ..parallel.signals import held_back
+from . import holdem_tree
+from .public_tree import ListedDeals
+from .sampled import SAMPLING, SampledSolver, Sampling
 
 PART = 0.5
 """Seconds of a part, after which progress is told and Ctrl-C is heard."""
@@ -66,7 +72,7 @@ class SmallProblem:
 
 
 class AbstractedProblem:
-    """A game with the capability `Abstracted`: a tree for each seat, first small ones.
+    """Heads-up hold'em: a tree for each seat, first small ones.
 
     Args:
         game: the game.
@@ -74,14 +80,13 @@ class AbstractedProblem:
         small: whether the trees are the small ones.
 
     Raises:
-        ValueError: for a game without it, or options that it does not take.
+        ValueError: for another game, or options that it does not take.
     """
 
     def __init__(self, game: Game, weights: str = "linear", sampling: Sampling = SAMPLING, small: bool = False) -> None:
-        if game.capabilities.abstracted is None:
+        if not can_be_solved(game):
             raise ValueError(f"{game.id} with these options has no abstraction: it cannot be solved from samples")
-        self._game, self._abstracted = game, game.capabilities.abstracted
-        deals = self._abstracted.deals(game, small)
+        self._game, deals = game, holdem_tree.deals(game, small)
         self.solvers = []
         for seat, each in enumerate(deals):
             threads = max(1, (sampling.threads + seat) // len(deals))
@@ -92,7 +97,7 @@ class AbstractedProblem:
     def policy(self) -> SolvedPolicy:
         """Return the average strategy of each seat in its tree."""
         solved = [(solver.deals, solver.strategies) for solver in self.solvers]
-        return SolvedPolicy(self._abstracted.packed(self._game, solved), TrainedFor.of(self._game, "v0"))
+        return SolvedPolicy(holdem_tree.packed(self._game, solved), TrainedFor.of(self._game, "v0"))
 
     def nash_conv(self) -> None:
         """Return None: the game is too large."""
@@ -204,3 +209,59 @@ def read_checkpoint(problem: Problem, file: Path, about: str) -> None:
         raise ValueError(f"{file} is no checkpoint of this game with these settings")
     for k, solver in enumerate(problem.solvers):
         solver.set_state({name: arrays[f"{name}_{k}"] for name in solver.state() if f"{name}_{k}" in arrays})
+
+
+RESPONSE_PART = 1_000
+"""Iterations between two looks at the clock."""
+
+
+def sampled_response(
+    policy: SolvedPolicy,
+    game: Game,
+    *,
+    buckets: tuple[int, ...] = (),
+    seconds: float = 60.0,
+    iterations: int = 1 << 62,
+    deals: int = 10_000,
+    seed: int = 0,
+) -> Win:
+    """Solve the answer to each seat of a policy, and return what its greedy strategy wins in new deals.
+
+    The responder has the actions of the policy's own tree. So it wins nothing by sizes that are not in the tree; and
+    it knows hands by its buckets alone. What it wins is a lower bound on what a best response wins.
+
+    Args:
+        policy: the policy.
+        game: the game for which it was solved.
+        buckets: the sizes of the responder's abstraction; empty: the policy's own.
+        seconds: time to solve, about; half for each seat.
+        iterations: at most, for each seat.
+        deals: new deals, each a board with many hands, for each seat; a tenth as many for each point of the curve.
+        seed: of all draws.
+
+    Raises:
+        ValueError: if the policy was solved for another game, or for buckets that do not fit.
+    """
+    solved_for = policy.trained_for.make_game() if policy.trained_for is not None else None
+    if solved_for is None or (solved_for.id, solved_for.options) != (game.id, game.options):
+        raise ValueError("sampled best response: the policy was solved for another game or other options")
+    values, curves, spent, done = [], list[dict[int, float]](), 0.0, 0
+    for seat, (where, strategy) in enumerate(holdem_tree.response(game, policy.arrays, buckets)):
+        solver = SampledSolver(where, sampling=Sampling(seed=2 * seed + seat, explore=0.0), seats=(1 - seat,))
+        for node in np.flatnonzero(solver.nodes.kind == seat).tolist():
+            solver.fix(node, strategy(node))
+        solver.run(0)
+        solver.greedy_values(1 - seat, 0)  # compiled before the clock starts
+        begun, curve = perf_counter(), dict[int, float]()
+        while solver.iterations < iterations and perf_counter() - begun < seconds / 2:
+            solver.run(min(RESPONSE_PART, iterations - solver.iterations))
+            if solver.iterations == RESPONSE_PART * 4 ** len(curve):
+                curve[solver.iterations] = float(solver.greedy_values(1 - seat, deals // 10 + 2).mean())
+        spent, done = spent + perf_counter() - begun, done + solver.iterations
+        values.append(solver.greedy_values(1 - seat, deals))
+        curves.append(curve)
+    points = [(point, float(np.mean([curve[point] for curve in curves]))) for point in curves[0] if point in curves[1]]
+    score = Score.of(np.mean(values, axis=0), f"{game.payoffs.unit_name} per hand", 2 * deals)
+    abstraction = "/".join(map(str, buckets)) or "the policy's"
+    name = f"sampled best response, {abstraction} buckets, {done:,} iterations in {spent:,.0f} s"
+    return Win(name, "sampled", score, curve=points)
