@@ -22,6 +22,7 @@ from moving import moving
 from parlour import zoo
 from parlour.envs import GAMES, Game, GameState, find, how_to_play
 from parlour.envs.core.how_to_play import FIELDS
+from parlour.envs.core.options import rules_of
 from parlour.envs.phases import view as phases_view
 from parlour.envs.render.svg import HEIGHT, WIDTH
 from parlour.zoo import span
@@ -274,9 +275,10 @@ def glance(game_id: str) -> str:
 
 
 def other_seats(make: Callable[..., Game]) -> str:
-    """Return the numbers of seats that the option `seats` takes, as its docstring says them; empty without one."""
-    found = re.search(r"\d+ (?:to|or) \d+", described(make).get("seats", ""))
-    return f"; the option `seats` takes {found[0]}" if found else ""
+    """Return the numbers of seats that the option `seats` takes, from its rule; empty without one."""
+    rules = rules_of(make.options) if hasattr(make, "options") else {}
+    low, high = rules["seats"].range if "seats" in rules else (0, 0)
+    return f"; the option `seats` takes {low} {'or' if high == low + 1 else 'to'} {high}" if high else ""
 
 
 def learning(name: str) -> str:

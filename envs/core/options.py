@@ -1,13 +1,18 @@
-"""Checks of options and names. A wrong one is a ValueError with one sentence that names the right ones."""
+"""Options of games, and checks of options and names. A wrong one is a ValueError with one sentence."""
 
+import ast
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from inspect import Parameter, signature
+from functools import cache, wraps
+from inspect import Parameter, cleandoc, getsource, signature
+from itertools import pairwise
 from numbers import Real
 from operator import index
-from typing import Any
+from textwrap import dedent
+from typing import Annotated, Any, ParamSpec, TypeVar, cast, get_args, get_origin, get_type_hints
 
+import msgspec
 import numpy as np
 
 from .game import Game
@@ -117,3 +122,135 @@ def with_options(source: Callable[..., Game], options: Mapping[str, Any]) -> Gam
     if isinstance(result, Game) and not options.keys() <= result.options.keys():
         return replace(result, options={**options, **result.options})
     return result
+
+
+# The options of a game: each is a field with its type, its rule, its default, and its words below it.
+
+P, Given = ParamSpec("P"), TypeVar("Given", bound="Options")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What an option may be.
+
+    Attributes:
+        check: ``check(name, value, *others)`` returns the value as the game keeps it, or raises ValueError with one
+            sentence.
+        others: the names of the options that `check` gets too. They are checked first.
+        range: the lowest and the highest value, numbers or names of options; empty: it is no number.
+    """
+
+    check: Callable[..., Any]
+    others: tuple[str, ...] = ()
+    range: tuple[float | str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """The range in words, which stands for ``{}`` in the words of the option."""
+        return " to ".join(f"`{bound}`" if isinstance(bound, str) else f"{bound:,.9g}" for bound in self.range)
+
+
+def within(low: float | str, high: float | str, *, above: bool = False) -> Callable[[Any], Rule]:
+    """Return the rule of a number from `low` to `high`; a bound may be the name of another option.
+
+    It is a whole number where the option's type is `int`. With `above` it may not equal `low`.
+    """
+    names = tuple(bound for bound in (low, high) if isinstance(bound, str))
+
+    def rule(kind: Any) -> Rule:
+        is_float = float in (kind, *get_args(kind))
+
+        def check(option: str, value: Any, *others: float) -> float:
+            known = dict(zip(names, others, strict=True))
+            least, most = (known[bound] if isinstance(bound, str) else bound for bound in (low, high))
+            if is_float:
+                return number(option, value, least, most, above=above)
+            return whole(option, value, int(least), int(most))
+
+        return Rule(check, names, (low, high))
+
+    return rule
+
+
+def one_of(choices: Sequence[str]) -> Rule:
+    """Return the rule of a word that is one of `choices`."""
+
+    def check(option: str, value: Any) -> Any:
+        if value not in choices:
+            raise ValueError(f"{option}={value!r}: choose from {', '.join(map(repr, choices))}")
+        return value
+
+    return Rule(check)
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """The options of a game. A field needs a rule, ``Annotated[int, within(2, 10)]``, unless it is a bool.
+
+    None is taken where the type has it and the default is None, and goes to the rule only if that has `others`.
+    """
+
+    def __post_init__(self) -> None:
+        """Check every option after those that its rule names, and then all of them together."""
+        given, rules, checked = msgspec.structs.asdict(self), rules_of(type(self)), {}
+
+        def check(name: str) -> Any:
+            if name not in checked:
+                checked[name] = rules[name].check(name, given[name], *map(check, rules[name].others))
+            return checked[name]
+
+        for name in given:
+            msgspec.structs.force_setattr(self, name, check(name))
+        self.check_together()
+
+    def check_together(self) -> None:
+        """Raise ValueError if options do not fit each other; by default they do."""
+
+
+def _or_none(rule: Rule) -> Rule:
+    return replace(rule, check=lambda name, value, *others: None if value is None else rule.check(name, value, *others))
+
+
+@cache
+def rules_of(kind: type[Options]) -> dict[str, Rule]:
+    """Return the rule of each option."""
+    rules = {}
+    for name, hint in get_type_hints(kind, include_extras=True).items():
+        plain, given, *_ = get_args(hint) if get_origin(hint) is Annotated else (hint, Rule(switch))
+        is_number = not isinstance(given, Rule)
+        rule = given(plain) if is_number else given
+        rules[name] = _or_none(rule) if is_number and type(None) in get_args(plain) else rule
+    return rules
+
+
+def texts_of(kind: type[Options]) -> dict[str, str]:
+    """Return the words below each option in the source, with its range for ``{}``."""
+    (body,) = (node.body for node in ast.parse(dedent(getsource(kind))).body if isinstance(node, ast.ClassDef))
+    below = {
+        ast.unparse(field.target): ast.literal_eval(text.value)
+        for field, text in pairwise(body)
+        if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr)
+    }
+    return {name: " ".join(text.split()).replace("{}", rules_of(kind)[name].words) for name, text in below.items()}
+
+
+def from_options(kind: Callable[P, Given]) -> Callable[[Callable[[Given], Game]], Callable[P, Game]]:
+    """Make of a function from checked options to a `Game` one of keyword arguments.
+
+    Its signature has the options, its docstring their words, and the game notes them.
+    """
+
+    def decorate(build: Callable[[Given], Game]) -> Callable[P, Game]:
+        @wraps(build)
+        def game(*args: P.args, **options: P.kwargs) -> Game:
+            given = kind(*args, **options)
+            return replace(build(given), options=msgspec.structs.asdict(given))
+
+        known, hints, made = signature(kind), get_type_hints(kind), cast(Any, game)
+        plain = [part.replace(annotation=hints[name]) for name, part in known.parameters.items()]
+        made.options, made.__signature__ = kind, known.replace(parameters=plain, return_annotation=Game)
+        args = "\n".join(f"    {name}: {text}" for name, text in texts_of(cast(Any, kind)).items())
+        raised = "Raises:\n    ValueError: naming the option, its value and its range."
+        made.__doc__ = f"{cleandoc(build.__doc__ or '')}\n\nArgs:\n{args}\n\n{raised}\n"
+        return game
+
+    return decorate

@@ -1,76 +1,68 @@
 """Bilateral trade: a buyer and a seller with private values propose prices in turn until one accepts or leaves."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from ..core.compiled import compiled
 from ..core.game import Game
 from ..core.game_state import amount
-from ..core.options import number, whole
+from ..core.options import Options, from_options, within
 from ..core.rollout import random_bot
 from ..phases import Bots, Computed, End, Named, Number, Open, Phase, PhaseGame, Private, Seen, bot, make
 from ..phases.fields import Field, is_resolved, name_of, own, seats_of
-from ..phases.options import Ranges, ranges, shown
+from ..phases.options import PER_SEAT_OF_TWO, Ranges, ranges
 
 PROPOSE, ACCEPT, LEAVE, WAIT = range(4)
 """The action types; the last one is `pass`."""
 SCOPE = "A service"
 
 
-def game(
-    *,
-    reservations: Ranges = (0, 100),
-    highest: float = 100.0,
-    prices: int = 101,
-    max_rounds: int = 10,
-    rounds: int = 1,
-) -> Game:
-    """Return bilateral trade with these options.
+class BilateralTrade(Options, frozen=True, kw_only=True):
+    """The options of bilateral trade."""
 
-    Args:
-        reservations: the private values, what the good is worth to the buyer and what it costs the seller: uniform
-            between a lowest and a highest value, one pair for both or a pair for each.
-        highest: the highest price, 0.01 to 1,000,000.
-        prices: number of prices that have an action index, evenly spaced from 0 to `highest`; 2 to 256.
-        max_rounds: turns of each seat, 1 to 1,000. Without an agreement in them, both get 0.
-        rounds: number of trades, one after the other, 1 to 1,000. The private values stay the same.
+    reservations: Annotated[Ranges, PER_SEAT_OF_TWO] = (0, 100)
+    """the private values, what the good is worth to the buyer and what it costs the seller: uniform between a lowest
+    and a highest value, one pair for both or a pair for each."""
+    highest: Annotated[float, within(0.01, 1e6)] = 100.0
+    """the highest price, {}."""
+    prices: Annotated[int, within(2, 256)] = 101
+    """number of prices that have an action index, evenly spaced from 0 to `highest`; {}."""
+    max_rounds: Annotated[int, within(1, 1000)] = 10
+    """turns of each seat, {}. Without an agreement in them, both get 0."""
+    rounds: Annotated[int, within(1, 1000)] = 1
+    """number of trades, one after the other, {}. The private values stay the same."""
 
-    Raises:
-        ValueError: naming the option, its value and its range.
-    """
-    values = ranges("reservations", reservations, 2)
-    highest = number("highest", highest, 0.01, 1e6)
-    options: dict[str, Any] = {
-        "reservations": shown(values),
-        "highest": highest,
-        "prices": whole("prices", prices, 2, 256),
-        "max_rounds": whole("max_rounds", max_rounds, 1, 1000),
-        "rounds": whole("rounds", rounds, 1, 1000),
-    }
+
+@from_options(BilateralTrade)
+def game(given: BilateralTrade) -> Game:
+    """Return bilateral trade with these options."""
+    values = ranges("reservations", given.reservations, 2)
     (least_value, most_value), (least_cost, most_cost) = values
     phase = Phase(
         "negotiate",
         ("propose", "accept_proposal", "reject_and_exit"),
-        turns=options["max_rounds"],
-        open=Open("price", highest),
+        turns=given.max_rounds,
+        open=Open("price", given.highest),
     )
     return make(
         PhaseGame(
             name="bilateral_trade",
             title="Bilateral trade",
-            seats=2,
-            options=options,
+            options=given,
             phases=[phase],
             actions=[
-                Number("propose", "price", highest, options["prices"], "propose this price", limit="max_budget"),
+                Number("propose", "price", given.highest, given.prices, "propose this price", limit="max_budget"),
                 Named("accept_proposal", 1.0, "accept the other's price", "close"),
                 Named("reject_and_exit", 0.0, "leave without a trade", "close", words=("reason",)),
             ],
             private=Private("my_reservation_value", values),
             amounts=(),
-            payoffs=(min(0.0, least_value - highest, -most_cost), max(0.0, most_value, highest - least_cost)),
+            payoffs=(
+                min(0.0, least_value - given.highest, -most_cost),
+                max(0.0, most_value, given.highest - least_cost),
+            ),
             pay=pay,
             follow=follow,
             end=end,

@@ -1,47 +1,49 @@
 """The centipede game: two seats in turn take the larger of two piles, or push them across, which doubles them."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..core.compiled import compiled
 from ..core.game import Game
-from ..core.options import number, whole
+from ..core.options import Options, Rule, from_options, number, within
 from ..core.rollout import random_bot
 from ..phases import Bots, Computed, End, Named, Open, Parameter, Phase, PhaseGame, Seen, Standing, bot, make
 from ..phases.fields import is_resolved, name_of, seats_of
+from ..phases.options import SHOWN, shown_of
 
-SMALL, LARGE, PUSHES = range(3)
 TAKE, PUSH = range(2)
 
 
-def game(*, small_pile: float = 1.0, large_pile: float = 4.0, max_pushes: int = 10, rounds: int = 1) -> Game:
-    """Return the centipede game with these options.
+LARGER = Rule(lambda option, value, small: number(option, value, max(small, 0.01), 1000), ("small_pile",))
 
-    Args:
-        small_pile: the smaller pile at the beginning, 0 to 1,000.
-        large_pile: the larger one, `small_pile` to 1,000.
-        max_pushes: how many pushes there are at most, 0 to 30. After the last one, only `take` is legal.
-        rounds: number of games, one after the other, 1 to 1,000.
 
-    Raises:
-        ValueError: naming the option, its value and its range.
-    """
-    small = number("small_pile", small_pile, 0, 1000)
-    options: dict[str, Any] = {
-        "small_pile": small,
-        "large_pile": number("large_pile", large_pile, max(small, 0.01), 1000),
-        "max_pushes": whole("max_pushes", max_pushes, 0, 30),
-        "rounds": whole("rounds", rounds, 1, 1000),
-    }
-    large, most = options["large_pile"], options["max_pushes"]
+class Centipede(Options, frozen=True, kw_only=True):
+    """The options of the centipede game."""
+
+    small_pile: Annotated[float, within(0, 1000), SHOWN] = 1.0
+    """the smaller pile at the beginning, {}."""
+    large_pile: Annotated[float, LARGER, SHOWN] = 4.0
+    """the larger one, `small_pile` to 1,000."""
+    max_pushes: Annotated[int, within(0, 30), SHOWN] = 10
+    """how many pushes there are at most, {}. After the last one, only `take` is legal."""
+    rounds: Annotated[int, within(1, 1000)] = 1
+    """number of games, one after the other, {}."""
+
+
+AT, _ = shown_of(Centipede)
+
+
+@from_options(Centipede)
+def game(given: Centipede) -> Game:
+    """Return the centipede game with these options."""
+    large, most = given.large_pile, given.max_pushes
     return make(
         PhaseGame(
             name="centipede",
             title="Centipede",
-            seats=2,
-            options=options,
+            options=given,
             phases=[
                 Phase(
                     "play",
@@ -55,7 +57,6 @@ def game(*, small_pile: float = 1.0, large_pile: float = 4.0, max_pushes: int = 
                 Named("take", 1.0, "take the larger pile and leave the smaller one", "close"),
                 Named("push", 0.0, "push both piles across, which doubles them"),
             ],
-            parameters=[small, large, most],
             payoffs=(0.0, large * 2.0**most),
             pay=pay,
             follow=follow,
@@ -65,7 +66,7 @@ def game(*, small_pile: float = 1.0, large_pile: float = 4.0, max_pushes: int = 
                 Computed("small_pile", _small),
                 Computed("large_pile", _large),
                 Standing("push_count"),
-                Parameter("max_pushes", PUSHES),
+                Parameter("max_pushes", AT.max_pushes),
                 Computed("can_push", _can_push),
                 Computed("resolved", is_resolved),
             ],
@@ -75,30 +76,30 @@ def game(*, small_pile: float = 1.0, large_pile: float = 4.0, max_pushes: int = 
 
 
 def _small(table: Any) -> float:
-    return float(table.parameter[SMALL] * 2.0 ** float(table.standing))
+    return float(table.parameter[AT.small_pile] * 2.0 ** float(table.standing))
 
 
 def _large(table: Any) -> float:
-    return float(table.parameter[LARGE] * 2.0 ** float(table.standing))
+    return float(table.parameter[AT.large_pile] * 2.0 ** float(table.standing))
 
 
 def _can_push(table: Any) -> bool:
-    return bool(table.standing < table.parameter[PUSHES])
+    return bool(table.standing < table.parameter[AT.max_pushes])
 
 
 @compiled
 def follow(table: Any) -> None:
     """Count the pushes, from whose turn it is; the last one leaves only `take`."""
     table.standing = 2.0 * table.cycle + table.turn
-    table.open[PUSH] = table.standing < table.parameter[PUSHES]
+    table.open[PUSH] = table.standing < table.parameter[AT.max_pushes]
 
 
 @compiled
 def pay(table: Any) -> None:
     """The seat that takes gets the larger pile, and the other one the smaller."""
     factor = 2.0**table.standing
-    table.rewards[table.closer] = table.parameter[LARGE] * factor
-    table.rewards[1 - table.closer] = table.parameter[SMALL] * factor
+    table.rewards[table.closer] = table.parameter[AT.large_pile] * factor
+    table.rewards[1 - table.closer] = table.parameter[AT.small_pile] * factor
 
 
 def end(table: Any) -> End:
@@ -124,7 +125,7 @@ def is_taken(small: float, large: float, most: int) -> NDArray[np.bool_]:
 
 
 def _equilibrium(seen: Seen) -> Any:
-    taken = is_taken(seen.parameter(SMALL), seen.parameter(LARGE), int(seen.parameter(PUSHES)))
+    taken = is_taken(seen.parameter(AT.small_pile), seen.parameter(AT.large_pile), int(seen.parameter(AT.max_pushes)))
     return np.where(taken[seen.standing.round().astype(np.int64)], 1.0, 0.0)
 
 
@@ -133,7 +134,7 @@ def _patient(seen: Seen) -> Any:
 
 
 def _middle(seen: Seen) -> Any:
-    return np.where(seen.standing >= seen.parameter(PUSHES) / 2, 1.0, 0.0)
+    return np.where(seen.standing >= seen.parameter(AT.max_pushes) / 2, 1.0, 0.0)
 
 
 BOTS: Bots = {"random": random_bot, "equilibrium": bot(_equilibrium), "patient": bot(_patient), "middle": bot(_middle)}

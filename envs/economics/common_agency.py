@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..core.compiled import compiled
 from ..core.game import Game
 from ..core.game_state import amount
-from ..core.options import number, whole
+from ..core.options import Options, Rule, from_options, number, within
 from ..core.rollout import random_bot
 from ..phases import (
     Bots,
@@ -21,7 +21,6 @@ from ..phases import (
     Further,
     Named,
     Number,
-    Parameter,
     Phase,
     PhaseGame,
     Seen,
@@ -29,9 +28,8 @@ from ..phases import (
     make,
 )
 from ..phases.fields import Answer, Field, HiddenWord, is_resolved, name_of, put
+from ..phases.options import SHOWN, shown_of
 
-LOSS, GAIN, COST, LOW, HIGH = range(5)
-"""The parameters: both benefits of a principal, the cost of high effort, and the probabilities of the high outcome."""
 OFFER, ACCEPT, REJECT, LITTLE, MUCH = range(5)
 """The action types."""
 OFFERS, BUNDLE, EFFORT = range(3)
@@ -42,61 +40,51 @@ DECIMALS = 4
 """Of the utilities, and of what the platform tells of the contracts."""
 
 
-def game(
-    *,
-    seats: int = 3,
-    benefit_low: float = 0.0,
-    benefit_high: float = 10.0,
-    effort_cost: float = 1.0,
-    p_high_low_effort: float = 0.4,
-    p_high_high_effort: float = 0.7,
-    highest: float | None = None,
-    low_wages: int = 6,
-    high_wages: int = 21,
-    rounds: int = 1,
-) -> Game:
-    """Return common agency with these options.
+HIGHEST = Rule(
+    lambda option, value, *benefits: number(option, max(*benefits, 1.0) if value is None else value, 0.01, 1e6),
+    ("benefit_low", "benefit_high"),
+    (0.01, 1e6),
+)
 
-    Args:
-        seats: the principals and the agent, which is the last one; 3 or 4.
-        benefit_low: what each principal gets from the low outcome, 0 to 1,000,000.
-        benefit_high: what each gets from the high outcome, 0 to 1,000,000.
-        effort_cost: the agent's cost of high effort, 0 to 1,000,000.
-        p_high_low_effort: the probability of the high outcome with low effort, 0 to 1.
-        p_high_high_effort: the same with high effort.
-        highest: the highest wage, 0.01 to 1,000,000. None: the larger benefit, and at least 1.
-        low_wages: number of wages for the low outcome that have an action index, evenly spaced from 0 to `highest`, 2
-            to 16.
-        high_wages: the same for the high outcome, 2 to 64.
-        rounds: number of games, one after the other, 1 to 1,000.
 
-    Raises:
-        ValueError: naming the option, its value and its range.
-    """
-    seats = whole("seats", seats, 3, 4)
-    parameters: dict[str, Any] = {
-        "benefit_low": number("benefit_low", benefit_low, 0, 1e6),
-        "benefit_high": number("benefit_high", benefit_high, 0, 1e6),
-        "effort_cost": number("effort_cost", effort_cost, 0, 1e6),
-        "p_high_low_effort": number("p_high_low_effort", p_high_low_effort, 0, 1),
-        "p_high_high_effort": number("p_high_high_effort", p_high_high_effort, 0, 1),
-    }
-    most = number("highest", max(benefit_low, benefit_high, 1.0) if highest is None else highest, 0.01, 1e6)
-    options = {
-        "seats": seats,
-        **parameters,
-        "highest": most,
-        "low_wages": whole("low_wages", low_wages, 2, 16),
-        "high_wages": whole("high_wages", high_wages, 2, 64),
-        "rounds": whole("rounds", rounds, 1, 1000),
-    }
-    principals, agent = tuple(range(seats - 1)), seats - 1
+class CommonAgency(Options, frozen=True, kw_only=True):
+    """The options of common agency."""
+
+    seats: Annotated[int, within(3, 4)] = 3
+    """the principals and the agent, which is the last one; 3 or 4."""
+    benefit_low: Annotated[float, within(0, 1e6), SHOWN] = 0.0
+    """what each principal gets from the low outcome, {}."""
+    benefit_high: Annotated[float, within(0, 1e6), SHOWN] = 10.0
+    """what each gets from the high outcome, {}."""
+    effort_cost: Annotated[float, within(0, 1e6), SHOWN] = 1.0
+    """the agent's cost of high effort, {}."""
+    p_high_low_effort: Annotated[float, within(0, 1), SHOWN] = 0.4
+    """the probability of the high outcome with low effort, {}."""
+    p_high_high_effort: Annotated[float, within(0, 1), SHOWN] = 0.7
+    """the same with high effort."""
+    highest: Annotated[float | None, HIGHEST] = None
+    """the highest wage, {}. None: the larger benefit, and at least 1."""
+    low_wages: Annotated[int, within(2, 16)] = 6
+    """number of wages for the low outcome that have an action index, evenly spaced from 0 to `highest`, {}."""
+    high_wages: Annotated[int, within(2, 64)] = 21
+    """the same for the high outcome, {}."""
+    rounds: Annotated[int, within(1, 1000)] = 1
+    """number of games, one after the other, {}."""
+
+
+AT, PARAMETERS = shown_of(CommonAgency)
+
+
+@from_options(CommonAgency)
+def game(given: CommonAgency) -> Game:
+    """Return common agency with these options."""
+    highest = cast(float, given.highest)
+    principals, agent = tuple(range(given.seats - 1)), given.seats - 1
     return make(
         PhaseGame(
             name="common_agency",
             title="Common agency",
-            seats=seats,
-            options=options,
+            options=given,
             phases=[
                 Phase("offer_contracts", ("offer_contract",), seats=principals, may_pass=False),
                 Phase("accept_bundle", ("accept_bundle", "reject_all"), seats=(agent,), may_pass=False),
@@ -106,26 +94,28 @@ def game(
                 Number(
                     "offer_contract",
                     "w_low",
-                    most,
-                    options["low_wages"],
+                    highest,
+                    given.low_wages,
                     "offer these wages for the low and the high outcome",
-                    further=(Further("w_high", most, options["high_wages"]),),
+                    further=(Further("w_high", highest, given.high_wages),),
                 ),
                 Named("accept_bundle", 1.0, "accept all contracts"),
                 Named("reject_all", 0.0, "reject all contracts: everybody gets 0"),
                 Named("choose_effort", 0.0, "choose the hidden effort", says={"effort": "low"}),
                 Named("choose_effort", 1.0, "choose the hidden effort", says={"effort": "high"}),
             ],
-            parameters=list(parameters.values()),
-            amounts=(GAIN, LOSS, COST),
+            amounts=(AT.benefit_high, AT.benefit_low, AT.effort_cost),
             payoffs=(
-                min(0.0, benefit_low - most, benefit_high - most, -effort_cost),
-                max(benefit_low, benefit_high, most * len(principals)),
+                min(0.0, given.benefit_low - highest, given.benefit_high - highest, -given.effort_cost),
+                max(given.benefit_low, given.benefit_high, highest * len(principals)),
             ),
             odds=odds,
             pay=pay,
             early=rejected,
-            facts=[*(Fact(f"w_high_{seat}", most, amount=True) for seat in principals), Fact("outcome", 2.0, OUTCOMES)],
+            facts=[
+                *(Fact(f"w_high_{seat}", highest, amount=True) for seat in principals),
+                Fact("outcome", 2.0, OUTCOMES),
+            ],
             end=end,
             roles=("principal",) * len(principals) + ("agent",),
             role_keys=("principal_ids",) * len(principals) + ("agent_id",),
@@ -139,7 +129,7 @@ def game(
                 Computed("total_w_high", _total_high),
                 Computed("exp_payoff_low_effort", partial(expected, high=False)),
                 Computed("exp_payoff_high_effort", partial(expected, high=True)),
-                *(Parameter(name, index) for index, name in enumerate(parameters)),
+                *PARAMETERS,
                 Computed("resolved", is_resolved),
             ],
             bots=BOTS,
@@ -164,8 +154,11 @@ def _total_high(table: Any) -> int | float:
 
 def expected(table: Any, high: bool) -> float:
     """Return the agent's expected utility of an effort with the contracts that are offered."""
-    chance, (low_wage, high_wage) = float(table.parameter[HIGH if high else LOW]), wages(table)
-    cost = float(table.parameter[COST]) if high else 0.0
+    chance, (low_wage, high_wage) = (
+        float(table.parameter[AT.p_high_high_effort if high else AT.p_high_low_effort]),
+        wages(table),
+    )
+    cost = float(table.parameter[AT.effort_cost]) if high else 0.0
     return round(chance * high_wage + (1 - chance) * low_wage - cost, DECIMALS)
 
 
@@ -207,7 +200,7 @@ def odds(table: Any) -> float:
     agent = table.seats - 1
     if table.chosen[BUNDLE, agent] == 1 + REJECT:
         return -1.0
-    return float(table.parameter[HIGH if table.number[EFFORT, agent] > 0 else LOW])
+    return float(table.parameter[AT.p_high_high_effort if table.number[EFFORT, agent] > 0 else AT.p_high_low_effort])
 
 
 @compiled
@@ -218,10 +211,10 @@ def pay(table: Any) -> None:
         return
     effort, high = table.number[EFFORT, agent], table.event
     table.fact[agent] = 2.0 if high else 1.0
-    table.rewards[agent] = -table.parameter[COST] * effort
+    table.rewards[agent] = -table.parameter[AT.effort_cost] * effort
     for seat in range(agent):
         wage = table.fact[seat] if high else table.number[OFFERS, seat]
-        table.rewards[seat] = table.parameter[GAIN if high else LOSS] - wage
+        table.rewards[seat] = table.parameter[AT.benefit_high if high else AT.benefit_low] - wage
         table.rewards[agent] += wage
 
 
@@ -254,11 +247,11 @@ class Terms(NamedTuple):
 
 def terms_of(parameter: Any) -> Terms:
     """Return what high effort needs, and what it is worth to a principal, by the parameters, float64[P]."""
-    more = float(parameter[HIGH] - parameter[LOW])
+    more = float(parameter[AT.p_high_high_effort] - parameter[AT.p_high_low_effort])
     if more <= 0:
         return Terms(float("inf"), 0.0)
-    gain = float(parameter[GAIN] - parameter[LOSS])
-    return Terms(float(parameter[COST]) / more, more * gain / float(parameter[HIGH]))
+    gain = float(parameter[AT.benefit_high] - parameter[AT.benefit_low])
+    return Terms(float(parameter[AT.effort_cost]) / more, more * gain / float(parameter[AT.p_high_high_effort]))
 
 
 def best_wage(game: Game, parameter: Any, seat: Any, offered: Any) -> NDArray[np.float64]:
@@ -298,10 +291,10 @@ def _contracts(seen: Seen) -> tuple[Any, Any]:
 def _play(seen: Seen, wage: Any) -> Any:
     """Offer `wage`, float64[N], for the high outcome alone; accept what is worth 0 or more; choose the best effort."""
     low, high = _contracts(seen)
-    more = seen.parameter(HIGH) - seen.parameter(LOW)
-    works = more * (high - low) >= seen.parameter(COST) - CLOSE
-    chance = np.where(works, seen.parameter(HIGH), seen.parameter(LOW))
-    worth = chance * high + (1 - chance) * low - works * seen.parameter(COST)
+    more = seen.parameter(AT.p_high_high_effort) - seen.parameter(AT.p_high_low_effort)
+    works = more * (high - low) >= seen.parameter(AT.effort_cost) - CLOSE
+    chance = np.where(works, seen.parameter(AT.p_high_high_effort), seen.parameter(AT.p_high_low_effort))
+    worth = chance * high + (1 - chance) * low - works * seen.parameter(AT.effort_cost)
     answer = np.where(worth >= -CLOSE, ACCEPT, REJECT)
     kinds = np.choose(seen.phase, [np.full(len(low), OFFER), answer, np.where(works, MUCH, LITTLE)])
     numbers = np.choose(seen.phase, [low * 0.0, answer == ACCEPT, works * 1.0])

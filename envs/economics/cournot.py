@@ -1,12 +1,12 @@
 """Cournot competition: each firm chooses a quantity, and the market has one price."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from ..core.compiled import compiled
 from ..core.game import Game
-from ..core.options import number, whole
+from ..core.options import Options, from_options, within
 from ..core.rollout import random_bot
 from ..phases import (
     Bots,
@@ -14,7 +14,6 @@ from ..phases import (
     End,
     Number,
     OwnChoice,
-    Parameter,
     Phase,
     PhaseGame,
     Private,
@@ -24,72 +23,58 @@ from ..phases import (
     make,
 )
 from ..phases.fields import chosen_of, seats_of
-from ..phases.options import Ranges, ranges, shown
+from ..phases.options import PER_SEAT, SHOWN, Ranges, ranges, shown_of
 from ..phases.rules import sum_of
 
-A, B = range(2)
-"""The parameters: the price without supply, and how much it falls per unit."""
+
+class Cournot(Options, frozen=True, kw_only=True):
+    """The options of Cournot's game."""
+
+    seats: Annotated[int, within(2, 8)] = 2
+    """number of firms, {}."""
+    a: Annotated[float, within(0.01, 1e6), SHOWN] = 100.0
+    """the price at which nobody buys, {}."""
+    b: Annotated[float, within(0.001, 1000), SHOWN] = 1.0
+    """how much the price falls with each unit, {}."""
+    costs: Annotated[Ranges, PER_SEAT] = (20, 20)
+    """the private cost of a unit, uniform between a lowest and a highest value: one pair for all firms, or a pair for
+    each. A pair of equal numbers fixes it."""
+    quantities: Annotated[int, within(2, 256)] = 101
+    """number of quantities that have an action index, evenly spaced from 0 to `a` / `b`; {}."""
+    max_rounds: Annotated[int, within(1, 1000)] = 10
+    """turns of each firm in one market, {}. A firm that passes may choose in a later turn; if one never does, all get
+    0."""
+    rounds: Annotated[int, within(1, 1000)] = 1
+    """number of markets, one after the other, {}. The costs stay the same."""
 
 
-def game(
-    *,
-    seats: int = 2,
-    a: float = 100.0,
-    b: float = 1.0,
-    costs: Ranges = (20, 20),
-    quantities: int = 101,
-    max_rounds: int = 10,
-    rounds: int = 1,
-) -> Game:
-    """Return Cournot's game with these options.
+AT, PARAMETERS = shown_of(Cournot)
 
-    Args:
-        seats: number of firms, 2 to 8.
-        a: the price at which nobody buys, 0.01 to 1,000,000.
-        b: how much the price falls with each unit, 0.001 to 1,000.
-        costs: the private cost of a unit, uniform between a lowest and a highest value: one pair for all firms, or a
-            pair for each. A pair of equal numbers fixes it.
-        quantities: number of quantities that have an action index, evenly spaced from 0 to `a` / `b`; 2 to 256.
-        max_rounds: turns of each firm in one market, 1 to 1,000. A firm that passes may choose in a later turn; if one
-            never does, all get 0.
-        rounds: number of markets, one after the other, 1 to 1,000. The costs stay the same.
 
-    Raises:
-        ValueError: naming the option, its value and its range.
-    """
-    seats = whole("seats", seats, 2, 8)
-    a, b = number("a", a, 0.01, 1e6), number("b", b, 0.001, 1000)
-    cost = ranges("costs", costs, seats)
-    options: dict[str, Any] = {
-        "seats": seats,
-        "a": a,
-        "b": b,
-        "costs": shown(cost),
-        "quantities": whole("quantities", quantities, 2, 256),
-        "max_rounds": whole("max_rounds", max_rounds, 1, 1000),
-        "rounds": whole("rounds", rounds, 1, 1000),
-    }
+@from_options(Cournot)
+def game(given: Cournot) -> Game:
+    """Return Cournot's game with these options."""
+    cost = ranges("costs", given.costs, given.seats)
     cheapest, dearest = min(low for low, _ in cost), max(high for _, high in cost)
     return make(
         PhaseGame(
             name="cournot",
             title="Cournot competition",
-            seats=seats,
-            options=options,
-            phases=[Phase("production", ("submit_quantity",), sealed=True, turns=options["max_rounds"])],
+            options=given,
+            phases=[Phase("production", ("submit_quantity",), sealed=True, turns=given.max_rounds)],
             actions=[
-                Number("submit_quantity", "quantity", a / b, options["quantities"], "produce this quantity, sealed")
+                Number(
+                    "submit_quantity", "quantity", given.a / given.b, given.quantities, "produce this quantity, sealed"
+                )
             ],
-            parameters=[a, b],
-            amounts=(A,),
+            amounts=(AT.a,),
             private=Private("my_marginal_cost", cost),
-            payoffs=(-dearest * a / b, max(a - cheapest, 0.0) ** 2 / (4 * b) + 0.01),
+            payoffs=(-dearest * given.a / given.b, max(given.a - cheapest, 0.0) ** 2 / (4 * given.b) + 0.01),
             pay=pay,
             end=end,
             fields=[
                 Computed("num_firms", seats_of),
-                Parameter("a", A),
-                Parameter("b", B),
+                *PARAMETERS,
                 OwnChoice("my_quantity"),
                 WhoChose("opponents_who_committed"),
                 Computed("num_quantities_submitted", chosen_of),
@@ -102,7 +87,7 @@ def game(
 @compiled
 def pay(table: Any) -> None:
     """Give each firm (price − cost) · quantity."""
-    price = max(0.0, table.parameter[A] - table.parameter[B] * sum_of(table, 0))
+    price = max(0.0, table.parameter[AT.a] - table.parameter[AT.b] * sum_of(table, 0))
     for seat in range(table.seats):
         table.rewards[seat] = (price - table.private[seat]) * table.number[0, seat]
 
@@ -110,7 +95,7 @@ def pay(table: Any) -> None:
 def end(table: Any) -> End:
     """Return the market in the platform's words."""
     quantities = [float(table.number[0][seat]) for seat in range(int(table.seats))]
-    a, b = float(table.parameter[A]), float(table.parameter[B])
+    a, b = float(table.parameter[AT.a]), float(table.parameter[AT.b])
     rows = [
         {"quantity": quantity, "marginal_cost": float(table.private[seat])} for seat, quantity in enumerate(quantities)
     ]
@@ -148,17 +133,19 @@ def _mean_costs(game: Game) -> Any:
 
 
 def _equilibrium(seen: Seen) -> Any:
-    return equilibrium_quantity(seen.parameter(A), seen.parameter(B), _mean_costs(seen.game), seen.seat, seen.private)
+    return equilibrium_quantity(
+        seen.parameter(AT.a), seen.parameter(AT.b), _mean_costs(seen.game), seen.seat, seen.private
+    )
 
 
 def _collusive(seen: Seen) -> Any:
-    a, b, mean = seen.parameter(A), seen.parameter(B), float(_mean_costs(seen.game).mean())
+    a, b, mean = seen.parameter(AT.a), seen.parameter(AT.b), float(_mean_costs(seen.game).mean())
     return np.full(len(seen.seat), max(a - mean, 0.0) / (2 * b * seen.game.seats))
 
 
 def _best_response(seen: Seen) -> Any:
     """Answer the others' last quantities; in the first market, play the equilibrium."""
-    best = (seen.parameter(A) - seen.private) / seen.parameter(B) / 2 - seen.past[:, 1:].sum(axis=1) / 2
+    best = (seen.parameter(AT.a) - seen.private) / seen.parameter(AT.b) / 2 - seen.past[:, 1:].sum(axis=1) / 2
     return np.where(seen.begun, np.maximum(best, 0.0), _equilibrium(seen))
 
 

@@ -1,56 +1,51 @@
 """The dictator game: one agent divides a pie, and the other has no say."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from ..core.compiled import compiled
 from ..core.game import Game
-from ..core.options import number, whole
+from ..core.options import Options, Rule, from_options, within
 from ..core.rollout import random_bot
-from ..phases import Bots, Computed, End, Number, Parameter, Phase, PhaseGame, Private, Seen, Split, bot, make
+from ..phases import Bots, Computed, End, Number, Phase, PhaseGame, Private, Seen, Split, bot, make
 from ..phases.fields import is_resolved, seats_of
-from ..phases.options import Ranges, ranges, shown
+from ..phases.options import SHOWN, Ranges, ranges, shown, shown_of
 
-PIE = 0
 SHARES = ("allocator_share", "recipient_share")
 
 
-def game(
-    *,
-    pie: float = 100.0,
-    reservations: Ranges | None = None,
-    splits: int = 101,
-    max_rounds: int = 3,
-    rounds: int = 1,
-) -> Game:
-    """Return the dictator game with these options.
+OF_THE_PIE = Rule(lambda option, value, pie: shown(ranges(option, (0.0, pie) if value is None else value, 2)), ("pie",))
 
-    Args:
-        pie: what is divided, 0.01 to 1,000,000.
-        reservations: the private reservation values, which are subtracted from the shares: uniform between a lowest and
-            a highest value, one pair for both agents or a pair for each. None: from 0 to `pie`.
-        splits: number of splits that have an action index: allocator's shares, evenly spaced from 0 to `pie`; 2 to 256.
-        max_rounds: turns of the allocator, 1 to 1,000. If it passes in all of them, both shares are 0.
-        rounds: number of games, one after the other, 1 to 1,000. The reservation values stay the same.
 
-    Raises:
-        ValueError: naming the option, its value and its range.
-    """
-    pie = number("pie", pie, 0.01, 1e6)
-    values = ranges("reservations", (0.0, pie) if reservations is None else reservations, 2)
-    options: dict[str, Any] = {
-        "pie": pie,
-        "reservations": shown(values),
-        "splits": whole("splits", splits, 2, 256),
-        "max_rounds": whole("max_rounds", max_rounds, 1, 1000),
-        "rounds": whole("rounds", rounds, 1, 1000),
-    }
+class Dictator(Options, frozen=True, kw_only=True):
+    """The options of the dictator game."""
+
+    pie: Annotated[float, within(0.01, 1e6), SHOWN] = 100.0
+    """what is divided, {}."""
+    reservations: Annotated[Ranges | None, OF_THE_PIE] = None
+    """the private reservation values, which are subtracted from the shares: uniform between a lowest and a highest
+    value, one pair for both agents or a pair for each. None: from 0 to `pie`."""
+    splits: Annotated[int, within(2, 256)] = 101
+    """number of splits that have an action index: allocator's shares, evenly spaced from 0 to `pie`; {}."""
+    max_rounds: Annotated[int, within(1, 1000)] = 3
+    """turns of the allocator, {}. If it passes in all of them, both shares are 0."""
+    rounds: Annotated[int, within(1, 1000)] = 1
+    """number of games, one after the other, {}. The reservation values stay the same."""
+
+
+AT, PARAMETERS = shown_of(Dictator)
+
+
+@from_options(Dictator)
+def game(given: Dictator) -> Game:
+    """Return the dictator game with these options."""
+    values = ranges("reservations", given.reservations, 2)
     split = Number(
         "allocate_split",
         SHARES[0],
-        pie,
-        options["splits"],
+        given.pie,
+        given.splits,
         "keep this share and give the rest",
         rest=SHARES[1],
         limit="pie",
@@ -59,14 +54,12 @@ def game(
         PhaseGame(
             name="dictator",
             title="Dictator",
-            seats=2,
-            options=options,
-            phases=[Phase("allocate", ("allocate_split",), seats=(0,), turns=options["max_rounds"])],
+            options=given,
+            phases=[Phase("allocate", ("allocate_split",), seats=(0,), turns=given.max_rounds)],
             actions=[split],
-            parameters=[pie],
-            amounts=(PIE,),
+            amounts=(AT.pie,),
             private=Private("my_reservation_value", values),
-            payoffs=(-max(high for _, high in values), pie - min(low for low, _ in values)),
+            payoffs=(-max(high for _, high in values), given.pie - min(low for low, _ in values)),
             pay=pay,
             late=late,
             end=end,
@@ -74,8 +67,8 @@ def game(
             role_keys=("allocator", "recipient"),
             fields=[
                 Computed("num_agents", seats_of),
-                Parameter("pie", PIE),
-                Split("allocation", 0, 0, SHARES, PIE),
+                *PARAMETERS,
+                Split("allocation", 0, 0, SHARES, AT.pie),
                 Computed("resolved", is_resolved),
             ],
             bots=BOTS,
@@ -88,7 +81,7 @@ def pay(table: Any) -> None:
     """Give each its share less its reservation value."""
     kept = table.number[0, 0]
     table.rewards[0] = kept - table.private[0]
-    table.rewards[1] = table.parameter[PIE] - kept - table.private[1]
+    table.rewards[1] = table.parameter[AT.pie] - kept - table.private[1]
 
 
 @compiled
@@ -103,17 +96,17 @@ def end(table: Any) -> End:
     if table.timeout:
         return End()
     kept = float(table.number[0][0])
-    shares = [kept, float(table.parameter[PIE]) - kept]
+    shares = [kept, float(table.parameter[AT.pie]) - kept]
     rows = [{"share": share, "reservation_value": float(table.private[seat])} for seat, share in enumerate(shares)]
     return End("dictator_allocated", rows, {"allocation": dict(zip(SHARES, shares, strict=True))})
 
 
 def _equilibrium(seen: Seen) -> Any:
-    return np.full(len(seen.seat), seen.parameter(PIE))
+    return np.full(len(seen.seat), seen.parameter(AT.pie))
 
 
 def _equal(seen: Seen) -> Any:
-    return np.full(len(seen.seat), seen.parameter(PIE) / 2)
+    return np.full(len(seen.seat), seen.parameter(AT.pie) / 2)
 
 
 BOTS: Bots = {"random": random_bot, "equilibrium": bot(_equilibrium), "equal": bot(_equal)}

@@ -1,77 +1,65 @@
 """The Dutch auction: the price falls until a bidder accepts it."""
 
 from math import ceil
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from ..core.compiled import compiled
 from ..core.game import Game
-from ..core.options import number, whole
+from ..core.options import Options, from_options, within
 from ..core.rollout import random_bot
-from ..phases import Bots, Computed, End, Named, Open, Parameter, Phase, PhaseGame, Private, Seen, Standing, bot, make
+from ..phases import Bots, Computed, End, Named, Open, Phase, PhaseGame, Private, Seen, Standing, bot, make
 from ..phases.fields import is_resolved, name_of
-from ..phases.options import Ranges, ranges, shown
+from ..phases.options import PER_SEAT, SHOWN, Ranges, ranges, shown_of
 
-START, DECREMENT, LEAST = range(3)
 ACCEPT, WAIT = range(2)
 """The action types; the last one is `pass`."""
 
 
-def game(
-    *,
-    seats: int = 2,
-    valuations: Ranges = (0, 100),
-    start_price: float = 100.0,
-    decrement: float = 5.0,
-    min_price: float = 0.0,
-    max_rounds: int = 20,
-    rounds: int = 1,
-) -> Game:
-    """Return the Dutch auction with these options.
+class DutchAuction(Options, frozen=True, kw_only=True):
+    """The options of the Dutch auction."""
 
-    Args:
-        seats: number of bidders, 2 to 8.
-        valuations: the private valuations: uniform between a lowest and a highest value, one pair for all bidders or a
-            pair for each.
-        start_price: the first price, 0.01 to 1,000,000.
-        decrement: how much the price falls when all bidders have passed, 0.0001 to 1,000,000.
-        min_price: the auction ends without a sale when the price has fallen to this, 0 to `start_price`.
-        max_rounds: turns of each bidder at most, 1 to 1,000.
-        rounds: number of auctions, one after the other, 1 to 1,000. The valuations stay the same.
+    seats: Annotated[int, within(2, 8)] = 2
+    """number of bidders, {}."""
+    valuations: Annotated[Ranges, PER_SEAT] = (0, 100)
+    """the private valuations: uniform between a lowest and a highest value, one pair for all bidders or a pair for
+    each."""
+    start_price: Annotated[float, within(0.01, 1e6), SHOWN] = 100.0
+    """the first price, {}."""
+    decrement: Annotated[float, within(0.0001, 1e6), SHOWN] = 5.0
+    """how much the price falls when all bidders have passed, {}."""
+    min_price: Annotated[float, within(0, "start_price"), SHOWN] = 0.0
+    """the auction ends without a sale when the price has fallen to this, {}."""
+    max_rounds: Annotated[int, within(1, 1000)] = 20
+    """turns of each bidder at most, {}."""
+    rounds: Annotated[int, within(1, 1000)] = 1
+    """number of auctions, one after the other, {}. The valuations stay the same."""
 
-    Raises:
-        ValueError: naming the option, its value and its range.
-    """
-    seats = whole("seats", seats, 2, 8)
-    values = ranges("valuations", valuations, seats)
-    start = number("start_price", start_price, 0.01, 1e6)
-    least = number("min_price", min_price, 0, start)
-    options: dict[str, Any] = {
-        "seats": seats,
-        "valuations": shown(values),
-        "start_price": start,
-        "decrement": number("decrement", decrement, 0.0001, 1e6),
-        "min_price": least,
-        "max_rounds": whole("max_rounds", max_rounds, 1, 1000),
-        "rounds": whole("rounds", rounds, 1, 1000),
-    }
-    prices = max(1, ceil((start - least) / options["decrement"] - 1e-9))
-    turns = min(options["max_rounds"], prices)
-    lowest = max(least, start - options["decrement"] * (turns - 1))
+
+AT, PARAMETERS = shown_of(DutchAuction)
+
+
+@from_options(DutchAuction)
+def game(given: DutchAuction) -> Game:
+    """Return the Dutch auction with these options."""
+    values = ranges("valuations", given.valuations, given.seats)
+    prices = max(1, ceil((given.start_price - given.min_price) / given.decrement - 1e-9))
+    turns = min(given.max_rounds, prices)
+    lowest = max(given.min_price, given.start_price - given.decrement * (turns - 1))
     return make(
         PhaseGame(
             name="dutch_auction",
             title="Dutch auction",
-            seats=seats,
-            options=options,
-            phases=[Phase("auction", ("accept",), turns=turns, open=Open("price", start, start))],
+            options=given,
+            phases=[
+                Phase("auction", ("accept",), turns=turns, open=Open("price", given.start_price, given.start_price))
+            ],
             actions=[Named("accept", 1.0, "accept the current price and win", "close")],
-            parameters=[start, options["decrement"], least],
-            amounts=(START, DECREMENT, LEAST),
+            amounts=(AT.start_price, AT.decrement, AT.min_price),
             private=Private("my_valuation", values),
             payoffs=(
-                min(0.0, min(low for low, _ in values) - start),
+                min(0.0, min(low for low, _ in values) - given.start_price),
                 max(0.0, max(high for _, high in values) - lowest),
             ),
             pay=pay,
@@ -80,9 +68,7 @@ def game(
             end=end,
             fields=[
                 Standing("current_price"),
-                Parameter("start_price", START),
-                Parameter("decrement", DECREMENT),
-                Parameter("min_price", LEAST),
+                *PARAMETERS,
                 Computed("winner", _winner),
                 Computed("price_paid", _paid),
                 Computed("resolved", is_resolved),
@@ -105,7 +91,9 @@ def _paid(table: Any) -> float | None:
 @compiled
 def follow(table: Any) -> None:
     """Lower the price: it falls when all have passed."""
-    table.standing = max(table.parameter[LEAST], table.parameter[START] - table.parameter[DECREMENT] * table.cycle)
+    table.standing = max(
+        table.parameter[AT.min_price], table.parameter[AT.start_price] - table.parameter[AT.decrement] * table.cycle
+    )
 
 
 @compiled
@@ -128,7 +116,7 @@ def worth(table: Any, kind: int, numbers: Any) -> Any:
 def end(table: Any) -> End:
     """Return the end in the platform's words."""
     if table.timeout:
-        fallen = table.standing <= table.parameter[LEAST]
+        fallen = table.standing <= table.parameter[AT.min_price]
         reason = "price_reached_minimum" if fallen else "max_rounds_exceeded"
         return End(reason, more={"final_price": float(table.standing)})
     rows = [{"won": seat == table.closer} for seat in range(int(table.seats))]

@@ -1,14 +1,14 @@
 """The English auction: bidders raise an open price until one is left."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from ..core.compiled import compiled
 from ..core.game import Game
 from ..core.game_state import amount
-from ..core.options import number, whole
+from ..core.options import Options, from_options, within
 from ..core.rollout import random_bot
 from ..phases import (
     Bots,
@@ -18,7 +18,6 @@ from ..phases import (
     Named,
     Number,
     Open,
-    Parameter,
     Phase,
     PhaseGame,
     Private,
@@ -30,72 +29,57 @@ from ..phases import (
     make,
 )
 from ..phases.fields import Field, is_resolved, name_of
-from ..phases.options import Ranges, ranges, shown
+from ..phases.options import PER_SEAT, SHOWN, Ranges, ranges, shown_of
 
-START, INCREMENT = range(2)
 RAISE, FOLD, WAIT = range(3)
 """The action types; the last one is `pass`."""
 
 
-def game(
-    *,
-    seats: int = 2,
-    valuations: Ranges = (0, 100),
-    start_price: float = 0.0,
-    min_increment: float = 5.0,
-    highest: float = 100.0,
-    bids: int = 101,
-    max_rounds: int = 20,
-    rounds: int = 1,
-) -> Game:
-    """Return the English auction with these options.
+class EnglishAuction(Options, frozen=True, kw_only=True):
+    """The options of the English auction."""
 
-    Args:
-        seats: number of bidders, 2 to 8.
-        valuations: the private valuations: uniform between a lowest and a highest value, one pair for all bidders or a
-            pair for each.
-        start_price: the price before the first bid, 0 to `highest`.
-        min_increment: a bid is at least the current one and this, 0.0001 to 1,000,000.
-        highest: the highest bid, 0.01 to 1,000,000.
-        bids: number of bids that have an action index, evenly spaced from 0 to `highest`; 2 to 256.
-        max_rounds: turns of each bidder, 1 to 1,000. After them the highest bid wins.
-        rounds: number of auctions, one after the other, 1 to 1,000. The valuations stay the same.
+    seats: Annotated[int, within(2, 8)] = 2
+    """number of bidders, {}."""
+    valuations: Annotated[Ranges, PER_SEAT] = (0, 100)
+    """the private valuations: uniform between a lowest and a highest value, one pair for all bidders or a pair for
+    each."""
+    start_price: Annotated[float, within(0, "highest"), SHOWN] = 0.0
+    """the price before the first bid, {}."""
+    min_increment: Annotated[float, within(0.0001, 1e6), SHOWN] = 5.0
+    """a bid is at least the current one and this, {}."""
+    highest: Annotated[float, within(0.01, 1e6)] = 100.0
+    """the highest bid, {}."""
+    bids: Annotated[int, within(2, 256)] = 101
+    """number of bids that have an action index, evenly spaced from 0 to `highest`; {}."""
+    max_rounds: Annotated[int, within(1, 1000)] = 20
+    """turns of each bidder, {}. After them the highest bid wins."""
+    rounds: Annotated[int, within(1, 1000)] = 1
+    """number of auctions, one after the other, {}. The valuations stay the same."""
 
-    Raises:
-        ValueError: naming the option, its value and its range.
-    """
-    seats = whole("seats", seats, 2, 8)
-    values = ranges("valuations", valuations, seats)
-    highest = number("highest", highest, 0.01, 1e6)
-    start = number("start_price", start_price, 0, highest)
-    options: dict[str, Any] = {
-        "seats": seats,
-        "valuations": shown(values),
-        "start_price": start,
-        "min_increment": number("min_increment", min_increment, 0.0001, 1e6),
-        "highest": highest,
-        "bids": whole("bids", bids, 2, 256),
-        "max_rounds": whole("max_rounds", max_rounds, 1, 1000),
-        "rounds": whole("rounds", rounds, 1, 1000),
-    }
-    opened = Open("bid", highest, start, keeps=True)
+
+AT, PARAMETERS = shown_of(EnglishAuction)
+
+
+@from_options(EnglishAuction)
+def game(given: EnglishAuction) -> Game:
+    """Return the English auction with these options."""
+    values = ranges("valuations", given.valuations, given.seats)
+    opened = Open("bid", given.highest, given.start_price, keeps=True)
     return make(
         PhaseGame(
             name="english_auction",
             title="English auction",
-            seats=seats,
-            options=options,
-            phases=[Phase("auction", ("raise_bid", "fold"), turns=options["max_rounds"], open=opened)],
+            options=given,
+            phases=[Phase("auction", ("raise_bid", "fold"), turns=given.max_rounds, open=opened)],
             actions=[
-                Number("raise_bid", "amount", highest, options["bids"], "bid this amount"),
+                Number("raise_bid", "amount", given.highest, given.bids, "bid this amount"),
                 Named("fold", 0.0, "leave the auction", "leave"),
             ],
-            parameters=[start, options["min_increment"]],
-            amounts=(START, INCREMENT),
+            amounts=(AT.start_price, AT.min_increment),
             private=Private("my_valuation", values),
             payoffs=(
-                min(0.0, min(low for low, _ in values) - highest),
-                max(0.0, max(high for _, high in values) - start),
+                min(0.0, min(low for low, _ in values) - given.highest),
+                max(0.0, max(high for _, high in values) - given.start_price),
             ),
             pay=pay,
             late=late,
@@ -106,8 +90,7 @@ def game(
                 StandingBy("highest_bidder"),
                 Choices("bids"),
                 WhoLeft("folded"),
-                Parameter("start_price", START),
-                Parameter("min_increment", INCREMENT),
+                *PARAMETERS,
                 LeastRaise("min_next_bid"),
                 Computed("resolved", is_resolved),
             ],
@@ -123,18 +106,18 @@ class LeastRaise(Field):
 
     def write(self, table: Any, seat: int) -> float:
         """Return the bid."""
-        return float(table.standing + table.parameter[INCREMENT])
+        return float(table.standing + table.parameter[AT.min_increment])
 
     def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
         """Take the increment that follows."""
         if value is not None:
-            table.parameter[INCREMENT] = amount(value, self.name) - table.standing
+            table.parameter[AT.min_increment] = amount(value, self.name) - table.standing
 
 
 @compiled
 def follow(table: Any) -> None:
     """A bid is above the current one by the least increment."""
-    table.least[RAISE] = table.standing + table.parameter[INCREMENT]
+    table.least[RAISE] = table.standing + table.parameter[AT.min_increment]
     table.open[RAISE] = table.least[RAISE] <= table.most[RAISE]
 
 
@@ -180,7 +163,7 @@ def _jumper(seen: Seen) -> Any:
 
 def _raise(seen: Seen, jump: float) -> Any:
     """Stay in up to the valuation; `jump`: which part of the way to it a bid goes beyond the least one."""
-    least = seen.standing + seen.parameter(INCREMENT)
+    least = seen.standing + seen.parameter(AT.min_increment)
     stays = least <= seen.private + 1e-4
     kinds = np.where(seen.owner[:, 0], WAIT, np.where(stays, RAISE, FOLD))
     return kinds, least + jump * np.maximum(seen.private - least, 0.0)

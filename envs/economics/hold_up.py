@@ -1,14 +1,14 @@
 """The hold-up game: two seats invest, and then bargain over what comes of both investments."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from ..core.compiled import compiled
 from ..core.game import Game
 from ..core.game_state import amount
-from ..core.options import number, whole
+from ..core.options import Options, from_options, within
 from ..core.rollout import random_bot
 from ..phases import (
     Bots,
@@ -18,7 +18,6 @@ from ..phases import (
     Named,
     Number,
     Open,
-    Parameter,
     Phase,
     PhaseGame,
     Seen,
@@ -27,80 +26,65 @@ from ..phases import (
     make,
 )
 from ..phases.fields import Field, is_resolved, name_of, own, seats_of
+from ..phases.options import SHOWN, shown_of
 from ..phases.rules import cents, sum_of
 
-COST, BASE, MULTIPLIER = range(3)
 INVEST, ACCEPT, OFFER, REJECT, WAIT = range(5)
 """The action types; the last one is `pass`."""
 
 
-def game(
-    *,
-    investment_cost: float = 1.0,
-    surplus_base: float = 0.0,
-    surplus_multiplier: float = 3.0,
-    highest: float = 10.0,
-    investments: int = 11,
-    splits: int = 61,
-    max_rounds: int = 5,
-    rounds: int = 1,
-) -> Game:
-    """Return the hold-up game with these options.
+class HoldUp(Options, frozen=True, kw_only=True):
+    """The options of the hold-up game."""
 
-    Args:
-        investment_cost: the cost of a unit that is invested, 0 to 1,000.
-        surplus_base: the surplus without investments, 0 to 1,000,000.
-        surplus_multiplier: what a unit that is invested adds to the surplus, 0.001 to 1,000.
-        highest: the highest investment, 0.01 to 1,000.
-        investments: number of investments that have an action index, evenly spaced from 0 to `highest`; 2 to 256.
-        splits: number of shares that have an action index: the proposer's, evenly spaced from 0 to the highest surplus;
-            2 to 256. Those above the surplus are illegal.
-        max_rounds: turns of each seat to bargain, 2 to 1,000, and one more than its turns to invest.
-        rounds: number of games, one after the other, 1 to 1,000.
+    investment_cost: Annotated[float, within(0, 1000), SHOWN] = 1.0
+    """the cost of a unit that is invested, {}."""
+    surplus_base: Annotated[float, within(0, 1e6), SHOWN] = 0.0
+    """the surplus without investments, {}."""
+    surplus_multiplier: Annotated[float, within(0.001, 1000), SHOWN] = 3.0
+    """what a unit that is invested adds to the surplus, {}."""
+    highest: Annotated[float, within(0.01, 1000)] = 10.0
+    """the highest investment, {}."""
+    investments: Annotated[int, within(2, 256)] = 11
+    """number of investments that have an action index, evenly spaced from 0 to `highest`; {}."""
+    splits: Annotated[int, within(2, 256)] = 61
+    """number of shares that have an action index: the proposer's, evenly spaced from 0 to the highest surplus; {}.
+    Those above the surplus are illegal."""
+    max_rounds: Annotated[int, within(2, 1000)] = 5
+    """turns of each seat to bargain, {}, and one more than its turns to invest."""
+    rounds: Annotated[int, within(1, 1000)] = 1
+    """number of games, one after the other, {}."""
 
-    Raises:
-        ValueError: naming the option, its value and its range.
-    """
-    highest = number("highest", highest, 0.01, 1000)
-    options: dict[str, Any] = {
-        "investment_cost": number("investment_cost", investment_cost, 0, 1000),
-        "surplus_base": number("surplus_base", surplus_base, 0, 1e6),
-        "surplus_multiplier": number("surplus_multiplier", surplus_multiplier, 0.001, 1000),
-        "highest": highest,
-        "investments": whole("investments", investments, 2, 256),
-        "splits": whole("splits", splits, 2, 256),
-        "max_rounds": whole("max_rounds", max_rounds, 2, 1000),
-        "rounds": whole("rounds", rounds, 1, 1000),
-    }
-    cost, base, multiplier = (options[key] for key in ("investment_cost", "surplus_base", "surplus_multiplier"))
-    most, turns = round(base + 2 * multiplier * highest, 2), options["max_rounds"]
+
+AT, PARAMETERS = shown_of(HoldUp)
+
+
+@from_options(HoldUp)
+def game(given: HoldUp) -> Game:
+    """Return the hold-up game with these options."""
+    most, turns = round(given.surplus_base + 2 * given.surplus_multiplier * given.highest, 2), given.max_rounds
     return make(
         PhaseGame(
             name="hold_up",
             title="Hold-up",
-            seats=2,
-            options=options,
+            options=given,
             phases=[
                 Phase("invest", ("invest",), turns=turns - 1, forced=True),
                 Phase("bargain", ("accept", "make_offer", "reject"), turns=turns, open=Open("share", most)),
             ],
             actions=[
-                Number("invest", "amount", highest, options["investments"], "invest this amount, once"),
+                Number("invest", "amount", given.highest, given.investments, "invest this amount, once"),
                 Named("accept", 1.0, "accept the other's offer", "close"),
-                Number("make_offer", "split", most, options["splits"], "offer this split of the surplus", shares=True),
+                Number("make_offer", "split", most, given.splits, "offer this split of the surplus", shares=True),
                 Named("reject", 0.0, "reject the offer", "clear"),
             ],
-            parameters=[cost, base, multiplier],
-            amounts=(BASE,),
-            payoffs=(-cost * highest, most),
+            amounts=(AT.surplus_base,),
+            payoffs=(-given.investment_cost * given.highest, most),
             pay=pay,
             follow=follow,
             end=end,
             fields=[
                 Computed("num_agents", seats_of),
-                Parameter("investment_cost", COST),
-                Parameter("surplus_base", BASE),
-                Parameter("surplus_multiplier", MULTIPLIER),
+                *PARAMETERS,
                 Choices("investments"),
                 Surplus("surplus"),
                 StandingBy("last_offer_by"),
@@ -124,8 +108,8 @@ class Surplus(Field):
     def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
         """Take the base that follows: a host may not tell it."""
         if value is not None:
-            added = table.parameter[MULTIPLIER] * sum_of(table, 0)
-            table.parameter[BASE] = amount(value, self.name) - added
+            added = table.parameter[AT.surplus_multiplier] * sum_of(table, 0)
+            table.parameter[AT.surplus_base] = amount(value, self.name) - added
 
 
 def _is_last(table: Any) -> bool:
@@ -157,7 +141,9 @@ class Offer(Field):
 def follow(table: Any) -> None:
     """The investments make the surplus; nobody accepts its own offer; in the last round nobody passes or rejects."""
     last = table.phase == 1 and table.cycle + 1 >= table.limit[1]
-    table.most[OFFER] = cents(table.parameter[BASE] + table.parameter[MULTIPLIER] * sum_of(table, 0))
+    table.most[OFFER] = cents(
+        table.parameter[AT.surplus_base] + table.parameter[AT.surplus_multiplier] * sum_of(table, 0)
+    )
     table.open[ACCEPT] = table.owner >= 0 and table.owner != table.turn
     table.open[REJECT] = table.owner >= 0 and not last
     table.open[WAIT] = not last
@@ -168,12 +154,12 @@ def pay(table: Any) -> None:
     """Give each its share of the surplus less the cost of its investment."""
     for seat in range(2):
         share = table.standing if seat == table.owner else table.most[OFFER] - table.standing
-        table.rewards[seat] = share - table.parameter[COST] * table.number[0, seat]
+        table.rewards[seat] = share - table.parameter[AT.investment_cost] * table.number[0, seat]
 
 
 def worth(table: Any, kind: int, numbers: Any) -> Any:
     """Return the own share less the cost of the own investment, which is not paid without an agreement."""
-    cost = float(table.parameter[COST] * table.number[0, table.turn])
+    cost = float(table.parameter[AT.investment_cost] * table.number[0, table.turn])
     return {ACCEPT: float(table.most[OFFER] - table.standing) - cost, OFFER: numbers - cost}.get(kind, np.inf)
 
 
@@ -188,12 +174,12 @@ def end(table: Any) -> End:
 
 def _paid(seen: Seen, seat: int) -> Any:
     """Return the cost of a relative seat's investment, float64[N]."""
-    return seen.parameter(COST) * seen.number[:, 0, seat]
+    return seen.parameter(AT.investment_cost) * seen.number[:, 0, seat]
 
 
 def _total(seen: Seen) -> Any:
     both = seen.number[:, 0, 0] + seen.number[:, 0, 1]
-    return seen.parameter(BASE) + seen.parameter(MULTIPLIER) * both
+    return seen.parameter(AT.surplus_base) + seen.parameter(AT.surplus_multiplier) * both
 
 
 def _bargain(seen: Seen, invested: Any, wanted: Any) -> Any:
@@ -207,7 +193,11 @@ def _bargain(seen: Seen, invested: Any, wanted: Any) -> Any:
 
 
 def _equilibrium(seen: Seen) -> Any:
-    most = seen.game.options["highest"] if seen.parameter(MULTIPLIER) > seen.parameter(COST) else 0.0
+    most = (
+        seen.game.options["highest"]
+        if seen.parameter(AT.surplus_multiplier) > seen.parameter(AT.investment_cost)
+        else 0.0
+    )
     first = seen.seat == 0
     wanted = np.where(first, np.maximum(_total(seen) - _paid(seen, 1), _paid(seen, 0)), _paid(seen, 0))
     kinds, values = _bargain(seen, np.where(first, most, 0.0), wanted)

@@ -1,7 +1,7 @@
 """Insurance with moral hazard: an insurer offers a contract, the insured accepts it and chooses a hidden effort."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ..core.compiled import compiled
 from ..core.game import Game
 from ..core.game_state import amount
-from ..core.options import number, whole
+from ..core.options import Options, Rule, from_options, number, within
 from ..core.rollout import random_bot
 from ..phases import (
     Bots,
@@ -20,7 +20,6 @@ from ..phases import (
     Further,
     Named,
     Number,
-    Parameter,
     Phase,
     PhaseGame,
     Seen,
@@ -28,10 +27,9 @@ from ..phases import (
     make,
 )
 from ..phases.fields import Answer, Field, HiddenWord, is_resolved, put, seats_of
+from ..phases.options import SHOWN, shown_of
 from ..phases.rules import go_back
 
-INCOME, LOSS, COST, LOW, HIGH = range(5)
-"""The parameters; the last two are the probabilities of the good state."""
 OFFER, ACCEPT, REJECT, LITTLE, MUCH, WAIT = range(6)
 """The action types; the last one is `pass`."""
 IN_GOOD, IN_BAD, OFFERS, STATE = range(4)
@@ -41,82 +39,76 @@ EFFORTS = ("low", "high")
 TERMS = ("premium", "transfer_good", "transfer_bad")
 
 
-def game(
-    *,
-    base_income: float = 10.0,
-    loss: float = 10.0,
-    effort_cost: float = 1.0,
-    p_good_low_effort: float = 0.6,
-    p_good_high_effort: float = 0.8,
-    highest: float | None = None,
-    premiums: int = 11,
-    transfers: int = 6,
-    max_rounds: int = 3,
-    rounds: int = 1,
-) -> Game:
-    """Return insurance with moral hazard with these options.
+HIGHEST = Rule(
+    lambda option, value, *amounts: number(option, max(*amounts, 1.0) if value is None else value, 0.01, 1e6),
+    ("base_income", "loss"),
+    (0.01, 1e6),
+)
 
-    Args:
-        base_income: what the insured earns, 0 to 1,000,000.
-        loss: what it loses in the bad state, 0 to 1,000,000.
-        effort_cost: the cost of high effort, 0 to 1,000,000.
-        p_good_low_effort: the probability of the good state with low effort, 0 to 1.
-        p_good_high_effort: the same with high effort.
-        highest: the highest premium and the highest transfer, 0.01 to 1,000,000. None: the larger one of `base_income`
-            and `loss`, and at least 1.
-        premiums: number of premiums that have an action index, evenly spaced from 0 to `highest`; 2 to 64.
-        transfers: number of transfers that have an action index, in each state; 2 to 16.
-        max_rounds: the most offers, and the turns of the insurer for each offer; 1 to 1,000.
-        rounds: number of games, one after the other, 1 to 1,000.
 
-    Raises:
-        ValueError: naming the option, its value and its range.
-    """
-    options: dict[str, Any] = {
-        "base_income": number("base_income", base_income, 0, 1e6),
-        "loss": number("loss", loss, 0, 1e6),
-        "effort_cost": number("effort_cost", effort_cost, 0, 1e6),
-        "p_good_low_effort": number("p_good_low_effort", p_good_low_effort, 0, 1),
-        "p_good_high_effort": number("p_good_high_effort", p_good_high_effort, 0, 1),
-    }
-    parameters = list(options.values())
-    most = number("highest", max(base_income, loss, 1.0) if highest is None else highest, 0.01, 1e6)
-    options |= {
-        "highest": most,
-        "premiums": whole("premiums", premiums, 2, 64),
-        "transfers": whole("transfers", transfers, 2, 16),
-        "max_rounds": whole("max_rounds", max_rounds, 1, 1000),
-        "rounds": whole("rounds", rounds, 1, 1000),
-    }
-    further = tuple(Further(key, most, options["transfers"]) for key in TERMS[1:])
+class Insurance(Options, frozen=True, kw_only=True):
+    """The options of insurance with moral hazard."""
+
+    base_income: Annotated[float, within(0, 1e6), SHOWN] = 10.0
+    """what the insured earns, {}."""
+    loss: Annotated[float, within(0, 1e6), SHOWN] = 10.0
+    """what it loses in the bad state, {}."""
+    effort_cost: Annotated[float, within(0, 1e6), SHOWN] = 1.0
+    """the cost of high effort, {}."""
+    p_good_low_effort: Annotated[float, within(0, 1), SHOWN] = 0.6
+    """the probability of the good state with low effort, {}."""
+    p_good_high_effort: Annotated[float, within(0, 1), SHOWN] = 0.8
+    """the same with high effort."""
+    highest: Annotated[float | None, HIGHEST] = None
+    """the highest premium and the highest transfer, {}. None: the larger one of `base_income` and `loss`, and at least
+    1."""
+    premiums: Annotated[int, within(2, 64)] = 11
+    """number of premiums that have an action index, evenly spaced from 0 to `highest`; {}."""
+    transfers: Annotated[int, within(2, 16)] = 6
+    """number of transfers that have an action index, in each state; {}."""
+    max_rounds: Annotated[int, within(1, 1000)] = 3
+    """the most offers, and the turns of the insurer for each offer; {}."""
+    rounds: Annotated[int, within(1, 1000)] = 1
+    """number of games, one after the other, {}."""
+
+
+AT, PARAMETERS = shown_of(Insurance)
+
+
+@from_options(Insurance)
+def game(given: Insurance) -> Game:
+    """Return insurance with moral hazard with these options."""
+    highest = cast(float, given.highest)
+    further = tuple(Further(key, highest, given.transfers) for key in TERMS[1:])
     return make(
         PhaseGame(
             name="insurance_moral_hazard",
             title="Insurance with moral hazard",
-            seats=2,
-            options=options,
+            options=given,
             phases=[
-                Phase("offer_contract", ("offer",), seats=(0,), turns=options["max_rounds"]),
+                Phase("offer_contract", ("offer",), seats=(0,), turns=given.max_rounds),
                 Phase("accept_contract", ("accept", "reject"), seats=(1,), may_pass=False),
                 Phase("choose_effort", ("choose_effort",), seats=(1,), sealed=True, may_pass=False),
             ],
             actions=[
-                Number("offer", TERMS[0], most, options["premiums"], "offer this contract", further=further),
+                Number("offer", TERMS[0], highest, given.premiums, "offer this contract", further=further),
                 Named("accept", 1.0, "accept the contract"),
                 Named("reject", 0.0, "reject the contract"),
                 Named("choose_effort", 0.0, "choose the hidden effort", says={"effort": "low"}),
                 Named("choose_effort", 1.0, "choose the hidden effort", says={"effort": "high"}),
             ],
-            parameters=parameters,
-            amounts=(INCOME, LOSS, COST),
-            payoffs=(min(-most, base_income - loss - most - effort_cost), max(most, base_income + most)),
+            amounts=(AT.base_income, AT.loss, AT.effort_cost),
+            payoffs=(
+                min(-highest, given.base_income - given.loss - highest - given.effort_cost),
+                max(highest, given.base_income + highest),
+            ),
             odds=odds,
             pay=pay,
             early=answered,
             loops=True,
             facts=[
                 *(Fact(one.key, one.highest, amount=True) for one in further),
-                Fact("offers", float(options["max_rounds"])),
+                Fact("offers", float(given.max_rounds)),
                 Fact("state", 2.0, STATES),
             ],
             end=end,
@@ -124,7 +116,7 @@ def game(
             role_keys=("insurer", "insured"),
             fields=[
                 Computed("num_agents", seats_of),
-                *(Parameter(name, index) for index, name in enumerate(list(options)[:5])),
+                *PARAMETERS,
                 Contract("contract"),
                 Answer("accepted", 1, 1),
                 FactOf("state_realized", STATE, STATES),
@@ -178,7 +170,7 @@ def odds(table: Any) -> float:
     """Return the probability of the good state; without a contract there is none."""
     if table.chosen[1, 1] == 1 + REJECT:
         return -1.0
-    return float(table.parameter[HIGH if table.number[2, 1] > 0 else LOW])
+    return float(table.parameter[AT.p_good_high_effort if table.number[2, 1] > 0 else AT.p_good_low_effort])
 
 
 @compiled
@@ -190,8 +182,8 @@ def pay(table: Any) -> None:
     table.fact[STATE] = 2.0 if good else 1.0
     paid = table.number[0, 0] - (table.fact[IN_GOOD] if good else table.fact[IN_BAD])
     table.rewards[0] = paid
-    suffered = 0.0 if good else table.parameter[LOSS]
-    table.rewards[1] = table.parameter[INCOME] - suffered - paid - table.parameter[COST] * effort
+    suffered = 0.0 if good else table.parameter[AT.loss]
+    table.rewards[1] = table.parameter[AT.base_income] - suffered - paid - table.parameter[AT.effort_cost] * effort
 
 
 def end(table: Any) -> End:
@@ -234,10 +226,15 @@ def values_of(parameter: NDArray[np.float64], contracts: NDArray[np.float64]) ->
     `parameter`: float64[P], the numbers that the payoffs depend on.
     """
     premium, in_good, in_bad = contracts.T
-    transfer = [p * in_good + (1 - p) * in_bad for p in (parameter[LOW], parameter[HIGH])]
-    earned = [parameter[INCOME] - (1 - p) * parameter[LOSS] for p in (parameter[LOW], parameter[HIGH])]
+    transfer = [
+        p * in_good + (1 - p) * in_bad for p in (parameter[AT.p_good_low_effort], parameter[AT.p_good_high_effort])
+    ]
+    earned = [
+        parameter[AT.base_income] - (1 - p) * parameter[AT.loss]
+        for p in (parameter[AT.p_good_low_effort], parameter[AT.p_good_high_effort])
+    ]
     low = earned[0] + transfer[0] - premium
-    high = earned[1] + transfer[1] - premium - parameter[COST]
+    high = earned[1] + transfer[1] - premium - parameter[AT.effort_cost]
     works = high >= low - CLOSE
     return Values(premium - np.where(works, transfer[1], transfer[0]), np.where(works, high, low), works)
 
@@ -299,7 +296,7 @@ def _equal(seen: Seen) -> Any:
 
 def _full_cover(seen: Seen) -> Any:
     contracts = contracts_of(seen.game)
-    loss = np.abs(contracts[:, 2] - contracts[:, 1] - seen.parameter(LOSS))
+    loss = np.abs(contracts[:, 2] - contracts[:, 1] - seen.parameter(AT.loss))
     worth = values_of(seen.parameters, contracts)
     paid = np.where(worth.insurer >= -CLOSE, worth.insurer, np.inf)
     covers = np.where(np.isclose(loss, loss[np.isfinite(paid)].min()), paid, np.inf)

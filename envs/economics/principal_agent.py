@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, cast
 
 import numpy as np
 
 from ..core.compiled import compiled
 from ..core.game import Game
 from ..core.game_state import amount
-from ..core.options import number, whole
+from ..core.options import Options, Rule, from_options, number, within
 from ..core.rollout import random_bot
 from ..phases import Bots, ChoiceOf, Computed, End, Fact, Named, Number, Phase, PhaseGame, Seen, bot, make
 from ..phases.fields import Answer, Field, put, seats_of
@@ -35,41 +35,31 @@ TERMS = {"task_description": "Do the task.", "success_criteria": "The task is do
 QUESTION, ANSWER, DELIVERABLE = "What is the task?", "The task is as described.", "The task is done."
 
 
-def game(
-    *,
-    outcome_levels: Mapping[str, Sequence[float]] | None = None,
-    max_clarify_rounds: int = 2,
-    scores: int = 100,
-    rounds: int = 1,
-) -> Game:
-    """Return the game of a principal and its worker with these options.
+class PrincipalAgent(Options, frozen=True, kw_only=True):
+    """The options of the game of a principal and its worker."""
 
-    Args:
-        outcome_levels: one to four levels by label: the least score, 0 to 100, and the payment, −1,000,000 to
-            1,000,000. The last level counts whose least score is reached, or else the first one. None: fail (0, 0),
-            partial (50, 3), success (80, 10).
-        max_clarify_rounds: questions of the worker, 1 to 8.
-        scores: number of scores that have an action index, evenly spaced from 1 to 100; 2 to 100.
-        rounds: number of games, one after the other, 1 to 1,000.
+    outcome_levels: Annotated[Mapping[str, Sequence[float]] | None, Rule(lambda _, value: levels_of(value))] = None
+    """one to four levels by label: the least score, 0 to 100, and the payment, −1,000,000 to 1,000,000. The last level
+    counts whose least score is reached, or else the first one. None: fail (0, 0), partial (50, 3), success (80, 10)."""
+    max_clarify_rounds: Annotated[int, within(1, 8)] = 2
+    """questions of the worker, {}."""
+    scores: Annotated[int, within(2, 100)] = 100
+    """number of scores that have an action index, evenly spaced from 1 to 100; {}."""
+    rounds: Annotated[int, within(1, 1000)] = 1
+    """number of games, one after the other, {}."""
 
-    Raises:
-        ValueError: naming the option, its value and its range.
-    """
-    levels = _levels(OUTCOME_LEVELS if outcome_levels is None else outcome_levels)
-    options: dict[str, Any] = {
-        "outcome_levels": {label: list(level) for label, level in levels.items()},
-        "max_clarify_rounds": whole("max_clarify_rounds", max_clarify_rounds, 1, 8),
-        "scores": whole("scores", scores, 2, 100),
-        "rounds": whole("rounds", rounds, 1, 1000),
-    }
+
+@from_options(PrincipalAgent)
+def game(given: PrincipalAgent) -> Game:
+    """Return the game of a principal and its worker with these options."""
+    levels = cast(dict[str, list[float]], given.outcome_levels)
     most = max(abs(payment) for _, payment in levels.values())
-    questions = float(options["max_clarify_rounds"])
+    questions = float(given.max_clarify_rounds)
     return make(
         PhaseGame(
             name="principal_agent",
             title="Principal and agent",
-            seats=2,
-            options=options,
+            options=given,
             phases=[
                 Phase("offer", ("post_contract",), seats=(PRINCIPAL,), may_pass=False),
                 Phase(
@@ -91,7 +81,7 @@ def game(
                     "record_outcome_score",
                     "score",
                     100.0,
-                    options["scores"],
+                    given.scores,
                     "score what was delivered, which decides the payment",
                     lowest=1.0,
                     words=("notes",),
@@ -123,7 +113,9 @@ def game(
     )
 
 
-def _levels(given: Mapping[str, Sequence[float]]) -> dict[str, tuple[float, float]]:
+def levels_of(given: Mapping[str, Sequence[float]] | None) -> dict[str, list[float]]:
+    """Return the checked levels of a contract, by label; None: those of the platform."""
+    given = OUTCOME_LEVELS if given is None else given
     if not isinstance(given, Mapping) or not 1 <= len(given) <= LEVELS:
         raise ValueError(f"outcome_levels={given!r}: need 1 to {LEVELS} labels, each with a least score and a payment")
     levels = {}
@@ -132,11 +124,11 @@ def _levels(given: Mapping[str, Sequence[float]]) -> dict[str, tuple[float, floa
             raise ValueError(f"outcome_levels: {label} is {level!r}: need the least score and the payment")
         score, payment = level
         name = f"outcome_levels: {label}"
-        levels[str(label)] = number(f"{name}, score", score, 0, 100), number(f"{name}, payment", payment, -1e6, 1e6)
+        levels[str(label)] = [number(f"{name}, score", score, 0, 100), number(f"{name}, payment", payment, -1e6, 1e6)]
     return levels
 
 
-def _parameters(levels: Sequence[tuple[float, float]]) -> list[float]:
+def _parameters(levels: Sequence[Sequence[float]]) -> list[float]:
     """Return the thresholds and payments, in turn, filled up with levels that no score reaches."""
     filled = [*levels, *[(NEVER, 0.0)] * (LEVELS - len(levels))]
     return [part for level in filled for part in level]

@@ -1,12 +1,12 @@
 """A provision point: commitments fund a project if they reach a threshold, and are refunded if they do not."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from ..core.compiled import compiled
 from ..core.game import Game
-from ..core.options import number, whole
+from ..core.options import Options, from_options, within
 from ..core.rollout import random_bot
 from ..phases import (
     Bots,
@@ -14,7 +14,6 @@ from ..phases import (
     End,
     Number,
     OwnChoice,
-    Parameter,
     Phase,
     PhaseGame,
     Private,
@@ -24,61 +23,48 @@ from ..phases import (
     make,
 )
 from ..phases.fields import chosen_of, seats_of, total_of
-from ..phases.options import Ranges, ranges, shown
+from ..phases.options import PER_SEAT, SHOWN, Ranges, ranges, shown_of
 from ..phases.rules import CLOSE, sum_of
 
-THRESHOLD = 0
+
+class ProvisionPoint(Options, frozen=True, kw_only=True):
+    """The options of the provision point."""
+
+    seats: Annotated[int, within(2, 8)] = 2
+    """number of contributors, {}."""
+    threshold: Annotated[float, within(0.01, 1e6), SHOWN] = 100.0
+    """the sum of commitments that funds the project, {}."""
+    valuations: Annotated[Ranges, PER_SEAT] = (70, 70)
+    """what the funded project is worth to a contributor, uniform between a lowest and a highest value: one pair for all
+    contributors, or a pair for each. A pair of equal numbers fixes it."""
+    amounts: Annotated[int, within(2, 256)] = 101
+    """number of commitments that have an action index, evenly spaced from 0 to `threshold`; {}."""
+    max_rounds: Annotated[int, within(1, 1000)] = 6
+    """turns of each contributor, {}. Who passes may commit in a later turn."""
+    rounds: Annotated[int, within(1, 1000)] = 1
+    """number of projects, one after the other, {}. The valuations stay the same."""
 
 
-def game(
-    *,
-    seats: int = 2,
-    threshold: float = 100.0,
-    valuations: Ranges = (70, 70),
-    amounts: int = 101,
-    max_rounds: int = 6,
-    rounds: int = 1,
-) -> Game:
-    """Return the provision point with these options.
+AT, PARAMETERS = shown_of(ProvisionPoint)
 
-    Args:
-        seats: number of contributors, 2 to 8.
-        threshold: the sum of commitments that funds the project, 0.01 to 1,000,000.
-        valuations: what the funded project is worth to a contributor, uniform between a lowest and a highest value: one
-            pair for all contributors, or a pair for each. A pair of equal numbers fixes it.
-        amounts: number of commitments that have an action index, evenly spaced from 0 to `threshold`; 2 to 256.
-        max_rounds: turns of each contributor, 1 to 1,000. Who passes may commit in a later turn.
-        rounds: number of projects, one after the other, 1 to 1,000. The valuations stay the same.
 
-    Raises:
-        ValueError: naming the option, its value and its range.
-    """
-    seats = whole("seats", seats, 2, 8)
-    threshold = number("threshold", threshold, 0.01, 1e6)
-    values = ranges("valuations", valuations, seats)
-    options: dict[str, Any] = {
-        "seats": seats,
-        "threshold": threshold,
-        "valuations": shown(values),
-        "amounts": whole("amounts", amounts, 2, 256),
-        "max_rounds": whole("max_rounds", max_rounds, 1, 1000),
-        "rounds": whole("rounds", rounds, 1, 1000),
-    }
+@from_options(ProvisionPoint)
+def game(given: ProvisionPoint) -> Game:
+    """Return the provision point with these options."""
+    values = ranges("valuations", given.valuations, given.seats)
     least, most = min(low for low, _ in values), max(high for _, high in values)
     return make(
         PhaseGame(
             name="provision_point",
             title="Provision point",
-            seats=seats,
-            options=options,
-            phases=[Phase("commit", ("submit_commitment",), sealed=True, turns=options["max_rounds"])],
+            options=given,
+            phases=[Phase("commit", ("submit_commitment",), sealed=True, turns=given.max_rounds)],
             actions=[
-                Number("submit_commitment", "amount", threshold, options["amounts"], "commit this amount, sealed")
+                Number("submit_commitment", "amount", given.threshold, given.amounts, "commit this amount, sealed")
             ],
-            parameters=[threshold],
-            amounts=(THRESHOLD,),
+            amounts=(AT.threshold,),
             private=Private("my_reservation_value", values),
-            payoffs=(min(0.0, least - threshold), most),
+            payoffs=(min(0.0, least - given.threshold), most),
             pay=pay,
             late=pay,
             early=funded,
@@ -88,7 +74,7 @@ def game(
                 OwnChoice("my_commitment"),
                 WhoChose("committed_agents", others=False),
                 Computed("num_committed", chosen_of),
-                Parameter("threshold", THRESHOLD),
+                *PARAMETERS,
                 Computed("funded", _is_funded),
             ],
             worth=worth,
@@ -98,13 +84,13 @@ def game(
 
 
 def _is_funded(table: Any) -> bool | None:
-    return total_of(table) >= float(table.parameter[THRESHOLD]) - CLOSE if table.revealed else None
+    return total_of(table) >= float(table.parameter[AT.threshold]) - CLOSE if table.revealed else None
 
 
 @compiled
 def funded(table: Any) -> bool:
     """Return whether the threshold is reached; the round then ends at once."""
-    return bool(sum_of(table, 0) >= table.parameter[THRESHOLD] - CLOSE)
+    return bool(sum_of(table, 0) >= table.parameter[AT.threshold] - CLOSE)
 
 
 @compiled
@@ -129,13 +115,13 @@ def end(table: Any) -> End:
     short = "all_committed_below_threshold" if all_in else "rounds_exhausted"
     trigger = "threshold_met" if _is_funded(table) else short
     rows = [{"commitment": float(table.number[0][seat])} for seat in seats]
-    more = {"total_committed": total_of(table), "threshold": float(table.parameter[THRESHOLD])}
+    more = {"total_committed": total_of(table), "threshold": float(table.parameter[AT.threshold])}
     return End(trigger, rows, {"trigger": trigger, **more})
 
 
 def _equilibrium(seen: Seen) -> Any:
     gap = float(seen.game.rules.blank[0].gap[0])
-    part = gap * np.ceil(seen.parameter(THRESHOLD) / seen.game.seats / gap - CLOSE)
+    part = gap * np.ceil(seen.parameter(AT.threshold) / seen.game.seats / gap - CLOSE)
     return np.where(seen.private >= part, part, 0.0)
 
 

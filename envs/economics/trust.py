@@ -1,81 +1,67 @@
 """The trust game: an amount that is sent grows on its way, and the receiver returns what it likes."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from ..core.compiled import compiled
 from ..core.game import Game
-from ..core.options import number, whole
+from ..core.options import Options, from_options, within
 from ..core.rollout import random_bot
-from ..phases import Bots, ChoiceOf, End, Number, Parameter, Phase, PhaseGame, Seen, bot, make
+from ..phases import Bots, ChoiceOf, End, Number, Phase, PhaseGame, Seen, bot, make
+from ..phases.options import SHOWN, shown_of
 
-ENDOWMENT, MULTIPLIER = range(2)
 RETURN = 1
 """The index of the action type `return_amount`."""
 
 
-def game(
-    *,
-    endowment: float = 10.0,
-    multiplier: float = 3.0,
-    amounts: int = 11,
-    returns: int = 31,
-    max_rounds: int = 3,
-    rounds: int = 1,
-) -> Game:
-    """Return the trust game with these options.
+class Trust(Options, frozen=True, kw_only=True):
+    """The options of the trust game."""
 
-    Args:
-        endowment: what the first seat, the trustor, has; 0.01 to 1,000,000.
-        multiplier: how many times the amount that is sent arrives, 0.01 to 100.
-        amounts: number of amounts to send that have an action index, evenly spaced from 0 to `endowment`; 2 to 256.
-        returns: number of amounts to return that have an action index, evenly spaced from 0 to `multiplier` ·
-            `endowment`; 2 to 256. Those above what arrived are illegal.
-        max_rounds: turns of each seat, 1 to 1,000. A seat that passes may act in a later turn; if it never does, both
-            get 0.
-        rounds: number of games, one after the other, 1 to 1,000.
+    endowment: Annotated[float, within(0.01, 1e6), SHOWN] = 10.0
+    """what the first seat, the trustor, has; {}."""
+    multiplier: Annotated[float, within(0.01, 100), SHOWN] = 3.0
+    """how many times the amount that is sent arrives, {}."""
+    amounts: Annotated[int, within(2, 256)] = 11
+    """number of amounts to send that have an action index, evenly spaced from 0 to `endowment`; {}."""
+    returns: Annotated[int, within(2, 256)] = 31
+    """number of amounts to return that have an action index, evenly spaced from 0 to `multiplier` · `endowment`; {}.
+    Those above what arrived are illegal."""
+    max_rounds: Annotated[int, within(1, 1000)] = 3
+    """turns of each seat, {}. A seat that passes may act in a later turn; if it never does, both get 0."""
+    rounds: Annotated[int, within(1, 1000)] = 1
+    """number of games, one after the other, {}."""
 
-    Raises:
-        ValueError: naming the option, its value and its range.
-    """
-    options: dict[str, Any] = {
-        "endowment": number("endowment", endowment, 0.01, 1e6),
-        "multiplier": number("multiplier", multiplier, 0.01, 100),
-        "amounts": whole("amounts", amounts, 2, 256),
-        "returns": whole("returns", returns, 2, 256),
-        "max_rounds": whole("max_rounds", max_rounds, 1, 1000),
-        "rounds": whole("rounds", rounds, 1, 1000),
-    }
-    most = options["endowment"] * options["multiplier"]
-    turns = options["max_rounds"]
+
+AT, PARAMETERS = shown_of(Trust)
+
+
+@from_options(Trust)
+def game(given: Trust) -> Game:
+    """Return the trust game with these options."""
+    most = given.endowment * given.multiplier
     return make(
         PhaseGame(
             name="trust",
             title="Trust",
-            seats=2,
-            options=options,
+            options=given,
             phases=[
-                Phase("send", ("send",), seats=(0,), turns=turns),
-                Phase("return", ("return_amount",), seats=(1,), turns=turns),
+                Phase("send", ("send",), seats=(0,), turns=given.max_rounds),
+                Phase("return", ("return_amount",), seats=(1,), turns=given.max_rounds),
             ],
             actions=[
-                Number(
-                    "send", "amount", options["endowment"], options["amounts"], "send this amount", limit="endowment"
-                ),
-                Number("return_amount", "amount", most, options["returns"], "return this amount"),
+                Number("send", "amount", given.endowment, given.amounts, "send this amount", limit="endowment"),
+                Number("return_amount", "amount", most, given.returns, "return this amount"),
             ],
-            parameters=[options["endowment"], options["multiplier"]],
-            amounts=(ENDOWMENT,),
-            payoffs=(0.0, max(most, options["endowment"])),
+            amounts=(AT.endowment,),
+            payoffs=(0.0, max(most, given.endowment)),
             pay=pay,
             follow=bounds,
             end=end,
             roles=("trustor", "trustee"),
             role_keys=("trustor", "trustee"),
             fields=[
-                Parameter("endowment", ENDOWMENT),
-                Parameter("multiplier", MULTIPLIER),
+                *PARAMETERS,
                 ChoiceOf("sent", 0, 0),
                 ChoiceOf("returned", 1, 1),
             ],
@@ -87,21 +73,24 @@ def game(
 @compiled
 def bounds(table: Any) -> None:
     """Nobody can return more than what arrived."""
-    table.most[RETURN] = table.parameter[MULTIPLIER] * table.number[0, 0]
+    table.most[RETURN] = table.parameter[AT.multiplier] * table.number[0, 0]
 
 
 @compiled
 def pay(table: Any) -> None:
     """The trustor keeps E − x and gets r, the trustee gets m·x and gives r."""
     sent, returned = table.number[0, 0], table.number[1, 1]
-    table.rewards[0] = table.parameter[ENDOWMENT] - sent + returned
-    table.rewards[1] = table.parameter[MULTIPLIER] * sent - returned
+    table.rewards[0] = table.parameter[AT.endowment] - sent + returned
+    table.rewards[1] = table.parameter[AT.multiplier] * sent - returned
 
 
 def end(table: Any) -> End:
     """Return the end of the game in the platform's words."""
     amounts = {"sent": float(table.number[0][0]), "returned": float(table.number[1][1])}
-    parameters = {"endowment": float(table.parameter[ENDOWMENT]), "multiplier": float(table.parameter[MULTIPLIER])}
+    parameters = {
+        "endowment": float(table.parameter[AT.endowment]),
+        "multiplier": float(table.parameter[AT.multiplier]),
+    }
     return End("trust_resolved", more={**amounts, **parameters})
 
 
@@ -110,13 +99,13 @@ def _equilibrium(seen: Seen) -> Any:
 
 
 def _equal(seen: Seen) -> Any:
-    sent, arrived = seen.number[:, 0, 1], seen.parameter(MULTIPLIER) * seen.number[:, 0, 1]
-    equal = (arrived - (seen.parameter(ENDOWMENT) - sent)) / 2  # then both have the same
-    return np.where(seen.seat == 0, seen.parameter(ENDOWMENT), np.maximum(equal, 0.0))
+    sent, arrived = seen.number[:, 0, 1], seen.parameter(AT.multiplier) * seen.number[:, 0, 1]
+    equal = (arrived - (seen.parameter(AT.endowment) - sent)) / 2  # then both have the same
+    return np.where(seen.seat == 0, seen.parameter(AT.endowment), np.maximum(equal, 0.0))
 
 
 def _reciprocal(seen: Seen) -> Any:
-    return np.where(seen.seat == 0, seen.parameter(ENDOWMENT) / 2, seen.number[:, 0, 1])
+    return np.where(seen.seat == 0, seen.parameter(AT.endowment) / 2, seen.number[:, 0, 1])
 
 
 BOTS: Bots = {

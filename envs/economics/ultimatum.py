@@ -1,14 +1,14 @@
 """Ultimatum: one agent proposes a division, and all others need to accept it; or another proposes in its turn."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from ..core.compiled import compiled
 from ..core.game import Game
 from ..core.game_state import amount
-from ..core.options import number, whole
+from ..core.options import Options, Rule, from_options, within
 from ..core.rollout import random_bot
 from ..phases import (
     Bots,
@@ -34,62 +34,53 @@ OFFER, ACCEPT, REJECT = range(3)
 """The action types besides `pass`."""
 
 
-def game(
-    *,
-    seats: int = 2,
-    total: float = 100.0,
-    reservations: Ranges | None = None,
-    offers: int = 101,
-    max_rounds: int = 10,
-    rounds: int = 1,
-) -> Game:
-    """Return the ultimatum game with these options.
+OF_THE_TOTAL = Rule(
+    lambda option, value, seats, total: shown(ranges(option, (0.0, total / seats) if value is None else value, seats)),
+    ("seats", "total"),
+)
 
-    Args:
-        seats: number of agents, 2 to 4.
-        total: what is divided, 0.01 to 1,000,000.
-        reservations: the private reservation values, which are subtracted from the shares: uniform between a lowest and
-            a highest value, one pair for all agents or a pair for each. None: from 0 to `total` / `seats`.
-        offers: number of offers that have an action index: the proposer's share, evenly spaced from 0 to `total`, with
-            equal parts of the rest for the others; 2 to 256. Other shares are played by their payload.
-        max_rounds: turns of each agent, 1 to 1,000. With 1 it is the classic game: the first agent proposes, and the
-            others accept or not. If there is no agreement in time, all get 0.
-        rounds: number of games, one after the other, 1 to 1,000. The reservation values stay the same.
 
-    Raises:
-        ValueError: naming the option, its value and its range.
-    """
-    seats = whole("seats", seats, 2, 4)
-    total = number("total", total, 0.01, 1e6)
-    values = ranges("reservations", (0.0, total / seats) if reservations is None else reservations, seats)
-    options: dict[str, Any] = {
-        "seats": seats,
-        "total": total,
-        "reservations": shown(values),
-        "offers": whole("offers", offers, 2, 256),
-        "max_rounds": whole("max_rounds", max_rounds, 1, 1000),
-        "rounds": whole("rounds", rounds, 1, 1000),
-    }
-    opened = Open("offer", total, divides=True)
+class Ultimatum(Options, frozen=True, kw_only=True):
+    """The options of the ultimatum game."""
+
+    seats: Annotated[int, within(2, 4)] = 2
+    """number of agents, {}."""
+    total: Annotated[float, within(0.01, 1e6)] = 100.0
+    """what is divided, {}."""
+    reservations: Annotated[Ranges | None, OF_THE_TOTAL] = None
+    """the private reservation values, which are subtracted from the shares: uniform between a lowest and a highest
+    value, one pair for all agents or a pair for each. None: from 0 to `total` / `seats`."""
+    offers: Annotated[int, within(2, 256)] = 101
+    """number of offers that have an action index: the proposer's share, evenly spaced from 0 to `total`, with equal
+    parts of the rest for the others; {}. Other shares are played by their payload."""
+    max_rounds: Annotated[int, within(1, 1000)] = 10
+    """turns of each agent, {}. With 1 it is the classic game: the first agent proposes, and the others accept or not.
+    If there is no agreement in time, all get 0."""
+    rounds: Annotated[int, within(1, 1000)] = 1
+    """number of games, one after the other, {}. The reservation values stay the same."""
+
+
+@from_options(Ultimatum)
+def game(given: Ultimatum) -> Game:
+    """Return the ultimatum game with these options."""
+    values = ranges("reservations", given.reservations, given.seats)
+    opened = Open("offer", given.total, divides=True)
     others = values[1:]
     return make(
         PhaseGame(
             name="ultimatum",
             title="Ultimatum",
-            seats=seats,
-            options=options,
-            phases=[
-                Phase("negotiation", ("submit_offer", "accept", "reject"), turns=options["max_rounds"], open=opened)
-            ],
+            options=given,
+            phases=[Phase("negotiation", ("submit_offer", "accept", "reject"), turns=given.max_rounds, open=opened)],
             actions=[
-                Number("submit_offer", "shares", total, options["offers"], "propose these shares", shares=True),
+                Number("submit_offer", "shares", given.total, given.offers, "propose these shares", shares=True),
                 Named("accept", 0.0, "accept the offer; all but the proposer need to", "leave"),
                 Named("reject", 0.0, "reject the offer: it stands, but nobody has accepted it any more", "recall"),
             ],
-            parameters=[total, min(low for low, _ in others), max(high for _, high in others)],
+            parameters=[given.total, min(low for low, _ in others), max(high for _, high in others)],
             amounts=(TOTAL, LOWEST, HIGHEST),
             private=Private("my_reservation_value", values),
-            payoffs=(-max(high for _, high in values), max(0.0, total - min(low for low, _ in values))),
+            payoffs=(-max(high for _, high in values), max(0.0, given.total - min(low for low, _ in values))),
             pay=pay,
             follow=follow,
             end=end,
@@ -101,15 +92,15 @@ def game(
                 Acceptances("acceptances"),
             ],
             worth=worth,
-            bots=BOTS if _is_solved(options, others) else {name: BOTS[name] for name in BOTS if name != "equilibrium"},
+            bots=BOTS if _is_solved(given, others) else {name: BOTS[name] for name in BOTS if name != "equilibrium"},
         )
     )
 
 
-def _is_solved(options: Mapping[str, Any], others: Sequence[tuple[float, float]]) -> bool:
+def _is_solved(given: Ultimatum, others: Sequence[tuple[float, float]]) -> bool:
     """Return whether `equilibrium` is one: nobody learns another's value before the last offer."""
     fixed = all(low == high for low, high in others)
-    return len(set(others)) == 1 and (fixed or options["max_rounds"] == options["rounds"] == 1)
+    return len(set(others)) == 1 and (fixed or given.max_rounds == given.rounds == 1)
 
 
 def _division(table: Any) -> dict[str, float]:

@@ -1,80 +1,71 @@
 """Voluntary contributions to a public good: what is given returns to all, but to each less than it gave."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from ..core.compiled import compiled
 from ..core.game import Game
-from ..core.options import number, whole
+from ..core.options import Options, from_options, within
 from ..core.rollout import random_bot
-from ..phases import Bots, Choices, Computed, End, Number, Parameter, Phase, PhaseGame, Seen, bot, make
+from ..phases import Bots, Choices, Computed, End, Number, Phase, PhaseGame, Seen, bot, make
 from ..phases.fields import is_resolved, seats_of, total_of
+from ..phases.options import SHOWN, shown_of
 from ..phases.rules import sum_of
 
-ENDOWMENT, MPC = range(2)
+
+class VoluntaryContribution(Options, frozen=True, kw_only=True):
+    """The options of the public good."""
+
+    seats: Annotated[int, within(2, 8)] = 2
+    """number of agents, {}."""
+    endowment: Annotated[float, within(0.01, 1e6), SHOWN] = 10.0
+    """what each agent has, {}."""
+    marginal_per_capita: Annotated[float, within(0.001, 100), SHOWN] = 0.6
+    """what each agent gets for a unit that anybody contributes, {}."""
+    amounts: Annotated[int, within(2, 256)] = 11
+    """number of contributions that have an action index, evenly spaced from 0 to `endowment`; {}."""
+    max_rounds: Annotated[int, within(1, 1000)] = 10
+    """turns of each agent, {}. An agent that passes may contribute in a later turn; if one never does, all get 0."""
+    rounds: Annotated[int, within(1, 1000)] = 1
+    """number of games, one after the other, {}."""
 
 
-def game(
-    *,
-    seats: int = 2,
-    endowment: float = 10.0,
-    marginal_per_capita: float = 0.6,
-    amounts: int = 11,
-    max_rounds: int = 10,
-    rounds: int = 1,
-) -> Game:
-    """Return the public good with these options.
+AT, PARAMETERS = shown_of(VoluntaryContribution)
 
-    Args:
-        seats: number of agents, 2 to 8.
-        endowment: what each agent has, 0.01 to 1,000,000.
-        marginal_per_capita: what each agent gets for a unit that anybody contributes, 0.001 to 100.
-        amounts: number of contributions that have an action index, evenly spaced from 0 to `endowment`; 2 to 256.
-        max_rounds: turns of each agent, 1 to 1,000. An agent that passes may contribute in a later turn; if one never
-            does, all get 0.
-        rounds: number of games, one after the other, 1 to 1,000.
 
-    Raises:
-        ValueError: naming the option, its value and its range.
-    """
-    seats = whole("seats", seats, 2, 8)
-    own = number("endowment", endowment, 0.01, 1e6)
-    mpc = number("marginal_per_capita", marginal_per_capita, 0.001, 100)
-    options: dict[str, Any] = {
-        "seats": seats,
-        "endowment": own,
-        "marginal_per_capita": mpc,
-        "amounts": whole("amounts", amounts, 2, 256),
-        "max_rounds": whole("max_rounds", max_rounds, 1, 1000),
-        "rounds": whole("rounds", rounds, 1, 1000),
-    }
+@from_options(VoluntaryContribution)
+def game(given: VoluntaryContribution) -> Game:
+    """Return the public good with these options."""
     return make(
         PhaseGame(
             name="voluntary_contribution",
             title="Voluntary contribution",
-            seats=seats,
-            options=options,
-            phases=[Phase("contribute", ("contribute",), turns=options["max_rounds"])],
+            options=given,
+            phases=[Phase("contribute", ("contribute",), turns=given.max_rounds)],
             actions=[
                 Number(
                     "contribute",
                     "amount",
-                    own,
-                    options["amounts"],
+                    given.endowment,
+                    given.amounts,
                     "contribute this amount, which all see",
                     limit="endowment",
                 )
             ],
-            parameters=[own, mpc],
-            amounts=(ENDOWMENT,),
-            payoffs=(0.0, max(own + mpc * own * (seats - 1), mpc * own * seats)),
+            amounts=(AT.endowment,),
+            payoffs=(
+                0.0,
+                max(
+                    given.endowment + given.marginal_per_capita * given.endowment * (given.seats - 1),
+                    given.marginal_per_capita * given.endowment * given.seats,
+                ),
+            ),
             pay=pay,
             end=end,
             fields=[
                 Computed("num_agents", seats_of),
-                Parameter("endowment", ENDOWMENT),
-                Parameter("marginal_per_capita", MPC),
+                *PARAMETERS,
                 Choices("contribs"),
                 Computed("total_contributions", total_of),
                 Computed("resolved", is_resolved),
@@ -87,32 +78,35 @@ def game(
 @compiled
 def pay(table: Any) -> None:
     """Give each endowment − contribution + marginal return · total."""
-    good = table.parameter[MPC] * sum_of(table, 0)
+    good = table.parameter[AT.marginal_per_capita] * sum_of(table, 0)
     for seat in range(table.seats):
-        table.rewards[seat] = table.parameter[ENDOWMENT] - table.number[0, seat] + good
+        table.rewards[seat] = table.parameter[AT.endowment] - table.number[0, seat] + good
 
 
 def end(table: Any) -> End:
     """Return the end in the platform's words."""
-    parameters = {"endowment": float(table.parameter[ENDOWMENT]), "marginal_per_capita": float(table.parameter[MPC])}
+    parameters = {
+        "endowment": float(table.parameter[AT.endowment]),
+        "marginal_per_capita": float(table.parameter[AT.marginal_per_capita]),
+    }
     return End(
         "vcm_resolved", more={"trigger": "all_contributed", "total_contributions": total_of(table), **parameters}
     )
 
 
 def _equilibrium(seen: Seen) -> Any:
-    return np.full(len(seen.seat), seen.parameter(ENDOWMENT) if seen.parameter(MPC) > 1 else 0.0)
+    return np.full(len(seen.seat), seen.parameter(AT.endowment) if seen.parameter(AT.marginal_per_capita) > 1 else 0.0)
 
 
 def _cooperator(seen: Seen) -> Any:
-    return np.full(len(seen.seat), seen.parameter(ENDOWMENT))
+    return np.full(len(seen.seat), seen.parameter(AT.endowment))
 
 
 def _conditional(seen: Seen) -> Any:
     """Contribute what the others contributed last, on average: in this round, else in the last one; else everything."""
     others = seen.chosen[:, 0, 1:]
     now = (seen.number[:, 0, 1:] * others).sum(axis=1) / np.maximum(others.sum(axis=1), 1)
-    last = np.where(seen.begun, seen.past[:, 1:].mean(axis=1), seen.parameter(ENDOWMENT))
+    last = np.where(seen.begun, seen.past[:, 1:].mean(axis=1), seen.parameter(AT.endowment))
     return np.where(others.any(axis=1), now, last)
 
 

@@ -1,72 +1,59 @@
 """The war of attrition: who waits longer wins the prize, and both pay for the time until the first one gives up."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from ..core.compiled import compiled
 from ..core.game import Game
-from ..core.options import number, whole
+from ..core.options import Options, from_options, within
 from ..core.rollout import random_bot
-from ..phases import Bots, Computed, End, Number, OwnChoice, Parameter, Phase, PhaseGame, Seen, WhoChose, bot, make
+from ..phases import Bots, Computed, End, Number, OwnChoice, Phase, PhaseGame, Seen, WhoChose, bot, make
 from ..phases.fields import is_resolved, name_of
+from ..phases.options import SHOWN, shown_of
 
-PRIZE, RATE, LONGEST = range(3)
+
+class WarOfAttrition(Options, frozen=True, kw_only=True):
+    """The options of the war of attrition."""
+
+    prize: Annotated[float, within(0.01, 1e6), SHOWN] = 10.0
+    """what the winner gets, {}."""
+    cost_rate: Annotated[float, within(0.001, 1000), SHOWN] = 1.0
+    """what a unit of time costs each agent, {}."""
+    max_time: Annotated[float, within(0.01, 1e6), SHOWN] = 50.0
+    """the longest time, {}."""
+    times: Annotated[int, within(2, 256)] = 101
+    """number of times that have an action index, evenly spaced from 0 to `max_time`; {}."""
+    max_rounds: Annotated[int, within(1, 1000)] = 6
+    """turns of each agent, {}. An agent that passes may choose in a later turn; if one never does, both get 0."""
+    rounds: Annotated[int, within(1, 1000)] = 1
+    """number of wars, one after the other, {}."""
 
 
-def game(
-    *,
-    prize: float = 10.0,
-    cost_rate: float = 1.0,
-    max_time: float = 50.0,
-    times: int = 101,
-    max_rounds: int = 6,
-    rounds: int = 1,
-) -> Game:
-    """Return the war of attrition with these options.
+AT, PARAMETERS = shown_of(WarOfAttrition)
 
-    Args:
-        prize: what the winner gets, 0.01 to 1,000,000.
-        cost_rate: what a unit of time costs each agent, 0.001 to 1,000.
-        max_time: the longest time, 0.01 to 1,000,000.
-        times: number of times that have an action index, evenly spaced from 0 to `max_time`; 2 to 256.
-        max_rounds: turns of each agent, 1 to 1,000. An agent that passes may choose in a later turn; if one never does,
-            both get 0.
-        rounds: number of wars, one after the other, 1 to 1,000.
 
-    Raises:
-        ValueError: naming the option, its value and its range.
-    """
-    prize, longest = number("prize", prize, 0.01, 1e6), number("max_time", max_time, 0.01, 1e6)
-    rate = number("cost_rate", cost_rate, 0.001, 1000)
-    options: dict[str, Any] = {
-        "prize": prize,
-        "cost_rate": rate,
-        "max_time": longest,
-        "times": whole("times", times, 2, 256),
-        "max_rounds": whole("max_rounds", max_rounds, 1, 1000),
-        "rounds": whole("rounds", rounds, 1, 1000),
-    }
+@from_options(WarOfAttrition)
+def game(given: WarOfAttrition) -> Game:
+    """Return the war of attrition with these options."""
     return make(
         PhaseGame(
             name="war_of_attrition",
             title="War of attrition",
-            seats=2,
-            options=options,
-            phases=[Phase("choose_time", ("submit_time",), sealed=True, turns=options["max_rounds"])],
+            options=given,
+            phases=[Phase("choose_time", ("submit_time",), sealed=True, turns=given.max_rounds)],
             actions=[
-                Number("submit_time", "t", longest, options["times"], "give up at this time, sealed", limit="max_time")
+                Number(
+                    "submit_time", "t", given.max_time, given.times, "give up at this time, sealed", limit="max_time"
+                )
             ],
-            parameters=[prize, rate, longest],
-            amounts=(PRIZE, LONGEST),
-            payoffs=(-rate * longest, prize),
+            amounts=(AT.prize, AT.max_time),
+            payoffs=(-given.cost_rate * given.max_time, given.prize),
             odds=odds,
             pay=pay,
             end=end,
             fields=[
-                Parameter("prize", PRIZE),
-                Parameter("cost_rate", RATE),
-                Parameter("max_time", LONGEST),
+                *PARAMETERS,
                 WhoChose("submitted_agents", others=False),
                 OwnChoice("my_time"),
                 Computed("resolved", is_resolved),
@@ -88,8 +75,8 @@ def pay(table: Any) -> None:
     """Both pay until the first gives up, and the other wins."""
     first, second = table.number[0, 0], table.number[0, 1]
     winner = 0 if first > second or table.event else 1
-    cost = table.parameter[RATE] * min(first, second)
-    table.rewards[winner] = table.parameter[PRIZE] - cost
+    cost = table.parameter[AT.cost_rate] * min(first, second)
+    table.rewards[winner] = table.parameter[AT.prize] - cost
     table.rewards[1 - winner] = -cost
 
 
@@ -97,8 +84,13 @@ def end(table: Any) -> End:
     """Return the end in the platform's words."""
     times = [float(table.number[0][seat]) for seat in range(2)]
     winner = 0 if table.rewards[0] > table.rewards[1] else 1
-    least, prize = min(times), float(table.parameter[PRIZE])
-    more = {"winner": name_of(winner), "min_t": least, "cost": float(table.parameter[RATE]) * least, "prize": prize}
+    least, prize = min(times), float(table.parameter[AT.prize])
+    more = {
+        "winner": name_of(winner),
+        "min_t": least,
+        "cost": float(table.parameter[AT.cost_rate]) * least,
+        "prize": prize,
+    }
     return End("attrition_resolved", [{"t": times[seat], "won": seat == winner} for seat in range(2)], more)
 
 
@@ -123,11 +115,11 @@ def mixed_time(prize: float, rate: float, longest: float, chance: Any) -> Any:
 
 def _equilibrium(seen: Seen) -> Any:
     chance = seen.random.random(len(seen.seat))
-    return mixed_time(seen.parameter(PRIZE), seen.parameter(RATE), seen.parameter(LONGEST), chance)
+    return mixed_time(seen.parameter(AT.prize), seen.parameter(AT.cost_rate), seen.parameter(AT.max_time), chance)
 
 
 def _patient(seen: Seen) -> Any:
-    return np.full(len(seen.seat), seen.parameter(LONGEST))
+    return np.full(len(seen.seat), seen.parameter(AT.max_time))
 
 
 def _dove(seen: Seen) -> Any:

@@ -3,13 +3,15 @@
 from collections.abc import Callable, Mapping
 from functools import partial
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
+
+from msgspec.structs import asdict
 
 from ..core.capabilities import Capabilities, Chance, HiddenTurn, PublicView, Symmetry, Talk, Teams
 from ..core.encoder import Encoders
 from ..core.game import Game, Payoffs
 from ..core.game_state import GameState
-from ..core.options import switch, whole
+from ..core.options import Options, Rule, from_options, one_of, whole, within
 from ..core.record import Tables, new_table
 from ..core.rules import Rules
 from ..core.turn_state import TurnState
@@ -24,64 +26,66 @@ from .symmetry import relabelling
 from .table import DAYS, SEATS, SPEECHES, TABLE, TIES, USUAL_MAFIA
 
 
-def game(
-    *,
-    seats: int = 10,
-    fewest: int | None = None,
-    mafia: int | None = None,
-    doctors: int = 1,
-    sheriffs: int = 1,
-    max_days: int = 20,
-    discussion_rounds: int = 1,
-    tie: str = "random",
-    talk: bool = True,
-) -> Game:
-    """Return mafia with these options.
+def _mafia(option: str, value: Any, seats: int, fewest: int | None) -> int | None:
+    if fewest is not None and fewest < seats:
+        if value is not None:
+            what = f"{option}={value!r}: with fewest={fewest} it follows from the number of players; leave it out"
+            raise ValueError(what)
+        return None
+    return int(USUAL_MAFIA[seats]) if value is None else whole(option, value, 1, (seats - 1) // 2)
 
-    Args:
-        seats: number of players, 5 to 20; their names are p1, p2, …
-        fewest: the fewest players of a match. Their number is drawn for each match, from here to `seats`, and the last
-            seats stay empty: nobody acts there, and their reward is 0. None: always `seats`.
-        mafia: number of mafia, at least 1 and fewer than half; None: 3 in 10, rounded down, and at least 1.
-        doctors: number of doctors, from 0 up.
-        sheriffs: number of sheriffs, from 0 up. All others are villagers.
-        max_days: number of days, 1 to 40, after which the match ends; without a winner all rewards are 0.
-        discussion_rounds: number of statements of each living player per day, 1 to 8; `max_days` times this number is
-            at most 80.
-        tie: the result of a tied vote: ``"random"`` eliminates one of the tied players, ``"none"`` nobody.
-        talk: whether there is a discussion. Without it a day has only the vote; shapes do not change.
 
-    Raises:
-        ValueError: naming the option, its value and its range.
-    """
-    seats = whole("seats", seats, 5, SEATS)
-    least = seats if fewest is None else whole("fewest", fewest, 5, seats)
-    if least < seats and mafia is not None:
-        raise ValueError(f"mafia={mafia!r}: with fewest={least} it follows from the number of players; leave it out")
-    mafia = int(USUAL_MAFIA[least]) if mafia is None else whole("mafia", mafia, 1, (seats - 1) // 2)
-    if tie not in TIES:
-        raise ValueError(f"tie={tie!r}: choose from {', '.join(map(repr, TIES))}")
-    options = {
-        "seats": seats,
-        "fewest": fewest,
-        "mafia": mafia if least == seats else None,
-        "doctors": whole("doctors", doctors, 0, least - mafia),
-        "sheriffs": whole("sheriffs", sheriffs, 0, least - mafia),
-        "max_days": whole("max_days", max_days, 1, DAYS),
-        "discussion_rounds": whole("discussion_rounds", discussion_rounds, 1, 8),
-        "tie": tie,
-        "talk": switch("talk", talk),
-    }
-    if mafia + doctors + sheriffs > least:
-        raise ValueError(
-            f"mafia={mafia}, doctors={doctors} and sheriffs={sheriffs} are more than "
-            f"{'seats' if fewest is None else 'fewest'}={least} together"
-        )
-    if max_days * discussion_rounds > SPEECHES:
-        raise ValueError(
-            f"max_days={max_days} with discussion_rounds={discussion_rounds}: their product may be at most {SPEECHES}"
-        )
-    return assemble("mafia", options, blank_table(**options), MAFIA)
+def _special(option: str, value: Any, seats: int, fewest: int | None, mafia: int | None) -> int:
+    least = seats if fewest is None else fewest
+    return whole(option, value, 0, least - (int(USUAL_MAFIA[least]) if mafia is None else mafia))
+
+
+SPECIAL = Rule(_special, ("seats", "fewest", "mafia"))
+
+
+class MafiaOptions(Options, frozen=True, kw_only=True):
+    """The options of mafia."""
+
+    seats: Annotated[int, within(5, SEATS)] = 10
+    """number of players, {}; their names are p1, p2, …"""
+    fewest: Annotated[int | None, within(5, "seats")] = None
+    """the fewest players of a match. Their number is drawn for each match, from here to `seats`, and the last seats
+    stay empty: nobody acts there, and their reward is 0. None: always `seats`."""
+    mafia: Annotated[int | None, Rule(_mafia, ("seats", "fewest"))] = None
+    """number of mafia, at least 1 and fewer than half; None: 3 in 10, rounded down, and at least 1."""
+    doctors: Annotated[int, SPECIAL] = 1
+    """number of doctors, from 0 up."""
+    sheriffs: Annotated[int, SPECIAL] = 1
+    """number of sheriffs, from 0 up. All others are villagers."""
+    max_days: Annotated[int, within(1, DAYS)] = 20
+    """number of days, {}, after which the match ends; without a winner all rewards are 0."""
+    discussion_rounds: Annotated[int, within(1, 8)] = 1
+    """number of statements of each living player per day, {}; `max_days` times this number is at most 80."""
+    tie: Annotated[str, one_of(TIES)] = "random"
+    """the result of a tied vote: ``"random"`` eliminates one of the tied players, ``"none"`` nobody."""
+    talk: bool = True
+    """whether there is a discussion. Without it a day has only the vote; shapes do not change."""
+
+    def check_together(self) -> None:
+        """Check that the roles fit the players, and the statements the record."""
+        least = self.seats if self.fewest is None else self.fewest
+        mafia = int(USUAL_MAFIA[least]) if self.mafia is None else self.mafia
+        if mafia + self.doctors + self.sheriffs > least:
+            raise ValueError(
+                f"mafia={mafia}, doctors={self.doctors} and sheriffs={self.sheriffs} are more than "
+                f"{'seats' if self.fewest is None else 'fewest'}={least} together"
+            )
+        if self.max_days * self.discussion_rounds > SPEECHES:
+            raise ValueError(
+                f"max_days={self.max_days} with discussion_rounds={self.discussion_rounds}: "
+                f"their product may be at most {SPEECHES}"
+            )
+
+
+@from_options(MafiaOptions)
+def game(given: MafiaOptions) -> Game:
+    """Return mafia with these options."""
+    return assemble("mafia", blank_table(**asdict(given)), MAFIA)
 
 
 def blank_table(**options: Any) -> Tables:
@@ -125,20 +129,18 @@ TEAMS = Teams(("town", "mafia"), rules.teams, facts, habits)
 MAFIA = Skin(actions, view, load, MafiaState, Renderer(render.render, picture.picture), bots.BOTS, TEAMS)
 
 
-def assemble(name: str, options: Mapping[str, Any], blank: Tables, skin: Skin) -> Game:
+def assemble(name: str, blank: Tables, skin: Skin) -> Game:
     """Return a game with the rules of mafia.
 
     Args:
         name: its name.
-        options: its options.
-        blank: one table with them.
+        blank: one table with its options.
         skin: its words.
     """
     seats, shown, words = int(blank[0].seats), skin.view, skin.actions
     return Game(
         name=name,
         agents=tuple(map(view.name, range(seats))),
-        options=options,
         rules=Rules(
             blank=blank,
             num_actions=6 * seats + 2,

@@ -8,7 +8,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.options import Options
 from .fields import Field
+from .options import shown_options
 
 Effect = Literal["", "close", "leave", "clear", "recall"]
 """What a named action does in an open phase: see `Named.effect`."""
@@ -201,8 +203,7 @@ class PhaseGame:
     Attributes:
         name: the game's name; with ``-`` for ``_`` it is the platform's id.
         title: the heading of its picture.
-        seats: the number of seats.
-        options: the options, checked.
+        options: the options. Without one called `seats` the game is for two.
         phases: those of a round, in order.
         actions: the action types besides `pass`.
         pay: ``pay(table)``, compiled: writes `table.rewards`, which are 0, after the last phase of a round.
@@ -219,7 +220,7 @@ class PhaseGame:
         follow: ``follow(table)``, compiled: writes what follows from the state of the round: ``least``, ``most``,
             ``open`` and ``standing``; None: nothing.
         fields: the game's own fields of `game_state`.
-        parameters: numbers for the payoffs (``table.parameter``).
+        parameters: numbers for the payoffs (``table.parameter``); None: the options that are `SHOWN`.
         amounts: the indices of the parameters that are amounts of money, as the numbers of `Number` and private values
             then are too. A host's table of another size is seen in proportion (`load_state.load`); the first of them
             measures it. None: the game has no amounts.
@@ -237,8 +238,7 @@ class PhaseGame:
 
     name: str
     title: str
-    seats: int
-    options: Mapping[str, Any]
+    options: Options
     phases: Sequence[Phase]
     actions: Sequence[Number | Named]
     pay: Callable[[Any], None]
@@ -251,7 +251,7 @@ class PhaseGame:
     facts: Sequence[Fact] = ()
     follow: Callable[[Any], None] | None = None
     fields: Sequence[Field] = ()
-    parameters: Sequence[float] = ()
+    parameters: Sequence[float] | None = None
     amounts: Sequence[int] | None = None
     private: Private | None = None
     pass_is_final: bool = False
@@ -262,9 +262,20 @@ class PhaseGame:
     decimals: int = 2
 
     @property
+    def seats(self) -> int:
+        """The number of seats."""
+        return int(getattr(self.options, "seats", 2))
+
+    @property
     def rounds(self) -> int:
         """How many times the game is played: the option `rounds`; without it, once."""
-        return int(self.options.get("rounds", 1))
+        return int(getattr(self.options, "rounds", 1))
+
+    @property
+    def numbers(self) -> list[float]:
+        """The parameters."""
+        shown = [getattr(self.options, name) for name in shown_options(type(self.options))]
+        return shown if self.parameters is None else list(self.parameters)
 
     @property
     def hides(self) -> bool:

@@ -39,7 +39,6 @@ def make(own: PhaseGame) -> Game:
         name=own.name,
         platform_id=own.name.replace("_", "-"),
         agents=tuple(map(name_of, range(own.seats))),
-        options=own.options,
         rules=Rules(
             blank=blank,
             num_actions=sum(actions.counts(own)),
@@ -66,7 +65,7 @@ def make(own: PhaseGame) -> Game:
             public_view=PublicView(partial(view.public, own, kind)),
             chance=chance,
             outside_option=OutsideOption(partial(actions.worth, own)) if own.worth is not None else None,
-            shown_options=ShownOptions(view.differences) if "seats" in own.options else None,
+            shown_options=ShownOptions(view.differences) if hasattr(own.options, "seats") else None,
             forecasts=partial(forecasts, own, chance, read),
             talk=Talk(action_messages=partial(actions.messages, own)) if _has_texts(own) else None,
         ),
@@ -80,7 +79,7 @@ def _has_texts(own: PhaseGame) -> bool:
 def _blank(own: PhaseGame) -> Tables:
     """Return one table with the game's options."""
     room = {"seats": (own.seats, SEATS), "phases": (len(own.phases), PHASES)}
-    room |= {"actions": (len(own.actions), KINDS - 1), "parameters": (len(own.parameters), PARAMETERS)}
+    room |= {"actions": (len(own.actions), KINDS - 1), "parameters": (len(own.numbers), PARAMETERS)}
     room |= {"facts": (len(own.facts), FACTS)}
     for what, (count, most) in room.items():
         if count > most:
@@ -111,7 +110,7 @@ def _blank(own: PhaseGame) -> Tables:
         raise ValueError(f"{own.name} has an open phase before its last one")
     if own.open is not None:
         _fill_open(own, table, own.open)
-    table.parameter[: len(own.parameters)], table.per_parameter[:] = own.parameters, 1.0
+    table.parameter[: len(own.numbers)], table.per_parameter[:] = own.numbers, 1.0
     if own.private is not None:
         if min(low for low, _ in own.private.ranges) < 0:
             raise ValueError(f"{own.name}: {own.private.name} may be below 0; private values are 0 or more")

@@ -69,7 +69,7 @@ def _measured_size(rules: PhaseGame, state: TurnState) -> float | None:
     """Return how many times larger a host's table is than the game's own, by the amount that measures it; or None."""
     for index in (rules.amounts or ())[:1]:
         told = next((one.name for one in rules.fields if isinstance(one, Parameter) and one.index == index), "")
-        own, theirs = rules.parameters[index], state.game_state.get(told)
+        own, theirs = rules.numbers[index], state.game_state.get(told)
         if own > 0 and theirs is not None and amount(theirs, told) > 0:
             return amount(theirs, told) / own
     return None

@@ -25,7 +25,7 @@ from ..core.encoder import Encoder
 from ..core.game import Game, Payoffs
 from ..core.game_state import GameState, about
 from ..core.layout import Layout, per_seat, shares
-from ..core.options import switch, whole
+from ..core.options import Options, from_options, within
 from ..core.record import Tables, new_table, record
 from ..core.rng import draw
 from ..core.rollout import random_bot
@@ -363,19 +363,22 @@ BOTS: dict[str, Callable[..., Any]] = {
 tell; else it makes the likeliest bid. `credulous`: the same, but it challenges below one tenth only."""
 
 
-def game(*, dice: int = 1, faces: int = 6, wild: bool = True) -> Game:
-    """Return liar's dice for two with these options.
+class LiarsDiceOptions(Options, frozen=True, kw_only=True):
+    """The options of liar's dice."""
 
-    Args:
-        dice: of each player, 1 to 5.
-        faces: of a die, 2 to 6.
-        wild: whether the highest face counts as every face.
+    dice: Annotated[int, within(1, DICE)] = 1
+    """of each player, {}."""
+    faces: Annotated[int, within(2, FACES)] = 6
+    """of a die, {}."""
+    wild: bool = True
+    """whether the highest face counts as every face."""
 
-    Raises:
-        ValueError: naming the option, its value and its range.
-    """
-    dice, faces, wild = whole("dice", dice, 1, DICE), whole("faces", faces, 2, FACES), switch("wild", wild)
-    blank = new_table(TABLE, turn=-1, dice=dice, faces=faces, wild=wild)
+
+@from_options(LiarsDiceOptions)
+def game(given: LiarsDiceOptions) -> Game:
+    """Return liar's dice for two with these options."""
+    dice, faces = given.dice, given.faces
+    blank = new_table(TABLE, turn=-1, dice=dice, faces=faces, wild=given.wild)
     most, bids = SEATS * dice, SEATS * dice * faces
     v0 = Encoder(layout(faces, most), observe)
     hidden = shares(
@@ -386,7 +389,6 @@ def game(*, dice: int = 1, faces: int = 6, wild: bool = True) -> Game:
     return Game(
         name="liars_dice",
         agents=AGENTS,
-        options={"dice": dice, "faces": faces, "wild": wild},
         rules=Rules(blank=blank, num_actions=bids + 1, reset=reset, step=step, legal=legal),
         encoders={"v0": v0, "full": v0.extended([hidden], observe_hidden, full_information=True)},
         payoffs=Payoffs(-1, 1, zero_sum=True),

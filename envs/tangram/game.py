@@ -1,14 +1,14 @@
 """The function `game`: makes tangram from its options."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
-from functools import partial
-from typing import Any
+from functools import lru_cache, partial
+from typing import Annotated, Any
 
 from ..core.capabilities import Capabilities, PublicView
 from ..core.encoder import Encoders
 from ..core.game import Game, Payoffs
-from ..core.options import named, number, switch, whole
+from ..core.options import Options, Rule, from_options, named, number, within
 from ..core.record import Tables, new_table
 from ..core.rules import Rules
 from ..core.view import View
@@ -25,72 +25,15 @@ from .table import BONUS, LIBRARY, MODALITIES, OWN, PLACES, RANDOM, SEATS, SET, 
 from .teacher import FigureExpert
 
 
-def game(
-    *,
-    figure: str = "random",
-    split: str | None = "train",
-    flip: bool = False,
-    hidden: Sequence[float] = (0.0, 1.0),
-    seats: int = 2,
-    turns: int = 20,
-    plays: int = 8,
-    sparse: bool = False,
-    modality: str = "numeric",
-    aspect: str = "square",
-    images: bool = False,
-) -> Game:
-    """Return tangram with these options.
-
-    Args:
-        figure: the figure to build: ``"random"``: a new silhouette in every episode; ``"library"``: a random one of
-            the library; the name of one of these, such as ``"A house"``; or figures of your own: a file of text,
-            JSON or SVG (see `figure_sets`), or a text in the library's format (see `silhouettes`). The options of the
-            game then hold the figures as text.
-        split: the silhouettes from which random and library figures are drawn: ``"train"``, ``"validation"`` or
-            ``"test"``, which are disjoint, or None for all. Figures of your own are not split.
-        flip: whether the mirror images of your own figures are drawn, too, if the pieces can fill them.
-        hidden: the difficulty of random figures: the least and the greatest share of the pieces' edges that the
-            silhouette hides (see `generator.difficulty`).
-        seats: number of players, 1 to 4. They take turns and share the reward.
-        turns: number of turns of all seats together, 1 to 1,000, after which the game is over.
-        plays: number of plays in a turn, 1 to 100. The last one finishes the turn.
-        sparse: whether the only reward is 1 for a solved figure.
-        modality: the kind of observation: ``"numeric"``, ``"pixels"`` (planes of 64 × 64) or ``"both"``.
-        aspect: ``"square"``, or ``"godot"`` for the board of TangramCollaborativeAI, which is wider than high.
-        images: whether TurnState holds pictures of board and drawer, as TangramCollaborativeAI sends them.
-
-    Raises:
-        ValueError: naming the option, its value and its range.
-    """
-    if isinstance(figure, str):
-        figure = set_text(figure) or figure
-    source, silhouette, own = _figure(figure, switch("flip", flip))
-    options = {
-        "figure": silhouette.name if source == LIBRARY and silhouette is not None else figure,
-        "split": None if split is None else named("split", split, SPLITS),
-        "flip": flip,
-        "hidden": _hidden(hidden),
-        "seats": whole("seats", seats, 1, SEATS),
-        "turns": whole("turns", turns, 1, 1_000),
-        "plays": whole("plays", plays, 1, 100),
-        "sparse": switch("sparse", sparse),
-        "modality": named("modality", modality, MODALITIES),
-        "aspect": named("aspect", aspect, ASPECTS),
-        "images": switch("images", images),
-    }
-    return _made(options, source, silhouette, own)
-
-
-def _figure(figure: Any, flip: bool) -> tuple[int, Silhouette | None, tuple[Silhouette, ...]]:
+@lru_cache(8)
+def _figure(figure: str, flip: bool) -> tuple[int, Silhouette | None, tuple[Silhouette, ...]]:
     """Return where figures come from, the figure if there is only one, and those of one's own."""
-    if flip and not (isinstance(figure, str) and "\n" in figure):
+    if flip and "\n" not in figure:
         raise ValueError("flip=True: only figures of one's own are flipped; give them with the option figure")
     if figure == "random":
         return RANDOM, None, ()
     if figure == "library":
         return LIBRARY, None, ()
-    if not isinstance(figure, str):
-        raise ValueError(f"figure={figure!r}: give 'random', 'library', the name of a figure or its text")
     if "\n" in figure:
         own = tuple(figures_of(figure, flip).values())
         if not own:
@@ -109,50 +52,71 @@ def _figure(figure: Any, flip: bool) -> tuple[int, Silhouette | None, tuple[Silh
     return LIBRARY, silhouette, ()
 
 
-def _hidden(hidden: Any) -> list[float]:
+def _hidden(option: str, hidden: Any) -> list[float]:
     try:
-        easiest, hardest = (number("hidden", one, 0, 1) for one in hidden)
+        easiest, hardest = (number(option, one, 0, 1) for one in hidden)
     except (TypeError, ValueError):
-        raise ValueError(f"hidden={hidden!r}: give the least and the greatest share, such as (0.3, 0.5)") from None
+        raise ValueError(f"{option}={hidden!r}: give the least and the greatest share, such as (0.3, 0.5)") from None
     return list(difficulty(easiest, hardest))
 
 
-def _blank(options: dict[str, Any], source: int, known: Silhouette | None, own: Sequence[Silhouette]) -> Tables:
-    """Return one table with these options."""
-    blank = new_table(TABLE)
-    table = blank[0]
-    for name in ("seats", "turns", "plays", "sparse", "images"):
-        table[name] = options[name]
-    table.modality = MODALITIES.index(options["modality"])
-    table.aspect, table.scale = list(ASPECTS).index(options["aspect"]), ASPECTS[options["aspect"]]
-    table.per_unit = 1 / table.scale
-    table.source, table.figure, table.moved = source, -1, -1
-    table.split = ANY if options["split"] is None else SPLITS.index(options["split"])
-    table.easiest, table.hardest = options["hidden"]
-    if source == LIBRARY:
-        chosen = [
-            i
-            for i, figure in enumerate(FIGURES)
-            if figure is known or (known is None and options["split"] in (None, figure.split))
-        ]
-        table.first_figure, table.figures = chosen[0], len(chosen)
-    elif source == SET:
-        table.figures = len(own)
-    elif known is not None:
-        table.outline, table.ends = known.outline(options["aspect"]), known.ends
-    return blank
+def _as_kept(option: str, figure: Any, flip: bool) -> str:
+    """Return the name of a figure of the library as it is written there, another one as text."""
+    if not isinstance(figure, str):
+        raise ValueError(f"{option}={figure!r}: give 'random', 'library', the name of a figure or its text")
+    text = set_text(figure) or figure
+    source, silhouette, _ = _figure(text, flip)
+    return silhouette.name if source == LIBRARY and silhouette is not None else text
 
 
-def _made(options: dict[str, Any], source: int, known: Silhouette | None, own: tuple[Silhouette, ...]) -> Game:
-    agents = tuple(f"player_{seat}" for seat in range(options["seats"]))
-    blank = _blank(options, source, known, own)
+def _word(choices: Iterable[str]) -> Rule:
+    return Rule(lambda option, value: None if value is None else named(option, value, choices))
+
+
+class TangramOptions(Options, frozen=True, kw_only=True):
+    """The options of tangram."""
+
+    figure: Annotated[str, Rule(_as_kept, ("flip",))] = "random"
+    """the figure to build: ``"random"``: a new silhouette in every episode; ``"library"``: a random one of the library;
+    the name of one of these, such as ``"A house"``; or figures of your own: a file of text, JSON or SVG (see
+    `figure_sets`), or a text in the library's format (see `silhouettes`). The options of the game then hold the figures
+    as text."""
+    split: Annotated[str | None, _word(SPLITS)] = "train"
+    """the silhouettes from which random and library figures are drawn: ``"train"``, ``"validation"`` or ``"test"``,
+    which are disjoint, or None for all. Figures of your own are not split."""
+    flip: bool = False
+    """whether the mirror images of your own figures are drawn, too, if the pieces can fill them."""
+    hidden: Annotated[Sequence[float], Rule(_hidden)] = (0.0, 1.0)
+    """the difficulty of random figures: the least and the greatest share of the pieces' edges that the silhouette hides
+    (see `generator.difficulty`)."""
+    seats: Annotated[int, within(1, SEATS)] = 2
+    """number of players, {}. They take turns and share the reward."""
+    turns: Annotated[int, within(1, 1000)] = 20
+    """number of turns of all seats together, {}, after which the game is over."""
+    plays: Annotated[int, within(1, 100)] = 8
+    """number of plays in a turn, {}. The last one finishes the turn."""
+    sparse: bool = False
+    """whether the only reward is 1 for a solved figure."""
+    modality: Annotated[str, _word(MODALITIES)] = "numeric"
+    """the kind of observation: ``"numeric"``, ``"pixels"`` (planes of 64 × 64) or ``"both"``."""
+    aspect: Annotated[str, _word(ASPECTS)] = "square"
+    """``"square"``, or ``"godot"`` for the board of TangramCollaborativeAI, which is wider than high."""
+    images: bool = False
+    """whether TurnState holds pictures of board and drawer, as TangramCollaborativeAI sends them."""
+
+
+@from_options(TangramOptions)
+def game(given: TangramOptions) -> Game:
+    """Return tangram with these options."""
+    source, known, own = _figure(given.figure, given.flip)
+    agents = tuple(f"player_{seat}" for seat in range(given.seats))
+    blank = _blank(given, source, known, own)
     title = view.ANY_FIGURE if known is None else known.name
     figures = own if source == SET else FIGURES
     names = [figure.name for figure in figures]
     return Game(
         name="tangram",
         agents=agents,
-        options=options,
         rules=Rules(
             blank=blank,
             num_actions=PLACES + 1,
@@ -162,7 +126,7 @@ def _made(options: dict[str, Any], source: int, known: Silhouette | None, own: t
             legal=rules.legal,
         ),
         encoders=Encoders(__package__, blank),
-        payoffs=Payoffs(lowest_utility(blank[0]), BONUS + (0.0 if options["sparse"] else 1.0), shared=True),
+        payoffs=Payoffs(lowest_utility(blank[0]), BONUS + (0.0 if given.sparse else 1.0), shared=True),
         view=View(
             action_spaces=actions.action_spaces(),
             action_ranges=actions.ACTION_RANGES,
@@ -183,3 +147,29 @@ def _made(options: dict[str, Any], source: int, known: Silhouette | None, own: t
         bots=bots.BOTS,
         capabilities=Capabilities(public_view=PublicView(partial(view.public, title, names)), expert=FigureExpert),
     )
+
+
+def _blank(given: TangramOptions, source: int, known: Silhouette | None, own: Sequence[Silhouette]) -> Tables:
+    """Return one table with these options."""
+    blank = new_table(TABLE)
+    table = blank[0]
+    for name in ("seats", "turns", "plays", "sparse", "images"):
+        table[name] = getattr(given, name)
+    table.modality = MODALITIES.index(given.modality)
+    table.aspect, table.scale = list(ASPECTS).index(given.aspect), ASPECTS[given.aspect]
+    table.per_unit = 1 / table.scale
+    table.source, table.figure, table.moved = source, -1, -1
+    table.split = ANY if given.split is None else SPLITS.index(given.split)
+    table.easiest, table.hardest = given.hidden
+    if source == LIBRARY:
+        chosen = [
+            i
+            for i, figure in enumerate(FIGURES)
+            if figure is known or (known is None and given.split in (None, figure.split))
+        ]
+        table.first_figure, table.figures = chosen[0], len(chosen)
+    elif source == SET:
+        table.figures = len(own)
+    elif known is not None:
+        table.outline, table.ends = known.outline(given.aspect), known.ends
+    return blank

@@ -1,10 +1,11 @@
 """The function `game`: makes werewolf from its options."""
 
 from dataclasses import replace
+from typing import Annotated
 
 from ..core.capabilities import Teams
 from ..core.game import Game
-from ..core.options import whole
+from ..core.options import Options, from_options, within
 from ..mafia import rules
 from ..mafia.game import Skin, assemble, blank_table
 from ..render.renderer import Renderer
@@ -24,22 +25,22 @@ WEREWOLF = Skin(
 )
 
 
-def game(*, seats: int = 6, fewest: int | None = None) -> Game:
-    """Return werewolf with these options.
+class WerewolfOptions(Options, frozen=True, kw_only=True):
+    """The options of werewolf."""
 
-    Args:
-        seats: number of players, 6 to 10: two werewolves, one seer, and villagers.
-        fewest: the fewest players of a match. Their number is drawn for each match, from here to `seats`, and the last
-            seats stay empty: nobody acts there, and their reward is 0. None: always `seats`.
+    seats: Annotated[int, within(6, 10)] = 6
+    """number of players, {}: two werewolves, one seer, and villagers."""
+    fewest: Annotated[int | None, within(6, "seats")] = None
+    """the fewest players of a match. Their number is drawn for each match, from here to `seats`, and the last seats
+    stay empty: nobody acts there, and their reward is 0. None: always `seats`."""
 
-    Raises:
-        ValueError: naming the option, its value and its range.
-    """
-    seats = whole("seats", seats, 6, 10)
-    fewest = None if fewest is None else whole("fewest", fewest, 6, seats)
+
+@from_options(WerewolfOptions)
+def game(given: WerewolfOptions) -> Game:
+    """Return werewolf with these options."""
     blank = blank_table(
-        seats=seats,
-        fewest=fewest,
+        seats=given.seats,
+        fewest=given.fewest,
         mafia=2,
         doctors=0,
         sheriffs=1,
@@ -49,5 +50,4 @@ def game(*, seats: int = 6, fewest: int | None = None) -> Game:
         talk=True,
     )
     blank[0].werewolf = True
-    options = {"seats": seats, "fewest": fewest}
-    return replace(assemble("werewolf", options, blank, WEREWOLF), platform_id="werewolf")
+    return replace(assemble("werewolf", blank, WEREWOLF), platform_id="werewolf")
