@@ -76,8 +76,8 @@ class AuctionOptions(Options, frozen=True, kw_only=True):
     """what every bid that takes part pays besides, {}. Where there is a fee, a bid of 0 does not take part."""
     units: Annotated[int, Rule(lambda option, value, seats: whole(option, value, 1, seats - 1), ("seats",))] = 1
     """number of equal goods, 1 to `seats` − 1; each bidder wants one. The highest bids win. With several, the
-    first-price rule is the discriminatory auction, and the second-price rule the uniform-price auction, where every winner
-    pays the highest losing bid."""
+    first-price rule is the discriminatory auction, and the second-price rule the uniform-price auction, where every
+    winner pays the highest losing bid."""
     values: Annotated[str, one_of(VALUES)] = "private"
     """what the good is worth to a bidder, given `valuations`. ``"private"``: its own valuation. ``"average"``: the mean
     of all valuations, to everybody (a common value). ``"common"``: a hidden number, the same for all, which is drawn
