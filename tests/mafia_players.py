@@ -6,11 +6,10 @@ import time
 from parlour.envs import game
 from parlour.envs.mafia.bots import PERSONALITIES
 from parlour.wrappers.live.mafia import messages as wire
+from parlour.wrappers.live.mafia.host import HostedMatch
 from parlour.wrappers.live.mafia.host_session import MafiaHostSession
-from parlour.wrappers.live.mafia.hosted_match import HostedMatch
 from parlour.wrappers.live.mafia.limits import MafiaLimits
 from parlour.wrappers.live.mafia.local_agents import MafiaScriptedAgent
-from parlour.wrappers.live.mafia.match_report import EventFeed
 
 NAMES = ["Ann", "Bob", "Cat", "Dan", "Eve", "Fay", "Gus", "Hal", "Ivy", "Joe"]
 TEN = game("mafia", seats=10)
@@ -22,17 +21,22 @@ def scripted(seat, seed=0, name=None):
     config = wire.AgentConfig(
         type="scripted", scripted_config=wire.ScriptedConfig(personality=PERSONALITIES[seat % len(PERSONALITIES)])
     )
-    return MafiaScriptedAgent(f"p{seat + 1}", name or NAMES[seat], config, seed=100 * seed + seat)
+    return MafiaScriptedAgent(
+        f"p{seat + 1}", name or f"{NAMES[seat % 10]}{'' if seat < 10 else seat}", config, seed=100 * seed + seat
+    )
 
 
-def table(seed=0, seats=10, bad=None, limits=None, note=None, game=None):
-    """A match of scripted agents; `bad` is put into seats: {seat: agent}."""
+def table(seed=0, seats=10, bad=None, limits=None, game=None, **watch):
+    """A match of scripted agents; `bad` is put into seats: {seat: agent}. Its `events` are kept."""
     agents = [scripted(seat, seed) for seat in range(seats)]
     for seat, agent in (bad or {}).items():
         agents[seat] = agent
-    feed = EventFeed(f"game-{seed}", clock=lambda: 0)
-    game = game or (TEN if seats == 10 else FIVE)
-    return HostedMatch(game, agents, feed=feed, seed=seed, limits=limits, note=note)
+    events, game = [], game or (TEN if seats == 10 else FIVE)
+    match = HostedMatch(
+        game, agents, game_id=f"game-{seed}", seed=seed, limits=limits, **{"on_event": events.append, **watch}
+    )
+    match.events = events
+    return match
 
 
 def dealt(role, seats=5):
@@ -216,3 +220,15 @@ class Meddling(Plain):
         context.voting_history.append("rubbish")
         private_info.game_state.statements = None
         yield "ha"
+
+
+class Explaining(Plain):
+    """Explains every choice."""
+
+    async def night_action(self, context, private_info):
+        action = await super().night_action(context, private_info)
+        return action and wire.NightAction(action.action_type, action.target_id, {"plan": ["wait", 2]})
+
+    async def vote(self, context, public_info):
+        other = next(player for player in context.players if player.alive and player.id != self.id)
+        return wire.VoteAction(other.id, "it was too quiet")

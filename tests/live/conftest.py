@@ -12,7 +12,7 @@ from parlour.envs import play_until_done
 from parlour.envs.core.rollout import tables_with_seed
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.mafia import host_session
-from parlour.wrappers.live.mafia.host_calls import DueCall
+from parlour.wrappers.live.mafia.host_session import DueCall
 from tables import BAD, WITHIN
 
 

@@ -28,7 +28,8 @@ def test_a_service_of_agents_plays_on(caplog):
         nonlocal matches
         connection = ServiceConnection(service.url)
         players = [RemoteAgent(f"p{seat + 1}", NAMES[seat], connection) for seat in range(5)]
-        async with closing(connection), MafiaHost(FIVE, seed=1) as host:
+        async with closing(connection):
+            host = MafiaHost(FIVE, seed=1)
             while True:
                 result = await host.play(players)
                 assert not result.faults, result.faults
@@ -75,7 +76,8 @@ def test_a_host_plays_on_with_a_service_that_floods(caplog):
 
     async def main():
         faults = []
-        async with hostile_service(frames) as (url, sent), MafiaHost(FIVE, seed=1, limits=limits) as host:
+        host = MafiaHost(FIVE, seed=1, limits=limits)
+        async with hostile_service(frames) as (url, sent):
             while sent[0] < FRAMES:
                 async with closing(ServiceConnection(url)) as connection:
                     seats = [RemoteAgent("p1", NAMES[0], connection), *(scripted(seat) for seat in range(1, 5))]

@@ -15,12 +15,10 @@ from mafia_players import FIVE, NAMES, TEN, context, scripted, table, warnings
 from parlour.envs.mafia.bots import PERSONALITIES
 from parlour.envs.mafia.statements import read
 from parlour.envs.mafia.table import ACCUSE, CLEARED, DEFEND, FOUND, GENERAL
-from parlour.wrappers.live.common.clock import Deadline
 from parlour.wrappers.live.common.player import Worker
 from parlour.wrappers.live.mafia import messages as wire
 from parlour.wrappers.live.mafia.agent_policy import AgentPolicy, night_targets
 from parlour.wrappers.live.mafia.conversion import of_context, turn_state
-from parlour.wrappers.live.mafia.host_calls import chunks
 from parlour.wrappers.live.mafia.limits import SENTENCES, ChunkLimit, MafiaLimits, SentenceLimit, sentences
 from parlour.wrappers.live.mafia.local_agents import MafiaPolicyAgent, MafiaScriptedAgent
 from parlour.wrappers.live.mafia.speech import (
@@ -133,30 +131,16 @@ def test_five_sentences_and_a_blank_are_not_too_many(after):
 # Streams.
 
 
-def test_streams_are_bounded_in_time_and_length():
-    async def talk(*parts, pause=0.0):
-        for part in parts:
-            await asyncio.sleep(pause)
-            yield part
+def test_streams_are_bounded_in_length():
+    def taken(most, *parts):
+        limit = ChunkLimit(most)
+        return [part for chunk in parts for part in limit.take(chunk) if not limit.error or part], limit.error
 
-    def limited(seconds, most, *parts, pause=0.0):
-        return chunks(talk(*parts, pause=pause), Deadline.after(seconds), ChunkLimit(most))
-
-    async def main():
-        assert await heard(limited(1, 10, "a", "", "b")) == ["a", "b"]
-        got = []
-        with pytest.raises(ValueError, match="more than 3"):
-            async for chunk in limited(1, 3, "ab", "cd"):
-                got.append(chunk)
-        assert got == ["ab", "c"]
-        with pytest.raises(TypeError, match="int"):
-            await heard(limited(1, 10, "a", 5))
-        with pytest.raises(TimeoutError):
-            await heard(limited(0.05, 10, "a", "b", pause=0.04))
-        parts = await heard(limited(1, 10_000, "x" * 9_000))
-        assert [len(part) for part in parts] == [4_000, 4_000, 1_000]
-
-    run(main())
+    assert taken(10, "a", "", "b") == (["a", "b"], None)
+    passed, error = taken(3, "ab", "cd")
+    assert passed == ["ab", "c"] and "more than 3" in str(error)
+    assert "int" in str(taken(10, "a", 5)[1])
+    assert [len(part) for part in taken(10_000, "x" * 9_000)[0]] == [4_000, 4_000, 1_000]
 
 
 # What may be chosen.

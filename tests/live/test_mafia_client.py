@@ -16,6 +16,7 @@ from mafia_players import FIVE, NAMES, Plain, context
 from needs import program
 from parlour.wrappers.live.common.server import ServerSettings
 from parlour.wrappers.live.mafia import agent as service_module
+from parlour.wrappers.live.mafia import messages as wire
 from parlour.wrappers.live.mafia.agent import MafiaAgentServer
 from parlour.wrappers.live.mafia.host import MafiaHost
 from parlour.wrappers.live.mafia.local_agents import MafiaScriptedAgent
@@ -161,9 +162,8 @@ def test_a_host_plays_with_agents_of_the_documents_own_types(package):
             url = (await process.stdout.readline()).decode().strip()
             connection = ServiceConnection(url)
             agents = [RemoteAgent(f"p{seat + 1}", NAMES[seat], connection) for seat in range(5)]
-            async with MafiaHost(FIVE, seed=3) as host:
-                result = await host.play(agents)
-                (feed,) = host._feeds.values()
+            events = []
+            result = await MafiaHost(FIVE, seed=3, on_event=events.append).play(agents)
             async with aiohttp.ClientSession() as http, http.ws_connect(url) as socket:
                 for message in ("", "{", "[]", '{"id": 1}', '{"id": 2, "method": "dance", "context": {}, "info": {}}'):
                     await socket.send_str(message)
@@ -174,7 +174,7 @@ def test_a_host_plays_with_agents_of_the_documents_own_types(package):
             await connection.close()
             process.stdin.close()
             assert await asyncio.wait_for(process.wait(), 20) == 0
-            return result, feed.admin
+            return result, map(wire.encode, events)
         finally:
             if process.returncode is None:
                 process.kill()

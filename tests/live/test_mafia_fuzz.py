@@ -10,8 +10,8 @@ from mafia_players import context, session
 from parlour.wrappers.live.mafia import messages as wire
 from parlour.wrappers.live.mafia.agent_policy import night_targets
 from parlour.wrappers.live.mafia.agent_session import CALLS, Begin, GivenUp, MafiaAgentSession
+from parlour.wrappers.live.mafia.host_session import Fault
 from parlour.wrappers.live.mafia.limits import MafiaLimits
-from parlour.wrappers.live.mafia.match_report import Fault
 from parlour.wrappers.live.mafia.service_client import Chunk, Done, Failed, MafiaCallerSession
 
 STATE, PRIVATE, PUBLIC = context()

@@ -1,20 +1,108 @@
-"""The host's end of a match without agents, sockets and clocks: calls, limits, tries, faults, and who is shown what."""
+"""The host's end of a match without agents, sockets and clocks: calls, streams, faults, and who is shown what."""
 
+import itertools
 import json
 
 import numpy as np
 import pytest
-from live.mafia_driver import Driver, votes
-from mafia_players import TEN, session
+from mafia_players import FIVE, NAMES, TEN, session
 from parlour.envs import game
 from parlour.envs.core.match import Match
 from parlour.envs.mafia.view import log
 from parlour.wrappers.live.mafia import messages as wire
 from parlour.wrappers.live.mafia.agent_policy import night_targets, vote_targets
 from parlour.wrappers.live.mafia.conversion import turn_state
-from parlour.wrappers.live.mafia.host_session import MafiaHostSession
+from parlour.wrappers.live.mafia.host_session import ActionTaken, Fault, MafiaHostSession
 from parlour.wrappers.live.mafia.limits import MafiaLimits
-from parlour.wrappers.live.mafia.match_report import ActionTaken
+
+
+class Driver:
+    """Makes a session's calls one after another, and keeps what has happened.
+
+    Args:
+        session: of the match.
+        answers: functions by method, from (call, context, info) to the answer: the chunks of a stream, or a choice. An
+            exception that is raised is the agent's failure. By default agents do what the rules want, and no more.
+    """
+
+    def __init__(self, session, **answers):
+        self.session = session
+        self.answers = {"think": thinks, "say": says, "nightAction": acts, "vote": abstains} | answers
+        self.happened = []
+        self.calls = []
+        self.made = []
+
+    def events(self, *types):
+        """The payloads of the events of these types."""
+        told = [one for one in self.happened if isinstance(one, wire.Event)]
+        return [one.payload for one in told if one.event_type in types]
+
+    def faults(self):
+        """Method, problem and what was done instead, of every fault."""
+        return [(one.method, one.problem, one.instead) for one in self.happened if isinstance(one, Fault)]
+
+    def take(self, step):
+        """Keep what a step tells."""
+        self.happened += step.happened
+        self.calls += step.calls
+
+    def begin(self):
+        """Begin the match."""
+        self.take(self.session.begin())
+
+    def make(self, call):
+        """Make a call."""
+        self.calls.remove(call)
+        arguments = self.session.arguments(call.number)
+        self.made.append((call, *arguments))
+        try:
+            answer = self.answers[call.method](call, *arguments)
+        except ValueError as error:
+            return self.take(self.session.failed(call.number, str(error)))
+        if not call.characters:
+            return self.take(self.session.answered(call.number, answer))
+        for chunk in answer:
+            self.take(self.session.chunk(call.number, chunk))
+        return self.take(self.session.finished(call.number))
+
+    def play(self, until=lambda self: False):
+        """Make calls until the match is over, or a condition holds."""
+        self.begin()
+        while self.calls and not until(self):
+            self.make(self.calls[0])
+        return self
+
+
+def thinks(call, context, info):
+    return ["Hm."]
+
+
+def says(call, context, info):
+    return ["I have ", "nothing to report."]
+
+
+def acts(call, context, info):
+    return wire.NightAction(wire.NIGHT_ACTIONS[info.self.role], night_targets(info)[0])
+
+
+def abstains(call, context, info):
+    return wire.VoteAction(None)
+
+
+def votes(call, context, info):
+    return wire.VoteAction(vote_targets(f"p{call.seat + 1}", context)[0])
+
+
+def only(seat, mine, others):
+    """Answer as `mine` in one seat, as `others` in the others."""
+    return lambda call, context, info: (mine if call.seat == seat else others)(call, context, info)
+
+
+def dealt(role, seats=10):
+    """A session in which the first seat has a role."""
+    one = TEN if seats == 10 else FIVE
+    return next(made for made in (session(seed, one) for seed in range(100)) if made.roles[0] == role)
+
 
 # The calls.
 
@@ -272,3 +360,241 @@ def test_what_may_be_chosen_is_what_the_rules_allow(seed):
 
     driver = Driver(made, nightAction=night, vote=vote).play()
     assert driver.session.result.rounds > 1 and not driver.faults()
+
+
+# Streams.
+
+
+def stream(driver, agent, name):
+    """The chunks of an agent's first stream of a kind."""
+    told = [payload for payload in driver.events(name) if payload["agentId"] == agent]
+    return [payload["chunk"] for payload in told if payload["turnId"] == told[0]["turnId"]]
+
+
+def test_chunks_are_told_as_they_come_and_a_stream_ends_with_an_empty_one():
+    driver = Driver(dealt("mafia"), think=lambda *_: ["a", "", "b"]).play()
+    assert stream(driver, "p1", "AGENT_THINK_STREAM") == ["a", "b", ""]
+    assert driver.events("AGENT_THINK_STREAM")[0].keys() == {"agentId", "agentName", "turnId", "chunk"}
+    assert not driver.faults()
+
+
+@pytest.mark.parametrize(
+    ("chunks", "told", "problem"),
+    [
+        (["ab", "cde", "f"], ["ab", "c", ""], "ValueError: more than 3 characters"),
+        (["abc"], ["abc", ""], None),
+        ([b"abc"], [""], "TypeError: a chunk is text, not bytes"),
+        (["a", None], ["a", ""], "TypeError: a chunk is text, not NoneType"),
+        (["a\ud800"], [""], "surrogates not allowed"),
+    ],
+)
+def test_a_stream_that_breaks_a_limit_ends_there(chunks, told, problem):
+    made = dealt("mafia", 5)
+    driver = Driver(session(made.seed, limits=MafiaLimits(thought=3)), think=only(0, lambda *_: chunks, lambda *_: []))
+    driver.play()
+    assert stream(driver, "p1", "AGENT_THINK_STREAM") == told
+    faults = driver.faults()
+    if problem is None:
+        assert not faults
+    else:
+        assert faults and all(method == "think" and problem in what for method, what, _ in faults)
+
+
+def test_a_long_chunk_is_told_in_parts_and_many_small_ones_are_cut_off():
+    driver = Driver(dealt("mafia"), think=only(0, lambda *_: ["x" * 9_000], thinks)).play()
+    assert [len(chunk) for chunk in stream(driver, "p1", "AGENT_THINK_STREAM")] == [4_000, 4_000, 1_000, 0]
+    driver = Driver(dealt("mafia"), think=only(0, lambda *_: itertools.repeat(".", 6_000), thinks))
+    driver.begin()
+    driver.make(next(call for call in driver.calls if call.seat == 0))
+    assert driver.faults() == [("think", "ValueError: more than 5,000 chunks", "")]
+    assert len(stream(driver, "p1", "AGENT_THINK_STREAM")) == 5_001
+
+
+def test_a_statement_has_at_most_five_sentences_and_is_heard_as_an_act():
+    said = "I accuse Bob. One. Two! Three? Four... and Dr. Five. Six."
+    driver = Driver(dealt("mafia"), say=only(0, lambda *_: [said], says), vote=votes).play()
+    context = next(context for call, context, _ in driver.made if context.statements and context.phase == "DAY_VOTING")
+    statement = next(one for one in context.statements if one.player_id == "p1")
+    assert statement.content.rstrip() == "I accuse Bob. One. Two! Three? Four... and Dr. Five."
+    assert (statement.type, statement.target_id) in (("accusation", "p2"), ("general", None))  # Bob may be dead
+    assert any("five sentences" in problem for _, problem, _ in driver.faults())
+
+
+def test_of_the_dead_nothing_is_said_but_the_words():
+    made = next(one for one in (session(seed, TEN) for seed in range(50)) if one.roles[1] == "villager")
+
+    def kill_bob(call, context, info):
+        return wire.NightAction("KILL", "p2") if info.self.role == "mafia" else acts(call, context, info)
+
+    def doctor_elsewhere(call, context, info):
+        return (
+            wire.NightAction("PROTECT", info.self.id) if info.self.role == "doctor" else kill_bob(call, context, info)
+        )
+
+    driver = Driver(made, nightAction=doctor_elsewhere, say=lambda *_: ["I accuse Bob."])
+    driver.play(until=lambda self: len(self.events("AGENT_SAY_STREAM")) >= 4)
+    context = driver.session.arguments(driver.calls[0].number)[0]
+    said = [(one.type, one.target_id, one.content) for one in context.statements]
+    assert said and set(said) == {("general", None, "I accuse Bob.")}
+
+
+@pytest.mark.parametrize("said", [[], ["", "  "]])
+def test_who_says_nothing_is_left_out(said):
+    driver = Driver(session(1, TEN), say=lambda *_: said).play(until=lambda self: self.events("VOTE_RESULT"))
+    assert all(fault == ("say", "it said nothing", "") for fault in driver.faults()) and driver.faults()
+    context = next(context for _, context, _ in driver.made if context.phase == "DAY_VOTING")
+    assert {(one.type, one.content) for one in context.statements} == {("general", "".join(said))}
+
+
+# Faults.
+
+
+def test_what_times_out_loses_that_answer_only():
+    driver = Driver(dealt("mafia"))
+    driver.begin()
+    think = next(call for call in driver.calls if call.seat == 0)
+    driver.take(driver.session.chunk(think.number, "now "))
+    driver.take(driver.session.timed_out(think.number))
+    assert driver.faults() == [("think", "cut off after 30 s", "")]
+    assert stream(driver, "p1", "AGENT_THINK_STREAM") == ["now ", ""]
+    for _ in range(2):
+        driver.take(driver.session.timed_out(driver.calls[-1].number))
+    kept = driver.faults()[1:]
+    assert [problem for _, problem, _ in kept] == ["no answer within 30 s"] * 2
+    assert [instead[5:] for _, _, instead in kept] == ["", "drawn"]  # one fault an answer
+    assert driver.events("NIGHT_ACTION_SUBMITTED")[0]["agentId"] == "p1"
+
+
+def test_a_night_action_is_asked_for_as_often_as_the_limits_say_then_drawn_from_the_matchs_stream():
+    def fails(call, context, info):
+        raise ValueError("the connection was lost")
+
+    drawn = []
+    for tries in (1, 3):
+        made = dealt("mafia")
+        driver = Driver(
+            session(made.seed, TEN, limits=MafiaLimits(tries=tries)), nightAction=only(0, fails, acts)
+        ).play()
+        first = driver.faults()[:tries]
+        assert [fault[:2] for fault in first] == [("nightAction", "the connection was lost")] * tries
+        drawn.append(first[-1][2])
+        assert drawn[-1].endswith("drawn") and not any(instead for *_, instead in first[:-1])
+    assert drawn[0] == drawn[1]
+
+
+ILLEGAL = {
+    "oneself": (lambda context, info: {"actionType": kind(info), "targetId": info.self.id}, "p1", "agent itself"),
+    "unknown": (lambda context, info: {"actionType": kind(info), "targetId": "p99"}, "p99", "no player 'p99'"),
+    "dead": (
+        lambda context, info: {"actionType": kind(info), "targetId": dead(context)},
+        lambda context: dead(context),
+        None,
+    ),
+    "wrong action": (lambda context, info: wire.NightAction("VOTE", "p2"), "p1", None),
+    "wrong types": (lambda context, info: {"actionType": "KILL", "targetId": ["p2"]}, 5, None),
+    "no answer": (lambda context, info: None, None, None),
+    "rubbish": (lambda context, info: b"\xff\x00", 3.5, None),
+    "objects": (lambda context, info: object(), object(), None),
+    "struct with rubbish": (lambda context, info: wire.NightAction("KILL", {"a": 1}), ["p2"], None),
+}
+
+
+def kind(info):
+    return wire.NIGHT_ACTIONS.get(info.self.role, "KILL")
+
+
+def dead(context):
+    return next((player.id for player in context.players if not player.alive), "nobody")
+
+
+@pytest.mark.parametrize("case", ILLEGAL)
+@pytest.mark.parametrize("role", ["mafia", "doctor", "sheriff"])
+def test_illegal_answers_are_replaced(case, role):
+    night, target, problem = ILLEGAL[case]
+
+    def vote(call, context, info):
+        voted = target(context) if callable(target) else target
+        if isinstance(voted, str):
+            return {"targetId": voted}
+        return wire.VoteAction(voted) if isinstance(voted, list) else {"targetId": voted} if voted == 5 else voted
+
+    driver = Driver(
+        dealt(role), nightAction=only(0, lambda call, *shown: night(*shown), acts), vote=only(0, vote, abstains)
+    ).play()
+    faults = [fault for fault in driver.faults() if fault[0] == "nightAction"]
+    if (case, role) != ("oneself", "doctor"):
+        assert faults[1][2].endswith("drawn") and not faults[0][2]  # one more try, then a legal target
+        assert faults[0][1] and faults[1][1] == faults[0][1]
+        assert problem is None or problem in faults[0][1]
+    voted = [fault for fault in driver.faults() if fault[0] == "vote"]
+    assert all(instead == "abstains" for _, _, instead in voted)
+    assert len(voted) == sum(call.method == "vote" and call.seat == 0 for call, _, _ in driver.made)
+    cast = [vote for vote in driver.events("VOTE_CAST") if vote["voterId"] == "p1"]
+    assert all(vote["targetId"] is None for vote in cast)
+
+
+def test_a_doctor_cannot_protect_the_same_player_twice_running():
+    protects = only(0, lambda *_: wire.NightAction("PROTECT", "p1"), acts)
+    driver = Driver(dealt("doctor"), nightAction=protects).play()
+    told = [one for one in driver.events("NIGHT_ACTION_SUBMITTED") if one["agentId"] == "p1"]
+    protected = [one["targetId"] for one in told]
+    assert protected[0] == "p1" and len(protected) > 1
+    assert all(one != two for one, two in itertools.pairwise(protected))
+    assert any("protected last night" in problem for _, problem, _ in driver.faults())
+
+
+class Everything(str):
+    """Equal to everybody."""
+
+    __hash__ = str.__hash__
+
+    def __eq__(self, other):
+        return True
+
+
+def test_an_answer_is_what_it_says_and_not_what_it_is_equal_to():
+    night = only(0, lambda *_: wire.NightAction("KILL", Everything("nobody")), acts)
+    vote = only(0, lambda *_: wire.VoteAction(Everything("nobody")), abstains)
+    driver = Driver(dealt("mafia"), nightAction=night, vote=vote).play()
+    assert {fault.agent_id for fault in driver.session.result.faults} == {"p1"}
+    assert any(instead.endswith("drawn") for _, _, instead in driver.faults())
+
+
+@pytest.mark.parametrize("phase", ["NIGHT_ACTIONS", "DAY_DISCUSSION", "DAY_VOTING"])
+def test_an_agent_that_vanishes_in_a_phase_is_replaced_from_there_on(phase):
+    gone = []
+
+    def vanishing(usual):
+        def answer(call, context, info):
+            if call.seat == 0 and (gone or context.phase == phase):
+                gone.append(phase)
+                raise ValueError("the connection was lost")
+            return usual(call, context, info)
+
+        return answer
+
+    answers = {"think": thinks, "say": says, "nightAction": acts, "vote": abstains}
+    driver = Driver(dealt("mafia"), **{name: vanishing(usual) for name, usual in answers.items()}).play()
+    result = driver.session.result
+    assert result.winner and result.faults[0].phase == phase
+    assert {fault.problem for fault in result.faults if not fault.instead} == {
+        "the connection was lost",
+        *({"it said nothing"} if any(fault.method == "say" for fault in result.faults) else ()),
+    }
+
+
+def test_wrong_players_are_told():
+    players = [(f"p{seat + 1}", NAMES[seat]) for seat in range(10)]
+    for change, problem in (
+        (players[:9], "9 agents for a game of 10"),
+        ([*players[:9], ("p1", "Jim")], "no two agents may have the same"),
+        ([*players[:9], ("p10", "Ann")], "no two agents may have the same"),
+        ([*players[:9], ("p10", "p1")], "another agent's id"),
+        ([*players[:9], ("p10", "a\nb")], "printable"),
+        ([*players[:9], ("p10", "x" * 65)], "printable"),
+    ):
+        with pytest.raises(ValueError, match=problem):
+            MafiaHostSession(TEN, change, game_id="g")
+    for wrong in ({"think": 0}, {"act": float("nan")}, {"tries": 0}, {"statement": 5_000}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            MafiaLimits(**wrong)

@@ -131,15 +131,15 @@ def test_a_real_model_plays_a_match():
         async def main():
             player = MafiaLLMAgent("p1", "Ann", model, seed=1)
             limits = MafiaLimits(think=100, say=100, act=100)
-            async with MafiaHost(FIVE, seed=5, limits=limits) as host:
-                result = await host.play([player, *(scripted(seat) for seat in range(1, 5))])
-                (feed,) = host._feeds.values()
-                return player, result, feed.admin
+            events = []
+            host = MafiaHost(FIVE, seed=5, limits=limits, on_event=events.append)
+            result = await host.play([player, *(scripted(seat) for seat in range(1, 5))])
+            return player, result, events
 
         player, result, events = run(main(), within=280)
         assert result.winner and player.replaced <= 1  # of some ten answers: it is a very small model
         assert not [fault for fault in result.faults if fault.method in ("nightAction", "vote")]
-        assert sum(b"THINK_STREAM" in event and b'"p1"' in event for event in events) > 10  # token by token
+        assert len(streams(events, "AGENT_THINK_STREAM")) > 10  # token by token
     finally:
         del server
 
@@ -157,33 +157,30 @@ def test_what_players_say_cannot_pass_for_the_game():
 
 
 def play_match(answer, tmp_path, **settings):
-    """A match whose first seat is a model's: result, agent, admins' events, public events, log."""
+    """A match whose first seat is a model's: result, agent, events, log."""
 
     async def main():
         async with endpoint.endpoint(answer) as (url, _):
-            player = agent(url, **settings)
+            player, events = agent(url, **settings), []
             with MatchLog(tmp_path / "log") as log:
-                async with MafiaHost(FIVE, seed=5, log=log) as host:
-                    result = await host.play([player, *(scripted(seat) for seat in range(1, 5))])
-                    (feed,) = host._feeds.values()
-                    return result, player, *([json.loads(e) for e in events] for events in (feed.admin, feed.public))
+                host = MafiaHost(FIVE, seed=5, log=log, on_event=events.append)
+                return await host.play([player, *(scripted(seat) for seat in range(1, 5))]), player, events
 
     return *run(main()), list(read(tmp_path / "log"))
 
 
 def streams(events, kind):
-    return [event["payload"] for event in events if event["eventType"] == kind and event["payload"]["agentId"] == "p1"]
+    return [event.payload for event in events if event.event_type == kind and event.payload["agentId"] == "p1"]
 
 
 def test_a_scripted_agents_words_are_never_credited_to_the_model(tmp_path):
-    result, player, admin, public, log = play_match(endpoint.MISBEHAVIOURS["500"], tmp_path)
+    result, player, events, log = play_match(endpoint.MISBEHAVIOURS["500"], tmp_path)
     faults = [fault for fault in result.faults if fault.agent_id == "p1"]
     assert player.replaced == len(faults) > 2 and all("HTTP 500" in fault.problem for fault in faults)
     assert {fault.instead for fault in faults} == {"no thought", "a scripted agent"}
-    assert not "".join(chunk["chunk"] for chunk in streams(admin, "AGENT_THINK_STREAM"))
-    for events in (admin, public):
-        said = streams(events, "AGENT_SAY_STREAM")
-        assert "".join(chunk["chunk"] for chunk in said) and all(chunk["by"] == "a scripted agent" for chunk in said)
+    assert not "".join(chunk["chunk"] for chunk in streams(events, "AGENT_THINK_STREAM"))
+    said = streams(events, "AGENT_SAY_STREAM")
+    assert "".join(chunk["chunk"] for chunk in said) and all(chunk["by"] == "a scripted agent" for chunk in said)
     turns = [line for line in log if line["kind"] == "turn" and line["agent"] == "p1"]
     assert turns and all("HTTP 500" in line["replaced"] for line in turns)
     assert all("replaced" in moment.note for moment in moments(tmp_path / "log") if moment.agent == "Ann")
@@ -195,7 +192,7 @@ def test_tokens_times_and_whole_prompts_are_in_the_log(tmp_path):
         target = schema and schema["properties"]["targetId"]["enum"][0]
         return await endpoint.talking(choice=json.dumps({"targetId": target}))(request, body)
 
-    result, player, admin, _, log = play_match(obliging, tmp_path)
+    result, player, events, log = play_match(obliging, tmp_path)
     assert player.replaced == 0 and not result.faults
     calls = [line for line in log if line["kind"] == "model"]
     assert {line["method"] for line in calls} == {"think", "say", "vote"} | (
@@ -207,7 +204,7 @@ def test_tokens_times_and_whole_prompts_are_in_the_log(tmp_path):
         assert line["text"] and line["problem"] is None
         assert (line["input_size"], line["output_size"]) == (11, 7)
     assert recorder.replay(tmp_path / "log").table.done
-    assert not any("by" in chunk for chunk in streams(admin, "AGENT_SAY_STREAM"))
+    assert not any("by" in chunk for chunk in streams(events, "AGENT_SAY_STREAM"))
 
 
 async def test_tries_and_retries_are_counted():
@@ -289,12 +286,11 @@ async def test_the_summary_tells_what_was_replaced_and_what_the_model_took(kind)
     async with endpoint.endpoint(endpoint.MISBEHAVIOURS[kind] if kind else endpoint.talking()) as (url, _):
         summary, agents = MatchSummary(), [agent(url), *(scripted(seat) for seat in range(1, 5))]
         summary.watch(agents)
-        async with MafiaHost(FIVE, seed=5) as host:
-            result = await host.play(agents)
-        result, line, summary = result, summary.add(result), summary
+        result = await MafiaHost(FIVE, seed=5).play(agents)
+        line = summary.add(result)
     assert f"{len(result.faults)} faults" in line
-    assert list(summary.models) == ["p1 (stub)"]
-    model = summary.models["p1 (stub)"]
+    assert list(summary.models) == ["Ann (stub)"]
+    model = summary.models["Ann (stub)"]
     assert model.replaced == len(result.faults) and model.decisions >= model.replaced
     assert (model.input_size > 0) == (kind is None) == (not model.faults["failed"])
     lines = list(summary.lines())

@@ -26,7 +26,8 @@ from parlour.wrappers.replay.moment import picture
 
 async def test_a_match_with_remote_agents_only_is_played_like_one_at_home():
     made = {f"p{seat + 1}": scripted(seat) for seat in range(5)}
-    async with MafiaAgentServer(lambda id, name: made[id]) as service, MafiaHost(FIVE, seed=3) as host:
+    host = MafiaHost(FIVE, seed=3)
+    async with MafiaAgentServer(lambda id, name: made[id]) as service:
         connection = ServiceConnection(service.url)
         far = [RemoteAgent(f"p{seat + 1}", NAMES[seat], connection) for seat in range(5)]
         result = await host.play(far, seed=7)
@@ -96,7 +97,8 @@ async def errs(socket, call):
 async def test_a_rude_service_loses_only_its_own_answers(answer, caplog):
     with caplog.at_level(logging.ERROR):
         limits = MafiaLimits(think=0.1, say=0.1, act=0.1, thought=1_000)
-        async with rude(answer) as url, MafiaHost(FIVE, seed=3, limits=limits) as host:
+        async with rude(answer) as url:
+            host = MafiaHost(FIVE, seed=3, limits=limits)
             connection = ServiceConnection(url)
             remote = RemoteAgent("p1", "Ann", connection)
             result = await host.play([remote, *(scripted(seat) for seat in range(1, 5))], seed=dealt("mafia"))
@@ -106,12 +108,11 @@ async def test_a_rude_service_loses_only_its_own_answers(answer, caplog):
 
 
 async def test_an_unreachable_service_and_no_address():
-    async with MafiaHost(FIVE, seed=3) as host:
-        connection = ServiceConnection("ws://127.0.0.1:9")
-        remote = RemoteAgent("p1", "Ann", connection)
-        result = await host.play([remote, *(scripted(seat) for seat in range(1, 5))], seed=dealt("mafia"))
-        await connection.close()
-        assert any("cannot reach" in fault.problem for fault in result.faults)
+    connection = ServiceConnection("ws://127.0.0.1:9")
+    agents = [RemoteAgent("p1", "Ann", connection), *(scripted(seat) for seat in range(1, 5))]
+    result = await MafiaHost(FIVE, seed=3).play(agents, seed=dealt("mafia"))
+    await connection.close()
+    assert any("cannot reach" in fault.problem for fault in result.faults)
     for url in ("http://127.0.0.1:9", "3010", ""):
         with pytest.raises(ValueError, match="ws://"):
             ServiceConnection(url)
@@ -121,12 +122,11 @@ async def test_an_unreachable_service_and_no_address():
 
 async def test_pages_of_other_sites_are_refused():
     status = []
-    async with serve(Plain) as service, MafiaHost(FIVE) as host, aiohttp.ClientSession() as http:
-        for url in (service.url, host.url + "/observe"):
-            for headers in ({"Origin": "https://evil.example"}, {"Host": "evil.example"}, {}):
-                async with http.get(url.replace("ws", "http", 1), headers=headers) as answer:
-                    status.append(answer.status)
-    assert status == [403, 403, 426, 403, 403, 426]
+    async with serve(Plain) as service, aiohttp.ClientSession() as http:
+        for headers in ({"Origin": "https://evil.example"}, {"Host": "evil.example"}, {}):
+            async with http.get(service.url.replace("ws", "http", 1), headers=headers) as answer:
+                status.append(answer.status)
+    assert status == [403, 403, 426]
 
 
 @pytest.mark.parametrize(
@@ -200,10 +200,10 @@ async def test_an_agent_that_cancels_itself_loses_only_its_own_answers():
 
         vote = night_action
 
-    async with MafiaHost(FIVE, seed=2) as host:
-        result = await host.play([Cancelled("p1", NAMES[0], seed=1), *(scripted(seat) for seat in range(1, 5))])
+    agents = [Cancelled("p1", NAMES[0], seed=1), *(scripted(seat) for seat in range(1, 5))]
+    result = await MafiaHost(FIVE, seed=2).play(agents)
     assert {fault.agent_id for fault in result.faults} == {"p1"}
-    assert {fault.method for fault in result.faults if fault.problem == "it cancelled itself"} == {
+    assert {fault.method for fault in result.faults if "it cancelled itself" in fault.problem} == {
         "nightAction",
         "vote",
     }

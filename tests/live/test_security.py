@@ -16,7 +16,6 @@ from parlour.wrappers.live.arena.host import ArenaHost
 from parlour.wrappers.live.arena.push_agent import ArenaAgentServer
 from parlour.wrappers.live.common.match_session import MatchSession
 from parlour.wrappers.live.mafia.agent import MafiaAgentServer
-from parlour.wrappers.live.mafia.host import MafiaHost
 from parlour.wrappers.live.mafia.local_agents import MafiaScriptedAgent
 from parlour.wrappers.live.poker import accounts, messages
 from parlour.wrappers.live.poker.accounts import Accounts
@@ -29,7 +28,7 @@ from parlour.wrappers.live.tangram.agent_session import TangramAgentSession
 
 TESTS = Path(__file__).parents[1]
 PAGE = TESTS.parent / "docs" / "security.md"
-SERVERS = ["poker", "arena", "arena agent", "mafia", "mafia agent", "tangram agent", "table"]
+SERVERS = ["poker", "arena", "arena agent", "mafia agent", "tangram agent", "table"]
 ON_ANY_NAME = ["poker", "arena", "arena agent", "tangram agent"]
 
 
@@ -52,7 +51,6 @@ async def serving(name):
         "poker": lambda: PokerHost(PokerRules(seats=2)),
         "arena": lambda: ArenaHost(bargaining),
         "arena agent": lambda: ArenaAgentServer(ArenaAgent("ours", fair)),
-        "mafia": lambda: MafiaHost(envs.game("mafia", seats=5)),
         "mafia agent": lambda: MafiaAgentServer(MafiaScriptedAgent),
         "tangram agent": lambda: TangramAgentServer(placing, tangram),
         "table": lambda: TableHost(bargaining, [None, ("fair", fair)]),

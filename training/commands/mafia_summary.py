@@ -14,7 +14,7 @@ class MatchSummary:
     """Counts results, faults, and the statistics of language models.
 
     Attributes:
-        models: what the answers of the language models came to, by seat.
+        models: what the answers of the language models came to, by name.
     """
 
     def __init__(self) -> None:
@@ -31,15 +31,16 @@ class MatchSummary:
         """Count the calls of language models among the players of a match, from now on."""
         for agent in agents:
             if isinstance(agent, MafiaLLMAgent):
-                agent.statistics = self.models.setdefault(f"{agent.id} ({agent.model.name})", agent.statistics)
+                agent.statistics = self.models.setdefault(f"{agent.name} ({agent.model.name})", agent.statistics)
 
     def add(self, result: MafiaResult) -> str:
         """Count a match that is over; return its line."""
         self._wins[result.winner] += 1
         for fault in result.faults:
-            self._faults[fault.agent_id, fault.instead or "the answer is left out or asked for again"] += 1
+            instead = fault.instead or "the answer is left out or asked for again"
+            self._faults[result.names[fault.agent_id], instead] += 1
         won = f"{result.winner} wins" if result.winner else "nobody wins"
-        roles = ", ".join(f"{agent} {role}" for agent, role in result.roles.items() if role != "villager")
+        roles = ", ".join(f"{result.names[agent]} {role}" for agent, role in result.roles.items() if role != "villager")
         rounds, faults = counted(result.rounds, "rounds"), counted(len(result.faults), "faults")
         return f"{result.game_id}: {won} after {rounds} ({roles}); {faults}"
 
@@ -48,5 +49,5 @@ class MatchSummary:
         wins, matches = self._wins, self._wins.total()
         if matches > 1:
             yield f"{counted(matches, 'matches')}: town {wins['town']}, mafia {wins['mafia']}, nobody {wins[None]}"
-        for (agent_id, instead), count in sorted(self._faults.items()):
-            yield f"{agent_id}: {count} times in place of its answer: {instead}"
+        for (name, instead), count in sorted(self._faults.items()):
+            yield f"{name}: {count} times in place of its answer: {instead}"

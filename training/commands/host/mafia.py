@@ -1,8 +1,8 @@
-"""`parlour host mafia`: hosts mafia matches, with observers."""
+"""`parlour host mafia`: hosts mafia matches."""
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from ....envs.core.counted import counted
@@ -16,7 +16,7 @@ from ....wrappers.live.mafia.llm_agent import load_prompts
 from ....wrappers.live.mafia.messages import Event
 from ....wrappers.live.mafia.service_client import RemoteAgent, ServiceConnection
 from ...terminal.console import Console
-from ..arguments import AccessArguments, AddressArguments, LiveArguments, ModelArguments, SessionArguments
+from ..arguments import AccessArguments, LiveArguments, ModelArguments, SessionArguments
 from ..lookup import game_with
 from ..mafia_agents import MakeAgent, maker
 from ..mafia_summary import MatchSummary
@@ -46,8 +46,6 @@ NAMES = [
 ]
 """The names of our agents, seat by seat."""
 
-PORT = AddressArguments(port=3011)
-
 
 @dataclass(frozen=True, kw_only=True)
 class MatchesArguments:
@@ -57,14 +55,12 @@ class MatchesArguments:
     """Number of matches."""
     parallel: int = 1
     """Number of matches played at the same time. With more than one, only results are printed."""
-    wait: int = 0
-    """Seconds before the first match, so that observers can connect."""
 
     def __post_init__(self) -> None:
         """Check the values."""
-        if min(self.matches, self.parallel) < 1 or self.wait < 0:
-            given = f"matches={self.matches}, parallel={self.parallel}, wait={self.wait}"
-            raise ValueError(f"{given}: need at least 1 match, at least 1 at once, and seconds from 0 up")
+        if min(self.matches, self.parallel) < 1:
+            given = f"matches={self.matches}, parallel={self.parallel}"
+            raise ValueError(f"{given}: need at least 1 match, at least 1 at once")
 
 
 def command(
@@ -76,14 +72,12 @@ def command(
     options: tuple[str, ...] = (),
     language_model: ModelArguments,
     timeout: float = 30.0,
-    listening: AddressArguments = PORT,
-    admin_token: str | None = None,
     access: AccessArguments,
     session: SessionArguments,
     live: LiveArguments,
     quiet: bool = False,
 ) -> None:
-    """Play mafia matches between agents, and send the events to observers over WebSocket.
+    """Play mafia matches between agents.
 
     Args:
         agents: Personalities (aggressive, cautious, analytical, social), runs, policy files, bots, llm (the language
@@ -93,7 +87,6 @@ def command(
         players: Number of players, 5 to 20. Default: 10, or that of the options.
         options: The game's options as name=value.
         timeout: Seconds for a stream, an action or a vote.
-        admin_token: Access token of admins. Default: the environment's PARLOUR_ADMIN_TOKEN, else a random one.
         quiet: Print only results, no statements.
     """
     game = game_with("mafia", options, seats=players)
@@ -109,59 +102,41 @@ def command(
     limits = MafiaLimits(think=timeout, say=timeout, act=timeout)
     summary = MatchSummary()
     with Supervisor(live, session, console) as supervisor:
-        server = MafiaHost(
-            game,
-            limits=limits,
-            seed=seed,
-            server=replace(listening.settings, access_token=admin_token or None),
-            log=supervisor.log,
-            on_event=None if quiet or schedule.parallel > 1 else _EventPrinter(console),
-        )
+        printer = _EventPrinter(console) if not quiet and schedule.parallel == 1 else lambda event: None
+        host = MafiaHost(game, limits=limits, seed=seed, log=supervisor.log, on_event=printer)
         connections = [ServiceConnection(url, access.token) for url in remote]
         activity = Activity(
-            counts=lambda: _counts(server, summary), models=lambda: dict(sorted(summary.models.items()))
+            counts=lambda: {"matches": host.over, "replaced": summary.faults},
+            models=lambda: dict(sorted(summary.models.items())),
         )
-        playing = _play(server, makes, connections, schedule, console, summary, not admin_token)
-        supervisor.run(playing, activity)
-
-
-def _counts(server: MafiaHost, summary: MatchSummary) -> dict[str, float]:
-    return {"matches": server.over, "replaced": summary.faults, "connections": server.connections}
+        supervisor.run(_play(host, makes, connections, schedule, console, summary), activity)
 
 
 async def _play(
-    server: MafiaHost,
+    host: MafiaHost,
     makes: Sequence[MakeAgent],
     connections: Sequence[ServiceConnection],
     schedule: MatchesArguments,
     console: Console,
     summary: MatchSummary,
-    show_token: bool,
 ) -> None:
     """Play the matches."""
     left = iter(range(schedule.matches))
 
     async def play_some() -> None:
         for _ in left:
-            agents = _seated(makes, connections, server.game.seats)
+            agents = _seated(makes, connections, host.game.seats)
             summary.watch(agents)
-            result = await server.play(agents)
-            console.print(summary.add(result), markup=False, soft_wrap=True)
+            console.print(summary.add(await host.play(agents)), markup=False, soft_wrap=True)
 
-    async with server:
-        where = server.url.replace("http", "ws", 1)
-        console.print(f"observers: {where}/observe", markup=False)
-        if show_token:
-            console.print(f"admins: {where}/observe?view=admin&token={server.admin_token}", markup=False)
-        await asyncio.sleep(schedule.wait)
-        try:
-            async with asyncio.TaskGroup() as group:
-                for _ in range(min(schedule.matches, schedule.parallel)):
-                    group.create_task(play_some())
-        finally:
-            await asyncio.gather(*(connection.close() for connection in connections))
-            for line in summary.lines():
-                console.print(line, markup=False, soft_wrap=True)
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(min(schedule.matches, schedule.parallel)):
+                group.create_task(play_some())
+    finally:
+        await asyncio.gather(*(connection.close() for connection in connections))
+        for line in summary.lines():
+            console.print(line, markup=False, soft_wrap=True)
 
 
 def _seated(makes: Sequence[MakeAgent], connections: Sequence[ServiceConnection], seats: int) -> list[AgentPolicy]:
@@ -196,7 +171,7 @@ class _EventPrinter:
         elif kind == "VOTE_RESULT" and payload["eliminatedPlayerId"] is None:
             return "  nobody is voted out"
         elif kind == "PHASE_CHANGED" and payload["to"] in ("NIGHT_ACTIONS", "DAY_DISCUSSION"):
-            return f"\n— {payload['to']} {payload['roundNumber']}"
+            return f"\n— {'Night' if payload['to'] == 'NIGHT_ACTIONS' else 'Day'} {payload['roundNumber']}"
         elif kind == "AGENT_SAY_STREAM":
             self._said += payload["chunk"]
             if not payload["chunk"]:

@@ -11,7 +11,7 @@ import contextlib
 import logging
 import random
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +26,6 @@ from ..common.clock import Deadline
 from .agent_policy import AgentPolicy, beside, model_calls, night_problem, night_targets, replacement, vote_problem
 from .agent_session import Begin
 from .conversion import turn_state
-from .host_calls import chunks
 from .limits import ChunkLimit
 from .messages import NIGHT_ACTIONS, NightAction, PrivateInfo, PublicInfo, VoteAction
 
@@ -258,3 +257,44 @@ def _action(call: AgentCall, choice: Choice) -> Action | None:
     if isinstance(choice, NightAction):
         return Action("nightAction", {"actionType": choice.action_type, **payload})
     return Action("vote", payload) if isinstance(choice, VoteAction) else None
+
+
+CLOSING = 1.0
+"""Seconds for an agent to close a stream."""
+
+
+async def chunks(
+    stream: AsyncIterator[str], deadline: Deadline, limit: ChunkLimit | None = None
+) -> AsyncGenerator[Any, None]:
+    """Yield what an agent's stream yields, as it comes, and close it. With a limit, only what is within it.
+
+    Raises:
+        TimeoutError: at the deadline.
+        Exception: the error of the limit, or any error of the agent.
+    """
+    try:
+        while True:
+            async with deadline.limit():
+                try:
+                    chunk = await anext(stream)
+                except StopAsyncIteration:
+                    return
+                if chunk == "":
+                    await asyncio.sleep(0)  # endless empty chunks must not block the event loop
+            if not deadline.left:  # it goes on although it was cancelled
+                raise TimeoutError(f"no answer within {deadline.seconds:g} s")
+            for part in [chunk] if limit is None else limit.take(chunk):
+                yield part
+            if limit is not None and limit.error is not None:
+                raise limit.error
+    finally:
+        await close(stream)
+
+
+async def close(source: Any) -> None:
+    """Close a stream, if it has `aclose`; its errors are ignored."""
+    aclose = getattr(source, "aclose", None)
+    if aclose is not None:
+        with contextlib.suppress(Exception):
+            async with asyncio.timeout(CLOSING):
+                await aclose()

@@ -1,67 +1,200 @@
-"""Our host: matches of mafia between agents in this process and elsewhere, and their observers.
-
-Observers connect to ``/observe`` as a WebSocket and get one event a message, from the beginning of a match: all events
-for ``view=admin``, with the admins' token; else those that are not private. They only listen.
-"""
+"""Our host: matches of mafia between agents in this process and elsewhere, with deadlines, a log and events."""
 
 import asyncio
-import contextlib
+import logging
 import secrets
 from collections import deque
-from collections.abc import Callable, Coroutine, Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import msgspec
 import numpy as np
-from aiohttp import web
 
 from ....envs.core.game import Game
+from ....envs.core.turn_state import AgentResponse
+from ...logs.log_text import escaped as shown
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
-from ..common.connection import Connection, ConnectionLimits
-from ..common.server import Server, ServerSettings, local_url
-from ..common.tokens import TOO_MANY, bearer_token
-from .agent_policy import AgentPolicy
+from ..common.clock import Deadline
+from .agent_policy import AgentPolicy, model_calls, replacement
 from .base_agent import BaseMafiaAgent
-from .host_session import MafiaResult
-from .hosted_match import HostedMatch
+from .calling import Apart, ask
+from .host_session import DueCall, Fault, MafiaHostSession, MafiaResult, Step
 from .limits import MafiaLimits
 from .llm_agent import MafiaLLMAgent
-from .match_report import EventFeed, LogPart, LogQueue, View
-from .messages import Event
+from .messages import AgentConfig, Event
 from .service_client import RemoteAgent
-from .threaded_agent import ThreadedAgent
 
-OURS = (BaseMafiaAgent, RemoteAgent, MafiaLLMAgent, ThreadedAgent)
+logger = logging.getLogger(__name__)
+
+OURS = (BaseMafiaAgent, RemoteAgent, MafiaLLMAgent)
 """Agents that never block the event loop."""
 REMEMBERED = 32
-"""Matches whose events can be observed, the running ones included; and results that are kept."""
-OBSERVERS = 256
-"""Observers that may be connected at once."""
-LIMITS = ConnectionLimits(frame=4096, closing=1.0)
-"""What an observer may send, and seconds that it has to answer a close."""
+"""Results that are kept."""
+_IN_WORDS = {
+    "think": "thought",
+    "say": "statement",
+    "nightAction": "choice",
+    "NIGHT_ACTIONS": "night",
+    "DAY_DISCUSSION": "day",
+    "DAY_VOTING": "day",
+}
+"""Methods and phases, as people call them."""
+
+Note = Callable[..., None]
+"""Writes a line of a match log: its kind and its fields (`MatchLog.write`)."""
 
 
-class MafiaHost(Server):
-    """Plays matches, any number of them side by side, and shows them.
+class HostedMatch:
+    """A match of mafia between `AgentPolicy` objects.
 
-    Use it as an async context manager, or call `start` and `stop`.
+    Foreign agents run in threads of their own, with copies of the arguments.
 
-    >>> async with MafiaHost(game) as host:      # doctest: +SKIP
-    ...     result = await host.play(agents)
+    Args:
+        game: mafia, with as many seats as there are agents.
+        agents: the players, seat by seat.
+        game_id: the id of the match.
+        seed: the seed of the roles and of random targets; None: fresh entropy.
+        limits: the limits of the agents' answers.
+        note: called with the lines of the match's log, which `parlour.wrappers.logs.recorder.replay` plays again.
+        on_event: called with every event.
+
+    Raises:
+        ValueError: if there are not as many agents as seats, or ids or names are not all different and printable.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        agents: Sequence[AgentPolicy],
+        *,
+        game_id: str,
+        seed: int | None = None,
+        limits: MafiaLimits | None = None,
+        note: Note = lambda kind, **fields: None,
+        on_event: Callable[[Event], None] = lambda event: None,
+    ) -> None:
+        players = [(agent.id, agent.name) for agent in agents]
+        self.session = MafiaHostSession(game, players, game_id=game_id, seed=seed, limits=limits)
+        self.agents = list(agents)
+        self._names = dict(players)
+        self._note = note
+        self._on_event = on_event
+        self._called: list[Any] = []
+
+    async def play(self) -> MafiaResult:
+        """Play the match to its end."""
+        session, match = self.session, self.session.match
+        agents = [
+            {"id": agent_id, "name": name, **_config(agent)}
+            for (agent_id, name), agent in zip(self._names.items(), self.agents, strict=True)
+        ]
+        about = {"game": match.game.id, "options": match.game.options, "seed": session.seed}
+        self._note("match", **about, match_id=session.game_id, agents=agents)
+        self._called = [agent if isinstance(agent, OURS) else Apart(agent) for agent in self.agents]
+        try:
+            async with asyncio.TaskGroup() as group:
+                self._group = group
+                await self._follow(self._begin_calls(session.begin()))
+        finally:
+            for agent in self._called:
+                if isinstance(agent, Apart):
+                    agent.stop()
+        if session.result is None:
+            raise RuntimeError("no call is due, and the match is not over")
+        self._note("end", outcome=match.turn_state(match.game.agents[0]).outcome)
+        return session.result
+
+    def _begin_calls(self, step: Step) -> DueCall | None:
+        """Report a step, begin its calls but the first, and return the first; None if there is none."""
+        self._report(step)
+        for call in step.calls[1:]:
+            self._group.create_task(self._follow(call))
+        return step.calls[0] if step.calls else None
+
+    async def _follow(self, call: DueCall | None) -> None:
+        """Make a call, and those that follow from it one after another; log the calls of language models in it."""
+        while call is not None:
+            round_number = int(self.session.match.table.round_number)
+            step, agent = await self._ask(call), self.agents[call.seat]
+            for one in model_calls(agent):
+                self._note("model", agent_id=agent.id, method=call.method, round=round_number, **one)
+            call = self._begin_calls(step)
+
+    async def _ask(self, call: DueCall) -> Step:
+        """Make a call, and report its answer or failure to the session."""
+        session, number, agent = self.session, call.number, self.agents[call.seat]
+        last: Step | None = None
+
+        async def take(chunk: Any) -> bool:
+            nonlocal last
+            if (problem := replacement(agent)) is not None:
+                self._report(session.replaced(number, problem))
+            step = session.chunk(number, chunk)
+            if session.running(number):
+                self._report(step)
+                return True
+            last = step
+            return False
+
+        called, arguments, deadline = self._called[call.seat], session.arguments(number), Deadline.after(call.seconds)
+        role = session.roles[call.seat]
+        try:
+            answer = await ask(called, call.method, arguments, role=role, deadline=deadline, take=take)
+        except TimeoutError:
+            return session.timed_out(number)
+        except RuntimeError as error:
+            return session.failed(number, str(error))
+        if last is not None:
+            return last
+        if (problem := replacement(agent)) is not None:
+            self._report(session.replaced(number, problem))
+        return session.finished(number) if call.characters else session.answered(number, answer)
+
+    def _report(self, step: Step) -> None:
+        for one in step.happened:
+            if isinstance(one, Event):
+                self._note("event", event=one)
+                try:
+                    self._on_event(one)
+                except Exception:  # whatever it is, the match goes on
+                    logger.exception("%s: who watches failed at %s", one.game_id, one.event_type)
+            elif isinstance(one, Fault):
+                self._warn(one)
+                self._note("fault", **msgspec.to_builtins(one))
+            else:
+                replaced = {} if one.replaced is None else {"replaced": one.replaced}
+                self._note("turn", agent=one.agent, response=AgentResponse(one.action), **replaced)
+
+    def _warn(self, fault: Fault) -> None:
+        """Log a fault as the talk of the match has it."""
+        when, what = _IN_WORDS[fault.phase], _IN_WORDS.get(fault.method, fault.method)
+        instead = f" ({fault.instead})" if fault.instead else ""
+        who, problem = self._names[fault.agent_id], shown(fault.problem)
+        where = f"{self.session.game_id}, {when} {fault.round_number}"
+        logger.warning("%s, %s of %s: %s%s", where, what, who, problem, instead)
+
+
+def _config(agent: AgentPolicy) -> dict[str, AgentConfig]:
+    """Return an agent's config for the log; a config of another type is left out, as it may hold secrets."""
+    config = getattr(agent, "config", None)
+    return {"config": config} if type(config) is AgentConfig else {}
+
+
+class MafiaHost:
+    """Plays matches, any number of them side by side.
+
+    >>> result = await MafiaHost(game).play(agents)      # doctest: +SKIP
 
     Args:
         game: mafia, with its options.
         limits: the limits of the agents' answers.
         seed: the seed from which each match gets its own; None: fresh entropy.
-        server: where observers connect; its access token is that of admins (``Authorization: Bearer …``, or
-            ``token=…``), a random one if there is none.
-        log: the log of all matches; each can be replayed.
+        log: the log of all matches; each can be replayed. A match that begins beside another one is written when both
+            are over.
         on_event: called with every event.
 
     Attributes:
-        url: the URL for observers, after the start.
-        admin_token: the token of admins.
         results: the results of the latest `REMEMBERED` ended matches, in order.
         over: the number of ended matches.
     """
@@ -72,52 +205,25 @@ class MafiaHost(Server):
         *,
         limits: MafiaLimits | None = None,
         seed: int | None = None,
-        server: ServerSettings | None = None,
         log: MatchLog | None = None,
-        on_event: Callable[[Event], None] | None = None,
+        on_event: Callable[[Event], None] = lambda event: None,
     ) -> None:
         if game.name != "mafia":
             raise ValueError(f"{game.id} is not mafia")
-        super().__init__(server, check_host=True, connection_limits=LIMITS, most_connections=OBSERVERS)
         self.game = game
-        self.admin_token = self.settings.access_token or secrets.token_urlsafe(16)
         self.results: deque[MafiaResult] = deque(maxlen=REMEMBERED)
         self.over = 0
         self._limits = limits
         self._seeds = np.random.SeedSequence(seed)
-        self._logs = None if log is None else LogQueue(SafeMatchLog(log))
+        self._log = SafeMatchLog(log)
+        self._writes = False  # whether a match writes the log as it goes
+        self._kept: list[tuple[str, dict[str, Any]]] = []  # the lines of matches that are over
         self._on_event = on_event
-        self._feeds: dict[str, EventFeed] = {}
-        self._new = asyncio.Event()
         self._count = 0
         self._name = secrets.token_hex(4)  # ids differ from host to host
 
-    # Start and stop.
-
-    def routes(self) -> list[web.RouteDef]:
-        """See `Server`."""
-        return [
-            web.get("/observe", self._observe),
-            web.get("/matches", self._matches),
-            web.get("/health", self._health),
-        ]
-
-    async def start(self) -> None:
-        """See `Server`."""
-        await super().start()
-        self.url = local_url(self.url)
-
-    async def closing(self) -> None:
-        """Close all feeds."""
-        for feed in self._feeds.values():
-            feed.close()
-
-    # Matches.
-
     async def play(self, agents: Sequence[AgentPolicy], seed: int | None = None) -> MafiaResult:
         """Play one match and return the result.
-
-        Foreign agents run in threads of their own, with copies of the arguments.
 
         Args:
             agents: the players, seat by seat.
@@ -129,111 +235,21 @@ class MafiaHost(Server):
         if seed is None:
             (own,) = self._seeds.spawn(1)
             seed = int(own.generate_state(1, np.uint64)[0] >> np.uint64(1))
-        players = [agent if isinstance(agent, OURS) else ThreadedAgent(agent) for agent in agents]
         self._count += 1
-        part = None if self._logs is None else self._logs.begin()
-        feed = EventFeed(f"{self._name}-{self._count}", partial(self._tell, part))
-        note = None if part is None else part.write
+        writes, lines = not self._writes, list[tuple[str, dict[str, Any]]]()
+        note = self._log.write if writes else lambda kind, **fields: lines.append((kind, fields))
+        game_id, watch = f"{self._name}-{self._count}", {"note": note, "on_event": self._on_event}
+        match = HostedMatch(self.game, agents, game_id=game_id, seed=seed, limits=self._limits, **watch)
+        self._writes = True
         try:
-            match = HostedMatch(self.game, players, feed=feed, seed=seed, limits=self._limits, note=note)
-            self._announce(feed)
             result = await match.play()
         finally:
-            feed.close()
-            if part is not None:
-                part.end()
-            for player, agent in zip(players, agents, strict=True):
-                if player is not agent and isinstance(player, ThreadedAgent):
-                    player.stop()
+            self._writes = self._writes and not writes
+            self._kept += lines
+            if not self._writes:
+                kept, self._kept = self._kept, []
+                for kind, fields in kept:
+                    self._log.write(kind, **fields)
         self.results.append(result)
         self.over += 1
         return result
-
-    def _tell(self, part: LogPart | None, event: Event) -> None:
-        if part is not None:
-            part.write("event", event=event)
-        if self._on_event is not None:
-            self._on_event(event)
-
-    def _announce(self, feed: EventFeed) -> None:
-        self._feeds[feed.game_id] = feed
-        over = [game_id for game_id, old in self._feeds.items() if old.closed]
-        for game_id in over[: max(0, len(self._feeds) - REMEMBERED)]:
-            del self._feeds[game_id]
-        self._new.set()
-        self._new = asyncio.Event()
-
-    # Observers.
-
-    async def _observe(self, request: web.Request) -> web.StreamResponse:
-        view = request.query.get("view", "public")
-        if view not in ("public", "admin"):
-            return _refuse(400, f"view={view[:20]!r}: choose public or admin")
-        if view == "admin":
-            given = bearer_token(request) or request.query.get("token", "")
-            status = self.guesses.status(request.remote or "", given, self.admin_token)
-            if status == 401:
-                return _refuse(401, "the admins' view needs Authorization: Bearer <admin token>")
-            if status is not None:
-                return _refuse(status, TOO_MANY)
-        after = request.query.get("after", "0")
-        if not after.isdecimal() or len(after) > 15:
-            return _refuse(400, f"after={after[:20]!r}: give the sequence number of the last event you have")
-        wanted = request.query.get("match")
-        if wanted is not None and wanted not in self._feeds:
-            return _refuse(404, f"there is no match {wanted[:80]!r}")
-        show = partial(self._show_all, view="admin" if view == "admin" else "public", after=int(after))
-        if wanted is not None:
-            show = partial(self._show_one, feed=self._feeds[wanted], **show.keywords)
-        return await self.upgrade(request, partial(_serve_observer, show))
-
-    async def _show_one(self, connection: Connection, *, feed: EventFeed, view: View, after: int) -> None:
-        """Send one match, and close."""
-        await _follow(connection, feed, view, after)
-        connection.close()
-
-    async def _show_all(self, connection: Connection, *, view: View, after: int) -> None:
-        """Send all matches from the running ones on, one after another."""
-        seen = {feed.game_id for feed in self._feeds.values() if feed.closed}
-        while True:
-            new = self._new
-            unseen = [feed for feed in self._feeds.values() if feed.game_id not in seen]
-            for feed in unseen:
-                seen.add(feed.game_id)
-                await _follow(connection, feed, view, after)
-                after = 0
-            seen &= self._feeds.keys()
-            if not unseen:
-                await new.wait()
-
-    async def _matches(self, request: web.Request) -> web.Response:
-        matches = [
-            {"matchId": feed.game_id, "over": feed.closed, "events": len(feed.public)} for feed in self._feeds.values()
-        ]
-        return web.json_response({"matches": matches})
-
-    async def _health(self, request: web.Request) -> web.Response:
-        return web.json_response({"ok": True, "game": self.game.id, "matches": self.over})
-
-
-async def _serve_observer(show: Callable[[Connection], Coroutine[Any, Any, None]], connection: Connection) -> None:
-    """Send events to an observer until it disconnects. Its messages are ignored."""
-    sending = asyncio.create_task(show(connection))
-    try:
-        async for _ in connection.messages():
-            pass
-    finally:
-        sending.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await sending
-
-
-async def _follow(connection: Connection, feed: EventFeed, view: View, after: int) -> None:
-    """Send the events of a match, no faster than the observer reads them."""
-    async for event in feed.follow(view, after):
-        connection.send(event.decode())
-        await connection.room()
-
-
-def _refuse(status: int, problem: str) -> web.Response:
-    return web.json_response({"error": problem}, status=status)

@@ -6,12 +6,14 @@ after another. An agent that fails loses only that answer: a night action is req
 vote is an abstention; a statement is left out.
 """
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from ....envs.core.counted import counted
 from ....envs.core.game import Game
 from ....envs.core.match import Match
 from ....envs.core.record import plain
@@ -25,19 +27,82 @@ from ....envs.mafia.view import log as record_log
 from ...logs.log_text import describe_error as described
 from .agent_policy import beside, night_choice, vote_choice
 from .conversion import ContextWriter
-from .host_calls import DueCall, RunningCall
-from .limits import MafiaLimits
-from .match_report import BY_SCRIPT, Fault, Happened, MatchReport, check_players
-from .messages import NIGHT_ACTIONS, GameState, Method, NightAction, PrivateInfo, PublicInfo, VoteAction
+from .limits import ChunkLimit, MafiaLimits, SentenceLimit
+from .messages import (
+    NIGHT_ACTIONS,
+    Event,
+    GameState,
+    Method,
+    NightAction,
+    Phase,
+    PrivateInfo,
+    PublicInfo,
+    VoteAction,
+)
 
 _ACTIONS: dict[str, Method] = {"NIGHT_ACTIONS": "nightAction", "DAY_DISCUSSION": "say", "DAY_VOTING": "vote"}
 """The method that is called after a thought, by phase."""
+_STREAMS = {"NIGHT_ACTIONS": "night", "DAY_DISCUSSION": "day", "DAY_VOTING": "vote"}
+"""The name of a phase in the ids of streams."""
+_BY_SCRIPT = {"by": "a scripted agent"}
+"""The field of a statement's events if the statement is not the agent's own."""
+NAME_LENGTH = 64
+"""Most characters of an id or name."""
+
+
+class ActionTaken(NamedTuple):
+    """A played action, for match logs.
+
+    `agent` is the game's name of the player; `replaced` is why the action is not the player's own, None: it is.
+    """
+
+    agent: str
+    action: Action
+    replaced: str | None = None
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A missing or illegal answer of an agent.
+
+    Attributes:
+        agent_id: the agent.
+        phase, round_number: the time of the fault.
+        method: the called method.
+        problem: the reason.
+        instead: the replacement; "": none.
+    """
+
+    agent_id: str
+    phase: str
+    round_number: int
+    method: str
+    problem: str
+    instead: str = ""
+
+
+class DueCall(NamedTuple):
+    """A call to make now: of a method of a seat's agent.
+
+    Attributes:
+        number: the number of the call; `MafiaHostSession.arguments` returns its arguments.
+        seat: the seat of the agent.
+        method: the method.
+        seconds: the time for the answer.
+        characters: the most characters of a stream (``think``, ``say``); 0 for the others.
+    """
+
+    number: int
+    seat: int
+    method: Method
+    seconds: float
+    characters: int = 0
 
 
 class Step(NamedTuple):
-    """The events since the last step, in order, and the calls to make now."""
+    """What has happened since the last step, in order, and the calls to make now."""
 
-    happened: list[Happened]
+    happened: list[Event | ActionTaken | Fault]
     calls: list[DueCall]
 
 
@@ -49,6 +114,7 @@ class MafiaResult:
         game_id: the id of the match.
         winner: ``"town"``, ``"mafia"``, or None at the limit of days.
         rounds: the number of nights.
+        names: the players' names by agent id.
         roles: the roles by agent id.
         payoffs: the payoffs by agent id.
         faults: the faults of the agents, in order.
@@ -58,10 +124,44 @@ class MafiaResult:
     game_id: str
     winner: Literal["town", "mafia"] | None
     rounds: int
+    names: dict[str, str]
     roles: dict[str, str]
     payoffs: dict[str, float]
     faults: list[Fault]
     record: bytes
+
+
+class _RunningCall:
+    """A call that has not ended. `thought`: the call of `think` before it, with the same context."""
+
+    def __init__(self, call: DueCall, stream: dict[str, str], thought: "_RunningCall | None", tries: int) -> None:
+        self.call = call
+        self.stream = stream  # the fields of every event of its stream
+        self.tries = tries  # calls for the same decision, with this one
+        self.context: GameState | None = None
+        self.info: PrivateInfo | PublicInfo | None = None
+        self.choices = 0  # of others, when the arguments were written
+        if thought is not None:
+            self.context, self.choices = thought.context, thought.choices
+            self.info = thought.info if call.method == "nightAction" else None
+        self.called = False  # whether the agent was called with these arguments
+        self.text: list[str] = []  # the chunks that were passed on
+        self.problem: str | None = None  # why the stream ends here
+        self.replaced: str | None = None  # why the answer is not the agent's own
+        self._chunks = ChunkLimit(call.characters)
+        self._sentences = SentenceLimit()
+
+    def take(self, chunk: Any) -> list[str]:
+        """Return the parts of the next chunk of the stream that are within the limits."""
+        parts = self._chunks.take(chunk)
+        if self._chunks.error is not None:
+            self.problem = described(self._chunks.error)
+        if self.call.method == "say":
+            parts = [passed for part in parts if (passed := self._sentences.take(part))]
+            if self._sentences.full:
+                self.problem = "more than five sentences: the rest is left out"
+        self.text += parts
+        return parts
 
 
 class MafiaHostSession:
@@ -81,6 +181,7 @@ class MafiaHostSession:
     Attributes:
         match: the referee.
         roles: the roles, seat by seat.
+        faults: the faults so far, in order.
         result: the result; None: the match is running.
         seed: the seed of the match.
 
@@ -98,20 +199,22 @@ class MafiaHostSession:
         limits: MafiaLimits | None = None,
     ) -> None:
         self._ids = [player_id for player_id, _ in players]
-        names = [name for _, name in players]
-        check_players(game, self._ids, names)
+        self._names = [name for _, name in players]
+        _check_players(game, self._ids, self._names)
         self.game = game
         self.game_id = game_id
         self.limits = limits or MafiaLimits()
+        self.faults: list[Fault] = []
         self.result: MafiaResult | None = None
         self.seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> 1) if seed is None else seed
         self.match = Match(game)
         self.match.reset(self.seed)
         self.roles = [ROLES[role] for role in self.match.table.role[: game.seats].tolist()]
-        self._seats = {name: seat for seat, name in enumerate(names)}
-        self._seats |= {player_id: seat for seat, player_id in enumerate(self._ids)}
-        self._report = MatchReport(self._ids, names, self.roles)
-        self._writer = ContextWriter(game.agents, self._ids, names)
+        self._seats = {name: seat for names in (self._names, self._ids) for seat, name in enumerate(names)}
+        self._writer = ContextWriter(game.agents, self._ids, self._names)
+        self._phase: Phase = "SETUP"
+        self._round = 1
+        self._events = 0
         self._messages: list[Message] = []  # the statements
         self._shown: Any = None  # a copy of the record, from which the view writes the states of agents
         self._public: TurnState | None = None  # the public state of the phase
@@ -119,22 +222,18 @@ class MafiaHostSession:
         self._choices: dict[int, int] = {}  # the targets so far; −1: abstention
         self._beside: dict[int, dict[str, Any]] = {}  # metadata or reason of each choice
         self._replaced: dict[int, str] = {}  # why a choice is not the agent's own
-        self._running: dict[int, RunningCall] = {}
+        self._running: dict[int, _RunningCall] = {}
         self._count = 0
         self._calls: list[DueCall] = []
+        self._happened: list[Event | ActionTaken | Fault] = []
 
     # Reports.
 
-    def begin(self, role_problems: Mapping[int, str] | None = None) -> Step:
-        """Begin the match.
-
-        Args:
-            role_problems: by seat, why an agent did not accept its role; its calls contain it too.
-        """
-        self._report.created()
-        for seat, problem in (role_problems or {}).items():
-            self._report.fault(seat, "role", problem)
-        self._report.roles_assigned()
+    def begin(self) -> Step:
+        """Begin the match."""
+        players = [{"id": i, "name": n} for i, n in zip(self._ids, self._names, strict=True)]
+        self._tell("GAME_CREATED", players=players)
+        self._tell("ROLES_ASSIGNED", private=True, roles=dict(zip(self._ids, self.roles, strict=True)))
         self._go_on()
         return self._step()
 
@@ -155,8 +254,8 @@ class MafiaHostSession:
             if asks_in_public:
                 info = self._public_info()
             running.context, running.info = context, info
-        if context is None or info is None:
-            raise RuntimeError(f"call {number} has no arguments")
+        assert context is not None
+        assert info is not None
         return context, info
 
     def running(self, number: int) -> bool:
@@ -168,9 +267,9 @@ class MafiaHostSession:
         running = self._running.get(number)
         if running is not None:
             for part in running.take(chunk):
-                self._report.chunk(running.call.method, running.stream, part)
+                self._tell_chunk(running, part)
             if running.problem is not None:
-                self._report.fault(running.call.seat, running.call.method, running.problem)
+                self._fault(running.call.seat, running.call.method, running.problem)
                 self._end_stream(running)
         return self._step()
 
@@ -180,10 +279,9 @@ class MafiaHostSession:
         if running is not None and running.replaced is None:
             running.replaced = problem
             method = running.call.method
-            instead = "no thought" if method == "think" else BY_SCRIPT["by"]
-            self._report.fault(running.call.seat, method, problem, instead)
+            self._fault(running.call.seat, method, problem, "no thought" if method == "think" else _BY_SCRIPT["by"])
             if method == "say":
-                running.stream = running.stream | BY_SCRIPT
+                running.stream = running.stream | _BY_SCRIPT
         return self._step()
 
     def finished(self, number: int) -> Step:
@@ -226,23 +324,65 @@ class MafiaHostSession:
         return self._step()
 
     def _step(self) -> Step:
-        calls, self._calls = self._calls, []
-        return Step(self._report.take(), calls)
+        step = Step(self._happened, self._calls)
+        self._happened, self._calls = [], []
+        return step
+
+    def _tell(self, event_type: str, private: bool = False, **payload: Any) -> None:
+        """Report an event; private events are for those who may see all roles."""
+        self._events += 1
+        event = Event(
+            event_type=event_type,
+            game_id=self.game_id,
+            sequence=self._events,
+            timestamp=time.time_ns() // 1_000_000,
+            private=private,
+            payload=payload,
+        )
+        self._happened.append(event)
+
+    def _tell_chunk(self, running: _RunningCall, chunk: str) -> None:
+        """Report a chunk of a stream; an empty one ends the stream."""
+        thinks = running.call.method == "think"
+        name = "AGENT_THINK_STREAM" if thinks else "AGENT_SAY_STREAM"
+        self._tell(name, private=thinks, **running.stream, chunk=chunk)
+
+    def _tell_elimination(self, seat: int, by: str) -> None:
+        agent, role = self._ids[seat], self.roles[seat]
+        self._tell("PLAYER_ELIMINATED", playerId=agent, role=role, eliminatedBy=by, roundNumber=self._round)
+
+    def _fault(self, seat: int, method: str, problem: str, instead: str = "") -> None:
+        """Report a missing or illegal answer of an agent."""
+        fault = Fault(self._ids[seat], self._phase, self._round, method, problem, instead)
+        self.faults.append(fault)
+        self._happened.append(fault)
+
+    def _id(self, seat: int) -> str | None:
+        return self._ids[seat] if seat >= 0 else None
 
     # The phases.
+
+    def _enter(self, phase: Phase) -> None:
+        """Enter a phase, and report it if it is a new one."""
+        if phase == self._phase:
+            return
+        before, self._phase = self._phase, phase
+        self._round = number = int(self._shown.round_number)
+        day = number - (phase == "NIGHT_ACTIONS")
+        self._tell("PHASE_CHANGED", **{"from": before}, to=phase, dayNumber=day, roundNumber=number)
 
     def _go_on(self) -> None:
         """Add the calls of the next decisions, or end the match."""
         self._shown = table = plain(self.match.table)
         if table.done:
-            self._report.enter("END", table.round_number)
+            self._enter("END")
             self._end(table)
         elif table.phase == DISCUSSION:
-            self._report.enter("DAY_DISCUSSION", table.round_number)
+            self._enter("DAY_DISCUSSION")
             self._call(self.match.turn, "think")
         else:
             night = table.phase == NIGHT
-            self._report.enter("NIGHT_ACTIONS" if night else "DAY_VOTING", table.round_number)
+            self._enter("NIGHT_ACTIONS" if night else "DAY_VOTING")
             living = np.flatnonzero(table.alive).tolist()
             by_role = [seat for role in NIGHT_ACTIONS for seat in living if self.roles[seat] == role]
             self._order, self._choices, self._public = by_role if night else living, {}, None
@@ -253,10 +393,14 @@ class MafiaHostSession:
     def _choose(self, seat: int, target: int, said: Mapping[str, Any]) -> None:
         """Store a choice; resolve the night, or the vote, after the last one."""
         self._choices[seat], self._beside[seat] = target, dict(said)
-        night = self._report.phase == "NIGHT_ACTIONS"
+        night = self._phase == "NIGHT_ACTIONS"
         if night:
-            record_log(self._shown, "night")[self._report.round_number - 1, seat] = target
-            self._report.night_action(seat, target, said)
+            record_log(self._shown, "night")[self._round - 1, seat] = target
+            agent, target_id, kind = self._ids[seat], self._ids[target], NIGHT_ACTIONS[self.roles[seat]]
+            self._tell("NIGHT_ACTION_SUBMITTED", True, agentId=agent, actionType=kind, targetId=target_id, **said)
+            if kind == "INVESTIGATE":
+                found = self.roles[target] == "mafia"
+                self._tell("INVESTIGATION_RESULT", True, agentId=agent, targetId=target_id, isMafia=found)
         if len(self._choices) == len(self._order):
             self._choices = {actor: self._choices[actor] for actor in self._order}
             if night:
@@ -268,29 +412,30 @@ class MafiaHostSession:
     def _resolve_night(self) -> None:
         table, agents = self.match.table, self.game.agents
         for seat, target in self._choices.items():
-            payload = {"actionType": NIGHT_ACTIONS[self.roles[seat]], "targetId": agents[target]}
-            self._play(
-                seat,
-                Choice(TARGET, target),
-                Action("nightAction", payload | self._beside[seat]),
-                self._replaced.get(seat),
-            )
-        self._report.enter("MORNING_REVEAL", self._report.round_number)
-        self._report.night_resolved(int(table.killed), bool(table.prevented))
+            payload = {"actionType": NIGHT_ACTIONS[self.roles[seat]], "targetId": agents[target], **self._beside[seat]}
+            self._play(seat, Choice(TARGET, target), Action("nightAction", payload), self._replaced.get(seat))
+        killed = int(table.killed)
+        self._enter("MORNING_REVEAL")
+        self._tell("NIGHT_RESOLVED", killed=self._id(killed), prevented=bool(table.prevented))
+        if killed >= 0:
+            self._tell_elimination(killed, "night_kill")
 
     def _resolve_vote(self) -> None:
         """Publish and play the votes, which were hidden until the last one."""
-        table, agents = self.match.table, self.game.agents
-        self._report.votes_cast(self._choices, self._beside)
+        agents, votes = self.game.agents, {}
         for seat, target in self._choices.items():
-            payload = {"targetId": agents[target] if target >= 0 else None}
-            self._play(
-                seat, Choice(VOTE, target), Action("vote", payload | self._beside[seat]), self._replaced.get(seat)
-            )
-        voted_out = table.voted_out.tolist()
+            votes[self._ids[seat]] = self._id(target)
+            self._tell("VOTE_CAST", voterId=self._ids[seat], targetId=self._id(target), **self._beside[seat])
+        for seat, target in self._choices.items():
+            payload = {"targetId": agents[target] if target >= 0 else None, **self._beside[seat]}
+            self._play(seat, Choice(VOTE, target), Action("vote", payload), self._replaced.get(seat))
+        voted_out = self.match.table.voted_out.tolist()
         eliminated = next((seat for seat in self._order if voted_out[seat]), -1)
-        self._report.enter("RESOLUTION", self._report.round_number)
-        self._report.vote_result(self._choices, eliminated)
+        self._enter("RESOLUTION")
+        tie = _tied(list(self._choices.values()))
+        self._tell("VOTE_RESULT", eliminatedPlayerId=self._id(eliminated), votes=votes, tie=tie)
+        if eliminated >= 0:
+            self._tell_elimination(eliminated, "vote")
 
     def _speak(self, seat: int, text: str, replaced: str | None) -> None:
         """Play a statement: the act that it is read as, or a general one if that act is not legal."""
@@ -307,34 +452,38 @@ class MafiaHostSession:
         """Play a move at the referee. `replaced`: why it is not the agent's own; None: it is."""
         if self.match.turn != seat:
             raise RuntimeError(f"the rules expect seat {self.match.turn}, not {seat}")
-        self._report.turn(self.game.agents[seat], action, replaced)
+        self._happened.append(ActionTaken(self.game.agents[seat], action, replaced))
         self._shown.turn = seat
         self.match.play(self.game.view.nearest(self._shown, move), silent=True)
 
     def _end(self, table: Any) -> None:
         winner: Any = WINNERS[table.winner]
-        self._report.ended(winner)
+        self._tell("GAME_ENDED", winner=winner)
         self.result = MafiaResult(
             self.game_id,
             winner,
             table.round_number,
+            dict(zip(self._ids, self._names, strict=True)),
             dict(zip(self._ids, self.roles, strict=True)),
             dict(zip(self._ids, self.match.rewards, strict=True)),
-            self._report.faults,
+            self.faults,
             self.match.table.tobytes(),
         )
 
     # The calls.
 
-    def _call(self, seat: int, method: Method, thought: RunningCall | None = None, tries: int = 1) -> None:
+    def _call(self, seat: int, method: Method, thought: _RunningCall | None = None, tries: int = 1) -> None:
         """Add a call; `thought`: the call of `think` before it."""
         limits = self.limits
         seconds = {"think": limits.think, "say": limits.say}.get(method, limits.act)
         characters = {"think": limits.thought, "say": limits.statement}.get(method, 0)
-        stream = self._report.stream(method, seat, self._shown.speech) if characters else {}
+        part, speech = _STREAMS[self._phase], self._shown.speech  # the discussion round of the day, from 0
+        again = f"-{speech + 1}" if speech and part == "day" else ""
+        turn_id = f"{method}-{part}-{self._round}-{self._ids[seat]}{again}"
+        stream = {"agentId": self._ids[seat], "agentName": self._names[seat], "turnId": turn_id}
         self._count += 1
         call = DueCall(self._count, seat, method, seconds, characters)
-        self._running[call.number] = RunningCall(call, stream, thought, tries)
+        self._running[call.number] = _RunningCall(call, stream, thought, tries)
         self._calls.append(call)
 
     def _turn_state(self, seat: int) -> TurnState:
@@ -348,21 +497,21 @@ class MafiaHostSession:
             self._public = self.game.public_turn_state(self._shown, self._messages, self.game_id)
         return self._writer.public(self._public)
 
-    def _end_stream(self, running: RunningCall) -> None:
+    def _end_stream(self, running: _RunningCall) -> None:
         """Continue after a stream: an action follows a thought, the next speaker follows a statement."""
         seat, method = running.call.seat, running.call.method
         del self._running[running.call.number]
-        self._report.chunk(method, running.stream, "")
+        self._tell_chunk(running, "")
         if method == "say":
             text = "".join(running.text)
             if not text.strip():
-                self._report.fault(seat, "say", "it said nothing")
+                self._fault(seat, "say", "it said nothing")
             self._speak(seat, text, running.replaced)
         else:
-            self._call(seat, _ACTIONS[self._report.phase], running)
+            self._call(seat, _ACTIONS[self._phase], running)
 
     def _end_choice(
-        self, running: RunningCall, target_id: str | None, problem: str | None, said: Mapping[str, Any]
+        self, running: _RunningCall, target_id: str | None, problem: str | None, said: Mapping[str, Any]
     ) -> None:
         """Store a choice with its metadata or reason (`said`), or its replacement."""
         seat, method = running.call.seat, running.call.method
@@ -372,20 +521,19 @@ class MafiaHostSession:
         if problem is None:
             self._choose(seat, -1 if target_id is None else self._ids.index(target_id), said)
         elif method == "vote":
-            self._report.fault(seat, method, problem, "abstains")
+            self._fault(seat, method, problem, "abstains")
             self._choose(seat, -1, {})
+        elif running.tries < self.limits.tries:
+            self._fault(seat, method, problem)
+            self._call(seat, method, tries=running.tries + 1)
         else:
-            self._report.fault(seat, method, problem)
-            if running.tries < self.limits.tries:
-                self._call(seat, method, tries=running.tries + 1)
-            else:
-                drawn = self._drawn(seat)
-                self._report.fault(seat, method, "no legal target", f"{self._ids[drawn]}, drawn")
-                self._choose(seat, drawn, {})
+            drawn = self._drawn(seat)
+            self._fault(seat, method, problem, f"{self._names[drawn]}, drawn")
+            self._choose(seat, drawn, {})
 
-    def _end_without_answer(self, running: RunningCall, of_stream: str, of_choice: str) -> None:
+    def _end_without_answer(self, running: _RunningCall, of_stream: str, of_choice: str) -> None:
         if running.call.method in ("think", "say"):
-            self._report.fault(running.call.seat, running.call.method, of_stream)
+            self._fault(running.call.seat, running.call.method, of_stream)
             self._end_stream(running)
         else:
             self._end_choice(running, None, of_choice, {})
@@ -397,3 +545,28 @@ class MafiaHostSession:
         tables[0] = self.match.table
         table.turn = seat
         return int(self.game.rules.decode(table, self.game.view.safe(table)).target)
+
+
+def _check_players(game: Game, ids: Sequence[str], names: Sequence[str]) -> None:
+    """Check the players' ids and names, seat by seat.
+
+    Raises:
+        ValueError: if their number is not that of the seats, or they are not all different and printable.
+    """
+    if len(ids) != game.seats:
+        raise ValueError(f"{counted(len(ids), 'agents')} for a game of {game.seats}")
+    for kind, values in (("id", ids), ("name", names)):
+        for value in values:
+            if not isinstance(value, str) or not 1 <= len(value) <= NAME_LENGTH or not value.isprintable():
+                raise ValueError(f"{kind} {value!r}: give 1 to {NAME_LENGTH} printable characters")
+        if len(set(values)) != len(values):
+            raise ValueError(f"{kind}s {', '.join(values)}: no two agents may have the same")
+    for name, agent_id in zip(names, ids, strict=True):
+        if name in ids and name != agent_id:
+            raise ValueError(f"{agent_id} cannot be called {name!r}, which is another agent's id")
+
+
+def _tied(votes: list[int]) -> bool:
+    """Return whether two or more targets have the most votes, and more than one each."""
+    counts = sorted((votes.count(target) for target in {vote for vote in votes if vote >= 0}), reverse=True)
+    return len(counts) > 1 and counts[0] == counts[1] > 1
