@@ -15,6 +15,8 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+BACK = ["--disable-back-forward-cache"]
+"""What Playwright switches off, and people have: a page that is left is kept for "back"."""
 
 
 @contextmanager
@@ -24,7 +26,7 @@ def chromium() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=path, args=FLAGS)
+        browser = driver.chromium.launch(executable_path=path, args=FLAGS, ignore_default_args=BACK)
         try:
             yield browser
         finally:

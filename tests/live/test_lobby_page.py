@@ -143,21 +143,9 @@ def test_an_answer_from_before_there_was_a_name_does_not_take_the_name_away(lobb
         page.wait_for_selector("#seats li:has-text('Ann (you)')")
 
 
-def test_a_name_is_asked_for_once_however_fast_one_clicks(lobby):
-    held = []
-    with lobby("kuhn") as visit:
-        page = visit(ready=lambda page: page.route("**/people", lambda route: held.append(route)), **DESK)
-        with page.expect_request("**/people"):
-            enter(page, "Ann")
-        page.click("#now")
-        page.wait_for_timeout(200)  # in which a second request would come
-        [first] = held
-        first.continue_()
-        page.wait_for_selector("#seats li:has-text('Ann (you)')")
-
-
-def test_who_opens_a_table_sits_there_though_the_connection_is_lost_meanwhile(lobby):
-    handle, asked = cut_off_once("sit")
+@pytest.mark.parametrize("lost", ["sit", "seated"])
+def test_who_opens_a_table_sits_there_though_the_connection_is_lost_meanwhile(lobby, lost):
+    handle, asked = cut_off_once(lost)
     with lobby("kuhn") as visit:
         page = visit(ready=lambda page: page.route_web_socket("**/ws", handle), **DESK)
         enter(page, "Ann")

@@ -153,6 +153,38 @@ def test_from_a_lobby_one_goes_to_the_next_table_and_finds_the_replays_of_all_re
         ann.wait_for_selector("#stand", state="hidden")
 
 
+def test_a_page_that_was_left_keeps_no_seat_and_has_it_again_on_the_way_back(table):
+    with table("kuhn", "--agents", "human", "human") as visit:
+        ann, eve = visit(**DESK), visit(**DESK)
+        sit(ann, "Ann")
+        ann.evaluate("window.same = true")
+        ann.evaluate("location.assign('about:blank')")
+        eve.wait_for_selector("#seats li:has-text('away')")
+        ann.evaluate("history.back()")
+        ann.wait_for_selector("#seats li:has-text('Ann (you)')")
+        eve.wait_for_selector("#seats li:has-text('Ann'):not(:has-text('away'))")
+        assert ann.evaluate("window.same")  # the browser had kept the page
+
+
+def test_who_opened_a_table_closes_it(lobby):
+    with lobby("holdem", "--hands", "9") as visit:
+        ann, eve = visit(**DESK), visit(**DESK)
+        enter(ann, "Ann")
+        opened(ann, "holdem", "call", seats=2)
+        move(ann, "fold")
+        eve.click("#tables a")
+        eve.wait_for_selector("#watchers:has-text('1 watching')")
+        other = ann.context.new_page()
+        other.goto(ann.url.partition("tables/")[0])
+        assert complaints(other) == ""
+        other.click("#tables button:text('Close')")
+        other.wait_for_selector("#tables li:has-text('No table is open')")
+        assert '"Ann"' in loaded(other, "#results a:has-text('Replay')")
+        for page in (ann, eve):
+            page.wait_for_selector("#status:has-text('has been closed')")
+        ann.complaints.clear()  # Chromium's own, of a table that is gone
+
+
 @pytest.mark.parametrize(("game", "said", "kind"), [("holdem", "ack", "game_state"), ("kuhn", "result", "state")])
 def test_a_turn_that_was_answered_cannot_be_answered_again(table, game, said, kind):
     held = []

@@ -298,33 +298,6 @@ def test_who_clicks_twice_before_there_is_a_name_opens_one_table(lobby):
         assert [request.url.rpartition("/")[2] for request in asked] == ["people", "tables"]
 
 
-def test_an_older_look_at_the_lobby_is_not_shown_after_a_newer_one(lobby):
-    held, slow = [], []
-
-    def hold(route):
-        if slow:
-            slow.clear()
-            held.append((route, route.fetch()))
-        else:
-            route.continue_()
-
-    with lobby("kuhn") as visit:
-        ann, bob = visit(**DESK), visit(lambda page: page.route("**/lobby", hold), **DESK)
-        enter(ann, "Ann")
-        bob.wait_for_selector("#tables:has-text('No table is open')")
-        slow.append(True)
-        while not held:
-            bob.wait_for_timeout(50)
-        opened(ann, "kuhn", "zoo:kuhn")
-        bob.wait_for_selector("#tables:has-text('Ann')")
-        [(route, answer)] = held
-        assert answer.json()["tables"] == []
-        with bob.expect_response("**/lobby"):
-            route.fulfill(response=answer)
-        bob.wait_for_timeout(200)  # in which it would be shown
-        assert "Ann" in bob.inner_text("#tables")
-
-
 def test_a_name_whose_answer_was_lost_is_given_to_who_asked_for_it(lobby):
     with lobby("kuhn") as visit:
         page = visit(**DESK)
@@ -335,17 +308,6 @@ def test_a_name_whose_answer_was_lost_is_given_to_who_asked_for_it(lobby):
         enter(page, "Ann")
         page.wait_for_selector("#you:has-text('Ann')", timeout=10_000)
         page.complaints.clear()  # Chromium's own, of the lost answer
-
-
-def test_in_a_lobby_one_has_the_seat_whose_answer_was_lost(lobby):
-    handle, lost = cut_off_once("seated")
-    with lobby("kuhn") as visit:
-        page = visit(lambda page: page.route_web_socket("**/ws", handle), **DESK)
-        enter(page, "Ann")
-        page.wait_for_selector("#you:has-text('Ann')")
-        opened(page, "kuhn", "zoo:kuhn")
-        assert lost
-        page.wait_for_selector("#seats li:has-text('Ann (you)')")
 
 
 def test_in_a_lobby_who_closed_the_page_too_soon_sits_down_at_the_same_seat(lobby):

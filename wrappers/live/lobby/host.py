@@ -108,6 +108,7 @@ class LobbyHost(Server):
             web.post("/people", self._new_person),
             web.get("/lobby", self._lobby),
             web.post("/tables", self._new_table),
+            web.delete("/tables/{table_id}", self._close_table),
             web.get(r"/results/{number:\d{1,15}}/{file}", self._result_file),
             *page_routes(PAGE, facts, index="lobby.html"),
         ]
@@ -179,6 +180,10 @@ class LobbyHost(Server):
         if request.transport is None or request.transport.is_closing():  # who asked has cancelled it meanwhile
             await self._tables.end(table_id)
         return _answer(Opened(table_id=table_id), 201)
+
+    async def _close_table(self, request: web.Request) -> web.Response:
+        await self._tables.close(request.match_info["table_id"], self.store.name_of(bearer_token(request)))
+        return _answer(None)
 
     async def _result_file(self, request: web.Request) -> web.Response:
         """Answer with a file of a result, as everybody who has played or watched could have it."""

@@ -1,7 +1,8 @@
 """The bodies of the lobby's HTTP calls, as JSON.
 
 ``POST /people`` (`NewPerson`) gives a name its token, which the other calls bear. ``GET /lobby`` answers with `Lobby`;
-``POST /tables`` (`NewTable`) opens a table and answers with `Opened`. A refusal is `Refused`, with its HTTP status.
+``POST /tables`` (`NewTable`) opens a table and answers with `Opened`;
+``DELETE /tables/ID`` closes one for who opened it. A refusal is `Refused`, with its HTTP status.
 """
 
 from typing import Annotated
@@ -82,9 +83,9 @@ class Opened(Struct, kw_only=True):
 class ListedSeat(Struct, kw_only=True):
     """A seat of a table; without a name it is free."""
 
-    name: str | None
-    program: bool
-    here: bool
+    name: str | None = None
+    program: bool = False
+    here: bool = False
 
 
 class ListedTable(Struct, kw_only=True):

@@ -218,10 +218,6 @@ class LobbyRefusal(Exception):
         self.code = code
 
 
-def _sits(person: str | None, seats: Sequence[SeatTaken | None]) -> bool:
-    return person is not None and any(seat is not None and seat.name == person for seat in seats)
-
-
 @dataclass
 class OpenTable:
     """A table.
@@ -298,8 +294,7 @@ class LobbyTables:
             if len(self._open) >= MOST_TABLES:
                 raise LobbyRefusal(messages.LIMIT_REACHED, f"{MOST_TABLES} tables are open: join one of them")
             if sum(one.opened_by == person for one in self._open.values()) >= MOST_OF_ONE:
-                detail = f"you have opened {MOST_OF_ONE} tables: a table ends when nobody has its page open"
-                raise LobbyRefusal(messages.LIMIT_REACHED, detail)
+                raise LobbyRefusal(messages.LIMIT_REACHED, f"you have opened {MOST_OF_ONE} tables: close one of them")
             on_result = partial(self._on_result, wish.game) if wish.listed else ignored
             make_table = partial(self._make, lobby=LobbyCallbacks(self._admit, on_result))
             try:
@@ -327,19 +322,24 @@ class LobbyTables:
                 game=one.game,
                 options=dict(one.options),
                 status=one.table.status,
-                seats=[
-                    ListedSeat(name=None, program=False, here=False)
-                    if seat is None
-                    else ListedSeat(name=seat.name, program=seat.program, here=seat.here)
-                    for seat in one.table.taken
-                ],
+                seats=[ListedSeat() if seat is None else ListedSeat(**vars(seat)) for seat in one.table.taken],
                 listed=one.listed,
                 yours=one.opened_by == person,
                 watchers=one.table.watchers,
             )
             for table_id, one in reversed(self._open.items())
-            if one.listed or one.opened_by == person or _sits(person, one.table.taken)
+            if one.listed or person in (one.opened_by, *(seat.name for seat in one.table.taken if seat is not None))
         ]
+
+    async def close(self, table_id: str, person: str | None) -> None:
+        """End a table for who opened it.
+
+        Raises:
+            LobbyRefusal: for anybody else, or if there is no such table.
+        """
+        if table_id not in self._open or self._open[table_id].opened_by != person:
+            raise LobbyRefusal(messages.UNAUTHORIZED, "only who opened a table can close it")
+        await self.end(table_id)
 
     async def end_empty(self) -> None:
         """End tables without visitors, for ever."""

@@ -320,9 +320,8 @@ class TableHost(Server):
 def page(game: Game, **facts: Any) -> list[web.RouteDef]:
     """Return the routes of the page for a game; a game without its own script uses the general one."""
     own = (PAGE / "games" / f"{game.name}.js").is_file()
-    options = {
-        name: value for name, value in game.options.items() if name != "figure"
-    }  # the text of a figure contains its solution
+    # The text of a figure contains its solution.
+    options = {name: value for name, value in game.options.items() if name != "figure"}
     game_facts = {"game": game.name, "page": game.name if own else "any", "seats": game.seats}
     game_facts |= {"unit": game.payoffs.reward_name, "options": options, "rules": how_to_play(game)}
     game_facts |= {"meanings": meanings_of_words(game), "unset": _unset(game)}

@@ -225,8 +225,10 @@ class PokerTable:
             task.cancel()
         if self._tasks:
             await asyncio.wait(self._tasks)
+        newest = list(self.host.tables)[-1:]
         await self.host.stop()
-        self._report("stopped")
+        for table_id in newest:  # none, if the start failed
+            self._end(table_id, "stopped")
 
     async def __aenter__(self) -> Self:
         await self.start()

@@ -38,7 +38,7 @@ const submit = /** @type {HTMLButtonElement} */ (wish.querySelector("[type=submi
 const facts = await untilAnswered(askFacts, () => (status.textContent = UNREACHABLE));
 let latest = ""; // what is shown
 let looks = 0; // requests for it
-let shown = 0; // the one whose answer is shown
+let shown = 0; // the one whose answer is shown; older ones are of no use
 /** @type {AbortController | null} */
 let opening = null; // stops the opening of a table
 /** @type {Promise<boolean> | null} */
@@ -69,13 +69,11 @@ async function call(method, path, token, body = null, signal = null) {
 }
 
 async function look() {
-  const token = person()?.token ?? null;
   const request = ++looks;
   /** @type {Lobby | null} */
-  const lobby = await call("GET", "lobby", token);
+  const lobby = await call("GET", "lobby", person()?.token ?? null);
   const text = JSON.stringify(lobby);
-  // Not what is older than what is shown, or was asked before there was a name.
-  if (lobby === null || text === latest || request < shown || token !== (person()?.token ?? null)) return;
+  if (lobby === null || text === latest || request < shown) return;
   [latest, shown] = [text, request];
   if (lobby.you === null && person() !== null) keepPerson(null); // of another lobby
   showPerson();
@@ -132,7 +130,13 @@ function showTables(tables) {
     const unlisted = table.listed ? "" : ", only with the link";
     const chosen = Object.entries(table.options).map(([name, value]) => ` ${say(name)}: ${value}`);
     const title = el("span", {}, el("b", {}, titleOf(table.game)), ...chosen);
-    return el("li", {}, title, el("span", { class: "who" }, ...names), words + watched + unlisted, link);
+    const close = table.yours ? [el("button", { type: "button" }, "Close")] : [];
+    close[0]?.addEventListener("click", async () => {
+      await call("DELETE", `tables/${table.table_id}`, person()?.token ?? null);
+      look();
+    });
+    close[0]?.setAttribute("aria-label", `Close: ${titleOf(table.game)}`);
+    return el("li", {}, title, el("span", { class: "who" }, ...names), words + watched + unlisted, link, ...close);
   });
   byId("tables", HTMLElement).replaceChildren(
     ...(rows.length ? rows : [el("li", {}, "No table is open. Open one.")]),
@@ -251,8 +255,10 @@ async function named() {
 async function takeName() {
   const body = { name: byId("name", HTMLInputElement).value.trim(), token: nextToken() };
   const found = await call("POST", "people", lobbyKey(), body);
-  if (found !== null) keepPerson(found);
-  return found !== null;
+  if (found === null) return false;
+  keepPerson(found);
+  shown = looks + 1; // what was asked before there was a name does not take it away
+  return true;
 }
 
 enter.addEventListener("submit", async (event) => {

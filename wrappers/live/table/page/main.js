@@ -80,14 +80,25 @@ function sitAtOnce() {
   }
 }
 
+/** To a table of a lobby that has been closed nobody comes back. */
+async function closed() {
+  const reply = await fetch("facts.json").catch(() => null);
+  if (reply?.status !== 404) return;
+  client.wire?.close();
+  client.view.status = "closed";
+  client.view.notice = "";
+  show();
+}
+
 function show() {
   const view = client.view;
   if (facts.lobby) sitAtOnce();
+  if (facts.lobby && view.seats.length && (view.status === "connecting" || view.notice === UNREACHABLE)) closed();
   status.textContent = sentence(view);
   byId("title", HTMLElement).textContent = view.match > 1 ? `${title}, match ${view.match}` : title;
   notice.textContent = view.notice;
   stand.hidden = view.you === null;
-  sit.hidden = view.you !== null || view.elsewhere || view.status === "connecting" || !canSit(view);
+  sit.hidden = view.you !== null || view.elsewhere || ["connecting", "closed"].includes(view.status) || !canSit(view);
   const back = view.elsewhere || view.back;
   again.hidden = !(back || (view.you !== null && view.status === "over" && !waits(view)));
   const label = view.elsewhere ? "Play in this window" : view.back ? "Back to my seat" : "Rematch";
@@ -234,6 +245,8 @@ function sentence(view) {
   switch (view.status) {
     case "connecting":
       return view.seats.length ? "The connection is lost. Connecting again…" : "Connecting…";
+    case "closed":
+      return "This table has been closed.";
     case "waiting":
       if (missing === 1 && view.you === null) return "Sit down, and it begins.";
       return missing ? `Waiting for ${missing} more to sit down.` : "It begins.";

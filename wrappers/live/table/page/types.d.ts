@@ -84,7 +84,7 @@ export interface Place {
 
 /** All that the page shows. A client changes it and lets the page know. */
 export interface View {
-  status: "connecting" | "waiting" | "running" | "over";
+  status: "connecting" | "closed" | "waiting" | "running" | "over";
   seats: Place[];
   you: number | null;
   state: TurnState | null;
@@ -125,6 +125,7 @@ export interface View {
 /** A protocol, as the page uses it. */
 export interface Client {
   view: View;
+  wire: import("./wire.js").Wire | null;
   start(): void;
   /** Take a seat; the token proves that this person may. */
   sit(name: string, token: string | null): void;

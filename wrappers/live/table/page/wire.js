@@ -29,11 +29,15 @@ export class Wire {
     /** @type {number | undefined} */
     this.silence = undefined;
     this.pinging = window.setInterval(() => this.ping(), PING_EVERY);
-    this.atOnce = () => this.hurry();
-    this.cutOff = () => this.socket !== null && this.lose();
-    window.addEventListener("online", this.atOnce);
-    window.addEventListener("offline", this.cutOff);
-    document.addEventListener("visibilitychange", this.atOnce);
+    this.listening = new AbortController();
+    const { signal } = this.listening;
+    const atOnce = () => this.hurry();
+    const cutOff = () => this.socket !== null && this.lose();
+    window.addEventListener("online", atOnce, { signal });
+    window.addEventListener("offline", cutOff, { signal });
+    window.addEventListener("pagehide", () => this.forget(), { signal }); // kept for "back", it would keep its seat
+    window.addEventListener("pageshow", ({ persisted }) => persisted && this.hurry(), { signal });
+    document.addEventListener("visibilitychange", atOnce, { signal });
     this.connect();
   }
 
@@ -74,8 +78,9 @@ export class Wire {
 
   hurry() {
     if (this.over || document.hidden) return;
-    if (this.socket === null) this.connect();
-    else this.ping();
+    if (this.socket !== null) return this.ping();
+    this.ears.lost();
+    this.connect();
   }
 
   ping() {
@@ -99,9 +104,7 @@ export class Wire {
     this.forget();
     window.clearTimeout(this.retry);
     window.clearInterval(this.pinging);
-    window.removeEventListener("online", this.atOnce);
-    window.removeEventListener("offline", this.cutOff);
-    document.removeEventListener("visibilitychange", this.atOnce);
+    this.listening.abort();
   }
 }
 

@@ -2,7 +2,6 @@
 
 import { el } from "../dom.js";
 import { named, nameTag, outcome } from "../names.js";
-import { days } from "./mafia_days.js";
 import { choice, pick, statement, target, targets } from "./mafia_moves.js";
 
 /** @import { View } from "../types.d.ts" */
@@ -56,10 +55,6 @@ export default {
   },
 
   pick,
-
-  beside(view) {
-    return { title: "Days", nodes: [days(view)] };
-  },
 
   talk(view) {
     const game = view.state?.game_state;
