@@ -28,8 +28,8 @@ import tomli_w
 from cyclopts import App, CycloptsError, Parameter
 from parlour.envs import Game
 from parlour.envs.core.rng import streams
-from parlour.training.commands.cards import HELD_OUT
 from parlour.training.commands.exploit import BatteryArguments, LearnerArguments, battery
+from parlour.training.commands.list import HELD_OUT
 from parlour.training.commands.lookup import (
     game_of,
     game_with,

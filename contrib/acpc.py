@@ -27,7 +27,7 @@ from parlour.envs.holdem.rules import Move
 from parlour.envs.holdem.table import CALL, FOLD, PHASES, RAISE
 from parlour.envs.holdem.view import results
 from parlour.training.commands.lookup import agent as named_agent
-from parlour.training.commands.searching import searching_agent
+from parlour.training.commands.lookup import searching_agent
 from parlour.wrappers.agents.base import Agent
 from parlour.wrappers.live.common.agent_turn import AgentStatistics, Turn
 from parlour.wrappers.live.common.clock import Deadline

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from parlour.training import cli, parser
-from parlour.training.commands.stopping import TRY_AGAIN
+from parlour.training.commands.supervisor import TRY_AGAIN
 from parlour.wrappers.live.common.activity import Activity
 from parlour.wrappers.live.common.health import STUCK_SECONDS, HealthServer, Heartbeat, serving_health
 

@@ -86,25 +86,25 @@ def _app(args: Sequence[str]) -> App:
     )
     for name, summary in COMMANDS.items():
         if name not in SUBCOMMANDS:
-            _add(app, name, name, summary, args[0] in (name, COMPLETION))
+            _add(app, name, f"{name}:command", summary, args[0] in (name, COMPLETION))
             continue
         called = name == "evaluate" and args[0] in (name, COMPLETION)
         group = App(name=name, help=None if called else summary)
-        for sub, (module, text) in SUBCOMMANDS[name].items():
-            _add(group, sub, module, text, args[0] == COMPLETION or list(args[:2]) == [name, sub])
+        for sub, (place, text) in SUBCOMMANDS[name].items():
+            _add(group, sub, place, text, args[0] == COMPLETION or list(args[:2]) == [name, sub])
         if called:
             group.default(one_by_one(import_module(f"{commands.__name__}.evaluate").command))
         app.command(group)
     return app
 
 
-def _add(app: App, name: str, module: str, summary: str, loaded: bool) -> None:
-    """Add the command of a module: its function if it is `loaded`, else its place."""
-    place = f"{commands.__name__}.{module}"
+def _add(app: App, name: str, place: str, summary: str, loaded: bool) -> None:
+    """Add the command at module:function: the function if it is `loaded`, else its place."""
+    module, _, function = f"{commands.__name__}.{place}".partition(":")
     if loaded:
-        app.command(one_by_one(import_module(place).command), name=name)
+        app.command(one_by_one(getattr(import_module(module), function)), name=name)
     else:
-        app.command(f"{place}:command", name=name, help=summary)
+        app.command(f"{module}:{function}", name=name, help=summary)
 
 
 def one_by_one(command: Callable[..., object]) -> Callable[..., object]:

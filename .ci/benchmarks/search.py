@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from parlour.envs import Game, game
 from parlour.envs.core.rng import streams
-from parlour.training.commands.searching import turn_resolver
+from parlour.training.commands.lookup import turn_resolver
 from parlour.training.evaluation.scores import Score
 from parlour.training.solving.betting import Betting, opposed
 from parlour.training.solving.resolving import STREETS, HoldemResolving, Solved

@@ -12,7 +12,7 @@ from parlour.envs.core.rng import streams
 from parlour.envs.holdem.range_text import weights_of
 from parlour.envs.holdem.ranges import HOLDINGS
 from parlour.envs.holdem.table import CALL_ACTION, FLOP, FOLD_ACTION, LEAST_RAISE, RIVER, TURN
-from parlour.training.commands.deploy import poker
+from parlour.training.commands import deploy
 from parlour.training.evaluation.exact import best_response, flat_tree
 from parlour.training.solving.betting import DEALT, FOLDED, MOST_ROWS, SHOWDOWN, betting, opposed, showdown
 from parlour.training.solving.resolving import HoldemResolving, ResolvingPolicy, exploited
@@ -468,10 +468,10 @@ def test_a_policy_that_tells_no_probabilities_is_refused():
 
 
 def test_the_deployed_player_searches():
-    player = poker.player("zoo:holdem", False, None, 1, search=True)
+    player = deploy.player("zoo:holdem", False, None, 1, search=True)
     assert isinstance(player.search.policy, ResolvingPolicy)
     with pytest.raises(ValueError, match="does not tell its probabilities"):
-        poker.player("call", True, None, 1, search=True)
+        deploy.player("call", True, None, 1, search=True)
 
 
 def test_after_a_solution_was_played_the_own_range_follows_from_it():

@@ -272,7 +272,7 @@ def test_wrong_arguments_are_told():
 
 def test_a_bot_of_several_games_needs_one_by_name():
     from parlour.training.commands.arguments import PolicyArguments
-    from parlour.training.commands.deploy.arena import _game
+    from parlour.training.commands.deploy import _game
 
     with pytest.raises(ValueError, match=r"random plays .*bargaining.*: name the game with --game"):
         _game(PolicyArguments(run="random"))

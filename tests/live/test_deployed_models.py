@@ -19,7 +19,7 @@ from live.poker_options import play
 from live.poker_server import CALLER
 from needs import library
 from parlour.envs import TurnState, game
-from parlour.training.commands.live_table import watch_table
+from parlour.training.commands.deploy import watch_table
 from parlour.training.commands.lookup import agent
 from parlour.wrappers import Model, PolicyAgent, make_policy
 from parlour.wrappers.agents.prompt import Prompting

@@ -12,7 +12,7 @@ from live.full_disk import full_disk
 from live.table_people import BARGAINING, Person, Program, caller, offering, on_loop
 from parlour import envs
 from parlour.training.commands.arguments import TableArguments
-from parlour.training.commands.lobby import _table
+from parlour.training.commands.table import _table
 from parlour.wrappers.live.common import listening
 from parlour.wrappers.live.common.database import SaveError
 from parlour.wrappers.live.common.server import ServerSettings

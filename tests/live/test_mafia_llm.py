@@ -10,10 +10,10 @@ import endpoint
 import pytest
 from aiohttp import web
 from mafia_players import FIVE, context, scripted, warnings
+from parlour.training.commands import deploy as deploy_mafia
 from parlour.training.commands.arguments import ModelArguments
-from parlour.training.commands.deploy import mafia as deploy_mafia
-from parlour.training.commands.mafia_agents import maker
-from parlour.training.commands.mafia_summary import MatchSummary
+from parlour.training.commands.deploy import maker
+from parlour.training.commands.host import MatchSummary
 from parlour.wrappers.agents.language_model import Model
 from parlour.wrappers.live.mafia import messages as wire
 from parlour.wrappers.live.mafia.host import MafiaHost

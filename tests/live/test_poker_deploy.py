@@ -14,8 +14,8 @@ from live.poker_client import hosting
 from live.poker_options import play
 from live.poker_server import CALLER
 from live.small_server import served
-from parlour.training.commands.deploy.poker import PER_HAND, _count, _tell
-from parlour.training.commands.stopping import TRY_AGAIN
+from parlour.training.commands.deploy import PER_HAND, _count, _tell
+from parlour.training.commands.supervisor import TRY_AGAIN
 from parlour.training.evaluation.scores import RunningScore, Score
 from parlour.training.terminal.console import Console
 from parlour.wrappers.live.common.client import LiveError, tls_context

@@ -17,7 +17,7 @@ from live.test_table_poker import Guest, until
 from needs import library
 from parlour import envs
 from parlour.envs import Action, AgentResponse
-from parlour.training.commands.browser_tables import Results
+from parlour.training.commands.table import Results
 from parlour.wrappers.live.common.clock import TimeBanks
 from parlour.wrappers.live.poker.host_session import PokerHostSession
 from parlour.wrappers.live.poker.hosted_table import PokerTimes

@@ -11,7 +11,7 @@ from live.table_people import Program, caller, on_loop
 from parlour import envs
 from parlour.envs.holdem import hands
 from parlour.training.commands.arguments import TableArguments
-from parlour.training.commands.browser_tables import browser_table, players_of
+from parlour.training.commands.table import browser_table, players_of
 from parlour.wrappers.live.common.server import ServerSettings, server_tls
 from parlour.wrappers.live.poker.host import PokerHost
 from parlour.wrappers.live.poker.hosted_table import PokerTimes

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 from cyclopts import App, Parameter
-from parlour.training.commands.stopping import until_done
+from parlour.training.commands.supervisor import until_done
 from parlour.training.parser import one_by_one
 
 from .poker import PokerSoak, PokerSoakSettings

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from parlour.envs import game
-from parlour.training.commands.stopping import until_done
+from parlour.training.commands.supervisor import until_done
 from parlour.wrappers.agents.delayed import DelayedAgent
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.common.activity import trim_memory

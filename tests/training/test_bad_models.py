@@ -13,7 +13,7 @@ from cases import slow_but
 from command_line import run
 from needs import library
 from parlour.training.commands import reference
-from parlour.training.commands.stopping import TRY_AGAIN
+from parlour.training.commands.supervisor import TRY_AGAIN
 from parlour.training.models import reference as core
 from parlour.training.models.reference import load_pool
 

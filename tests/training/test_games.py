@@ -8,7 +8,7 @@ import three_cards
 from parlour import envs
 from parlour.envs import Capabilities, Teams
 from parlour.training import cli
-from parlour.training.commands.searching import SEARCHES
+from parlour.training.commands.lookup import SEARCHES
 from parlour.training.evaluation.best_response import best_response
 from parlour.training.evaluation.games import games_with, measures
 from parlour.training.evaluation.games.base import Measures

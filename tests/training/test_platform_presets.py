@@ -7,7 +7,7 @@ import pytest
 from parlour import envs
 from parlour.envs.core.match import Match
 from parlour.training import cli
-from parlour.training.commands.live_table import watch_table
+from parlour.training.commands.deploy import watch_table
 from parlour.training.runs.config import (
     load_config,
     platform_presets,

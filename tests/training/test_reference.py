@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from command_line import run
 from parlour.envs.core.rng import streams
-from parlour.training.commands.stopping import TRY_AGAIN
+from parlour.training.commands.supervisor import TRY_AGAIN
 from parlour.training.evaluation.exact import flat_tree, nash_conv
 from parlour.training.models import reference as core
 from parlour.training.models.reference import (

@@ -14,7 +14,7 @@ import numpy as np
 from aiohttp import web
 from command_line import run
 from needs import library
-from parlour.training.commands.stopping import TRY_AGAIN
+from parlour.training.commands.supervisor import TRY_AGAIN
 from parlour.training.models.reference import load_pool
 from parlour.wrappers.agents.model_calls import ModelStatistics
 from reference_command import rated

@@ -13,7 +13,7 @@ from parlour import zoo
 from parlour.envs import GAMES, game
 from parlour.envs.core import registry
 from parlour.training import cli
-from parlour.training.commands import browser_tables, lobby, lookup, supervisor, table
+from parlour.training.commands import lookup, supervisor, table
 from parlour.training.commands.arguments import TableArguments
 from parlour.wrappers.live.table.table_result import LobbyCallbacks
 
@@ -41,19 +41,19 @@ def test_the_answers_of_a_language_model_are_counted_while_a_table_is_open(monke
 
 
 def test_the_link_of_a_table_for_one_address_is_that_address():
-    assert browser_tables._link("http://127.0.0.1:8000") == "http://127.0.0.1:8000"
+    assert table._link("http://127.0.0.1:8000") == "http://127.0.0.1:8000"
 
 
 @pytest.mark.parametrize("url", ["http://0.0.0.0:8000", "http://[::]:8000"])
 def test_the_link_of_a_table_for_all_addresses_names_one(url):
-    link = urlsplit(browser_tables._link(url))
+    link = urlsplit(table._link(url))
     assert link.port == 8000
     assert link.hostname not in ("0.0.0.0", "::", "")
 
 
 @pytest.mark.parametrize(
     ("command", "args"),
-    [(table, ["table", "bargaining"]), (table, ["table", "holdem"]), (lobby, ["table", "kuhn", "--lobby"])],
+    [(table, ["table", "bargaining"]), (table, ["table", "holdem"]), (table, ["table", "kuhn", "--lobby"])],
     ids=["bargaining", "holdem", "lobby"],
 )
 def test_a_certificate_reaches_the_server(command, args, monkeypatch, certificate):
@@ -94,7 +94,7 @@ def test_what_a_lobby_cannot_serve_is_named(args, words, tmp_path, capsys, monke
 def test_a_lobby_offers_the_zoo_the_bots_and_own_policies_of_each_game(tmp_path):
     mine = shutil.copy(zoo.weights("zoo:kuhn"), tmp_path / "mine.npz")
     wanted = (("kuhn", [str(mine)]), ("cournot", []))
-    [kuhn, cournot] = [lobby._offer(game(name), policies, hands=30) for name, policies in wanted]
+    [kuhn, cournot] = [table._offer(game(name), policies, hands=30) for name, policies in wanted]
     assert [(one.name, one.trained, one.seats) for one in kuhn.opponents][:3] == [
         ("zoo:kuhn", True, (2,)),
         (str(mine), True, (2,)),
@@ -108,13 +108,13 @@ def test_a_lobby_offers_the_zoo_the_bots_and_own_policies_of_each_game(tmp_path)
 def test_a_game_of_ones_own_without_bots_is_played_alone_in_a_lobby(monkeypatch):
     monkeypatch.setattr(registry, "GAMES", registry.GAMES.copy())
     registry.register("many_seats-v0", many_seats.game)
-    offer = lobby._offer(game("many_seats", seats=3), (), hands=30)
+    offer = table._offer(game("many_seats", seats=3), (), hands=30)
     assert offer.kind == "Games of your own" and [one.name for one in offer.opponents] == ["random"]
 
 
 def test_a_lobby_says_how_long_each_game_of_the_suite_takes():
     suite = {game_id.partition("-")[0] for game_id, source in GAMES.items() if isinstance(source, str)}
-    offers = [lobby._offer(one, (), hands=9) for one in lobby._playable() if one.name in suite]
+    offers = [table._offer(one, (), hands=9) for one in table._playable() if one.name in suite]
     assert not any(re.search(r"^\d|\d seats|^$", offer.sentence) for offer in offers)  # how many play is a choice
     minutes = {offer.game: offer.minutes for offer in offers}
     assert minutes.keys() == suite and min(minutes.values()) >= 1
@@ -122,7 +122,7 @@ def test_a_lobby_says_how_long_each_game_of_the_suite_takes():
 
 
 def test_a_lobby_offers_a_policy_only_at_the_seats_at_which_it_can_play():
-    offer = lobby._offer(game("ultimatum"), ("zoo:ultimatum-3",), hands=30)
+    offer = table._offer(game("ultimatum"), ("zoo:ultimatum-3",), hands=30)
     seats = {one.name: one.seats for one in offer.opponents}
     assert (seats["zoo:ultimatum"], seats["zoo:ultimatum-3"]) == ((2, 3, 4), (3,))
     assert seats["equal"] == (2, 3, 4)
@@ -131,13 +131,13 @@ def test_a_lobby_offers_a_policy_only_at_the_seats_at_which_it_can_play():
 @pytest.mark.parametrize("seats", [2, 4])
 def test_where_a_policy_cannot_play_no_table_opens(seats):
     with pytest.raises(ValueError, match=r"zoo:ultimatum-3 was trained for ultimatum-v0 .* cannot play this table"):
-        lobby._table("ultimatum", seats, ["zoo:ultimatum-3"], {}, **TABLE)
+        table._table("ultimatum", seats, ["zoo:ultimatum-3"], {}, **TABLE)
 
 
 def test_own_policies_are_among_the_opponents_of_their_game(tmp_path, monkeypatch):
     served = []
     monkeypatch.setattr(supervisor, "until_done", lambda work: work.close())
-    monkeypatch.setattr(lobby, "serve", lambda host, *rest: served.append(host) or asyncio.sleep(0))
+    monkeypatch.setattr(table, "serve", lambda host, *rest: served.append(host) or asyncio.sleep(0))
     own = tmp_path / "own.npz"
     shutil.copy(zoo.weights("zoo:kuhn"), own)
     assert cli.main(["table", "kuhn", "leduc", "--lobby", "--port", "0", "--agents", str(own)]) == 0
@@ -155,17 +155,17 @@ TABLE = {
 @pytest.mark.parametrize(("other", "seconds"), [("honest", 600), ("human", 60)])
 def test_one_person_alone_with_programs_has_ten_minutes_for_a_turn(other, seconds):
     kuhn, settings = game("kuhn"), TableArguments()
-    players = browser_tables.players_of(kuhn, ["human", other], settings)
-    opened = browser_tables.browser_table(kuhn, players, settings)
+    players = table.players_of(kuhn, ["human", other], settings)
+    opened = table.browser_table(kuhn, players, settings)
     assert opened.session.connect(1)[0].message.timeout == 1000 * seconds
 
 
 def test_a_lobbys_table_leaves_a_seat_to_a_person():
-    alone = lobby._table("kuhn", None, ["honest"], {}, lobby=TABLE["lobby"], tables=TableArguments())
+    alone = table._table("kuhn", None, ["honest"], {}, lobby=TABLE["lobby"], tables=TableArguments())
     assert alone.session.connect(1)[0].message.timeout == 60_000  # the table of who went away must not end before
     with pytest.raises(ValueError, match="2 opponents for 2 seats: leave one to a person"):
-        lobby._table("kuhn", None, ["honest", "honest"], {}, **TABLE)
-    made = lobby._table("cournot", 3, ["equilibrium"], {}, **TABLE)
+        table._table("kuhn", None, ["honest", "honest"], {}, **TABLE)
+    made = table._table("cournot", 3, ["equilibrium"], {}, **TABLE)
     assert [None if one is None else one.name for one in made.taken] == [None, None, "Equilibrium"]
 
 

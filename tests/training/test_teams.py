@@ -11,7 +11,7 @@ from parlour.envs.core.rng import streams
 from parlour.envs.mafia.bots import BOTS
 from parlour.envs.mafia.habits import HABITS, habits
 from parlour.training import cli
-from parlour.training.commands.teams import TeamsRow, tables
+from parlour.training.commands.measures import TeamsRow, tables
 from parlour.training.evaluation.team_matches import Ratio, Share, TeamResult, finished, play_teams
 from rich.console import Console
 
@@ -143,7 +143,9 @@ def test_half_of_a_team_needs_two_seats(capsys):
 
 
 def test_a_mistake_at_a_later_number_of_seats_is_an_error_before_any_play(monkeypatch, capsys):
-    monkeypatch.setattr("parlour.training.commands.teams.play_teams", lambda *_args, **_options: pytest.fail("played"))
+    monkeypatch.setattr(
+        "parlour.training.commands.measures.play_teams", lambda *_args, **_options: pytest.fail("played")
+    )
     args = ["evaluate", "teams", "mafia", "town=mixed+loyal:5", "--seats", "10", "5"]
     assert cli.main(args) == cli.MISTAKE
     assert "at 5 seats town has" in capsys.readouterr().err

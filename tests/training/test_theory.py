@@ -208,7 +208,7 @@ def test_bots_that_do_not_fit_the_options_are_no_default_opponents(capsys):
 def test_without_matplotlib_the_numbers_are_printed_and_the_missing_picture_is_explained(capsys, tmp_path, monkeypatch):
     for name in ("matplotlib", "matplotlib.figure", "matplotlib.backends.backend_agg"):
         monkeypatch.setitem(sys.modules, name, None)
-    monkeypatch.setattr("parlour.training.commands.evaluate_policy.folder_of", lambda run: tmp_path)
+    monkeypatch.setattr("parlour.training.commands.measures.folder_of", lambda run: tmp_path)
     args = ("fair", "--game", "bargaining", "--deals", "4", "--against", "fair")
     code, out, err = report(capsys, *args)
     assert code == 0

@@ -6,7 +6,7 @@ from parlour import envs, zoo
 from parlour.envs.core.rollout import act_of
 from parlour.envs.core.turn_state import ActionResult
 from parlour.training import cli
-from parlour.training.commands.arena_tables import several_games
+from parlour.training.commands.host import several_games
 from parlour.training.commands.lookup import agent, reason_against, tables_of
 from parlour.wrappers.policies import elsewhere
 from parlour.wrappers.policies.elsewhere import ElsewherePolicy

@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 from parlour import envs
-from parlour.training.commands.searching import searching_agents
+from parlour.training.commands.lookup import searching_agents
 from parlour.wrappers.agents.delayed import DelayedAgent
 from parlour.wrappers.agents.human import HumanAgent
 from parlour.wrappers.agents.policy import PolicyAgent

@@ -19,29 +19,38 @@ COMMANDS = {
 """The commands by name, with their summaries."""
 
 _HOSTS = {
-    "arena": ("host.arena", "a TurnState arena: round robins and sessions"),
-    "mafia": ("host.mafia", "mafia matches"),
-    "poker": ("host.poker", "poker tables"),
-    "tangram": ("host.tangram", "the game of tangram, which connects to an agent"),
+    "arena": ("host:host_arena", "a TurnState arena: round robins and sessions"),
+    "mafia": ("host:host_mafia", "mafia matches"),
+    "poker": ("host:host_poker", "poker tables"),
+    "tangram": ("host:host_tangram", "the game of tangram, which connects to an agent"),
 }
 _DEPLOYS = {
-    "arena": ("deploy.arena", "on a TurnState arena"),
-    "mafia": ("deploy.mafia", "for mafia hosts"),
-    "poker": ("deploy.poker", "at poker tables"),
-    "tangram": ("deploy.tangram", "for tangram games"),
+    "arena": ("deploy:deploy_arena", "on a TurnState arena"),
+    "mafia": ("deploy:deploy_mafia", "for mafia hosts"),
+    "poker": ("deploy:deploy_poker", "at poker tables"),
+    "tangram": ("deploy:deploy_tangram", "for tangram games"),
 }
 _MEASURES = {
-    "exploit": ("exploit", "find the worst known opponent: who wins most from a policy"),
-    "exploit-model": ("exploit_llm", "the exact exploitability of a language model in a small game"),
-    "crossplay": ("crossplay", "let several policies play with each other: matrix, self-play and cross-play, ladder"),
-    "teams": ("teams", "how often each team of a game wins, with one policy per team, and how it plays"),
-    "held-out": ("held_out", "measure a policy on the held-out sets of its game"),
-    "model": ("evaluate_model", "measure a language model against others, and count its wrong answers"),
-    "reference": ("reference", "rate a policy or a language model against frozen opponents; a leaderboard"),
-    "export": ("export", "write a data set for language models: conversations with the values of all legal actions"),
+    "exploit": ("exploit:command", "find the worst known opponent: who wins most from a policy"),
+    "exploit-model": ("models:exploit_model", "the exact exploitability of a language model in a small game"),
+    "crossplay": (
+        "crossplay:command",
+        "let policies play with each other: matrix, self-play, cross-play, ladder",
+    ),
+    "teams": (
+        "measures:evaluate_teams",
+        "how often each team of a game wins, and how it plays",
+    ),
+    "held-out": ("measures:evaluate_held_out", "measure a policy on the held-out sets of its game"),
+    "model": ("models:evaluate_model", "measure a language model against others, and count its wrong answers"),
+    "reference": ("reference:command", "rate a policy or a language model against frozen opponents; a leaderboard"),
+    "export": (
+        "models:export",
+        "write a data set for language models, with the values of all legal actions",
+    ),
 }
 SUBCOMMANDS = {"evaluate": _MEASURES, "host": _HOSTS, "deploy": _DEPLOYS}
-"""The commands below a command: their modules and summaries. `evaluate` is a command too."""
+"""The commands below a command: their functions and summaries. `evaluate` is a command too."""
 
 MERGED = {
     "watch": "parlour play GAME --screen",

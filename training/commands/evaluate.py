@@ -34,6 +34,6 @@ def command(
             out (hold'em: that of the board, or of all-ins); the mean is the same, the interval is smaller.
         picture: File for the picture. Default: theory.png in the run folder.
     """
-    from .evaluate_policy import evaluate_policy
+    from .measures import evaluate_policy
 
     evaluate_policy(evaluated, against, deals, play, raw, picture, work, report)

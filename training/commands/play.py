@@ -20,10 +20,19 @@ from ..terminal.match import TerminalMatch, rules_of
 from ..terminal.progress import STDERR
 from ..terminal.screen import QUESTION, Screen
 from .arguments import AgentsArguments, FilmArguments, GameArguments, PlayersArguments, SessionArguments
-from .lookup import HUMAN, agent, game_with, has_seats, names_seats, of_the_zoo, rivals, warn_about_differences
+from .lookup import (
+    HUMAN,
+    agent,
+    game_with,
+    has_seats,
+    names_seats,
+    of_the_zoo,
+    rivals,
+    searching_agents,
+    warn_about_differences,
+)
 from .replay import check_out, write
-from .searching import searching_agents
-from .stopping import interruptible
+from .supervisor import interruptible
 
 YOU = PlayersArguments()
 COLUMNS = 80

@@ -37,7 +37,7 @@ from ..terminal.match import TerminalMatch, model_table
 from ..terminal.progress import counting_bar
 from .arguments import PromptArguments, ReportArguments
 from .lookup import LLM, agent, needed, policy, seated_model
-from .stopping import TRY_AGAIN, interruptible
+from .supervisor import TRY_AGAIN, interruptible
 
 FOR_SAMPLES = 0.1
 """The share of the time that a language model has for its sample games."""

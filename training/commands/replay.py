@@ -18,7 +18,7 @@ from ..evaluation.result_page import provenance
 from ..terminal.console import Console
 from ..terminal.progress import STDERR
 from .arguments import FilmArguments
-from .stopping import interruptible
+from .supervisor import interruptible
 
 if TYPE_CHECKING:
     from ...wrappers.replay.phh import HandFile

@@ -1,24 +1,138 @@
-"""`parlour evaluate teams`: how often each team of a game wins, with one policy per team, and how it plays."""
+"""`parlour evaluate` with its subcommands teams and held-out: measures of a policy."""
 
 import json
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import product
+from itertools import count, product
 from math import nan
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 from cyclopts import Parameter
+from rich.markup import escape
 from rich.table import Table
 
 from ...envs import Game
+from ...envs.core.counted import counted
+from ...envs.core.installed import install
 from ...envs.core.options import named
 from ...wrappers.policies.base import Policy
+from ..evaluation.against import Result, measure, plays, team_table
+from ..evaluation.comparison import Comparison
+from ..evaluation.cross_play import mirrored
+from ..evaluation.games import games_with, measures
+from ..evaluation.scores import Score, score_table
 from ..evaluation.team_matches import Mixed, Ratio, Share, TeamResult, play_teams, team_sizes, teams_of
+from ..evaluation.theory import compare
+from ..learning.run_folder import existing as folder_of
+from ..parallel.tasks import Task
 from ..runs.config import settings_from
 from ..terminal.console import Console
 from ..terminal.progress import counting_bar
-from .arguments import GameArguments, ReportArguments
-from .lookup import game_with, located, policy, silenced, warn_about_differences
+from .arguments import GameArguments, PlayArguments, PolicyArguments, ReportArguments, WorkerArguments
+from .lookup import game_of, game_with, located, policy, rivals, searching, silenced, warn_about_differences
+
+MIRRORED = "+: {} wins. What the opponent wins from it is the same number with the other sign."
+"""Below the results of a game in which two seats have the same sum every time."""
+
+
+def evaluate_policy(
+    evaluated: PolicyArguments,
+    against: tuple[str, ...],
+    deals: int,
+    play: PlayArguments,
+    raw: bool,
+    picture: Path | None,
+    work: WorkerArguments,
+    report: ReportArguments,
+) -> None:
+    """Measure a policy over duplicate deals; the arguments are those of `parlour evaluate`."""
+    run, seed, search = evaluated.run, report.seed, play.search
+    game = game_of(run, evaluated.game, evaluated.options, evaluated.seats)
+    trained = policy(run, game, seed, play.deterministic)
+    player = searching(run, trained, game, seed) if search else trained
+    player = silenced(player, game, play.mute, play.scramble, seed)
+    opponents = _opponents(against or rivals(game), game)
+    seeds = count(seed + 1)
+    around = {name: [policy(part, game, next(seeds)) for part in parts] for name, parts in opponents.items()}
+    seated = [(name, one) for name, parts in around.items() for one in parts]
+    warn_about_differences([(run, trained), *seated], game)
+    settings = {"deals": deals, "seed": seed, "adjusted": not raw}
+    tasks = [
+        Task(measure, (name, parts, player, game), settings, plays(game, len(parts)) * deals)
+        for name, parts in around.items()
+    ]
+    with counting_bar("evaluate", sum(task.size for task in tasks)) as done:
+        results = [result for of_opponent in work.workers.run(tasks, done) for result in of_opponent]
+    again = policy(run, game, seed, play.deterministic)  # so that its draws do not depend on the evaluation before
+    again = searching(run, again, game, seed) if search else again
+    beside = compare(again, game, matches=deals, seed=seed)
+    if report.as_json:
+        record = {"policy": run, "game": game.id, "options": dict(game.options), "seed": seed}
+        record |= {"results": [result.to_dict() for result in results]}
+        record |= {"search": search, "mute": play.mute, "scramble": play.scramble}
+        print(json.dumps({**record, "theory": beside and beside.to_dict()}, indent=2))
+    else:
+        how = {"with search": search, "mute": play.mute, "with scrambled statements": play.scramble}
+        _show(", ".join([run, *(words for words, wanted in how.items() if wanted)]), game, results, beside)
+    if beside is not None:
+        _save(beside, picture, folder_of(run))
+
+
+def _opponents(names: Sequence[str], game: Game) -> dict[str, list[str]]:
+    """Return the policies of each opponent; a mistyped name is an error before any play.
+
+    Raises:
+        ValueError: for an unknown name, or more policies than seats.
+    """
+    opponents = {name: _parts(name, {"random": None, **game.bots}) for name in names}
+    for name, called in opponents.items():
+        if len(called) > game.seats - 1:
+            raise ValueError(f"--against {name}: {len(called)} policies for {game.seats - 1} other seats")
+        if game.capabilities.teams is not None:
+            require_room_for(len(called), name, game)
+    return opponents
+
+
+def _parts(name: str, bots: Mapping[str, Any]) -> list[str]:
+    """Return the policies of ``one+two``; a name that exists as it is counts as one."""
+    try:
+        return [located(name, bots)]
+    except ValueError:
+        if "+" not in name:
+            raise
+        return [located(part, bots) for part in name.split("+")]
+
+
+def _save(beside: Comparison, picture: Path | None, folder: Path | None) -> None:
+    """Save the picture to `picture`, else in the run folder (a bot has none), and print its path or the problem."""
+    path = picture or (folder / "theory.png" if folder else None)
+    if path is None:
+        return
+    try:
+        beside.save(path)
+    except ImportError:
+        if picture is not None:
+            raise
+        print(f"no picture: matplotlib is not installed: {install('plot')}", file=sys.stderr)
+    else:
+        print(f"picture: {path}", file=sys.stderr)
+
+
+def _show(run: str, game: Game, results: Sequence[Result], beside: Comparison | None) -> None:
+    console = Console()
+    title = f"{run} at {game.name}, {counted(game.seats, 'seats')}"
+    if results and game.capabilities.teams is not None:
+        console.print(team_table(results, title))
+    elif results:
+        wins = {one.against: one.wins for one in results if one.wins is not None}
+        console.print(score_table({one.against: one.score for one in results}, title, wins or None))
+        if wins and mirrored(game):
+            console.print(MIRRORED.format(run), markup=False)
+    if beside is not None:
+        console.print(beside.table(f"{run} in all seats, beside theory"))
+
 
 COLUMNS = 4
 """The most statistics per table, for 80 columns."""
@@ -39,7 +153,7 @@ class TeamsRow:
     result: TeamResult
 
 
-def command(
+def evaluate_teams(
     game: GameArguments,
     policies: Annotated[tuple[str, ...], Parameter(name="TEAM")] = (),
     *,
@@ -66,12 +180,12 @@ def command(
     pairings, rows = [], []
     for team in (*mute, *scramble):
         named("team", team, teams_of(game_with(game.game, game.options)).names)
-    for count in seats or (None,):
-        table = game_with(game.game, game.options, seats=count)
+    for number in seats or (None,):
+        table = game_with(game.game, game.options, seats=number)
         for chosen in _combinations(table, policies):
             players = {
-                team: _player(name, table, report.seed + number, team in mute, team in scramble)
-                for number, (team, name) in enumerate(chosen.items(), 1)
+                team: _player(name, table, report.seed + place, team in mute, team in scramble)
+                for place, (team, name) in enumerate(chosen.items(), 1)
             }
             _check_counts(table, chosen, players)
             pairings.append((table, chosen, players))  # all of them first: a mistake is an error before any play
@@ -208,3 +322,68 @@ def _habits(rows: Sequence[TeamsRow], names: Sequence[str]) -> Table:
 
 def _folded(interval: Share | Ratio) -> str:
     return str(interval).replace(" [", "\n[")
+
+
+Results = list[tuple[str, str, dict[str, Score | float]]]
+"""The results: held-out set, policy, and its results by name."""
+
+
+def evaluate_held_out(
+    evaluated: PolicyArguments,
+    *,
+    against: tuple[str, ...] | None = None,
+    deals: int = 2_000,
+    deterministic: bool = False,
+    search: bool = False,
+    report: ReportArguments,
+) -> None:
+    """Measure a policy on the held-out sets of its game, such as tangram's figures, which are not used in training.
+
+    The policy plays all seats, and the others play the same sets.
+
+    Args:
+        against: The others: bots, runs or policy files. Default: every bot of the game.
+        deals: The least number of games per set.
+        deterministic: Play the most likely action instead of a random draw.
+        search: The policy searches before it acts, without a time limit.
+    """
+    run, among = evaluated.run, games_with("held_out")
+    trained = game_of(run, evaluated.game, evaluated.options, evaluated.seats, among=among)
+    held_out = measures(trained.name).held_out
+    if held_out is None:
+        raise ValueError(f"{run} plays {trained.name}, which has no held-out sets; {', '.join(among)} has some")
+    results: Results = []
+    for name, settings in held_out.sets(trained).items():
+        game = game_with(trained.id, (), **{**trained.options, **settings})
+        for number, spec in enumerate(dict.fromkeys((run, *(trained.bots if against is None else against))), 1):
+            player = policy(spec, game, report.seed + number, deterministic)
+            label = spec
+            if search and spec == run:
+                player, label = searching(spec, player, game, report.seed), f"{spec} with search"
+            with counting_bar(f"{label}, {name}", deals) as done:
+                scores = held_out.score(game, player, games=deals, seed=report.seed, progress=done)
+            results.append((name, label, scores))
+    if report.as_json:
+        print(json.dumps([{"set": name, "policy": one, **_plain(scores)} for name, one, scores in results], indent=2))
+    else:
+        Console().print(_table(results))
+
+
+def _plain(scores: dict[str, Score | float]) -> dict[str, Any]:
+    return {name: asdict(value) if isinstance(value, Score) else value for name, value in scores.items()}
+
+
+def _table(results: Results) -> Table:
+    names = list(results[0][2])
+    table = Table("held-out set", "policy", *names, title="held-out sets (95 % intervals)")
+    for name, label, scores in results:
+        games = next((value.deals for value in scores.values() if isinstance(value, Score)), None)
+        cells = (escape(_cell(scores[column])) for column in names)
+        table.add_row(name if games is None else f"{name} ({games:,})", label, *cells)
+    return table
+
+
+def _cell(value: Score | float) -> str:
+    if isinstance(value, Score):
+        return f"{value.mean:.3f} [{max(0.0, value.low):.3f}, {min(1.0, value.high):.3f}]"
+    return f"{value:.1f}"

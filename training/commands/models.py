@@ -1,27 +1,123 @@
-"""`parlour evaluate exploit-model`: what a language model's play is worth, where the tree of the game can be walked."""
+"""`parlour evaluate model`, `exploit-model` and `export`: language models as players, and data for their training."""
 
 import json
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+import msgspec
+import numpy as np
 from rich.table import Table
 
-from ...envs.core.options import whole
-from ...wrappers.agents.model_calls import ModelError
+from ...envs import Game
+from ...envs.core.options import number, whole
+from ...wrappers.agents.model_calls import ModelError, ModelStatistics
+from ..evaluation.duplicate import unit_per_game
 from ..evaluation.exact import flat_tree
+from ..evaluation.meta_game import Floats
+from ..evaluation.scores import score_table
 from ..learning.run_folder import locked
+from ..models.data_set import Values, card_of, lines_of
 from ..models.exploitability import answered, best_lines, worth
+from ..models.reference import Answered, Games, roles, score, unit_of
 from ..models.survey import AnswerFile, Survey, begun
 from ..terminal.console import Console
+from ..terminal.match import model_table
 from ..terminal.progress import counting_bar
-from .arguments import GameArguments, PromptArguments, ReportArguments
-from .lookup import LLM, game_of, needed, require_opponents
-from .stopping import TRY_AGAIN, until_done
+from .arguments import GameArguments, PromptArguments, ReportArguments, ViewArguments
+from .lookup import LLM, game_of, needed, of_the_zoo, policy, require_opponents, rivals, seated_model
+from .supervisor import TRY_AGAIN, interruptible, until_done
+
+ROUND = 2
+"""The fewest deals of an interval."""
+
+
+def evaluate_model(
+    chosen: GameArguments,
+    *,
+    seats: int | None = None,
+    against: tuple[str, ...] = (),
+    deals: int = 20,
+    parallel: int = 4,
+    asked: PromptArguments,
+    report: ReportArguments,
+) -> None:
+    """Measure a language model against opponents, each of which has all other seats; count its wrong answers.
+
+    Args:
+        seats: Number of seats. Default: that of the game's preset.
+        against: Opponents: bots, runs or policy files. Default: every bot that can play the game.
+        deals: Deals per opponent, each played once in every seat, or for every team.
+        parallel: Requests to the model at the same time.
+    """
+    if deals < ROUND:
+        raise ValueError(f"deals={deals}: an interval needs at least {ROUND}")
+    whole("parallel", parallel, 1)
+    game = game_of(LLM, chosen.game, chosen.options, seats)
+    model = needed(asked.language_model([LLM]))
+    player = seated_model(model, game, asked.prompting(), parallel)
+    names, models = against or rivals(game), {name: ModelStatistics() for name in game.agents}
+
+    def answered(answer: Answered) -> None:
+        models[game.agents[answer.seat]].count(answer.call, model.prices)
+
+    results = np.full((len(names), deals, len(roles(game))), np.nan)
+    faulty = np.zeros(results.shape, bool)
+    games = Games(
+        game, lambda _: player, lambda which, seed: policy(names[which], game, seed), results, faulty, report.seed,
+        answered,
+    )  # fmt: skip
+    with counting_bar("evaluate", deals) as bar, interruptible():
+        done = 0
+
+        def played() -> None:
+            nonlocal done
+            bar(games.deals - done)
+            done = games.deals
+
+        try:
+            problem = games.play(each=played)
+            for answer in games.lost:
+                answered(answer)
+        except KeyboardInterrupt:
+            problem = "stopped"
+    _report(game, names, results, models, {**asked.facts(), "seed": report.seed}, report)
+    if problem is not None:
+        print(f"parlour evaluate model: {problem}; {games.deals} of {deals} deals were played", file=sys.stderr)
+        raise SystemExit(TRY_AGAIN)
+
+
+def _report(
+    game: Game,
+    names: Sequence[str],
+    results: Floats,
+    models: dict[str, ModelStatistics],
+    about: dict[str, Any],
+    report: ReportArguments,
+) -> None:
+    """Print the mean against each opponent, and what the answers came to, seat by seat."""
+    each = {name: score(results[[number]], unit_of(game)) for number, name in enumerate(names)}
+    scores = {name: one for name, one in each.items() if one.deals >= ROUND}
+    models = {agent: one for agent, one in models.items() if one.decisions}
+    if report.as_json:
+        rows = [{"against": name, **score.to_dict()} for name, score in scores.items()]
+        record = {"policy": LLM, "game": game.id, "options": dict(game.options), **about}
+        print(
+            json.dumps(
+                {**record, "results": rows, "counts": {agent: one.row() for agent, one in models.items()}}, indent=2
+            )
+        )
+        return
+    if scores:
+        Console().print(score_table(scores, f"{about['model']} at {game.name}, {game.seats} seats"))
+    if models:
+        Console().print(model_table(models))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +145,7 @@ class SurveyArguments:
                 whole(name, value, least)
 
 
-def command(
+def exploit_model(
     chosen: GameArguments,
     *,
     seats: int | None = None,
@@ -167,3 +263,62 @@ def _remarks(facts: Mapping[str, Any]) -> list[str]:
         lines.append(f"{facts['rounded']} answers lie between the actions of the tree and count as the nearest one")
     lines.append(f"the answers are in {facts['answers']}; what it holds is not asked again")
     return lines
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportArguments:
+    """What is exported."""
+
+    decisions: int = 1_000
+    """Number of decisions, one line each."""
+    policy: str | None = None
+    """The policy that plays all seats, and whose values they are. Default: the zoo's."""
+    explore: float = 0.2
+    """Share of random decisions of the seat whose decisions are written, so that there are states that the policy
+    avoids. The answers are the policy's own."""
+    rollouts: int = 32
+    """Episodes for each action, in a game whose tree is too large for exact values."""
+    seed: int = 0
+    """Seed of the episodes."""
+    out: Path | None = None
+    """File of JSON Lines; the card stands beside it. Default: the game's name with .jsonl."""
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        whole("decisions", self.decisions, 1)
+        number("explore", self.explore, 0, 1)
+        whole("rollouts", self.rollouts, 1)
+        whole("seed", self.seed, 0)
+
+
+def export(chosen: GameArguments, *, exported: ExportArguments, shown: ViewArguments) -> None:
+    """Write a data set for language models: decisions as conversations, with the values of all legal actions.
+
+    A line has the prompt that a model gets in play, the policy's answer, and for every legal action its text, its value
+    and the policy's probability. The value is the seat's return from there on if all seats play by the policy
+    afterwards: exact in games whose tree can be walked, where the zoo's policy is an equilibrium, else the mean of
+    rollouts from the true state. A Croissant card describes the file. The same seed writes the same file.
+    """
+    game = game_of("random", chosen.game, chosen.options)
+    spec = exported.policy or next(iter(of_the_zoo(game)), None)
+    if spec is None:
+        raise ValueError(f"the zoo has no policy for {game.id} with these options: name one with --policy")
+    if shown.conversation:
+        raise ValueError("--conversation: every line is a decision by itself")
+    out = exported.out or Path(f"{game.name}.jsonl")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    player = policy(spec, game, exported.seed)
+    values = Values(player, game, exported.rollouts)
+    digest, prompting = sha256(), shown.prompting()(game=game)
+    lines = lines_of(game, player, values, prompting, explore=exported.explore, seed=exported.seed)
+    with out.open("wb") as file, counting_bar("export", exported.decisions) as bar:
+        for line in islice(lines, exported.decisions):
+            text = msgspec.json.encode(line) + b"\n"
+            file.write(text)
+            digest.update(text)
+            bar(1)
+    card = out.with_suffix(".croissant.json")
+    about = f"{exported.decisions:,} decisions of {spec} in {game.id} ({unit_per_game(game)}), seed {exported.seed}."
+    facts = card_of(game, out.name, digest.hexdigest(), f"{about} {values.about}")
+    card.write_text(json.dumps(facts, indent=2), "utf-8")
+    print(f"written: {out} ({exported.decisions:,} decisions, values: {values.source}), {card}")

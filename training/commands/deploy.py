@@ -1,0 +1,696 @@
+"""`parlour deploy PLATFORM`: lets a policy, a bot, a language model or a person play on a live platform."""
+
+import asyncio
+import json
+import logging
+import sys
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import count, cycle
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+from yarl import URL
+
+from ...envs import GAMES, Game
+from ...envs import game as make_game
+from ...envs.core.options import named
+from ...envs.core.turn_state import TurnState
+from ...envs.mafia.bots import PERSONALITIES
+from ...envs.tangram.completion import useful_moves
+from ...envs.tangram.figure_sets import own_figures
+from ...wrappers.agents.base import Agent
+from ...wrappers.agents.language_model import Model
+from ...wrappers.agents.llm import LLMAgent, statistics_of
+from ...wrappers.agents.model_calls import ModelStatistics
+from ...wrappers.agents.policy import PolicyAgent
+from ...wrappers.agents.prompt import Prompting
+from ...wrappers.live.arena.agent import ArenaAgent
+from ...wrappers.live.arena.polling_agent import ArenaPollingAgent, PollingTimes
+from ...wrappers.live.arena.push_agent import ArenaAgentServer
+from ...wrappers.live.common.activity import Activity, Link
+from ...wrappers.live.common.agent_turn import AgentStatistics
+from ...wrappers.live.common.client import UNREACHABLE, UNTRUSTED_CERTIFICATE, LiveError
+from ...wrappers.live.common.player import Worker
+from ...wrappers.live.mafia.agent import MafiaAgentServer
+from ...wrappers.live.mafia.agent_policy import AgentPolicy
+from ...wrappers.live.mafia.llm_agent import MafiaLLMAgent, Prompts, load_prompts
+from ...wrappers.live.mafia.local_agents import MafiaPolicyAgent, MafiaScriptedAgent
+from ...wrappers.live.mafia.messages import AgentConfig, Personality, ScriptedConfig
+from ...wrappers.live.poker import messages
+from ...wrappers.live.poker.agent import ClientSettings, Monitoring, PlayLength, play
+from ...wrappers.live.poker.agent_session import HandEnded, PokerEvent, SeatTaken
+from ...wrappers.live.poker.rest_client import SeatRequest
+from ...wrappers.live.tangram.agent import TangramAgentServer
+from ...wrappers.logs.log_text import describe_error
+from ...wrappers.policies.base import LearnedPolicy
+from ...wrappers.policies.loading import policy_file
+from ..evaluation.scores import RunningScore
+from ..learning import run_folder
+from ..runs.config import platform_presets, preset_options
+from ..terminal.console import Console
+from .arguments import (
+    AccessArguments,
+    AddressArguments,
+    LiveArguments,
+    ModelArguments,
+    PlayerArguments,
+    PlayerName,
+    PromptArguments,
+    SessionArguments,
+    secret,
+)
+from .lookup import (
+    HUMAN,
+    LLM,
+    agent,
+    bots_of,
+    game_of,
+    game_with,
+    needed,
+    searching_agent,
+    trained_for,
+    warn_about_differences,
+)
+from .supervisor import TRY_AGAIN, Supervisor
+
+ARENA_PORT = AddressArguments(port=8100)
+
+
+def deploy_arena(
+    deployed: PlayerArguments,
+    *,
+    name: str | None = None,
+    arena: str | None = None,
+    sessions: int = 0,
+    invites: tuple[str, ...] = (),
+    poll: float = 0.5,
+    claim_token: str | None = None,
+    endpoint: str | None = None,
+    listening: AddressArguments = ARENA_PORT,
+    deadline: float = 24.0,
+    access: AccessArguments,
+    matches: int | None = None,
+    asked: PromptArguments,
+    session: SessionArguments,
+    live: LiveArguments,
+) -> None:
+    """Play on TurnState arenas: serve POST /act, /match_start, /match_end, or poll sessions.
+
+    Args:
+        name: The agent's id. Default: the run's or bot's.
+        arena: URL of the arena to register at, http://…. Default: none; register by hand.
+        sessions: Number of sessions to play at the same time, by polling. Default: none; the arena calls the agent.
+        invites: Codes of sessions to join first, before open sessions and new ones.
+        poll: Seconds between two requests for a running session.
+        claim_token: The token that the arena gave for the name at its first use. Default: the environment's
+            PARLOUR_CLAIM_TOKEN, else none.
+        endpoint: URL under which the arena reaches this agent. Default: the address of the server.
+        deadline: Seconds for a decision; then the safe action is played. Arenas allow 30, and 60 in sessions.
+        matches: Number of matches after which the command ends. Default: until Ctrl-C.
+    """
+    if sessions and arena is None:
+        raise ValueError(f"sessions={sessions}: name the arena with --arena http://…")
+    if invites and not sessions:
+        raise ValueError("--invites needs --sessions")
+    run, console = deployed.run, Console()
+    chosen = _game(deployed)
+    model, prompting = asked.language_model([run], deadline), asked.prompting()
+
+    def make() -> Agent:
+        one = agent(run, chosen, session.seed, model, prompting)
+        watch_table(run, one)
+        return one
+
+    def for_match() -> Agent:
+        """Return a language model for one match, with a memory of its own."""
+        one = make()
+        if isinstance(one, LLMAgent) and isinstance(playing, LLMAgent):
+            one.statistics = playing.statistics
+        return one
+
+    playing = make()
+    player = ArenaAgent(name or Path(run).stem, playing, for_match=for_match if run == LLM else None)
+    models = counts_of(run, playing, player.statistics)
+    warn_about_differences([(run, playing)], chosen)
+    with Supervisor(live, session, console) as supervisor:
+        if arena is not None and sessions:
+            polling = ArenaPollingAgent(
+                player,
+                arena,
+                seats=chosen.seats,
+                access_token=access.token,
+                times=PollingTimes(decision=deadline, running=poll),
+                log=supervisor.log,
+            )
+            polling.claim_token = claim_token
+            activity = Activity(
+                counts=lambda: {"matches": polling.matches, "lost": polling.lost, "turns": polling.turns},
+                statistics=player.statistics,
+                models=models,
+                link=polling.link,
+                patience=live.unhealthy_after,
+            )
+            supervisor.run(_poll(polling, sessions, matches, invites, console), activity)
+            return
+        server = ArenaAgentServer(
+            player,
+            server=listening.settings,
+            deadline=deadline,
+            endpoint=endpoint,
+            log=supervisor.log,
+        )
+        activity = Activity(
+            counts=lambda: {"matches": server.matches, "turns": server.turns},
+            statistics=player.statistics,
+            models=models,
+        )
+        supervisor.run(_serve(server, arena, access.token, matches, console), activity)
+
+
+def _game(deployed: PlayerArguments) -> Game:
+    """Return the game.
+
+    Raises:
+        ValueError: for a bot that several games have, where none is named.
+    """
+    if deployed.game is None:
+        games = [name for name in GAMES if deployed.run in bots_of(name)]
+        if len(games) > 1:
+            raise ValueError(f"{deployed.run} plays {', '.join(games)}: name the game with --game")
+    return game_of(deployed.run, deployed.game, deployed.options, deployed.seats)
+
+
+async def _poll(
+    player: ArenaPollingAgent, sessions: int, matches: int | None, invites: tuple[str, ...], console: Console
+) -> None:
+    given = player.claim_token
+    try:
+        async with player:
+            await player.register()
+            console.print(
+                f"{player.agent.agent_id} plays in {sessions} sessions at once (Ctrl-C ends it)", markup=False
+            )
+            await player.play(sessions, matches, invites)
+    finally:
+        if player.claim_token != given:
+            console.print(
+                f"the arena's token for the name, for PARLOUR_CLAIM_TOKEN: {player.claim_token}", markup=False
+            )
+
+
+async def _serve(
+    server: ArenaAgentServer, arena: str | None, access_token: str | None, matches: int | None, console: Console
+) -> None:
+    async with server:
+        console.print(
+            f"{server.agent.agent_id} answers at {server.endpoint} (Ctrl-C ends it)", markup=False, soft_wrap=True
+        )
+        if arena is not None:
+            await server.register(arena, access_token)
+            console.print(f"registered at {arena}", markup=False, soft_wrap=True)
+        await server.played(matches)
+
+
+MAFIA_PORT = AddressArguments(port=3010)
+
+
+def deploy_mafia(
+    run: Annotated[str, Parameter(name="RUN")],
+    *,
+    language_model: ModelArguments,
+    players: int | None = None,
+    listening: AddressArguments = MAFIA_PORT,
+    deadline: float = 25.0,
+    access: AccessArguments,
+    session: SessionArguments,
+    live: LiveArguments,
+) -> None:
+    """Serve agents over WebSocket to mafia hosts, until Ctrl-C.
+
+    Args:
+        run: A run folder or its name below runs/, a saved policy (.npz, .zip), a bot, a personality (aggressive,
+            cautious, analytical, social), llm (the language model of --model), or llm:PERSONA.
+        players: Number of players that a policy file was trained for, if the file does not have it. Default: 10.
+        deadline: Seconds for a call; then a stream is cut off, and the safe action replaces a choice.
+    """
+    console = Console()
+    trained = trained_for(run) if players is None else None  # whoever hosts the matches tells the number of players
+    game = game_with("mafia", seats=players)
+    if trained is not None and trained.name == game.name:
+        game = trained.make_game()
+    model, prompts = language_model.language_model([run], deadline), load_prompts(language_model.prompts)
+    make = maker(run, game, model, session.seed, players, prompts)
+    models: dict[str, ModelStatistics] = {}
+
+    def watched(agent_id: str, name: str) -> AgentPolicy:
+        agent = make(agent_id, name)
+        if isinstance(agent, MafiaLLMAgent):  # all agents together: the ids are the hosts', as many as they like
+            agent.statistics = models.setdefault(agent.model.name, agent.statistics)
+        return agent
+
+    with Supervisor(live, session, console) as supervisor:
+        server = MafiaAgentServer(
+            watched,
+            server=replace(listening.settings, access_token=access.token),
+            deadline=deadline,
+            seed=session.seed,
+            log=supervisor.log,
+        )
+        activity = Activity(
+            counts=lambda: {"connections": server.connections},
+            statistics=server.statistics,
+            models=lambda: models,
+        )
+        supervisor.run(_mafia_serve(server, run, console), activity)
+
+
+async def _mafia_serve(server: MafiaAgentServer, run: str, console: Console) -> None:
+    async with server:
+        console.print(f"{run} plays mafia at {server.url} (Ctrl-C ends it)", markup=False, soft_wrap=True)
+        await asyncio.Event().wait()
+
+
+MOST_SEATS = 10
+"""The number of seats of the game that bots play; live tables do not have more."""
+PER_HAND = "big blinds per hand"
+FOR_GOOD = (
+    messages.UNAUTHORIZED,
+    messages.INVALID_API_KEY,
+    messages.OUTDATED_CLIENT,
+    messages.VALIDATION_ERROR,
+    messages.TABLE_NOT_FOUND,
+    messages.REAL_MONEY,
+    UNTRUSTED_CERTIFICATE,
+)
+"""Error codes after which a retry does not help."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeatArguments:
+    """The seat."""
+
+    url: str | None = None
+    """URL of a seat that you have already, ws:// or wss://. The token is in the URL, in --session-token-file, or in the
+    environment's PARLOUR_SESSION_TOKEN. Other users cannot read the last two."""
+    session_token_file: Path | None = None
+    """File with the seat's token."""
+    api: str | None = None
+    """URL of the platform, http:// or https://, where the player registers and joins a table."""
+    name: str | None = None
+    """Name to register with. Default: the run's or bot's."""
+    table: str | None = None
+    """Table to join. Default: the platform chooses."""
+    seat: int | None = None
+    """The preferred seat."""
+    api_key: str | None = None
+    """Key of an agent registered before. Others can read it here; rather use the file or PARLOUR_API_KEY."""
+    api_key_file: Path | None = None
+    """File with the key of an agent registered before."""
+    play_for_real_money: bool = False
+    """Sit down at tables for real money, too. You make the deposit; the agent never does."""
+
+    @property
+    def address(self) -> str:
+        """The REST URL; or the URL of the seat with its token, which may have been given apart from it."""
+        if (self.url is None) == (self.api is None):
+            raise ValueError("give either --url ws://… of a seat or --api http://… of the platform")
+        url = self.api or self.url or ""
+        if self.api is not None or "token" in URL(url).query:
+            return url
+        token = secret(None, self.session_token_file, "PARLOUR_SESSION_TOKEN")
+        return url if token is None else str(URL(url).update_query(token=token))
+
+    def request(self, name: str, access_token: str | None) -> SeatRequest:
+        """Return which seat is wanted; `name` is that of an agent to which none was given."""
+        return SeatRequest(
+            name=self.name or name,
+            table=self.table,
+            seat=self.seat,
+            api_key=secret(self.api_key, self.api_key_file, "PARLOUR_API_KEY"),
+            access_token=access_token,
+            real_money=self.play_for_real_money,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LengthArguments:
+    """How long the agent plays."""
+
+    keep_playing: bool = False
+    """Join the next table when a table ends, when the chips are gone, or when the server has restarted, until stopped
+    or until --hands or --until is reached. It is the default with --api, except with --one-table."""
+    one_table: bool = False
+    """With --api, stop when the table ends."""
+    hands: int | None = None
+    """Number of hands, at all tables, after which the player leaves. Default: no limit."""
+    until: datetime | None = None
+    """Time after which the player leaves at the end of the hand, such as 2030-01-31T07:00:00 (local time)."""
+
+    def __post_init__(self) -> None:
+        """Check that one of the two was given."""
+        if self.keep_playing and self.one_table:
+            raise ValueError("give --keep-playing or --one-table, not both")
+
+    def length(self, api: bool) -> PlayLength:
+        """Return how long the agent plays, at tables of the REST URL or in one seat."""
+        keep_playing = self.keep_playing or (api and not self.one_table)
+        return PlayLength(hands=self.hands, until=self.until, keep_playing=keep_playing)
+
+
+def deploy_poker(
+    run: Annotated[str | None, Parameter(name="RUN")] = None,
+    *,
+    bot: str | None = None,
+    where: SeatArguments,
+    access: AccessArguments,
+    ca_file: Path | None = None,
+    length: LengthArguments,
+    deadline: float | None = None,
+    seats: int | None = None,
+    search: bool = False,
+    asked: PromptArguments,
+    session: SessionArguments,
+    live: LiveArguments,
+) -> None:
+    """Let a policy, a bot, a language model or a person play at live poker tables.
+
+    Exit codes: 0: the table has ended, or --hands or --until is reached; 75: retry later, the server is away or closed
+    the connection without a reason; 2: an error or a refusal, a retry does not help; 130 and 143: stopped by Ctrl-C and
+    SIGTERM, after leaving the seat.
+
+    Args:
+        run: A run folder or its name below runs/, a saved policy (.npz, .zip), a bot, human, or llm (the language model
+            of --model).
+        bot: A bot's name, in place of a run.
+        ca_file: File with certificates (PEM) of further trusted authorities.
+        deadline: Seconds for a decision; then the safe action is played. Default: four fifths of the platform's time.
+        seats: Number of seats that a policy file was trained for, if the file does not have it. Default: 2.
+        search: From the flop on, solve hands of two players again before acting, in five seconds and half of the time.
+    """
+    spec = run or bot
+    if spec is None or (run and bot):
+        raise ValueError("give either a run or bot, or --bot NAME")
+    if deadline is not None and deadline <= 0:
+        raise ValueError(f"--deadline {deadline:g}: give seconds above 0")
+    address, console, counts = where.address, Console(), Counter[str]()
+    statistics, link, score = AgentStatistics(), Link(), RunningScore(PER_HAND)
+
+    def note(event: PokerEvent) -> None:
+        _count(counts, score, event)
+        _tell(console, event)
+
+    if spec == HUMAN:
+        live = replace(live, status_every=0.0)  # status lines would be in the person's way
+    with Supervisor(live, session, console) as supervisor:
+        model = asked.language_model([spec], deadline)
+        chosen = player(spec, bot is not None, seats, session.seed, search, model, asked.prompting())
+        watch_table(spec, chosen)
+        stay = play(
+            address,
+            chosen,
+            seat=where.request(Path(spec).name, access.token),
+            length=length.length(where.api is not None),
+            client=ClientSettings(deadline=deadline, ca_file=ca_file),
+            log=supervisor.log,
+            monitoring=Monitoring(statistics=statistics, link=link, on_event=note),
+        )
+        activity = Activity(
+            counts=lambda: counts,
+            score=score.in_words,
+            statistics=statistics,
+            models=counts_of(spec, chosen, statistics),
+            link=link,
+            patience=live.unhealthy_after,
+        )
+        try:
+            played = supervisor.run(stay, activity, lambda result: messages.in_words(result.reason))
+        except LiveError as error:
+            for_good = error.code in FOR_GOOD or error.code.startswith("HTTP_")
+            if for_good or (where.api is None and error.code != UNREACHABLE):
+                raise
+            print(f"parlour deploy poker: {error}", file=sys.stderr)
+            raise SystemExit(TRY_AGAIN) from None
+    if played.reason == "closed":
+        raise SystemExit(TRY_AGAIN)
+
+
+def _count(counts: Counter[str], score: RunningScore, event: PokerEvent) -> None:
+    if isinstance(event, HandEnded):
+        counts["hands"] += 1
+        counts["chips"] += event.net
+        if event.stack is not None:
+            score.add(event.net / event.big_blind)
+
+
+def player(
+    spec: str,
+    is_bot: bool,
+    seats: int | None,
+    seed: int | None,
+    search: bool,
+    model: Model | None = None,
+    prompting: Callable[..., Prompting] | None = None,
+) -> Agent:
+    """Return the agent that plays.
+
+    Raises:
+        ValueError: if there is none, or it is to search and does not tell its probabilities.
+    """
+    table = game_with("holdem", seats=MOST_SEATS)
+    if is_bot:
+        named("bot", spec, {"random": None, **table.bots})
+    if spec not in ("random", LLM, *table.bots):
+        table = game_with("holdem", seats=seats or 2)
+    chosen = agent(spec, table, seed, model, prompting)
+    return searching_agent(spec, chosen, seed) if search else chosen
+
+
+def _tell(console: Console, event: PokerEvent) -> None:
+    if isinstance(event, SeatTaken):
+        console.print(f"playing in seat {event.seat}")
+    elif isinstance(event, HandEnded):
+        if event.stack is None:
+            console.print(f"hand {event.hand}: {event.won} chips from the pot")
+        else:
+            console.print(f"hand {event.hand}: {event.net:+,} chips, stack {event.stack:,}")
+
+
+TANGRAM_PORT = AddressArguments(port=5000)
+
+
+def deploy_tangram(
+    run: PlayerName,
+    *,
+    listening: AddressArguments = TANGRAM_PORT,
+    options: tuple[str, ...] = (),
+    deadline: float = 10.0,
+    search: bool = False,
+    matches: int | None = None,
+    asked: PromptArguments,
+    session: SessionArguments,
+    live: LiveArguments,
+) -> None:
+    """Serve a policy, a bot or a language model to live tangram games, which connect to it by WebSocket.
+
+    Args:
+        options: Options of the game that a policy file was trained for, as name=value, if the file does not have them.
+            figure=FILE and flip=true give figures of your own, which objectives may name, to every policy.
+        deadline: Seconds for a decision; then the turn is finished.
+        search: Plan before acting: a beam search guided by the policy, for at most half of the deadline.
+        matches: Number of games (connections) after which the command ends. Default: until Ctrl-C.
+    """
+    game = game_with("tangram", options, seats=2, aspect="godot")
+    player = agent(run, game, session.seed, asked.language_model([run], deadline), asked.prompting())
+    warn_about_differences([(run, player)], game)
+    if isinstance(player, PolicyAgent) and player.game.options["aspect"] != game.options["aspect"]:
+        print(f"{run} plays better after: parlour train --for tangram-collaborative-ai", file=sys.stderr)
+    if search:
+        player = searching_agent(run, player, session.seed)
+    seen = player.game if isinstance(player, PolicyAgent) else game
+    if own_figures(game.options):
+        seen = game_with("tangram", (), **{**seen.options, **{name: game.options[name] for name in ("figure", "flip")}})
+    console = Console()
+    with Supervisor(live, session, console) as supervisor:
+        server = TangramAgentServer(
+            player,
+            seen,
+            server=listening.settings,
+            deadline=deadline,
+            useful=useful_moves,
+            log=supervisor.log,
+        )
+        turns = server.statistics
+        activity = Activity(counts=lambda: _counts(server), statistics=turns, models=counts_of(run, player, turns))
+        supervisor.run(_tangram_serve(server, Path(run).stem, matches, console), activity)
+
+
+def _counts(server: TangramAgentServer) -> dict[str, float]:
+    return {"matches": server.games, "turns": server.turns, "connections": server.connections}
+
+
+async def _tangram_serve(server: TangramAgentServer, name: str, matches: int | None, console: Console) -> None:
+    async with server:
+        console.print(f"{name} waits for games at {server.url} (Ctrl-C ends it)", markup=False, soft_wrap=True)
+        console.print(f"try it with: parlour host tangram --url {server.url}", markup=False, soft_wrap=True)
+        await server.played(matches)
+    console.print(f"{server.plays} plays, {server.helped} of them in the policy's place")
+
+
+logger = logging.getLogger(__name__)
+
+Differences = Callable[[Mapping[str, Any], TurnState, bool], dict[str, Any]]
+
+
+def watch_table(spec: str, player: Any) -> None:
+    """Compare the options that an agent knows with those of its table, turn by turn.
+
+    For a trained one a difference is a warning, once; a language model is told the rules with the table's options.
+
+    Args:
+        spec: the agent's name.
+        player: the agent; others are ignored.
+    """
+    game = getattr(player, "game", None)
+    shown = None if game is None else game.capabilities.shown_options
+    if shown is None:
+        return
+    if isinstance(player, LLMAgent):
+        player.on_turn = _Comparison(spec, player, shown.differences, _show_rules)
+    elif isinstance(player, PolicyAgent) and isinstance(player.policy, LearnedPolicy) and player.policy.trained_for:
+        player.on_turn = _Comparison(spec, player, shown.differences, _warn)
+
+
+def counts_of(spec: str, player: Any, turns: AgentStatistics) -> Callable[[], dict[str, ModelStatistics]]:
+    """Return a function that returns what the answers of a player came to, by its name; empty if it is no model.
+
+    Its turns are counted as the program counts them, so with those for which it was not asked, or was late.
+    """
+    models = statistics_of({spec: player})
+    return lambda: {
+        name: replace(one, decisions=turns.decisions, replaced=turns.replaced) for name, one in models.items()
+    }
+
+
+@dataclass
+class _Comparison:
+    """Compares the options at every turn, since further players may come later, and calls `differ` where they differ.
+
+    `differ` has the comparison, the options that differ, and a function that returns which of other options differ.
+    """
+
+    spec: str
+    player: Any
+    compare: Differences
+    differ: Callable[["_Comparison", dict[str, Any], Callable[[Mapping[str, Any]], dict[str, Any]]], None]
+    match: str | None = None
+
+    def __call__(self, state: TurnState) -> None:
+        first = state.match_id != self.match
+        self.match = state.match_id
+        try:
+            if differences := self.compare(self.player.game.options, state, first):
+                self.differ(self, differences, lambda options: self.compare(options, state, first))
+        except (KeyError, TypeError, ValueError) as error:  # the turn must be played all the same
+            self.player.on_turn = None
+            logger.warning("%s: the options of the table cannot be read: %s", self.spec, describe_error(error))
+
+
+def _warn(at: _Comparison, differences: dict[str, Any], compare: Callable[[Mapping[str, Any]], Any]) -> None:
+    """Warn once of a table with other options than the training."""
+    game = at.player.game
+    at.player.on_turn = None
+    table = {name: value for name, value in differences.items() if game.options[name] != value}
+    trained = _as_options({name: game.options[name] for name in table})
+    line = "%s was trained with %s, and this table has %s; it plays better after: %s"
+    logger.warning(line, at.spec, trained, _as_options(table), remedy_for(game.name, differences, compare))
+
+
+def _show_rules(at: _Comparison, differences: dict[str, Any], _: object) -> None:
+    """Give a language model the rules with the options of the table."""
+    game = at.player.game
+    own = make_game(game.name, **{**game.options, **differences})
+    at.player.prompting = replace(at.player.prompting, game=own)
+
+
+def remedy_for(game: str, found: Mapping[str, Any], compare: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> str:
+    """Return the command that trains for a table: for a platform that has its options, or with the options.
+
+    Args:
+        game: the game's name.
+        found: the options that differ, with the table's values.
+        compare: returns which of the options given to it differ.
+    """
+    for platform in platform_presets():
+        if platform.game == game:
+            options = make_game(game, **preset_options(platform.preset)).options
+            if not compare(options):
+                return platform.command
+    return f"parlour train {game} --options {_as_options(found, ' ')}"
+
+
+def _as_options(options: Mapping[str, Any], between: str = ", ") -> str:
+    return between.join(f"{name}={json.dumps(value).replace(' ', '')}" for name, value in options.items())
+
+
+MakeAgent = Callable[[str, str], AgentPolicy]
+"""A function from id and name to an agent."""
+
+
+def maker(
+    spec: str,
+    game: Game,
+    model: Model | None,
+    seed: int | None,
+    seats: int | None = None,
+    prompts: Prompts | None = None,
+) -> MakeAgent:
+    """Return a function that makes agents as `spec` names them, with different seeds. Saved policies run in a thread.
+
+    Args:
+        spec: a personality, ``llm`` or ``llm:PERSONA``, a bot, a run or a policy file.
+        game: mafia with its options.
+        model: the language model of ``llm``.
+        seed: seed of the agents' choices and texts; None: a random one.
+        seats: number of players of the matches; None: unknown.
+        prompts: the prompts of language models; None: Parlour's own prompts.
+
+    Raises:
+        ValueError: if `spec` is unknown, or cannot play the game.
+    """
+    numbers = count()
+
+    def own() -> int | None:
+        number = next(numbers)
+        return None if seed is None else seed * 1_000_003 + number
+
+    if spec in PERSONALITIES:
+        personality: Personality = spec  # type: ignore[assignment]
+        config = AgentConfig(type="scripted", scripted_config=ScriptedConfig(personality=personality))
+        return lambda agent_id, name: MafiaScriptedAgent(agent_id, name, config, seed=own())
+    if spec.partition(":")[0] == LLM:
+        return _language_model_maker(needed(model), prompts or load_prompts(), spec.partition(":")[2], own)
+    bots = ["random", *game.bots]
+    if spec not in bots and run_folder.existing(spec) is None and not policy_file(spec).exists():
+        named("agent, run or policy file", spec, sorted({*PERSONALITIES, LLM, *bots, *run_folder.names()}))
+    player = agent(spec, game, seed)
+    assert isinstance(player, PolicyAgent)
+    trained, policy = player.game, player.policy
+    if seats is not None:
+        warn_about_differences([(spec, player)], game)
+    worker = None if spec in bots else Worker(spec)
+    return lambda agent_id, name: MafiaPolicyAgent(agent_id, name, trained, policy, seed=own(), worker=worker)
+
+
+def _language_model_maker(model: Model, prompts: Prompts, persona: str, seed: Callable[[], int | None]) -> MakeAgent:
+    """Return a function that makes language-model agents: with one persona, or ("") with all personas in turn."""
+    MafiaLLMAgent("p1", "Alice", model, prompts=prompts, persona=persona)  # an error now, not in the first match
+    personas = cycle([persona] if persona else list(prompts.personas) or [""])
+
+    def make(agent_id: str, name: str) -> AgentPolicy:
+        return MafiaLLMAgent(agent_id, name, model, prompts=prompts, persona=next(personas), seed=seed())
+
+    return make

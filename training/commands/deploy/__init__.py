@@ -1,1 +1,0 @@
-"""`parlour deploy PLATFORM`: lets a policy play on a platform; one module per platform."""

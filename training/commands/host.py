@@ -1,0 +1,897 @@
+"""`parlour host PLATFORM`: hosts matches by the protocol of a platform."""
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+from rich.table import Table
+
+from ... import zoo
+from ...envs import GAMES, Game, find
+from ...envs.core.counted import counted
+from ...envs.mafia.bots import PERSONALITIES
+from ...wrappers.agents.base import Agent, printable
+from ...wrappers.agents.llm import LLMAgent, statistics_of
+from ...wrappers.agents.model_calls import ModelStatistics
+from ...wrappers.live.arena.agent import ArenaAgent
+from ...wrappers.live.arena.host import ArenaHost
+from ...wrappers.live.arena.results import ArenaResult, Standings
+from ...wrappers.live.common.activity import Activity
+from ...wrappers.live.common.match_session import MatchLimits
+from ...wrappers.live.common.server import local_url
+from ...wrappers.live.mafia.agent_policy import AgentPolicy
+from ...wrappers.live.mafia.host import MafiaHost
+from ...wrappers.live.mafia.host_session import MafiaResult
+from ...wrappers.live.mafia.limits import MafiaLimits
+from ...wrappers.live.mafia.llm_agent import MafiaLLMAgent, load_prompts
+from ...wrappers.live.mafia.messages import Event
+from ...wrappers.live.mafia.service_client import RemoteAgent, ServiceConnection
+from ...wrappers.live.poker.host import PokerHost, PokerRoom
+from ...wrappers.live.poker.hosted_table import PokerTimes
+from ...wrappers.live.poker.messages import in_words
+from ...wrappers.live.poker.table_data import PokerRules
+from ...wrappers.live.tangram.host import Person, TangramHost, TangramTimes
+from ...wrappers.live.tangram.messages import Dialect
+from ...wrappers.logs.first_matches import FirstMatches
+from ...wrappers.logs.match_log import MatchLog, opened
+from ...wrappers.logs.safe_match_log import SafeMatchLog
+from ..evaluation.arena_results import Columns, GameResults, by_agent, over_all, write_pages
+from ..evaluation.result_page import provenance
+from ..terminal.console import Console
+from .arguments import (
+    AccessArguments,
+    AsJson,
+    LiveArguments,
+    ModelArguments,
+    PromptArguments,
+    SessionArguments,
+    TlsServerArguments,
+)
+from .deploy import MakeAgent, maker
+from .lookup import (
+    HUMAN,
+    LLM,
+    ZOO,
+    agent,
+    bots_of,
+    game_with,
+    located,
+    names_seats,
+    reason_against,
+    trained_for,
+    warn_about_differences,
+)
+from .supervisor import Supervisor
+
+ALL = "all"
+"""The name of all games."""
+
+Seated = tuple[Game, list[ArenaAgent]]
+Make = Callable[[str, Game, int], Agent]
+"""Makes the agent that a name stands for in a game, by its number among the agents."""
+
+
+def games_named(name: str) -> list[str]:
+    """Return the games that a name, several names with commas, or ``all`` name.
+
+    Raises:
+        ValueError: for a game that is unknown, or named twice.
+    """
+    names = list(dict.fromkeys(one.rpartition("-v")[0] for one in GAMES)) if name == ALL else name.split(",")
+    for game in names:
+        find(game)
+    if twice := [one for one in names if names.count(one) > 1]:
+        raise ValueError(f"{twice[0]}: named twice")
+    return names
+
+
+def one_game(
+    name: str, options: Sequence[str], seats: int | None, specs: Sequence[str], others: int, make: Make
+) -> Seated:
+    """Return a game with the agents that play it.
+
+    Args:
+        name: the game.
+        options: its options as ``name=value``.
+        seats: the number of seats; None: the game's default, or one per agent if there are fewer.
+        specs: our agents (see `located`).
+        others: number of agents over HTTP.
+        make: makes an agent.
+
+    Raises:
+        ValueError: for an unknown game, option or agent.
+    """
+    game = _game(name, options, seats, len(specs) + others)
+    return game, _named_agents([(one, _own_spec(one, game) or one) for one in specs], game, game.words, make)
+
+
+def several_games(
+    names: Sequence[str], specs: Sequence[str], others: int, make: Make, console: Console
+) -> list[Seated]:
+    """Return the games that enough agents know, each with these agents; name the games that are left out, and why.
+
+    An agent has one name in all games.
+
+    Raises:
+        ValueError: for an unknown game, an agent that no game knows, or if no game is left.
+    """
+    bots = {"random", *(bot for name in names for bot in bots_of(name))}
+    for spec in specs:
+        if spec not in (ZOO, LLM):
+            located(spec, bots)
+    tables: list[tuple[Game, list[tuple[str, str]]]] = []
+    for name in names:
+        default = game_with(name)
+        able = [(spec, own) for spec in specs if (own := _own_spec(spec, default))]
+        try:
+            game, able = _able(name, able, others, console)
+        except ValueError as error:
+            console.print(f"{name} is left out: {error}", markup=False)
+            continue
+        if len(able) + others < game.seats:
+            why = f"{counted(len(able) + others, 'agents')} for {counted(game.seats, 'seats')}"
+            console.print(f"{name} is left out: {why}", markup=False)
+            continue
+        tables.append((game, able))
+    if not tables:
+        raise ValueError(f"no game has enough agents; name more --agents or --remote (there are {len(specs) + others})")
+    reserved = frozenset[str]().union(*(game.words for game, _ in tables))
+    return [(game, _named_agents(able, game, reserved, make)) for game, able in tables]
+
+
+def _able(name: str, able: list[tuple[str, str]], others: int, console: Console) -> tuple[Game, list[tuple[str, str]]]:
+    """Return a game, and those of the agents that can play it with its seats; the others are named, with the reason.
+
+    With fewer agents the game may have fewer seats, at which others cannot play: then it is asked again.
+
+    Raises:
+        ValueError: if the game does not have so few seats.
+    """
+    while True:
+        game = _game(name, (), None, len(able) + others)
+        reasons = {spec: reason for spec, own in able if (reason := reason_against(own, game))}
+        if not reasons:
+            return game, able
+        for reason in reasons.values():
+            console.print(f"{name}: {reason}", markup=False)
+        able = [(spec, own) for spec, own in able if spec not in reasons]
+
+
+def _own_spec(spec: str, game: Game) -> str | None:
+    if spec == ZOO:
+        return zoo.PREFIX + game.name if game.name in zoo.names() else None
+    if spec in ("random", LLM) or spec in game.bots:
+        return spec
+    trained = trained_for(spec) if spec not in bots_of(game.name) else None
+    return spec if trained is not None and trained.name == game.name else None
+
+
+def _game(name: str, options: Sequence[str], seats: int | None, coming: int) -> Game:
+    """Return the game; if its default has more seats than there are agents, with one seat per agent."""
+    if seats is not None:
+        return game_with(name, options, seats=seats)
+    game = game_with(name, options)
+    if 2 <= coming < game.seats and not names_seats(options):
+        return game_with(name, options, seats=coming)
+    return game
+
+
+def _named_agents(
+    specs: Sequence[tuple[str, str]], game: Game, reserved: frozenset[str], make: Make
+) -> list[ArenaAgent]:
+    """Return the agents, with different names that are not words of the game.
+
+    Args:
+        specs: of each agent what the user wrote, and what it is in this game.
+        game: the game.
+        reserved: texts that no agent may be called.
+        make: makes an agent.
+    """
+    taken = set(reserved)
+    seated = []
+    for number, (spec, own) in enumerate(specs):
+        name = label = Path(spec).stem[:48] or spec
+        count = 1
+        while name in taken:
+            count += 1
+            name = f"{label}-{count}"
+        taken.add(name)
+        seated.append(ArenaAgent(name, make(own, game, number)))
+    warn_about_differences([(one.agent_id, one.agent) for one in seated], game)
+    return seated
+
+
+class MatchSummary:
+    """Counts results, faults, and the statistics of language models.
+
+    Attributes:
+        models: what the answers of the language models came to, by name.
+    """
+
+    def __init__(self) -> None:
+        self._wins: Counter[str | None] = Counter()
+        self._faults: Counter[tuple[str, str]] = Counter()
+        self.models: dict[str, ModelStatistics] = {}
+
+    @property
+    def faults(self) -> int:
+        """Number of answers that were late, failed, or could not be used."""
+        return self._faults.total()
+
+    def watch(self, agents: Iterable[AgentPolicy]) -> None:
+        """Count the calls of language models among the players of a match, from now on."""
+        for one in agents:
+            if isinstance(one, MafiaLLMAgent):
+                one.statistics = self.models.setdefault(f"{one.name} ({one.model.name})", one.statistics)
+
+    def add(self, result: MafiaResult) -> str:
+        """Count a match that is over; return its line."""
+        self._wins[result.winner] += 1
+        for fault in result.faults:
+            instead = fault.instead or "the answer is left out or asked for again"
+            self._faults[result.names[fault.agent_id], instead] += 1
+        won = f"{result.winner} wins" if result.winner else "nobody wins"
+        roles = ", ".join(f"{result.names[agent]} {role}" for agent, role in result.roles.items() if role != "villager")
+        rounds, faults = counted(result.rounds, "rounds"), counted(len(result.faults), "faults")
+        return f"{result.game_id}: {won} after {rounds} ({roles}); {faults}"
+
+    def lines(self) -> Iterator[str]:
+        """Return the summary: number of wins, and faults by agent."""
+        wins, matches = self._wins, self._wins.total()
+        if matches > 1:
+            yield f"{counted(matches, 'matches')}: town {wins['town']}, mafia {wins['mafia']}, nobody {wins[None]}"
+        for (name, instead), count in sorted(self._faults.items()):
+            yield f"{name}: {count} times in place of its answer: {instead}"
+
+
+Cost = Literal["keep", "pass", "end"]
+Games = Annotated[
+    str,
+    Parameter(name="GAME", help="A game by name, several with commas between them, or all."),
+]
+ARENA_PORT = TlsServerArguments(port=9100)
+MOST_COMING = 16
+"""Agents that may come to each game where all are served."""
+SHOWN = 5
+"""Columns of the table of all games in a terminal; the ratings game by game are on the page."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TournamentArguments:
+    """The round robin."""
+
+    remote: tuple[str, ...] = ()
+    """HTTP agents, as name=http://…."""
+    wait: int = 0
+    """Number of agents to wait for; they register at POST /api/register. Needs a single game."""
+    rounds: int = 10
+    """Number of rounds. In each, every group of agents that fills the table plays once in each rotation of the
+    seats."""
+    serve: bool = False
+    """Play no round robin, only the sessions and matches that agents request, until Ctrl-C."""
+    concurrent: int = 8
+    """Number of matches played at the same time."""
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        if self.wait < 0 or min(self.rounds, self.concurrent) < 1:
+            given = f"wait={self.wait}, rounds={self.rounds}, concurrent={self.concurrent}"
+            raise ValueError(f"{given}: need no number below 0, at least 1 round, and 1 match at the same time")
+
+    @property
+    def endpoints(self) -> list[tuple[str, str]]:
+        """Names and URLs of the HTTP agents."""
+        pairs = [spec.partition("=") for spec in self.remote]
+        for name, equals, endpoint in pairs:
+            if not (name and equals):
+                raise ValueError(f"remote {name + equals + endpoint!r}: write name=http://…")
+        return [(name, endpoint) for name, _, endpoint in pairs]
+
+    async def play(self, arenas: Sequence[ArenaHost], agents: Sequence[Sequence[ArenaAgent]], console: Console) -> None:
+        """Play a game between our agents and those over HTTP; or serve all games, each with its agents."""
+        arena, ours = arenas[0], agents[0]
+        games = arena.game.id if len(arenas) == 1 else counted(len(arenas), "games")
+        console.print(f"arena for {games} at {arena.url}", soft_wrap=True)
+        for each, own in zip(arenas, agents, strict=True):
+            for one in own:
+                each.add(one)
+            for name, endpoint in self.endpoints:
+                each.add_remote(name, endpoint)
+        if self.serve:
+            console.print(
+                f"agents play here as {arena.url}/SKILL.md says (Ctrl-C ends it)", markup=False, soft_wrap=True
+            )
+            await asyncio.Event().wait()
+        coming = len(ours) + len(self.remote) + self.wait
+        missing = coming - len(arena.agent_ids)
+        if missing > 0:
+            console.print(f"waiting for {counted(missing, 'agents')}: POST {arena.url}/api/register", soft_wrap=True)
+            await arena.wait_for(coming)
+        await arena.tournament(self.rounds, concurrent=self.concurrent)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LimitArguments:
+    """The limits of a match."""
+
+    timeout: float = 30.0
+    """Seconds for a turn."""
+    max_actions: int | None = None
+    """The most game actions of a match; 0: no limit. Default: 20 for two agents, no limit for more. With several games
+    there is no limit by default."""
+    rejected: Cost = "keep"
+    """The cost of a rejected answer: keep (nothing, three times), the turn, or the match."""
+    failed: Cost = "pass"
+    """The cost of an exception or a late answer."""
+
+    def limits(self, several: bool) -> MatchLimits:
+        """Return the limits, of one of several games or of a single one."""
+        most = self.max_actions if self.max_actions is not None else 0 if several else -1
+        return MatchLimits(actions=most or None, rejected=self.rejected, failed=self.failed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageArguments:
+    """The page."""
+
+    out: Path | None = None
+    """Folder for a page with the standings and replays of matches. Default: none."""
+    samples: int = 3
+    """Number of matches of each game whose replay is on the page, from the first on."""
+
+    def __post_init__(self) -> None:
+        """Check the number of matches."""
+        if self.samples < 0:
+            raise ValueError(f"samples={self.samples}: need no number below 0")
+
+    def folder(self, stack: ExitStack) -> Path | None:
+        """Make the page's folder; return one for the logs of its matches until the stack ends, None if it has none."""
+        if self.out is None:
+            return None
+        self.out.mkdir(parents=True, exist_ok=True)  # a folder that cannot be made is told before the matches
+        return Path(stack.enter_context(TemporaryDirectory())) if self.samples else None
+
+
+def host_arena(
+    game: Games,
+    *,
+    options: tuple[str, ...] = (),
+    agents: tuple[str, ...] = (),
+    tournament: TournamentArguments,
+    seats: int | None = None,
+    limits: LimitArguments,
+    page: PageArguments,
+    listening: TlsServerArguments = ARENA_PORT,
+    asked: PromptArguments,
+    session: SessionArguments,
+    live: LiveArguments,
+    as_json: AsJson = False,
+) -> None:
+    """Play a round robin of one, several or all games between policies, bots and HTTP agents, and print the standings.
+
+    Several games are written as bargaining,trust and all games as all. Each agent plays the games that it knows. It is
+    rated in each and over all. While a game runs, agents may also open and join its sessions at /api/sessions, and
+    start matches by POST /api/match.
+
+    Args:
+        options: The game's options as name=value, such as seats=6. Needs a single game.
+        agents: Runs, policy files, bots, or llm (the language model of --model). The agent zoo plays each game with its
+            policy of the zoo.
+        seats: Seats of the game. Default: the game's default, or the number of agents if there are fewer. Needs a
+            single game.
+    """
+    names = games_named(game)
+    several = len(names) > 1
+    if several and (tournament.wait or options or seats is not None):
+        raise ValueError(f"{game} names {len(names)} games: --wait, --seats and --options need a single one")
+    console = Console(stderr=as_json)
+    others = len(tournament.endpoints) + tournament.wait
+    make = _maker(asked, agents, limits.timeout, session.seed)
+    if several:
+        tables = several_games(names, agents, MOST_COMING if tournament.serve else others, make, console)
+    else:
+        tables = [one_game(names[0], options, seats, agents, others, make)]
+        coming, needed = len(agents) + others, tables[0][0].seats
+        if coming < needed and not tournament.serve:
+            missing = f"{counted(coming, 'agents')} for {counted(needed, 'seats')}"
+            raise ValueError(f"{missing}: name more --agents, --remote, --wait, or --serve")
+    games = _Games(tables)
+    with ExitStack() as stack:
+        supervisor = stack.enter_context(Supervisor(live, session, console))
+        logs = _Logs(supervisor.log, page.folder(stack), page.samples)
+
+        def host(game: Game, log: MatchLog | None, further: Sequence[ArenaHost]) -> ArenaHost:
+            return ArenaHost(
+                game,
+                limits=limits.limits(several),
+                timeout=limits.timeout,
+                seed=session.seed,
+                server=listening.settings,
+                log=log,
+                on_result=games.count,
+                others=further,
+            )
+
+        try:
+            activity = Activity(counts=games.counts, models=games.models)
+            supervisor.run(games.play(host, tournament, logs, console), activity)
+        finally:
+            if games.played:
+                _report(games, several, as_json, console)
+                if page.out is not None:
+                    about = provenance() | {"seed": "random" if session.seed is None else session.seed}
+                    index = write_pages(page.out, games.played, games.together, games.models(), about)
+                    console.print(f"written: {index}", markup=False, soft_wrap=True)
+
+
+def _maker(asked: PromptArguments, agents: Sequence[str], timeout: float, seed: int | None) -> Make:
+    model, prompting = asked.language_model(agents, timeout), asked.prompting()
+
+    def make(spec: str, game: Game, number: int) -> Agent:
+        return agent(spec, game, None if seed is None else seed + 1 + number, model, prompting)
+
+    return make
+
+
+@dataclass(frozen=True)
+class _Logs:
+    """The log of all matches; and a folder for logs of the first matches of each game, None if they are not kept."""
+
+    log: MatchLog | None
+    folder: Path | None
+    samples: int
+
+
+class _Games:
+    """The games of an arena: one after the other, or all at once if they are served.
+
+    Attributes:
+        played: the results so far, game by game.
+        together: the standings over all games.
+    """
+
+    def __init__(self, tables: Sequence[Seated]) -> None:
+        self.played: list[GameResults] = []
+        self.together = Standings()
+        self._tables = tables
+        self._counts: Counter[str] = Counter()
+        self._arenas: list[ArenaHost] = []
+
+    def counts(self) -> dict[str, int]:
+        """Return what has been played, for the status line."""
+        return {**self._counts, "tables": sum(len(arena.matches) for arena in self._arenas)}
+
+    def models(self) -> dict[str, ModelStatistics]:
+        """Return what the answers of language models came to, by agent and, of several games, by game."""
+        return {
+            one.agent_id if len(self._tables) == 1 else f"{one.agent_id} in {game.name}": one.agent.statistics
+            for game, ours in self._tables
+            for one in ours
+            if isinstance(one.agent, LLMAgent)
+        }
+
+    def count(self, result: ArenaResult) -> None:
+        """Count a match."""
+        self.together.add(result)
+        self._counts["matches"] += 1
+        self._counts["turns"] += result.actions
+        self._counts["replaced"] += sum(result.forced.values())
+        self._counts["refused"] += sum(result.rejected.values())
+
+    async def play(
+        self,
+        host: Callable[[Game, MatchLog | None, Sequence[ArenaHost]], ArenaHost],
+        tournament: TournamentArguments,
+        logs: _Logs,
+        console: Console,
+    ) -> None:
+        """Play all games; also of one that is stopped the results are kept."""
+        for tables in [self._tables] if tournament.serve else [[table] for table in self._tables]:
+            with ExitStack() as stack:
+                self._arenas, kept = [], list[Path | None]()
+                for game, _ in reversed(tables):
+                    kept.insert(0, None if logs.folder is None else logs.folder / f"{game.name}.jsonl")
+                    own = opened(logs.log) if kept[0] is None else FirstMatches(kept[0], logs.samples, logs.log)
+                    further = self._arenas if len(kept) == len(tables) else ()
+                    self._arenas = [host(game, stack.enter_context(own), further), *self._arenas]
+                try:
+                    async with self._arenas[0]:
+                        await tournament.play(self._arenas, [ours for _, ours in tables], console)
+                finally:
+                    for arena, file in zip(self._arenas, kept, strict=True):
+                        begun = bool(self._arenas[0].url)
+                        if begun and (len(tables) == 1 or arena.standings.matches):
+                            shown = file if arena.standings.matches else None
+                            self.played.append(GameResults(arena.game, arena.standings, shown))
+
+
+def _report(games: _Games, several: bool, as_json: bool, console: Console) -> None:
+    """Print the standings of each game, and those over all games."""
+    models = games.models()
+    if as_json:
+        rows = [
+            {
+                "game": one.game.id,
+                "options": dict(one.game.options),
+                "standings": list(map(asdict, one.standings.lines())),
+            }
+            for one in games.played
+        ]
+        together = list(map(asdict, games.together.lines()))
+        about: dict[str, Any] = {"games": rows, "over_all": together} if several else rows[0]
+        counts = {name: each.row() for name, each in models.items()}
+        print(json.dumps({**about, "models": counts} if counts else about))
+        return
+    for result in games.played:
+        console.print(_table(by_agent(result.standings.lines()), result.title))
+    if several:
+        heads, lines = over_all(games.played, games.together)
+        shown = heads[:SHOWN], [line[:SHOWN] for line in lines]
+        console.print(_table(shown, f"all games: {counted(games.together.matches, 'matches')}"))
+
+
+def _table(columns: Columns, title: str) -> Table:
+    heads, rows = columns
+    table = Table(*heads, title=title)
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+NAMES = [
+    "Alice",
+    "Bob",
+    "Carol",
+    "Dave",
+    "Erin",
+    "Frank",
+    "Grace",
+    "Heidi",
+    "Ivan",
+    "Judy",
+    "Kim",
+    "Leo",
+    "Mallory",
+    "Niaj",
+    "Olivia",
+    "Peggy",
+    "Rupert",
+    "Sybil",
+    "Trent",
+    "Victor",
+]
+"""The names of our agents, seat by seat."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatchesArguments:
+    """The matches."""
+
+    matches: int = 1
+    """Number of matches."""
+    parallel: int = 1
+    """Number of matches played at the same time. With more than one, only results are printed."""
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        if min(self.matches, self.parallel) < 1:
+            given = f"matches={self.matches}, parallel={self.parallel}"
+            raise ValueError(f"{given}: need at least 1 match, at least 1 at once")
+
+
+def host_mafia(
+    *,
+    agents: tuple[str, ...] = PERSONALITIES,
+    remote: tuple[str, ...] = (),
+    players: int | None = None,
+    schedule: MatchesArguments,
+    options: tuple[str, ...] = (),
+    language_model: ModelArguments,
+    timeout: float = 30.0,
+    access: AccessArguments,
+    session: SessionArguments,
+    live: LiveArguments,
+    quiet: bool = False,
+) -> None:
+    """Play mafia matches between agents.
+
+    Args:
+        agents: Personalities (aggressive, cautious, analytical, social), runs, policy files, bots, llm (the language
+            model of --model, with one persona after another), or llm:PERSONA. They fill the seats without remote
+            agents, in a cycle.
+        remote: URLs of agent services, ws://…; a URL given twice plays two seats.
+        players: Number of players, 5 to 20. Default: 10, or that of the options.
+        options: The game's options as name=value.
+        timeout: Seconds for a stream, an action or a vote.
+        quiet: Print only results, no statements.
+    """
+    game = game_with("mafia", options, seats=players)
+    if len(remote) > game.seats or (not agents and len(remote) < game.seats):
+        raise ValueError(f"{counted(len(remote), 'remote agents')} and {len(agents)} of ours for {game.seats} seats")
+    model, seed = language_model.language_model(agents, timeout), session.seed
+    texts = load_prompts(language_model.prompts)
+    makes = [
+        maker(spec, game, model, None if seed is None else seed + 1 + i, game.seats, texts)
+        for i, spec in enumerate(agents)
+    ]
+    console = Console()
+    limits = MafiaLimits(think=timeout, say=timeout, act=timeout)
+    summary = MatchSummary()
+    with Supervisor(live, session, console) as supervisor:
+        printer = _EventPrinter(console) if not quiet and schedule.parallel == 1 else lambda event: None
+        host = MafiaHost(game, limits=limits, seed=seed, log=supervisor.log, on_event=printer)
+        connections = [ServiceConnection(url, access.token) for url in remote]
+        activity = Activity(
+            counts=lambda: {"matches": host.over, "replaced": summary.faults},
+            models=lambda: dict(sorted(summary.models.items())),
+        )
+        supervisor.run(_play(host, makes, connections, schedule, console, summary), activity)
+
+
+async def _play(
+    host: MafiaHost,
+    makes: Sequence[MakeAgent],
+    connections: Sequence[ServiceConnection],
+    schedule: MatchesArguments,
+    console: Console,
+    summary: MatchSummary,
+) -> None:
+    """Play the matches."""
+    left = iter(range(schedule.matches))
+
+    async def play_some() -> None:
+        for _ in left:
+            agents = _seated(makes, connections, host.game.seats)
+            summary.watch(agents)
+            console.print(summary.add(await host.play(agents)), markup=False, soft_wrap=True)
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(min(schedule.matches, schedule.parallel)):
+                group.create_task(play_some())
+    finally:
+        await asyncio.gather(*(connection.close() for connection in connections))
+        for line in summary.lines():
+            console.print(line, markup=False, soft_wrap=True)
+
+
+def _seated(makes: Sequence[MakeAgent], connections: Sequence[ServiceConnection], seats: int) -> list[AgentPolicy]:
+    """Return the players of a match: first the remote ones, then ours."""
+    agents: list[AgentPolicy] = []
+    for seat, name in enumerate(NAMES[:seats]):
+        if seat < len(connections):
+            agents.append(RemoteAgent(f"p{seat + 1}", name, connections[seat]))
+        else:
+            agents.append(makes[(seat - len(connections)) % len(makes)](f"p{seat + 1}", name))
+    return agents
+
+
+class _EventPrinter:
+    """Prints the public events, one per line."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._names: dict[str, str] = {}
+        self._said = ""
+
+    def __call__(self, event: Event) -> None:
+        line = self._line(event.event_type, event.payload)
+        if line:
+            self._console.print(line, markup=False, soft_wrap=True)
+
+    def _line(self, kind: str, payload: dict[str, Any]) -> str:
+        if kind == "GAME_CREATED":
+            self._names = {player["id"]: player["name"] for player in payload["players"]}
+        elif kind == "NIGHT_RESOLVED" and payload["killed"] is None:
+            return "  nobody was killed: the doctor was there"
+        elif kind == "VOTE_RESULT" and payload["eliminatedPlayerId"] is None:
+            return "  nobody is voted out"
+        elif kind == "PHASE_CHANGED" and payload["to"] in ("NIGHT_ACTIONS", "DAY_DISCUSSION"):
+            return f"\n— {'Night' if payload['to'] == 'NIGHT_ACTIONS' else 'Day'} {payload['roundNumber']}"
+        elif kind == "AGENT_SAY_STREAM":
+            self._said += payload["chunk"]
+            if not payload["chunk"]:
+                said, self._said = self._said, ""
+                by = f" ({payload['by']} in its place)" if "by" in payload else ""
+                return f"{payload['agentName']}{by}: {printable(said) or '…'}"
+        elif kind == "PLAYER_ELIMINATED":
+            how = "is voted out" if payload["eliminatedBy"] == "vote" else "was killed"
+            return f"  {self._names[payload['playerId']]} {how}: {payload['role']}"
+        return ""
+
+
+POKER_PORT = TlsServerArguments(port=9000)
+
+
+def host_poker(
+    *,
+    seats: int = 9,
+    tables: int = 1,
+    small_blind: int = 1,
+    big_blind: int = 2,
+    stack: int = 100,
+    min_players: int = 2,
+    raise_cap: int | None = 4,
+    hands: int | None = None,
+    rebuy: bool = False,
+    timeout: float = 30.0,
+    hand_delay: float = 1.5,
+    away_after: float = 300.0,
+    observers: int = 20,
+    state: Path | None = None,
+    listening: TlsServerArguments = POKER_PORT,
+    session: SessionArguments,
+    live: LiveArguments,
+) -> None:
+    """Serve poker tables over WebSocket, until Ctrl-C, SIGTERM, or every table has played its hands.
+
+    Args:
+        seats: Seats per table, 2 to 10.
+        tables: Number of open tables; a table that ends is replaced by a new one.
+        small_blind: Chips of the small blind.
+        big_blind: Chips of the big blind.
+        stack: Chips of a new player.
+        min_players: Number of connected players at which the first hand begins.
+        raise_cap: The most bets and raises on a street; None: no cap.
+        hands: Number of hands after which a table ends; the server ends when all tables have ended. None: no limit. An
+            abandoned table does not count; its replacement does.
+        rebuy: Whether a player without chips gets a new stack before the next hand.
+        timeout: Seconds to act; then the host checks if possible, else folds. It acts at once for a seat without a
+            connection, which sits out after two turns.
+        hand_delay: Seconds between two hands.
+        away_after: Seconds without a connection after which a player loses its seat. It keeps its chips.
+        observers: The most connections that look on without a seat, at /v1/ws/observe/TABLE. They see no hidden cards.
+        state: File that keeps agents, tables, seats, chips and tokens: started again with it, the host goes on where it
+            was killed or stopped. A hand that was under way is void, and its stakes are returned.
+    """
+    console = Console()
+    ended: Counter[str] = Counter()
+    with Supervisor(live, session, console) as supervisor:
+        match_log = SafeMatchLog(supervisor.log)
+
+        def note(kind: str, **fields: Any) -> None:
+            ended[kind] += 1
+            match_log.write(kind, **fields)
+            console.print(f"{fields['table_id']} {_line(kind, fields)}", markup=False)
+
+        server = PokerHost(
+            PokerRules(
+                seats=seats,
+                small_blind=small_blind,
+                big_blind=big_blind,
+                stack=stack,
+                min_players=min_players,
+                raise_cap=raise_cap,
+                max_hands=hands,
+                rebuy=rebuy,
+            ),
+            PokerTimes(act=timeout, hand=hand_delay, away=away_after),
+            room=PokerRoom(tables=tables, observers=observers, state=state),
+            seed=session.seed,
+            server=listening.settings,
+            on_event=note,
+        )
+        activity = Activity(counts=lambda: _poker_counts(server, ended), failing=lambda: server.problem)
+        supervisor.run(_serve(server, forever=hands is None, console=console), activity)
+
+
+def _poker_counts(server: PokerHost, ended: Counter[str]) -> dict[str, float]:
+    """Return the numbers of a status line; `ended` counts the host's events by their kind."""
+    counts, tables = server.counts, list(server.tables.values())
+    return {
+        "hands": ended["hand"],
+        "turns": counts.turns,
+        "replaced": counts.replaced,
+        "refused": counts.refused,
+        "tables": sum(table.ended_at is None for table in tables),
+        "connections": server.connections,
+    }
+
+
+async def _serve(server: PokerHost, forever: bool, console: Console) -> None:
+    async with server:
+        token = " --access-token-file FILE" if server.settings.access_token else ""
+        for line in (
+            f"serving poker at {server.url} with the WebSocket {server.ws_url} (Ctrl-C ends it)",
+            f"seat an agent with: parlour deploy poker tight --api {local_url(server.url)}{token}",
+        ):
+            console.print(line, markup=False, soft_wrap=True)
+        await (asyncio.Event().wait() if forever else server.finished())
+
+
+def _line(kind: str, event: dict[str, Any]) -> str:
+    match kind:
+        case "joined":
+            return f"{event['name'] or event['agent_id']} takes seat {event['seat']}"
+        case "left":
+            return f"seat {event['seat']} leaves"
+        case "hand":
+            won = ", ".join(f"{row['won']} chips to seat {row['seat']}" for row in event["results"] if row["won"])
+            return f"hand {event['hand']}: from the pot {won}"
+        case _:
+            return f"ended after {counted(event['hands'], 'hands')}: {in_words(event['reason'])}"
+
+
+def host_tangram(
+    *,
+    url: str = "ws://localhost:5000",
+    partner: str = HUMAN,
+    matches: int = 1,
+    dialect: Dialect = "documented",
+    options: tuple[str, ...] = (),
+    timeout: float = 30.0,
+    delay: float = 0.0,
+    asked: PromptArguments,
+    session: SessionArguments,
+    live: LiveArguments,
+) -> None:
+    """Play tangram with an agent, in the role of TangramCollaborativeAI: connect to the agent's server, and reconnect.
+
+    Args:
+        url: URL of the agent's server.
+        partner: The player of the person's seat: human (you, at this terminal), a run, a bot or llm.
+        matches: Number of matches.
+        dialect: The form of our messages: documented, or godot, as TangramCollaborativeAI sends them.
+        options: The game's options as name=value, such as figure='"A house"'. Default: any figure of the library.
+        timeout: Seconds for each message of the agent.
+        delay: Seconds between a play and its feedback; the animation of TangramCollaborativeAI takes 0.5.
+    """
+    if matches < 1 or timeout <= 0 or delay < 0:
+        raise ValueError(
+            f"matches={matches}, timeout={timeout}, delay={delay}: need 1 match, some seconds, no less than 0"
+        )
+    game = game_with("tangram", ("split=null", *options), seats=2, aspect="godot", figure="library")
+    seed, model = None if session.seed is None else session.seed + 1, asked.language_model([partner])
+    person = Person(game) if partner == HUMAN else agent(partner, game, seed, model, asked.prompting())
+    models = statistics_of({partner: person})
+    warn_about_differences([(partner, person)], game)
+    console = Console()
+    if partner == HUMAN:
+        live = replace(live, status_every=0.0)  # status lines would be in the person's way
+    with Supervisor(live, session, console) as supervisor:
+        table = TangramHost(
+            game,
+            person,
+            url,
+            dialect=dialect,
+            times=TangramTimes(answer=timeout, feedback=delay),
+            log=supervisor.log,
+            on_chat=lambda text: console.print(f"message of the agent: {text}", markup=False),
+        )
+        try:
+            activity = Activity(
+                counts=lambda: _tangram_counts(table),
+                models=lambda: models,
+                link=table.link,
+                patience=live.unhealthy_after,
+            )
+            played = supervisor.run(table.play(matches, session.seed), activity)
+        except EOFError:
+            raise ValueError("the input ended before the match") from None
+    for result in played:
+        end = result.outcome or {}
+        console.print(
+            f"{result.objective}: {result.turns} turns, {result.lost} lost by the agent, "
+            f"{result.refused} of its messages refused; {end.get('reason')}, IoU {end.get('iou'):.2f}",
+            markup=False,
+            soft_wrap=True,
+        )
+
+
+def _tangram_counts(table: TangramHost) -> dict[str, float]:
+    begun = list(table.results)
+    return {
+        "matches": sum(one.outcome is not None for one in begun),
+        "turns": sum(one.turns for one in begun),
+        "replaced": sum(one.lost for one in begun),
+        "refused": sum(one.refused for one in begun),
+    }

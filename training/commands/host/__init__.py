@@ -1,1 +1,0 @@
-"""`parlour host PLATFORM`: hosts games with a platform's protocol; one module per platform."""
