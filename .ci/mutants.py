@@ -82,7 +82,7 @@ GOLDEN = (
 LAWS = ("parity", "turns", "payloads")
 """They are tried with one episode of each case of a game."""
 
-PARTS = "rules view moves actions load_state state resample ballots statements encoders/v0 encoders/full"
+PARTS = "rules view moves actions load_state state resample ballots statements encoders"
 FILES = [
     *(f"envs/*/{part}.py" for part in PARTS.split()),
     *(f"envs/phases/{part}.py" for part in ("binding", "encoders", "open_phase", "standing")),

@@ -16,6 +16,7 @@ from ..core.structured_talk import NUM_ACTIONS, StructuredTalk
 from ..core.view import View
 from ..render.renderer import Renderer
 from . import actions, bots, picture, render, rules, view
+from .encoders import ENCODERS
 from .table import POINTS, RULES, SEATS, TABLE, VALUES
 
 Quantiles = Sequence[float]
@@ -133,7 +134,7 @@ def game(given: AuctionOptions) -> Game:
             decode=rules.decode,
             legal=rules.legal,
         ),
-        encoders=Encoders(__package__, blank),
+        encoders=Encoders(ENCODERS, blank),
         payoffs=Payoffs(-highest - given.entry_fee, most),
         view=View(
             action_spaces=actions.action_spaces(blank[0]),

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..core.game import Game
 from ..core.rollout import random_bot
-from .encoders.v0 import LAST
+from .encoders import LAST
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -17,6 +17,7 @@ from ..core.structured_talk import NUM_ACTIONS, StructuredTalk
 from ..core.view import View
 from ..render.renderer import Renderer
 from . import actions, bots, picture, render, rules, view
+from .encoders import ENCODERS
 from .table import ROUNDS, SEATS, TABLE
 
 Range = Sequence[float]
@@ -91,7 +92,7 @@ def game(given: BargainingOptions) -> Game:
             decode=rules.decode,
             legal=rules.legal,
         ),
-        encoders=Encoders(__package__, blank),
+        encoders=Encoders(ENCODERS, blank),
         payoffs=Payoffs(-max(high for _, high in ranges), total - min(low for low, _ in ranges)),
         view=View(
             action_spaces=actions.action_spaces(total),

@@ -3,15 +3,13 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import import_module
-from pkgutil import iter_modules
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import loops
-from .checks import require_arguments, require_functions, require_type
+from .checks import require_arguments, require_type
 from .layout import Layout, Slice
 from .record import Tables
 
@@ -99,37 +97,26 @@ class Encoder:
 
 
 class Encoders(Mapping[str, Encoder]):
-    """The encoders of a game by name: the modules of its package ``encoders``, each loaded at its first use.
-
-    Every module, such as ``v0`` or ``full``, has a function ``encoder(table) -> Encoder``.
+    """The encoders of a game by name, each made at its first use.
 
     Args:
-        package: the game's package, such as ``"parlour.envs.holdem"``.
+        made_by: functions ``encoder(table) -> Encoder`` by name, such as ``"v0"`` or ``"full"``.
         blank: one table with the game's options (recarray of shape (1,)).
     """
 
-    def __init__(self, package: str, blank: Tables) -> None:
-        self._package = f"{package}.encoders"
-        self._blank = blank
+    def __init__(self, made_by: Mapping[str, Callable[[Any], Encoder]], blank: Tables) -> None:
+        self._made_by, self._blank = made_by, blank
         self._made: dict[str, Encoder] = {}
 
     def __getitem__(self, name: str) -> Encoder:
         if name not in self._made:
-            if name not in self._names:
-                raise KeyError(name)
-            module = import_module(f"{self._package}.{name}")
-            require_functions(module.__name__, {"encoder": getattr(module, "encoder", None)})
-            encoder = module.encoder(self._blank[0])
-            require_type(module.__name__, "encoder(table)", encoder, Encoder)
+            encoder = self._made_by[name](self._blank[0])
+            require_type(f"encoder {name!r}", "it", encoder, Encoder)
             self._made[name] = encoder
         return self._made[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
+        return iter(sorted(self._made_by))
 
     def __len__(self) -> int:
-        return len(self._names)
-
-    @cached_property
-    def _names(self) -> list[str]:
-        return sorted(module.name for module in iter_modules(import_module(self._package).__path__))
+        return len(self._made_by)

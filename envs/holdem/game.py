@@ -16,6 +16,7 @@ from ..core.rules import Rules
 from ..core.view import View
 from ..render.renderer import Renderer
 from . import actions, bots, fixed_cards, moves, picture, render, rules, view
+from .encoders import ENCODERS
 from .hands import card_number
 from .luck import AllInEquity, without_luck
 from .range_text import weights_of
@@ -162,7 +163,7 @@ def game(given: HoldemOptions) -> Game:
             decode=moves.decode,
             legal=moves.legal,
         ),
-        encoders=Encoders(__package__, blank),
+        encoders=Encoders(ENCODERS, blank),
         payoffs=Payoffs(
             low=-float(max(per_seat)),
             high=float(chips - min(per_seat)),

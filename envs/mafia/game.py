@@ -18,6 +18,7 @@ from ..core.turn_state import TurnState
 from ..core.view import View
 from ..render.renderer import Renderer
 from . import actions, bots, moves, picture, render, rules, view
+from .encoders import ENCODERS
 from .habits import facts, habits
 from .load_state import load
 from .resample import resample
@@ -149,7 +150,7 @@ def assemble(name: str, blank: Tables, skin: Skin) -> Game:
             decode=moves.decode,
             legal=moves.legal,
         ),
-        encoders=Encoders(__package__, blank),
+        encoders=Encoders(ENCODERS, blank),
         payoffs=Payoffs(-1.0, 1.0),  # not zero-sum: the teams have different sizes
         view=View(
             action_spaces=words.action_spaces(blank[0]),

@@ -16,6 +16,7 @@ from ..phases.options import Ranges, ranges, shown
 from ..render.renderer import Renderer
 from . import actions, bots, picture, render, rules, view
 from .actions import Issues
+from .encoders import ENCODERS
 from .table import FIXED, ISSUES, NONE, OPPOSED, OUTCOMES, RANDOM, ROUNDS, SEATS, TABLE, VALUES
 
 Preferences = Sequence[Sequence[Sequence[float]]]
@@ -116,7 +117,7 @@ def game(given: MultiIssueOptions) -> Game:
             decode=rules.decode,
             legal=rules.legal,
         ),
-        encoders=Encoders(__package__, blank),
+        encoders=Encoders(ENCODERS, blank),
         payoffs=Payoffs(-max(high for _, high in reservations), 1.0 - min(low for low, _ in reservations)),
         view=View(
             action_spaces=actions.action_spaces(issues),

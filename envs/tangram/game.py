@@ -14,7 +14,7 @@ from ..core.rules import Rules
 from ..core.view import View
 from ..render.renderer import Renderer
 from . import actions, bots, picture, render, rules, silhouettes, view
-from .encoders.v0 import lowest_utility
+from .encoders import ENCODERS, lowest_utility
 from .figure_sets import figures_of, set_text
 from .generator import ANY, SPLITS, difficulty
 from .pieces import ASPECTS
@@ -125,7 +125,7 @@ def game(given: TangramOptions) -> Game:
             decode=rules.decode,
             legal=rules.legal,
         ),
-        encoders=Encoders(__package__, blank),
+        encoders=Encoders(ENCODERS, blank),
         payoffs=Payoffs(lowest_utility(blank[0]), BONUS + (0.0 if given.sparse else 1.0), shared=True),
         view=View(
             action_spaces=actions.action_spaces(),

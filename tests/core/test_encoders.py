@@ -119,40 +119,29 @@ def test_environments_and_tables_show_the_version_they_are_asked_for(game):
             make(game, encoder="v3")
 
 
-# A new version of a game of this project: one file, one line.
-
-V2 = """
-from typing import Any
-
-from ...core.compiled import compiled
-from ...core.encoder import Encoder
-from ...core.layout import Slice
-from . import v0
-
-
-def encoder(table: Any) -> Encoder:
-    return v0.encoder(table).extended([Slice("game_state.handNumber", (1,), 0, 1_000, "hands so far")], observe)
+# A new version of a game of this project: one function, one line.
 
 
 @compiled
-def observe(table: Any, seat: int, at: Any, out: Any) -> None:
+def observe_hand(table, seat, at, out):
     out[at.handNumber] = table.hand
-"""
+
+
+def v2(table):
+    more = [Slice("game_state.handNumber", (1,), 0, 1_000, "hands so far")]
+    return holdem_encoders.v0(table).extended(more, observe_hand)
 
 
 @pytest.fixture
-def holdem_v2(tmp_path, monkeypatch):
-    """The file ``encoders/v2.py`` and the line ``register("holdem-v2")``."""
-    (tmp_path / "v2.py").write_text(V2)
-    monkeypatch.setattr(holdem_encoders, "__path__", [*holdem_encoders.__path__, str(tmp_path)])
+def holdem_v2(monkeypatch):
+    """A function and its name in ``encoders.py``, and the line ``register("holdem-v2")``."""
+    monkeypatch.setitem(holdem_encoders.ENCODERS, "v2", v2)
     yield envs.register("holdem-v2")
     del envs.GAMES["holdem-v2"], gymnasium.registry["parlour/Holdem-v2"]
-    for name in ("parlour.envs.holdem_v2", "parlour.envs.holdem.encoders.v2"):
-        sys.modules.pop(name, None)
-    monkeypatch.delattr(holdem_encoders, "v2", raising=False)
+    sys.modules.pop("parlour.envs.holdem_v2", None)
 
 
-def test_a_new_version_is_one_file_and_one_line(holdem_v2):
+def test_a_new_version_is_one_function_and_one_line(holdem_v2):
     new, old = envs.game("holdem", seats=2), envs.game("holdem-v0", seats=2)
     assert (new.id, old.id) == ("holdem-v2", "holdem-v0")
     assert new.layout.size == old.layout.size + 1

@@ -178,17 +178,12 @@ def test_a_part_of_wrong_parts_is_refused(make, sentence):
     assert "\n" not in str(error.value)
 
 
-def test_an_encoders_module_needs_its_function(tmp_path, monkeypatch):
-    import parlour.envs.holdem.encoders as package
+def test_a_function_of_encoders_returns_one(monkeypatch):
+    from parlour.envs.holdem.encoders import ENCODERS
 
-    (tmp_path / "v7.py").write_text("")
-    (tmp_path / "v8.py").write_text("def encoder(table):\n    return None\n")
-    monkeypatch.setattr(package, "__path__", [*package.__path__, str(tmp_path)])
-    game = envs.game("holdem")
-    with pytest.raises(ValueError, match=r"holdem.encoders.v7: encoder is None; it needs to be a function"):
-        game.encoders["v7"]
-    with pytest.raises(ValueError, match=r"encoders.v8: encoder\(table\) is None; it needs to be of the type Encoder"):
-        game.encoders["v8"]
+    monkeypatch.setitem(ENCODERS, "v8", lambda table: None)
+    with pytest.raises(ValueError, match=r"encoder 'v8': it is None; it needs to be of the type Encoder"):
+        envs.game("holdem").encoders["v8"]
 
 
 def test_a_small_game_needs_ten_arguments_and_forty_lines():

@@ -5,15 +5,15 @@ from functools import cache
 import numpy as np
 import pytest
 from dealing import deal, play
-from parlour.envs.holdem.encoders import v0
+from parlour.envs.holdem import encoders
 from parlour.envs.holdem.hands import card_number
 
 
 def sees(table, seat):
     """Return a function from a slice's name to its values."""
-    layout = v0.encoder(table).layout
+    layout = encoders.v0(table).layout
     out = np.full(layout.size, np.nan, np.float32)
-    v0.observe(table, seat, layout.offsets[0], out)
+    encoders.observe(table, seat, layout.offsets[0], out)
     assert layout.flat_space().contains(out)
 
     def slice_(path):
@@ -107,7 +107,7 @@ def test_of_a_long_street_the_latest_actions_are_seen():
     for _ in range(30):
         play(table, f"raise {int(table.raise_min)}")
     history = sees(table, 0)("game_state.history")
-    slots = v0.history_slots(2)
+    slots = encoders.history_slots(2)
     assert history.shape == (4, slots, 2)
     assert history[0, -1, 1] == chips(int(table.current_bet))
     assert (np.diff(history[0, :, 1]) > 0).all()

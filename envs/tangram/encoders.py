@@ -4,20 +4,22 @@ It is computed from the outline of the figure and the poses of the pieces. Lengt
 focus (see `parlour.envs.tangram.corners`) is under ``allowed_actions``, because it describes the actions.
 """
 
+from dataclasses import replace
 from math import cos, radians, sin
 from typing import Any
 
 import numpy as np
 
-from ...core.compiled import compiled
-from ...core.encoder import Encoder
-from ...core.layout import Layout, Slice, per_seat, relative, shares
-from ...core.memory import local_array
-from ..forms import COSINES
-from ..lattice import RINGS, VERTICES
-from ..pieces import BOARD, CORNERS, PIECES
-from ..raster import DRAWERS, toggle, unpack, unpack_shares
-from ..table import BONUS, NUMERIC, PIXELS, PLACES, ROWS, SKIP
+from ..core.compiled import compiled
+from ..core.encoder import Encoder
+from ..core.layout import Layout, Slice, per_seat, relative, shares
+from ..core.memory import local_array
+from .forms import COSINES
+from .lattice import RINGS, VERTICES
+from .pieces import BOARD, CORNERS, PIECES
+from .raster import DRAWERS, toggle, unpack, unpack_shares
+from .rules import decode, step
+from .table import BONUS, NUMERIC, PIXELS, PLACES, ROWS, SKIP, SOLVED, TABLE
 
 COARSE = ROWS // 4
 """The number of cells of the coarse grids, in x and in y."""
@@ -29,7 +31,7 @@ _RIGHT, _UP = 8.0 - 0.16, 4.0
 """Cells from the patch's lower left to the focus; not whole, so that diagonals through it miss the cell centres."""
 
 
-def encoder(table: Any) -> Encoder:
+def v0(table: Any) -> Encoder:
     """Return the encoder for the options of `table`."""
     observe = (observe_numeric, observe_pixels, observe_both)[int(table.modality)]
     return Encoder(Layout(slices(table)), observe)
@@ -274,3 +276,91 @@ def _observe_pixels(table: Any, at: Any, out: Any) -> None:
     for piece in range(7):
         if not table.on_board[piece]:
             unpack(DRAWERS[table.aspect, piece], out, at.drawer_img + piece * ROWS * ROWS)
+
+
+ACTIONS = PLACES + 1
+"""The number of actions: the places, and `finish`."""
+
+
+def v1(table: Any) -> Encoder:
+    """The observation, version 1: that of version 0, and what every action leads to.
+
+    For each legal action the observation tells what the board is like after it, if the turn ends with it: whether the
+    figure is solved, and the next focus. An action index means another move in every position, so a network does not
+    see by itself which of them leaves a corner that nothing fits.
+    """
+    return v0(table).extended(slices_v1(), observe_v1)
+
+
+def slices_v1() -> list[Slice]:
+    """Return the slices that version 0 does not have."""
+    return [
+        shares("after.solved", (ACTIONS,), "by legal action: the figure is solved", axes=("action",)),
+        shares(
+            "after.dead",
+            (ACTIONS,),
+            "by legal action: corners that nothing in the drawer fits, as a share of 8",
+            axes=("action",),
+        ),
+        shares(
+            "after.fitting",
+            (ACTIONS,),
+            "by legal action: the next open places fit; else nothing in the drawer fits, or the game is over",
+            axes=("action",),
+        ),
+        shares(
+            "after.open",
+            (ACTIONS,),
+            f"by legal action: the number of the next open places, as a share of {PLACES}",
+            axes=("action",),
+        ),
+        shares(
+            "after.width",
+            (ACTIONS,),
+            "by legal action: the open angle of the next focus, as a share of 360°",
+            axes=("action",),
+        ),
+    ]
+
+
+@compiled
+def observe_v1(table: Any, seat: int, at: Any, out: Any) -> None:
+    """Write the slices that version 0 does not have."""
+    if table.turn < 0:
+        return
+    copies = local_array(1, TABLE)
+    for action in range(ACTIONS):
+        if action < PLACES and not table.open >> action & 1:
+            continue
+        copies[0] = table
+        after = copies[0]
+        for number in (action, PLACES):  # and `finish`, if the turn goes on
+            step(after, decode(after, number))
+            if after.moved < 0:  # the turn has ended
+                break
+        out[at.after_solved + action] = after.iou >= SOLVED
+        out[at.after_dead + action] = min(1.0, after.dead / 8)
+        out[at.after_fitting + action] = after.fitting
+        out[at.after_open + action] = _open(after) / PLACES
+        out[at.after_width + action] = after.width / 8
+
+
+@compiled
+def _open(table: Any) -> int:
+    count = 0
+    for place in range(PLACES):
+        count += table.open >> place & 1
+    return count
+
+
+def full(table: Any) -> Encoder:
+    """Full information: the slices of version 0, because tangram has no hidden information."""
+    return replace(v0(table), full_information=True)
+
+
+def full_v1(table: Any) -> Encoder:
+    """Full information for critics of version 1: its slices, because tangram has no hidden information."""
+    return replace(v1(table), full_information=True)
+
+
+ENCODERS = {"v0": v0, "v1": v1, "full": full, "full_v1": full_v1}

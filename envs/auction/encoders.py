@@ -5,15 +5,16 @@ Money is observed as a share of the highest valuation that any seat can see.
 
 from typing import Any
 
-from ...core import structured_talk
-from ...core.compiled import compiled, inlined
-from ...core.encoder import Encoder
-from ...core.layout import Layout, Slice, per_seat, relative, shares
-from ...core.structured_talk import observe_talk
-from ..actions import highest
+from ..core import structured_talk
+from ..core.compiled import compiled, inlined
+from ..core.encoder import Encoder
+from ..core.layout import Layout, Slice, per_seat, relative, shares
+from ..core.structured_talk import observe_talk
+from .actions import highest
+from .table import COMMON
 
 
-def encoder(table: Any) -> Encoder:
+def v0(table: Any) -> Encoder:
     """Return the encoder for the options of `table`."""
     bidders, talks = int(table.num_bidders), bool(table.talk)
     bid, scale = highest(table), float(table.quantiles.max() + table.noise)
@@ -83,3 +84,35 @@ def observe_with_talk(table: Any, seat: int, at: Any, out: Any) -> None:
     """Write the slices of `observe`, and those of the talk."""
     observe(table, seat, at, out)
     observe_talk(table, table.num_bidders, seat, at, out)
+
+
+def full(table: Any) -> Encoder:
+    """Full information: the slices of version 0, and all valuations and bids."""
+    bidders, most = int(table.num_bidders), highest(table) / float(table.quantiles.max() + table.noise)
+    slices = [
+        per_seat("hidden.valuations", bidders, "by relative seat: what the good is worth to it"),
+        per_seat("hidden.bids", bidders, "by relative seat: its bid; 0 before it bids", 0, max(most, 1)),
+    ]
+    if table.values < COMMON:
+        return v0(table).extended(slices, observe_hidden, full_information=True)
+    slices.append(shares("hidden.centre", (1,), "what the valuations are drawn around"))
+    return v0(table).extended(slices, observe_with_centre, full_information=True)
+
+
+@inlined
+def observe_hidden(table: Any, seat: int, at: Any, out: Any) -> None:
+    """Write the hidden slices."""
+    for other in range(table.num_bidders):
+        place = relative(other, seat, table.num_bidders)
+        out[at.hidden_valuations + place] = table.valuation[other] * table.per_money
+        out[at.hidden_bids + place] = table.bid[other] * table.per_money
+
+
+@compiled
+def observe_with_centre(table: Any, seat: int, at: Any, out: Any) -> None:
+    """Write the hidden slices, and the centre."""
+    observe_hidden(table, seat, at, out)
+    out[at.hidden_centre] = table.centre * table.per_money
+
+
+ENCODERS = {"v0": v0, "full": full}

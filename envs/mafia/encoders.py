@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from ...core.compiled import compiled, inlined
-from ...core.encoder import Encoder
-from ...core.layout import Layout, Slice, per_seat, relative, shares
-from ..statements import KIND
-from ..suspicion import suspicion
-from ..table import DAYS, DOCTOR, MAFIA, NIGHT, PHASES, ROLES, SHERIFF
+from ..core.compiled import compiled, inlined
+from ..core.encoder import Encoder
+from ..core.layout import Layout, Slice, per_seat, relative, shares
+from .statements import KIND
+from .suspicion import suspicion
+from .table import DAYS, DOCTOR, MAFIA, NIGHT, PHASES, ROLES, SHERIFF, VOTING
 
 
-def encoder(table: Any) -> Encoder:
+def v0(table: Any) -> Encoder:
     """Return the encoder for the options of `table`."""
     observe = observe_with_talk if table.talk else observe_muted
     return Encoder(Layout(slices(table)), observe)
@@ -214,3 +214,44 @@ STANCES = np.concatenate([[0], np.repeat([0, 0.5, -0.5, -1, 1, 0, 0, 0, 0], KIND
 
 TARGETS = (np.arange(len(STANCES)) + KIND - 1) % KIND
 """The target's seat, by the code of a statement (0 without one)."""
+
+
+def full(table: Any) -> Encoder:
+    """Full information: the slices of version 0, all roles, and the choices that are still secret."""
+    seats = int(table.seats)
+    slices = [
+        per_seat("hidden.current_turn_agent_id", seats, "one-hot, at night too; all 0 at the end"),
+        shares(
+            "hidden.players.role",
+            (seats, 4),
+            "of every player, one-hot: " + ", ".join(ROLES[1:]),
+            axes=("relative seat", ROLES[1:]),
+        ),
+        shares(
+            "hidden.nightActions", (seats, seats), "[player, target] chosen so far tonight", axes=("player", "target")
+        ),
+        shares(
+            "hidden.votes", (seats, seats), "[voter, target] of the vote that is under way", axes=("voter", "target")
+        ),
+    ]
+    return v0(table).extended(slices, observe_hidden, full_information=True)
+
+
+@compiled
+def observe_hidden(table: Any, seat: int, at: Any, out: Any) -> None:
+    """Write the hidden slices."""
+    seats = table.seats
+    if table.turn >= 0:
+        out[at.hidden_current_turn_agent_id + relative(table.turn, seat, seats)] = 1
+    row = (table.round_number - 1) * seats
+    for other in range(seats):
+        place = relative(other, seat, seats)
+        if table.role[other] > 0:
+            out[at.hidden_players_role + 4 * place + table.role[other] - 1] = 1
+        if table.phase == NIGHT and table.night[row + other] >= 0:
+            out[at.hidden_nightActions + place * seats + relative(table.night[row + other], seat, seats)] = 1
+        if table.phase == VOTING and table.votes[row + other] >= 0:
+            out[at.hidden_votes + place * seats + relative(table.votes[row + other], seat, seats)] = 1
+
+
+ENCODERS = {"v0": v0, "full": full}

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from ...core.compiled import compiled, inlined
-from ...core.encoder import Encoder
-from ...core.layout import Layout, Slice, per_seat, shares
-from ..rules import utility
-from ..table import NONE
+from ..core.compiled import compiled, inlined
+from ..core.encoder import Encoder
+from ..core.layout import Layout, Slice, per_seat, shares
+from .rules import utility
+from .table import NONE
 
 
-def encoder(table: Any) -> Encoder:
+def v0(table: Any) -> Encoder:
     """Return the encoder for the options of `table`; with public preferences it shows those of the others."""
     seats, issues = int(table.seats), int(table.issues)
     values = max(int(count) for count in table.values[:issues])
@@ -119,3 +119,20 @@ def write_others(table: Any, seat: int, out: Any, preferences: int, reservations
 def _observe_public(table: Any, seat: int, at: Any, out: Any) -> None:
     observe(table, seat, at, out)
     write_others(table, seat, out, at.preferences, at.reservation_values)
+
+
+def full(table: Any) -> Encoder:
+    """Full information: the slices of version 0, and the preferences of the other seats."""
+    base = v0(table)
+    shape = base.layout["game_state.my_preferences"].shape
+    slices = other_preferences("hidden", int(table.seats), (shape[0], shape[1]))
+    return base.extended(slices, observe_hidden, full_information=True)
+
+
+@compiled
+def observe_hidden(table: Any, seat: int, at: Any, out: Any) -> None:
+    """Write the hidden slices."""
+    write_others(table, seat, out, at.hidden_preferences, at.hidden_reservation_values)
+
+
+ENCODERS = {"v0": v0, "full": full}

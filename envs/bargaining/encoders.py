@@ -5,18 +5,18 @@ Amounts are observed as shares of the total.
 
 from typing import Any
 
-from ...core import structured_talk
-from ...core.compiled import compiled, inlined
-from ...core.encoder import Encoder
-from ...core.layout import Layout, per_seat, shares
-from ...core.structured_talk import observe_talk
-from ..table import OFFER
+from ..core import structured_talk
+from ..core.compiled import compiled, inlined
+from ..core.encoder import Encoder
+from ..core.layout import Layout, per_seat, shares
+from ..core.structured_talk import observe_talk
+from .table import OFFER
 
 LAST = 4
 """The number of past moves in the observation."""
 
 
-def encoder(table: Any) -> Encoder:
+def v0(table: Any) -> Encoder:
     """Return the encoder for the options of `table`; with public reservation values it shows the opponent's."""
     public, talks = bool(table.public), bool(table.talk)
     opponent = shares("game_state.opponent_reservation_value", (1,), "the opponent's")
@@ -108,3 +108,18 @@ OBSERVE = {
     (True, True): _observe_public_talking,
 }
 """The `observe` functions, by whether the reservation values are public, and whether there is talk."""
+
+
+def full(table: Any) -> Encoder:
+    """Full information: the slices of version 0, and the opponent's reservation value."""
+    slices = [shares("hidden.opponent_reservation_value", (1,), "the opponent's, as a share of the total")]
+    return v0(table).extended(slices, observe_hidden, full_information=True)
+
+
+@compiled
+def observe_hidden(table: Any, seat: int, at: Any, out: Any) -> None:
+    """Write the hidden slice."""
+    out[at.hidden_opponent_reservation_value] = table.my_reservation_value[1 - seat] * table.per_total
+
+
+ENCODERS = {"v0": v0, "full": full}
