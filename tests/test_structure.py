@@ -22,7 +22,6 @@ TOPS = {top.__name__: Path(top.__path__[0]) for top in (parlour.envs, parlour.wr
 
 LOADERS = {
     "parlour.envs.core.compile_game": "the module of a function that this process is to call, so that it is compiled",
-    "parlour.envs.core.encoder": "a game's encoders",
     "parlour.envs.core.registry": "the registered games",
     "parlour.envs.testing.conformance": "what may not be installed: PettingZoo's registry, and a module of STRINGS",
     "parlour.training": "its public names, from its own modules, at their first use",
