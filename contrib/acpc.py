@@ -32,8 +32,7 @@ from parlour.wrappers.agents.base import Agent
 from parlour.wrappers.live.common.agent_turn import AgentStatistics, Turn
 from parlour.wrappers.live.common.clock import Deadline
 from parlour.wrappers.live.common.player import Player
-from parlour.wrappers.logs.match_log import opened
-from parlour.wrappers.logs.safe_match_log import SafeMatchLog
+from parlour.wrappers.logs.match_log import SafeMatchLog, opened
 
 logger = logging.getLogger(__name__)
 

@@ -2,8 +2,7 @@
 
 import numpy as np
 from parlour import envs
-from parlour.wrappers.logs.match_log import MatchLog
-from parlour.wrappers.logs.recorder import Recorder
+from parlour.wrappers.logs.match_log import MatchLog, Recorder
 
 
 def played(path, game, seed=11, matches=1, **options):

@@ -80,7 +80,7 @@ NAMES_GAMES = {
     "parlour.wrappers.policies.buckets": "the cards of the game that solved strategies put together",
     "parlour.wrappers.policies.solved": "strategies of the game, solved from samples",
     "parlour.wrappers.replay.phh": "files of poker hands",
-    "parlour.wrappers.replay.poker_hands": "files of poker hands",
+    "parlour.wrappers.replay.log_reader": "files of poker hands",
     "parlour.training.cli": "the examples of the help",
     "parlour.training.commands": "the commands of protocols of one game, and the examples of the help",
     "parlour.training.evaluation.games": "the measures of one game",

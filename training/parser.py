@@ -226,7 +226,7 @@ def _settled(given: set[str]) -> set[str]:
 
 
 def _read(file: Path) -> Mapping[str, Any]:
-    from ..wrappers.policies.trained_for import read_settings  # loads Numba
+    from ..wrappers.policies.base import read_settings  # loads Numba
 
     return {
         name.replace("-", "_"): [f"{key}={json.dumps(one)}" for key, one in value.items()]

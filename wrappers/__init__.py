@@ -8,12 +8,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .agents.base import Agent as Agent
-    from .agents.base import sentence as sentence
-    from .agents.language_model import Model as Model
-    from .agents.llm import LLMAgent as LLMAgent
+    from .agents.base import Agent, sentence
+    from .agents.language_model import Model
+    from .agents.llm import LLMAgent
     from .agents.policy import PolicyAgent as PolicyAgent
-    from .agents.prompt import Prompting as Prompting
+    from .agents.prompt import Prompting
     from .live.arena.agent import ArenaAgent as ArenaAgent
     from .live.arena.host import ArenaHost as ArenaHost
     from .live.common.server import ServerSettings as ServerSettings
@@ -27,12 +26,12 @@ if TYPE_CHECKING:
     from .live.poker.rest_client import SeatRequest as SeatRequest
     from .live.poker.table_data import PokerRules as PokerRules
     from .logs import match_log as _logs
-    from .logs.match_log import MatchLog as MatchLog
+    from .logs.match_log import MatchLog
     from .policies.loading import load_policy as load_policy
     from .policies.loading import load_run as load_run
     from .policies.loading import make_policy as make_policy
-    from .policies.mlp import MlpPolicy as MlpPolicy
-    from .rl.gymnasium_tables import TablesVectorEnv as TablesVectorEnv
+    from .policies.mlp import MlpPolicy
+    from .rl.gymnasium_env import TablesVectorEnv
     from .rl.opponents import Pool as Pool
     from .rl.sb3 import sb3_env as sb3_env
     from .text import TextGame as TextGame

@@ -24,11 +24,10 @@ from ..envs import AllowedAction, Game, Match, TurnState
 from ..envs.core.options import number, whole
 from ..envs.core.registry import as_game
 from ..envs.core.rng import streams
-from .agents.answers import MOST_READ, spoken
-from .agents.answers import parse as parse
+from .agents.answers import MOST_READ, parse, spoken
 from .agents.base import Agent
+from .agents.language_model import Fault, ModelError
 from .agents.llm import LLMAgent
-from .agents.model_calls import Fault, ModelError
 from .agents.policy import PolicyAgent
 from .agents.prompt import Chat, Prompting, decisions_only
 from .policies.base import LearnedPolicy, Policy

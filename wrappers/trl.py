@@ -18,7 +18,7 @@ import msgspec
 
 from ..envs import Game
 from ..envs.core.registry import as_game
-from .agents.model_calls import Fault
+from .agents.language_model import Fault
 from .agents.prompt import Prompting
 from .text import Opponent, TextGame, TextTurn
 

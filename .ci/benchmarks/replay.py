@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 from parlour.envs import GameEnv
 from parlour.envs import game as make_game
-from parlour.wrappers.logs.match_log import MatchLog
-from parlour.wrappers.logs.recorder import Recorder
-from parlour.wrappers.replay.match_pages import MatchPages
-from parlour.wrappers.replay.page import page
+from parlour.wrappers.logs.match_log import MatchLog, Recorder
+from parlour.wrappers.replay.page import MatchPages, page
 
 from .base import Row, Seconds, rate
 

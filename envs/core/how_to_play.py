@@ -3,7 +3,7 @@
 Every game has a template, ``envs/how_to_play/<game>.md`` (Jinja): the aim, the turns, the payoffs in the unit of the
 reward, what ends the game, and the fields of `game_state`. It is filled in from the options of the game. What the
 template leaves out of the fields is taken from the type of `game_state`. A first line ``{# disguise: words #}`` lists
-the words that skins replace (`parlour.wrappers.agents.skins`); ``{# words: t time #}`` says what the page writes for
+the words that skins replace (`parlour.wrappers.agents.prompt`); ``{# words: t time #}`` says what the page writes for
 short words in names.
 """
 

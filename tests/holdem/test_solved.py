@@ -18,10 +18,10 @@ from parlour.training.solving.problems import AbstractedProblem, Progress, sampl
 from parlour.training.solving.public_tree import END
 from parlour.training.solving.sampled import Sampling, grow
 from parlour.wrappers.policies import buckets, solved
+from parlour.wrappers.policies.base import TrainedFor
 from parlour.wrappers.policies.buckets import board_buckets, place_of, pocket, texture
 from parlour.wrappers.policies.loading import load_policy, make_policy
 from parlour.wrappers.policies.solved import SolvedPolicy
-from parlour.wrappers.policies.trained_for import TrainedFor
 
 RANDOM = np.random.default_rng(5)
 

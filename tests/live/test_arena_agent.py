@@ -26,8 +26,7 @@ from parlour.wrappers.live.common.agent_turn import read_response
 from parlour.wrappers.live.common.seat_names import SeatNames
 from parlour.wrappers.logs.match_log import MatchLog, read
 from parlour.wrappers.policies.base import RandomPolicy
-from parlour.wrappers.replay.log_reader import moments
-from parlour.wrappers.replay.moment import picture
+from parlour.wrappers.replay.log_reader import moments, picture
 from pydantic import BaseModel, ConfigDict
 
 

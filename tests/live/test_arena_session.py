@@ -17,7 +17,7 @@ from parlour.wrappers.live.arena.agent_session import ArenaAgentSession
 from parlour.wrappers.live.common.agent_turn import plain, read_state
 from parlour.wrappers.live.common.match_session import MatchLimits, MatchSession
 from parlour.wrappers.live.common.seat_names import SeatNames
-from parlour.wrappers.logs import match_log, recorder
+from parlour.wrappers.logs import match_log
 
 
 def ids(game, tricky):
@@ -217,7 +217,7 @@ def test_the_log_of_a_match_replays(tmp_path):
     with match_log.MatchLog(tmp_path / "log.jsonl") as log:
         for event in session.events:
             log.write(**event)
-    assert recorder.replay(tmp_path / "log.jsonl").state().tobytes() == session.match.table.tobytes()
+    assert match_log.replay(tmp_path / "log.jsonl").state().tobytes() == session.match.table.tobytes()
     kinds = [entry["kind"] for entry in match_log.read(tmp_path / "log.jsonl")]
     assert kinds == ["match", "message", "turn", "rejected", "failed", "turn", "turn", "turn", "end"]
 

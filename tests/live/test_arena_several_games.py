@@ -14,7 +14,7 @@ from parlour.wrappers import PolicyAgent, make_policy
 from parlour.wrappers.live.arena.agent import ArenaAgent
 from parlour.wrappers.live.arena.host import ArenaHost
 from parlour.wrappers.logs import match_log
-from parlour.wrappers.logs.first_matches import FirstMatches
+from parlour.wrappers.logs.match_log import FirstMatches
 
 AGENTS = ["--agents", "random", "equilibrium", "zoo", "--seed", "1", "--port", "0"]
 

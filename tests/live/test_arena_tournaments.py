@@ -15,7 +15,7 @@ from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.arena.agent import ArenaAgent
 from parlour.wrappers.live.arena.host import ArenaHost
 from parlour.wrappers.live.common.match_session import MatchLimits
-from parlour.wrappers.logs import match_log, recorder
+from parlour.wrappers.logs import match_log
 from parlour.wrappers.policies.base import RandomPolicy
 from pydantic import BaseModel
 
@@ -63,7 +63,7 @@ def test_every_game_is_hosted_and_every_match_replays(game, tmp_path):
         assert result.agent_ids[0] in result.payoffs
     outcomes = [entry["outcome"] for entry in match_log.read(tmp_path / "log.jsonl") if entry["kind"] == "end"]
     assert len(outcomes) == game.seats
-    assert recorder.replay(tmp_path / "log.jsonl").table.done
+    assert match_log.replay(tmp_path / "log.jsonl").table.done
 
 
 def test_a_round_robin_meets_everybody_in_every_seat():

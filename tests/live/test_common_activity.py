@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import aiohttp
 import pytest
 from live.event_loops import in_virtual_time
-from parlour.wrappers.agents.model_calls import ModelStatistics
+from parlour.wrappers.agents.language_model import ModelStatistics
 from parlour.wrappers.live.common.activity import REPLACED_IN_A_ROW, Activity, Link
 from parlour.wrappers.live.common.agent_turn import AgentStatistics
 from parlour.wrappers.live.common.client import Backoff, LiveError, retry

@@ -14,7 +14,7 @@ from parlour.wrappers.live.common.budgets import RateLimit
 from parlour.wrappers.live.common.clock import EndCounter, SessionTimer
 from parlour.wrappers.live.common.connection import Connection, ConnectionLimits, Excess
 from parlour.wrappers.live.common.tokens import bearer_token, same_token
-from parlour.wrappers.logs.log_text import describe_error, escaped
+from parlour.wrappers.logs.match_log import describe_error, escaped
 
 
 def test_a_rate_allows_twice_as_many_at_once_and_fills_up_with_time():

@@ -10,8 +10,7 @@ from parlour.envs.core.turn_state import NOTHING
 from parlour.wrappers.live.common.agent_turn import RECENT, AgentStatistics, Played, Turn
 from parlour.wrappers.live.common.clock import Deadline
 from parlour.wrappers.live.common.player import Player
-from parlour.wrappers.logs.match_log import MatchLog, read
-from parlour.wrappers.logs.safe_match_log import SafeMatchLog
+from parlour.wrappers.logs.match_log import MatchLog, SafeMatchLog, read
 
 STATE = TurnState("m", "nim", "ann", "play", True)
 TAKE = AgentResponse(Action("take", {"stones": 2}))

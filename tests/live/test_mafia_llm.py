@@ -19,7 +19,7 @@ from parlour.wrappers.live.mafia import messages as wire
 from parlour.wrappers.live.mafia.host import MafiaHost
 from parlour.wrappers.live.mafia.limits import MafiaLimits
 from parlour.wrappers.live.mafia.llm_agent import load_prompts
-from parlour.wrappers.logs import recorder
+from parlour.wrappers.logs import match_log
 from parlour.wrappers.logs.match_log import MatchLog, read
 from parlour.wrappers.replay.log_reader import moments
 
@@ -203,7 +203,7 @@ def test_tokens_times_and_whole_prompts_are_in_the_log(tmp_path):
         assert line["prompt"][0]["role"] == "system" and "You are Ann (p1)." in line["prompt"][0]["content"]
         assert line["text"] and line["problem"] is None
         assert (line["input_size"], line["output_size"]) == (11, 7)
-    assert recorder.replay(tmp_path / "log").table.done
+    assert match_log.replay(tmp_path / "log").table.done
     assert not any("by" in chunk for chunk in streams(events, "AGENT_SAY_STREAM"))
 
 

@@ -18,8 +18,7 @@ from parlour.wrappers.live.mafia.limits import MafiaLimits
 from parlour.wrappers.live.mafia.local_agents import MafiaPolicyAgent, MafiaScriptedAgent
 from parlour.wrappers.live.mafia.service_client import RemoteAgent, ServiceConnection
 from parlour.wrappers.logs.match_log import MatchLog, read
-from parlour.wrappers.replay.log_reader import moments
-from parlour.wrappers.replay.moment import picture
+from parlour.wrappers.replay.log_reader import moments, picture
 
 # Our host's end.
 

@@ -15,7 +15,7 @@ from live.table_people import BARGAINING, Program, hanging, offering, on_loop, p
 from needs import library
 from parlour import envs
 from parlour.envs import Action, AgentResponse, new_table, with_required_fields
-from parlour.wrappers.agents.delayed import DelayedAgent
+from parlour.wrappers.agents.base import DelayedAgent
 from parlour.wrappers.agents.language_model import Model
 from parlour.wrappers.agents.llm import LLMAgent
 from parlour.wrappers.agents.policy import PolicyAgent
@@ -26,7 +26,7 @@ from parlour.wrappers.live.poker.table_data import PokerRules
 from parlour.wrappers.live.table import messages as m
 from parlour.wrappers.live.table.host import MESSAGE_LIMIT, TableHost, _unset, _warm_up
 from parlour.wrappers.live.table.poker import PokerTable
-from parlour.wrappers.logs import match_log, recorder
+from parlour.wrappers.logs import match_log
 from parlour.wrappers.policies.loading import make_policy
 
 
@@ -45,7 +45,7 @@ async def test_a_match_between_a_person_and_a_bot_is_logged_and_replays(tmp_path
             over = await ann.turn()
             assert over["turn_state"]["outcome"]["reason"] == "agreement"
             assert over["left"] is None
-    assert recorder.replay(tmp_path / "log.jsonl").table.agreed
+    assert match_log.replay(tmp_path / "log.jsonl").table.agreed
     assert [entry["kind"] for entry in match_log.read(tmp_path / "log.jsonl")] == ["match", "turn", "turn", "end"]
 
 

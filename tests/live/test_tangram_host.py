@@ -17,8 +17,7 @@ from parlour.wrappers.live.tangram import messages as m
 from parlour.wrappers.live.tangram.agent import TangramAgentServer
 from parlour.wrappers.live.tangram.host import Person, TangramHost
 from parlour.wrappers.live.tangram.host_session import AgentSaid, TangramHostSession, TurnEnded
-from parlour.wrappers.logs.match_log import MatchLog, read
-from parlour.wrappers.logs.recorder import replay
+from parlour.wrappers.logs.match_log import MatchLog, read, replay
 from parlour.wrappers.policies.loading import make_policy
 from parlour.wrappers.replay.log_reader import moments
 

@@ -14,8 +14,7 @@ from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.common import client
 from parlour.wrappers.live.tangram.agent import TangramAgentServer
 from parlour.wrappers.live.tangram.host import TangramHost, TangramTimes
-from parlour.wrappers.logs.match_log import MatchLog, read
-from parlour.wrappers.logs.recorder import replay
+from parlour.wrappers.logs.match_log import MatchLog, read, replay
 from parlour.wrappers.policies.loading import make_policy
 
 GAME = envs.game("tangram", figure="A square", aspect="godot", turns=6)

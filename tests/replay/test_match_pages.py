@@ -11,8 +11,7 @@ from parlour import envs
 from parlour.training import cli
 from parlour.wrappers.replay import page as pages_of_all
 from parlour.wrappers.replay.log_reader import moments
-from parlour.wrappers.replay.match_pages import MatchPages, PageServer
-from parlour.wrappers.replay.page import page
+from parlour.wrappers.replay.page import MatchPages, PageServer, page
 
 
 def data(html):

@@ -14,13 +14,10 @@ from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.common.match_session import MatchSession
 from parlour.wrappers.live.poker.host_session import PokerHostSession
 from parlour.wrappers.live.poker.table_data import PokerRules
-from parlour.wrappers.logs.match_log import MatchLog
-from parlour.wrappers.logs.recorder import Recorder
+from parlour.wrappers.logs.match_log import MatchLog, Recorder
 from parlour.wrappers.policies.mlp import MlpPolicy
-from parlour.wrappers.replay.log_reader import moments
-from parlour.wrappers.replay.match_pages import MatchPages
-from parlour.wrappers.replay.moment import picture
-from parlour.wrappers.replay.page import PageBuilder
+from parlour.wrappers.replay.log_reader import moments, picture
+from parlour.wrappers.replay.page import MatchPages, PageBuilder
 
 
 def test_a_recorded_match_is_seen_again(game_id, tmp_path):

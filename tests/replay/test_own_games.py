@@ -10,7 +10,7 @@ import pytest
 from logs import played
 from parlour.envs.core.options import with_options
 from parlour.wrappers.live.common.seat_names import SeatNames
-from parlour.wrappers.replay.moment import picture
+from parlour.wrappers.replay.log_reader import picture
 
 REPLAY = [sys.executable, "-m", "parlour.training.cli", "replay"]
 TESTS = Path(__file__).parents[1]
@@ -38,7 +38,7 @@ def test_a_log_is_replayed_with_the_game_that_the_command_names(log):
 
 def test_names_are_written_over_the_words_of_a_picture_alone(monkeypatch):
     game = drawn_nim.game()
-    monkeypatch.setattr("parlour.wrappers.replay.moment.game_of", lambda game_id: game)
+    monkeypatch.setattr("parlour.wrappers.replay.log_reader.game_of", lambda game_id: game)
     table = game.tables(1)[0]
     game.rules.reset(table)
     names = SeatNames(["second", "Bob"], game.agents)  # who sits first is called as the other seat

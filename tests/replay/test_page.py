@@ -11,8 +11,7 @@ from parlour import envs
 from parlour.envs import Message, MessageIntent, TurnState
 from parlour.envs.core.turn_state import MessageScope
 from parlour.wrappers.replay.film import film
-from parlour.wrappers.replay.log_reader import moments
-from parlour.wrappers.replay.moment import Moment, picture
+from parlour.wrappers.replay.log_reader import Moment, moments, picture
 from parlour.wrappers.replay.page import page
 
 

@@ -5,10 +5,9 @@ import os
 import numpy as np
 import pytest
 from parlour.training import cli
-from parlour.wrappers.replay.moment import picture
+from parlour.wrappers.replay.log_reader import picture, replay_hand
 from parlour.wrappers.replay.phh import HandFile, Refused, hand_of
 from parlour.wrappers.replay.phh_writer import phhs
-from parlour.wrappers.replay.poker_hands import replay_hand
 from pokerkit import Automation, HandHistory, NoLimitTexasHoldem
 
 AUTOMATIONS = (

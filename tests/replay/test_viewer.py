@@ -7,13 +7,9 @@ import pytest
 from browser import until
 from logs import played
 from parlour import envs
-from parlour.wrappers.logs.match_log import MatchLog
-from parlour.wrappers.logs.recorder import Recorder
-from parlour.wrappers.replay.log_reader import moments
-from parlour.wrappers.replay.match_pages import MatchPages, PageServer
-from parlour.wrappers.replay.moment import picture
-from parlour.wrappers.replay.page import page, rounded
-from parlour.wrappers.replay.poker_hands import in_words
+from parlour.wrappers.logs.match_log import MatchLog, Recorder
+from parlour.wrappers.replay.log_reader import in_words, moments, picture
+from parlour.wrappers.replay.page import MatchPages, PageServer, page, rounded
 
 pytestmark = pytest.mark.slow
 

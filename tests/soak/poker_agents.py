@@ -13,7 +13,7 @@ from typing import Any
 
 from parlour.envs import game
 from parlour.training.commands.supervisor import until_done
-from parlour.wrappers.agents.delayed import DelayedAgent
+from parlour.wrappers.agents.base import DelayedAgent
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.common.activity import trim_memory
 from parlour.wrappers.live.poker.agent import ClientSettings, PlayLength, play

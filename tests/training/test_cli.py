@@ -17,8 +17,8 @@ from parlour.envs.core import registry
 from parlour.training import cli
 from parlour.training.commands import MERGED, SUBCOMMANDS, arguments
 from parlour.training.commands.lookup import game_of
+from parlour.wrappers.policies.base import TrainedFor
 from parlour.wrappers.policies.loading import run_settings
-from parlour.wrappers.policies.trained_for import TrainedFor
 
 TINY = ("--n-envs", "8", "--set", "n_steps=8", "batch_size=64", "net_arch=[8]", "critic_net_arch=[8]")
 

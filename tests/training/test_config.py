@@ -25,8 +25,8 @@ from parlour.training.runs.config import (
 )
 from parlour.training.runs.run import train
 from parlour.training.runs.version_0_2 import WITHOUT_EFFECT
+from parlour.wrappers.policies.base import of_settings
 from parlour.wrappers.policies.loading import load_run
-from parlour.wrappers.policies.trained_for import of_settings
 
 torch.set_num_threads(1)
 

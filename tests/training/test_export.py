@@ -11,9 +11,9 @@ from parlour.envs import game
 from parlour.training.evaluation.exact import flat_tree, values
 from parlour.training.models.data_set import ExactValues, decisions_of, probabilities, rolled_out
 from parlour.training.models.reference import PartlyRandom
+from parlour.wrappers.policies.base import TrainedFor
 from parlour.wrappers.policies.loading import make_policy
 from parlour.wrappers.policies.tabular import TabularPolicy
-from parlour.wrappers.policies.trained_for import TrainedFor
 
 
 @pytest.fixture(scope="module")

@@ -5,9 +5,9 @@ import pytest
 from parlour.envs import game
 from parlour.envs.holdem.table import CALL_ACTION, FOLD_ACTION
 from parlour.training.evaluation.games.holdem.off_menu import SIZES, _OffMenu, off_menu
+from parlour.wrappers.policies.base import TrainedFor
 from parlour.wrappers.policies.loading import make_policy
 from parlour.wrappers.policies.mlp import MlpPolicy
-from parlour.wrappers.policies.trained_for import TrainedFor
 
 HEADS_UP = game("holdem", seats=2)
 

@@ -12,7 +12,7 @@ from parlour.training.terminal.console import Console
 from parlour.training.terminal.match import model_table
 from parlour.training.terminal.progress import counting_bar, training_bar
 from parlour.training.terminal.streams import READABLE
-from parlour.wrappers.agents.model_calls import ModelStatistics
+from parlour.wrappers.agents.language_model import ModelStatistics
 from rich.table import Table
 
 CUT = re.compile(r"[-+]?\d[\d.,]*\d…|\d…|…\d")

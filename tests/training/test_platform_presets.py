@@ -16,8 +16,8 @@ from parlour.training.runs.config import (
     settings_from,
 )
 from parlour.wrappers.agents.policy import PolicyAgent
+from parlour.wrappers.policies.base import TrainedFor
 from parlour.wrappers.policies.mlp import MlpPolicy
-from parlour.wrappers.policies.trained_for import TrainedFor
 
 
 def test_a_platforms_preset_has_its_options_and_the_settings_of_the_games_preset():

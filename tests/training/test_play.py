@@ -31,8 +31,7 @@ from parlour.wrappers.agents.human import HumanAgent
 from parlour.wrappers.agents.language_model import Model
 from parlour.wrappers.agents.llm import LLMAgent
 from parlour.wrappers.agents.policy import PolicyAgent
-from parlour.wrappers.logs.match_log import read
-from parlour.wrappers.logs.recorder import replay
+from parlour.wrappers.logs.match_log import read, replay
 from rich.console import Console
 from rich.live import Live
 

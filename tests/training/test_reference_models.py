@@ -16,7 +16,7 @@ from command_line import run
 from needs import library
 from parlour.training.commands.supervisor import TRY_AGAIN
 from parlour.training.models.reference import load_pool
-from parlour.wrappers.agents.model_calls import ModelStatistics
+from parlour.wrappers.agents.language_model import ModelStatistics
 from reference_command import rated
 
 # Language models.

@@ -7,8 +7,8 @@ import pytest
 from command_line import run
 from parlour import envs
 from parlour.training.commands import supervisor
+from parlour.wrappers.policies.base import TrainedFor
 from parlour.wrappers.policies.mlp import MlpPolicy
-from parlour.wrappers.policies.trained_for import TrainedFor
 
 
 @pytest.fixture

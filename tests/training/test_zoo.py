@@ -15,12 +15,11 @@ from parlour.envs.core.rollout import encoder_of, play_until_done, tables_with_s
 from parlour.training import cli
 from parlour.training.commands.lookup import agent, game_of, policy
 from parlour.training.evaluation.exact import flat_tree, nash_conv
+from parlour.wrappers.policies.base import TrainedFor
 from parlour.wrappers.policies.loading import load_policy, make_policy
-from parlour.wrappers.policies.mlp import MlpPolicy
-from parlour.wrappers.policies.network import Network
+from parlour.wrappers.policies.mlp import MlpPolicy, Network
 from parlour.wrappers.policies.solved import SolvedPolicy
 from parlour.wrappers.policies.tabular import TabularPolicy
-from parlour.wrappers.policies.trained_for import TrainedFor
 
 TOOL = Path(__file__).parents[2] / ".ci" / "zoo.py"
 GAMES = sorted(source.rpartition(".")[2] for source in envs.GAMES.values() if isinstance(source, str))

@@ -8,10 +8,10 @@ import pytest
 from parlour import envs
 from parlour.envs import Action, AgentResponse, AllowedAction, MessageScope
 from parlour.envs.core.turn_state import Message
+from parlour.wrappers.agents.answers import choices, for_people, help_text, parse_typed
 from parlour.wrappers.agents.base import Agent, sentence
 from parlour.wrappers.agents.human import HumanAgent
 from parlour.wrappers.agents.policy import PolicyAgent
-from parlour.wrappers.agents.typed_choices import choices, for_people, help_text, parse
 
 
 class Fixed:
@@ -150,9 +150,9 @@ def test_a_choice_with_values_says_what_it_does_and_these_words_name_it():
     split = AllowedAction("allocate_split", "keep this share and give the rest", share)
     offers = [split, AllowedAction("pass", "do not choose in this turn")]
     assert " 1 keep <allocator_share: a number>  (keep this share and give the rest)" in choices(offers)
-    assert parse("keep 30", offers) == Action("allocate_split", {"allocator_share": 30})
+    assert parse_typed("keep 30", offers) == Action("allocate_split", {"allocator_share": 30})
     with pytest.raises(ValueError, match=r"^'give' is not one of keep <"):  # it would keep 30
-        parse("give 30", offers)
+        parse_typed("give 30", offers)
 
 
 def test_free_text_and_points_are_asked_for_in_few_words():
@@ -168,9 +168,9 @@ def test_free_text_and_points_are_asked_for_in_few_words():
         " 2 move <place: 2 numbers from 0 to 100, such as 0,0> <turn: a number>",
     ]
     assert " 1 say [type: null or claim] [text: text]" in choices(offers, described=True)
-    assert parse("say I am the doctor", offers) == Action("say", {"text": "I am the doctor"})
+    assert parse_typed("say I am the doctor", offers) == Action("say", {"text": "I am the doctor"})
     for line in ("move 40,60.5 90", "2 [40,60.5] 90"):
-        assert parse(line, offers) == Action("move", {"place": [40, 60.5], "turn": 90})
+        assert parse_typed(line, offers) == Action("move", {"place": [40, 60.5], "turn": 90})
 
 
 def test_words_that_several_choices_share_name_none_of_them():
@@ -179,7 +179,7 @@ def test_words_that_several_choices_share_name_none_of_them():
     offers.append(AllowedAction("leave", "leave the table"))
     for line, word in (("amount 5", "amount"), ("chips 5", None)):
         with pytest.raises(ValueError) as refused:
-            parse(line, offers)
+            parse_typed(line, offers)
         named = re.findall("stake|insure|leave", str(refused.value))
         assert named == (["stake", "insure"] if word else ["stake", "insure", "leave"])
 
@@ -220,22 +220,26 @@ def test_a_value_that_is_the_only_one_is_shown_and_may_be_typed(choice, shown, l
     assert choices([choice]) == f" 1 {shown}"
     for offers in ([choice], [choice, AllowedAction("pass")]):
         for line in lines if len(offers) == 1 else [line for line in lines if line[0] in choice.action_type[0] + "1"]:
-            assert parse(line, offers) == Action(choice.action_type, payload)
+            assert parse_typed(line, offers) == Action(choice.action_type, payload)
     with pytest.raises(ValueError, match=r"must be|is too much"):
-        parse(f"{choice.action_type} b", [choice])
+        parse_typed(f"{choice.action_type} b", [choice])
 
 
 def test_a_name_of_a_number_is_only_that_number():
     bet = offer("raiseTo", "raise to 4 to 9 (9 is all-in)", amount=WHOLE)
     say = offer("say", "say (9 is all-in)", text={"type": "string"})
     for line in ("raise all-in", "raise to all in", "all in", "Allin", "1 all in", "raise amount=all-in"):
-        assert parse(line, [bet, say]) == Action("raiseTo", {"amount": 9})
-    assert parse("raise to 6", [bet, say]) == Action("raiseTo", {"amount": 6})
+        assert parse_typed(line, [bet, say]) == Action("raiseTo", {"amount": 9})
+    assert parse_typed("raise to 6", [bet, say]) == Action("raiseTo", {"amount": 6})
     for text in ("I am all in", "all in", "to all in", "to all"):
-        assert parse(f"say {text}", [bet, say]) == parse(f"2 {text}", [bet, say]) == Action("say", {"text": text})
+        assert (
+            parse_typed(f"say {text}", [bet, say])
+            == parse_typed(f"2 {text}", [bet, say])
+            == Action("say", {"text": text})
+        )
     for line in ("all in", "all-in", "ALLIN 5"):
         with pytest.raises(ValueError, match=r"^'all-in' is not one of call, fold$"):
-            parse(line, [AllowedAction("call"), AllowedAction("fold")])
+            parse_typed(line, [AllowedAction("call"), AllowedAction("fold")])
 
 
 @pytest.mark.parametrize(
@@ -256,17 +260,17 @@ def test_schemas_of_other_platforms_are_read(field, line, value, shown):
     schema = {"properties": {} if field is None else {"x": field}, "required": ["x"]}
     choice = AllowedAction("do", "", schema)
     assert choices([choice]) == f" 1 do <x: {shown}>"
-    assert parse(line, [choice]) == Action("do", {"x": value})
+    assert parse_typed(line, [choice]) == Action("do", {"x": value})
 
 
 def test_what_no_value_fits_is_refused_in_words():
     offers = [offer(target={"enum": []}), AllowedAction("pass")]
     assert "vote <target: no value at all>" in choices(offers)
     with pytest.raises(ValueError, match="target must be no value at all, not a"):
-        parse("vote a", offers)
-    assert parse("pass", offers) == Action("pass")
+        parse_typed("vote a", offers)
+    assert parse_typed("pass", offers) == Action("pass")
     with pytest.raises(ValueError, match="x must be a value, not 1,"):
-        parse("do 1,", [offer("do", x={"type": "array"})])
+        parse_typed("do 1,", [offer("do", x={"type": "array"})])
 
 
 @pytest.mark.parametrize("name", ["holdem", "kuhn", "mafia", "tangram", "ultimatum", "multi_issue_bargaining"])
@@ -275,7 +279,7 @@ def test_the_example_of_help_is_a_choice_that_is_offered(name):
     env.reset(seed=1)
     offers = for_people(env.turn_state(env.agent_selection).allowed_actions)
     examples = re.search(r'as in "(.*)" or "(.*)"', help_text(offers)).groups()
-    actions = [parse(example, offers) for example in examples]
+    actions = [parse_typed(example, offers) for example in examples]
     assert actions[0] == actions[1]
     assert env.submit(env.agent_selection, actions[0]).ok
 
@@ -360,7 +364,7 @@ SAY = {
     ],
 )
 def test_what_is_not_required_may_be_left_out_and_words_go_on(line, payload):
-    assert parse(line, [AllowedAction("say", "", SAY)]) == Action("say", payload)
+    assert parse_typed(line, [AllowedAction("say", "", SAY)]) == Action("say", payload)
 
 
 @pytest.mark.parametrize(
@@ -372,13 +376,13 @@ def test_what_is_not_required_may_be_left_out_and_words_go_on(line, payload):
 )
 def test_choices_are_named(line, complaint):
     with pytest.raises(ValueError, match=complaint):
-        parse(line, [AllowedAction("say", "", SAY)])
+        parse_typed(line, [AllowedAction("say", "", SAY)])
 
 
 def test_bounds_that_are_one_number_are_this_number():
     whole = AllowedAction("raiseTo", "raise", {"amount": {"type": "integer", "minimum": 186, "maximum": 186}})
     with pytest.raises(ValueError, match="amount must be 186, not 5"):
-        parse("raise 5", [whole])
+        parse_typed("raise 5", [whole])
 
 
 def test_a_person_who_has_gone(turn):
@@ -393,7 +397,7 @@ def test_actions_are_written_as_people_write_them_and_read_back(total, written):
     allowed = env.turn_state(env.agent_selection).allowed_actions
     actions = [env.game.view.encode(env.table, number).action for number in np.flatnonzero(env.game.mask(env.table, 0))]
     lines = [sentence(action) for action in actions]
-    assert [parse(line, allowed) for line in lines] == actions
+    assert [parse_typed(line, allowed) for line in lines] == actions
     assert written in lines
 
 
@@ -412,18 +416,18 @@ def test_both_kinds_of_schema_are_read(line, payload):
         offers = [AllowedAction("submit_offer", "", schema), AllowedAction("accept")]
         if line.startswith("offer"):
             with pytest.raises(ValueError, match="submit_offer <my_share: a number from 0>"):
-                parse(line, offers)
+                parse_typed(line, offers)
         else:
-            assert parse(line, offers) == Action("submit_offer", payload)
-    assert parse("a", offers) == Action("accept")
+            assert parse_typed(line, offers) == Action("submit_offer", payload)
+    assert parse_typed("a", offers) == Action("accept")
 
 
 def test_of_a_single_choice_the_values_are_enough():
     play = [AllowedAction("play", "", {"action": {"type": "integer", "minimum": 0, "maximum": 8}})]
     for line in ("4", "1 4", "play 4", "action=4"):
-        assert parse(line, play) == Action("play", {"action": 4})
+        assert parse_typed(line, play) == Action("play", {"action": 4})
     with pytest.raises(ValueError, match=r"^action must be .*, not 9$"):
-        parse("9", play)
+        parse_typed("9", play)
 
 
 @pytest.mark.parametrize("word", ["quit", "Q", "exit"])
@@ -442,5 +446,5 @@ TALK = {
 @pytest.mark.parametrize("words", ["say I think p2 = mafia", "1 I think p2 = mafia", "I think p2 = mafia"])
 def test_what_does_not_fit_the_first_field_is_free_text(words):
     offers = [AllowedAction("say", "", {"properties": TALK})]
-    assert parse(words, offers) == Action("say", {"text": "I think p2 = mafia"})
-    assert parse("say claim p2 so it is", offers).payload == {"type": "claim", "target": "p2", "text": "so it is"}
+    assert parse_typed(words, offers) == Action("say", {"text": "I think p2 = mafia"})
+    assert parse_typed("say claim p2 so it is", offers).payload == {"type": "claim", "target": "p2", "text": "so it is"}

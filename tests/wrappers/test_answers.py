@@ -12,9 +12,8 @@ from needs import library
 from parlour import envs
 from parlour.envs import Action
 from parlour.wrappers.agents.answers import Spoken, parse, spoken
-from parlour.wrappers.agents.language_model import Model
+from parlour.wrappers.agents.language_model import Model, ModelError
 from parlour.wrappers.agents.llm import LLMAgent
-from parlour.wrappers.agents.model_calls import ModelError
 from parlour.wrappers.live.mafia.llm_agent import MafiaLLMAgent
 from parlour.wrappers.text import TextGame
 

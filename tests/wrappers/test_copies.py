@@ -8,9 +8,7 @@ from forking import in_another_process
 from parlour import envs
 from parlour.envs.testing import Trial, environment_copies
 from parlour.envs.testing.environment_copies import SEED, Kind, continues, play, undisturbed
-from parlour.wrappers.rl.gymnasium_env import SingleAgentEnv
-from parlour.wrappers.rl.gymnasium_tables import TablesVectorEnv
-from parlour.wrappers.rl.gymnasium_vector import SingleAgentVectorEnv
+from parlour.wrappers.rl.gymnasium_env import SingleAgentEnv, SingleAgentVectorEnv, TablesVectorEnv
 from parlour.wrappers.rl.sb3 import SB3VecEnv
 from parlour.wrappers.rl.self_play_tables import SelfPlayTables
 from parlour.wrappers.rl.single_agent import SingleAgentTables

@@ -9,10 +9,10 @@ from parlour.training import cli
 from parlour.training.commands.host import several_games
 from parlour.training.commands.lookup import agent, reason_against, tables_of
 from parlour.wrappers.policies import elsewhere
+from parlour.wrappers.policies.base import TrainedFor
 from parlour.wrappers.policies.elsewhere import ElsewherePolicy
 from parlour.wrappers.policies.loading import load_policy, make_policy
 from parlour.wrappers.policies.mlp import MlpPolicy
-from parlour.wrappers.policies.trained_for import TrainedFor
 from rich.console import Console
 
 

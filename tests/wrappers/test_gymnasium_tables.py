@@ -9,7 +9,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
 from parlour.envs import game as make_game
 from parlour.envs import holdem_v0, kuhn_v0
-from parlour.wrappers.rl.gymnasium_tables import TablesVectorEnv
+from parlour.wrappers.rl.gymnasium_env import TablesVectorEnv
 
 
 def test_it_is_a_vector_env_with_spaces_and_metadata():

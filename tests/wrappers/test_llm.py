@@ -15,9 +15,8 @@ from parlour.envs import Action, AgentResponse
 from parlour.training.commands.arguments import PromptArguments
 from parlour.wrappers.agents import language_model
 from parlour.wrappers.agents.answers import last_choice
-from parlour.wrappers.agents.language_model import Model
+from parlour.wrappers.agents.language_model import Model, ModelCall, ModelError
 from parlour.wrappers.agents.llm import LLMAgent
-from parlour.wrappers.agents.model_calls import ModelCall, ModelError
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.logs.program_log import program_log
 from parlour.wrappers.policies.loading import make_policy

@@ -6,8 +6,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from parlour import envs
 from parlour.envs import Action, AgentResponse, AllowedAction
-from parlour.wrappers.agents.offers import quiet_action
 from parlour.wrappers.agents.policy import PolicyAgent
+from parlour.wrappers.agents.schemas import quiet_action
 from parlour.wrappers.live.arena.agent import ArenaAgent
 from parlour.wrappers.policies.base import RandomPolicy
 from parlour.wrappers.policies.loading import make_policy

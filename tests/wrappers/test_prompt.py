@@ -9,11 +9,9 @@ from aiohttp import web
 from needs import library
 from parlour import envs
 from parlour.envs import Match, how_to_play
-from parlour.wrappers.agents.language_model import Model
+from parlour.wrappers.agents.language_model import Model, ModelError
 from parlour.wrappers.agents.llm import LLMAgent
-from parlour.wrappers.agents.model_calls import ModelError
-from parlour.wrappers.agents.prompt import Prompting, load_prompts
-from parlour.wrappers.agents.state_text import in_words
+from parlour.wrappers.agents.prompt import Prompting, in_words, load_prompts
 from parlour.wrappers.text import TextGame
 
 VIEWS = ("json", "compact", "words")

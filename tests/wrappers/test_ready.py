@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from parlour import envs
 from parlour.training.commands.lookup import searching_agents
-from parlour.wrappers.agents.delayed import DelayedAgent
+from parlour.wrappers.agents.base import DelayedAgent
 from parlour.wrappers.agents.human import HumanAgent
 from parlour.wrappers.agents.policy import PolicyAgent
-from parlour.wrappers.agents.ready import ReadyAgent
+from parlour.wrappers.agents.search import ReadyAgent
 from parlour.wrappers.live.common.agent_turn import Turn
 from parlour.wrappers.live.common.clock import Deadline
 from parlour.wrappers.live.common.player import Player

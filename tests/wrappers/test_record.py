@@ -8,9 +8,7 @@ import pytest
 from parlour import envs
 from parlour.envs import Action, AgentResponse
 from parlour.envs.holdem.hands import card_name
-from parlour.wrappers.logs.match_log import MatchLog, read, turns
-from parlour.wrappers.logs.recorder import Recorder, replay
-from parlour.wrappers.logs.safe_match_log import SafeMatchLog
+from parlour.wrappers.logs.match_log import MatchLog, Recorder, SafeMatchLog, read, replay, turns
 from parlour.wrappers.replay.log_reader import moments
 
 

@@ -8,8 +8,12 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 from parlour.envs import Capabilities, Teams, VectorGame, game
 from parlour.wrappers.policies.base import RandomPolicy
-from parlour.wrappers.rl.gymnasium_env import SingleAgentEnv, make_single_agent_env, make_single_agent_vector_env
-from parlour.wrappers.rl.gymnasium_vector import SingleAgentVectorEnv
+from parlour.wrappers.rl.gymnasium_env import (
+    SingleAgentEnv,
+    SingleAgentVectorEnv,
+    make_single_agent_env,
+    make_single_agent_vector_env,
+)
 from parlour.wrappers.rl.opponents import Pool
 from parlour.wrappers.rl.single_agent import SingleAgentTables
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from parlour.envs import game
 from parlour.envs.core.rollout import play_until_done, tables_with_seed
+from parlour.wrappers.policies.elsewhere import MutedPolicy, ScrambledPolicy, statements_of
 from parlour.wrappers.policies.loading import make_policy
-from parlour.wrappers.policies.silenced import MutedPolicy, ScrambledPolicy, statements_of
 
 TALKING = [("mafia", {"seats": 6}), ("auction", {"seats": 3, "talk": True}), ("bargaining", {"talk": True})]
 

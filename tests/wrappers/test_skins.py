@@ -10,7 +10,7 @@ from cases import slow_but
 from needs import library
 from parlour.envs import Action, Match, find, how_to_play
 from parlour.wrappers import LLMAgent, Model, Prompting, TextGame
-from parlour.wrappers.agents.skins import Skin
+from parlour.wrappers.agents.prompt import Skin
 
 FAMOUS = ("poker", "Kuhn", "hold'em", "raiseTo", "mafia", "werewol", "sheriff", "ultimatum", "auction", "player_0")
 

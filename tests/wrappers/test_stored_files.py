@@ -14,12 +14,12 @@ from parlour import envs, zoo
 from parlour.envs.core.files import no_files, opened, read_text
 from parlour.training.runs.config import load_config
 from parlour.training.runs.run import resume
-from parlour.wrappers.logs import recorder
+from parlour.wrappers.logs import match_log
 from parlour.wrappers.logs.match_log import read
-from parlour.wrappers.policies import npz_files
+from parlour.wrappers.policies import base
+from parlour.wrappers.policies.base import TrainedFor
 from parlour.wrappers.policies.loading import load_policy, load_run, make_policy
 from parlour.wrappers.policies.mlp import MlpPolicy
-from parlour.wrappers.policies.trained_for import TrainedFor
 from parlour.wrappers.replay.log_reader import moments
 from parlour.wrappers.replay.phh import hands
 
@@ -61,7 +61,7 @@ READERS = {
     "run": (run_folder, load_run),
     "run to resume": (run_folder, resume),
     "log": (log_file, lambda file: list(moments(file))),
-    "log to play again": (log_file, recorder.replay),
+    "log to play again": (log_file, match_log.replay),
 }
 
 
@@ -138,7 +138,7 @@ def archive(folder, **parts):
 def test_an_array_is_as_large_as_its_header_says(shape, tmp_path):
     file = archive(tmp_path, w0=part(shape, bytes(8)))
     with pytest.raises(ValueError, match=r"w0\.npy is float32 of shape .*, in \d+ bytes"):
-        npz_files.read_arrays(file)
+        base.read_arrays(file)
     with pytest.raises(ValueError, match=r"is not a saved MlpPolicy: w0\.npy"):
         load_policy(file)
 
@@ -161,7 +161,7 @@ def test_what_is_too_large_is_refused_before_it_is_read(tmp_path):
 
 
 def test_a_part_of_another_librarys_model_has_a_largest_size(tmp_path, monkeypatch):
-    monkeypatch.setattr(npz_files, "LARGEST_MODEL", 1_000)
+    monkeypatch.setattr(base, "LARGEST_MODEL", 1_000)
     file = tmp_path / "model.zip"
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as made:
         made.writestr("data", "{}" + " " * 2_000)
@@ -172,7 +172,7 @@ def test_a_part_of_another_librarys_model_has_a_largest_size(tmp_path, monkeypat
 def test_objects_are_not_unpickled(tmp_path):
     np.savez(tmp_path / "a.npz", w0=np.array([{}], dtype=object))
     with pytest.raises(ValueError, match=r"w0\.npy is object"):
-        npz_files.read_arrays(tmp_path / "a.npz")
+        base.read_arrays(tmp_path / "a.npz")
 
 
 @pytest.mark.parametrize("half", [False, True])

@@ -8,7 +8,7 @@ import pytest
 from parlour import envs
 from parlour.envs import Action
 from parlour.wrappers import text
-from parlour.wrappers.agents.model_calls import ModelError
+from parlour.wrappers.agents.language_model import ModelError
 from parlour.wrappers.text import MOST_READ, TextGame, parse, play_text, play_texts, role_of
 
 

@@ -10,7 +10,7 @@ import torch
 from parlour.envs import VectorGame, game
 from parlour.envs.testing import Trial
 from parlour.envs.testing.environment_copies import SEED, Kind, continues
-from parlour.wrappers.rl.gymnasium_tables import TablesVectorEnv
+from parlour.wrappers.rl.gymnasium_env import TablesVectorEnv
 from parlour.wrappers.torchrl import Tables
 from torchrl.envs import ActionMask, GymEnv, GymWrapper, TransformedEnv
 from torchrl.envs.utils import check_env_specs

@@ -16,9 +16,9 @@ from ...envs import Game
 from ...envs.core.files import replacing
 from ...envs.core.layout import Layout
 from ...envs.core.options import named, number, whole
+from ...wrappers.policies.base import TrainedFor
 from ...wrappers.policies.mlp import MlpPolicy
 from ...wrappers.policies.sb3 import SB3Policy
-from ...wrappers.policies.trained_for import TrainedFor
 from ...wrappers.rl.sb3 import ColumnSelector, SB3VecEnv
 from ...wrappers.rl.single_agent import SingleAgentTables
 from ..learning.demonstrations import Demonstrations

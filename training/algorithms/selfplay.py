@@ -20,9 +20,8 @@ from torch import nn
 from ...envs import Game
 from ...envs.core.files import replacing
 from ...envs.core.rng import streams
-from ...wrappers.policies.base import draw
+from ...wrappers.policies.base import TrainedFor, draw
 from ...wrappers.policies.mlp import MlpPolicy
-from ...wrappers.policies.trained_for import TrainedFor
 from ..learning.batch import RolloutBatch, shuffled
 from ..learning.collector import critic_encoder, make_networks, only_two_compete
 from ..learning.demonstrations import Demonstrations

@@ -23,9 +23,8 @@ from ...envs.mafia.bots import PERSONALITIES
 from ...envs.tangram.completion import useful_moves
 from ...envs.tangram.figure_sets import own_figures
 from ...wrappers.agents.base import Agent
-from ...wrappers.agents.language_model import Model
+from ...wrappers.agents.language_model import Model, ModelStatistics
 from ...wrappers.agents.llm import LLMAgent, statistics_of
-from ...wrappers.agents.model_calls import ModelStatistics
 from ...wrappers.agents.policy import PolicyAgent
 from ...wrappers.agents.prompt import Prompting
 from ...wrappers.live.arena.agent import ArenaAgent
@@ -45,7 +44,7 @@ from ...wrappers.live.poker.agent import ClientSettings, Monitoring, PlayLength,
 from ...wrappers.live.poker.agent_session import HandEnded, PokerEvent, SeatTaken
 from ...wrappers.live.poker.rest_client import SeatRequest
 from ...wrappers.live.tangram.agent import TangramAgentServer
-from ...wrappers.logs.log_text import describe_error
+from ...wrappers.logs.match_log import describe_error
 from ...wrappers.policies.base import LearnedPolicy
 from ...wrappers.policies.loading import policy_file
 from ..evaluation.scores import RunningScore

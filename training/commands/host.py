@@ -18,8 +18,8 @@ from ...envs import GAMES, Game, find
 from ...envs.core.counted import counted
 from ...envs.mafia.bots import PERSONALITIES
 from ...wrappers.agents.base import Agent, printable
+from ...wrappers.agents.language_model import ModelStatistics
 from ...wrappers.agents.llm import LLMAgent, statistics_of
-from ...wrappers.agents.model_calls import ModelStatistics
 from ...wrappers.live.arena.agent import ArenaAgent
 from ...wrappers.live.arena.host import ArenaHost
 from ...wrappers.live.arena.results import ArenaResult, Standings
@@ -39,9 +39,7 @@ from ...wrappers.live.poker.messages import in_words
 from ...wrappers.live.poker.table_data import PokerRules
 from ...wrappers.live.tangram.host import Person, TangramHost, TangramTimes
 from ...wrappers.live.tangram.messages import Dialect
-from ...wrappers.logs.first_matches import FirstMatches
-from ...wrappers.logs.match_log import MatchLog, opened
-from ...wrappers.logs.safe_match_log import SafeMatchLog
+from ...wrappers.logs.match_log import FirstMatches, MatchLog, SafeMatchLog, opened
 from ..evaluation.arena_results import Columns, GameResults, by_agent, over_all, write_pages
 from ..evaluation.result_page import provenance
 from ..terminal.console import Console

@@ -15,7 +15,7 @@ from ...envs import GAMES, find, how_to_play
 from ...envs import game as make_game
 from ...envs.core.how_to_play import FIELDS
 from ...envs.core.options import named
-from ...wrappers.policies.trained_for import read_settings
+from ...wrappers.policies.base import read_settings
 from ...zoo import PREFIX, Card, Measure, card, names, seats_of, span, variants, weights
 from ..evaluation.exploit import LOST, is_lucky
 from ..learning import run_folder

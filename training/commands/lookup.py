@@ -15,20 +15,17 @@ from ...envs import GAMES, Game, find
 from ...envs import game as make_game
 from ...envs.core.options import did_you_mean
 from ...envs.core.registry import id_of
-from ...wrappers.agents.as_policy import AgentsAsPolicy
 from ...wrappers.agents.base import Agent
 from ...wrappers.agents.human import HumanAgent
 from ...wrappers.agents.language_model import Model
-from ...wrappers.agents.llm import LLMAgent
+from ...wrappers.agents.llm import AgentsAsPolicy, LLMAgent
 from ...wrappers.agents.policy import PolicyAgent
 from ...wrappers.agents.prompt import Prompting
-from ...wrappers.agents.ready import ReadyAgent
-from ...wrappers.policies.base import LearnedPolicy, Policy
-from ...wrappers.policies.elsewhere import ElsewherePolicy
+from ...wrappers.agents.search import ReadyAgent
+from ...wrappers.policies.base import LearnedPolicy, Policy, TrainedFor
+from ...wrappers.policies.elsewhere import ElsewherePolicy, MutedPolicy, ScrambledPolicy
 from ...wrappers.policies.loading import load_policy, make_policy, policy_file, run_settings
-from ...wrappers.policies.silenced import MutedPolicy, ScrambledPolicy
 from ...wrappers.policies.tabular import TabularPolicy
-from ...wrappers.policies.trained_for import TrainedFor
 from ..evaluation.games import measures
 from ..learning import run_folder
 from ..learning.settings import pair

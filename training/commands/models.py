@@ -17,7 +17,7 @@ from rich.table import Table
 
 from ...envs import Game
 from ...envs.core.options import number, whole
-from ...wrappers.agents.model_calls import ModelError, ModelStatistics
+from ...wrappers.agents.language_model import ModelError, ModelStatistics
 from ..evaluation.duplicate import unit_per_game
 from ..evaluation.exact import flat_tree
 from ..evaluation.meta_game import Floats

@@ -23,8 +23,8 @@ from ...envs.core.files import replacing
 from ...envs.core.options import number, whole
 from ...envs.core.rollout import Policy
 from ...wrappers.agents.base import Agent
+from ...wrappers.agents.language_model import ModelStatistics
 from ...wrappers.agents.llm import LLMAgent
-from ...wrappers.agents.model_calls import ModelStatistics
 from ...wrappers.logs.match_log import MatchLog
 from ..evaluation.exact import Probable
 from ..evaluation.exploit import exact_win, tree_of

@@ -12,8 +12,7 @@ from ...envs.core.files import opened
 from ...envs.core.registry import find
 from ...wrappers.replay.film import film as write_film
 from ...wrappers.replay.log_reader import moments
-from ...wrappers.replay.match_pages import MatchPages, PageServer
-from ...wrappers.replay.page import page
+from ...wrappers.replay.page import MatchPages, PageServer, page
 from ..evaluation.result_page import provenance
 from ..terminal.console import Console
 from ..terminal.progress import STDERR

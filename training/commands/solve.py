@@ -13,10 +13,10 @@ from rich.table import Table
 from ...envs import game as make_game
 from ...envs.core.game import Game
 from ...envs.core.options import named
+from ...wrappers.policies.base import TrainedFor, command_line, unshared
 from ...wrappers.policies.buckets import DIGEST
 from ...wrappers.policies.solved import can_be_solved
 from ...wrappers.policies.tabular import TabularPolicy
-from ...wrappers.policies.trained_for import TrainedFor, command_line, unshared
 from ..evaluation.exact import Tree, flat_tree
 from ..solving.problems import (
     AbstractedProblem,

@@ -11,8 +11,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from ...wrappers.live.common.activity import Activity, trim_memory
-from ...wrappers.logs.log_text import describe_error
-from ...wrappers.logs.match_log import MatchLog
+from ...wrappers.logs.match_log import MatchLog, describe_error
 from ...wrappers.logs.program_log import FIELDS, FOR_FILES, STATUS, program_log
 from ..terminal.console import Console
 from .arguments import LiveArguments, SessionArguments

@@ -21,7 +21,7 @@ from ...envs import GAMES, Game, how_to_play
 from ...envs.core.counted import counted
 from ...envs.core.files import no_files
 from ...envs.core.registry import packages
-from ...wrappers.agents.delayed import DelayedAgent
+from ...wrappers.agents.base import DelayedAgent
 from ...wrappers.agents.llm import statistics_of
 from ...wrappers.live.common.activity import Activity
 from ...wrappers.live.common.names import short_name

@@ -101,8 +101,8 @@ def _tell_next(folder: Path, source: str | None) -> None:
 
     A `source` module:function is named there: no file of a run imports it.
     """
+    from ...wrappers.policies.base import command_line, unshared
     from ...wrappers.policies.loading import run_settings
-    from ...wrappers.policies.trained_for import command_line, unshared
     from ..learning.run_folder import RUNS
     from ..terminal.console import Console
     from .lookup import game_with, has_seats, rivals

@@ -9,8 +9,8 @@ from typing import Any
 from ...envs import Game
 from ...envs.core.counted import counted
 from ...envs.render.svg import escape
-from ...wrappers.agents.model_calls import COLUMNS as MODEL_COLUMNS
-from ...wrappers.agents.model_calls import ModelStatistics, columns
+from ...wrappers.agents.language_model import COLUMNS as MODEL_COLUMNS
+from ...wrappers.agents.language_model import ModelStatistics, columns
 from ...wrappers.live.arena.results import ArenaStanding, Standings
 from ...wrappers.replay.log_reader import moments
 from ...wrappers.replay.page import page

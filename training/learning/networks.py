@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from ...envs.core.layout import Layout
-from ...wrappers.policies.network import Network, SeatLayer
+from ...wrappers.policies.mlp import Network, SeatLayer
 
 _ILLEGAL = -1e9
 

@@ -31,8 +31,8 @@ from ...envs.core.record import Tables
 from ...envs.core.registry import PLATFORM_IDS, id_of, with_underscores
 from ...envs.core.rng import streams
 from ...envs.core.rollout import Decisions, Policy, RandomPolicy, act_of, tables_with_seed
-from ...wrappers.agents.as_policy import AgentsAsPolicy
-from ...wrappers.agents.model_calls import ModelCall
+from ...wrappers.agents.language_model import ModelCall
+from ...wrappers.agents.llm import AgentsAsPolicy
 from ...wrappers.policies.loading import make_policy
 from ..evaluation.duplicate import unit_per_game
 from ..evaluation.exact import Floats, Ints

@@ -14,8 +14,8 @@ import numpy as np
 from ...envs.core.counted import counted
 from ...envs.core.files import parsed
 from ...envs.render.svg import escape
-from ...wrappers.agents.model_calls import COLUMNS as MODEL_COLUMNS
-from ...wrappers.agents.model_calls import ModelStatistics, columns
+from ...wrappers.agents.language_model import COLUMNS as MODEL_COLUMNS
+from ...wrappers.agents.language_model import ModelStatistics, columns
 from ...wrappers.replay.log_reader import moments
 from ...wrappers.replay.page import page
 from ..evaluation.result_page import document, provenance, table, without_empty

@@ -25,9 +25,8 @@ import msgspec
 import numpy as np
 
 from ...envs.core.turn_state import ActionResult, TurnState
-from ...wrappers.agents.language_model import MOST_TOKENS, Model
+from ...wrappers.agents.language_model import MOST_TOKENS, Fault, Model, ModelCall, ModelError
 from ...wrappers.agents.llm import LLMAgent
-from ...wrappers.agents.model_calls import Fault, ModelCall, ModelError
 from ...wrappers.agents.prompt import Chat, Prompting, decisions_only
 from ..evaluation.exact import Floats, Tree
 

@@ -16,7 +16,7 @@ from ...envs.core.game import Game
 from ...envs.core.options import named
 from ...envs.core.registry import game as make_game
 from ...envs.core.registry import own_name, packages
-from ...wrappers.policies.trained_for import read_settings
+from ...wrappers.policies.base import read_settings
 from ..algorithms import find
 from ..learning.settings import ALGORITHM, TrainConfig
 from .conversion import convert

@@ -13,10 +13,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from ...envs.core.game import Game
-from ...wrappers.policies.npz_files import MOST_NUMBERS, read_arrays, write_arrays
+from ...wrappers.policies.base import MOST_NUMBERS, TrainedFor, read_arrays, write_arrays
 from ...wrappers.policies.solved import SolvedPolicy, can_be_solved
 from ...wrappers.policies.tabular import TabularPolicy
-from ...wrappers.policies.trained_for import TrainedFor
 from ..evaluation.exact import flat_tree, nash_conv
 from ..evaluation.exploit import Win
 from ..evaluation.scores import Score

@@ -15,14 +15,13 @@ from rich.text import Text
 from ...envs import Action, ActionResult, AgentResponse, Game, GameEnv, Match, MessageScope, TurnState, how_to_play
 from ...envs.core.counted import counted, plural
 from ...envs.core.rng import streams
+from ...wrappers.agents.answers import typed_word
 from ...wrappers.agents.base import Agent, printable, sentence, thoughts
 from ...wrappers.agents.human import HumanAgent
+from ...wrappers.agents.language_model import ModelError, ModelStatistics, columns
 from ...wrappers.agents.llm import LLMAgent, statistics_of
-from ...wrappers.agents.model_calls import ModelError, ModelStatistics, columns
-from ...wrappers.agents.typed_choices import typed_word
-from ...wrappers.logs.match_log import MatchLog
-from ...wrappers.logs.recorder import Recorder
-from ...wrappers.replay.moment import distinct
+from ...wrappers.logs.match_log import MatchLog, Recorder
+from ...wrappers.replay.log_reader import distinct
 from .console import Console
 
 logger = logging.getLogger(__name__)

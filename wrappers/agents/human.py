@@ -8,8 +8,8 @@ from textwrap import wrap
 from typing import Any, TextIO
 
 from ...envs.core.turn_state import AgentResponse, Message, MessageScope, TurnState
+from .answers import choices, for_people, help_text, parse_typed
 from .base import printable
-from .typed_choices import choices, for_people, help_text, parse
 
 BACK = "q"
 """What ends a long text; before another question it leaves, as the words of `LEAVE`."""
@@ -60,7 +60,7 @@ class HumanAgent:
             if not (line := self._line("> ", texts, asked)).strip():
                 continue
             try:
-                return AgentResponse(parse(line, allowed))
+                return AgentResponse(parse_typed(line, allowed))
             except ValueError as error:
                 self._write(f"{error} (help explains the choices)")
 

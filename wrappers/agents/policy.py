@@ -12,7 +12,7 @@ from ...envs.core.rollout import act_of, encoder_of
 from ...envs.core.turn_state import AgentResponse, TurnState
 from ..policies.base import Policy
 from .base import sentence
-from .offers import acceptable, fitted, nearest_open, offered_mask, quiet_action
+from .schemas import acceptable, fitted, nearest_open, offered_mask, quiet_action
 
 
 class PolicyAgent:

@@ -6,8 +6,9 @@ The arena host writes the same, with ``message`` for messages out of turn. Live 
 `MatchLog`: ``joined``, ``turn`` (TurnState and AgentResponse), ``hand``, ``ended``. No log holds a token or a key.
 """
 
+import logging
 from codecs import BOM_UTF8
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
 from io import BytesIO
@@ -19,9 +20,40 @@ from typing import Any, BinaryIO, Self
 import msgspec
 import numpy as np
 
+from ... import envs
+from ...envs.core.files import no_files, parsed
 from ...envs.core.files import opened as opened_file
-from ...envs.core.files import parsed
-from ...envs.core.turn_state import AgentResponse, TurnState
+from ...envs.core.turn_state import Action, ActionResult, AgentResponse, TurnState
+
+LIMIT = 300
+"""The most characters of a text in a log line."""
+
+
+def escaped(text: str, limit: int = LIMIT) -> str:
+    """Return the first `limit` characters of a text; characters that are not printable are escaped.
+
+    >>> escaped("Take\\nit \\x1b[2J")
+    'Take\\\\nit \\\\x1b[2J'
+    """
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text[:limit])
+
+
+def short(value: object) -> str:
+    """Return a value as text of at most 80 characters."""
+    try:
+        return escaped(str(value), 80)
+    except ValueError:  # Python writes no whole number of more than 4,300 digits
+        return "a number without end"
+
+
+def describe_error(error: BaseException) -> str:
+    """Return the error's type and text, at most `LIMIT` characters. If the text cannot be read, it is "(no text)"."""
+    try:
+        text = str(error)
+    except Exception:
+        text = "(no text)"
+    return escaped(f"{type(error).__name__}: {text}")[:LIMIT]
+
 
 Path_ = str | PathLike[str]
 SECRETS = ("token", "api_key", "apikey", "authorization", "password", "secret")
@@ -183,3 +215,174 @@ def _without_secrets(value: Any, players: Set[str]) -> Any:
 @lru_cache(maxsize=4096)
 def _harmless(name: str) -> bool:
     return not any(secret in name.lower() for secret in SECRETS)
+
+
+logger = logging.getLogger(__name__)
+
+
+class SafeMatchLog:
+    """The match log of a live agent or a host. It is false without a log. Write from the event loop only.
+
+    Args:
+        log: the log to write; None: no log.
+    """
+
+    def __init__(self, log: MatchLog | None) -> None:
+        self._log = log
+
+    def __bool__(self) -> bool:
+        return self._log is not None
+
+    def write(self, kind: str, **fields: Any) -> None:
+        """Write a line, if there is a log. A line that cannot be written is left out; a full disk ends the log."""
+        if self._log is None:
+            return
+        try:
+            self._log.write(kind, **fields)
+        except OSError as error:
+            logger.warning("the match log ends here: %s", error)
+            self._log = None
+        except (ValueError, TypeError, RecursionError) as error:
+            logger.warning("a %s is left out of the match log: %s", kind, describe_error(error))
+
+
+def safe_thoughts(thoughts: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Return an agent's notes on its answer; {} with a warning if the agent raises an error."""
+    try:
+        return thoughts()
+    except Exception as error:  # any error: the match continues
+        logger.warning("the agent's thoughts are left out of the match log: %s", describe_error(error))
+        return {}
+
+
+def without_images(state: TurnState) -> TurnState:
+    """Return a state without its pictures, which would fill the disk."""
+    fields = {name: value for name, value in state.game_state.items() if name not in ("board_img", "drawer_img")}
+    return msgspec.structs.replace(state, game_state=fields)
+
+
+class Recorder:
+    """Plays an environment and writes its log.
+
+    >>> import tempfile
+    >>> env, path = envs.make("holdem", seats=2), tempfile.mkdtemp() + "/match.jsonl"
+    >>> with MatchLog(path) as log:
+    ...     recorder = Recorder(log, env, seed=7)
+    ...     while env.agents and not env.table.done:
+    ...         result = recorder.submit(env.agent_selection, Action("fold"))
+    >>> replay(path).state().tobytes() == env.state().tobytes()
+    True
+
+    Args:
+        log: the log to write.
+        env: the environment of a registered game; it is reset with `seed`.
+        seed: the seed of the match.
+        agent_ids: the players' names, seat by seat, for replays; None: the names of the seats.
+        setup: fixed parts of the deal, such as the cards (see `GameEnv.reset`); None: all are drawn.
+    """
+
+    def __init__(
+        self,
+        log: MatchLog,
+        env: envs.GameEnv,
+        seed: int,
+        agent_ids: Sequence[str] | None = None,
+        setup: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.log = log
+        self.env = env
+        env.reset(seed=seed, options=None if setup is None else dict(setup))
+        names: dict[str, Any] = {} if agent_ids is None else {"agent_ids": list(agent_ids)}
+        names |= {} if setup is None else {"setup": dict(setup)}
+        log.write("match", game=env.game.id, options=env.game.options, seed=seed, match_id=env.match.match_id, **names)
+
+    def submit(
+        self,
+        agent: str,
+        response: AgentResponse | Action | Mapping[str, Any],
+        thoughts: Mapping[str, Any] | None = None,
+    ) -> ActionResult:
+        """Call `GameEnv.submit`, and write an accepted answer, and the outcome at the end.
+
+        Args:
+            agent: the agent that answers.
+            response: the answer.
+            thoughts: the agent's notes on its answer (see `parlour.wrappers.agents.base.thoughts`); None: no notes.
+
+        Returns:
+            The result of `GameEnv.submit`.
+        """
+        result = self.env.submit(agent, response)
+        if result.ok:
+            self.log.write("turn", agent=agent, response=response, **(thoughts or {}))
+            if self.env.table.done:
+                self.log.write("end", outcome=self.env.turn_state(agent).outcome)
+        return result
+
+    def play(self, number: int) -> ActionResult:
+        """Play the selected agent's legal action index, and write it as its payload."""
+        return self.submit(self.env.agent_selection, self.env.game.view.encode(self.env.table, number))
+
+
+def replay(path: Path_) -> envs.GameEnv:
+    """Play a `Recorder`'s log again, and return the environment after the last match.
+
+    Raises:
+        ValueError: if the log has no match, a line lacks a field, or an answer is refused. The log is then of another
+            version, or was edited.
+    """
+    env: envs.GameEnv | None = None
+    for entry in read(path):
+        try:
+            env = _again(entry, env)
+        except KeyError as error:
+            raise ValueError(f"{path} does not replay: a {entry['kind']!r} line lacks {error}") from None
+        except ValueError as error:
+            raise ValueError(f"{path} does not replay: {error}") from None
+    if env is None:
+        raise ValueError(f"{path} holds no match")
+    return env
+
+
+def _again(entry: Mapping[str, Any], env: envs.GameEnv | None) -> envs.GameEnv | None:
+    """Replay one line of a log, and return its environment."""
+    if entry["kind"] == "match":
+        with no_files():
+            env = envs.make(entry["game"], **entry["options"])
+        env.reset(seed=entry["seed"], options=entry.get("setup"))
+    elif entry["kind"] in ("turn", "message"):
+        if env is None:
+            raise ValueError("it begins in the middle of a match (a live log can be read, not replayed)")
+        if entry["kind"] == "turn":
+            result = env.submit(entry["agent"], entry["response"])
+        else:
+            result = env.send(entry["agent"], entry["intent"])
+        if not result.ok:
+            raise ValueError(f"{entry['agent']} {result.error}: {result.error_detail}")
+    return env
+
+
+class FirstMatches(MatchLog):
+    """A match log that keeps the first `most` matches. Every line also goes to `also`.
+
+    Args:
+        path: the file, which is written anew.
+        most: the number of matches that are kept.
+        also: a log of all matches; None: there is none.
+    """
+
+    def __init__(self, path: Path_, most: int, also: MatchLog | None) -> None:
+        super().__init__(path, append=False)
+        self._left = most
+        self._also = also
+        self._kept = False
+
+    def write(self, kind: str, **fields: Any) -> None:
+        """See `MatchLog`."""
+        if kind == "match":
+            self._kept = self._left > 0
+            self._left -= self._kept
+        if self._kept:
+            super().write(kind, **fields)
+        if self._also is not None:
+            self._also.write(kind, **fields)

@@ -1,19 +1,229 @@
-"""LearnedPolicy: the base class of learned policies."""
+"""LearnedPolicy, what it was trained for, and the arrays of its file, whose sizes are checked before allocation."""
 
+import json
+import shlex
 import tokenize
+import tomllib
 import zipfile
 import zlib
-from typing import Any
+from collections.abc import Mapping
+from math import prod
+from os import PathLike
+from pathlib import Path
+from typing import Any, BinaryIO
 
+import msgspec
 import numpy as np
+from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from ...envs import game as make_game
 from ...envs.core.compiled import compiled
 from ...envs.core.encoder import FULL
+from ...envs.core.files import no_files, opened, parsed, read_text, replacing
+from ...envs.core.game import Game
+from ...envs.core.registry import own_name
 from ...envs.core.rng import GOLDEN, fraction, mix, streams
 from ...envs.core.rollout import Policy as Policy
 from ...envs.core.rollout import RandomPolicy as RandomPolicy
-from .trained_for import TrainedFor
+
+
+class TrainedFor(msgspec.Struct, frozen=True, kw_only=True):
+    """The game that a policy was trained for, and its encoder.
+
+    Attributes:
+        game: the game's id, such as ``"holdem-v0"``.
+        options: the game's options by name.
+        encoder: the name of the encoder whose observations the policy takes; empty: the game's own.
+        preset: the preset of the training, such as ``"holdem"`` (see `parlour list presets`); may be empty.
+        reward_scale: the factor of the rewards in the training.
+    """
+
+    game: str
+    options: dict[str, Any] = {}
+    encoder: str = ""
+    preset: str = ""
+    reward_scale: float = 1.0
+
+    @classmethod
+    def of(cls, game: Game, encoder: str = "", preset: str = "", reward_scale: float = 1.0) -> "TrainedFor":
+        """Return the `TrainedFor` of a policy that is trained on `game`."""
+        options = msgspec.to_builtins(dict(game.options))
+        return cls(
+            game=game.id, options=options, encoder=encoder or game.encoder, preset=preset, reward_scale=reward_scale
+        )
+
+    @property
+    def name(self) -> str:
+        """The game's name without its version, such as ``"holdem"``.
+
+        >>> TrainedFor(game="public-project-v0").name
+        'public_project'
+        """
+        return own_name(self.game)  # a run may name it by a platform's id
+
+    def make_game(self) -> Game:
+        """Return the game with its options.
+
+        Raises:
+            ValueError: for an unknown game or option, or if the encoder shows hidden information.
+        """
+        with no_files():
+            game = make_game(self.game, **self.options)
+        game.check_encoder(self.encoder or game.encoder)
+        return game
+
+    def difference(self, game: Game) -> str:
+        """Return how version and options of `game` differ from the training, as text; empty: no difference.
+
+        >>> TrainedFor.of(make_game("holdem", seats=2)).difference(make_game("holdem", seats=3, ante=1))
+        'holdem-v0 with seats=2, ante=0; it plays with seats=3, ante=1'
+        """
+        theirs = msgspec.to_builtins(dict(game.options))
+        names = [name for name, value in self.options.items() if name in theirs and theirs[name] != value]
+        if self.game == game.id and not names:
+            return ""
+        before, now = (
+            ", ".join(f"{name}={_short(options[name])}" for name in names) for options in (self.options, theirs)
+        )
+        trained = f"{self.game} with {before}" if names else self.game
+        plays = " ".join([game.id] * (self.game != game.id) + [f"with {now}"] * bool(names))
+        preset = f" (preset {self.preset})" if self.preset else ""
+        return f"{trained}{preset}; it plays {plays}"
+
+
+def read_settings(file: Path) -> dict[str, Any]:
+    """Return the content of a TOML file.
+
+    Raises:
+        FileNotFoundError: if the file does not exist.
+        ValueError: if it is not TOML, or too large.
+    """
+    if not file.is_file():
+        raise FileNotFoundError(f"there is no config file {file}")
+    settings: dict[str, Any] = parsed(read_text(file), file, tomllib.loads, "TOML")
+    return settings
+
+
+def of_settings(settings: Mapping[str, Any]) -> TrainedFor:
+    """Return what a run with these settings was trained for.
+
+    Args:
+        settings: the content of its ``config.toml``, of this version or an earlier one. TOML has no None: the options
+            that are None are listed in ``options_none``.
+
+    Raises:
+        ValueError: if there is no game in the settings.
+    """
+    fields = {name: settings[name] for name in TrainedFor.__struct_fields__ if name in settings}
+    try:
+        trained_for = msgspec.convert(fields, TrainedFor)
+        unset = msgspec.convert(settings.get("options_none", []), list[str])
+    except msgspec.ValidationError as error:
+        raise ValueError(f"it does not name a game with its options: {error}") from None
+    return msgspec.structs.replace(trained_for, options={**trained_for.options, **dict.fromkeys(unset)})
+
+
+def unshared(game: Game, other: Game) -> dict[str, Any]:
+    """Return the options of `game` that differ from those of `other`."""
+    return {name: value for name, value in game.options.items() if other.options.get(name) != value}
+
+
+def command_line(options: Mapping[str, Any]) -> str:
+    """Return options as the words of a command line, ``--options name=value …``; empty: there are none."""
+    words = shlex.join(f"{name}={json.dumps(value)}" for name, value in options.items())
+    return f"--options {words}" if words else ""
+
+
+def _short(value: Any) -> str:
+    """Return an option's value on one line; of a longer text its beginning."""
+    first, *more = str(value).split("\n")
+    return f"{first}…" if more else first
+
+
+MOST_NUMBERS = 2**26
+"""Numbers that a file may hold: 256 MB of float32."""
+LARGEST_MODEL = 2**31
+"""Bytes that all parts of a model of another library may have together."""
+
+
+def read_arrays(path: str | PathLike[str], most: int = MOST_NUMBERS) -> dict[str, Any]:
+    """Return the arrays of a ``.npz`` by name, which all together have at most `most` numbers of four bytes.
+
+    Raises:
+        OSError: if the file cannot be read.
+        ValueError: if it is no regular file or no ``.npz``, an array is not of plain data or has another size than it
+            says, or they have more numbers.
+        zipfile.BadZipFile, zlib.error: if it is damaged.
+    """
+    with opened(path) as file, _archive(file, 8 * most) as archive:
+        parts = [part for part in archive.infolist() if part.filename.endswith(".npy")]
+        numbers = sum(_numbers(archive, part) for part in parts)
+        if numbers > most:
+            raise ValueError(f"its arrays have {numbers:,} numbers; {most:,} are allowed")
+        return {part.filename.removesuffix(".npy"): _array(archive, part) for part in parts}
+
+
+def write_arrays(path: str | PathLike[str], arrays: Mapping[str, Any], *, compress: bool = True) -> None:
+    """Write arrays by name to a ``.npz``. On a full disk an old file stays as it was, and no new one is begun."""
+    with replacing(path) as unfinished, unfinished.open("wb") as file:
+        (np.savez_compressed if compress else np.savez)(file, **arrays)
+
+
+def names_of(path: str | PathLike[str]) -> list[str]:
+    """Return the names of the parts of a zip file. The errors are those of `read_arrays`."""
+    with opened(path) as file, _archive(file, LARGEST_MODEL) as archive:
+        return archive.namelist()
+
+
+def read_part(path: str | PathLike[str], name: str) -> bytes:
+    """Return a part of a zip file of another library, whose parts together are within `LARGEST_MODEL`.
+
+    Raises:
+        KeyError: if there is no such part; for other errors see `read_arrays`.
+    """
+    with opened(path) as file, _archive(file, LARGEST_MODEL) as archive:
+        return archive.read(name)
+
+
+def _archive(file: BinaryIO, most: int) -> zipfile.ZipFile:
+    """Return the zip file, whose parts take at most `most` bytes; a part never yields more than it says."""
+    try:
+        archive = zipfile.ZipFile(file)
+    except zipfile.BadZipFile as error:
+        raise ValueError(f"it is not an .npz file of NumPy or another zip file: {error}") from None
+    if (size := sum(part.file_size for part in archive.infolist())) > most:
+        raise ValueError(f"its parts have {size:,} bytes; {most:,} are allowed")
+    return archive
+
+
+def _numbers(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> int:
+    """Return how many numbers an array has, of at least four bytes each, by its header.
+
+    Raises:
+        ValueError: if the array is not as large as the header says, or holds objects.
+    """
+    with archive.open(part) as file:
+        shape, _, dtype = _header(file)
+        size = prod(shape) * dtype.itemsize
+        if dtype.hasobject or file.tell() + size != part.file_size:
+            raise ValueError(f"{part.filename} is {dtype} of shape {shape}, in {part.file_size:,} bytes")
+    return prod(shape) * max(1, dtype.itemsize // 4)
+
+
+def _header(file: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    read: Mapping[tuple[int, int], Any] = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+    version = npy.read_magic(file)
+    if version not in read:
+        raise ValueError(f"an array has version {version} of NumPy's format")
+    shape, by_column, dtype = read[version](file)
+    return shape, by_column, dtype
+
+
+def _array(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> Any:
+    with archive.open(part) as file:
+        return npy.read_array(file, allow_pickle=False)
+
 
 Floats = NDArray[np.float32]
 

@@ -1,4 +1,4 @@
-"""Where a policy can play: the one answer for every command and host; and how it plays at a table that is not its own.
+"""Policies around a policy: at a table that is not its own, and without its statements.
 
 A policy was trained for one observation and one set of action indices. At a table with other options, such as another
 number of seats, it reads the TurnState with the game of its training (`View.load`), and its answer is the documented
@@ -12,11 +12,93 @@ from numpy.typing import NDArray
 
 from ...envs.core.game import Game
 from ...envs.core.plain_start import PLAIN_START
-from ...envs.core.rollout import encoder_of
+from ...envs.core.rollout import Policy, RandomPolicy, act_of, encoder_of
 from ...envs.core.turn_state import ActionResult
-from .base import LearnedPolicy
+from .base import LearnedPolicy, TrainedFor, command_line, unshared
 from .tabular import TabularPolicy
-from .trained_for import TrainedFor, command_line, unshared
+
+Masks = NDArray[np.int8]
+Actions = NDArray[np.int64]
+
+
+def statements_of(game: Game) -> range:
+    """Return the action indices that say something.
+
+    Raises:
+        ValueError: if the game has none.
+    """
+    talk = game.capabilities.talk
+    if talk is None or not talk.statements:
+        raise ValueError(f"{game.id} has no action index that is a statement")
+    return talk.statements
+
+
+class MutedPolicy:
+    """A policy that says nothing: statements are masked out. It still reads what others say.
+
+    Args:
+        policy: the policy.
+        game: a game with statements, with its options.
+
+    Raises:
+        ValueError: if the game has no statements.
+    """
+
+    def __init__(self, policy: Policy, game: Game) -> None:
+        self._policy, self._statements = policy, statements_of(game)
+        self.encoder = getattr(policy, "encoder", None)
+
+    def act(self, observations: NDArray[np.float32], masks: Masks) -> Actions:
+        """Return a legal action index per row that is not a statement: int64[N]."""
+        return self._policy.act(observations, self._silent(masks))
+
+    def act_on(self, tables: Any, rows: Actions, observations: NDArray[np.float32], masks: Masks) -> Actions:
+        """Do the same as `act` for a policy that needs the records."""
+        return np.asarray(act_of(self._policy, tables, rows, observations, self._silent(masks)), np.int64)
+
+    def _silent(self, masks: Masks) -> Masks:
+        silent = masks.copy()
+        silent[:, self._statements] = 0
+        return silent
+
+
+class ScrambledPolicy:
+    """A policy whose statements are replaced by random ones: it talks as often, but its words mean nothing.
+
+    Args:
+        policy: the policy.
+        game: a game with statements, with its options.
+        seed: the seed of the random statements.
+
+    Raises:
+        ValueError: if the game has no statements.
+    """
+
+    def __init__(self, policy: Policy, game: Game, seed: int | None = None) -> None:
+        self._policy, self._statements = policy, statements_of(game)
+        self._random = RandomPolicy(seed)
+        self.encoder = getattr(policy, "encoder", None)
+
+    def act(self, observations: NDArray[np.float32], masks: Masks) -> Actions:
+        """Return the policy's action index per row, each statement replaced by a random legal one: int64[N]."""
+        return self._scrambled(self._policy.act(observations, masks), observations, masks)
+
+    def act_on(self, tables: Any, rows: Actions, observations: NDArray[np.float32], masks: Masks) -> Actions:
+        """Do the same as `act` for a policy that needs the records."""
+        actions = act_of(self._policy, tables, rows, observations, masks)
+        return self._scrambled(np.asarray(actions, np.int64), observations, masks)
+
+    def _scrambled(self, actions: Actions, observations: NDArray[np.float32], masks: Masks) -> Actions:
+        said = (actions >= self._statements.start) & (actions < self._statements.stop)
+        if not said.any():
+            return actions
+        choices = masks[said].copy()
+        choices[:, : self._statements.start] = 0
+        choices[:, self._statements.stop :] = 0
+        played = actions.copy()
+        played[said] = self._random.act(observations[said], choices)
+        return played
+
 
 LONGEST = 2_000
 """The most decisions of the match in which `reason_against` tries a policy."""

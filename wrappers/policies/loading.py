@@ -9,15 +9,12 @@ from typing import Any, cast
 from ...envs.core.game import Game
 from ...envs.core.options import did_you_mean
 from ...envs.core.rollout import RandomPolicy as RandomPolicy
-from .base import DAMAGES, LearnedPolicy, Policy
+from .base import DAMAGES, LearnedPolicy, Policy, TrainedFor, names_of, of_settings, read_arrays, read_settings
 from .elsewhere import at_table
 from .mlp import MlpPolicy
-from .npz_files import names_of, read_arrays
-from .sb3 import SB3Policy
-from .sb3_files import load_model
+from .sb3 import SB3Policy, load_model
 from .solved import SolvedPolicy
 from .tabular import TabularPolicy
-from .trained_for import TrainedFor, of_settings, read_settings
 
 ZOO = "zoo:"
 """With it begins the name of a policy of `parlour.zoo`."""

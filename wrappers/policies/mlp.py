@@ -1,17 +1,172 @@
-"""MlpPolicy: a multilayer perceptron in NumPy, copied from a trained model; saved as ``.npz``."""
+"""MlpPolicy: a multilayer perceptron in NumPy, copied from a trained model; saved as ``.npz``.
 
+The network may have skip connections, or a layer that is shared over the seats.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from os import PathLike
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from ...envs.core.rng import streams
-from .base import DAMAGES, Floats, LearnedPolicy, _softmax
-from .network import ACTIVATIONS, Layers, Network
-from .npz_files import read_arrays, write_arrays
-from .trained_for import TrainedFor
+from .base import DAMAGES, Floats, LearnedPolicy, TrainedFor, _softmax, read_arrays, write_arrays
+
+Layers = Sequence[tuple[Floats, Floats]]
+"""Weights float32[in, out] and biases float32[out], layer by layer."""
+
+
+def _relu(values: Floats) -> Floats:
+    return cast(Floats, np.maximum(values, 0, out=values))
+
+
+def _tanh(values: Floats) -> Floats:
+    return cast(Floats, np.tanh(values, out=values))
+
+
+ACTIVATIONS: dict[str, Callable[[Floats], Floats]] = {"ReLU": _relu, "Tanh": _tanh}
+"""The activation functions, by the names of PyTorch. They overwrite their argument."""
+
+
+@dataclass(frozen=True)
+class SeatLayer:
+    """A first layer that is applied with the same weights to what the observation says about every seat.
+
+    Its results are followed by the columns that belong to no seat.
+
+    Attributes:
+        columns: int64[seats, K], the columns of the observation that belong to each seat.
+        others: int64[R], the columns that belong to no seat.
+        weights: float32[K, out].
+        biases: float32[out].
+    """
+
+    columns: NDArray[np.int64]
+    others: NDArray[np.int64]
+    weights: Floats
+    biases: Floats
+
+    def forward(self, values: Floats, activation: str) -> Floats:
+        """Return float32[N, seats * out + R] for observations float32[N, D]."""
+        rows = values[:, self.columns] @ self.weights
+        rows += self.biases
+        rows = ACTIVATIONS[activation](rows)
+        return np.concatenate([rows.reshape(len(values), -1), values[:, self.others]], axis=1)
+
+
+class Network:
+    """A network from observations to logits or to a value.
+
+    Args:
+        layers: (weights float32[in, out], biases float32[out]), layer by layer.
+        activation: the activation function, ``"Tanh"`` or ``"ReLU"``.
+        residual: whether the input of a hidden layer is added to its output, if they have the same length.
+        seat_layer: a layer before the others that is shared over the seats; None: there is none.
+
+    Raises:
+        ValueError: for an unknown activation function.
+    """
+
+    def __init__(
+        self, layers: Layers, activation: str, residual: bool = False, seat_layer: SeatLayer | None = None
+    ) -> None:
+        if activation not in ACTIVATIONS:
+            raise ValueError(f"activation {activation!r}: choose from {', '.join(ACTIVATIONS)}")
+        self.layers = [(np.array(w, np.float32, order="C"), np.array(b, np.float32)) for w, b in layers]
+        self.activation = activation
+        self.residual = residual
+        self.seat_layer = seat_layer
+
+    @property
+    def inputs(self) -> int:
+        """The length of the observations."""
+        layer = self.seat_layer
+        return len(self.layers[0][0]) if layer is None else layer.columns.size + layer.others.size
+
+    def forward(self, values: Floats) -> Floats:
+        """Return the outputs float32[N, out] for observations float32[N, D]."""
+        if self.seat_layer is not None:
+            values = self.seat_layer.forward(values, self.activation)
+        for number, (weights, biases) in enumerate(self.layers[:-1]):
+            given, values = values, values @ weights
+            values += biases
+            values = ACTIVATIONS[self.activation](values)
+            if self.residual and number > 0 and given.shape == values.shape:
+                values += given
+        weights, biases = self.layers[-1]
+        last = values @ weights
+        last += biases
+        return last
+
+    def divided(self, divisor: float) -> "Network":
+        """Return a network with the same outputs, divided by a number: of logits, its temperature."""
+        *before, (weights, biases) = self.layers
+        factor = np.float32(1 / divisor)
+        return Network([*before, (weights * factor, biases * factor)], self.activation, self.residual, self.seat_layer)
+
+    def arrays(self, prefix: str = "") -> dict[str, Any]:
+        """Return the weights as arrays by name, for a file."""
+        named: dict[str, Any] = {}
+        for i, (weights, biases) in enumerate(self.layers):
+            named |= {f"{prefix}w{i}": weights, f"{prefix}b{i}": biases}
+        if self.residual:
+            named[f"{prefix}residual"] = np.array(True)
+        if self.seat_layer is not None:
+            named |= {f"{prefix}seat_{name}": getattr(self.seat_layer, name) for name in _SEAT_ARRAYS}
+        return named
+
+    @classmethod
+    def from_arrays(cls, file: Mapping[str, Any], activation: str, prefix: str = "") -> "Network | None":
+        """Return the network of the arrays that `arrays` returned; None if there is none with this prefix.
+
+        Raises:
+            ValueError: if an array is missing, is not of finite numbers, or has another size than the others need.
+        """
+        read = {name: file[name] for name in file if name.startswith((f"{prefix}w", f"{prefix}b", f"{prefix}seat_"))}
+        if not read:
+            return None
+        count = len({name.removeprefix(prefix)[1:] for name in read if not name.startswith(f"{prefix}seat_")})
+        shared = any(name.startswith(f"{prefix}seat_") for name in read)
+        needed = [f"{prefix}{letter}{i}" for i in range(count) for letter in "wb"]
+        needed += [f"{prefix}seat_{name}" for name in _SEAT_ARRAYS] if shared else []
+        if missing := [name for name in needed if name not in read]:
+            raise ValueError(f"the weights {', '.join(missing)} are missing")
+        for name, values in read.items():
+            with np.errstate(over="ignore"):  # a number too large for float32 becomes infinite, and is refused
+                finite = values.dtype.kind in "iuf" and np.isfinite(values.astype(np.float32)).all()
+            if not finite:
+                raise ValueError(f"the weights {name} are not all finite numbers")
+        layers = [(read[f"{prefix}w{i}"], read[f"{prefix}b{i}"]) for i in range(count)]
+        for i, (weights, biases) in enumerate(layers):
+            if weights.ndim != 2 or biases.shape != weights.shape[1:] or (i and len(weights) != len(layers[i - 1][1])):
+                raise ValueError(f"the weights {prefix}w{i} and {prefix}b{i} have other sizes than the layer before")
+        parts = [read[name] for name in needed[2 * count :]]
+        seat_layer = _seat_layer(parts, len(layers[0][0])) if shared else None
+        return cls(layers, activation, f"{prefix}residual" in file, seat_layer)
+
+
+def _seat_layer(parts: list[Any], outputs: int) -> SeatLayer:
+    """Return a seat layer of the arrays `_SEAT_ARRAYS` from a file, with this many results.
+
+    Raises:
+        ValueError: if the sizes do not fit, or the columns are not those of an observation, each once.
+    """
+    columns, others, weights, biases = parts
+    dimensions = [array.ndim for array in parts]
+    if dimensions != [2, 1, 2, 1] or weights.shape != (columns.shape[1], len(biases)):
+        raise ValueError("the layer that is shared over the seats has weights of other sizes than its columns")
+    if len(columns) * len(biases) + len(others) != outputs:
+        raise ValueError(f"the layer that is shared over the seats does not have the {outputs} results that w0 takes")
+    seen = np.concatenate([columns.ravel(), others])
+    if seen.dtype.kind not in "iu" or sorted(seen.tolist()) != list(range(seen.size)):
+        raise ValueError("the columns of the seats and the others are not those of an observation, each once")
+    return SeatLayer(columns, others, weights, biases)
+
+
+_SEAT_ARRAYS = ("columns", "others", "weights", "biases")
 
 
 class MlpPolicy(LearnedPolicy):

@@ -19,10 +19,8 @@ from ...envs.core.game import Game
 from ...envs.core.rng import streams
 from ...envs.holdem.ranges import HOLDINGS
 from ...envs.holdem.table import CALL_ACTION, FOLD_ACTION, LEAST_RAISE
-from .base import DAMAGES, Floats, LearnedPolicy
+from .base import DAMAGES, Floats, LearnedPolicy, TrainedFor, read_arrays, write_arrays
 from .buckets import DIGEST, PLACE, Buckets, board_buckets, cached, computed_worth, equity_tables, rows_of, write_worth
-from .npz_files import read_arrays, write_arrays
-from .trained_for import TrainedFor
 
 MOST_NODES = 8
 """Nodes that a history is followed to at once; those with the least weight are dropped."""

@@ -8,9 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...envs.core.rng import streams
-from .base import DAMAGES, Floats, LearnedPolicy
-from .npz_files import read_arrays, write_arrays
-from .trained_for import TrainedFor
+from .base import DAMAGES, Floats, LearnedPolicy, TrainedFor, read_arrays, write_arrays
 
 
 class TabularPolicy(LearnedPolicy):

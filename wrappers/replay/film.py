@@ -8,7 +8,7 @@ from typing import Any
 
 from ...envs.render.svg import HEIGHT, WIDTH
 from ...envs.render.window import pixels, png
-from .moment import Moment, picture
+from .log_reader import Moment, picture
 
 STILL = 3
 """The number of frames of the end of a match."""

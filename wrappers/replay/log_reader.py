@@ -1,24 +1,298 @@
-"""Reads a match log and returns its moments.
+"""Reads a match log and returns its moments: states, action, messages and thoughts, decision by decision.
 
 It reads all logs of Parlour: matches in an environment or an arena (played again from their seed), poker tables (hands
 with all cards, played again), and live agents (the states of one seat at its turns).
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from html import unescape
 from itertools import pairwise
 from math import inf, isfinite
 from os import PathLike
 from typing import Any
 
+import numpy as np
+
 from ... import envs
 from ...envs.core.counted import counted
+from ...envs.core.default_view import default_parts
 from ...envs.core.files import no_files
+from ...envs.core.game import Game
+from ...envs.core.registry import own_name
 from ...envs.core.turn_state import Action, AgentResponse, MessageIntent, TurnState
+from ...envs.holdem import game as holdem
+from ...envs.holdem import rules
+from ...envs.holdem.actions import parse
+from ...envs.holdem.hands import card_number
+from ...envs.holdem.picture import chips_text
+from ...envs.holdem.table import RAISE, SEATS
+from ...envs.render.svg import escape
 from ..agents.base import sentence
+from ..live.arena.platform_games import PLATFORM_GAMES
 from ..live.common.seat_names import SeatNames
 from ..logs.match_log import read
-from .moment import Moment, distinct
-from .poker_hands import hand_number, replay_hand
+
+ALL = "all"
+"""The name of the view with all hidden information."""
+
+
+@dataclass
+class Moment:
+    """A decision, or the end of a match.
+
+    Attributes:
+        match: the number of the match in the log, from 0.
+        title: the match's title.
+        states: each agent's TurnState, by name, in seat order.
+        agent: the agent that decides; None at the end.
+        action: its action as text; "" at the end.
+        said: the messages sent with the action.
+        think: the agent's thoughts, if the log has them.
+        probabilities: the probability of every legal answer, if the log has them.
+        value: the expected return, if the log has it.
+        note: other information: a refusal, a late answer, who won and why.
+        details: facts of the match, by name.
+        results: what each player won in the match, where `states` do not tell it.
+        unit: what its results are counted in; empty: what the game's rewards are.
+        names: the players' names in `states`; None: these have the game's own.
+        game: the game with its options; None: only its id is known.
+    """
+
+    match: int
+    title: str
+    states: dict[str, TurnState]
+    agent: str | None = None
+    action: str = ""
+    said: list[MessageIntent] = field(default_factory=list)
+    think: str = ""
+    probabilities: dict[str, float] = field(default_factory=dict)
+    value: float | None = None
+    note: str = ""
+    details: dict[str, str] = field(default_factory=dict)
+    results: dict[str, float] = field(default_factory=dict)
+    unit: str = ""
+    names: SeatNames | None = None
+    game: Game | None = None
+
+    @property
+    def views(self) -> dict[str, list[TurnState]]:
+        """The TurnStates of each view, as `Renderer.picture` takes them: one view with all seats, and one per seat."""
+        every = {ALL: list(self.states.values())} if len(self.states) > 1 else {}
+        return every | {agent: [state] for agent, state in self.states.items()}
+
+
+def picture(states: Sequence[TurnState], names: SeatNames | None = None, game: Game | None = None) -> str:
+    """Draw a view of a moment, for any game; None: the game of the states' id, with its default options.
+
+    A small game's picture gets the game's own names of agents, as at a table, and `names` are written over them.
+
+    Raises:
+        ValueError: if the game is unknown, or its picture cannot be drawn from these states.
+    """
+    game_id = states[0].game_id
+    try:
+        game = game or game_of(game_id)
+        if names is None or default_parts(game.view) is None:
+            return game.renderer.picture(states)
+        drawn = game.renderer.picture([names.state_for_game(state) for state in states])
+        return re.sub(r"(?<=>)[^<]*\w[^<]*", lambda text: _renamed(text[0], names), drawn)
+    except (KeyError, TypeError, IndexError, AttributeError) as error:
+        raise ValueError(f"a state of {game_id} that cannot be drawn: {error!r}") from error
+
+
+def _renamed(words: str, names: SeatNames) -> str:
+    """Return the text of an element with the players' names."""
+    renamed = names.words_for_agents(unescape(words))
+    return words if renamed == unescape(words) else escape(renamed)
+
+
+@cache
+def game_of(game_id: str) -> Game:
+    """Return the game of a TurnState, with default options."""
+    platform = PLATFORM_GAMES.get(game_id)
+    return envs.game(platform.name if platform else game_id)
+
+
+def distinct(names: Sequence[str]) -> list[str]:
+    """Return the names, repeated ones with a number. No name is that of the view with all information."""
+    taken = [ALL]
+    for name in names:
+        count, unique = 1, name
+        while unique in taken:
+            count += 1
+            unique = f"{name}-{count}"
+        taken.append(unique)
+    return taken[1:]
+
+
+AMOUNTS = {
+    "pot", "stack", "bet", "committed", "amount", "min", "max", "toCall", "smallBlind", "bigBlind", "ante", "utility",
+    "won",
+}  # fmt: skip
+"""The fields of a TurnState that are chips."""
+
+
+def replay_hand(entry: Mapping[str, Any], match: int) -> Iterator[Moment]:
+    """Play a hand of our poker host again, with all cards that are known."""
+    table = dealt(entry)
+    unit = unit_of(entry)
+    named, title = names_of(entry), hand_title(entry)
+
+    def states() -> dict[str, TurnState]:
+        return {named[seat]: _seen(entry, table, seat, named) for seat in named}
+
+    for action in entry["actions"]:
+        if table.turn != action["seat"]:
+            raise ValueError(f"hand {entry['hand']}: seat {action['seat']} acts, it is seat {int(table.turn)}'s turn")
+        payload = {"amount": action["amount"]} if action["kind"] == "raiseTo" else {}
+        answer = Action(action["kind"], payload)
+        cause = {"timeout": "its time was up", "left": "it has left"}.get(action.get("cause", ""), "")
+        words = sentence(answer, lambda amount: chips_text(amount / unit))
+        think = str(action.get("think") or action.get("reasoning", ""))
+        chances, value, who = action.get("probabilities", {}), action.get("value"), named[action["seat"]]
+        yield Moment(match, title, states(), who, words, [], think, chances, value, cause)
+        # A recorded raise where our rules do not reopen the betting; no host of ours writes it.
+        move = rules.Move(RAISE, action["amount"]) if action.get("reopened") else parse(table, answer)
+        if not isinstance(move, rules.Move):
+            raise ValueError(f"hand {entry['hand']}: {move.error_detail}")
+        if action is entry["actions"][-1]:
+            before_showdown(entry, table)
+        rules.step(table, move)
+    yield Moment(match, title, states(), note=winners(entry, named), unit=currency_of(entry))
+
+
+def names_of(entry: Mapping[str, Any]) -> dict[int, str]:
+    """Return the players' names by seat, each of them once."""
+    players = sorted(entry["players"], key=lambda row: row["seat"])
+    names = distinct([str(row["name"] or row.get("agent_id") or f"seat {row['seat']}") for row in players])
+    return dict(zip((row["seat"] for row in players), names, strict=True))
+
+
+def hand_title(entry: Mapping[str, Any]) -> str:
+    """Return what a logged hand is called."""
+    return f"hand {entry['hand']}" + (f" · table {entry['table_id']}" if "table_id" in entry else "")
+
+
+def unit_of(entry: Mapping[str, Any]) -> int:
+    """Return the chips of one unit of money in a logged hand."""
+    return int(10 ** entry.get("decimals", 0))
+
+
+def hand_number(state: TurnState) -> int | None:
+    """Return the number of the hand that a seat of a poker table sees; None: another game, or no number."""
+    hand = state.game_state.get("hand")
+    return hand if own_name(state.game_id) == _game().name and isinstance(hand, int) else None
+
+
+def in_words(action: str, state: TurnState | None) -> str:
+    """Return an action as text: of hold'em as poker players say it, of other games as it is."""
+    kind, _, amount = action.partition(" ")
+    if state is None or own_name(state.game_id) != _game().name or kind not in ("raiseTo", "call", "check", "fold"):
+        return action
+    if kind == "raiseTo":
+        opened = any(player["bet"] for player in state.game_state["players"])
+        return f"{'raises to' if opened else 'bets'} {amount}"
+    owed = state.game_state.get("toCall", 0) if kind == "call" else 0
+    return "folds" if kind == "fold" else f"calls {chips_text(owed)}" if owed else "checks"
+
+
+def currency_of(entry: Mapping[str, Any]) -> str:
+    """Return what the amounts of a logged hand are: its currency, or chips."""
+    return str(entry.get("currency", "")) or _game().payoffs.reward_name
+
+
+def dealt(entry: Mapping[str, Any]) -> Any:
+    """Return the record of a logged hand before its first action.
+
+    The log of a hand that was not played by our rules has ``posted``: what `rules.deal_posted` needs.
+    """
+    table: Any = _game().tables(1)[0]
+    table.small_blind, table.big_blind, table.ante = entry["small_blind"], entry["big_blind"], entry.get("ante", 0)
+    cards, board = np.full((SEATS, 2), -1, np.int8), np.full(5, -1, np.int8)
+    for row in entry["players"]:
+        table.stack[row["seat"]] = row["stack"]
+        if row["cards"]:  # none: they are not known
+            cards[row["seat"]] = [card_number(card) for card in row["cards"]]
+    board[: len(entry["board"])] = [card_number(card) for card in entry["board"]]
+    table.dealer = entry["dealer"]
+    if "posted" not in entry:
+        rules.deal_known(table, cards, board)
+        return table
+    posted = entry["posted"]
+    antes, blinds = np.zeros((2, SEATS), np.int64)
+    antes[: len(posted["antes"])], blinds[: len(posted["blinds"])] = posted["antes"], posted["blinds"]
+    table.big_blind = posted["least"]
+    rules.deal_posted(table, cards, board, antes, blinds, posted["after"], posted["shared"])
+    return table
+
+
+def before_showdown(entry: Mapping[str, Any], table: Any) -> None:
+    """Take the cards of those who do not show them, before the last action of a hand."""
+    for seat in entry.get("mucked", ()):
+        table.cards[seat] = -1
+
+
+@cache
+def _game() -> Game:
+    """Return a game with room for any number of players. The stakes of a hand stand in its record."""
+    return holdem(seats=SEATS)
+
+
+def _seen(entry: Mapping[str, Any], table: Any, seat: int, named: Mapping[int, str]) -> TurnState:
+    """Return the TurnState of a seat, without the empty seats, with the players' names, and money in its own unit."""
+    state = _game().turn_state(table, seat, ())
+    game = state.game_state
+    antes = _antes_in_the_pot(entry)
+    players = [
+        row | {"name": named[row["seat"]], "committed": row["committed"] + antes.get(row["seat"], 0)}
+        for row in game["players"]
+        if row["seat"] in named
+    ]
+    stakes = {"smallBlind": entry["small_blind"], "bigBlind": entry["big_blind"], "ante": entry.get("ante", 0)}
+    state.game_state = game | stakes | {"hand": entry["hand"], "players": players}
+    if entry.get("currency"):
+        state.game_state["currency"] = entry["currency"]
+    ours = {f"player_{number}": name for number, name in named.items()}
+    state.agent_id = named[seat]
+    state.current_turn_agent_id = ours.get(state.current_turn_agent_id or "")
+    if state.outcome is not None:
+        payoffs = [
+            row | {"agent_id": ours[row["agent_id"]]} for row in state.outcome["payoffs"] if row["agent_id"] in ours
+        ]
+        state.outcome |= {"payoffs": payoffs}
+    if entry.get("decimals"):
+        unit = unit_of(entry)
+        state.game_state, state.outcome = _in_units(state.game_state, unit), _in_units(state.outcome, unit)
+    return state
+
+
+def _antes_in_the_pot(entry: Mapping[str, Any]) -> dict[int, int]:
+    """Return the antes that our rules do not count as committed, by seat."""
+    posted = entry.get("posted", {})
+    antes = posted["antes"] if posted.get("shared") else ()
+    return {row["seat"]: min(ante, row["stack"]) for row, ante in zip(entry["players"], antes, strict=False)}
+
+
+def _in_units(value: Any, unit: int) -> Any:
+    """Return a part of a TurnState with its amounts divided by `unit`."""
+    if isinstance(value, dict):
+        return {name: part / unit if name in AMOUNTS else _in_units(part, unit) for name, part in value.items()}
+    return [_in_units(part, unit) for part in value] if isinstance(value, list) else value
+
+
+def winners(entry: Mapping[str, Any], named: Mapping[int, str]) -> str:
+    """Return who has won how much in a logged hand, as text."""
+    unit = unit_of(entry)
+
+    def amount(chips: int) -> str:
+        return f"{entry.get('currency', '')}{chips_text(chips / unit)}"
+
+    won = [f"{named[row['seat']]} takes {amount(row['won'])}" for row in entry["results"] if row["won"]]
+    rake = [f"of which the house keeps {amount(entry['rake'])}"] if entry.get("rake") else []
+    return ", ".join(won + rake)
 
 
 def moments(path: str | PathLike[str] | bytes) -> Iterator[Moment]:

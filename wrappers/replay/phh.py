@@ -43,8 +43,7 @@ from ...envs.holdem import rules
 from ...envs.holdem.hands import RANKS
 from ...envs.holdem.rules import Move
 from ...envs.holdem.table import CALL, FOLD, KINDS, RAISE, SEATS
-from .moment import Moment
-from .poker_hands import before_showdown, dealt, replay_hand
+from .log_reader import Moment, before_showdown, dealt, replay_hand
 
 
 class PokerStars(PokerStarsParser):

@@ -1,4 +1,4 @@
-"""SingleAgentEnv: one table as a Gymnasium environment, with a learner in one seat; and the registry's functions."""
+"""Gymnasium environments: one table or many with a learner in one seat; and tables whose seats the caller plays."""
 
 from operator import index
 from typing import Any, cast
@@ -6,20 +6,241 @@ from typing import Any, cast
 import gymnasium
 import numpy as np
 from gymnasium import spaces
+from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.typing import NDArray
 
 from ...envs.core.game import Game
 from ...envs.core.match import Match
 from ...envs.core.options import whole
+from ...envs.core.record import Tables
 from ...envs.core.registry import as_game
 from ...envs.core.rollout import choose_actions
+from ...envs.core.vector import VectorGame
 from ...envs.core.vector import illegal as illegal_action
 from ...envs.render.display import Display
-from ...envs.render.window import FPS, MODES
-from .gymnasium_vector import SingleAgentVectorEnv
+from ...envs.render.window import FPS, MODES, warn_unshown
 from .opponents import Opponents, OpponentSeats
-from .rendering import check_view, show
-from .single_agent import EPISODES_WITHOUT_DECISION
+from .single_agent import (
+    EPISODES_WITHOUT_DECISION,
+    STILL_MODES,
+    SameStepVectorEnv,
+    SingleAgentTables,
+    check_view,
+    show,
+    show_all,
+)
+
+
+class SingleAgentVectorEnv(SameStepVectorEnv, VectorEnv[Any, Any, Any]):  # skrl reads the direct bases
+    """N tables as a Gymnasium vector environment: the learner has one seat at each. Observations are flat.
+
+    A finished table is reset **within the same step** (``AutoresetMode.SAME_STEP``): reward, termination and
+    ``infos["final_obs"][i]`` belong to the episode that ended, ``observations[i]`` to the one that began.
+
+    ``infos`` hold ``action_mask`` int8[N, A] and ``illegal`` bool[N]; where an episode ended, ``final_obs``,
+    ``episode_return`` and ``episode_length``; where episodes without a decision were skipped, ``skipped_episodes``
+    and ``skipped_return``. Each key has a mask ``_key`` of the tables for which it is valid.
+
+    Args:
+        game: the game with its options.
+        num_envs: the number of tables N.
+        opponents: see `Opponents`.
+        seat: the learner's seat, or ``"rotate"``.
+        render_mode: ``"rgb_array"``, ``"svg"``, ``"ansi"`` or None; see `render`.
+        render_view: whose view `render` shows: ``"own"`` (the learner's), ``"public"`` or ``"all"`` (hidden
+            information included).
+        encoder: name of the encoder of the observations; None: the game's own encoder.
+    """
+
+    metadata = {  # noqa: RUF012 (Gymnasium's name)
+        "render_modes": list(STILL_MODES),
+        "render_fps": FPS,
+        "autoreset_mode": AutoresetMode.SAME_STEP,
+    }
+
+    def __init__(
+        self,
+        game: Game,
+        num_envs: int = 1,
+        opponents: Opponents = "random",
+        seat: int | str = "rotate",
+        render_mode: str | None = None,
+        render_view: str = "own",
+        encoder: str | None = None,
+    ) -> None:
+        check_view(game, render_view)
+        self._display = Display(game.renderer, game.id, render_mode, STILL_MODES)
+        self.seats = SingleAgentTables(game, num_envs, opponents, seat, encoder=encoder)
+        super().__init__(game, num_envs, self.seats.tables.encoder)
+        self.render_mode = render_mode
+        self.render_view = render_view
+
+    def action_masks(self) -> NDArray[np.int8]:
+        """Return the learner's action masks: int8[N, A]."""
+        return self.seats.masks.copy()
+
+    def reset(
+        self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
+        """Begin a new episode on every table; see `SingleAgentTables.reset`.
+
+        Raises:
+            ValueError: for a negative seed, seeds for only some of the tables, or any options; only `env` and `raw_env`
+                take some.
+        """
+        self._begin(self.seats, seed, options)
+        return self.seats.observations.copy(), self._infos()
+
+    def step(
+        self, actions: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float32], NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
+        """Play the learner's decision on every table; see `SingleAgentTables.step`."""
+        seats = self.seats
+        seats.step(actions)
+        ended, limited = seats.dones.copy(), np.zeros_like(seats.dones)
+        return seats.observations.copy(), seats.rewards.copy(), ended, limited, self._infos()
+
+    def render(self) -> tuple[NDArray[np.uint8] | str, ...] | None:
+        """Return every table as `render_view` sees it: uint8[480, 640, 3], SVG or text, by `render_mode`; else None.
+
+        Where an episode has just ended, the next episode is shown.
+        """
+        if self.render_mode is None:
+            warn_unshown()
+            return None
+        return show_all(self._display, self.seats, self.render_view)
+
+    def _infos(self) -> dict[str, Any]:
+        seats = self.seats
+        every = np.ones(self.num_envs, np.bool_)
+        infos: dict[str, Any] = {"action_mask": seats.masks.copy(), "illegal": seats.illegal.copy()}
+        infos |= {"_action_mask": every, "_illegal": every}
+        if seats.dones.any():
+            final = np.full(self.num_envs, None, object)
+            rows = np.flatnonzero(seats.dones)
+            for row, seen in zip(rows, seats.final_observations(rows), strict=True):
+                final[row] = seen
+            infos |= {"final_obs": final, "_final_obs": seats.dones.copy()}
+            infos |= {"episode_return": np.where(seats.dones, seats.returns, 0), "_episode_return": seats.dones.copy()}
+            infos |= {"episode_length": np.where(seats.dones, seats.lengths, 0), "_episode_length": seats.dones.copy()}
+        if seats.skipped.any():
+            infos |= {"skipped_episodes": seats.skipped.copy(), "_skipped_episodes": seats.skipped > 0}
+            infos |= {"skipped_return": seats.skipped_returns.copy(), "_skipped_return": seats.skipped > 0}
+        return infos
+
+
+class TablesVectorEnv(SameStepVectorEnv, VectorEnv[Any, Any, Any]):  # skrl reads the direct bases
+    """N tables of one game as a Gymnasium vector environment: one decision per table per step, of any seat.
+
+    ``observations[i]`` is of the seat that decides next at table i (``infos["turn"][i]``), and the next action at table
+    i is this seat's. So one policy plays all seats (self-play). The reward of a step is that of the seat that acted in
+    it; ``infos["rewards"]`` has those of all seats. To learn in one seat against opponents, use `SingleAgentVectorEnv`.
+
+    A finished table is reset **within the same step** (``AutoresetMode.SAME_STEP``): reward, termination and
+    ``infos["final_obs"][i]`` belong to the episode that ended, ``observations[i]`` to the one that began.
+
+    ``infos`` hold ``action_mask`` int8[N, A], ``turn`` int64[N], ``acted`` int64[N] (the seat that acted; −1 after a
+    reset), ``rewards`` float32[N, seats] and ``illegal`` bool[N] (an action that is not legal is played as the game's
+    safe action); where an episode ended, ``final_obs`` (of the seat that acted last), ``episode_return``
+    float64[N, seats] and ``episode_length`` int64[N] (decisions of all seats). Each key has a mask ``_key`` of the
+    tables for which it is valid. ``env.action_space.sample(mask=tuple(infos["action_mask"]))`` draws legal actions, and
+    `VectorGame.sample` of `tables` does so faster.
+
+    Args:
+        game: the game with its options, or its name.
+        num_envs: the number of tables N.
+        encoder: name of the encoder of the observations; None: the game's own encoder.
+        threads: the number of threads that step the tables.
+        options: the game's, where it is named.
+
+    Attributes:
+        tables: the `VectorGame`.
+
+    Raises:
+        UnexpectedOption: for an unknown option. It is a TypeError and a ValueError.
+        ValueError: for an unknown game, or numbers out of range.
+    """
+
+    metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}  # noqa: RUF012 (Gymnasium's name)
+
+    def __init__(
+        self, game: str | Game, num_envs: int = 1, encoder: str | None = None, threads: int = 1, **options: Any
+    ) -> None:
+        base = as_game(game, options)
+        self.tables = VectorGame(base, num_envs, encoder, threads)
+        super().__init__(base, num_envs, self.tables.encoder)
+        self._every = np.ones(num_envs, np.bool_)
+        self._returns = np.zeros((num_envs, base.seats))  # of the current episodes
+        self._lengths = np.zeros(num_envs, np.int64)
+
+    def action_masks(self) -> NDArray[np.int8]:
+        """Return the action masks of the seats that decide next: int8[N, A]."""
+        masks: NDArray[np.int8] = self.tables.action_masks
+        return masks.copy()
+
+    def reset(
+        self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
+        """Begin a new episode on every table; see `VectorGame.reset`.
+
+        Raises:
+            ValueError: for a negative seed, seeds for only some of the tables, or any options; only `env` and `raw_env`
+                take some, such as hold'em's cards.
+        """
+        self._begin(self.tables, seed, options)
+        self._returns[:], self._lengths[:] = 0, 0
+        none = np.zeros(self.num_envs, np.bool_)
+        return self.tables.observations.copy(), self._infos(np.full(self.num_envs, -1), none)
+
+    def step(
+        self, actions: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float32], NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
+        """Play one decision on every table. An action that is not legal is replaced by the game's safe action.
+
+        Returns:
+            observations float32[N, D], rewards float32[N], terminations bool[N], truncations bool[N], infos.
+
+        Raises:
+            ValueError: before the first reset, or if the shape or dtype is wrong.
+        """
+        tables = self.tables
+        acted = tables.turn.copy()
+        moves, illegal = tables.made_legal(actions)
+        rows, ends = tables.step_with_ends(moves)
+        self._returns += tables.rewards
+        self._lengths += 1
+        infos = self._infos(acted, illegal)
+        if rows.size:
+            infos |= self._final(rows, ends, acted[rows])
+        gains = tables.rewards[np.arange(self.num_envs), acted]
+        return tables.observations.copy(), gains, tables.dones.copy(), np.zeros_like(tables.dones), infos
+
+    def _infos(self, acted: NDArray[np.int64], illegal: NDArray[np.bool_]) -> dict[str, Any]:
+        tables = self.tables
+        parts: dict[str, NDArray[Any]] = {
+            "action_mask": tables.action_masks,
+            "turn": tables.turn,
+            "acted": acted,
+            "rewards": tables.rewards,
+            "illegal": illegal,
+        }
+        return {key: value.copy() for key, value in parts.items()} | {f"_{key}": self._every for key in parts}
+
+    def _final(self, rows: NDArray[np.intp], ends: Tables, acted: NDArray[np.int64]) -> dict[str, Any]:
+        """Return the infos of the episodes that have just ended, and begin the sums of the next ones."""
+        dones = self.tables.dones.copy()
+        encoder = self.tables.game.encoders[self.tables.encoder]
+        final = np.full(self.num_envs, None, object)
+        for row, seen in zip(rows, encoder.observations(ends, np.arange(len(rows)), seats=acted), strict=True):
+            final[row] = seen
+        infos = {
+            "final_obs": final,
+            "episode_return": np.where(dones[:, None], self._returns, 0),
+            "episode_length": np.where(dones, self._lengths, 0),
+        }
+        self._returns[dones], self._lengths[dones] = 0, 0
+        return infos | {f"_{key}": dones for key in infos}
+
 
 _ROW = np.zeros(1, np.intp)  # the row of the only table
 

@@ -16,8 +16,7 @@ from ...envs.core.registry import as_game
 from ...envs.render.display import Display
 from ...envs.render.window import FPS
 from .opponents import Opponents
-from .rendering import check_view, show_all
-from .single_agent import SingleAgentTables
+from .single_agent import SingleAgentTables, check_view, show_all
 
 Indices = int | Iterable[int] | None  # an int of NumPy too
 

@@ -12,16 +12,22 @@ Three rules hold here and in the environments that use it (Gymnasium, Stable-Bas
 """
 
 from collections.abc import Sequence
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
 from ...envs.core.game import Game
 from ...envs.core.options import whole
 from ...envs.core.record import Tables, as_bytes
 from ...envs.core.rollout import RandomPolicy, choose_actions
+from ...envs.core.turn_state import TurnState
 from ...envs.core.vector import NO_ACTION, VectorGame
+from ...envs.render.display import Display
+from ...envs.render.window import MODES
 from ..policies.base import Policy
 from .opponents import Opponents, OpponentSeats, check_random_start_steps
 
@@ -234,3 +240,77 @@ class SingleAgentTables:
         least, most = self.random_start_steps
         if most:
             self._random_steps[rows] = self._seating.integers(least, most, len(rows))
+
+
+STILL_MODES = tuple(mode for mode in MODES if mode != "human")
+"""The render modes for many tables; a window shows only one."""
+
+
+def check_view(game: Game, view: str) -> None:
+    """Raise ValueError for a `render_view` that the game does not have.
+
+    Raises:
+        ValueError: for an unknown view; the error names the known ones.
+    """
+    public = game.public_view is not None
+    if view not in ("own", "public", "all") or (view == "public" and not public):
+        named = ', "public"' if public else ""
+        raise ValueError(f'render_view={view!r} is unknown; choose from "own"{named}, "all"')
+
+
+def show(display: Display, game: Game, table: Any, seat: int, view: str) -> NDArray[np.uint8] | str | None:
+    """Show a table as `view` sees it: ``"own"`` (of `seat`), ``"public"`` or ``"all"``."""
+
+    def states() -> list[TurnState]:
+        if view == "public":
+            return [game.public_turn_state(table)]
+        return [game.turn_state(table, viewer) for viewer in (range(game.seats) if view == "all" else [seat])]
+
+    return display.show(table, {"own": seat, "public": -1, "all": None}[view], states)
+
+
+def show_all(display: Display, seats: SingleAgentTables, view: str) -> tuple[NDArray[np.uint8] | str, ...]:
+    """Show every table as `view` sees it, in a mode other than ``"human"``."""
+    shown = (
+        show(display, seats.game, seats.tables.tables[i], seat, view) for i, seat in enumerate(seats.seat.tolist())
+    )
+    return tuple(drawing for drawing in shown if drawing is not None)
+
+
+class SameStepVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[Any]]):
+    """N tables of a game with flat observations. A finished table is reset within the same step.
+
+    Args:
+        game: the game with its options.
+        num_envs: the number of tables N.
+        encoder: the name of the encoder of the observations.
+
+    Attributes:
+        autoreset_mode: ``AutoresetMode.SAME_STEP``, also in the metadata.
+        np_random_seed: the seed of the last seeded `reset`: one number, or a tuple of one per table.
+    """
+
+    autoreset_mode = AutoresetMode.SAME_STEP
+
+    def __init__(self, game: Game, num_envs: int, encoder: str) -> None:
+        self.num_envs = num_envs
+        self.single_observation_space = game.encoders[encoder].layout.flat_space()
+        self.single_action_space = spaces.Discrete(game.num_actions)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+
+    def _begin(self, tables: VectorGame | SingleAgentTables, seed: Any, options: dict[str, Any] | None) -> None:
+        """Reset the tables.
+
+        Raises:
+            ValueError: for a negative seed, seeds for only some of the tables, or any options.
+        """
+        tables.game.capabilities.refuse_options(options)
+        if np.ndim(seed):
+            given = tuple(each for each in seed if each is not None)
+            if given and len(given) < len(seed):
+                raise ValueError(f"seed={seed}: give every table a seed, or none")
+            seed = given or None
+        tables.reset(seed)
+        if seed is not None:
+            self._np_random, self._np_random_seed = np.random.default_rng(seed), seed

@@ -14,8 +14,7 @@ from ....envs.core.turn_state import AgentResponse, TurnState
 from ...agents.base import Agent
 from ...agents.llm import LLMAgent
 from ...agents.policy import PolicyAgent
-from ...logs.match_log import MatchLog
-from ...logs.safe_match_log import SafeMatchLog
+from ...logs.match_log import MatchLog, SafeMatchLog
 from ..common.agent_turn import AgentStatistics, Played, Turn, convert_to, read_state
 from ..common.client import Backoff, LiveError, http_client, request_json
 from ..common.clock import EndCounter

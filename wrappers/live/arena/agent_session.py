@@ -15,10 +15,8 @@ import msgspec
 from ....envs.core.game import Game
 from ....envs.core.game_state import moves_in, named_order
 from ....envs.core.turn_state import Action, AgentResponse, AllowedAction, MessageIntent, TurnState
-from ...agents.offers import IDLE, acceptable, narrowed, offered_mask, quiet_action, safe_action
-from ...agents.schemas import both
-from ...logs.log_text import describe_error
-from ...logs.safe_match_log import without_images
+from ...agents.schemas import IDLE, acceptable, both, narrowed, offered_mask, quiet_action, safe_action
+from ...logs.match_log import describe_error, without_images
 from ..common.agent_turn import Turn
 from ..common.seat_names import SeatNames
 from .platform_games import PlatformGame, platform_game

@@ -26,9 +26,7 @@ from ....envs.core.game import Game
 from ....envs.core.match import Match
 from ....envs.core.turn_state import Wire
 from ...agents.policy import PolicyAgent
-from ...logs.log_text import describe_error
-from ...logs.match_log import MatchLog
-from ...logs.safe_match_log import SafeMatchLog
+from ...logs.match_log import MatchLog, SafeMatchLog, describe_error
 from ..common.client import http_client
 from ..common.clock import Deadline
 from ..common.match_session import MatchLimits, MatchSession

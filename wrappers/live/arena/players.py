@@ -15,7 +15,7 @@ from yarl import URL
 
 from ....envs.core.turn_state import TurnState
 from ...agents.policy import PolicyAgent
-from ...logs.log_text import describe_error
+from ...logs.match_log import describe_error
 from ..common.agent_turn import Turn, convert_to, plain
 from ..common.clock import Deadline
 from ..common.match_session import MatchSession

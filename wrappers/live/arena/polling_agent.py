@@ -17,8 +17,7 @@ from yarl import URL
 
 from ....envs.core.options import seconds
 from ....envs.core.turn_state import AgentResponse, Message
-from ...logs.log_text import describe_error
-from ...logs.match_log import MatchLog
+from ...logs.match_log import MatchLog, describe_error
 from ..common.activity import Link
 from ..common.agent_turn import read_state
 from ..common.client import UNREACHABLE, Backoff, LiveError, request_json

@@ -4,8 +4,7 @@ import msgspec
 from aiohttp import web
 
 from ....envs.core.turn_state import INVALID_PAYLOAD
-from ...logs.log_text import describe_error
-from ...logs.match_log import MatchLog
+from ...logs.match_log import MatchLog, describe_error
 from ..common.agent_turn import read_state
 from ..common.client import Backoff
 from ..common.server import Server, ServerSettings, local_url, read_body

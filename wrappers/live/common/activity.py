@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ....envs.core.counted import counted
-from ...agents.model_calls import ModelStatistics
+from ...agents.language_model import ModelStatistics
 from .agent_turn import AgentStatistics
 
 

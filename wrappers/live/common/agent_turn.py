@@ -16,10 +16,8 @@ from numpy.typing import NDArray
 
 from ....envs.core.turn_state import Action, AgentResponse, AllowedAction, MessageIntent, TurnState
 from ...agents.base import Agent, sentence
-from ...agents.offers import fitted, quiet_action
-from ...agents.schemas import violation
-from ...logs.log_text import LIMIT, describe_error, escaped, short
-from ...logs.safe_match_log import SafeMatchLog, without_images
+from ...agents.schemas import fitted, quiet_action, violation
+from ...logs.match_log import LIMIT, SafeMatchLog, describe_error, escaped, short, without_images
 
 logger = logging.getLogger(__name__)
 

@@ -17,7 +17,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
-from ...agents.model_calls import Fault, ModelStatistics
+from ...agents.language_model import Fault, ModelStatistics
 from .activity import COUNTERS, GAUGES, Activity
 from .agent_turn import BOUNDS, AgentStatistics
 from .server import Server, ServerSettings

@@ -17,8 +17,7 @@ import msgspec
 
 from ....envs.core.turn_state import Action, AgentResponse
 from ...agents.base import Agent, thoughts
-from ...logs.log_text import describe_error
-from ...logs.safe_match_log import SafeMatchLog, safe_thoughts
+from ...logs.match_log import SafeMatchLog, describe_error, safe_thoughts
 from .agent_turn import AgentStatistics, Played, Turn
 from .client import OPENED, LiveError, Port
 from .clock import Deadline

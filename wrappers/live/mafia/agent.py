@@ -13,9 +13,8 @@ from functools import partial
 
 from aiohttp import web
 
-from ...logs.log_text import describe_error
-from ...logs.log_text import escaped as shown
-from ...logs.match_log import MatchLog
+from ...logs.match_log import MatchLog, describe_error
+from ...logs.match_log import escaped as shown
 from ..common.agent_turn import AgentStatistics
 from ..common.connection import Connection, ConnectionLimits
 from ..common.server import Server, ServerSettings, local_url

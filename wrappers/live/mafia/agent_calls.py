@@ -17,10 +17,8 @@ from typing import Any
 
 from ....envs.core.turn_state import Action, AgentResponse, TurnState
 from ...agents.base import thoughts
-from ...logs.log_text import describe_error
-from ...logs.log_text import escaped as shown
-from ...logs.match_log import MatchLog
-from ...logs.safe_match_log import SafeMatchLog, safe_thoughts
+from ...logs.match_log import MatchLog, SafeMatchLog, describe_error, safe_thoughts
+from ...logs.match_log import escaped as shown
 from ..common.agent_turn import AgentStatistics, Played, Turn
 from ..common.clock import Deadline
 from .agent_policy import AgentPolicy, beside, model_calls, night_problem, night_targets, replacement, vote_problem

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from ...logs.log_text import describe_error
+from ...logs.match_log import describe_error
 from ..common.clock import Deadline
 from .agent_policy import AgentPolicy
 from .messages import GameState, Method, PrivateInfo, PublicInfo, encode, read

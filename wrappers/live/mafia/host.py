@@ -12,9 +12,8 @@ import numpy as np
 
 from ....envs.core.game import Game
 from ....envs.core.turn_state import AgentResponse
-from ...logs.log_text import escaped as shown
-from ...logs.match_log import MatchLog
-from ...logs.safe_match_log import SafeMatchLog
+from ...logs.match_log import MatchLog, SafeMatchLog
+from ...logs.match_log import escaped as shown
 from ..common.clock import Deadline
 from .agent_policy import AgentPolicy, model_calls, replacement
 from .base_agent import BaseMafiaAgent
@@ -56,7 +55,7 @@ class HostedMatch:
         game_id: the id of the match.
         seed: the seed of the roles and of random targets; None: fresh entropy.
         limits: the limits of the agents' answers.
-        note: called with the lines of the match's log, which `parlour.wrappers.logs.recorder.replay` plays again.
+        note: called with the lines of the match's log, which `parlour.wrappers.logs.match_log.replay` plays again.
         on_event: called with every event.
 
     Raises:

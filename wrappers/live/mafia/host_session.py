@@ -24,7 +24,7 @@ from ....envs.mafia.statements import read as read_act
 from ....envs.mafia.statements import to_wire
 from ....envs.mafia.table import DISCUSSION, GENERAL, NIGHT, ROLES, TARGET, VOTE, WINNERS
 from ....envs.mafia.view import log as record_log
-from ...logs.log_text import describe_error as described
+from ...logs.match_log import describe_error as described
 from .agent_policy import beside, night_choice, vote_choice
 from .conversion import ContextWriter
 from .limits import ChunkLimit, MafiaLimits, SentenceLimit

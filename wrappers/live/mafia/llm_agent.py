@@ -12,10 +12,9 @@ from typing import Any
 from msgspec import Struct
 
 from ...agents.answers import Spoken, last_choice
-from ...agents.language_model import Chat, Model, library
-from ...agents.model_calls import ModelCall, ModelError, ModelStatistics
+from ...agents.language_model import Chat, Model, ModelCall, ModelError, ModelStatistics, library
 from ...agents.prompt import fill, load_texts
-from ...logs.log_text import escaped as shown
+from ...logs.match_log import escaped as shown
 from .agent_policy import night_targets, vote_targets
 from .conversion import known_roles
 from .limits import SentenceLimit

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import UNSET, Raw
 from yarl import URL
 
-from ...logs.log_text import escaped as shown
+from ...logs.match_log import escaped as shown
 from ..common.client import Backoff, LiveError, http_client, next_message, open_websocket, retry
 from .agent_session import MESSAGE_LIMIT, CallId
 from .messages import (

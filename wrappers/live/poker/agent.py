@@ -18,8 +18,7 @@ from yarl import URL
 
 from ....envs.core.options import seconds, whole
 from ...agents.base import Agent
-from ...logs.match_log import MatchLog, opened
-from ...logs.safe_match_log import SafeMatchLog
+from ...logs.match_log import MatchLog, SafeMatchLog, opened
 from ..common.activity import Link
 from ..common.agent_turn import AgentStatistics
 from ..common.client import UNREACHABLE, Backoff, Dial, LiveError, http_client, tls_context

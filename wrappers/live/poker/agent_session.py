@@ -14,7 +14,7 @@ import msgspec
 from ....envs.core.turn_state import Action, AgentResponse, TurnState
 from ....envs.holdem.actions import allowed
 from ....envs.holdem.view import STREETS
-from ...logs.log_text import escaped
+from ...logs.match_log import escaped
 from ..common.agent_turn import Played, Turn
 from ..common.client import LiveError
 from ..common.player import Codec, Note, Over

@@ -10,7 +10,7 @@ from typing import Any
 import aiohttp
 from yarl import URL
 
-from ...logs.log_text import escaped
+from ...logs.match_log import escaped
 from ..common.client import CONNECTION_ERRORS, LiveError, TryAgain, read_json
 from . import messages
 from .agent_session import no_real_money

@@ -10,7 +10,7 @@ from typing import Any
 
 from ....envs.core.turn_state import AgentResponse, TurnState
 from ...agents.base import Agent, thoughts
-from ...logs.safe_match_log import safe_thoughts
+from ...logs.match_log import safe_thoughts
 from .ended_matches import log_of
 
 MOST_HANDS = 500

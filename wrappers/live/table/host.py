@@ -24,8 +24,7 @@ from ....envs.core.rng import streams
 from ....envs.render.svg import plain
 from ... import replay
 from ...agents.base import Agent
-from ...logs.match_log import MatchLog
-from ...logs.safe_match_log import SafeMatchLog
+from ...logs.match_log import MatchLog, SafeMatchLog
 from ..common.agent_turn import Turn
 from ..common.clock import Deadline, Outgoing, SessionTimer, TimeBanks
 from ..common.connection import Connection, ConnectionLimits, Excess

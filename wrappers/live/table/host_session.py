@@ -21,7 +21,7 @@ from ....envs.core.counted import counted
 from ....envs.core.game import Game
 from ....envs.core.match import Match
 from ....envs.core.turn_state import AgentResponse
-from ...logs.log_text import describe_error
+from ...logs.match_log import describe_error
 from ..common.clock import Outgoing
 from ..common.match_session import MatchLimits, MatchSession
 from ..common.names import folded, problem_of

@@ -18,8 +18,7 @@ from ....envs.holdem import game as holdem
 from ....envs.holdem import small_picture, view
 from ....envs.holdem.state import Player
 from ...agents.base import Agent
-from ...logs.match_log import MatchLog
-from ...logs.safe_match_log import SafeMatchLog
+from ...logs.match_log import MatchLog, SafeMatchLog
 from ..common.client import LiveError
 from ..common.server import Server, ServerSettings, read_struct
 from ..common.tokens import Admit, bearer_token, same_token

@@ -14,8 +14,7 @@ from ....envs.core.game import Game
 from ....envs.core.turn_state import Action, AgentResponse
 from ....envs.tangram.pieces import PIECES
 from ...agents.base import Agent
-from ...logs.match_log import MatchLog
-from ...logs.safe_match_log import SafeMatchLog
+from ...logs.match_log import MatchLog, SafeMatchLog
 from ..common.agent_turn import AgentStatistics, Played, Turn
 from ..common.clock import EndCounter
 from ..common.connection import Connection, ConnectionLimits, Served

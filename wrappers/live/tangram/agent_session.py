@@ -26,8 +26,8 @@ from ....envs.tangram.actions import allowed
 from ....envs.tangram.pieces import BOARD, PIECES
 from ....envs.tangram.rules import Placement
 from ...agents.base import Agent
-from ...agents.offers import fitted
-from ...logs.log_text import escaped
+from ...agents.schemas import fitted
+from ...logs.match_log import escaped
 from ..common.agent_turn import Played, Turn, read_response
 from ..common.player import Codec, Note
 from . import messages

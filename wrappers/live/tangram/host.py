@@ -24,11 +24,9 @@ from ....envs.core.match import Match
 from ....envs.core.options import seconds
 from ....envs.core.rng import streams
 from ....envs.core.turn_state import Action, AgentResponse, MessageIntent, MessageScope, TurnState
+from ...agents.answers import parse_typed
 from ...agents.base import Agent
-from ...agents.typed_choices import parse
-from ...logs.log_text import describe_error
-from ...logs.match_log import MatchLog
-from ...logs.safe_match_log import SafeMatchLog
+from ...logs.match_log import MatchLog, SafeMatchLog, describe_error
 from ..common.activity import Link
 from ..common.client import Backoff, http_client, next_message, open_websocket, retry
 from ..common.clock import Deadline
@@ -316,7 +314,7 @@ class Person:
             if word == "say" and rest:
                 return AgentResponse(Action("message_only"), [MessageIntent(MessageScope.PUBLIC, rest)])
             try:
-                return AgentResponse(parse(line, state.allowed_actions))
+                return AgentResponse(parse_typed(line, state.allowed_actions))
             except ValueError as error:
                 self._write(str(error))
 

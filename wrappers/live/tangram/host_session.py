@@ -13,7 +13,7 @@ from ....envs.core.game_state import or_else
 from ....envs.core.match import Match
 from ....envs.core.turn_state import Action, ActionResult, AgentResponse, MessageIntent, MessageScope, TurnState
 from ....envs.tangram.state import TangramState
-from ...logs.log_text import escaped
+from ...logs.match_log import escaped
 from . import messages
 from .messages import Chat, ChatRequest, Error, Finish, Play, PlayFeedback, PlayRequest, State
 

@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from ....envs.tangram.pieces import BOARD, PIECES, PIXELS
 from ....envs.tangram.state import BoardPiece, DrawerPiece
-from ...logs.log_text import escaped
+from ...logs.match_log import escaped
 
 BOUNDARY = "BOUNDARY"
 """The entry of a piece's `collisions` for the edge of the board."""
