@@ -71,7 +71,7 @@ NAMES_GAMES = {
     "parlour.envs": "registers the games",
     "parlour.envs.economics": "games",
     "parlour.wrappers.live.arena.platform_games": "the platform's names of the games",
-    "parlour.wrappers.live.arena.results": "the platform's word for the end of an auction",
+    "parlour.wrappers.live.arena.host": "the platform's word for the end of an auction",
     "parlour.wrappers.live.mafia": "the protocol of this game",
     "parlour.wrappers.live.poker": "the protocol of this game",
     "parlour.wrappers.live.tangram": "the protocol of this game",

@@ -17,7 +17,7 @@ from live.small_server import served
 from live.test_poker_stop import SIGNALS, command
 from logs import Even
 from parlour import envs
-from parlour.envs import Action, AgentResponse, GameEnv, MessageIntent, TurnState
+from parlour.envs import Action, AgentResponse, GameEnv, MessageIntent
 from parlour.wrappers.agents.base import sentence
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.arena.agent import ArenaAgent
@@ -193,18 +193,6 @@ def test_a_failing_policy_plays_its_games_safe_action():
     assert agent.act(env.turn_state(env.agent_selection)).action == Action("fold")
 
 
-def test_out_of_turn_nothing_is_moved():
-    agent = ArenaAgent("me", Scripted(RuntimeError("never asked")))
-    assert agent.act(offered().turn_state("player_1")) == AgentResponse(Action("message_only"))
-
-
-def test_what_is_no_state_is_told():
-    agent = ArenaAgent("me", policy())
-    for wrong in ({}, {"match_id": 3}, object(), 3, None, [1]):
-        with pytest.raises((ValueError, TypeError, AttributeError)):
-            agent.act(wrong)
-
-
 def test_who_sits_where_is_learned_and_forgotten():
     game = envs.game("auction", seats=3)
     env = GameEnv(game, "flat")
@@ -372,10 +360,6 @@ def test_registration_retries_and_gives_up():
 
     asyncio.run(main())
     assert len(calls) == 3
-
-
-def test_a_state_from_the_wire_is_a_turn_state(spoken):
-    assert TurnState.from_json(spoken.to_json()) == spoken
 
 
 @pytest.mark.slow

@@ -1,7 +1,6 @@
 """Results of an arena's matches, and the commands."""
 
 import json
-import sys
 import threading
 
 import endpoint
@@ -10,9 +9,10 @@ from aiohttp import web
 from needs import library
 from parlour.envs import TurnState
 from parlour.training import cli
-from parlour.wrappers.live.arena import results
+from parlour.training.evaluation import arena_results
+from parlour.training.evaluation.arena_results import Standings
+from parlour.wrappers.live.arena.host import ArenaResult, assess
 from parlour.wrappers.live.arena.messages import ANSWER_LIMIT
-from parlour.wrappers.live.arena.results import ArenaResult, Standings, assess
 from parlour.wrappers.logs import match_log
 
 # Results.
@@ -39,14 +39,8 @@ def test_standings_are_means_with_intervals_and_ratings():
     assert lines_of() == []
 
 
-def test_without_openskill_there_are_no_ratings(monkeypatch):
-    monkeypatch.setitem(sys.modules, "openskill.models", None)
-    result = ArenaResult("m", "g", ["a", "b"], {"a": 1.0, "b": 0.0}, "end")
-    assert lines_of(result)[0].rating is None
-
-
 def test_an_arena_that_stays_for_months_forgets_the_oldest_agents(monkeypatch):
-    monkeypatch.setattr(results, "MOST_AGENTS", 3)
+    monkeypatch.setattr(arena_results, "MOST_AGENTS", 3)
     table = Standings()
     for pair in ("ab", "ac", "ad", "ae"):
         table.add(ArenaResult(pair, "g", list(pair), {pair[0]: 1.0, pair[1]: 0.0}, "end"))

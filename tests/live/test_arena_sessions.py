@@ -1,6 +1,7 @@
 """Sessions that are polled: our agents in an arena's, and clients of the platform in ours."""
 
 import asyncio
+import json
 from dataclasses import replace
 
 import aiohttp
@@ -9,14 +10,13 @@ from live.arena_players import BARGAINING, FREE, ours, run
 from live.arena_sessions import QUICK, Client, polling
 from live.event_loops import VirtualLoop
 from parlour import envs
-from parlour.envs import Action, AgentResponse, TurnState
+from parlour.envs import Action, AgentResponse
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.arena.agent import ArenaAgent
-from parlour.wrappers.live.arena.host import ArenaHost
-from parlour.wrappers.live.arena.hosted_sessions import MOST_SESSIONS, HostedSessions, SessionRefused
-from parlour.wrappers.live.arena.players import WaitingPlayer
+from parlour.wrappers.live.arena.host import ArenaHost, ArenaRest
+from parlour.wrappers.live.arena.players import MOST_ENDED, PAGE, HostedSessions, SessionRefused
 from parlour.wrappers.live.arena.polling_agent import ArenaPollingAgent
-from parlour.wrappers.live.common.clock import Deadline
+from parlour.wrappers.live.common import limits
 from parlour.wrappers.live.common.server import ServerSettings
 from parlour.wrappers.policies.base import RandomPolicy
 
@@ -246,15 +246,42 @@ def test_matches_between_agents_that_are_here():
     run(main())
 
 
+def test_a_call_whose_results_cannot_be_told_ends_and_one_that_fails_is_an_error(monkeypatch):
+    def full(result):
+        raise OSError("no space left on device")
+
+    async def main():
+        async with ArenaHost(BARGAINING, on_result=full) as host, aiohttp.ClientSession() as http:
+            host.add(ours("ann"))
+            host.add(ours("bob"))
+            client = Client(http, host.url)
+
+            async def ended():
+                _, started = await client.call("POST", "/api/match", json={"agent_ids": ["ann", "bob"]})
+                while (told := await client.call("GET", f"/api/match/{started['session_id']}"))[1][
+                    "status"
+                ] == "running":
+                    await asyncio.sleep(0.01)
+                return told[1]
+
+            assert (await ended())["status"] == "finished" and len(host.results) == 1
+            monkeypatch.setattr(host, "_conclude", full)
+            told = await ended()
+            assert (told["status"], "no space" in told["error"]) == ("error", True)
+
+    run(main())
+
+
 def test_three_silent_turns_end_the_match():
     loop = VirtualLoop()
     host = ArenaHost(envs.game("bargaining"))
-    sessions = HostedSessions()
+    rest = ArenaRest([host], None)
+    sessions = rest._sessions
 
     async def main():
         session, seat = sessions.create("unfair-split", "ann", 2, None, 0.0)
         sessions.join(seat["invite_codes"][0], "bob", 0.0)
-        task = asyncio.create_task(host.play_session(session, sessions))
+        task = asyncio.create_task(rest.play_session(host, session))
         bob = session.seats[list(session.seats)[1]]
         while not task.done():
             if bob.state is not None:
@@ -269,20 +296,6 @@ def test_three_silent_turns_end_the_match():
     assert host.results[0].forced["ann"] == 2
 
 
-def test_an_answer_is_taken_once():
-    async def main():
-        player = WaitingPlayer("ann", "unfair-split")
-        assert not player.submit("early")
-        state = TurnState("m", "bargaining-v0", "ann", "negotiation", True)
-        task = asyncio.create_task(player.act(state, Deadline.after(5)))
-        await asyncio.sleep(0)
-        assert player.state.game_id == "unfair-split"
-        assert player.submit("first") and not player.submit("second")
-        return await task
-
-    assert asyncio.run(main()) == "first"
-
-
 def test_sessions_that_wait_expire_and_those_that_are_over_are_forgotten():
     sessions = HostedSessions()
     _, seat = sessions.create("unfair-split", "ann", 2, None, 0.0)
@@ -290,21 +303,38 @@ def test_sessions_that_wait_expire_and_those_that_are_over_are_forgotten():
     assert sessions.state(seat["token"], 301.0)["game_over"]
     with pytest.raises(SessionRefused, match="expired"):
         sessions.join(seat["invite_codes"][0], "bob", 301.0)
-    _, first = sessions.create("unfair-split", "first", 2, None, 400.0)
-    for number in range(MOST_SESSIONS):  # whoever opens them all keeps nobody out
-        sessions.create("unfair-split", f"{number}", 2, None, 400.0)
-    assert "too many sessions waited" in sessions.state(first["token"], 400.0)["error"]
-    assert len(sessions.listed("waiting", None, 400.0)) == MOST_SESSIONS
-    sessions.expire(1e9)
-    assert len(sessions.listed(None, None, 1e9)) == MOST_SESSIONS
+    for number in range(2 * MOST_ENDED):
+        sessions.create("unfair-split", f"{number}", 2, None, 400.0 * number)
+    assert json.loads(sessions.listed(None, None, 0, 1e9))["total"] == MOST_ENDED == len(sessions._by_token)
     with pytest.raises(SessionRefused, match="token"):
         sessions.state(seat["token"], 1e9)
 
 
-def test_matches_that_run_are_not_ended_for_new_sessions():
+def test_one_address_takes_its_share_of_the_sessions_and_those_that_wait_or_run_stay():
     sessions = HostedSessions()
-    for _ in range(MOST_SESSIONS):
-        _, seat = sessions.create("unfair-split", "ann", 2, None, 0.0)
-        sessions.join(seat["invite_codes"][0], "bob", 0.0)
-    with pytest.raises(SessionRefused, match="are running"):
-        sessions.create("unfair-split", "more", 2, None, 0.0)
+    _, honest = sessions.create("unfair-split", "honest", 2, None, 0.0, "10.0.0.1")
+    for number in range(limits.SESSIONS.each):
+        _, seat = sessions.create("unfair-split", f"{number}", 2, None, 0.0, "10.0.0.2")
+        if number % 2:
+            sessions.join(seat["invite_codes"][0], "eve", 0.0)
+    with pytest.raises(SessionRefused, match="too many sessions"):
+        sessions.create("unfair-split", "more", 2, None, 0.0, "10.0.0.2")
+    assert sessions.state(honest["token"], 0.0)["status"] == "waiting"
+    assert sessions.create("unfair-split", "another", 2, None, 0.0, "10.0.0.3")
+    sessions.expire(1e9)  # those that wait; half of the address's run
+    assert sessions.create("unfair-split", "more", 2, None, 1e9, "10.0.0.2")
+
+
+def test_the_list_has_pages_and_is_made_once_a_change():
+    sessions = HostedSessions()
+    for number in range(PAGE + 5):
+        _, seat = sessions.create("unfair-split", f"{number}", 2, None, 0.0)
+    pages = [sessions.listed("waiting", None, after, 0.0) for after in (0, PAGE, 2 * PAGE)]
+    rows = [json.loads(page)["sessions"] for page in pages]
+    assert list(map(len, rows)) == [PAGE, 5, 0] and rows[0][0]["players"][0]["display_name"] == "0"
+    assert sessions.listed("waiting", None, PAGE, 0.0) is pages[1]
+    sessions.join(seat["invite_codes"][0], "bob", 0.0)
+    assert json.loads(sessions.listed("waiting", None, PAGE, 0.0))["total"] == PAGE + 4
+    for after in range(1000):
+        sessions.listed("waiting", None, after, 0.0)
+    assert len(sessions._pages) <= PAGE

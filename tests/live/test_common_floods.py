@@ -13,7 +13,7 @@ import aiohttp
 import pytest
 from live.event_loops import in_virtual_time
 from live.poker_client import Client, hosting
-from parlour.wrappers.live.common import listening
+from parlour.wrappers.live.common import limits, listening
 from parlour.wrappers.live.common.connection import Connection, ConnectionLimits
 from parlour.wrappers.live.common.server import ServerSettings, server_tls
 from parlour.wrappers.live.poker.host import PokerHost
@@ -122,7 +122,7 @@ async def test_a_reset_logs_no_traceback(when, caplog):
 
 
 async def test_a_host_with_a_certificate_speaks_tls(certificate, monkeypatch, caplog):
-    monkeypatch.setattr(listening, "IDLE_SECONDS", 0.5)
+    monkeypatch.setattr(limits, "SILENT_SECONDS", 0.5)
     host = PokerHost(PokerRules(seats=2), server=ServerSettings(tls=server_tls(*certificate)))
     trusting = aiohttp.TCPConnector(ssl=ssl.create_default_context(cafile=certificate[0]))
     async with host, aiohttp.ClientSession(connector=trusting) as http:
@@ -214,14 +214,14 @@ async def test_fragments_are_counted_however_they_arrive(step):
     whole = [frame(b"x" * length, opcode) for length in lengths for opcode in (1, 2, 9)]
     parts = [frame(b"\x00" * length, opcode=0, last=False) for length in lengths]
     unmasked = [b"\x82\x7f" + struct.pack("!Q", 70_000) + b"\x00" * 70_000, b"\x81\x01a"]
-    rounds = int(2 * listening.FRAGMENTS) // len(parts)
+    rounds = int(2 * limits.FRAGMENTS) // len(parts)
     data = b"".join(whole * 10 + unmasked + (parts + whole) * rounds) if step >= 1000 else b"".join(whole + unmasked)
     parser, exceeded = Parser(), []
     limit = listening.FrameLimit(parser, lambda: exceeded.append(True))
     for at in range(0, len(data), step):
         limit.feed_data(data[at : at + step])
     assert parser.data == data and not exceeded
-    more = EMPTY * int(2 * listening.FRAGMENTS + 1)
+    more = EMPTY * int(2 * limits.FRAGMENTS + 1)
     for at in range(0, len(more), step):
         limit.feed_data(more[at : at + step])
     assert exceeded == [True]

@@ -9,11 +9,11 @@ import aiohttp
 import pytest
 from aiohttp import web
 from live.event_loops import in_virtual_time
-from parlour.wrappers.live.common import listening
+from parlour.wrappers.live.common import limits
 from parlour.wrappers.live.common import server as server_module
-from parlour.wrappers.live.common.budgets import Pace
 from parlour.wrappers.live.common.connection import ConnectionLimits
-from parlour.wrappers.live.common.server import Server, ServerSettings, local_url, read_body, url_of
+from parlour.wrappers.live.common.limits import Limit, Pace, Places, Rate, client_of
+from parlour.wrappers.live.common.server import Server, ServerSettings, local_url, read_body
 
 
 class Echo(Server):
@@ -24,7 +24,7 @@ class Echo(Server):
         self.life = []
 
     def routes(self):
-        return [web.get("/ws", self._websocket), web.post("/body", self._body)]
+        return [web.get("/ws", self._websocket), web.post("/body", self._body), web.get("/client", self._client)]
 
     async def opening(self):
         self.life.append("opening")
@@ -39,6 +39,9 @@ class Echo(Server):
         async for data in connection.messages():
             self.keep(connection, data == "sit down")
             connection.send(data)
+
+    async def _client(self, request):
+        return web.Response(text=client_of(request))
 
     async def _body(self, request):
         try:
@@ -170,12 +173,10 @@ async def test_an_address_that_sends_much_waits_for_its_turn_and_others_do_not()
     assert [pace.wait("a") for _ in range(4)] == [0, 0, 0, 0]
 
 
-async def test_many_sockets_and_requests_of_a_stranger_are_served_later(monkeypatch):
+async def test_too_many_sockets_of_a_stranger_are_refused_and_too_many_requests_wait(monkeypatch):
     """The stranger comes from 127.0.0.2; programs of the machine, from the server's own address, never wait."""
-    monkeypatch.setattr(listening, "NEW_AT_ONCE", 2)
-    monkeypatch.setattr(listening, "NEW_SOCKETS", 4.0)
-    monkeypatch.setattr(server_module, "REQUESTS_AT_ONCE", 5)
-    monkeypatch.setattr(server_module, "REQUESTS", 20.0)
+    monkeypatch.setattr(limits, "NEW_SOCKETS", Rate(4.0, 8))
+    monkeypatch.setattr(limits, "REQUESTS", Rate(20.0, 5))
     async with Echo() as server:
 
         async def seconds(count, address, force_close):
@@ -187,26 +188,14 @@ async def test_many_sockets_and_requests_of_a_stranger_are_served_later(monkeypa
                         assert await answer.text() == "3"
                 return time.monotonic() - began
 
-        assert await seconds(8, "127.0.0.2", force_close=True) > 1.0
+        with pytest.raises(aiohttp.ClientConnectionError):
+            await seconds(20, "127.0.0.2", force_close=True)
         assert await seconds(20, "127.0.0.3", force_close=False) > 0.6
         assert await seconds(50, "127.0.0.1", force_close=True) < 10.0
 
 
-@in_virtual_time
-async def test_what_would_wait_longer_than_a_second_is_refused_and_adds_nothing_to_the_wait():
-    pace = Pace(rate=2.0, at_once=1)
-    waits = [pace.wait("a") for _ in range(50)]
-    assert waits[:4] == pytest.approx([0.0, 0.0, 0.5, 1.0]) and set(waits[4:]) == {None}
-    assert pace.wait("b") == pace.wait("") == 0.0
-    await asyncio.sleep(1.0)
-    assert pace.wait("a") == pytest.approx(0.5)
-
-
-async def test_a_stranger_who_asks_far_too_much_gets_429_and_a_stopped_server_answers_nobody(monkeypatch):
-    monkeypatch.setattr(server_module, "REQUESTS_AT_ONCE", 1)
-    monkeypatch.setattr(server_module, "REQUESTS", 4.0)
-    monkeypatch.setattr(listening, "NEW_AT_ONCE", 30)
-    monkeypatch.setattr(listening, "NEW_SOCKETS", 20.0)
+async def test_a_stranger_who_asks_far_too_much_gets_429(monkeypatch):
+    monkeypatch.setattr(limits, "REQUESTS", Rate(4.0, 1))
     async with Echo() as server:
         elsewhere = aiohttp.TCPConnector(local_addr=("127.0.0.2", 0), limit=0)
         async with aiohttp.ClientSession(connector=elsewhere) as http:
@@ -217,19 +206,49 @@ async def test_a_stranger_who_asks_far_too_much_gets_429_and_a_stopped_server_an
 
             statuses = await asyncio.gather(*(asked() for _ in range(20)))
             assert 200 in statuses and 429 in statuses
-        port = int(server.url.rpartition(":")[2])
-        sockets = [await asyncio.open_connection("127.0.0.1", port, local_addr=("127.0.0.3", 0)) for _ in range(45)]
-        for _, writer in sockets:
-            writer.write(b"POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc")
-        await asyncio.sleep(0.05)
-    answers = await asyncio.gather(*(reader.read() for reader, _ in sockets), return_exceptions=True)
-    assert any(not isinstance(answer, bytes) or not answer for answer in answers)  # those that waited
-    for _, writer in sockets:
-        writer.close()
+
+
+@pytest.mark.parametrize(
+    ("proxies", "forwarded", "client"),
+    [
+        ([], ["1.2.3.4"], "127.0.0.2"),
+        (["127.0.0.2"], ["6.6.6.6, 1.2.3.4"], "1.2.3.4"),  # what a client claims comes first
+        (["127.0.0.2", "10.0.0.9"], ["6.6.6.6", "1.2.3.4, 10.0.0.9"], "1.2.3.4"),
+        (["127.0.0.2"], ["2001:db8:1:2:3::4"], "2001:0db8:0001:0002"),
+        (["127.0.0.2"], [], ""),
+        (["127.0.0.2"], ["::ffff:1.2.3.4"], "1.2.3.4"),
+    ],
+)
+async def test_a_client_of_a_proxy_that_is_named_is_known_by_what_the_proxy_forwards(proxies, forwarded, client):
+    elsewhere = aiohttp.TCPConnector(local_addr=("127.0.0.2", 0))
+    async with (
+        Echo(settings=ServerSettings(proxies=proxies)) as server,
+        aiohttp.ClientSession(connector=elsewhere) as http,
+        http.get(f"{server.url}/client", headers=[("X-Forwarded-For", hop) for hop in forwarded]) as answer,
+    ):
+        assert await answer.text() == client
+
+
+def test_places_are_shared_and_some_are_left_for_those_who_were_here_before():
+    places = Places(8, each=4, reserved=2)
+    assert all(places.take(f"a{n}", "a")[0] for n in range(4))
+    assert places.take("a4", "a") == (True, "a0")  # one that has its share takes from itself
+    places.keep("a1")
+    assert [places.take(f"b{n}", "b") for n in range(3)] == [(True, None), (True, None), (True, "a2")]
+    for item in list(places):
+        places.keep(item)
+    assert places.take("c0", "c") == (False, None)  # two are free
+    assert places.take("a5", "a")[0] and places.take("b3", "b")[0]  # for who was here
+    assert len(places) == 8 and places.take("b4", "b") == (True, "b3")
+    places.keep("b4")
+    assert places.take("b5", "b") == (False, None)
+    for item in list(places):
+        places.free(item)
+    assert not places._counts and not places._kept
 
 
 async def test_idle_sockets_never_use_up_the_files_of_the_process(monkeypatch, caplog):
-    monkeypatch.setattr(listening, "MOST_SOCKETS", 10)
+    monkeypatch.setattr(limits, "SOCKETS", Limit(10, 10))
     async with Echo() as server, aiohttp.ClientSession() as http:
         player = await seated(http, server)
         port = int(server.url.rpartition(":")[2])
@@ -257,8 +276,8 @@ async def ends(reader):
     "sent", [b"", b"GET / HTTP/1.1\r\nHost: x\r\nX: ", b"GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n"]
 )
 async def test_silence_half_headers_and_idle_keep_alives_end(monkeypatch, sent):
-    for module in (listening, server_module):
-        monkeypatch.setattr(module, "IDLE_SECONDS", 0.2)
+    monkeypatch.setattr(limits, "SILENT_SECONDS", 0.2)
+    monkeypatch.setattr(server_module, "IDLE_SECONDS", 0.2)
     async with Echo() as server:
         reader, writer = await asyncio.open_connection("127.0.0.1", int(server.url.rpartition(":")[2]))
         writer.write(sent)
@@ -291,18 +310,6 @@ async def test_a_request_that_cannot_be_read_is_answered_and_logged_in_a_line(ca
     assert not any(record.exc_info for record in caplog.records)
 
 
-async def test_connections_that_come_at_once_are_counted_too():
-    async with Echo(most_connections=3) as server, aiohttp.ClientSession() as http:
-        coming = [http.ws_connect(f"{server.url}/ws") for _ in range(10)]
-        came = await asyncio.gather(*coming, return_exceptions=True)
-        sockets = [one for one in came if not isinstance(one, Exception)]
-        assert len(sockets) == 10 and server.connections <= 10
-        while server.connections > 3:  # the others have given way
-            await asyncio.sleep(0.01)
-        for socket in sockets:
-            await socket.close()
-
-
 async def test_a_request_that_is_no_websocket_gets_426():
     async with Echo() as server, aiohttp.ClientSession() as http, http.get(f"{server.url}/ws") as reply:
         assert reply.status == 426
@@ -318,13 +325,6 @@ async def test_bodies_are_bounded_in_length_and_time():
         writer.write(b"POST /body HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 10\r\n\r\n{")
         assert b" 400 " in await asyncio.wait_for(reader.readline(), 5)
         writer.close()
-
-
-def test_addresses():
-    assert url_of("127.0.0.1", 80) == "http://127.0.0.1:80"
-    assert local_url(url_of("::", 80)) == "http://[::1]:80"
-    assert local_url(url_of("0.0.0.0", 80)) == "http://127.0.0.1:80"
-    assert local_url(url_of("10.0.0.1", 80)) == "http://10.0.0.1:80"
 
 
 def test_settings_keep_their_token_to_themselves_and_refuse_one_text_as_names():

@@ -13,7 +13,7 @@ from live.table_people import BARGAINING, Person, Program, caller, offering, on_
 from parlour import envs
 from parlour.training.commands.arguments import TableArguments
 from parlour.training.commands.table import _table
-from parlour.wrappers.live.common import listening
+from parlour.wrappers.live.common import limits
 from parlour.wrappers.live.common.database import SaveError
 from parlour.wrappers.live.common.server import ServerSettings
 from parlour.wrappers.live.lobby import tables
@@ -343,7 +343,7 @@ async def test_a_full_disk_is_a_problem_of_the_lobby():
 
 @on_loop
 async def test_a_player_at_a_table_keeps_its_socket_when_all_of_the_lobby_are_taken(monkeypatch):
-    monkeypatch.setattr(listening, "MOST_SOCKETS", 10)
+    monkeypatch.setattr(limits, "SOCKETS", limits.Limit(10, 10))
     async with lobby() as host:
         ann = await enter(host, "Ann")
         table_id = await opened(host, ann, game="bargaining", opponents=["fair"])

@@ -19,8 +19,7 @@ from parlour.wrappers.agents.base import DelayedAgent
 from parlour.wrappers.agents.language_model import Model
 from parlour.wrappers.agents.llm import LLMAgent
 from parlour.wrappers.agents.policy import PolicyAgent
-from parlour.wrappers.live.common.origins import Origins
-from parlour.wrappers.live.common.page import HEADERS
+from parlour.wrappers.live.common.server import HEADERS, Origins
 from parlour.wrappers.live.poker.host import PokerHost as PokerHost
 from parlour.wrappers.live.poker.table_data import PokerRules
 from parlour.wrappers.live.table import messages as m

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import json
 import logging
 import threading
 import time
@@ -15,7 +14,6 @@ from live.event_loops import on_loop
 from live.small_game import SmallGame
 from parlour import envs
 from parlour.envs import Action, AgentResponse
-from parlour.wrappers.live.common.server import ServerSettings
 from parlour.wrappers.live.tangram import agent
 from parlour.wrappers.live.tangram import messages as m
 from parlour.wrappers.live.tangram.agent import TangramAgentServer
@@ -266,39 +264,20 @@ async def test_a_mistake_of_ours_costs_a_turn_and_no_game(monkeypatch, caplog):
 
 
 @on_loop
-async def test_a_house_that_is_full_says_so(monkeypatch):
-    monkeypatch.setattr(agent, "GAMES", 1)
-    async with serving(Scripted()) as (_, connect), connect():
-        with pytest.raises(aiohttp.WSServerHandshakeError, match="503"):
+async def test_idle_sockets_lock_no_game_out_and_take_no_place_of_one_that_plays(monkeypatch):
+    monkeypatch.setattr(agent, "GAMES", 8)
+    elsewhere = aiohttp.TCPConnector(local_addr=("127.0.0.2", 0))
+    async with (
+        serving(Scripted()) as (server, connect),
+        aiohttp.ClientSession(connector=elsewhere) as stranger,
+        connect() as first,
+    ):
+        assert await turn(first, SmallGame("A square")) == 0
+        for url in (server.url,) * 10:
+            await stranger.ws_connect(url)
             await connect()
-
-
-@on_loop
-async def test_no_websocket_no_game():
-    async with serving(Scripted()) as (server, _), aiohttp.ClientSession() as http:
-        reply = await http.get(server.url.replace("ws:", "http:"))
-        assert reply.status == 426
-        assert "WebSocket" in await reply.text()
-
-
-@on_loop
-async def test_a_port_that_is_taken_is_told():
-    async with serving(Scripted()) as (server, _):
-        port = int(server.url.rpartition(":")[2])
-        with pytest.raises(OSError):
-            await TangramAgentServer(Scripted(), GAME, server=ServerSettings(port=port)).start()
-
-
-@on_loop
-async def test_stopping_says_goodbye():
-    async with serving(Scripted()) as (server, connect), connect() as socket:
-        await socket.send_str(json.dumps({"type": "error", "message": "hello"}))
-        stopping = asyncio.create_task(server.stop())
-        assert (await socket.receive()).type == aiohttp.WSMsgType.CLOSE
-        await stopping
-        assert socket.close_code == 1001
-
-
-def test_a_deadline_is_some_time():
-    with pytest.raises(ValueError, match="deadline=0"):
-        TangramAgentServer(Scripted(), GAME, deadline=0)
+        sockets = [first, *[await connect() for _ in range(agent.GAMES - 1)]]
+        for socket in sockets:
+            assert await turn(socket, SmallGame("A square")) == 0
+        with pytest.raises(aiohttp.WSServerHandshakeError, match="503"):  # all play
+            await connect()

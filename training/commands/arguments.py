@@ -352,6 +352,8 @@ class AddressArguments:
     """Port to listen on; 0 chooses a free one."""
     address: str = "127.0.0.1"
     """Address to listen on; 0.0.0.0 accepts other machines."""
+    proxy: tuple[str, ...] = ()
+    """Addresses of proxies in front, whose X-Forwarded-For says who a client is."""
 
     def __post_init__(self) -> None:
         """Check the port."""
@@ -363,7 +365,7 @@ class AddressArguments:
         """The settings of the server."""
         from ...wrappers.live.common.server import ServerSettings  # imported here: it loads aiohttp
 
-        return ServerSettings(address=self.address, port=self.port)
+        return ServerSettings(address=self.address, port=self.port, proxies=self.proxy)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
@@ -21,8 +21,7 @@ from ...wrappers.agents.base import Agent, printable
 from ...wrappers.agents.language_model import ModelStatistics
 from ...wrappers.agents.llm import LLMAgent, statistics_of
 from ...wrappers.live.arena.agent import ArenaAgent
-from ...wrappers.live.arena.host import ArenaHost
-from ...wrappers.live.arena.results import ArenaResult, Standings
+from ...wrappers.live.arena.host import ArenaHost, ArenaResult
 from ...wrappers.live.common.activity import Activity
 from ...wrappers.live.common.match_session import MatchLimits
 from ...wrappers.live.common.server import local_url
@@ -40,7 +39,7 @@ from ...wrappers.live.poker.table_data import PokerRules
 from ...wrappers.live.tangram.host import Person, TangramHost, TangramTimes
 from ...wrappers.live.tangram.messages import Dialect
 from ...wrappers.logs.match_log import FirstMatches, MatchLog, SafeMatchLog, opened
-from ..evaluation.arena_results import Columns, GameResults, by_agent, over_all, write_pages
+from ..evaluation.arena_results import Columns, GameResults, Standings, by_agent, over_all, write_pages
 from ..evaluation.result_page import provenance
 from ..terminal.console import Console
 from .arguments import (
@@ -459,6 +458,7 @@ class _Games:
         self.played: list[GameResults] = []
         self.together = Standings()
         self._tables = tables
+        self._by_game: defaultdict[str, Standings] = defaultdict(Standings)
         self._counts: Counter[str] = Counter()
         self._arenas: list[ArenaHost] = []
 
@@ -478,6 +478,7 @@ class _Games:
     def count(self, result: ArenaResult) -> None:
         """Count a match."""
         self.together.add(result)
+        self._by_game[result.game_id].add(result)
         self._counts["matches"] += 1
         self._counts["turns"] += result.actions
         self._counts["replaced"] += sum(result.forced.values())
@@ -505,9 +506,9 @@ class _Games:
                 finally:
                     for arena, file in zip(self._arenas, kept, strict=True):
                         begun = bool(self._arenas[0].url)
-                        if begun and (len(tables) == 1 or arena.standings.matches):
-                            shown = file if arena.standings.matches else None
-                            self.played.append(GameResults(arena.game, arena.standings, shown))
+                        if begun and (len(tables) == 1 or arena.played):
+                            shown = file if arena.played else None
+                            self.played.append(GameResults(arena.game, self._by_game[arena.game.id], shown))
 
 
 def _report(games: _Games, several: bool, as_json: bool, console: Console) -> None:

@@ -1,7 +1,9 @@
-"""The results of an arena by game and over all games: tables, and pages with replays."""
+"""The results of an arena by game and over all games: means, ratings, tables, and pages with replays."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import sqrt
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -11,7 +13,7 @@ from ...envs.core.counted import counted
 from ...envs.render.svg import escape
 from ...wrappers.agents.language_model import COLUMNS as MODEL_COLUMNS
 from ...wrappers.agents.language_model import ModelStatistics, columns
-from ...wrappers.live.arena.results import ArenaStanding, Standings
+from ...wrappers.live.arena.host import ArenaResult
 from ...wrappers.replay.log_reader import moments
 from ...wrappers.replay.page import page
 from .result_page import document, facts, table, without_empty
@@ -33,8 +35,100 @@ MEANINGS = {
     "mistakes": "the number of its answers that were refused, late or missing.",
 }
 
+MOST_AGENTS = 10_000
+"""The most agents in the standings."""
+COUNTED = ("rejected", "failed", "forced")
+
 Columns = tuple[list[str], list[list[str]]]
 """Headings and rows of a table."""
+
+
+@dataclass
+class ArenaStanding:
+    """The results of one agent.
+
+    Attributes:
+        agent_id: the agent.
+        matches: number of matches.
+        mean, low, high: payoff per match with its 95 % interval (None with fewer than 2 matches).
+        deals: share of matches with a deal among those where one was possible; None: not known.
+        efficiency: mean over its matches with a known efficiency; None: not known.
+        rating, deviation: openskill's Plackett-Luce rating; None without the package.
+        rejected, failed, forced: numbers of refused answers, failures and safe actions.
+    """
+
+    agent_id: str
+    matches: int
+    mean: float
+    low: float | None
+    high: float | None
+    deals: float | None
+    efficiency: float | None
+    rating: float | None
+    deviation: float | None
+    rejected: int
+    failed: int
+    forced: int
+
+
+class Standings:
+    """The results of the agents, match by match. Its size depends on the number of agents, not on that of matches.
+
+    If there are more than `MOST_AGENTS`, agents without a recent match are removed.
+
+    Attributes:
+        matches: number of matches.
+    """
+
+    def __init__(self) -> None:
+        self.matches = 0
+        self._sums: dict[str, defaultdict[str, float]] = {}
+        try:
+            from openskill.models import PlackettLuce
+        except ImportError:
+            self._model: Any = None
+        else:
+            self._model = PlackettLuce()
+        self._ratings: dict[str, Any] = {}
+
+    def add(self, result: ArenaResult) -> None:
+        """Count a match."""
+        self.matches += 1
+        for agent in result.agent_ids:
+            sums = self._sums[agent] = self._sums.pop(agent, None) or defaultdict(float)  # the latest one is the last
+            sums["matches"] += 1
+            difference = result.payoffs[agent] - sums["mean"]  # Welford's mean and sum of squared differences
+            sums["mean"] += difference / sums["matches"]
+            sums["squares"] += difference * (result.payoffs[agent] - sums["mean"])
+            for kind, value in (("deals", result.deal), ("efficiency", result.efficiency)):
+                if value is not None:
+                    sums[kind] += value
+                    sums[f"{kind} known"] += 1
+            for kind in COUNTED:
+                sums[kind] += getattr(result, kind).get(agent, 0)
+        if self._model is not None and len(result.agent_ids) > 1:
+            teams = [[self._ratings.get(agent) or self._model.rating(name=agent)] for agent in result.agent_ids]
+            won = [result.payoffs[agent] for agent in result.agent_ids]
+            places = [sum(other > payoff for other in won) for payoff in won]  # openskill takes equal floats for others
+            rated = self._model.rate(teams, ranks=places)
+            self._ratings.update({agent: team[0] for agent, team in zip(result.agent_ids, rated, strict=True)})
+        while len(self._sums) > MOST_AGENTS:
+            oldest = next(iter(self._sums))
+            del self._sums[oldest]
+            self._ratings.pop(oldest, None)
+
+    def lines(self) -> list[ArenaStanding]:
+        """Return a line per agent, the best mean first. The interval is the normal one over matches."""
+        lines = [self._line(agent, sums) for agent, sums in self._sums.items()]
+        return sorted(lines, key=lambda line: -line.mean)
+
+    def _line(self, agent: str, sums: Mapping[str, float]) -> ArenaStanding:
+        count, mean, rating = int(sums["matches"]), sums["mean"], self._ratings.get(agent)
+        half = None if count < 2 else 1.96 * sqrt(sums["squares"] / (count - 1) / count)
+        shares = [sums[kind] / known if (known := sums[f"{kind} known"]) else None for kind in ("deals", "efficiency")]
+        interval = (None, None) if half is None else (mean - half, mean + half)
+        rated = (None, None) if rating is None else (rating.mu, rating.sigma)
+        return ArenaStanding(agent, count, mean, *interval, *shares, *rated, *(int(sums[kind]) for kind in COUNTED))
 
 
 @dataclass(frozen=True)

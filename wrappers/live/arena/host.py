@@ -1,9 +1,9 @@
 """The arena host: matches of any Parlour game between policies, bots, objects with `act` and agents over HTTP.
 
-`MatchSession` applies the rules of a match. This module has the deadlines, the round robin, and the HTTP calls: those
-of Strategic Agent Games, and some of our own. A refused call is HTTP 4xx with ``{"error", "error_detail"}``. An agent
-that raises an exception, does not answer, sends too many messages or disconnects costs what the limits say; the other
-agents go on.
+`MatchSession` applies the rules of a match. This module has the round robin, the results, and the HTTP calls: those of
+Strategic Agent Games, and some of our own. A refused call is HTTP 4xx with ``{"error", "error_detail"}``. An agent that
+raises an exception, does not answer, sends too many messages or disconnects costs what the limits say; the other agents
+go on.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ import secrets
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations
 from typing import Any, TypeAlias, TypeVar
 
@@ -24,16 +24,15 @@ from ....envs.core import turn_state as ts
 from ....envs.core.counted import counted
 from ....envs.core.game import Game
 from ....envs.core.match import Match
-from ....envs.core.turn_state import Wire
-from ...agents.policy import PolicyAgent
+from ....envs.core.turn_state import TurnState, Wire
 from ...logs.match_log import MatchLog, SafeMatchLog, describe_error
+from ..common import limits as table
 from ..common.client import http_client
 from ..common.clock import Deadline
+from ..common.limits import Places, client_of
 from ..common.match_session import MatchLimits, MatchSession
 from ..common.server import Server, ServerSettings, local_url, read_body
-from ..common.tokens import TOO_MANY, bearer_token
-from .agent import ArenaAgent
-from .hosted_sessions import HostedSession, HostedSessions, SessionRefused
+from ..common.tokens import hashed, lacks_token, same_token
 from .messages import (
     ANSWER_LIMIT,
     ANSWER_SECONDS,
@@ -48,24 +47,85 @@ from .messages import (
     check_name,
 )
 from .platform_games import hosted_games
-from .players import LocalPlayer, Player, PolicyPlayer, RemotePlayer, play_turns
-from .results import ArenaResult, Standings, assess
+from .players import HostedSession, HostedSessions, LocalPlayer, Player, RemotePlayer, SessionRefused, play_turns
 
 logger = logging.getLogger(__name__)
 
-BODY_LIMIT = ANSWER_LIMIT
-"""Bytes of a request's body."""
 POLLING_SECONDS = 60.0
 """Seconds that an agent that polls has for a turn."""
 REMEMBERED = 10_000
 """The latest matches whose results are kept."""
-MOST_AGENTS = 1_000
-"""Most agents that may register."""
 MOST_ASKED = 1_000
 """Most calls of ``POST /api/match`` whose results are remembered."""
+DEALS = {"agreement": True, "auction_resolved": True, "max_rounds_exceeded": False, "no_sale": False}
+"""Whether an outcome's reason is a deal. Other reasons say nothing about it."""
 
 Handler: TypeAlias = Callable[[web.Request], Awaitable[web.Response]]
 Body = TypeVar("Body", bound=Wire)
+
+
+@dataclass
+class ArenaResult:
+    """One match.
+
+    Attributes:
+        match_id, game_id: the ids of the match and of its game.
+        agent_ids: the agents, seat by seat.
+        payoffs: the payoffs by agent.
+        reason: why it ended; ``"error"`` after an error of the host, which `error` describes.
+        actions: number of game actions.
+        rejected, failed, forced: by agent, the numbers of refused answers, failures and safe actions.
+        deal: whether there was a deal; None if the game has no deals, or none was possible.
+        efficiency: the realised share of the possible surplus (bargaining), or the winner's valuation as a share of the
+            highest (auction); None if the outcome does not show it.
+    """
+
+    match_id: str
+    game_id: str
+    agent_ids: list[str]
+    payoffs: dict[str, float]
+    reason: str
+    error: str | None = None
+    actions: int = 0
+    rejected: dict[str, int] = field(default_factory=dict)
+    failed: dict[str, int] = field(default_factory=dict)
+    forced: dict[str, int] = field(default_factory=dict)
+    deal: bool | None = None
+    efficiency: float | None = None
+
+
+def assess(states: Sequence[TurnState], outcome: Mapping[str, Any]) -> tuple[bool | None, float | None]:
+    """Return deal and efficiency of a finished match (see `ArenaResult`) from what each seat sees at its end."""
+    deal = DEALS.get(str(outcome.get("reason")))
+    if deal is None:
+        return None, None
+    games = [state.game_state for state in states]
+    if all("my_reservation_value" in game and ("total" in game or "my_preferences" in game) for game in games):
+        surplus = _surplus(games)
+        if surplus <= 0:
+            return (True, None) if deal else (None, None)
+        won = sum(row["utility"] for row in outcome["payoffs"])
+        return deal, won / surplus if deal else 0.0
+    if all("my_valuation" in game and "values" not in game for game in games):
+        values = {state.agent_id: game["my_valuation"] for state, game in zip(states, games, strict=True)}
+        highest = max(values.values())
+        return deal, None if highest <= 0 else values.get(str(outcome.get("winner")), 0.0) / highest
+    return deal, None
+
+
+def _surplus(games: Sequence[Mapping[str, Any]]) -> float:
+    """Return the largest joint gain of a negotiation in which no agent loses; 0: there is none."""
+    least = [float(game["my_reservation_value"]) for game in games]
+    if "total" in games[0]:
+        return max(float(games[0]["total"]) - sum(least), 0.0)
+    gains = []
+    for game, own in zip(games, least, strict=True):
+        worth: Any = np.zeros(1)
+        for values in game["my_preferences"].values():
+            worth = np.add.outer(worth, values).ravel()
+        gains.append(worth - own)
+    acceptable = np.min(gains, axis=0) >= 0
+    return float(np.sum(gains, axis=0)[acceptable].max(initial=0.0))
 
 
 class ArenaHost(Server):
@@ -77,7 +137,7 @@ class ArenaHost(Server):
     ...     host.add(their_agent)
     ...     await host.wait_for(3)                   # one more agent, by POST /api/register
     ...     await host.tournament(rounds=10)
-    ...     print(host.standings.lines())
+    ...     print(host.results)
 
     Args:
         game: the game that is played.
@@ -87,14 +147,14 @@ class ArenaHost(Server):
         server: where the HTTP calls are served; agents must send its access token to register, join a session or start
             a match.
         log: the log of all matches; each is written when it is over.
-        on_result: called with every result.
+        on_result: called with every result; its errors are logged.
         others: arenas for further games, which are not started; its HTTP calls are for all of them.
 
     Attributes:
         url: base of the REST calls, once started.
         matches: the running matches by id.
         results: results of the latest `REMEMBERED` matches, in order.
-        standings: of all matches.
+        played: number of matches that have ended.
     """
 
     def __init__(
@@ -111,13 +171,13 @@ class ArenaHost(Server):
     ) -> None:
         if not 0 < timeout < 2**30:
             raise ValueError(f"timeout={timeout}: need some seconds")
-        super().__init__(server, body_limit=BODY_LIMIT)
+        super().__init__(server, body_limit=ANSWER_LIMIT)
         self.game = game
         self.matches: dict[str, MatchSession] = {}
         self.results: deque[ArenaResult] = deque(maxlen=REMEMBERED)
-        self.standings = Standings()
+        self.played = 0
         self._scheduled: Counter[str] = Counter()
-        self._limits = limits or MatchLimits()
+        self.limits = limits or MatchLimits()
         self._timeout = timeout
         self._seeds = np.random.SeedSequence(seed)
         self._log = SafeMatchLog(log)
@@ -154,7 +214,7 @@ class ArenaHost(Server):
         for task in self._asked_for:
             task.cancel()
         for player in self._players.values():
-            if isinstance(player, LocalPlayer | PolicyPlayer):
+            if isinstance(player, LocalPlayer):
                 player.close()
         http, self._http = self._http, None
         if http is not None:
@@ -176,9 +236,7 @@ class ArenaHost(Server):
         Raises:
             ValueError: if it is no agent, or its id is taken, not 1 to 64 printable characters, or a word of the game.
         """
-        if isinstance(agent, ArenaAgent) and isinstance(agent.agent, PolicyAgent):
-            return self._enter(PolicyPlayer(agent.agent_id, agent.agent, bool(self._log)))
-        return self._enter(LocalPlayer(agent))
+        return self._enter(LocalPlayer(agent, notes=bool(self._log)))
 
     def add_remote(self, agent_id: str, endpoint: str) -> str:
         """Add an agent over HTTP; raises the errors of `add`."""
@@ -245,17 +303,17 @@ class ArenaHost(Server):
         unknown = [name for name in agent_ids if name not in self._players]
         if unknown:
             raise ValueError(f"no agent is called {unknown[0]!r}; here are {', '.join(self._players) or 'none'}")
-        return (await self._play([self._players[name] for name in agent_ids], seed))[0]
+        return (await self.play_between([self._players[name] for name in agent_ids], seed=seed))[0]
 
-    async def _play(
+    async def play_between(
         self,
         players: Sequence[Player],
-        seed: int | None,
         limits: MatchLimits | None = None,
         seconds: float | None = None,
+        seed: int | None = None,
     ) -> tuple[ArenaResult, dict[str, Any]]:
         """Play one match; return the result and the outcome. `seconds`: time for a turn."""
-        async with self._table([one.agent_id for one in players], seed, limits or self._limits) as session:
+        async with self._table([one.agent_id for one in players], seed, limits or self.limits) as session:
             announced = [one for one in players if isinstance(one, LocalPlayer | RemotePlayer)]
             start = MatchStart(session.match_id, self.game.id, session.agent_ids)
             await self._call_hooks(
@@ -273,19 +331,6 @@ class ArenaHost(Server):
         task = asyncio.create_task(work)
         self._asked_for.add(task)
         task.add_done_callback(self._asked_for.discard)
-
-    async def play_session(self, session: HostedSession, sessions: HostedSessions) -> None:
-        """Play the match of a session in which all seats are taken."""
-        limits = self._limits
-        if session.most_actions is not None:
-            limits = replace(limits, actions=session.most_actions)
-        try:
-            result, outcome = await self._play(list(session.seats.values()), self._seed(), limits, POLLING_SECONDS)
-        except Exception as error:  # a mistake of ours must not leave the players waiting
-            logger.exception("session %s failed", session.session_id)
-            sessions.ended(session, None, describe_error(error))
-        else:
-            sessions.ended(session, outcome, result.error)
 
     async def tournament(
         self, rounds: int = 1, agent_ids: Sequence[str] | None = None, *, concurrent: int = 8
@@ -321,10 +366,11 @@ class ArenaHost(Server):
         return results
 
     async def _work(self, schedule: Iterator[tuple[str, ...]], results: list[ArenaResult]) -> None:
-        for table in schedule:
-            results.append(await self.play(table, self._seed()))
+        for names in schedule:
+            results.append(await self.play(names, self.seed()))
 
-    def _seed(self) -> int:
+    def seed(self) -> int:
+        """Return the seed of the next match."""
         (seed,) = self._seeds.spawn(1)
         return int(seed.generate_state(1, np.uint64)[0] >> np.uint64(1))
 
@@ -367,15 +413,14 @@ class ArenaHost(Server):
             efficiency,
         )
         self.results.append(result)
-        self.standings.add(result)
-        self._write(session)
-        self._on_result(result)
-        return result
-
-    def _write(self, session: MatchSession) -> None:
-        """Write all lines of a match together, because matches are played concurrently."""
-        for event in session.events:
+        self.played += 1
+        for event in session.events:  # all lines of a match together, because matches are played concurrently
             self._log.write(**event)
+        try:
+            self._on_result(result)
+        except Exception:  # the match has been played, whatever who is told does
+            logger.exception("match %s: who is told the results failed", session.match_id)
+        return result
 
 
 def _schedule(names: Sequence[str], seats: int, rounds: int) -> Iterator[tuple[str, ...]]:
@@ -383,6 +428,18 @@ def _schedule(names: Sequence[str], seats: int, rounds: int) -> Iterator[tuple[s
         for group in combinations(names, seats):
             for turn in range(seats):
                 yield (*group[turn:], *group[:turn])
+
+
+@dataclass(frozen=True)
+class _Registration:
+    """An agent that registered: the hash of the token that proves it, its endpoint, and what it told."""
+
+    claim: str
+    endpoint: str | None
+    told: dict[str, Any]
+
+    def belongs_to(self, claim: str | None) -> bool:
+        return same_token(hashed(claim or ""), self.claim)
 
 
 class ArenaRest:
@@ -399,8 +456,9 @@ class ArenaRest:
         self._access_token = access_token
         self._sessions = HostedSessions()
         self._asked: dict[str, dict[str, Any]] = {}
-        self._order: deque[str] = deque()
-        self._told: dict[str, dict[str, Any]] = {}
+        self._running: Places[str] = Places(*table.MATCH_CALLS)
+        self._registered: dict[str, _Registration] = {}
+        self._names: Places[str] = Places(*table.REGISTRATIONS)
         self._by_game: dict[str, ArenaHost] = {}
         for arena in arenas:
             for name in (*hosted_games(arena.game), arena.game.id, arena.game.name):
@@ -421,11 +479,10 @@ class ArenaRest:
             web.get("/api/agents", self._agents),
             web.get("/api/games", self._games),
             web.get("/api/games/{game_id}/rules", self._rules),
-            web.get("/api/results", self._results),
             web.get("/api/matches/{match_id}", self._match),
             web.post("/api/match", self._guarded(self._start)),
             web.get("/api/match/{session_id}", self._started),
-            web.get(sessions, self._list),
+            web.get(sessions, _answered(self._list)),
             web.post(sessions + "/create", self._guarded(self._create)),
             web.post(sessions + "/join", self._guarded(self._join)),
             web.get(sessions + "/state", _answered(self._state)),
@@ -435,11 +492,8 @@ class ArenaRest:
 
     def _guarded(self, handler: Handler) -> Handler:
         async def check(request: web.Request) -> web.Response:
-            status = self._arenas[0].guesses.status(request.remote or "", bearer_token(request), self._access_token)
-            if status == 401:
+            if lacks_token(request, self._access_token):
                 return refuse(401, "unauthorized", "this needs Authorization: Bearer <access token>")
-            if status is not None:
-                return refuse(status, "too_many_guesses", TOO_MANY)
             return await _answered(handler)(request)
 
         return check
@@ -451,33 +505,62 @@ class ArenaRest:
         games = body.supported_games
         if games and not set(games).intersection(self._game_ids):
             raise SessionRefused(f"this arena plays {', '.join(self._game_ids)}", 409)
-        player = self._players().get(body.agent_id)
-        if body.endpoint is not None and not (isinstance(player, RemotePlayer) and player.endpoint == body.endpoint):
-            if len(self._players()) >= MOST_AGENTS:
-                raise SessionRefused(f"{MOST_AGENTS} agents are here", 409)
-            try:
-                played = [self._by_game[one] for one in games or self._game_ids if one in self._by_game]
-                for arena in dict.fromkeys(played):
-                    arena.add_remote(body.agent_id, body.endpoint)
-            except ValueError as error:
-                raise SessionRefused(str(error), 409) from None
-        if body.endpoint is not None or (player is None and len(self._told) < MOST_AGENTS):
-            self._told[body.agent_id] = {"agent_type": body.agent_type, "supported_games": games or []}
-        return web.json_response({"ok": True, **body.to_dict(), "display_name": body.display_name or body.agent_id})
+        answer = {**body.to_dict(), "display_name": body.display_name or body.agent_id}
+        del answer["claim_token"]
+        here = self._registered.get(body.agent_id)
+        if here is not None and body.endpoint not in (None, here.endpoint) and not here.belongs_to(body.claim_token):
+            raise SessionRefused(f"an agent is called {body.agent_id!r} already", 409)
+        if here is None and (body.endpoint is not None or body.agent_id not in self._players()):
+            answer["claim_token"] = self._enter(body, _owner(request))
+        elif here is not None and here.belongs_to(body.claim_token):
+            self._leave(body.agent_id)
+            answer["claim_token"] = self._enter(body, _owner(request), body.claim_token)
+        return web.json_response({"ok": True, **answer})
 
-    async def _unregister(self, request: web.Request) -> web.Response:
-        name = (await _read(request, Unregister)).agent_id
+    def _enter(self, body: Register, owner: str, claim: str | None = None) -> str:
+        """Register an agent; return the token that proves who it is from now on.
+
+        Raises:
+            SessionRefused: if its name is taken or wrong, or too many are registered, of all or of the owner.
+        """
+        name, claim = body.agent_id, claim or secrets.token_urlsafe(24)
+        if not self._names.take(name, owner, kept=True)[0]:
+            raise SessionRefused("too many agents are registered here, of all or of your address", 409)
         try:
-            removed = sum(arena.remove_remote(name) for arena in self._arenas) > 0
+            played = [self._by_game[one] for one in body.supported_games or self._game_ids if one in self._by_game]
+            for arena in dict.fromkeys(played if body.endpoint is not None else ()):
+                arena.add_remote(name, body.endpoint or "")
+        except ValueError as error:
+            self._leave(name)
+            raise SessionRefused(str(error), 409) from None
+        told = {"agent_type": body.agent_type, "supported_games": body.supported_games or []}
+        self._registered[name] = _Registration(hashed(claim), body.endpoint, told)
+        return claim
+
+    def _leave(self, name: str) -> None:
+        try:
+            for arena in self._arenas:
+                arena.remove_remote(name)
         except ValueError as error:
             raise SessionRefused(str(error), 409) from None
-        registration = self._told.pop(name, None)
-        return web.json_response({"ok": removed or registration is not None})
+        self._registered.pop(name, None)
+        self._names.free(name)
+
+    async def _unregister(self, request: web.Request) -> web.Response:
+        body = await _read(request, Unregister)
+        here = self._registered.get(body.agent_id)
+        if here is None and body.agent_id in self._players():
+            raise SessionRefused(f"{body.agent_id!r} was not registered over HTTP and stays", 409)
+        if here is not None and not here.belongs_to(body.claim_token):
+            raise SessionRefused("this needs the claim_token that the agent got when it registered", 403)
+        if here is not None:
+            self._leave(body.agent_id)
+        return web.json_response({"ok": here is not None})
 
     async def _agents(self, request: web.Request) -> web.Response:
-        ours = {"agent_type": "local", "supported_games": self._game_ids}
-        names = dict.fromkeys([*self._players(), *self._told])
-        rows = [{"agent_id": name, "display_name": name, **self._told.get(name, ours)} for name in names]
+        told = {name: {"agent_type": "local", "supported_games": self._game_ids} for name in self._players()}
+        told |= {name: one.told for name, one in self._registered.items()}
+        rows = [{"agent_id": name, "display_name": name, **about} for name, about in told.items()]
         return web.json_response({"agents": rows})
 
     async def _start(self, request: web.Request) -> web.Response:
@@ -487,24 +570,28 @@ class ArenaRest:
         if missing or len(set(body.agent_ids)) != arena.game.seats:
             need = f"{arena.game.seats} different agents that have registered"
             raise SessionRefused(f"need {need}; unknown: {', '.join(missing) or 'none'}")
-        if sum(one["status"] == "running" for one in self._asked.values()) >= MOST_ASKED:
-            raise SessionRefused(f"{MOST_ASKED} calls are being played", 409)
         key = secrets.token_hex(6)
+        if not self._running.take(key, _owner(request), kept=True)[0]:
+            raise SessionRefused("too many calls are being played, of all or of your address", 409)
         call = {"status": "running", "game_id": body.game_id or self._game_ids[0], "agent_ids": body.agent_ids}
         self._asked[key] = {**call, "results": []}
-        self._order.append(key)
-        while len(self._order) > MOST_ASKED:
-            del self._asked[self._order.popleft()]
-        arena.play_when_asked(self._play(self._asked[key], arena, body))
+        if len(self._asked) > MOST_ASKED:
+            del self._asked[next(one for one in self._asked if one != key and one not in self._running)]
+        arena.play_when_asked(self._play(key, arena, body))
         return web.json_response({"ok": True, "session_id": key, "status": "running"})
 
-    async def _play(self, call: dict[str, Any], arena: ArenaHost, body: StartMatch) -> None:
+    async def _play(self, key: str, arena: ArenaHost, body: StartMatch) -> None:
+        call = self._asked[key]
         try:
             for _ in range(body.num_matches):
                 call["results"].append(asdict(await arena.play(body.agent_ids)))
             call["status"] = "finished"
-        except ValueError as error:  # an agent has left
-            call["status"], call["error"] = "error", str(error)
+        except Exception as error:  # an agent has left, or a mistake of ours
+            if not isinstance(error, ValueError):
+                logger.exception("call %s failed", key)
+            call["status"], call["error"] = "error", describe_error(error)
+        finally:
+            self._running.free(key)
 
     async def _started(self, request: web.Request) -> web.Response:
         call = self._asked.get(request.match_info["session_id"])
@@ -533,7 +620,7 @@ class ArenaRest:
             raise SessionRefused(f"num_players is {body.num_players}; this arena's game has {seats}")
         if body.game_params:
             raise SessionRefused("game_params: this arena's game has the options that its host chose")
-        _, seat = self._sessions.create(game_id, name, seats, body.max_turns, _now())
+        _, seat = self._sessions.create(game_id, name, seats, body.max_turns, _now(), _owner(request))
         return web.json_response(seat)
 
     async def _join(self, request: web.Request) -> web.Response:
@@ -541,11 +628,24 @@ class ArenaRest:
         session, seat = self._sessions.join(body.invite_code, self._name(body.player_name), _now())
         if session.status == "running":
             arena = self._by_game[session.game_id]
-            arena.play_when_asked(arena.play_session(session, self._sessions))
+            arena.play_when_asked(self.play_session(arena, session))
         return web.json_response(seat)
 
+    async def play_session(self, arena: ArenaHost, session: HostedSession) -> None:
+        """Play the match of a session in which all seats are taken."""
+        limits, players = arena.limits, list(session.seats.values())
+        if session.most_actions is not None:
+            limits = replace(limits, actions=session.most_actions)
+        try:
+            result, outcome = await arena.play_between(players, limits, POLLING_SECONDS, arena.seed())
+        except Exception as error:  # a mistake of ours must not leave the players waiting
+            logger.exception("session %s failed", session.session_id)
+            self._sessions.ended(session, None, describe_error(error))
+        else:
+            self._sessions.ended(session, outcome, result.error)
+
     async def _state(self, request: web.Request) -> web.Response:
-        return web.json_response(self._sessions.state(_token(request), _now()))
+        return web.json_response(self._sessions.state(request.query.get("token", ""), _now()))
 
     async def _act(self, request: web.Request) -> web.Response:
         body = await _read(request, SessionAct)
@@ -554,8 +654,11 @@ class ArenaRest:
         return web.json_response({"ok": True})
 
     async def _list(self, request: web.Request) -> web.Response:
-        listed = self._sessions.listed(request.query.get("status"), request.query.get("game_id"), _now())
-        return web.json_response({"sessions": listed})
+        asked, after = request.query, request.query.get("offset", "0")
+        if not (after.isascii() and after.isdecimal() and len(after) < 10):
+            raise SessionRefused(f"offset={after[:20]!r}: the number of sessions to leave out")
+        page = self._sessions.listed(asked.get("status"), asked.get("game_id"), int(after), _now())
+        return web.Response(body=page, content_type="application/json")
 
     # What can be read.
 
@@ -574,11 +677,6 @@ class ArenaRest:
     async def _skill(self, request: web.Request) -> web.Response:
         return web.Response(text=SKILL.format(game=self._game_ids[0]), content_type="text/markdown")
 
-    async def _results(self, request: web.Request) -> web.Response:
-        arena = self._by_game[self._check_game(request.query.get("game_id"))]
-        lines = [asdict(line) for line in arena.standings.lines()]
-        return web.json_response({"game_id": arena.game.id, "matches": arena.standings.matches, "standings": lines})
-
     async def _match(self, request: web.Request) -> web.Response:
         match_id = request.match_info["match_id"]
         for arena in self._arenas:
@@ -590,7 +688,7 @@ class ArenaRest:
         return web.json_response({"match_id": match_id, "reason": None})
 
     async def _health(self, request: web.Request) -> web.Response:
-        matches = sum(arena.standings.matches for arena in self._arenas)
+        matches = sum(arena.played for arena in self._arenas)
         return web.json_response({"ok": True, "game_id": self._arenas[0].game.id, "matches": matches})
 
 
@@ -617,8 +715,9 @@ async def _read(request: web.Request, kind: type[Body]) -> Body:
     return kind.from_json(await read_body(request))
 
 
-def _token(request: web.Request) -> str:
-    return request.query.get("token", "")
+def _owner(request: web.Request) -> str:
+    """Return whose places a call takes; all programs of this machine are one."""
+    return client_of(request) or "this machine"
 
 
 def _now() -> float:

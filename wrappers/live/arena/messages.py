@@ -39,13 +39,17 @@ def check_name(name: str) -> str:
 
 
 class Register(Wire):
-    """The body of ``POST /api/register``. Without an endpoint the agent plays in sessions only."""
+    """The body of ``POST /api/register``. Without an endpoint the agent plays in sessions only.
+
+    The answer to the first one of a name has the ``claim_token`` that proves later ones.
+    """
 
     agent_id: str
     endpoint: Endpoint | None = None
     agent_type: Name = "remote"
     display_name: Name | None = None
     supported_games: Names | None = None
+    claim_token: Name | None = None
 
     def __post_init__(self) -> None:
         """Check the name, as all hosts do."""
@@ -53,9 +57,10 @@ class Register(Wire):
 
 
 class Unregister(Wire):
-    """The body of ``POST /api/unregister``."""
+    """The body of ``POST /api/unregister``, with the token that the agent got when it registered."""
 
     agent_id: Name
+    claim_token: Name | None = None
 
 
 class StartMatch(Wire):

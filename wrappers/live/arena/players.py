@@ -1,13 +1,17 @@
 """The players of the arena host: policies, objects with `act` in this process, agents over HTTP, agents that poll.
 
-A failure of one player does not affect the others.
+A failure of one player does not affect the others. A session is one match of agents that poll: seats, tokens, invite
+codes and states. The host plays it when all seats are taken.
 """
 
 import asyncio
 import inspect
+import secrets
 import typing
-from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
 
 import aiohttp
 import msgspec
@@ -16,10 +20,13 @@ from yarl import URL
 from ....envs.core.turn_state import TurnState
 from ...agents.policy import PolicyAgent
 from ...logs.match_log import describe_error
+from ..common import limits
 from ..common.agent_turn import Turn, convert_to, plain
 from ..common.clock import Deadline
+from ..common.limits import Places
 from ..common.match_session import MatchSession
 from ..common.player import Player as AgentPlayer
+from .agent import ArenaAgent
 from .messages import ANSWER_LIMIT, MatchEnd, MatchStart
 
 
@@ -39,61 +46,39 @@ class Player(Protocol):
         ...
 
 
-class PolicyPlayer:
-    """A policy in a thread of its own, one turn at a time. It gets the environment's own TurnState.
-
-    Args:
-        agent_id: its name.
-        agent: the policy.
-        notes: whether its thoughts are asked for.
-    """
-
-    def __init__(self, agent_id: str, agent: PolicyAgent, notes: bool = False) -> None:
-        self.agent_id = agent_id
-        self._turn = asyncio.Lock()
-        self._player = AgentPlayer(agent, notes=notes)
-
-    async def ask(self, state: TurnState, deadline: Deadline) -> tuple[Any, dict[str, Any]]:
-        """Return the answer and the thoughts; raises the errors of `act`."""
-        with deadline.paused():  # while it plays another match
-            await self._turn.acquire()
-        try:
-            return await self._player.ask(Turn(state), deadline)
-        finally:
-            self._turn.release()
-
-    async def act(self, state: TurnState, deadline: Deadline) -> Any:
-        """See `Player`."""
-        return (await self.ask(state, deadline))[0]
-
-    def close(self) -> None:
-        """Stop the policy's thread."""
-        self._player.close()
-
-
 class LocalPlayer:
     """An object in this process with `agent_id` and `act(state)`; it may have `on_match_start` and `on_match_end`.
 
-    It gets the state as the type its `act` is annotated with (pydantic model, dataclass, dict), else our TurnState. It
-    runs in a thread of its own, one call at a time.
+    It gets the state as the type its `act` is annotated with (pydantic model, dataclass, dict), else our TurnState. A
+    policy of ours is asked itself, gets the environment's own TurnState, and is told of no match. Each runs in a thread
+    of its own, one call at a time.
+
+    Args:
+        agent: the object.
+        notes: whether a policy's thoughts are asked for.
 
     Raises:
         ValueError: if it has no `act`, or no `agent_id` that is text.
     """
 
-    def __init__(self, agent: Any) -> None:
+    def __init__(self, agent: Any, notes: bool = False) -> None:
         agent_id = getattr(agent, "agent_id", None)
         if not callable(getattr(agent, "act", None)) or not isinstance(agent_id, str):
             raise ValueError(f"{type(agent).__name__} is no agent: it needs agent_id and act(state)")
         self.agent_id = agent_id
+        own = isinstance(agent, ArenaAgent) and isinstance(agent.agent, PolicyAgent)
+        self.policy: PolicyAgent | None = agent.agent if own else None
         self._agent = agent
         self._kind = _state_type(agent.act)
         self._turn = asyncio.Lock()
-        self._driver = AgentPlayer(agent)
+        self._player = AgentPlayer(self.policy or agent, notes=notes)
 
     async def act(self, state: TurnState, deadline: Deadline) -> Any:
-        """See `Player`. Fails at once if the agent is still busy with an earlier turn that was late."""
-        return await self._call(deadline, self._answer, state)
+        """See `Player`; of a policy the answer with its thoughts. Fails at once while it is busy with a late one."""
+        async with self._alone(deadline):
+            if self.policy is not None:
+                return await self._player.ask(Turn(state), deadline)
+            return await self._player.call(self._answer, state, deadline=deadline)
 
     async def start(self, match: MatchStart, deadline: Deadline) -> None:
         """Announce a match; raises the errors of `act`."""
@@ -105,7 +90,7 @@ class LocalPlayer:
 
     def close(self) -> None:
         """Stop the agent's thread."""
-        self._driver.close()
+        self._player.close()
 
     def _answer(self, state: TurnState) -> Any:
         answer = plain(_result(self._agent.act(convert_to(state, self._kind))))
@@ -116,14 +101,16 @@ class LocalPlayer:
 
     async def _hook(self, deadline: Deadline, name: str, *args: Any) -> None:
         hook: Callable[..., Any] | None = getattr(self._agent, name, None)
-        if hook is not None:
-            await self._call(deadline, lambda: _result(hook(*args)))
+        if hook is not None and self.policy is None:
+            async with self._alone(deadline):
+                await self._player.call(lambda: _result(hook(*args)), deadline=deadline)
 
-    async def _call(self, deadline: Deadline, function: Callable[..., Any], *args: Any) -> Any:
+    @asynccontextmanager
+    async def _alone(self, deadline: Deadline) -> AsyncIterator[None]:
         with deadline.paused():  # while it plays another match
             await self._turn.acquire()
         try:
-            return await self._driver.call(function, *args, deadline=deadline)
+            yield
         finally:
             self._turn.release()
 
@@ -272,8 +259,8 @@ async def play_turns(session: MatchSession, players: Mapping[str, Player], secon
             deadline, actions = Deadline.after(seconds), session.actions
         player = players[name]
         try:
-            if isinstance(player, PolicyPlayer):
-                session.act_as_seat(name, *await player.ask(session.seat_state(name), deadline))
+            if isinstance(player, LocalPlayer) and player.policy is not None:
+                session.act_as_seat(name, *await player.act(session.seat_state(name), deadline))
             else:
                 session.act(name, await player.act(session.turn_state(name), deadline))
         except TimeoutError:
@@ -282,3 +269,211 @@ async def play_turns(session: MatchSession, players: Mapping[str, Player], secon
             session.gave_up(name, str(error))
         except Exception as error:  # any error of that agent
             session.failed(name, describe_error(error))
+
+
+# Sessions.
+
+WAITING_SECONDS = 300.0
+"""Seconds for which a session waits for players."""
+MOST_ENDED = 1_000
+"""Ended sessions that are remembered."""
+PAGE = 100
+"""Sessions of one answer of the list."""
+
+Status = Literal["waiting", "running", "finished", "error"]
+
+
+class SessionRefused(ValueError):
+    """A refused call: a sentence for the caller, and the HTTP status."""
+
+    def __init__(self, text: str, status: int = 400) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+@dataclass
+class HostedSession:
+    """A session.
+
+    Attributes:
+        session_id: the session's id.
+        game_id: the game's id that its creator used.
+        codes: unused invite codes.
+        most_actions: limit of game actions in the match; None: the arena's limit.
+        created: time of creation on the event loop's clock, in seconds.
+        seats: players by id, in the order of the seats, which is the order of joining.
+        tokens: those of the seats.
+        status: the status.
+        outcome: the match's outcome; None before its end.
+        error: the error that ended the session; None without one.
+    """
+
+    session_id: str
+    game_id: str
+    codes: list[str]
+    most_actions: int | None
+    created: float
+    seats: dict[str, WaitingPlayer] = field(default_factory=dict)
+    tokens: list[str] = field(default_factory=list)
+    status: Status = "waiting"
+    outcome: dict[str, Any] | None = None
+    error: str | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """The agents' ids."""
+        return [player.agent_id for player in self.seats.values()]
+
+    def listed(self) -> dict[str, Any]:
+        """Return the session's entry in the public list; while it waits, with its invite codes."""
+        return {
+            "session_id": self.session_id,
+            "game_id": self.game_id,
+            "status": self.status,
+            "num_players": len(self.seats),
+            "slots_remaining": len(self.codes),
+            "players": [{"player_id": key, "display_name": one.agent_id} for key, one in self.seats.items()],
+            **({"invite_codes": self.codes} if self.status == "waiting" else {}),
+        }
+
+
+class HostedSessions:
+    """All sessions of an arena. Those that wait or run hold places of the address that created them."""
+
+    def __init__(self) -> None:
+        self._sessions: dict[str, HostedSession] = {}
+        self._waiting: dict[str, HostedSession] = {}  # the oldest first
+        self._ended: dict[str, HostedSession] = {}
+        self._places: Places[str] = Places(*limits.SESSIONS)
+        self._by_token: dict[str, tuple[HostedSession, str]] = {}
+        self._by_code: dict[str, HostedSession] = {}
+        self._pages: dict[tuple[Any, ...], bytes] = {}  # of the list, until something in it changes
+
+    def create(
+        self, game_id: str, name: str, players: int, most_actions: int | None, now: float, owner: str = ""
+    ) -> tuple[HostedSession, dict[str, Any]]:
+        """Create a session; return the session and the creator's seat. Those that wait already stay.
+
+        Raises:
+            SessionRefused: if too many wait or run, of all or of the owner.
+        """
+        self.expire(now)
+        session_id = f"sess_{secrets.token_urlsafe(8)}"
+        if not self._places.take(session_id, owner, kept=True)[0]:
+            raise SessionRefused("too many sessions wait or run, of all or of your address: join one", 409)
+        codes = [f"inv_{secrets.token_urlsafe(16)}" for _ in range(players - 1)]
+        session = HostedSession(session_id, game_id, codes, most_actions, now)
+        self._sessions[session_id] = self._waiting[session_id] = session
+        self._by_code |= dict.fromkeys(codes, session)
+        return session, self._seat(session, name) | {"invite_codes": list(codes)}
+
+    def join(self, code: str, name: str, now: float) -> tuple[HostedSession, dict[str, Any]]:
+        """Take a seat in a waiting session; return the session and the seat.
+
+        Raises:
+            SessionRefused: if the code is unknown or used, or another player of the session has the name.
+        """
+        self.expire(now)
+        session = self._by_code.get(code)
+        if session is None:
+            raise SessionRefused("the invite code is not known, was used, or has expired")
+        if name in session.names:
+            raise SessionRefused(f"an agent is called {name!r} in this session already", 409)
+        del self._by_code[code]
+        session.codes.remove(code)
+        if not session.codes:
+            session.status = "running"
+            del self._waiting[session.session_id]
+        return session, self._seat(session, name) | {"players_joined": len(session.seats)}
+
+    def _seat(self, session: HostedSession, name: str) -> dict[str, Any]:
+        player_id, token = f"player_{secrets.token_urlsafe(6)}", f"pt_{secrets.token_urlsafe(24)}"
+        session.seats[player_id] = WaitingPlayer(name or player_id, session.game_id)
+        session.tokens.append(token)
+        self._by_token[token] = session, player_id
+        self._pages.clear()
+        return {
+            "session_id": session.session_id,
+            "player_id": player_id,
+            "token": token,
+            "game_id": session.game_id,
+            "status": session.status,
+        }
+
+    def _of(self, token: str, now: float) -> tuple[HostedSession, WaitingPlayer]:
+        self.expire(now)
+        if token not in self._by_token:
+            raise SessionRefused("the token is not known", 401)
+        session, player_id = self._by_token[token]
+        return session, session.seats[player_id]
+
+    def state(self, token: str, now: float) -> dict[str, Any]:
+        """Return the state of a player: waiting, its turn, or the end.
+
+        ``player_id`` is the agent's id in the match: clients of strategic-agent-games look for their payoff by it.
+
+        Raises:
+            SessionRefused: if there is no such token.
+        """
+        session, player = self._of(token, now)
+        told: dict[str, Any] = {"player_id": player.agent_id, "status": session.status}
+        if session.status == "waiting":
+            return told | {"players_joined": len(session.seats), "slots_remaining": len(session.codes)}
+        if session.status != "running":
+            return told | {"game_over": True, "outcome": session.outcome, "error": session.error}
+        if player.state is None:
+            return told | {"is_my_turn": False, "waiting": True}
+        return told | {"waiting": False, "agent_ids": session.names, **player.state.to_dict()}
+
+    def act(self, token: str, answer: Any, now: float) -> None:
+        """Take a player's answer to its turn. If the match rejects it, the player gets the turn again.
+
+        Raises:
+            SessionRefused: if it is not the player's turn.
+        """
+        session, player = self._of(token, now)
+        if session.status != "running":
+            raise SessionRefused(f"the session is {session.status}, not running")
+        if not player.submit(answer):
+            raise SessionRefused("it is not your turn")
+
+    def listed(self, status: str | None, game_id: str | None, after: int, now: float) -> bytes:
+        """Return the JSON of a page of the sessions with a status and a game (None: any), the oldest first."""
+        self.expire(now)
+        wanted = status, game_id, after
+        if wanted not in self._pages:
+            found = [
+                one
+                for one in (self._waiting if status == "waiting" else self._sessions).values()
+                if status in (None, one.status) and game_id in (None, one.game_id)
+            ]
+            rows = [one.listed() for one in found[after : after + PAGE]]
+            if len(self._pages) >= PAGE:
+                self._pages.clear()
+            self._pages[wanted] = msgspec.json.encode({"sessions": rows, "total": len(found)})
+        return self._pages[wanted]
+
+    def ended(self, session: HostedSession, outcome: dict[str, Any] | None, error: str | None) -> None:
+        """Record the end of a session's match."""
+        self._end(session, "finished" if outcome is not None else "error", outcome, error)
+
+    def expire(self, now: float) -> None:
+        """End the sessions that have waited too long."""
+        while self._waiting and now - (oldest := next(iter(self._waiting.values()))).created > WAITING_SECONDS:
+            del self._waiting[oldest.session_id]
+            for code in oldest.codes:
+                del self._by_code[code]
+            oldest.codes.clear()
+            self._end(oldest, "finished", None, "the session expired: not all players came")
+
+    def _end(self, session: HostedSession, status: Status, outcome: dict[str, Any] | None, error: str | None) -> None:
+        """Record an end, and forget the session that ended first if too many have."""
+        session.status, session.outcome, session.error = status, outcome, error
+        self._places.free(session.session_id)
+        self._ended[session.session_id] = session
+        if len(self._ended) > MOST_ENDED:
+            first = self._ended.pop(next(iter(self._ended)))
+            del self._sessions[first.session_id]
+            for token in first.tokens:
+                del self._by_token[token]
+        self._pages.clear()

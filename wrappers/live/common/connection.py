@@ -11,8 +11,8 @@ from typing import Any, Self
 from aiohttp import WSCloseCode, WSMsgType, web
 
 from ....envs.core.options import number, seconds, whole
-from .budgets import RateLimit
 from .client import OPENED, receive
+from .limits import RateLimit
 
 logger = logging.getLogger(__name__)
 

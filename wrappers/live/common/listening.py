@@ -4,17 +4,15 @@ import asyncio
 import logging
 import ssl
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from socket import SO_RCVBUF, SOL_SOCKET
 from typing import Any
 
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 
-from .budgets import Pace, Places, RateLimit
-
-FRAGMENTS = 1000.0
-"""The most fragments of messages per second from a peer (twice as many at once); with more its connection ends."""
+from . import limits
+from .limits import Pace, Places, RateLimit, peer_of
 
 
 class FrameLimit:
@@ -28,7 +26,7 @@ class FrameLimit:
     def __init__(self, parser: Any, exceeded: Callable[[], None]) -> None:
         self._parser = parser
         self._exceeded = exceeded
-        self._limit = RateLimit(FRAGMENTS, asyncio.get_running_loop().time())
+        self._limit = RateLimit(limits.FRAGMENTS, asyncio.get_running_loop().time())
         self._ended = False
         self._header = b""  # the beginning of a header
         self._ahead = 0  # bytes of a payload that are still to come
@@ -50,28 +48,18 @@ class FrameLimit:
         data, self._header = self._header + data, b""
         at = self._ahead
         while at < len(data):
-            end = _end_of_frame(data, at)
-            if end is None:
+            length, mask = data[at + 1] & 0x7F if at + 1 < len(data) else 0, 4 * (data[at + 1 : at + 2] > b"\x7f")
+            more = {126: 2, 127: 8}.get(length, 0)
+            start = at + 2 + more + mask
+            if start > len(data):
                 self._header = data[at:]
                 break
             fragment = data[at] < 0x80 or not data[at] & 0x0F  # not the last frame, or a continuation
             if fragment and not self._limit.take(now):
                 return False
-            at = end
+            at = start + (int.from_bytes(data[at + 2 : at + 2 + more]) if more else length)
         self._ahead = max(0, at - len(data))
         return True
-
-
-def _end_of_frame(data: bytes, at: int) -> int | None:
-    """Return the position after a frame, which may lie beyond the data; None if its header is incomplete."""
-    if at + 2 > len(data):
-        return None
-    length, mask = data[at + 1] & 0x7F, 4 * (data[at + 1] >> 7)
-    more = {126: 2, 127: 8}.get(length, 0)
-    start = at + 2 + more + mask
-    if start > len(data):
-        return None
-    return start + (int.from_bytes(data[at + 2 : at + 2 + more]) if more else length)
 
 
 class HttpProtocol(web.RequestHandler):
@@ -94,26 +82,17 @@ class HttpProtocol(web.RequestHandler):
         super().set_parser(FrameLimit(parser, self.exceeded or self.force_close), *args, **kwargs)  # type: ignore[arg-type]
 
 
-MOST_SOCKETS = 4096
-"""Most open sockets of a server, where the process may open more files."""
 RESERVED_FILES = 64
 """Open files that are left for all else of the process."""
 HANDSHAKE_SECONDS = 10.0
 """Seconds that a socket may take for the handshake of TLS."""
 WARNING_SECONDS = 60.0
 """Seconds between two warnings that all sockets are taken."""
-IDLE_SECONDS = 60.0
-"""Seconds that a socket may take for the headers of a request, its first and any further one."""
 
 LONG_MESSAGE = 2**20
 """Bytes of a message; a server of longer ones does not bound what the system holds: they would take long."""
 RECEIVED_BYTES = 2**16
 """Bytes that the system holds of what a client has sent and nobody has read. To read and free megabytes takes time."""
-NEW_SOCKETS, NEW_AT_ONCE = 50.0, 100
-"""New sockets of an address per second, and at once; further ones are read later."""
-
-Socket = Any
-"""What asyncio calls ``socket`` of a transport; it is that of TLS's transport too."""
 
 http_log = logging.getLogger("parlour.http")
 
@@ -135,40 +114,35 @@ http_log.addFilter(broken_request_in_one_line)
 def most_sockets() -> int:
     """Return how many sockets a server may have: half of the files that this process may open."""
     if sys.platform == "win32":  # it has no such limit
-        return MOST_SOCKETS
+        return limits.SOCKETS.most
     import resource
 
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    return MOST_SOCKETS if files < 0 else max(8, min(MOST_SOCKETS, (files - RESERVED_FILES) // 2))
-
-
-def stranger(transport: asyncio.BaseTransport | None) -> str:
-    """Return the address of a peer; "" if it is a program on this machine, which nothing limits, or is gone."""
-    peer, own = (transport and transport.get_extra_info(name) for name in ("peername", "sockname"))
-    return str(peer[0]) if peer and own and peer[0] != own[0] else ""
+    return limits.SOCKETS.most if files < 0 else max(8, min(limits.SOCKETS.most, (files - RESERVED_FILES) // 2))
 
 
 class Sockets:
-    """The open sockets of a server. When all are taken, the address with the most gives way (see `Places`).
-
-    A socket takes its place before the handshake of TLS.
+    """The open sockets of a server, each in a place of its address. It takes it before the handshake of TLS.
 
     Args:
         handlers: makes the protocol of a socket that has a place.
         longest: the most bytes of a message or body that the server takes.
+        proxies: addresses that no share limits.
     """
 
-    def __init__(self, handlers: Callable[[], asyncio.BaseProtocol], longest: int) -> None:
+    def __init__(
+        self, handlers: Callable[[], asyncio.BaseProtocol], longest: int, proxies: Collection[str] = ()
+    ) -> None:
         self._handlers = handlers
         self._bounded = longest <= LONG_MESSAGE
-        self._places: Places[Socket] = Places(most_sockets())
-        self._transports: dict[Socket, asyncio.Transport] = {}
-        self._silent: dict[Socket, asyncio.TimerHandle] = {}
+        self._proxies = proxies
+        self._places: Places[Any] = Places(most := most_sockets(), min(limits.SOCKETS.each, most // 4))
+        self._transports: dict[Any, asyncio.Transport] = {}  # by what asyncio calls socket, which TLS has too
+        self._silent: dict[Any, asyncio.TimerHandle] = {}
         self._servers: list[asyncio.Server] = []
         self._handshakes: set[asyncio.Task[None]] = set()
         self._warned = float("-inf")
-        self._pace = Pace(NEW_SOCKETS, NEW_AT_ONCE)
-        self._waiting: dict[asyncio.Transport, asyncio.TimerHandle] = {}  # sockets whose address has opened many
+        self._pace = Pace(*limits.NEW_SOCKETS)
 
     async def listen(self, address: str, port: int, tls: ssl.SSLContext | None = None) -> tuple[str, int]:
         """Listen at an address; return it with its port.
@@ -185,98 +159,67 @@ class Sockets:
         return host, number
 
     def close(self) -> None:
-        """Listen no longer. Open sockets stay, but for those that have not been read yet."""
+        """Listen no longer. Open sockets stay."""
         for server in self._servers:
             server.close()
         self._servers.clear()
-        for transport, timer in self._waiting.items():
-            timer.cancel()
-            transport.abort()
-        self._waiting.clear()
 
     def keep(self, transport: asyncio.BaseTransport | None, kept: bool = True) -> None:
-        """Let a socket keep its place whatever comes, or no longer."""
+        """Let a socket keep its place, or no longer: while a request is answered, or a player sits. It has spoken."""
         if transport is not None and not transport.is_closing():  # a closed one of TLS does not tell its socket
-            self._places.keep(transport.get_extra_info("socket"), kept)
-
-    def work(self, transport: asyncio.BaseTransport | None, busy: bool) -> None:
-        """Note whether a request of a socket is being answered. Its first one has come in time."""
-        if transport is not None and not transport.is_closing():
             socket = transport.get_extra_info("socket")
-            self._places.work(socket, busy)
+            self._places.keep(socket, kept)
             self._has_spoken(socket)
 
     def arrived(self, transport: asyncio.Transport, tls: ssl.SSLContext | None) -> None:
-        """Give a new socket its protocol, or close it if all places are taken."""
+        """Give a new socket its protocol, or close it: all places are taken, or its address opens too many."""
+        loop = asyncio.get_running_loop()
         for closed in [socket for socket, other in self._transports.items() if other.is_closing()]:
             self._free(closed)
-        socket, peer = transport.get_extra_info("socket"), transport.get_extra_info("peername")
-        admitted, victim = self._places.take(socket, str(peer[0]) if peer else "")
+        socket, peer = transport.get_extra_info("socket"), peer_of(transport, self._proxies)
+        if self._pace.wait(peer) != 0:
+            return transport.abort()
+        admitted, victim = self._places.take(socket, peer)
         if victim is not None:
             self._transports[victim].abort()
             self._free(victim)
-        if victim is not None or not admitted:
-            self._warn()
+        if (victim is not None or not admitted) and loop.time() - self._warned > WARNING_SECONDS:
+            self._warned = loop.time()
+            http_log.warning("all %d sockets, or all of an address, are taken: idle ones give way", self._places.most)
         if not admitted:
-            transport.abort()
-            return
+            return transport.abort()
         self._transports[socket] = transport
-        self._silent[socket] = asyncio.get_running_loop().call_later(IDLE_SECONDS, transport.abort)
-        wait = self._pace.wait(stranger(transport))
-        if wait is None:
-            transport.abort()
-            self._free(socket)
-        elif wait:
-            transport.pause_reading()
-            self._waiting[transport] = asyncio.get_running_loop().call_later(wait, self._begin, transport, tls)
-        else:
-            self._begin(transport, tls)
-
-    def _begin(self, transport: asyncio.Transport, tls: ssl.SSLContext | None) -> None:
-        """Give a socket its protocol."""
-        self._waiting.pop(transport, None)
-        if transport.is_closing():
-            return
+        self._silent[socket] = loop.call_later(limits.SILENT_SECONDS, transport.abort)
         handler = self._handlers()
         if tls is None:
             transport.set_protocol(handler)
             handler.connection_made(transport)
-            transport.resume_reading()
         else:
-            transport.resume_reading()
-            task = asyncio.get_running_loop().create_task(_shake_hands(transport, handler, tls))
+            task = loop.create_task(_shake_hands(transport, handler, tls))
             self._handshakes.add(task)
             task.add_done_callback(self._handshakes.discard)
 
-    def _free(self, socket: Socket) -> None:
+    def _free(self, socket: Any) -> None:
         self._places.free(socket)
         self._transports.pop(socket, None)
         self._has_spoken(socket)
 
-    def _has_spoken(self, socket: Socket) -> None:
-        timer = self._silent.pop(socket, None)
-        if timer is not None:
+    def _has_spoken(self, socket: Any) -> None:
+        if (timer := self._silent.pop(socket, None)) is not None:
             timer.cancel()
-
-    def _warn(self) -> None:
-        now = asyncio.get_running_loop().time()
-        if now - self._warned > WARNING_SECONDS:
-            self._warned = now
-            http_log.warning("all %d sockets are taken: the address with the most gives way", self._places.most)
 
 
 async def _shake_hands(transport: asyncio.Transport, handler: asyncio.BaseProtocol, tls: ssl.SSLContext) -> None:
-    loop = asyncio.get_running_loop()
     try:
-        secured = await loop.start_tls(
+        secured = await asyncio.get_running_loop().start_tls(
             transport, handler, tls, server_side=True, ssl_handshake_timeout=HANDSHAKE_SECONDS
         )
     except OSError as error:  # those of TLS and of time are OSErrors
         http_log.info("no TLS with a client: %s", error)
         transport.abort()
-        return
-    if secured is not None:
-        handler.connection_made(secured)
+    else:
+        if secured is not None:
+            handler.connection_made(secured)
 
 
 class _Arrival(asyncio.Protocol):

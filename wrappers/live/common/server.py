@@ -1,6 +1,8 @@
 """Server: base class of our HTTP and WebSocket servers. It starts, listens, limits clients, and stops gracefully.
 
-Every host, and every agent that platforms connect to, is a `Server`.
+Every host, and every agent that platforms connect to, is a `Server`. A browser lets every page that its user opens send
+requests to servers on the user's machine, WebSockets included. It sends the page's origin with the request, and
+`Origins` compares that with the server's own name.
 """
 
 import asyncio
@@ -8,30 +10,33 @@ import logging
 import ssl
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from importlib.resources.abc import Traversable
+from ipaddress import ip_address
 from os import PathLike
 from typing import Any, Self, TypeVar
 
 import msgspec
 from aiohttp import WSCloseCode, web
 from aiohttp.typedefs import Middleware
+from yarl import URL
 
 from ....envs.core.options import whole
-from .budgets import Pace, Places
+from . import limits
 from .connection import Connection, ConnectionLimits
-from .listening import IDLE_SECONDS, HttpProtocol, Sockets, http_log, stranger
-from .origins import Handler, Origins
-from .tokens import Guesses
+from .limits import PROXIES, Pace, Places, client_of
+from .listening import HttpProtocol, Sockets, http_log
 
 logger = logging.getLogger(__name__)
 
 BODY_SECONDS = 10.0
 """The timeout of a request's body in seconds."""
-REQUESTS, REQUESTS_AT_ONCE = 200.0, 400
-"""Requests of an address per second, and at once; further ones are answered later, or with HTTP 429."""
+IDLE_SECONDS = 60.0
+"""Seconds that a socket may take for the headers of a further request."""
 
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 Body = TypeVar("Body", bound=msgspec.Struct)
 
 Live = Callable[[Connection], Awaitable[None]]
@@ -41,6 +46,49 @@ PREFIX = web.AppKey("prefix", str)
 """The path below which an application serves its routes; "" at the top."""
 
 
+class Origins:
+    """The pages that may send requests to a server: only its own. Programs send no origin and are always allowed.
+
+    Args:
+        names: host names under which the server is reached; None: any. A page of another site can give its own name the
+            address of this machine (DNS rebinding). A server that knows its names refuses such a page.
+    """
+
+    def __init__(self, names: Iterable[str] | None = None) -> None:
+        self._names = None if names is None else {name.lower() for name in names}
+
+    @classmethod
+    def of(cls, address: str, names: Iterable[str] = ()) -> "Origins":
+        """Return those of a server that listens at `address`: this machine's names if only this machine reaches it."""
+        if _is_loopback(address):
+            return cls({"localhost", "127.0.0.1", "::1", address, *names})
+        return cls([address, *names] if names else None)
+
+    @web.middleware
+    async def check(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Answer pages of other sites with HTTP 403."""
+        origin = request.headers.get("Origin")
+        if self._names is not None and _host_name(f"//{request.host}") not in self._names:
+            raise web.HTTPForbidden(reason="this server has another name")
+        if origin is not None and origin.partition("://")[2].lower() != request.host.lower():
+            raise web.HTTPForbidden(reason="a page of another site may not use this server")
+        return await handler(request)
+
+
+def _host_name(url: str) -> str | None:
+    try:
+        return (URL(url).host or "").lower()
+    except ValueError:
+        return None
+
+
+def _is_loopback(address: str) -> bool:
+    try:
+        return ip_address(address).is_loopback
+    except ValueError:
+        return address == "localhost"
+
+
 @dataclass(frozen=True, kw_only=True)
 class ServerSettings:
     """Where a server listens, and who may use it.
@@ -48,6 +96,8 @@ class ServerSettings:
     Attributes:
         address, port: the address to listen on; port 0 chooses a free one.
         names: further host names under which browsers may reach the server, such as a proxy's.
+        proxies: addresses of proxies in front of it, whose ``X-Forwarded-For`` is believed; without them all clients of
+            a proxy share its limits.
         access_token: the token that clients must send; the server says for what. None: no token.
         tls: the certificate that the server shows (see `server_tls`); None: it speaks plain HTTP.
         limits: the limits of a WebSocket; None: the server's own.
@@ -59,6 +109,7 @@ class ServerSettings:
     address: str = "127.0.0.1"
     port: int = 0
     names: Sequence[str] = ()
+    proxies: Sequence[str] = ()
     access_token: str | None = field(default=None, repr=False)
     tls: ssl.SSLContext | None = None
     limits: ConnectionLimits | None = None
@@ -66,8 +117,9 @@ class ServerSettings:
     def __post_init__(self) -> None:
         """Check the values."""
         whole("port", self.port, 0, 2**16 - 1)
-        if isinstance(self.names, str):
-            raise ValueError(f"names={self.names!r}: need a list of names, such as [{self.names!r}]")
+        for name in ("names", "proxies"):
+            if isinstance(given := getattr(self, name), str):
+                raise ValueError(f"{name}={given!r}: need a list of {name}, such as [{given!r}]")
         if self.access_token == "":
             raise ValueError("access_token is empty: everybody would have it; None means that none is needed")
 
@@ -84,13 +136,12 @@ class Server(ABC):
             must.
         body_limit: the most bytes of a request's body; a longer one gets HTTP 413.
         connection_limits: the limits of a WebSocket, if the settings have none.
-        most_connections: the most open WebSockets. One more takes the place of one from the address that has the most,
-            but not that of a player (see `Places`), or gets HTTP 503. None: no limit.
+        most_connections: the most open WebSockets, half of them of one address and some left for those who were here
+            before (see `Places`). One more takes the place of one that is not kept, or gets HTTP 503. None: no limit.
 
     Attributes:
         url: ``http://address:port`` (``https://…`` with a certificate); "" before the start.
         settings: where it listens, and who may use it.
-        guesses: wrong access tokens by address.
     """
 
     def __init__(
@@ -104,14 +155,14 @@ class Server(ABC):
     ) -> None:
         self.url = ""
         self.settings = settings = settings or ServerSettings()
-        self.guesses = Guesses()
         strict = check_host or bool(settings.names)
         self._origins = Origins.of(settings.address, settings.names) if strict else Origins()
         self._body_limit = body_limit
         self._connection_limits = settings.limits or connection_limits or ConnectionLimits()
         self._connections: dict[Connection, asyncio.Task[Any] | None] = {}
-        self._places: Places[Connection] = Places(most_connections or sys.maxsize)
-        self._pace = Pace(REQUESTS, REQUESTS_AT_ONCE)
+        most = most_connections or sys.maxsize
+        self._places: Places[Connection] = Places(most, max(1, most // 2), most // 8)
+        self._pace = Pace(*limits.REQUESTS)
         self._sockets: Sockets | None = None
         self._outer: Server = self  # the one whose sockets these are
         self._runner: web.AppRunner | None = None
@@ -167,8 +218,8 @@ class Server(ABC):
             assert self._runner.server is not None
             loop = asyncio.get_running_loop()
             longest = max(self._body_limit, self._connection_limits.frame)
-            self._sockets = Sockets(partial(HttpProtocol, self._runner.server, loop=loop, **options), longest)
-            settings = self.settings
+            settings, http = self.settings, partial(HttpProtocol, self._runner.server, loop=loop, **options)
+            self._sockets = Sockets(http, longest, settings.proxies)
             self.url = url_of(*await self._sockets.listen(settings.address, settings.port, settings.tls))
         except BaseException:
             await self.stop()
@@ -192,24 +243,25 @@ class Server(ABC):
 
     @web.middleware
     async def _mark_busy(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Let a request of an address that sends many wait, and a socket with one give way after idle ones."""
+        """Let a request of an address that sends many wait. The socket of one that is answered keeps its place."""
         transport, sockets = request.transport, self._outer._sockets
-        wait = self._pace.wait(stranger(transport))
+        wait = self._pace.wait(client_of(request))
         if wait is None:
             raise web.HTTPTooManyRequests(text="too many requests of this address", headers={"Retry-After": "1"})
         if sockets is not None:
-            sockets.work(transport, True)
+            sockets.keep(transport)
         try:
             if wait:
                 await asyncio.sleep(wait)
             return await handler(request)
         finally:
             if sockets is not None:
-                sockets.work(transport, False)
+                sockets.keep(transport, False)
 
     def _application(self, middlewares: Sequence[Middleware], prefix: str = "") -> web.Application:
         app = web.Application(client_max_size=self._body_limit, middlewares=middlewares)
         app[PREFIX] = prefix
+        app[PROXIES] = self._outer.settings.proxies
         app.add_routes(web.route(one.method, prefix + one.path, one.handler, **one.kwargs) for one in self.routes())
         for resource in self.resources():
             app.router.register_resource(resource)
@@ -273,11 +325,11 @@ class Server(ABC):
         connection = Connection(socket, request.transport, limits)
         assert isinstance(request.protocol, HttpProtocol)
         request.protocol.exceeded = connection.expel
-        admitted, victim = self._places.take(connection, request.remote or "")
+        admitted, victim = self._places.take(connection, client_of(request))
         if victim is not None:
             victim.abort()
         if not admitted:
-            raise web.HTTPServiceUnavailable(text=f"{self._places.most} connections are open\n")
+            raise web.HTTPServiceUnavailable(text="too many connections are open\n")
         try:
             try:
                 await socket.prepare(request)
@@ -285,7 +337,7 @@ class Server(ABC):
                 logger.info("a peer was gone before its WebSocket was open")
                 raise web.HTTPBadRequest(text="gone\n") from None  # nobody reads it
             if self._outer._sockets is not None:
-                self._outer._sockets.work(request.transport, False)  # it may be that of one who only looks on
+                self._outer._sockets.keep(request.transport, False)  # it may be that of one who only looks on
             await self._serve_connection(connection, live)
         finally:
             self._places.free(connection)
@@ -370,3 +422,59 @@ async def read_body(request: web.Request, seconds: float | None = None) -> bytes
         raise ValueError(f"the body cannot be read: {str(error)[:200]!a}") from None
     except ConnectionError:  # the client is gone
         raise ValueError("the body broke off") from None
+
+
+# A page: its files and their HTTP headers.
+
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-cache",
+}
+"""The headers of every file: they allow only the server's own scripts, styles and connections, and no frame."""
+
+TYPES = {
+    ".html": "text/html",
+    ".js": "text/javascript",
+    ".css": "text/css",
+    ".svg": "image/svg+xml",
+}
+"""The content types of the served files, by extension. Other files in the folder are not served."""
+
+
+def page_routes(
+    folder: Traversable, facts: Mapping[str, Any], index: str = "index.html", more: Iterable[Traversable] = ()
+) -> list[web.RouteDef]:
+    """Return the routes of a page: the file `index` as ``/``, every file by its path, and ``facts.json``.
+
+    Args:
+        folder: the files, read once.
+        facts: what the page must know of its server.
+        index: the file that is the page; the folder's other ``.html`` files are not served.
+        more: files of other folders, served beside those.
+    """
+    routes = [_file_route("/facts.json", msgspec.json.encode(facts), "application/json")]
+    for path, file in [*_files(folder, "/"), *((f"/{one.name}", one) for one in more)]:
+        kind = TYPES.get(path[path.rfind(".") :])
+        if kind is not None and (path == f"/{index}" or not path.endswith(".html")):
+            routes.append(_file_route("/" if path == f"/{index}" else path, file.read_bytes(), kind))
+    return routes
+
+
+def _files(folder: Traversable, at: str) -> Iterable[tuple[str, Traversable]]:
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            yield from _files(entry, f"{at}{entry.name}/")
+        else:
+            yield at + entry.name, entry
+
+
+def _file_route(path: str, body: bytes, kind: str) -> web.RouteDef:
+    async def answer(request: web.Request) -> web.Response:
+        return web.Response(body=body, content_type=kind, charset="utf-8", headers=HEADERS)
+
+    return web.get(path, answer)

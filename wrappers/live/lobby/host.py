@@ -14,12 +14,11 @@ import msgspec
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
-from ..common.budgets import RateLimit
 from ..common.database import IN_MEMORY, SaveError
+from ..common.limits import RateLimit
 from ..common.names import folded, problem_of, short_name
-from ..common.page import HEADERS, page_routes
-from ..common.server import Body, Server, ServerSettings, read_struct
-from ..common.tokens import TOO_MANY, bearer_token
+from ..common.server import HEADERS, Body, Server, ServerSettings, page_routes, read_struct
+from ..common.tokens import bearer_token, lacks_token
 from ..table.ended_matches import EndedMatches
 from ..table.host import PAGE
 from ..table.table_result import TableResult
@@ -141,11 +140,8 @@ class LobbyHost(Server):
     # Calls.
 
     async def _new_person(self, request: web.Request) -> web.Response:
-        status = self.guesses.status(request.remote or "", bearer_token(request), self.settings.access_token)
-        if status == 401:
+        if lacks_token(request, self.settings.access_token):
             raise LobbyRefusal(messages.UNAUTHORIZED, "choosing a name needs the link that holds this lobby's key")
-        if status is not None:
-            raise LobbyRefusal(messages.LIMIT_REACHED, TOO_MANY)
         wish = await _body(request, NewPerson)
         token = wish.token or secrets.token_urlsafe(24)
         before = self.store.name_of(token)

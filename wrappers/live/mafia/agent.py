@@ -18,7 +18,7 @@ from ...logs.match_log import escaped as shown
 from ..common.agent_turn import AgentStatistics
 from ..common.connection import Connection, ConnectionLimits
 from ..common.server import Server, ServerSettings, local_url
-from ..common.tokens import TOO_MANY, bearer_token
+from ..common.tokens import lacks_token
 from .agent_calls import AgentCalls
 from .agent_policy import AgentPolicy
 from .agent_session import MESSAGE_LIMIT, Begin, CallId, GivenUp, MafiaAgentSession
@@ -93,10 +93,9 @@ class MafiaAgentServer(Server):
         return web.json_response({"ok": True, "connections": self.connections, "calls": self.calls})
 
     async def _connect(self, request: web.Request) -> web.StreamResponse:
-        status = self.guesses.status(request.remote or "", bearer_token(request), self.settings.access_token)
-        if status is not None:
-            needs = "connecting needs Authorization: Bearer <access token>" if status == 401 else TOO_MANY
-            return web.json_response({"error": needs}, status=status)
+        if lacks_token(request, self.settings.access_token):
+            needs = "connecting needs Authorization: Bearer <access token>"
+            return web.json_response({"error": needs}, status=401)
         return await self.upgrade(request, partial(self._serve, request.query.get("client", "")))
 
     async def _serve(self, given: str, connection: Connection) -> None:

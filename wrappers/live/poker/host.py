@@ -16,9 +16,9 @@ from aiohttp.typedefs import Middleware
 
 from ....envs.core.options import whole
 from ....envs.core.plain_start import PLAIN_START
-from ..common.budgets import Places
 from ..common.connection import Connection, ConnectionLimits, Excess
 from ..common.database import IN_MEMORY
+from ..common.limits import Places, client_of
 from ..common.server import Server, ServerSettings
 from ..common.tokens import Admit, admit_by_token
 from . import messages
@@ -125,11 +125,9 @@ class PokerHost(Server):
         on_event = on_event or (lambda kind, **fields: None)
         self._pool = TablePool(rules, times, seed, on_event, self._tokens.revoke, self._store)
         admit = (page and page.admit) or admit_by_token(server.access_token, NO_TOKEN)
-        self._rest = PokerRest(
-            self._pool, Accounts(self._store), self._tokens, round(1000 * times.act), admit, self.guesses
-        )
+        self._rest = PokerRest(self._pool, Accounts(self._store), self._tokens, round(1000 * times.act), admit)
         self._count = room.tables
-        self._watchers: Places[Connection] = Places(room.observers)
+        self._watchers: Places[Connection] = Places(room.observers, max(1, room.observers // 2))
         self._page = page
 
     @property
@@ -235,7 +233,7 @@ class PokerHost(Server):
     async def _serve_observer(self, request: web.Request, connection: Connection) -> None:
         try:
             table = self._rest.table(request)
-            self._take_place(connection, request.remote or "")
+            self._take_place(connection, client_of(request))
         except Refusal as refusal:
             return _close_refused(connection, refusal)
         try:

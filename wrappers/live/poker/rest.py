@@ -16,7 +16,7 @@ from aiohttp import web
 from ..common.database import SaveError
 from ..common.names import problem_of
 from ..common.server import PREFIX, Body, read_struct
-from ..common.tokens import TOO_MANY, Admit, Guesses, bearer_token
+from ..common.tokens import Admit, bearer_token
 from . import messages
 from .accounts import Accounts, SeatTokens
 from .hosted_table import HostedTable
@@ -74,7 +74,6 @@ class PokerRest:
         tokens: of the seats.
         timeout: time to act in milliseconds, which joining agents are sent.
         admit: who may register, by name and access token.
-        guesses: wrong access tokens by address.
     """
 
     def __init__(
@@ -84,14 +83,12 @@ class PokerRest:
         tokens: SeatTokens,
         timeout: int,
         admit: Admit,
-        guesses: Guesses,
     ) -> None:
         self._pool = pool
         self._accounts = accounts
         self._tokens = tokens
         self._timeout = timeout
         self._admit = admit
-        self._guesses = guesses
 
     def routes(self) -> list[web.RouteDef]:
         """Return what is served."""
@@ -130,10 +127,9 @@ class PokerRest:
         problem = None if body.name is None else problem_of(body.name, MOST_CHARACTERS)
         if problem is not None:
             raise Refusal(messages.VALIDATION_ERROR, problem)
-        given = bearer_token(request)
-        problem = self._guesses.admit(request.remote or "", given, lambda: self._admit(body.name, given))
+        problem = self._admit(body.name, bearer_token(request))
         if problem is not None:
-            raise Refusal(messages.RATE_LIMIT_EXCEEDED if problem is TOO_MANY else messages.UNAUTHORIZED, problem)
+            raise Refusal(messages.UNAUTHORIZED, problem)
         api_key, agent = self._accounts.register(body.name, self._pool.seated())
         answer = {"agent_id": agent.agent_id, "api_key": api_key, "name": agent.name}
         about = {"protocol_version": messages.PROTOCOL_VERSION, "skill_doc_url": skill_url(request)}

@@ -15,9 +15,8 @@ from ...logs.match_log import Lines
 from ...replay.log_reader import moments
 from ...replay.page import page
 from ...replay.phh_writer import phhs
-from ..common.budgets import Pace
-from ..common.listening import stranger
-from ..common.page import HEADERS
+from ..common.limits import Pace, client_of
+from ..common.server import HEADERS
 
 KINDS = {"replay.html": "text/html", "log.jsonl": "application/jsonl", "hands.phhs": "text/plain"}
 """The files of a match that has ended, and their content types. Only hold'em has hands."""
@@ -62,7 +61,7 @@ class EndedMatches:
         file = request.match_info["file"]
         if not log or file not in KINDS:
             raise web.HTTPNotFound(text=f"there is no {file[:40]!a} of this match\n")
-        body = log if file == "log.jsonl" else await self._make(stranger(request.transport), log, file, title)
+        body = log if file == "log.jsonl" else await self._make(client_of(request), log, file, title)
         if not body:
             raise web.HTTPNotFound(text="hand histories are of hold'em\n")
         saved = {"Content-Disposition": f'attachment; filename="{title}-{file}"'}

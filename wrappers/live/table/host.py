@@ -7,7 +7,6 @@ event loop and never blocks on a client or a program.
 import asyncio
 import logging
 from collections.abc import Sequence
-from functools import partial
 from importlib.resources import files
 from itertools import count
 from typing import Any
@@ -29,10 +28,9 @@ from ..common.agent_turn import Turn
 from ..common.clock import Deadline, Outgoing, SessionTimer, TimeBanks
 from ..common.connection import Connection, ConnectionLimits, Excess
 from ..common.match_session import MatchSession
-from ..common.page import page_routes
 from ..common.player import Player
-from ..common.server import Server, ServerSettings
-from ..common.tokens import Admit, admit_by_token
+from ..common.server import Server, ServerSettings, page_routes
+from ..common.tokens import admit_by_token
 from . import messages
 from .ended_matches import EndedMatches, log_of
 from .host_session import TableDue, TableHostSession
@@ -113,7 +111,7 @@ class TableHost(Server):
             [None if player is None else player[0] for player in players],
             timeout=round(1000 * timeout),
             seed=seed,
-            admit=partial(self._admit, admit),
+            admit=admit,
             pictures=game.name not in DRAWN_BY_PAGE
             and game.capabilities.forecasts is None
             and game.renderer.picture is not plain,  # a list of the fields, which the page has too
@@ -137,7 +135,6 @@ class TableHost(Server):
         self._numbers = count()
         self._timer: SessionTimer[TableDue] = SessionTimer(self._ring)
         self._asking: asyncio.Task[None] | None = None
-        self._speaker = ""  # the address of the client whose message is answered
 
     def routes(self) -> list[web.RouteDef]:
         """See `Server`."""
@@ -185,9 +182,9 @@ class TableHost(Server):
     # Connections.
 
     async def _websocket(self, request: web.Request) -> web.WebSocketResponse:
-        return await self.upgrade(request, partial(self._serve, request.remote or ""))
+        return await self.upgrade(request, self._serve)
 
-    async def _serve(self, address: str, connection: Connection) -> None:
+    async def _serve(self, connection: Connection) -> None:
         def refuse(excess: Excess, detail: str) -> None:
             connection.send(messages.encode(Error(code=EXCESS_CODES[excess], message=detail)))
 
@@ -196,16 +193,11 @@ class TableHost(Server):
         try:
             self._deliver(self.session.connect(client))
             async for data in connection.messages(refuse):
-                self._speaker = address
                 self._deliver(self.session.receive(client, data))
                 self.keep(connection, self.session.has_seat(client))
         finally:
             del self._clients[client]
             self._deliver(self.session.disconnect(client))
-
-    def _admit(self, admit: Admit, name: str | None, given: str | None) -> str | None:
-        """Ask who may take a seat, but for an address that has guessed too often."""
-        return self.guesses.admit(self._speaker, given, lambda: admit(name, given))
 
     def _deliver(self, sends: Sequence[Outgoing[messages.ServerMessage]]) -> None:
         self._follow_turn()

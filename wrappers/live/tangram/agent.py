@@ -11,6 +11,7 @@ from itertools import count
 from aiohttp import web
 
 from ....envs.core.game import Game
+from ....envs.core.options import seconds
 from ....envs.core.turn_state import Action, AgentResponse
 from ....envs.tangram.pieces import PIECES
 from ...agents.base import Agent
@@ -18,7 +19,7 @@ from ...logs.match_log import MatchLog, SafeMatchLog
 from ..common.agent_turn import AgentStatistics, Played, Turn
 from ..common.clock import EndCounter
 from ..common.connection import Connection, ConnectionLimits, Served
-from ..common.player import Player, run
+from ..common.player import Note, Player, run
 from ..common.server import Server, ServerSettings
 from . import messages
 from .agent_session import TangramAgentSession, UsefulMoves
@@ -28,7 +29,7 @@ logger = logging.getLogger(__name__)
 LIMITS = ConnectionLimits(frame=2**24, rate=200.0, closing=1.0)
 """Limits of a connection. The session refuses shorter messages than these frames, and so can answer with an error."""
 GAMES = 64
-"""Most connected games at once."""
+"""Most connected games at once. One that has said nothing gives way to another."""
 
 
 def now() -> str:
@@ -64,15 +65,11 @@ class TangramAgentServer(Server):
         useful: UsefulMoves | None = None,
         log: MatchLog | None = None,
     ) -> None:
-        if deadline <= 0:
-            raise ValueError(f"deadline={deadline}: seconds for a decision, above 0")
+        seconds("deadline", deadline)
         super().__init__(server, connection_limits=LIMITS, most_connections=GAMES)
         self.turns = self.plays = self.helped = 0
         self.statistics = AgentStatistics()
-        self._agent = agent
-        self._game = game
-        self._deadline = deadline
-        self._useful = useful
+        self._agent, self._game, self._deadline, self._useful = agent, game, deadline, useful
         self._log = SafeMatchLog(log)
         self._ended = EndCounter()
         self._numbers = count(1)
@@ -112,17 +109,20 @@ class TangramAgentServer(Server):
 
     async def _serve(self, connection: Connection) -> None:
         """Answer a game until it disconnects."""
-        self.keep(connection)
         assert self._player is not None
         session = TangramAgentSession(self._game, f"game-{next(self._numbers)}", self._useful, self._deadline)
-        name = session.name
-        logger.info("%s has connected", name)
-        self._log.write("joined", match_id=name)
+
+        def watch(event: object) -> None:  # a game keeps its place from its first message that can be read
+            if not isinstance(event, Note | messages.Error):
+                self.keep(connection)
+
+        logger.info("%s has connected", session.name)
+        self._log.write("joined", match_id=session.name)
         try:
-            await run(Served(connection, _encode), session, self._player)
+            await run(Served(connection, _encode), session, self._player, watch)
         finally:
-            logger.info("%s has gone: %d turns, %d plays", name, session.turns, session.plays)
-            self._log.write("ended", match_id=name, turns=session.turns, plays=session.plays)
+            logger.info("%s has gone: %d turns, %d plays", session.name, session.turns, session.plays)
+            self._log.write("ended", match_id=session.name, turns=session.turns, plays=session.plays)
             self.turns += session.turns
             self.plays += session.plays
             self.helped += session.helped

@@ -1,0 +1,194 @@
+"""The table of limits: what one address or account may hold and do at a server, and what all together may.
+
+A client is known by its address; behind a proxy that the operator names (`ServerSettings.proxies`) by the address that
+the proxy forwards. An address of IPv6 stands for its network of 64 bits, which one machine may have to itself.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Collection, Iterator
+from ipaddress import ip_address
+from typing import Generic, NamedTuple, TypeVar
+
+from aiohttp import web
+
+
+class Limit(NamedTuple):
+    """So many in all, and so many of one address or account."""
+
+    most: int
+    each: int
+
+
+class Rate(NamedTuple):
+    """Events of one address per second, and at once."""
+
+    rate: float
+    at_once: int
+
+
+SOCKETS = Limit(4096, 1024)
+"""Open sockets, where the process may open so many files; else less, and `each` a quarter of it."""
+NEW_SOCKETS = Rate(50.0, 200)
+REQUESTS = Rate(200.0, 400)
+SESSIONS = Limit(1_000, 250)
+"""Sessions of an arena that wait for players or run."""
+REGISTRATIONS = Limit(1_000, 250)
+"""Names of agents that are registered in an arena."""
+MATCH_CALLS = Limit(1_000, 100)
+"""Calls for matches that are being played."""
+FRAGMENTS = 1000.0
+"""Fragments of messages per second of one connection (twice as many at once); with more it ends."""
+SILENT_SECONDS = 10.0
+"""Seconds that a socket may take for its first request."""
+MOST_ADDRESSES = 10_000
+"""Addresses that are remembered."""
+
+
+def owner(address: str) -> str:
+    """Return who holds what comes from an address.
+
+    >>> owner("2001:db8::1") == owner("2001:db8::2"), owner("10.0.0.1")
+    (True, '10.0.0.1')
+    """
+    try:
+        ip = ip_address(address.partition("%")[0])
+    except ValueError:
+        return address[:64]
+    ip = getattr(ip, "ipv4_mapped", None) or ip
+    return str(ip) if ip.version == 4 else ip.exploded[:19]
+
+
+def peer_of(transport: asyncio.BaseTransport | None, proxies: Collection[str] = ()) -> str:
+    """Return who is at the other end of a socket; "" if that is a program of this machine, a proxy, or gone."""
+    peer, own = (transport and transport.get_extra_info(name) for name in ("peername", "sockname"))
+    return "" if not peer or not own or peer[0] == own[0] or peer[0] in proxies else owner(str(peer[0]))
+
+
+PROXIES = web.AppKey("proxies", Collection[str])
+"""The addresses of the proxies whose ``X-Forwarded-For`` an application believes."""
+
+
+def client_of(request: web.Request) -> str:
+    """Return who has sent a request; "" if it is a program of this machine, which no rate limits."""
+    proxies = request.app.get(PROXIES, ())
+    if request.remote in proxies:
+        hops = [hop.strip() for line in request.headers.getall("X-Forwarded-For", []) for hop in line.split(",")]
+        return next((owner(hop) for hop in reversed(hops) if hop and hop not in proxies), "")
+    return peer_of(request.transport)
+
+
+class RateLimit:
+    """A token bucket: `rate` messages per second, and up to twice as many at once; `now` is the clock, in seconds."""
+
+    def __init__(self, rate: float, now: float) -> None:
+        self._rate = rate
+        self._left = 2 * rate
+        self._at = now
+
+    def take(self, now: float) -> bool:
+        """Return whether a message may come at this time, and count it if it may."""
+        self._left = min(2 * self._rate, self._left + self._rate * (now - self._at))
+        self._at = now
+        if self._left < 1:
+            return False
+        self._left -= 1
+        return True
+
+    def give_back(self) -> None:
+        """Take the latest message out of the count."""
+        self._left += 1
+
+
+LONGEST = 1.0
+"""Seconds that an event waits at most."""
+
+
+class Pace:
+    """A `Rate` for each address. It spreads what one address sends over time, and refuses what would wait too long."""
+
+    def __init__(self, rate: float, at_once: int) -> None:
+        self._gap = 1 / rate
+        self._slack = at_once / rate
+        self._next: dict[str, float] = {}  # when the next event of an address would come at an even pace
+
+    def wait(self, address: str) -> float | None:
+        """Count an event of an address, and return the seconds that it has to wait; "": no address, 0 seconds.
+
+        None: it would wait longer than `LONGEST`. It is refused, and does not count, so that the wait cannot grow.
+        """
+        if not address:
+            return 0.0
+        now = asyncio.get_running_loop().time()
+        if len(self._next) > MOST_ADDRESSES:
+            self._next = {one: at for one, at in self._next.items() if at > now}
+        due = max(self._next.get(address, now), now)
+        wait = max(0.0, due - now - self._slack)
+        if wait > LONGEST:
+            return None
+        self._next[address] = due + self._gap
+        return wait
+
+
+Item = TypeVar("Item")
+
+
+class Places(Generic[Item]):
+    """Places of one kind, each held by somebody.
+
+    Without a free one, the oldest item that is not kept has to go: one of the same owner if that has its share, else
+    anybody's. What is kept stays whatever comes. Programs of this machine, whose owner is "", have no share.
+
+    Args:
+        most: number of places; with 0 nothing is admitted.
+        each: number of places of one owner; None: all.
+        reserved: places for owners who had a kept item before.
+    """
+
+    def __init__(self, most: int, each: int | None = None, reserved: int = 0) -> None:
+        self.most = most
+        self._each = most if each is None else each
+        self._reserved = reserved
+        self._owners: dict[Item, str] = {}  # the oldest first
+        self._counts: Counter[str] = Counter()
+        self._kept: set[Item] = set()
+        self._known: dict[str, None] = {}
+
+    def __len__(self) -> int:
+        return len(self._owners)
+
+    def __iter__(self) -> Iterator[Item]:
+        return iter(self._owners)
+
+    def take(self, item: Item, owner: str, kept: bool = False) -> tuple[bool, Item | None]:
+        """Give an item a place, kept or not; return whether it has one, and the item that has lost its own to it."""
+        share = bool(owner) and self._counts[owner] >= self._each
+        victim = None
+        if share or len(self._owners) >= self.most - (0 if owner in self._known else self._reserved):
+            others = (one for one in self._owners if one not in self._kept)
+            victim = next((one for one in others if not share or self._owners[one] == owner), None)
+            if victim is None:
+                return False, None
+            self.free(victim)
+        self._owners[item] = owner
+        self._counts[owner] += 1
+        self.keep(item, kept)
+        return True, victim
+
+    def keep(self, item: Item, kept: bool = True) -> None:
+        """Let an item keep its place whatever comes, or no longer: the connection of a player in a seat."""
+        if kept and item in self._owners:
+            self._kept.add(item)
+            self._known[self._owners[item]] = None
+            if len(self._known) > MOST_ADDRESSES:
+                del self._known[next(iter(self._known))]
+        else:
+            self._kept.discard(item)
+
+    def free(self, item: Item) -> None:
+        """Free the place of an item, if it has one."""
+        if (owner := self._owners.pop(item, None)) is not None:
+            self._counts[owner] -= 1
+            if not self._counts[owner]:
+                del self._counts[owner]
+        self._kept.discard(item)
