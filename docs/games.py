@@ -180,18 +180,20 @@ def page(game_id: str) -> str:
     intro = (DOCS / "games" / "intro" / f"{name}.md").read_text(encoding="utf-8").strip()
     head, *notes = re.split(r"^(?=## )", intro, flags=re.MULTILINE)
     heading, _, told = head.strip().partition("\n")
+    told, _, platform = told.partition("\nLive platform")
     parts = [
-        f"<!-- Written by docs/games.py from intro/{name}.md and the code: change those, then `make docs`. -->",
+        f"<!-- From intro/{name}.md and the code, by `make docs`. -->",
         heading,
         f"![A match of {heading.removeprefix('# ')}, with all hidden information]({name}.svg)",
         told.strip(),
-        glance(game_id),
+        glance(game_id, platform.partition(": ")[2]),
         rules(game),
-        f"## Options\n\n{options(game_id)}",
+        f"![A person's turn at the table in the browser: `parlour table {name}`]({name}-table.webp)",
+        *([f"## Options\n\n{options(game_id)}"] if described(find(game_id)) else []),
         f"## In code\n\n{example(game_id)}",
         f"## Bots and policies\n\n{bots(game_id)} {policy_of_the_zoo(game)}\n\n{learning(name)}",
         *(part.strip() for part in notes),
-        f"## TurnState\n\n{LAYOUT.format(name=name, bridge=BRIDGES.get(name, 'arena'))}",
+        f"## TurnState\n\n{LAYOUT.format(name=name)}",
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -209,9 +211,11 @@ def details(game_id: str) -> str:
 
 BRIDGES = {"holdem": "poker", "mafia": "mafia", "tangram": "tangram"}
 LAYOUT = (
-    "[The bridge](../bridges/{bridge}.md) tells how the game is played live. `parlour list {name} --layout` prints the "
-    "payloads, the slices of the observation and the fields of `game_state`; the site's reference has them on one page."
+    "`parlour list {name} --layout` prints payloads, slices of the observation and fields of `game_state`; the site's "
+    "reference has them too."
 )
+LONG_OPTIONS, LONG_MEANING = 110, 14
+"""From how many words on a page has the options' meanings in brief; words of a sentence that is cut then."""
 
 
 def example(game_id: str) -> str:
@@ -254,7 +258,7 @@ def explained(game: Game) -> dict[str, str]:
     }
 
 
-def glance(game_id: str) -> str:
+def glance(game_id: str, platform: str) -> str:
     """Return the facts of a game with its default options: the same rows for every game."""
     make = find(game_id)
     game = make()
@@ -262,14 +266,14 @@ def glance(game_id: str) -> str:
     sums = "; zero-sum" if game.payoffs.zero_sum else ""
     unit = "" if game.payoffs.unit == 1 else f"; results count {game.payoffs.unit:g} as 1 ({game.payoffs.unit_name})"
     grid = "" if game.view.grid is None else f'; `action="grid"`: `MultiDiscrete({list(game.view.grid.sizes)})`'
+    where = " ".join(platform.split()).rstrip(".") or "TurnState arenas"
     rows = {
         "players": f"{game.seats}: `{game.agents[0]}` to `{game.agents[-1]}`{other_seats(make)}",
-        "actions": f'`Discrete({game.num_actions})` with a mask; `action="payload"`: `Dict`{grid}',
+        "actions": f'`Discrete({game.num_actions})` with a mask; `action="payload"`: `Dict`{grid}; '
+        f"safe: {first_sentence(game.view.safe).partition(': ')[2]}",
         "observation": f'`Dict` structured as TurnState; `observation="flat"`: float32[{game.layout.size}]',
         "reward": f"{low:g} to {high:g} per episode and seat{sums}{unit}",
-        "safe action": first_sentence(game.view.safe).partition(": ")[2],
-        "versions": ", ".join(f"`{name}`" for name in modules(game.name))
-        + f"; `parlour/{game.id}` (PettingZoo), `parlour/{game.name.capitalize()}-{game.encoder}` (Gymnasium)",
+        "platform": f"{where} ([bridge](../bridges/{BRIDGES.get(game.name, 'arena')}.md))",
     }
     return table(["", "by default"], list(rows.items()))
 
@@ -284,23 +288,14 @@ def other_seats(make: Callable[..., Game]) -> str:
 def learning(name: str) -> str:
     """Return the recorded learning curve of a game, and how it was made."""
     if name == "leduc":
-        return "`parlour train leduc`: [NashConv and the return](../compare_runs.md)."
-    command, opponent = curves.command(name, 1), curves.opponent(name)
-    return (
-        f"`parlour {command}`: the mean return of two seeds against `{opponent}`; dotted: that of `{opponent}` itself."
-        f"\n\n![{' and '.join(curves.metrics(name))} over the decisions of two short runs]({name}-curve.svg)"
-    )
+        return "`parlour train leduc`: [NashConv and the return](../results.md#leduc-holdem-and-liars-dice-learned)."
+    return f"`parlour {curves.command(name, 1)}`:\n\n![{curves.caption(name)}]({name}-curve.svg)"
 
 
 def described(make: Callable[..., Game]) -> dict[str, str]:
     """Return the options of a game with the words of its docstring."""
     params = docstring_parser.parse(make.__doc__ or "").params
     return {param.arg_name: param.description or "" for param in params}
-
-
-def modules(name: str) -> list[str]:
-    """Return the version modules of a game."""
-    return [game_id.replace("-", "_") for game_id in GAMES if game_id.partition("-")[0] == name]
 
 
 def policy_of_the_zoo(game: Game) -> str:
@@ -311,13 +306,28 @@ def policy_of_the_zoo(game: Game) -> str:
 
 
 def options(game_id: str) -> str:
-    """Return the options as a table, from the signature and its docstring."""
+    """Return the options as a table, from the signature and its docstring; many words of it only in brief."""
     make = find(game_id)
-    words = described(make)
+    words = {name: plain(text) for name, text in described(make).items()}
+    full = f'In full: `help(envs.find("{game_id}"))`.\n\n'
+    if sum(len(text.split()) for text in words.values()) <= LONG_OPTIONS:
+        full = ""
+    else:
+        words = {name: in_brief(text) for name, text in words.items()}
     rows = []
     for name, parameter in inspect.signature(make, eval_str=False).parameters.items():
-        rows.append([f"`{name}`", f"`{rounded(parameter.default)!r}`", plain(words[name])])
-    return table(["option", "default", ""], rows)
+        rows.append([f"`{name}`", f"`{rounded(parameter.default)!r}`", words[name]])
+    return full + table(["option", "default", ""], rows)
+
+
+def in_brief(text: str) -> str:
+    """Return the first sentence of an option's meaning, or its beginning, and the words that it may be."""
+    first = re.split(r"(?<=\.)\s+(?=[A-Z`\"])", text)[0]
+    if len(first.split()) > LONG_MEANING:
+        first = re.split(r"[:;]\s| \(see|, such as| \(which", first)[0]
+    first = first.rstrip(".")
+    choices = [one for one in dict.fromkeys(re.findall(r'`"[^"`]+"`', text)) if one not in first]
+    return first + (f": {', '.join(choices)}" if choices else "")
 
 
 def actions(game: Game) -> str:

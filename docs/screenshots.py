@@ -1,5 +1,7 @@
 """Takes screenshots of every page for people into build/gallery/pages, on a desk and on a phone: ``make gallery``.
 
+``python docs/screenshots.py --pictures`` takes those of a person's turn on the games' pages instead.
+
 Pages are tables of every game (before a seat is taken, at one's turn, after it, at the end), the lobby, the results of
 an arena, a replay, and a leaderboard. ``index.html`` there shows all. It needs Chromium and playwright.
 """
@@ -11,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +37,7 @@ def main() -> None:
         "--games", nargs="*", default=GAME_IDS, help="games by id; default: all. Other pages always come"
     )
     parser.add_argument("--folder", type=Path, default=Path("build/gallery/pages"), help="default: %(default)s")
+    parser.add_argument("--pictures", action="store_true", help="the pictures of the games' pages, and nothing else")
     given = parser.parse_args()
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if chromium is None:
@@ -44,6 +48,10 @@ def main() -> None:
     given.folder.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=chromium, args=FLAGS)
+        if given.pictures:
+            for game in given.games:
+                picture(browser, game, Path(__file__).parent / "games" / f"{game.rpartition('-v')[0]}-table.webp")
+            return
         results(browser, given.folder)
         lobby(browser, given.folder)
         for game in given.games:
@@ -85,6 +93,24 @@ def shoot(page: Any, folder: Path, name: str, size: str) -> None:
     """Take a screenshot of what is seen without scrolling."""
     page.wait_for_timeout(300)  # motion
     page.screenshot(path=folder / f"{name}-{size}.png")
+
+
+def picture(browser: Any, game_id: str, file: Path) -> None:
+    """Write the picture of a person's turn for the page of a game."""
+    from PIL import Image
+
+    name, seats = game_id.rpartition("-v")[0], find(game_id)().seats
+    bots = [next(iter(find(game_id)().bots), "random")] * (seats - 1)
+    with served("table", name, "--agents", "human", *bots, "--seed", "2", "--timeout", "60", "--delay", "0.1") as url:
+        page = visit(browser, "desk", url)
+        page.wait_for_selector("#sit:visible")
+        page.fill("#name", "Ann")
+        page.click("#sit button")
+        page.wait_for_selector(MINE)
+        page.wait_for_timeout(500)  # motion
+        shot = Image.open(BytesIO(page.screenshot()))
+        page.context.close()
+    shot.resize((800, 500)).save(file, quality=60, method=6)
 
 
 def table(browser: Any, folder: Path, game_id: str) -> None:

@@ -12,7 +12,9 @@ import shutil
 import sys
 import warnings
 from pathlib import Path
+from typing import Any
 
+from furo.navigation import get_navigation_tree
 from pygments.lexers.data import JsonLexer
 from sphinx.application import Sphinx
 
@@ -74,46 +76,52 @@ napoleon_preprocess_types = True
 TUTORIALS = re.findall(r"notebooks/(\w+)\.ipynb", (ROOT / "docs" / "notebooks.md").read_text("utf-8"))
 """The notebooks in the order of learning, which is that of the page of notebooks."""
 CONTENTS = {
-    "Start": ["docs/install", "docs/environments", "docs/training", "docs/trust", "docs/glossary"],
-    "Tutorials": ["docs/notebooks", *(f"notebooks/{name}" for name in TUTORIALS)],
-    "How to": [
-        "docs/own_game",
+    "Start": ["docs/install", "docs/notebooks", "docs/games", "docs/glossary"],
+    "Environments": ["docs/environments", "docs/own_game", "docs/frameworks", "docs/replays", "docs/laws"],
+    "Training": [
+        "docs/training",
+        "docs/self_play",
         "docs/opponents",
-        "docs/compare_runs",
-        "docs/platforms",
-        "docs/tokens",
+        "docs/measures",
+        "docs/compare",
+        "docs/solving",
+        "docs/zoo",
+        "docs/results",
+        "docs/benchmarks",
+        "docs/log",
+    ],
+    "Language models": ["docs/bridges/llm", "docs/rate_models", "docs/text_episodes"],
+    "Live play": [
+        *(f"docs/bridges/{name}" for name in ("poker", "acpc", "arena", "mafia", "tangram", "table")),
         "docs/leave_it_running",
         "docs/security",
-        "docs/replays",
-        "docs/frameworks",
-        "docs/text_episodes",
-        "docs/reproduce",
-        "docs/solving",
-        "docs/distributed",
     ],
-    "Games": ["docs/games", "docs/games/*"],
-    "Live platforms": ["docs/bridges/*", "wrappers/live/mafia/client/README"],
-    "Reference": ["docs/api/index"],
-    "Measured": [
-        "docs/results",
-        "docs/experiments",
-        "docs/benchmarks",
-        "docs/measures",
-        "docs/laws",
-        "docs/soak",
-        "docs/zoo",
-    ],
-    "Project": ["docs/README", "CONTRIBUTING", "CHANGELOG", "docs/roadmap", "SECURITY", "CODE_OF_CONDUCT"],
+    "Reference": ["docs/api/index", "docs/README", "CONTRIBUTING", "CHANGELOG", "SECURITY", "CODE_OF_CONDUCT"],
 }
 """What stands in the menu, under its headings."""
 
 
+PARTS = {
+    "docs/games": ["games/*"],
+    "docs/notebooks": [f"../notebooks/{name}" for name in TUTORIALS],
+    "docs/bridges/mafia": ["../../wrappers/live/mafia/client/README"],
+}
+"""Pages below a page of the menu: they stand in it only where one is at that page or one of these."""
+
+
 def add_menu(app: Sphinx, name: str, source: list[str]) -> None:
-    """Append the menu to the front page; the page itself has no markup that only Sphinx understands."""
-    if name == root_doc:
-        for caption, pages in CONTENTS.items():
-            lines = "\n".join(pages)
-            source[0] += f"\n```{{toctree}}\n:hidden:\n:glob:\n:caption: {caption}\n\n{lines}\n```\n"
+    """Append the menu to the front page, and its parts to theirs; the pages have no markup of Sphinx alone."""
+    parts = CONTENTS if name == root_doc else {"": PARTS[name]} if name in PARTS else {}
+    for caption, pages in parts.items():
+        titled, lines = f":caption: {caption}\n" * bool(caption), "\n".join(pages)
+        source[0] += f"\n```{{toctree}}\n:hidden:\n:glob:\n{titled}\n{lines}\n```\n"
+
+
+def short_menu(app: Sphinx, page: str, template: str, context: dict[str, Any], *_: object) -> None:
+    """Show the menu with the parts of the page where one is, and no others: the theme shows all of them."""
+    if "toctree" in context:
+        menu = context["toctree"](collapse=True, titles_only=True, maxdepth=2, includehidden=True)
+        context["furo_navigation_tree"] = get_navigation_tree(menu)
 
 
 def readable(
@@ -146,4 +154,5 @@ def setup(app: Sphinx) -> None:
     app.connect("autodoc-process-signature", readable)
     app.connect("missing-reference", reference.resolve)
     app.connect("html-page-context", add_excerpts)
+    app.connect("html-page-context", short_menu, priority=900)  # after the theme
     app.connect("build-finished", add_index)

@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -148,7 +149,8 @@ def write(root: Path) -> None:
     pages = {name: _page(page) for name, page in PAGES.items()}
     pages |= {game_id.replace("-", "_"): _version_module(game_id) for game_id in GAMES}
     (folder / "settings.md").write_text(settings.settings_page(), encoding="utf-8")
-    pages["index"] = _index([*pages, "settings"])
+    pages["versions"] = _list("Version modules", "A module for each version of a game.", [*pages][len(PAGES) :])
+    pages["index"] = _list("Reference", "The public names by what they are for.", [*PAGES, "settings", "versions"])
     for game_id in set(GAMES) & set(games.GAME_IDS):
         (folder / f"{game_id.replace('-', '_')}.inc").write_text(games.details(game_id), encoding="utf-8")
     for name, lines in pages.items():
@@ -159,14 +161,8 @@ def _title(text: str) -> list[str]:
     return [text, "=" * len(text), ""]
 
 
-def _index(names: list[str]) -> list[str]:
-    lines = [*_title("Reference"), "The public names by what they are for.", ""]
-    for title, some in (
-        ("By need", [name for name in names if name in PAGES or name == "settings"]),
-        ("Version modules", [name for name in names if name not in {*PAGES, "settings"}]),
-    ):
-        lines += [*_section(title), ".. toctree::", "   :maxdepth: 1", "", *(f"   {name}" for name in some), ""]
-    return lines
+def _list(title: str, text: str, names: list[str]) -> list[str]:
+    return [*_title(title), text, "", ".. toctree::", "   :maxdepth: 1", "", *(f"   {name}" for name in names), ""]
 
 
 def _page(page: Page) -> Iterator[str]:
@@ -200,21 +196,28 @@ def _version_module(game_id: str) -> Iterator[str]:
     yield from (*_title(name), f".. py:module:: {module.__name__}", "")
     yield from (f"The rules and bots are on :doc:`the page of the game <../games/{game}>`.", "")
     options = inspect.Parameter("options", inspect.Parameter.VAR_KEYWORD)
-    of_env = [*_own(module.env), options]
-    for function, parameters in (
-        (make, inspect.signature(make).parameters.values()),
-        (module.env, of_env),
-        (module.raw_env, of_env),
-        (module.parallel_env, of_env),
-        (module.vector_env, [*_own(module.vector_env), options]),
-    ):
-        signature = str(inspect.Signature(parameters)).replace("collections.abc.", "")
-        yield from (f".. py:function:: {module.__name__}.{function.__name__}{signature}", "")
-        docstring = inspect.getdoc(function) or ""
-        shown = docstring if function is make else docstring.partition("\n\nArgs:")[0]
-        yield from (*(f"   {line}".rstrip() for line in GoogleDocstring(shown).lines()), "")
+    yield from _function(f"{module.__name__}.{make.__name__}", [options], _explained(make))
+    for function in (module.env, module.raw_env, module.parallel_env, module.vector_env):
+        text = (inspect.getdoc(function) or "").partition("\n\nArgs:")[0]
+        yield from _function(f"{module.__name__}.{function.__name__}", [*_own(function), options], text)
     if game_id in games.GAME_IDS:
         yield from (f".. include:: {name}.inc", "   :parser: myst_parser.sphinx_", "")
+
+
+def _function(name: str, parameters: list[inspect.Parameter], docstring: str) -> Iterator[str]:
+    signature = str(inspect.Signature(parameters)).replace("collections.abc.", "")
+    yield from (f".. py:function:: {name}{signature}", "")
+    yield from (*(f"   {line}".rstrip() for line in GoogleDocstring(docstring).lines()), "")
+
+
+def _explained(make: Callable[..., Any]) -> str:
+    """Return the docstring of `game` with type and default of each option beside its meaning."""
+    text = inspect.getdoc(make) or ""
+    for name, option in inspect.signature(make).parameters.items():
+        kind = inspect.formatannotation(option.annotation).replace("collections.abc.", "").replace("typing.", "")
+        facts = f"{kind}; default {games.rounded(option.default)!r}"
+        text = re.sub(rf"^    {name}: ", lambda _, told=f"    {name} ({facts}): ": told, text, count=1, flags=re.M)
+    return text
 
 
 def _own(function: Callable[..., Any]) -> list[inspect.Parameter]:

@@ -2,7 +2,7 @@
 var Scorer = {
   score: ([page, , anchor, , score, , kind]) => {
     const named = kind === "title" && !anchor ? 20 : 0; // the title of the page is about what was asked
-    if (/^(CHANGELOG|CONTRIBUTING|README|docs\/README|docs\/experiments|genindex)$/.test(page)) return score - 10;
+    if (/^(CHANGELOG|CONTRIBUTING|README|docs\/README|docs\/log|genindex)$/.test(page)) return score - 10;
     if (page.startsWith("docs/api/")) return score + named - 5;
     return score + named + (/^docs\/[a-z_]+$/.test(page) ? 10 : page.startsWith("notebooks/") ? 3 : 0);
   },
