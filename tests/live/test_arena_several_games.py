@@ -105,6 +105,16 @@ def test_a_log_of_the_first_matches_passes_all_on(tmp_path):
     assert len(list(match_log.read(everything.path))) == 6
 
 
+@pytest.mark.parametrize("size", [0, 10, match_log.BLOCK, 3 * match_log.BLOCK])
+def test_a_line_that_a_crash_cut_off_is_removed_without_reading_what_is_before_it(tmp_path, size, monkeypatch):
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(b'{"kind":"a"}\n' * 20_000 + b"x" * size)
+    monkeypatch.setattr(match_log.Path, "read_bytes", None)
+    with match_log.MatchLog(path) as log:
+        log.write("b")
+    assert [line["kind"] for line in match_log.read(path)] == ["a"] * 20_000 + ["b"]
+
+
 def test_one_server_has_the_sessions_and_matches_of_several_games():
     async def main():
         trust = ArenaHost(envs.game("trust"))

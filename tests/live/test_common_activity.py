@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from contextlib import contextmanager
 
 import aiohttp
 import pytest
@@ -11,8 +10,7 @@ from parlour.wrappers.agents.language_model import ModelStatistics
 from parlour.wrappers.live.common.activity import REPLACED_IN_A_ROW, Activity, Link
 from parlour.wrappers.live.common.agent_turn import AgentStatistics
 from parlour.wrappers.live.common.client import Backoff, LiveError, retry
-from parlour.wrappers.live.common.health import STUCK_SECONDS, HealthServer, Heartbeat, serving_health
-from parlour.wrappers.live.common.server import ServerSettings
+from parlour.wrappers.live.common.health import STUCK_SECONDS, Heartbeat, serving_health
 from prometheus_client.parser import text_string_to_metric_families
 
 
@@ -89,10 +87,8 @@ def test_problems_are_a_lost_connection_and_an_agent_that_is_always_replaced(clo
     assert activity.problem() is None
 
 
-@contextmanager
 def served(activity, heartbeat=None):
-    with serving_health(HealthServer(activity, heartbeat or Heartbeat())) as url:
-        yield url
+    return serving_health(activity, heartbeat or Heartbeat())
 
 
 async def get(url, **headers):
@@ -173,5 +169,5 @@ async def test_a_web_page_cannot_read_health_or_metrics():
 async def test_a_taken_port_is_an_error():
     with served(Activity()) as url:
         port = int(url.rpartition(":")[2])
-        with pytest.raises(OSError), serving_health(HealthServer(Activity(), Heartbeat(), ServerSettings(port=port))):
+        with pytest.raises(OSError), serving_health(Activity(), Heartbeat(), port=port):
             pass

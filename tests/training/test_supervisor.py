@@ -105,6 +105,32 @@ async def test_a_status_line_comes_every_minute(caplog):
 
 
 @in_virtual_time
+async def test_a_status_line_that_fails_ends_no_further_one(caplog):
+    caplog.set_level("INFO")
+    numbers = itertools.count()
+
+    def count():
+        if next(numbers) < 4:
+            raise OSError("no space left")
+        return {"hands": 2}
+
+    telling = asyncio.create_task(tell_status(Activity(counts=count), 60.0))
+    await asyncio.sleep(250.0)
+    assert not telling.done()
+    telling.cancel()
+    assert "a status line failed" in caplog.text and "2 hands" in caplog.text
+
+
+def test_a_summary_that_fails_does_not_replace_the_result(caplog):
+    async def work():
+        return 7
+
+    with Supervisor(LiveArguments(status_every=0.01), SessionArguments(), Console()) as supervisor:
+        assert supervisor.run(work(), Activity(counts=lambda: 1 // 0)) == 7
+    assert "the summary failed" in caplog.text
+
+
+@in_virtual_time
 async def test_no_status_line_comes_after_everybody_has_left(caplog):
     caplog.set_level("INFO")
     counts = {"hands": 7, "connections": 2}

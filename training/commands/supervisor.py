@@ -103,13 +103,10 @@ class Supervisor:
 
     def _serve_health(self, stack: ExitStack, activity: Activity) -> Callable[[], Coroutine[Any, Any, None]]:
         """Serve health and metrics; return what gives signs of life."""
-        from ...wrappers.live.common.health import HealthServer, Heartbeat, serving_health  # needs prometheus-client
-        from ...wrappers.live.common.server import ServerSettings
+        from ...wrappers.live.common.health import Heartbeat, serving_health  # needs prometheus-client
 
-        heartbeat = Heartbeat()
-        settings = ServerSettings(address=self._live.metrics_address, port=self._live.metrics_port or 0)
-        server = HealthServer(activity, heartbeat, settings)
-        url = stack.enter_context(serving_health(server))
+        heartbeat, live = Heartbeat(), self._live
+        url = stack.enter_context(serving_health(activity, heartbeat, live.metrics_address, live.metrics_port or 0))
         logger.info("health at %s/healthz, metrics at %s/metrics", url, url)
         return heartbeat.beat
 
@@ -129,11 +126,15 @@ class Supervisor:
         finally:
             for task in tasks:
                 task.cancel()
-            for task in tasks:
-                with suppress(asyncio.CancelledError):
-                    await task
+            await asyncio.gather(*tasks, return_exceptions=True)
 
     def _tell_summary(self, activity: Activity, why: str) -> None:
+        try:
+            self._summary(activity, why)
+        except Exception:  # whatever it counts: the program's own result or error stays
+            logger.exception("the summary failed")
+
+    def _summary(self, activity: Activity, why: str) -> None:
         line = f"summary: {activity.line()}" + (f"; ended: {why}" if why else "")
         logger.log(STATUS, "%s", line, extra={FIELDS: {**activity.fields(), "ended": why}, FOR_FILES: True})
         if self._console.is_terminal:
@@ -147,15 +148,17 @@ async def tell_status(activity: Activity, seconds: float) -> None:
     before = None
     while True:
         await asyncio.sleep(seconds)
-        problem = activity.problem()
-        models = "".join(f"; {name}: {one.line()}" for name, one in activity.models().items())
-        state = activity.numbers(), models, problem is None
-        if state == before and not problem:
-            continue
-        before = state
-        line = f"status: {activity.line()}{models}" + (f"; problem: {problem}" if problem else "")
-        level = logging.WARNING if problem else STATUS
-        logger.log(level, "%s", line, extra={FIELDS: {**activity.fields(), "problem": problem}})
+        try:
+            problem = activity.problem()
+            models = "".join(f"; {name}: {one.line()}" for name, one in activity.models().items())
+            state = activity.numbers(), models, problem is None
+            if state != before or problem:
+                before = state
+                line = f"status: {activity.line()}{models}" + (f"; problem: {problem}" if problem else "")
+                fields = {**activity.fields(), "problem": problem}
+                logger.log(logging.WARNING if problem else STATUS, "%s", line, extra={FIELDS: fields})
+        except Exception:  # whatever it counts: the next line may do
+            logger.exception("a status line failed")
 
 
 TRY_AGAIN = 75

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
 from io import BytesIO
-from os import PathLike
+from os import SEEK_END, PathLike
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self
@@ -58,6 +58,10 @@ def describe_error(error: BaseException) -> str:
 Path_ = str | PathLike[str]
 SECRETS = ("token", "api_key", "apikey", "authorization", "password", "secret")
 """Words in names that mark a secret. Names of players are allowed as keys (votes, roles)."""
+MOST_NAMES = 1_000
+"""Names of players that are remembered, where no line says that a match begins."""
+BLOCK = 2**16
+"""Bytes that are read at once."""
 
 
 class Lines:
@@ -72,7 +76,8 @@ class Lines:
         if kind == "match":
             self._players = set(_names(plain))
         elif isinstance(plain.get("turn_state"), dict):
-            self._players |= set(_names(plain["turn_state"].get("game_state")))
+            before = self._players if len(self._players) < MOST_NAMES else set()
+            self._players = before | set(_names(plain["turn_state"].get("game_state")))
         return msgspec.json.encode(_without_secrets(plain, self._players)) + b"\n"
 
 
@@ -101,8 +106,7 @@ class MatchLog:
         self._old_files = old_files
         self._in_match = False
         self._lines = Lines()
-        kept = self.path.read_bytes() if append and self.path.exists() else b""
-        self._open(kept.rfind(b"\n") + 1)
+        self._open(_whole_lines(self.path) if append and self.path.exists() else 0)
 
     def _open(self, size: int) -> None:
         """Open the file, with the first `size` bytes of what it holds."""
@@ -141,6 +145,19 @@ class MatchLog:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
+
+
+def _whole_lines(path: Path) -> int:
+    """Return how many bytes of a file are whole lines; only what follows the last of them is read."""
+    with path.open("rb") as file:
+        at = file.seek(0, SEEK_END)
+        while at > 0:
+            start = max(0, at - BLOCK)
+            file.seek(start)
+            if (found := file.read(at - start).rfind(b"\n")) >= 0:
+                return start + found + 1
+            at = start
+    return 0
 
 
 def opened(log: Path_ | MatchLog | None) -> AbstractContextManager[MatchLog | None]:

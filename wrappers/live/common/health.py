@@ -1,34 +1,32 @@
-"""HealthServer: ``/healthz`` and ``/metrics`` (for Prometheus) of a live agent or host, on a port of their own.
+"""``/healthz`` and ``/metrics`` (for Prometheus) of a live agent or host, on a port of their own.
 
-The server has a thread and an event loop of its own, so that it answers even if the program's loop is stuck.
+prometheus-client serves them in a thread of its own, so that they answer even if the program's event loop is stuck.
 """
 
 import asyncio
+import socket
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import get_args
+from typing import Any, get_args
+from wsgiref.simple_server import WSGIRequestHandler, make_server
 
-from aiohttp import web
-from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector, ProcessCollector
+import msgspec
+from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector, ProcessCollector, make_wsgi_app
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
-from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client.exposition import ThreadingWSGIServer
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
 from ...agents.language_model import Fault, ModelStatistics
 from .activity import COUNTERS, GAUGES, Activity
 from .agent_turn import BOUNDS, AgentStatistics
-from .server import Server, ServerSettings
+from .server import Origins, url_of
 
 
 class ActivityCollector(Collector):
-    """Reads an `Activity` whenever the metrics are requested.
-
-    Args:
-        activity: what is shown.
-    """
+    """Reads an `Activity` whenever the metrics are requested."""
 
     def __init__(self, activity: Activity) -> None:
         self._activity = activity
@@ -88,22 +86,10 @@ def _models(models: Mapping[str, ModelStatistics]) -> Iterator[Metric]:
     yield faults
 
 
-def registry_of(activity: Activity) -> CollectorRegistry:
-    """Return a registry of its own, with the activity, and the process's memory, processor time and files."""
-    registry = CollectorRegistry()
-    registry.register(ActivityCollector(activity))
-    ProcessCollector(registry=registry)
-    PlatformCollector(registry=registry)
-    GCCollector(registry=registry)
-    return registry
-
-
 BEAT_SECONDS = 1.0
 """Seconds between two signs of life of the program's event loop."""
 STUCK_SECONDS = 20.0
 """Seconds without a sign of life after which the loop counts as stuck."""
-START_SECONDS = 10.0
-"""Seconds that the server may take to listen."""
 
 
 class Heartbeat:
@@ -129,51 +115,55 @@ class Heartbeat:
         return f"the event loop has been stuck for {seconds:.0f} s" if seconds > STUCK_SECONDS else None
 
 
-class HealthServer(Server):
-    """Serves ``/healthz`` (200 or 503, with the reason) and ``/metrics`` (for Prometheus).
+class _Quiet(WSGIRequestHandler):
+    timeout = 10.0
+
+    def log_message(self, *args: Any) -> None:
+        pass
+
+
+@contextmanager
+def serving_health(
+    activity: Activity, heartbeat: Heartbeat, address: str = "127.0.0.1", port: int = 0
+) -> Iterator[str]:
+    """Serve until the end of the context; the value is the URL.
+
+    ``/healthz`` answers 200 or 503, with the reason. Web pages of other sites get 403.
 
     Args:
         activity: what is shown.
         heartbeat: signs of life of the program's loop.
-        settings: where it listens.
-    """
-
-    def __init__(self, activity: Activity, heartbeat: Heartbeat, settings: ServerSettings | None = None) -> None:
-        super().__init__(settings, check_host=True, body_limit=1024)
-        self._activity = activity
-        self._heartbeat = heartbeat
-        self._registry: CollectorRegistry = registry_of(activity)
-
-    def routes(self) -> list[web.RouteDef]:
-        """See `Server`."""
-        return [web.get("/healthz", self._health), web.get("/metrics", self._metrics)]
-
-    async def _health(self, request: web.Request) -> web.Response:
-        problem = self._heartbeat.problem or self._activity.problem()
-        body = {"healthy": problem is None, "problem": problem, **self._activity.fields()}
-        return web.json_response(body, status=200 if problem is None else 503)
-
-    async def _metrics(self, request: web.Request) -> web.Response:
-        return web.Response(body=generate_latest(self._registry), headers={"Content-Type": CONTENT_TYPE_LATEST})
-
-
-@contextmanager
-def serving_health(server: HealthServer) -> Iterator[str]:
-    """Run the server in a thread of its own, until the end of the context; the value is its URL.
+        address, port: where it listens; port 0 chooses a free one.
 
     Raises:
         OSError: if the port is taken.
     """
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, daemon=True, name="health")
+    registry, origins = CollectorRegistry(), Origins.of(address)
+    for collector in (ProcessCollector, PlatformCollector, GCCollector):
+        collector(registry=registry)
+    registry.register(ActivityCollector(activity))
+    metrics = make_wsgi_app(registry)
+
+    def app(request: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
+        if (refusal := origins.refusal(request.get("HTTP_HOST", ""), request.get("HTTP_ORIGIN"))) is not None:
+            start("403 Forbidden", [])
+            return [refusal.encode()]
+        if request["PATH_INFO"] == "/metrics":
+            return metrics(request, start)  # type: ignore[no-any-return]
+        if request["PATH_INFO"] != "/healthz":
+            start("404 Not Found", [])
+            return []
+        problem = heartbeat.problem or activity.problem()
+        start("200 OK" if problem is None else "503 Service Unavailable", [("Content-Type", "application/json")])
+        return [msgspec.json.encode({"healthy": problem is None, "problem": problem, **activity.fields()})]
+
+    family = {"address_family": socket.AF_INET6 if ":" in address else socket.AF_INET}
+    server = make_server(address, port, app, type("_Server", (ThreadingWSGIServer,), family), _Quiet)
+    thread = threading.Thread(target=server.serve_forever, daemon=True, name="health")
     thread.start()
     try:
-        asyncio.run_coroutine_threadsafe(server.start(), loop).result(START_SECONDS)
-        try:
-            yield server.url
-        finally:
-            asyncio.run_coroutine_threadsafe(server.stop(), loop).result(START_SECONDS)
+        yield url_of(*server.server_address[:2])
     finally:
-        loop.call_soon_threadsafe(loop.stop)
+        server.shutdown()
+        server.server_close()
         thread.join()
-        loop.close()

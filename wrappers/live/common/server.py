@@ -64,14 +64,19 @@ class Origins:
             return cls({"localhost", "127.0.0.1", "::1", address, *names})
         return cls([address, *names] if names else None)
 
+    def refusal(self, host: str, origin: str | None) -> str | None:
+        """Return why a request that names this host, of a page with this origin, is refused; None: it is not."""
+        if self._names is not None and _host_name(f"//{host}") not in self._names:
+            return "this server has another name"
+        if origin is not None and origin.partition("://")[2].lower() != host.lower():
+            return "a page of another site may not use this server"
+        return None
+
     @web.middleware
     async def check(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Answer pages of other sites with HTTP 403."""
-        origin = request.headers.get("Origin")
-        if self._names is not None and _host_name(f"//{request.host}") not in self._names:
-            raise web.HTTPForbidden(reason="this server has another name")
-        if origin is not None and origin.partition("://")[2].lower() != request.host.lower():
-            raise web.HTTPForbidden(reason="a page of another site may not use this server")
+        if (refusal := self.refusal(request.host, request.headers.get("Origin"))) is not None:
+            raise web.HTTPForbidden(reason=refusal)
         return await handler(request)
 
 
