@@ -63,9 +63,9 @@ TESTS = {
     "tests/live/test_poker_fuzz.py",
     "wrappers/live/arena/*": "tests/live/test_arena_session*.py tests/live/test_arena_fuzz.py "
     "-k 'not (tangram or mafia or holdem)'",
-    "wrappers/live/mafia/host_session.py": "tests/live/test_mafia_host*.py tests/live/test_mafia_fuzz.py",
+    "wrappers/live/mafia/host_session.py": "tests/live/test_mafia_host*.py tests/live/test_mafia_session.py",
     "wrappers/live/mafia/*": "tests/live/test_mafia_session.py tests/live/test_mafia_service.py "
-    "tests/live/test_mafia_fuzz.py",
+    "tests/live/test_mafia_remote.py",
     "wrappers/live/tangram/host_session.py": "tests/live/test_tangram_host*.py tests/live/test_tangram_fuzz.py",
     "wrappers/live/tangram/*": "tests/live/test_tangram_session_*.py tests/live/test_tangram_joint.py "
     "tests/live/test_tangram_fuzz.py tests/live/test_tangram_agent.py "
@@ -90,6 +90,7 @@ FILES = [
     "envs/small/[klt]*.py",
     "wrappers/live/*/agent_session.py",
     "wrappers/live/*/host_session.py",
+    "wrappers/live/mafia/session.py",
     "wrappers/live/poker/table_tracker.py",
 ]
 WARM = "numpy numba gymnasium pettingzoo.utils hypothesis.strategies msgspec aiohttp.web jsonschema shapely"

@@ -1,24 +1,20 @@
-"""Our mafia host with agents of a service: one that dies, is rude or cannot be reached; logs of the service."""
+"""Our mafia host with agents of a service: one that dies, is rude or cannot be reached."""
 
 import asyncio
 import json
 import logging
 from contextlib import asynccontextmanager
 
-import aiohttp
 import pytest
-from live.mafia_service import answers, client, personality, request, run, serve
+from live.mafia_service import personality, run
 from live.small_server import socket_served
-from logs import Even
-from mafia_players import FIVE, NAMES, Answers, Plain, context, dealt, scripted, warnings
+from mafia_players import FIVE, NAMES, context, dealt, scripted, warnings
 from parlour.wrappers.live.common.server import ServerSettings
 from parlour.wrappers.live.mafia.agent import MafiaAgentServer
 from parlour.wrappers.live.mafia.host import MafiaHost
 from parlour.wrappers.live.mafia.limits import MafiaLimits
-from parlour.wrappers.live.mafia.local_agents import MafiaPolicyAgent, MafiaScriptedAgent
+from parlour.wrappers.live.mafia.local_agents import MafiaScriptedAgent
 from parlour.wrappers.live.mafia.service_client import RemoteAgent, ServiceConnection
-from parlour.wrappers.logs.match_log import MatchLog, read
-from parlour.wrappers.replay.log_reader import moments, picture
 
 # Our host's end.
 
@@ -115,39 +111,6 @@ async def test_an_unreachable_service_and_no_address():
     for url in ("http://127.0.0.1:9", "3010", ""):
         with pytest.raises(ValueError, match="ws://"):
             ServiceConnection(url)
-    with pytest.raises(ValueError, match="deadline"):
-        MafiaAgentServer(personality, deadline=0)
-
-
-async def test_pages_of_other_sites_are_refused():
-    status = []
-    async with serve(Plain) as service, aiohttp.ClientSession() as http:
-        for headers in ({"Origin": "https://evil.example"}, {"Host": "evil.example"}, {}):
-            async with http.get(service.url.replace("ws", "http", 1), headers=headers) as answer:
-                status.append(answer.status)
-    assert status == [403, 403, 426]
-
-
-@pytest.mark.parametrize(
-    ("spoil", "words"),
-    [
-        (lambda call: call["context"].update(gameId="g" * 201), "an id or name has 201 characters"),
-        (lambda call: call["context"]["players"][1].update(name="n" * 300), "an id or name has 300 characters"),
-        (lambda call: call["context"].update(players=call["context"]["players"] * 5), "context has 25 players"),
-        (
-            lambda call: call["info"]["privateKnowledge"].update(nightActions={str(i): "p1" for i in range(21)}),
-            "privateKnowledge holds more",
-        ),
-    ],
-)
-async def test_what_no_match_has_is_refused(spoil, words):
-    call = request(1, "nightAction")
-    spoil(call)
-    async with serve(Plain) as service, client(service) as socket:
-        await socket.send_json(call)
-        await socket.send_json(request(2, "nightAction"))
-        got, made = await answers(socket, 1, 2), len(service._agent_calls._agents)
-    assert words in got[1][0]["error"] and "result" in got[2][0] and made == 1
 
 
 def test_a_service_that_never_talks_sense_is_hung_up_on_and_its_words_stay_on_one_line(caplog):
@@ -206,63 +169,3 @@ async def test_an_agent_that_cancels_itself_loses_only_its_own_answers():
         "nightAction",
         "vote",
     }
-
-
-async def played(service, *calls, path="?client=s3cret"):
-    """The calls one after another; then the client goes."""
-    async with aiohttp.ClientSession() as http, http.ws_connect(service.url + path) as socket:
-        got = []
-        for number, call in enumerate(calls):
-            await socket.send_json(call | {"id": number})
-            got.append((await answers(socket, number))[number])
-        return got
-
-
-async def test_a_log_tells_what_a_policy_saw_thought_and_did(tmp_path):
-    path = tmp_path / "log.jsonl"
-    with MatchLog(path) as log:
-        service = MafiaAgentServer(lambda id, name: MafiaPolicyAgent(id, name, FIVE, Even()), log=log)
-        async with service:
-            phases = {"nightAction": "NIGHT_ACTIONS", "say": "DAY_DISCUSSION", "vote": "DAY_VOTING"}
-            asked = [(request(0, "think", phase=phase), request(0, method)) for method, phase in phases.items()]
-            got = await played(service, *(call for pair in asked for call in pair))
-    assert [line["kind"] for line in read(path)] == ["joined", "turn", "turn", "turn", "ended"]
-    assert "s3cret" not in path.read_text()
-    *told, end = moments(path)
-    night, said, vote = told
-    assert end.agent is None
-    assert night.action == f"nightAction KILL {got[1][-1]['result']['targetId']}"
-    assert said.action == "say " + "".join(part.get("chunk", "") for part in got[3])
-    assert vote.action == f"vote {got[5][-1]['result']['targetId'] or ''}".strip()
-    for moment, thought in zip(told, got[::2], strict=True):
-        assert moment.agent == "p1" and moment.value == 0.25
-        assert moment.think == "".join(part.get("chunk", "") for part in thought)
-        assert sum(moment.probabilities.values()) == pytest.approx(1, abs=0.01)
-        players = moment.states["p1"].game_state["players"]
-        assert [player["role"] for player in players] == ["mafia"] + ["unknown"] * 4
-    for moment in (night, vote):
-        assert moment.action in moment.probabilities
-    assert "say I am innocent." in said.probabilities
-    assert picture([vote.states["p1"]])
-
-
-async def test_a_log_tells_what_was_replaced_and_each_agent_by_itself(tmp_path):
-    path = tmp_path / "log.jsonl"
-    with MatchLog(path) as log:
-        agent = MafiaAgentServer(lambda id, name: Answers(None, [], id=id, name=name), seed=0, log=log)
-        async with agent as service:
-            calls = [request(0, "think", agent, "DAY_VOTING") for agent in ("p1", "p2")]
-            await played(service, *calls, request(0, "vote", "p2"), request(0, "nightAction", "p1"), path="")
-    vote, night, _ = moments(path)
-    assert (vote.agent, vote.action, vote.think) == ("p2", "vote", "I accuse Bob.") and "replaced" in vote.note
-    assert night.agent == "p1" and night.action.startswith("nightAction KILL p") and "replaced" in night.note
-    assert night.think == ""  # that was of another phase
-    assert {line["agent_id"] for line in read(path) if line["kind"] == "ended"} == {"p1", "p2"}
-
-
-async def test_a_log_that_cannot_be_written_costs_no_answer(tmp_path, caplog):
-    log = MatchLog(tmp_path / "log.jsonl")
-    async with serve(Plain, log=log) as service:
-        log.close()
-        assert (await played(service, request(0, "vote")))[0][-1]["result"] == {"targetId": None}
-    assert any("left out of the match log" in line.message for line in warnings(caplog))

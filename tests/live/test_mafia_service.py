@@ -1,19 +1,26 @@
-"""Our agents behind a WebSocket, and our host's end of it: over real sockets, with clients that misbehave."""
+"""Our agents behind a WebSocket, over real sockets: streams, agents that misbehave, strangers, and the log."""
 
 import asyncio
 import contextlib
 import json
+import time
 
 import aiohttp
 import pytest
 from live.mafia_service import answers, client, personality, request, run, serve
-from mafia_players import Answers, Endless, EndlessNothing, Plain, Silent, context, warnings
+from logs import Even
+from mafia_players import FIVE, Answers, Endless, EndlessNothing, Explaining, Plain, Silent, context, warnings
+from parlour.wrappers.live.common.activity import Activity
 from parlour.wrappers.live.common.server import ServerSettings
+from parlour.wrappers.live.mafia import agent as service_module
 from parlour.wrappers.live.mafia import messages as wire
+from parlour.wrappers.live.mafia import session
 from parlour.wrappers.live.mafia.agent import MafiaAgentServer
-from parlour.wrappers.live.mafia.agent_calls import NOTHING_TO_SAY, SAYS_LIMIT
-from parlour.wrappers.live.mafia.agent_session import MESSAGE_LIMIT
+from parlour.wrappers.live.mafia.local_agents import MafiaPolicyAgent, MafiaScriptedAgent
 from parlour.wrappers.live.mafia.service_client import RemoteAgent, ServiceConnection
+from parlour.wrappers.live.mafia.session import MESSAGE_LIMIT, NOTHING_TO_SAY, STREAM_LIMIT
+from parlour.wrappers.logs.match_log import MatchLog, read
+from parlour.wrappers.replay.log_reader import moments, picture
 
 
 def test_two_agents_on_one_connection_stream_and_choose_at_once():
@@ -42,84 +49,127 @@ def test_two_agents_on_one_connection_stream_and_choose_at_once():
             assert end["result"]["targetId"] != one["agent"]
 
 
-def test_a_stream_comes_chunk_by_chunk():
-    class Slow(Plain):
-        async def think(self, context, private_info):
-            for word in ("one ", "two ", "three"):
-                yield word
-                await heard.wait()
-                heard.clear()
-
-    heard = asyncio.Event()
-
-    async def main():
-        async with serve(Slow) as service, client(service) as socket:
-            await socket.send_json(request(1, "think"))
-            for word in ("one ", "two ", "three"):
-                assert (await socket.receive_json())["chunk"] == word  # while the agent waits for us
-                heard.set()
-            assert await socket.receive_json() == {"id": 1, "done": True}
-
-    run(main())
-
-
-@pytest.mark.parametrize("bad", [Silent, Endless, EndlessNothing])
-async def test_agents_that_do_not_answer_are_replaced_in_time(bad, caplog):
-    async with serve(bad, deadline=1.0 if bad is Endless else 0.1) as service, client(service) as socket:
-        for number, method in enumerate(("think", "say", "nightAction", "vote")):
-            await socket.send_json(request(number, method))
-        got, replaced = await answers(socket, 0, 1, 2, 3), service.replaced
-    said = "".join(part.get("chunk", "") for part in got[1])
-    assert said == NOTHING_TO_SAY if bad is not Endless else len(said) == SAYS_LIMIT
-    assert got[2][-1]["result"]["targetId"] in ("p2", "p3", "p4", "p5")
-    assert got[3][-1]["result"]["targetId"] is None
-    assert replaced == (4 if bad is Silent else 2)
-    assert len(warnings(caplog)) == replaced
-
-
-@pytest.mark.parametrize(
-    "night, vote", [(None, None), (wire.NightAction("KILL", "p1"), wire.VoteAction("p1")), (5, [])]
-)
-async def test_illegal_choices_never_leave_the_service(night, vote):
-    agent = MafiaAgentServer(lambda id, name: Answers(night, vote, id=id, name=name), seed=0)
-    async with agent as service, client(service) as socket:
-        await socket.send_json(request(1, "nightAction"))
-        await socket.send_json(request(2, "vote"))
-        got = await answers(socket, 1, 2)
-    assert got[1][-1]["result"]["targetId"] in ("p2", "p3", "p4", "p5")
-    assert got[2][-1]["result"] == {"targetId": None}
-
-
-async def test_no_agent_and_a_service_that_cannot_make_one():
-    def none(id, name):
-        raise OSError("no such run")
-
-    async with MafiaAgentServer(none) as service, client(service) as socket:
-        await socket.send_json(request(1, "think"))
-        got = await answers(socket, 1)
-        await socket.send_json(request(2, "think"))
-        got, again = got, await answers(socket, 2)
-    assert "no agent" in got[1][-1]["error"] and "no agent" in again[2][-1]["error"]
-
-
-async def test_a_call_given_up_ends_and_its_agent_goes_on():
+async def test_a_stream_comes_chunk_by_chunk_and_a_call_given_up_ends():
     stopped = []
 
-    class Slow(Plain):
+    class Slow(MafiaScriptedAgent):
         async def think(self, context, private_info):
             try:
-                yield "one"
+                for word in ("one ", "two ", "three"):
+                    yield word
+                    await heard.wait()
+                    heard.clear()
                 await asyncio.Event().wait()
             finally:
                 stopped.append(True)
 
+    heard = asyncio.Event()
     async with serve(Slow) as service, client(service) as socket:
         await socket.send_json(request(1, "think"))
-        assert (await socket.receive_json())["chunk"] == "one"
+        for word in ("one ", "two ", "three"):
+            assert (await socket.receive_json())["chunk"] == word  # while the agent waits for us
+            heard.set()
+        assert not stopped
         await socket.send_json({"id": 1, "cancel": True})
+        await socket.send_json(request(1, "nightAction"))
+        assert (await socket.receive_json())["result"]["actionType"] == "KILL"
+        assert stopped and (service.calls, service.replaced) == (1, 0)
+
+
+@pytest.mark.parametrize("bad", [Silent, Endless, EndlessNothing])
+async def test_agents_that_do_not_answer_are_replaced_in_time(bad, caplog):
+    async with serve(bad, deadline=60.0 if bad is Endless else 0.1) as service, client(service) as socket:
+        calls = [
+            request(number, method, f"p{number + 1}")
+            for number, method in enumerate(("think", "say", "nightAction", "vote")[: 4 if bad is Silent else 2])
+        ]
+        for one in calls:
+            await socket.send_json(one)
+        got, replaced = await answers(socket, *range(len(calls))), service.replaced
+    said = "".join(part.get("chunk", "") for part in got[1])
+    assert said == NOTHING_TO_SAY if bad is not Endless else len(said) == STREAM_LIMIT["say"]
+    if bad is Silent:
+        assert got[2][-1]["result"]["targetId"] in ("p1", "p2", "p4", "p5")
+        assert got[3][-1]["result"]["targetId"] is None
+    assert replaced == len(calls) == len(warnings(caplog))
+
+
+async def test_a_vote_that_blocks_does_not_beat_its_deadline_and_holds_up_nobody():
+    class Blocked(Plain):
+        async def vote(self, context, public_info):
+            time.sleep(1.5)
+            return wire.VoteAction("p2")
+
+    agents = {"p1": Blocked, "p3": MafiaScriptedAgent}
+    service = MafiaAgentServer(lambda id, name: agents[id](id, name), deadline=0.5)
+    async with service, client(service) as socket:
+        await socket.send_json(request(1, "vote", "p1"))
+        await socket.send_json(request(2, "think", "p3"))
+        ends = []
+        while len(ends) < 2:
+            message = await socket.receive_json()
+            ends += [message] if "done" in message else []
+    assert ends == [{"id": 2, "done": True}, {"id": 1, "done": True, "result": {"targetId": None}}]
+    assert (service.calls, service.replaced) == (2, 1)
+
+
+async def test_metadata_that_is_no_json_is_answered_and_counted(caplog):
+    class Odd(Plain):
+        async def night_action(self, context, private_info):
+            return wire.NightAction("KILL", "p2", {"plan": object()})
+
+    async with serve(Odd) as service, client(service) as socket:
+        await socket.send_json(request(1, "nightAction"))
+        (end,) = (await answers(socket, 1))[1]
+        assert end["done"] and end["result"]["actionType"] == "KILL"
+        assert service.replaced == 1 and service.statistics.replaced_in_a_row == 1
+        assert Activity(statistics=service.statistics).problem() is None
+    assert "is no JSON" in caplog.text
+
+
+async def test_illegal_choices_and_failures_are_replaced_with_one_warning_each(caplog):
+    class Failing(Plain):
+        async def think(self, context, private_info):
+            raise KeyError("think")
+            yield ""
+
+        async def night_action(self, context, private_info):
+            raise SystemExit("goodbye")
+
+    async with serve(Failing) as service, client(service) as socket:
+        for method in ("think", "nightAction"):
+            await socket.send_json(request(method, method))
+            got = await answers(socket, method)
+        assert got["nightAction"][-1]["result"]["targetId"] in ("p2", "p3", "p4", "p5")
+    told = [line.getMessage() for line in warnings(caplog)]
+    assert ["KeyError: 'think'" in told[0], "it raised SystemExit" in told[1], len(told)] == [True, True, 2]
+
+
+async def test_a_service_that_cannot_make_an_agent_says_so(caplog):
+    def none(id, name):
+        raise OSError("no such run")
+
+    async with MafiaAgentServer(none) as service, client(service) as socket:
+        for number in (1, 2):
+            await socket.send_json(request(number, "think"))
+            assert "there is no agent for 'p1'" in (await answers(socket, number))[number][-1]["error"]
+    assert service.replaced == 2 and "no such run" in caplog.text
+
+
+async def test_an_error_of_ours_is_answered_counted_and_in_the_agents_health(monkeypatch, caplog):
+    monkeypatch.setattr(session, "read_choice", lambda *_: 1 / 0)
+    monkeypatch.setattr(session.MafiaTurn, "safe", lambda self: 1 / 0)
+    async with serve(Plain) as service, client(service) as socket:
         await socket.send_json(request(1, "vote"))
-        assert await socket.receive_json() == {"id": 1, "done": True, "result": {"targetId": None}}
-        assert stopped
+        assert "an error of ours" in (await answers(socket, 1))[1][-1]["error"]
+        assert Activity(statistics=service.statistics).problem() is not None
+        monkeypatch.undo()
+        await socket.send_json(request(2, "vote"))
+        assert (await answers(socket, 2))[2][-1]["result"] == {"targetId": None}
+    assert (service.calls, service.replaced) == (2, 1)
+
+
+# Strangers.
 
 
 async def test_hostile_clients_are_answered_or_dropped_and_others_play_on():
@@ -135,22 +185,27 @@ async def test_hostile_clients_are_answered_or_dropped_and_others_play_on():
         async with client(service) as bad:
             with contextlib.suppress(ConnectionError):
                 await bad.send_str("x" * (MESSAGE_LIMIT + 1))
-            assert (await bad.receive()).type in (
-                aiohttp.WSMsgType.CLOSE,
-                aiohttp.WSMsgType.CLOSED,
-                aiohttp.WSMsgType.ERROR,
-            )
+            ends = aiohttp.WSMsgType.CLOSE, aiohttp.WSMsgType.CLOSED, aiohttp.WSMsgType.ERROR
+            assert (await bad.receive()).type in ends
         async with client(service) as bad:
             for number in range(200):
                 await bad.send_json(request(number, "think"))
         await good.send_json(request(1, "vote"))
         assert (await answers(good, 1))[1][-1]["done"]
         base = service.url.replace("ws", "http", 1)
-        async with aiohttp.ClientSession() as http:
-            async with http.get(base) as reply:
-                assert reply.status == 426
-            async with http.get(f"{base}/health") as reply:
-                assert (await reply.json())["ok"]
+        async with aiohttp.ClientSession() as http, http.get(f"{base}/health") as reply:
+            assert (await reply.json())["ok"]
+
+
+async def test_pages_of_other_sites_are_refused():
+    status = []
+    async with serve(Plain) as service, aiohttp.ClientSession() as http:
+        for headers in ({"Origin": "https://evil.example"}, {"Host": "evil.example"}, {}):
+            async with http.get(service.url.replace("ws", "http", 1), headers=headers) as answer:
+                status.append(answer.status)
+    assert status == [403, 403, 426]
+    with pytest.raises(ValueError, match="deadline"):
+        MafiaAgentServer(personality, deadline=0)
 
 
 async def test_a_token_where_one_is_asked_for(caplog):
@@ -166,6 +221,32 @@ async def test_a_token_where_one_is_asked_for(caplog):
     assert "sesame" not in caplog.text
 
 
+@contextlib.asynccontextmanager
+async def sockets(service, number, *calls, name=""):
+    """So many connections, each of which makes these calls; `name` names each of them."""
+    async with aiohttp.ClientSession() as http, contextlib.AsyncExitStack() as stack:
+        made = []
+        for i in range(number):
+            path = f"/?client={name}{i}" if name else ""
+            made.append(await stack.enter_async_context(http.ws_connect(service.url + path)))
+            for call in calls:
+                await made[-1].send_json(call)
+                await answers(made[-1], call["id"])
+        yield made
+
+
+async def test_idle_strangers_lock_nobody_out_and_end(monkeypatch):
+    monkeypatch.setattr(service_module, "CONNECTIONS", 4)
+    async with serve(personality) as service:
+        async with sockets(service, 4) as idle, client(service) as honest:
+            await honest.send_json(request(1, "vote"))
+            assert (await answers(honest, 1))[1][-1]["done"]
+            assert (await idle[0].receive(timeout=60)).type is not aiohttp.WSMsgType.TEXT  # the oldest gave way
+        monkeypatch.setattr(session, "SILENT_SECONDS", 0.1)
+        async with sockets(service, 2) as idle:
+            assert [(await socket.receive(timeout=60)).data for socket in idle] == [1008, 1008]
+
+
 async def test_a_client_finds_its_agents_again_and_a_stranger_does_not():
     made = []
 
@@ -174,12 +255,74 @@ async def test_a_client_finds_its_agents_again_and_a_stranger_does_not():
         return Plain(id, name)
 
     async with MafiaAgentServer(make) as service:
-        for address in (f"{service.url}/?client=one", f"{service.url}/?client=one", f"{service.url}/?client=two"):
-            async with aiohttp.ClientSession() as http, http.ws_connect(address) as socket:
-                await socket.send_json(request(1, "think"))
-                await answers(socket, 1)
-        for _ in range(2):
-            async with client(service) as socket:
-                await socket.send_json(request(1, "think"))
-                await answers(socket, 1)
+        for name in ("one", "one", "two", "", ""):
+            async with sockets(service, 1, request(1, "think"), name=name):
+                pass
     assert len(made) == 4
+
+
+# Logs.
+
+
+async def played(service, *calls, path="?client=s3cret"):
+    """The calls one after another; then the client goes."""
+    async with aiohttp.ClientSession() as http, http.ws_connect(service.url + path) as socket:
+        got = []
+        for number, call in enumerate(calls):
+            await socket.send_json(call | {"id": number})
+            got.append((await answers(socket, number))[number])
+        return got
+
+
+async def test_a_log_tells_what_a_policy_saw_thought_and_did(tmp_path):
+    path = tmp_path / "log.jsonl"
+    with MatchLog(path) as log:
+        service = MafiaAgentServer(lambda id, name: MafiaPolicyAgent(id, name, FIVE, Even()), log=log)
+        async with service:
+            phases = {"nightAction": "NIGHT_ACTIONS", "say": "DAY_DISCUSSION", "vote": "DAY_VOTING"}
+            asked = [(request(0, "think", phase=phase), request(0, method)) for method, phase in phases.items()]
+            got = await played(service, *(call for pair in asked for call in pair))
+    assert [line["kind"] for line in read(path)] == ["joined", "turn", "turn", "turn", "ended"]
+    assert "s3cret" not in path.read_text()
+    *told, end = moments(path)
+    night, said, vote = told
+    assert end.agent is None
+    assert night.action == f"nightAction KILL {got[1][-1]['result']['targetId']}"
+    assert said.action == "say " + "".join(part.get("chunk", "") for part in got[3])
+    assert vote.action == f"vote {got[5][-1]['result']['targetId'] or ''}".strip()
+    for moment, thought in zip(told, got[::2], strict=True):
+        assert moment.agent == "p1" and moment.value == 0.25
+        assert moment.think == "".join(part.get("chunk", "") for part in thought)
+        assert sum(moment.probabilities.values()) == pytest.approx(1, abs=0.01)
+        players = moment.states["p1"].game_state["players"]
+        assert [player["role"] for player in players] == ["mafia"] + ["unknown"] * 4
+    for moment in (night, vote):
+        assert moment.action in moment.probabilities
+    assert "say I am innocent." in said.probabilities
+    assert picture([vote.states["p1"]])
+
+
+async def test_a_log_tells_reasons_and_what_was_replaced_and_each_agent_by_itself(tmp_path):
+    def make(id, name):
+        return Explaining(id, name) if id == "p3" else Answers(None, [], id=id, name=name)
+
+    path = tmp_path / "log.jsonl"
+    with MatchLog(path) as log:
+        async with MafiaAgentServer(make, seed=0, log=log) as service:
+            calls = [request(0, "think", agent, "DAY_VOTING") for agent in ("p1", "p2")]
+            calls += [request(0, "vote", "p2"), request(0, "nightAction", "p1"), request(0, "vote", "p3")]
+            got = await played(service, *calls, path="")
+    vote, night, explained, *_ = (moment for moment in moments(path) if moment.agent)
+    assert (vote.agent, vote.action, vote.think) == ("p2", "vote", "I accuse Bob.") and "replaced" in vote.note
+    assert night.agent == "p1" and night.action.startswith("nightAction KILL p") and "replaced" in night.note
+    assert night.think == ""  # that was of another phase
+    assert got[-1][-1]["result"]["reason"] == "it was too quiet" and "it was too quiet" in explained.think
+    assert {line["agent_id"] for line in read(path) if line["kind"] == "ended"} == {"p1", "p2", "p3"}
+
+
+async def test_a_log_that_cannot_be_written_costs_no_answer(tmp_path, caplog):
+    log = MatchLog(tmp_path / "log.jsonl")
+    async with serve(Plain, log=log) as service:
+        log.close()
+        assert (await played(service, request(0, "vote")))[0][-1]["result"] == {"targetId": None}
+    assert any("left out of the match log" in line.message for line in warnings(caplog))

@@ -1,17 +1,32 @@
-"""The forwarding protocol without a socket: any message gets its answer, and nothing else happens."""
+"""The forwarding protocol without a socket, at both ends: any message gets its answer, and nothing else happens."""
 
 import json
+import random
 
 import msgspec
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mafia_players import context
+from live.fuzzing import MESSAGES, ODD, WORKERS, changed, mutated
+from mafia_players import context, session
+from parlour.wrappers.live.common.agent_turn import Played
+from parlour.wrappers.live.common.player import Over
 from parlour.wrappers.live.mafia import messages as wire
-from parlour.wrappers.live.mafia.agent_session import CALLS, Begin, GivenUp, MafiaAgentSession
+from parlour.wrappers.live.mafia.agent_policy import night_targets
+from parlour.wrappers.live.mafia.host_session import Fault
+from parlour.wrappers.live.mafia.limits import MafiaLimits
 from parlour.wrappers.live.mafia.service_client import Chunk, Done, Failed, MafiaCallerSession
+from parlour.wrappers.live.mafia.session import (
+    CALLS,
+    NOTHING_TO_SAY,
+    SILENT_SECONDS,
+    STREAM_LIMIT,
+    MafiaAgentSession,
+    MafiaTurn,
+)
 
-STATE, PRIVATE, PUBLIC = context()
+STATE, PRIVATE, PUBLIC = context(role="mafia")
 PLAIN = msgspec.to_builtins(STATE), msgspec.to_builtins(PRIVATE), msgspec.to_builtins(PUBLIC)
 
 
@@ -20,69 +35,126 @@ def call(id=1, method="think", info=None, **fields):
     return json.dumps({"id": id, "method": method, "context": PLAIN[0], "info": info, **fields})
 
 
-def answer(message):
-    return json.loads(message)
+def problem(service, data):
+    """The only message for some data, which is an error."""
+    (reply,) = service.receive(data)
+    assert isinstance(reply, wire.Reply)
+    return json.loads(wire.encode(reply))
 
 
-def test_a_call_and_its_answer():
-    service = MafiaAgentSession()
-    begin = service.receive(call())
-    assert isinstance(begin, Begin)
-    assert (begin.id, begin.agent_id, begin.method) == (1, "p1", "think")
-    assert begin.context == STATE and begin.info == PRIVATE
-    assert answer(service.chunk(1, "Hm.")) == {"id": 1, "chunk": "Hm."}
-    assert answer(service.done(1)) == {"id": 1, "done": True}
-    assert service.chunk(1, "late") is None and service.done(1) is None and service.failed(1, "late") is None
+def begun(service, data):
+    (turn,) = service.receive(data)
+    assert isinstance(turn, MafiaTurn)
+    return turn
 
 
-def test_the_result_of_an_action_is_the_documents():
-    service = MafiaAgentSession()
-    for method, result, told in (
+def answered(service, turn, answer=None):
+    """The messages that answer a turn."""
+    response, why = turn.settle(lambda: answer)
+    return [json.loads(wire.encode(reply)) for reply in service.reply(turn, Played(response, why))], why
+
+
+# The agents' end.
+
+
+async def test_a_call_and_its_answer():
+    service = MafiaAgentSession(seconds=5)
+    turn = begun(service, call())
+    assert (turn.id, turn.table, turn.agent_id, turn.method, turn.seconds) == (1, 1, "p1", "think", 5)
+    assert turn.context == STATE and turn.info == PRIVATE and service.waits(turn)
+    assert await turn.take("Hm.")
+    assert turn.settle(lambda: None)[0].action.payload == {"text": "Hm."}
+    assert answered(service, turn) == ([{"id": 1, "done": True}], None)
+    assert not service.waits(turn) and answered(service, turn)[0] == []
+
+
+@pytest.mark.parametrize(
+    ("method", "answer", "result"),
+    [
         ("nightAction", wire.NightAction("KILL", "p2"), {"actionType": "KILL", "targetId": "p2"}),
-        ("nightAction", None, None),
+        (
+            "nightAction",
+            {"actionType": "KILL", "targetId": "p2", "metadata": {"sure": np.float32(0.5), "of": np.arange(2)}},
+            {"actionType": "KILL", "targetId": "p2", "metadata": {"sure": 0.5, "of": [0, 1]}},
+        ),
         ("vote", wire.VoteAction(None), {"targetId": None}),
         ("vote", wire.VoteAction("p2", "why not"), {"targetId": "p2", "reason": "why not"}),
-    ):
-        assert isinstance(service.receive(call("x", method, agent="p1")), Begin)
-        assert answer(service.done("x", result)) == {"id": "x", "done": True, "result": told}
+    ],
+)
+def test_the_result_of_an_action_is_the_documents(method, answer, result):
+    service = MafiaAgentSession()
+    turn = begun(service, call("x", method, agent="p1"))
+    assert answered(service, turn, answer) == ([{"id": "x", "done": True, "result": result}], None)
 
 
-def test_both_ends_understand_each_other():
-    service, caller = MafiaAgentSession(), MafiaCallerSession()
-    for method, info in (("think", PRIVATE), ("say", PUBLIC), ("nightAction", PRIVATE), ("vote", PUBLIC)):
-        number, message = caller.call(method, STATE, info, "p1")
-        begin = service.receive(message)
-        assert (begin.id, begin.method, begin.agent_id) == (number, method, "p1")
-        assert (begin.context, begin.info) == (STATE, info)
-        assert caller.receive(service.chunk(number, "a")) == Chunk(number, "a")
-        assert caller.receive(service.done(number, {"targetId": None})) == Done(number, {"targetId": None})
-        assert caller.receive(json.dumps({"id": number, "chunk": "late"})) is None
+@pytest.mark.parametrize(
+    ("method", "answer", "why"),
+    [
+        ("nightAction", wire.NightAction("KILL", "p2", {"plan": object()}), "is no JSON"),
+        ("nightAction", wire.NightAction("KILL", "p2", {"plan": {1, 2, wire}}), "is no JSON"),
+        ("nightAction", wire.NightAction("KILL", "p2", {"\ud800": 1}), "surrogates"),
+        ("nightAction", {"actionType": "KILL", "targetId": "p2", "metadata": {"a": {(1, 2): 3}}}, ""),
+        ("nightAction", wire.NightAction("KILL", "p1"), "agent itself"),
+        ("nightAction", None, "must KILL"),
+        ("vote", None, "no vote"),
+        ("vote", wire.VoteAction("p9"), "no player 'p9'"),
+    ],
+)
+def test_what_is_no_choice_or_no_json_gets_the_documents_answer(method, answer, why):
+    service = MafiaAgentSession(chance=random.Random(1))
+    messages, replaced = answered(service, begun(service, call("x", method, agent="p1")), answer)
+    assert why in replaced and set(messages[0]) == {"id", "done", "result"}
+    target = messages[0]["result"]["targetId"]
+    assert target is None if method == "vote" else target in ("p2", "p3", "p4", "p5")
+
+
+async def test_at_the_deadline_what_was_said_stands():
+    service = MafiaAgentSession()
+    turn = begun(service, call(1, "say", agent="p1"))
+    assert await turn.take("I accuse ")
+    turn.problem = "no answer within 5 s"
+    assert turn.safe().action.payload == {"text": "I accuse "}
+    assert answered(service, turn) == ([{"id": 1, "done": True}], "no answer within 5 s")
+    turn = begun(service, call(2, "say", agent="p1"))
+    assert answered(service, turn)[0] == [{"id": 2, "chunk": NOTHING_TO_SAY}, {"id": 2, "done": True}]
+    turn = begun(service, call(3, "say", agent="p1"))
+    assert not await turn.take("x" * 99_999)  # the rest is cut off
+    assert len("".join(turn.said)) == STREAM_LIMIT["say"]
+    assert "more than 4,000 characters" in answered(service, turn)[1]
 
 
 def test_whose_statement_it_is():
     service = MafiaAgentSession()
-    problem = answer(service.receive(call(1, "say")))
-    assert problem["id"] == 1 and "which agent is to say" in problem["error"]
-    assert service.receive(call(2, "think")).agent_id == "p1"
-    assert service.receive(call(3, "say")).agent_id == "p1"  # the only one on this connection
-    other = context(me=1)
-    info = msgspec.to_builtins(other[1])
-    assert service.receive(call(4, "think", info)).agent_id == "p2"
-    assert "p1, p2" in answer(service.receive(call(5, "vote")))["error"]
-    assert service.receive(call(6, "vote", agent="p2")).agent_id == "p2"
-    assert "info is 'p2''s" in answer(service.receive(call(7, "think", info, agent="p1")))["error"]
+    told = problem(service, call(1, "say"))
+    assert told["id"] == 1 and "which agent is to say" in told["error"]
+    assert begun(service, call(2, "think")).agent_id == "p1"
+    assert begun(service, call(3, "say")).agent_id == "p1"  # the only one on this connection
+    info = msgspec.to_builtins(context(me=1)[1])
+    assert begun(service, call(4, "think", info)).agent_id == "p2"
+    assert "p1, p2" in problem(service, call(5, "vote"))["error"]
+    assert begun(service, call(6, "vote", agent="p2")).agent_id == "p2"
+    assert "info is 'p2''s" in problem(service, call(7, "think", info, agent="p1"))["error"]
 
 
 def test_several_calls_at_once_and_given_up_ones():
     service = MafiaAgentSession()
-    assert isinstance(service.receive(call(1)), Begin) and isinstance(service.receive(call("1")), Begin)
-    assert answer(service.receive(call(1)))["id"] is None  # the running call of that id goes on
-    assert service.receive('{"id": 1, "cancel": true}') == GivenUp(1)
-    assert service.receive('{"id": 1, "cancel": true}') is None
-    assert service.chunk(1, "late") is None and service.chunk("1", "still here") is not None
+    first, other = begun(service, call(1)), begun(service, call("1"))
+    assert problem(service, call(1))["id"] is None and service.waits(first)  # the running call of that id goes on
+    assert service.receive('{"id": 1, "cancel": true}') == service.receive('{"id": 1, "cancel": true}') == []
+    assert not service.waits(first) and service.waits(other)
     for number in range(2, 2 + CALLS - 1):
-        assert isinstance(service.receive(call(number)), Begin)
-    assert "calls are running" in answer(service.receive(call(1)))["error"]
+        begun(service, call(number))
+    assert "calls are running" in problem(service, call(1))["error"]
+    assert service.give_up(other)[0].id == "1" and not service.waits(other)
+
+
+def test_a_connection_that_does_not_say_what_it_is_ends():
+    silent, honest = MafiaAgentSession(), MafiaAgentSession()
+    for service in (silent, honest):
+        assert service.tick(100.0) == []
+    silent.receive("hello"), begun(honest, call())
+    assert silent.tick(99.9 + SILENT_SECONDS) == honest.tick(100.0 + SILENT_SECONDS) == []
+    assert isinstance(silent.tick(100.0 + SILENT_SECONDS)[0], Over)
 
 
 @pytest.mark.parametrize(
@@ -90,12 +162,10 @@ def test_several_calls_at_once_and_given_up_ones():
     [
         ("", "no call"),
         ("{", "no call"),
-        ("[]", "no call"),
         ("null", "no call"),
         (b"\xff\xfe", "no call"),
         ('{"id": 7}', "method"),
         ('{"id": 7, "method": "shout", "context": {}, "info": {}}', "method"),
-        ('{"id": 7, "method": "vote", "context": {}, "info": {}}', "context is no GameState"),
         ('{"id": 7, "method": "vote", "context": [], "info": {}}', "context is no GameState"),
         ('{"id": {"a": 1}, "method": "vote"}', "id"),
         ("[" * 100_000, "no call"),
@@ -103,17 +173,29 @@ def test_several_calls_at_once_and_given_up_ones():
     ],
 )
 def test_what_cannot_be_read_is_answered(message, hint):
-    service = MafiaAgentSession()
-    problem = answer(service.receive(message))
-    assert hint in problem["error"] and set(problem) == {"id", "error"}
-    assert problem["id"] == (7 if '"id": 7' in str(message) else None)
+    told = problem(MafiaAgentSession(), message)
+    assert hint in told["error"] and set(told) == {"id", "error"}
+    assert told["id"] == (7 if '"id": 7' in str(message) else None)
 
 
-def test_a_wrong_info_is_told_by_its_field():
-    info = json.loads(json.dumps(PLAIN[1]))
-    info["self"]["id"] = 5
-    assert "self" in answer(MafiaAgentSession().receive(call(1, "think", info)))["error"]
-    assert "PrivateInfo" in answer(MafiaAgentSession().receive(call(1, "nightAction", PLAIN[2])))["error"]
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda call: call["context"].update(gameId="g" * 201), "an id or name has 201 characters"),
+        (lambda call: call["context"]["players"][1].update(name="n" * 300), "an id or name has 300 characters"),
+        (lambda call: call["context"].update(players=call["context"]["players"] * 5), "context has 25 players"),
+        (
+            lambda call: call["info"]["privateKnowledge"].update(nightActions={str(i): "p1" for i in range(21)}),
+            "privateKnowledge holds more",
+        ),
+        (lambda call: call["info"]["self"].update(id=5), "self"),
+        (lambda call: call.update(info=PLAIN[2]), "PrivateInfo"),
+    ],
+)
+def test_what_no_match_has_is_refused(spoil, words):
+    spoiled = json.loads(call(1, "nightAction"))
+    spoil(spoiled)
+    assert words in problem(MafiaAgentSession(), json.dumps(spoiled))["error"]
 
 
 def test_what_others_send_may_be_more_or_less_than_the_document():
@@ -126,52 +208,25 @@ def test_what_others_send_may_be_more_or_less_than_the_document():
     }
     info = {"self": state["players"][0], "gameState": state, "privateKnowledge": {"lastProtected": None}}
     message = json.dumps({"id": 1, "method": "think", "context": state, "info": info, "jsonrpc": "2.0"})
-    begin = MafiaAgentSession().receive(message)
-    assert begin.context.round_number == 1 and begin.context.voting_history == []
-    assert begin.info.private_knowledge.investigation_results == []
+    turn = begun(MafiaAgentSession(), message)
+    assert turn.context.round_number == 1 and turn.context.voting_history == []
+    assert turn.info.private_knowledge.investigation_results == []
 
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda part: st.lists(part, max_size=3) | st.dictionaries(st.text(max_size=8), part, max_size=3),
-    max_leaves=12,
-)
+# Both ends.
 
 
-@given(
-    st.one_of(
-        JSON,
-        st.fixed_dictionaries(
-            {},
-            optional={
-                "id": JSON,
-                "method": JSON | st.sampled_from(["think", "say", "vote", "nightAction"]),
-                "context": JSON,
-                "info": JSON,
-                "cancel": JSON,
-                "agent": JSON,
-                "chunk": JSON,
-                "done": JSON,
-                "error": JSON,
-                "result": JSON,
-            },
-        ),
-    )
-)
-def test_any_json_is_answered_or_ignored_at_both_ends(value):
+def test_both_ends_understand_each_other():
     service, caller = MafiaAgentSession(), MafiaCallerSession()
-    message = json.dumps(value)
-    reply = service.receive(message)
-    if isinstance(reply, bytes):
-        assert "error" in answer(reply)
-    assert caller.receive(message) is None or isinstance(caller.receive(message), Failed)
-
-
-@given(st.binary(max_size=200) | st.text(max_size=200))
-def test_any_bytes_are_answered(data):
-    reply = MafiaAgentSession().receive(data)
-    assert reply is None or "error" in answer(reply)
-    assert MafiaCallerSession().receive(data) is None or isinstance(MafiaCallerSession().receive(data), Failed)
+    for method, info in (("think", PRIVATE), ("say", PUBLIC), ("nightAction", PRIVATE), ("vote", PUBLIC)):
+        number, message = caller.call(method, STATE, info, "p1")
+        turn = begun(service, message)
+        assert (turn.id, turn.method, turn.agent_id) == (number, method, "p1")
+        assert (turn.context, turn.info) == (STATE, info)
+        assert caller.receive(wire.encode(wire.Reply(id=number, chunk="a"))) == Chunk(number, "a")
+        (*_, end), _ = answered(service, turn, {"targetId": None})
+        assert caller.receive(json.dumps(end)) == Done(number, end.get("result"))
+        assert caller.receive(json.dumps({"id": number, "chunk": "late"})) is None
 
 
 def test_every_running_call_fails_with_the_connection():
@@ -181,11 +236,31 @@ def test_every_running_call_fails_with_the_connection():
     assert not caller.lost() and caller.give_up(numbers[0]) is None
 
 
-def test_configs_and_events_have_the_documents_names():
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda part: st.lists(part, max_size=3) | st.dictionaries(st.text(max_size=8), part, max_size=3),
+    max_leaves=12,
+)
+METHODS = JSON | st.sampled_from(["think", "say", "vote", "nightAction"])
+FIELDS = ("id", "context", "info", "cancel", "agent", "chunk", "done", "error", "result")
+
+
+@given(
+    JSON.map(json.dumps)
+    | st.fixed_dictionaries({}, optional={"method": METHODS, **dict.fromkeys(FIELDS, JSON)}).map(json.dumps)
+    | st.binary(max_size=200)
+    | st.text(max_size=200)
+)
+def test_any_data_is_answered_or_ignored_at_both_ends(data):
+    assert all(one.error for one in MafiaAgentSession().receive(data))
+    assert isinstance(MafiaCallerSession().receive(data), Failed | None)
+
+
+def test_configs_and_states_have_the_documents_names():
     config = wire.AgentConfig(
         type="scripted", scripted_config=wire.ScriptedConfig(personality="social", lie_frequency=0.5)
     )
-    assert answer(wire.encode(config)) == {
+    assert json.loads(wire.encode(config)) == {
         "type": "scripted",
         "scriptedConfig": {"personality": "social", "lieFrequency": 0.5},
     }
@@ -198,3 +273,93 @@ def test_configs_and_events_have_the_documents_names():
     assert set(PLAIN[1]) == {"self", "gameState", "privateKnowledge"}
     assert PLAIN[1]["privateKnowledge"] == {"investigationResults": []}
     assert set(PLAIN[0]["players"][0]) == {"id", "name", "role", "alive", "eliminatedRound"}
+
+
+# Broken messages; see `fuzzing`.
+
+
+@pytest.mark.parametrize("worker", range(WORKERS))
+def test_an_agents_end_answers_every_message_and_begins_every_honest_call(worker):
+    rng, end = random.Random(worker), MafiaAgentSession()
+    sent = honest = 0
+    while sent < MESSAGES // WORKERS:
+        running = []
+        for _ in range(rng.randint(1, 8)):
+            method = rng.choice(["think", "nightAction", "say", "vote"])
+            one = json.loads(call(rng.choice([0, "x", rng.randrange(10**6)]), method, agent="p1"))
+            for event in end.receive(mutated(rng, rng.choices([one, {"id": one["id"], "cancel": True}], (9, 1))[0])):
+                assert event.error if isinstance(event, wire.Reply) else event.state.match_id is not None
+                running += [event] if isinstance(event, MafiaTurn) else []
+            sent += 1
+        running.append(begun(end, call(f"honest {sent}", rng.choice(["think", "vote"]), agent="p1")))
+        honest += 1
+        for turn in running:
+            if end.waits(turn):
+                answer = rng.choice([None, {"targetId": "p2"}, changed(rng, {"actionType": "KILL", "targetId": "p2"})])
+                messages = answered(end, turn, answer)[0] if rng.random() < 0.8 else end.give_up(turn)
+                assert messages and not end.waits(turn)
+    assert honest > sent / 20
+
+
+@pytest.mark.parametrize("worker", range(WORKERS))
+def test_a_hosts_end_takes_whatever_comes_and_ends_every_call_once(worker):
+    rng, end = random.Random(worker), MafiaCallerSession()
+    sent = ended = 0
+    while sent < MESSAGES // WORKERS:
+        number, _ = end.call("vote", STATE, PUBLIC, "p1")
+        over = False
+        for _ in range(rng.randint(1, 6)):
+            replies = [{"id": number, "chunk": "a"}, {"id": number, "done": True, "result": {}}]
+            got = end.receive(mutated(rng, rng.choices([*replies, {"id": number, "error": "no"}], (6, 1, 1))[0]))
+            sent += 1
+            assert got is None or isinstance(got, (Chunk, Done, Failed))
+            if getattr(got, "id", None) == number:
+                assert not over
+                over = isinstance(got, (Done, Failed))
+        got = end.receive(json.dumps({"id": number, "done": True}))
+        assert over == (got is None) and isinstance(got, (Done, type(None)))
+        ended += 1
+    assert ended > 0 and not end.lost()
+
+
+def told(match, call, rng):
+    """Answer a call of a match, honestly or not; return the steps, whether it was honest, and the broken messages."""
+    if call.characters:
+        honest = rng.random() < 0.5
+        steps = [match.chunk(call.number, "Well." if honest else rng.choice(ODD)) for _ in range(rng.randint(1, 3))]
+        return [*steps, match.finished(call.number)], honest, len(steps)
+    _, info = match.arguments(call.number)
+    if call.method == "vote":
+        answer = wire.VoteAction(None)
+    else:
+        answer = wire.NightAction(wire.NIGHT_ACTIONS[info.self.role], night_targets(info)[0])
+    if rng.random() < 0.5:
+        return [match.answered(call.number, answer)], True, 0
+    return [match.answered(call.number, changed(rng, msgspec.to_builtins(answer)))], False, 1
+
+
+@pytest.mark.parametrize("worker", range(WORKERS))
+def test_a_match_takes_any_answer_and_plays_on(worker):
+    rng = random.Random(worker)
+    sent = honest = 0
+    while sent < MESSAGES // WORKERS:
+        match = session(rng.randrange(2**32), limits=MafiaLimits(tries=2))
+        calls = match.begin().calls
+        old = [0, -1, 10**9]
+        while calls:
+            call = calls.pop(rng.randrange(len(calls)))
+            before = match.match.table.tobytes()
+            for _ in range(rng.randint(0, 4)):  # to calls that are not running
+                step = rng.choice([match.answered, match.chunk, match.failed])(rng.choice(old), changed(rng, {"a": 1}))
+                sent += 1
+                assert not step.happened and not step.calls and match.match.table.tobytes() == before
+            steps, good, count = told(match, call, rng)
+            sent += count
+            honest += good
+            if good:
+                faults = [one for step in steps for one in step.happened if isinstance(one, Fault)]
+                assert not faults, faults
+            old.append(call.number)
+            calls += [one for step in steps for one in step.calls]
+        assert match.result is not None
+    assert honest > sent / 20

@@ -6,10 +6,12 @@ only admins see `think`. So here, other than in the environment, the mafia send 
 """
 
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Any, Protocol, runtime_checkable
 
 import msgspec
 
+from ..common.agent_turn import plain
 from .messages import (
     NIGHT_ACTIONS,
     AgentConfig,
@@ -61,41 +63,48 @@ class AgentPolicy(Protocol):
 
 def replacement(agent: Any) -> str | None:
     """Return why the agent's latest answer was replaced, by its attribute ``replacement``; None: it is its own."""
-    problem = getattr(agent, "replacement", None)
-    return problem if isinstance(problem, str) else None
+    with suppress(Exception):
+        if isinstance(problem := getattr(agent, "replacement", None), str):
+            return problem
+    return None
 
 
 def model_calls(agent: Any) -> list[dict[str, Any]]:
     """Return an agent's calls of a language model since the last time, by its method ``take_calls``, for logs."""
-    take = getattr(agent, "take_calls", None)
-    return [vars(call) for call in take()] if callable(take) else []
+    with suppress(Exception):
+        return [vars(call) for call in agent.take_calls()]
+    return []
 
 
 # Choices.
 
 
-def night_choice(answer: Any, info: PrivateInfo) -> tuple[NightAction | None, str | None]:
-    """Return an answer to `night_action` as a struct, and its problem or None.
+def read_choice(
+    answer: Any, agent_id: str, context: GameState, info: PrivateInfo | PublicInfo
+) -> NightAction | VoteAction | None:
+    """Return an answer to `night_action` or `vote` as a struct.
 
     Args:
-        answer: a `NightAction`, a dict, or an object with the same attributes.
-        info: the second argument of the call.
+        answer: a struct, a dict, or an object with the same attributes.
+        agent_id: the agent.
+        context, info: the arguments of the call.
 
     Raises:
-        Exception: if it is none of these; the attributes of a foreign object may raise anything.
+        ValueError: if it is no legal choice, or its metadata is no JSON.
+        Exception: the attributes of a foreign object may raise anything.
     """
-    action: NightAction | None = _converted(answer, NightAction)
-    return action, night_problem(action, info)
-
-
-def vote_choice(answer: Any, agent_id: str, context: GameState) -> tuple[VoteAction | None, str | None]:
-    """Return an answer to `vote` as a struct, and its problem or None.
-
-    Raises:
-        Exception: as `night_choice` does.
-    """
-    vote: VoteAction | None = _converted(answer, VoteAction)
-    return vote, "no vote" if vote is None else vote_problem(vote, agent_id, context)
+    kind: type[Any] = NightAction if isinstance(info, PrivateInfo) else VoteAction
+    if answer is not None:
+        if not isinstance(answer, (dict, kind)):
+            answer = msgspec.convert(answer, kind, from_attributes=True)
+        answer = read(encode(plain(answer)), kind)  # a struct made by hand may hold anything
+    if isinstance(info, PrivateInfo):
+        problem = night_problem(answer, info)
+    else:
+        problem = "no vote" if answer is None else vote_problem(answer, agent_id, context)
+    if problem is not None:
+        raise ValueError(problem)
+    return answer  # type: ignore[no-any-return]
 
 
 REASON = 2_000
@@ -112,15 +121,6 @@ def beside(choice: NightAction | VoteAction | None) -> dict[str, Any]:
     if isinstance(choice, VoteAction) and isinstance(choice.reason, str):
         return {"reason": choice.reason[:REASON]}
     return {}
-
-
-def _converted(answer: Any, kind: type[Any]) -> Any:
-    """Return an agent's answer as a struct."""
-    if answer is None:
-        return None
-    if isinstance(answer, (dict, kind)):
-        return read(encode(answer), kind)  # a struct made by hand may hold anything
-    return msgspec.convert(answer, kind, from_attributes=True)
 
 
 def night_targets(info: PrivateInfo) -> list[str]:

@@ -131,6 +131,8 @@ class BaseMafiaAgent:
         worker: the thread of a policy that may block; None: the policy runs in the event loop.
     """
 
+    blocks = False
+
     def __init__(
         self,
         id: str,

@@ -83,6 +83,11 @@ async def _called(
     return None
 
 
+def called(agent: AgentPolicy) -> Any:
+    """Return an agent as it is called: itself if its attribute ``blocks`` is False, else `Apart`."""
+    return agent if getattr(agent, "blocks", True) is False else Apart(agent)
+
+
 class Apart:
     """A foreign agent in a thread and event loop of its own, which gets copies of the arguments.
 

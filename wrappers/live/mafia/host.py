@@ -16,18 +16,13 @@ from ...logs.match_log import MatchLog, SafeMatchLog
 from ...logs.match_log import escaped as shown
 from ..common.clock import Deadline
 from .agent_policy import AgentPolicy, model_calls, replacement
-from .base_agent import BaseMafiaAgent
-from .calling import Apart, ask
+from .calling import Apart, ask, called
 from .host_session import DueCall, Fault, MafiaHostSession, MafiaResult, Step
 from .limits import MafiaLimits
-from .llm_agent import MafiaLLMAgent
 from .messages import AgentConfig, Event
-from .service_client import RemoteAgent
 
 logger = logging.getLogger(__name__)
 
-OURS = (BaseMafiaAgent, RemoteAgent, MafiaLLMAgent)
-"""Agents that never block the event loop."""
 REMEMBERED = 32
 """Results that are kept."""
 _IN_WORDS = {
@@ -90,7 +85,7 @@ class HostedMatch:
         ]
         about = {"game": match.game.id, "options": match.game.options, "seed": session.seed}
         self._note("match", **about, match_id=session.game_id, agents=agents)
-        self._called = [agent if isinstance(agent, OURS) else Apart(agent) for agent in self.agents]
+        self._called = [called(agent) for agent in self.agents]
         try:
             async with asyncio.TaskGroup() as group:
                 self._group = group
@@ -136,19 +131,18 @@ class HostedMatch:
             last = step
             return False
 
-        called, arguments, deadline = self._called[call.seat], session.arguments(number), Deadline.after(call.seconds)
-        role = session.roles[call.seat]
+        arguments, deadline, role = session.arguments(number), Deadline.after(call.seconds), session.roles[call.seat]
         try:
-            answer = await ask(called, call.method, arguments, role=role, deadline=deadline, take=take)
+            answer = await ask(self._called[call.seat], call.method, arguments, role=role, deadline=deadline, take=take)
         except TimeoutError:
-            return session.timed_out(number)
+            step = session.timed_out(number)
         except RuntimeError as error:
-            return session.failed(number, str(error))
-        if last is not None:
-            return last
-        if (problem := replacement(agent)) is not None:
-            self._report(session.replaced(number, problem))
-        return session.finished(number) if call.characters else session.answered(number, answer)
+            step = session.failed(number, str(error))
+        else:
+            if (problem := replacement(agent)) is not None:
+                self._report(session.replaced(number, problem))
+            step = session.finished(number) if call.characters else session.answered(number, answer)
+        return last or step
 
     def _report(self, step: Step) -> None:
         for one in step.happened:

@@ -25,7 +25,7 @@ from ....envs.mafia.statements import to_wire
 from ....envs.mafia.table import DISCUSSION, GENERAL, NIGHT, ROLES, TARGET, VOTE, WINNERS
 from ....envs.mafia.view import log as record_log
 from ...logs.match_log import describe_error as described
-from .agent_policy import beside, night_choice, vote_choice
+from .agent_policy import beside, read_choice
 from .conversion import ContextWriter
 from .limits import ChunkLimit, MafiaLimits, SentenceLimit
 from .messages import (
@@ -33,11 +33,9 @@ from .messages import (
     Event,
     GameState,
     Method,
-    NightAction,
     Phase,
     PrivateInfo,
     PublicInfo,
-    VoteAction,
 )
 
 _ACTIONS: dict[str, Method] = {"NIGHT_ACTIONS": "nightAction", "DAY_DISCUSSION": "say", "DAY_VOTING": "vote"}
@@ -296,16 +294,13 @@ class MafiaHostSession:
         running = self._running.get(number)
         if running is not None:
             context, info = self.arguments(number)
-            choice: NightAction | VoteAction | None = None
             try:
-                if isinstance(info, PrivateInfo):
-                    choice, problem = night_choice(answer, info)
-                else:
-                    choice, problem = vote_choice(answer, self._ids[running.call.seat], context)
-                said = beside(choice)
+                choice = read_choice(answer, self._ids[running.call.seat], context, info)
+                target, problem, said = None if choice is None else choice.target_id, None, beside(choice)
             except Exception as error:  # the attributes of a foreign object may raise anything
-                problem, said = described(error), {}
-            self._end_choice(running, None if choice is None else choice.target_id, problem, said)
+                target, said = None, {}
+                problem = str(error) if type(error) is ValueError else described(error)
+            self._end_choice(running, target, problem, said)
         return self._step()
 
     def failed(self, number: int, problem: str) -> Step:

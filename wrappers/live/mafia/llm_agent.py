@@ -92,6 +92,8 @@ class MafiaLLMAgent:
         ValueError: if there is no such persona.
     """
 
+    blocks = False
+
     def __init__(
         self,
         id: str,
@@ -237,13 +239,12 @@ class MafiaLLMAgent:
         self._deputy.remember(private_info)
 
     def _replace(self, context: GameState, method: str, error: ModelError, own: bool = False) -> None:
-        """Log and count a failure of the model; `own`: it failed after some words, which are kept."""
+        """Count a failure of the model; `own`: it failed after some words, which are kept, with a warning."""
         self.replaced += 1
-        self.replacement = None if own else str(error)
-        game_id, agent_id = shown(context.game_id[:64]), shown(self.id[:64])
-        instead = "there is no thought" if method == "think" else "a scripted agent answers"
-        instead = "it broke off" if own else instead
-        logger.warning("%s, %s of %s: %s: %s", game_id, method, agent_id, instead, shown(str(error)))
+        self.replacement = None if own else str(error)  # whoever calls it logs a replacement
+        if own:
+            where = f"{shown(context.game_id[:64])}, {method} of {shown(self.name[:64])}"
+            logger.warning("%s: it broke off: %s", where, shown(str(error)))
 
     def _remember(self, context: GameState, what: str, text: str) -> None:
         if text.strip():

@@ -1,6 +1,6 @@
 """Remote agents: an `AgentPolicy` that forwards calls to a service, as the TypeScript class in ``client/`` does.
 
-`MafiaCallerSession` is the host's end of the forwarding protocol without I/O; see `agent_session` for the messages.
+`MafiaCallerSession` is the host's end of the forwarding protocol without I/O; see `session` for the messages.
 """
 
 import asyncio
@@ -18,7 +18,6 @@ from yarl import URL
 
 from ...logs.match_log import escaped as shown
 from ..common.client import Backoff, LiveError, http_client, next_message, open_websocket, retry
-from .agent_session import MESSAGE_LIMIT, CallId
 from .messages import (
     AgentConfig,
     Cancel,
@@ -32,6 +31,7 @@ from .messages import (
     encode,
     read,
 )
+from .session import MESSAGE_LIMIT, CallId
 
 logger = logging.getLogger(__name__)
 
@@ -257,6 +257,8 @@ class RemoteAgent:
         id, name: the player's id and name.
         connection: the connection to the service, which agents may share.
     """
+
+    blocks = False
 
     def __init__(self, id: str, name: str, connection: ServiceConnection) -> None:
         self.id = id
