@@ -59,7 +59,7 @@ _SOURCES = {
     "Prompting": "agents.prompt.Prompting",
     "SeatRequest": "live.poker.rest_client.SeatRequest",
     "ServerSettings": "live.common.server.ServerSettings",
-    "TablesVectorEnv": "rl.gymnasium_tables.TablesVectorEnv",
+    "TablesVectorEnv": "rl.gymnasium_env.TablesVectorEnv",
     "TextGame": "text.TextGame",
     "load_policy": "policies.loading.load_policy",
     "load_run": "policies.loading.load_run",
