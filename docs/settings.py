@@ -21,7 +21,7 @@ HEAD = """# Settings of training
 
 Every setting of `parlour train`, by learning algorithm, with its default, and when to change it. A preset changes
 the defaults for its game (`parlour list presets`). Those without an option of their own are set by
-`--set name=value`; see [training](../training.md#settings-in-files).
+`--set name=value`; see [training](../training.md#settings).
 """
 
 
