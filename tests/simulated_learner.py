@@ -13,9 +13,9 @@ from parlour import envs
 from parlour.envs import VectorGame
 from parlour.training.algorithms import selfplay
 from parlour.training.algorithms.selfplay import Learner
-from parlour.training.learning.advantages import seat_advantages
+from parlour.training.learning.collector import seat_advantages
 from parlour.training.learning.league import League
-from parlour.training.learning.schedules import Schedule
+from parlour.training.learning.settings import Schedule
 from parlour.training.runs.config import load_config
 
 TABLES, STEPS = 3, 10
@@ -92,7 +92,7 @@ def goes_on_as_if_it_had_not_stopped(learner, folder):
 
 def learns_the_same_when_recorded(config, game):
     """In place of a CUDA graph: a record that calls the recorded function again."""
-    from parlour.training.learning import gpu_collector  # it can be imported where there is a simulator
+    from parlour.training.learning import gpu_engine  # it can be imported where there is a simulator
 
     plain, records = learner_of(config, game), []
 
@@ -100,7 +100,7 @@ def learns_the_same_when_recorded(config, game):
         records.append(work)
         return work
 
-    selfplay.capture_on = gpu_collector.capture_on = lambda *_: capture
+    selfplay.capture_on = gpu_engine.capture_on = lambda *_: capture
     recorded = learner_of(config, game)
     for used in (0.1, 0.2, 0.3, 0.4):
         plain.rollout(used), recorded.rollout(used)

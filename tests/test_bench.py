@@ -135,7 +135,7 @@ def test_every_peer_is_installed_once_in_an_environment_of_its_own(tmp_path):
 def one_core(monkeypatch):
     """Ray on a machine with one core: an actor plays a batch in a second; to wait and to read take 0.25 s each."""
     ray, clocks = library("ray"), {"elapsed": 0.0, "own": 0.0}
-    importlib.import_module("parlour.training.learning.engines.ray")  # it keeps the real functions
+    importlib.import_module("parlour.training.learning.ray_engine")  # it keeps the real functions
 
     class Actor:
         def __init__(self, config, pool, number):
@@ -162,7 +162,7 @@ def one_core(monkeypatch):
     monkeypatch.setattr(ray, "get", lambda value: value)
     monkeypatch.setattr(ray, "wait", wait)
     monkeypatch.setattr(ray, "shutdown", lambda: None)
-    monkeypatch.setattr("parlour.training.parallel.ray_cluster.connect", lambda address, cpus: None)
+    monkeypatch.setattr("parlour.training.parallel.ray.connect", lambda address, cpus: None)
     monkeypatch.setattr("os.cpu_count", lambda: 2)
     return SimpleNamespace(perf_counter=lambda: clocks["elapsed"], process_time=lambda: clocks["own"])
 

@@ -20,7 +20,7 @@ def example(name):
 
 def test_the_credit_of_the_ppo_example_is_that_of_the_trainer():
     library("torch", "train")
-    from parlour.training.learning.advantages import seat_advantages
+    from parlour.training.learning.collector import seat_advantages
 
     random = np.random.default_rng(1)
     turn, dones = random.integers(0, 3, (12, 5)), random.random((12, 5)) < 0.2

@@ -7,20 +7,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .evaluation.best_response import best_response as best_response
     from .evaluation.comparison import play as play
-    from .evaluation.cross_play import cross_play as cross_play
+    from .evaluation.cross_play import cross_play
     from .evaluation.duplicate import evaluate as evaluate
     from .evaluation.exact import flat_tree as flat_tree
     from .evaluation.exact import nash_conv as nash_conv
     from .evaluation.exact import values as values
+    from .evaluation.games import best_response, compare
     from .evaluation.team_matches import finished as finished
     from .evaluation.team_matches import play_teams as play_teams
-    from .evaluation.theory import compare as compare
     from .runs.config import load_config as load_config
     from .runs.config import preset_for as preset_for
-    from .runs.run import resume as resume
-    from .runs.run import train as train
+    from .runs.run import resume, train
 
 _SOURCES = {
     "best_response": "evaluation.best_response",

@@ -24,8 +24,8 @@ def actors(seconds: Seconds) -> list[Row]:
     try:
         import ray
         from parlour.training.algorithms.selfplay import Learner
-        from parlour.training.learning.engines.ray import RemoteActor
-        from parlour.training.parallel.ray_cluster import connect
+        from parlour.training.learning.ray_engine import RemoteActor
+        from parlour.training.parallel.ray import connect
     except ImportError:
         return [Row("actors", what, None, "decisions/s", note=f"not installed: {install('ray')}")]
 

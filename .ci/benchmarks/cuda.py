@@ -148,7 +148,7 @@ def _step(tables: VectorGame) -> None:
 def _graph(tables: Any, steps: int) -> Callable[[], None]:
     """Return what starts so many steps of random play."""
     import torch
-    from parlour.training.learning.recorded import capture_on, current_stream
+    from parlour.training.learning.networks import capture_on, current_stream
 
     device = torch.device("cuda")
 

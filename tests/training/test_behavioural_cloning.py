@@ -7,7 +7,7 @@ import pytest
 import torch
 from parlour.envs import Slice, game
 from parlour.envs.core.compiled import compiled
-from parlour.training.learning.demonstrations import demonstrations
+from parlour.training.learning.learner import demonstrations
 from parlour.training.runs.config import load_config
 from parlour.training.runs.run import resume, train
 from parlour.wrappers.policies.loading import load_run, make_policy

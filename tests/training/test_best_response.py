@@ -7,10 +7,9 @@ from parlour.envs.core.rng import streams
 from parlour.envs.holdem.fixed_cards import set_cards
 from parlour.envs.holdem.hands import card_number
 from parlour.envs.holdem.ranges import HOLDINGS, equities, observe_holdings, possible
-from parlour.training.evaluation.best_response import best_response
-from parlour.training.evaluation.games.holdem.best_response import _Responder
-from parlour.training.evaluation.games.holdem.best_response import best_response as play_setting
-from parlour.training.evaluation.games.holdem.settings import SETTINGS
+from parlour.training.evaluation.games import best_response
+from parlour.training.evaluation.games.holdem import SETTINGS, _Responder
+from parlour.training.evaluation.games.holdem import best_response as play_setting
 from parlour.training.solving.resolving import ResolvingPolicy
 
 

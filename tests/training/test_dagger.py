@@ -6,8 +6,7 @@ from parlour import envs
 from parlour.envs.tangram.table import PLACES
 from parlour.envs.tangram.teacher import FigureExpert
 from parlour.training.evaluation.games.tangram import SETS, built
-from parlour.training.learning.dagger import corrections
-from parlour.training.learning.demonstrations import TABLES
+from parlour.training.learning.learner import TABLES, corrections
 from parlour.training.runs.config import load_config
 from parlour.training.runs.run import train
 from parlour.wrappers.policies.loading import load_run, make_policy

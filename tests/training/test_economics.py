@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 from parlour import envs
-from parlour.training.evaluation.games import measures
-from parlour.training.evaluation.theory import compare
+from parlour.training.evaluation.games import compare, measures
 from parlour.wrappers.policies.loading import make_policy
 
 GAMES = sorted(

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from parlour.envs import game
 from parlour.training import cli
-from parlour.training.evaluation.against import measure, plays
+from parlour.training.commands.measures import measure, plays
 from parlour.training.evaluation.duplicate import evaluate
 from parlour.training.evaluation.scores import Score, student_quantile
 from parlour.wrappers.policies.loading import make_policy

@@ -9,11 +9,8 @@ from parlour import envs
 from parlour.envs import Capabilities, Teams
 from parlour.training import cli
 from parlour.training.commands.lookup import SEARCHES
-from parlour.training.evaluation.best_response import best_response
-from parlour.training.evaluation.games import games_with, measures
-from parlour.training.evaluation.games.base import Measures
+from parlour.training.evaluation.games import Measures, best_response, compare, games_with, measures
 from parlour.training.evaluation.team_matches import play_teams
-from parlour.training.evaluation.theory import compare
 from parlour.wrappers.policies.loading import make_policy
 
 

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from parlour.envs import game
 from parlour.training import cli
-from parlour.training.evaluation.cross_play import cross_play
-from parlour.training.evaluation.ladder_page import ladder_page
-from parlour.training.evaluation.meta_game import advantages, intervals, nash_average, standings
+from parlour.training.evaluation.cross_play import advantages, cross_play, intervals, nash_average, standings
+from parlour.training.evaluation.pages import ladder_page
 from parlour.wrappers.policies.loading import make_policy
 
 ROCK = np.array([[0, -1, 1], [1, 0, -1], [-1, 1, 0]], float)

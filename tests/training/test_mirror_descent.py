@@ -7,10 +7,10 @@ from parlour.envs import game
 from parlour.training.algorithms.selfplay import Learner
 from parlour.training.evaluation.exact import flat_tree, nash_conv
 from parlour.training.learning import mirror_descent
-from parlour.training.learning.advantages import action_returns
+from parlour.training.learning.collector import action_returns
 from parlour.training.learning.mirror_descent import MeanPolicies, distinct, summed
-from parlour.training.learning.schedules import Schedule
 from parlour.training.learning.selfplay_settings import SelfPlayConfig
+from parlour.training.learning.settings import Schedule
 
 torch.set_num_threads(1)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from parlour.envs import game
 from parlour.envs.holdem.table import CALL_ACTION, FOLD_ACTION
-from parlour.training.evaluation.games.holdem.off_menu import SIZES, _OffMenu, off_menu
+from parlour.training.evaluation.games.holdem import SIZES, _OffMenu, off_menu
 from parlour.wrappers.policies.base import TrainedFor
 from parlour.wrappers.policies.loading import make_policy
 from parlour.wrappers.policies.mlp import MlpPolicy

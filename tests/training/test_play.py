@@ -25,8 +25,7 @@ from parlour.envs.core.registry import GAMES
 from parlour.training import cli
 from parlour.training.commands.lookup import agent
 from parlour.training.commands.play import _about
-from parlour.training.terminal.match import TerminalMatch
-from parlour.training.terminal.screen import Screen
+from parlour.training.terminal.match import Screen, TerminalMatch
 from parlour.wrappers.agents.human import HumanAgent
 from parlour.wrappers.agents.language_model import Model
 from parlour.wrappers.agents.llm import LLMAgent

@@ -107,7 +107,7 @@ def test_old_batches_are_dropped_and_counted(connected):
 
 
 def test_actors_that_always_fail_end_the_run_with_one_sentence(connected, monkeypatch):
-    from parlour.training.learning.engines import ray as engine
+    from parlour.training.learning import ray_engine as engine
 
     monkeypatch.setattr(engine, "FIRST_PAUSE", 0.01)
     monkeypatch.setattr(engine, "FAILURES", 3)

@@ -1,6 +1,5 @@
 import torch
-from parlour.training.learning.networks import Linear
-from parlour.training.learning.recorded import Recorded, capture_on
+from parlour.training.learning.networks import Linear, Recorded, capture_on
 
 CPU = torch.device("cpu")
 

@@ -10,7 +10,7 @@ from live.test_table_access import complaints
 from logs import played
 from parlour import envs
 from parlour.training import cli
-from parlour.training.evaluation.result_page import document, facts, provenance, table
+from parlour.training.evaluation.pages import document, facts, provenance, table
 
 ARENA = (
     "host",

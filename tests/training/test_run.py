@@ -22,7 +22,7 @@ from parlour.envs.core.compiled import compiled
 from parlour.training import algorithms, cli
 from parlour.training.algorithms.maskable_ppo import Learner
 from parlour.training.evaluation.duplicate import evaluate
-from parlour.training.evaluation.theory import compare
+from parlour.training.evaluation.games import compare
 from parlour.training.learning.league import League
 from parlour.training.learning.run_folder import locked, new_folder, timesteps
 from parlour.training.learning.settings import run_path

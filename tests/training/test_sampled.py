@@ -12,8 +12,7 @@ from parlour.training.evaluation.exact import best_response, flat_tree, nash_con
 from parlour.training.solving import problems
 from parlour.training.solving.problems import SmallProblem, read_checkpoint, write_checkpoint
 from parlour.training.solving.public_tree import END
-from parlour.training.solving.public_walk import follow
-from parlour.training.solving.sampled import WEIGHTS, SampledSolver, Sampling
+from parlour.training.solving.sampled import WEIGHTS, SampledSolver, Sampling, follow
 from parlour.wrappers.policies.loading import load_policy
 
 

@@ -13,10 +13,9 @@ from parlour.envs import game
 from parlour.training import cli
 from parlour.training.algorithms.selfplay import Learner
 from parlour.training.evaluation.exact import flat_tree, nash_conv
-from parlour.training.learning.advantages import seat_advantages
-from parlour.training.learning.collector import critic_encoder
-from parlour.training.learning.schedules import Schedule
+from parlour.training.learning.collector import critic_encoder, seat_advantages
 from parlour.training.learning.selfplay_settings import SelfPlayConfig
+from parlour.training.learning.settings import Schedule
 from parlour.training.runs.config import load_config
 from parlour.training.runs.run import resume, train
 from parlour.wrappers.policies.loading import load_run
@@ -535,7 +534,7 @@ def test_the_command_trains_resumes_and_the_policy_plays(tmp_path, capsys):
 
 def test_it_can_copy_a_teacher_first():
     learner, _ = make("holdem", learning_rate=Schedule(1e-2))
-    from parlour.training.learning.demonstrations import demonstrations
+    from parlour.training.learning.learner import demonstrations
     from parlour.wrappers.policies.loading import make_policy
 
     taken = next(demonstrations(learner.game, make_policy("call", learner.game), "v0", 0))

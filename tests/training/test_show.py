@@ -7,8 +7,7 @@ import pytest
 from needs import library
 from parlour.envs import GAMES, GameEnv, game
 from parlour.training import cli
-from parlour.training.terminal.match import TerminalMatch
-from parlour.training.terminal.screen import QUESTION, Screen
+from parlour.training.terminal.match import QUESTION, Screen, TerminalMatch
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.logs.match_log import read
 from rich.console import Console

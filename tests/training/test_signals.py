@@ -7,8 +7,8 @@ import sys
 import threading
 
 import pytest
-from parlour.training.parallel.signals import held_back
-from parlour.training.runs.metrics import Metrics
+from parlour.training.parallel.tasks import held_back
+from parlour.training.runs.run import Metrics
 
 
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])

@@ -9,8 +9,8 @@ from needs import library
 from parlour import envs
 from parlour.envs.core.installed import install
 from parlour.training import cli
+from parlour.training.evaluation.games import compare
 from parlour.training.evaluation.games.bargaining import demands_by_turn
-from parlour.training.evaluation.theory import compare
 from parlour.wrappers.policies.loading import make_policy
 
 

@@ -21,11 +21,10 @@ from ...wrappers.policies.mlp import MlpPolicy
 from ...wrappers.policies.sb3 import SB3Policy
 from ...wrappers.rl.sb3 import ColumnSelector, SB3VecEnv
 from ...wrappers.rl.single_agent import SingleAgentTables
-from ..learning.demonstrations import Demonstrations
 from ..learning.league import League
-from ..learning.learner import Monitor
+from ..learning.learner import Demonstrations, Monitor
+from ..learning.networks import torch_threads
 from ..learning.settings import CHECKPOINT_SLOTS, TrainConfig
-from ..learning.torch_threads import torch_threads
 
 MODEL = "model.zip"
 """The file in which Stable-Baselines3 saves a model, in the run folder."""

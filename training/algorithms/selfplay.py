@@ -23,19 +23,14 @@ from ...envs.core.rng import streams
 from ...wrappers.policies.base import TrainedFor, draw
 from ...wrappers.policies.mlp import MlpPolicy
 from ..learning.batch import RolloutBatch, shuffled
-from ..learning.collector import critic_encoder, make_networks, only_two_compete
-from ..learning.demonstrations import Demonstrations
-from ..learning.engines import find
-from ..learning.engines.base import Engine
+from ..learning.collector import Relabelling, critic_encoder, make_networks, only_two_compete
+from ..learning.engines import Engine, find
 from ..learning.league import League
-from ..learning.learner import Monitor
+from ..learning.learner import Demonstrations, Monitor
 from ..learning.mirror_descent import MirrorDescent
-from ..learning.networks import Forward, copy_of, move, numpy_network
-from ..learning.recorded import Recorded, capture_on
-from ..learning.relabelling import Relabelling
+from ..learning.networks import Forward, Recorded, capture_on, copy_of, move, numpy_network, torch_threads
 from ..learning.selfplay_settings import SelfPlayConfig
 from ..learning.settings import TrainConfig
-from ..learning.torch_threads import torch_threads
 
 MODEL = "selfplay.pt"
 """The file with the networks, the optimiser, the averages and the random states, in the run folder."""

@@ -14,11 +14,9 @@ from ...envs import Game
 from ...wrappers.logs.match_log import MatchLog
 from ...wrappers.replay.log_reader import moments
 from ...wrappers.replay.page import page
-from ..evaluation.cross_play import Matrix, count_of_matches, cross_play
+from ..evaluation.cross_play import Matrix, PolicyStanding, advantages, count_of_matches, cross_play, standings
 from ..evaluation.duplicate import unit_per_game
-from ..evaluation.ladder_page import columns_of, ladder_page
-from ..evaluation.meta_game import PolicyStanding, advantages, standings
-from ..evaluation.result_page import provenance
+from ..evaluation.pages import columns_of, ladder_page, provenance
 from ..evaluation.scores import in_two_lines
 from ..terminal.console import Console
 from ..terminal.match import TerminalMatch

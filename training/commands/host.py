@@ -40,7 +40,7 @@ from ...wrappers.live.tangram.host import Person, TangramHost, TangramTimes
 from ...wrappers.live.tangram.messages import Dialect
 from ...wrappers.logs.match_log import FirstMatches, MatchLog, SafeMatchLog, opened
 from ..evaluation.arena_results import Columns, GameResults, Standings, by_agent, over_all, write_pages
-from ..evaluation.result_page import provenance
+from ..evaluation.pages import provenance
 from ..terminal.console import Console
 from .arguments import (
     AccessArguments,

@@ -18,15 +18,14 @@ from rich.table import Table
 from ...envs import Game
 from ...envs.core.options import number, whole
 from ...wrappers.agents.language_model import ModelError, ModelStatistics
+from ..evaluation.cross_play import Floats
 from ..evaluation.duplicate import unit_per_game
 from ..evaluation.exact import flat_tree
-from ..evaluation.meta_game import Floats
 from ..evaluation.scores import score_table
 from ..learning.run_folder import locked
 from ..models.data_set import Values, card_of, lines_of
-from ..models.exploitability import answered, best_lines, worth
+from ..models.exploitability import AnswerFile, Survey, answered, begun, best_lines, worth
 from ..models.reference import Answered, Games, roles, score, unit_of
-from ..models.survey import AnswerFile, Survey, begun
 from ..terminal.console import Console
 from ..terminal.match import model_table
 from ..terminal.progress import counting_bar

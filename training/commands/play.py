@@ -15,10 +15,8 @@ from ...wrappers.agents.human import HumanAgent
 from ...wrappers.logs.match_log import MatchLog, opened
 from ..runs.config import preset_options
 from ..terminal.console import Console
-from ..terminal.keyboard import hidden_typing
-from ..terminal.match import TerminalMatch, rules_of
+from ..terminal.match import QUESTION, Screen, TerminalMatch, hidden_typing, rules_of
 from ..terminal.progress import STDERR
-from ..terminal.screen import QUESTION, Screen
 from .arguments import AgentsArguments, FilmArguments, GameArguments, PlayersArguments, SessionArguments
 from .lookup import (
     HUMAN,

@@ -28,7 +28,7 @@ from ...wrappers.agents.llm import LLMAgent
 from ...wrappers.logs.match_log import MatchLog
 from ..evaluation.exact import Probable
 from ..evaluation.exploit import exact_win, tree_of
-from ..evaluation.result_page import provenance
+from ..evaluation.pages import provenance
 from ..learning.run_folder import locked
 from ..models.reference import FEWEST, Answered, Games, Pool, digest_of, load_pool, rate, roles
 from ..models.reference_page import COLUMNS, caveats, interval, read_result, write_pages

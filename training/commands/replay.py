@@ -13,7 +13,7 @@ from ...envs.core.registry import find
 from ...wrappers.replay.film import film as write_film
 from ...wrappers.replay.log_reader import moments
 from ...wrappers.replay.page import MatchPages, PageServer, page
-from ..evaluation.result_page import provenance
+from ..evaluation.pages import provenance
 from ..terminal.console import Console
 from ..terminal.progress import STDERR
 from .arguments import FilmArguments

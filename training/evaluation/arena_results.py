@@ -16,7 +16,7 @@ from ...wrappers.agents.language_model import ModelStatistics, columns
 from ...wrappers.live.arena.host import ArenaResult
 from ...wrappers.replay.log_reader import moments
 from ...wrappers.replay.page import page
-from .result_page import document, facts, table, without_empty
+from .pages import document, facts, table, without_empty
 
 PAYOFF, OVER_ALL = "payoff ± 95 %", "rating over all"
 """The columns by which a game's agents, and those of all games, are sorted."""

@@ -1,8 +1,13 @@
-"""Collector: self-play tables and the networks that play at them; it makes batches of decisions."""
+"""Collector: self-play tables and the networks that play at them; it makes batches of decisions.
+
+Advantages are estimated per seat, at tables where one learner plays many seats. With other-play every agent sees
+other names.
+"""
 
 import time
 from collections.abc import Mapping
 from copy import deepcopy
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +18,235 @@ from torch import nn
 
 from ...envs import Game
 from ...envs.core.capabilities import ExpectedRewards
+from ...envs.core.compiled import compiled
 from ...envs.core.encoder import FULL
 from ...envs.core.rng import streams
 from ...wrappers.policies.base import draw
 from ...wrappers.policies.mlp import MlpPolicy
 from ...wrappers.rl.opponents import Pool
 from ...wrappers.rl.self_play_tables import SelfPlayTables
-from .advantages import action_returns, seat_advantages
 from .batch import RolloutBatch
 from .networks import Forward, build
-from .relabelling import Relabelling
 from .selfplay_settings import SelfPlayConfig
+
+BANK = 512
+"""The number of different relabellings; each agent gets one of them in each episode."""
+
+
+class Relabelling:
+    """The relabellings of N tables: one for each seat, drawn again with every episode.
+
+    Args:
+        game: the game, with the capability `symmetry`.
+        encoder: the encoder of the observations.
+        num_envs: the number of tables N.
+        seed: seed of the draws.
+
+    Raises:
+        ValueError: if the game has no such capability.
+    """
+
+    def __init__(self, game: Game, encoder: str, num_envs: int, seed: int) -> None:
+        symmetry = game.capabilities.symmetry
+        if symmetry is None:
+            raise ValueError(f"relabel=True: {game.id} does not say which seats and names may be exchanged")
+        layout = game.encoders[encoder].layout
+        pairs = [symmetry.relabelling(layout, np.random.default_rng([seed, number])) for number in range(BANK)]
+        self._columns, self._actions = (np.array(each, np.int64) for each in zip(*pairs, strict=True))
+        self._shown = np.argsort(self._actions, axis=1)
+        self._random = np.random.default_rng(seed)
+        self._labels = self._random.integers(BANK, size=(num_envs, game.seats))
+        self._rows = np.arange(num_envs)
+
+    def show(
+        self,
+        turn: NDArray[np.int64],
+        observations: NDArray[np.float32],
+        masks: NDArray[np.int8],
+        shown: NDArray[np.float32],
+        shown_masks: NDArray[np.int8],
+    ) -> None:
+        """Write what the agents of the seats `turn` int64[N] see into `shown` float32[N, D] and `shown_masks`
+        int8[N, A]."""
+        labels = self._labels[self._rows, turn]
+        _gather(observations, self._columns, labels, shown)
+        _gather(masks, self._actions, labels, shown_masks)
+
+    def meant(self, turn: NDArray[np.int64], actions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return what the agents' actions int64[N] mean, int64[N]."""
+        return self._actions[self._labels[self._rows, turn], actions]
+
+    def of_decisions(
+        self,
+        observations: NDArray[np.float32],
+        masks: NDArray[np.int8],
+        actions: NDArray[np.int64],
+        random: np.random.Generator,
+    ) -> tuple[NDArray[np.float32], NDArray[np.int8], NDArray[np.int64]]:
+        """Return decisions that were recorded without names of their own, each under names drawn from `random`.
+
+        Args:
+            observations: float32[M, D].
+            masks: int8[M, A].
+            actions: int64[M].
+            random: the generator of the draws.
+        """
+        labels = random.integers(BANK, size=len(actions))
+        shown, shown_masks = np.empty_like(observations), np.empty_like(masks)
+        _gather(observations, self._columns, labels, shown)
+        _gather(masks, self._actions, labels, shown_masks)
+        return shown, shown_masks, self._shown[labels, actions]
+
+    def draw(self, dones: NDArray[np.bool_]) -> None:
+        """Draw new names where an episode has ended; `dones` is bool[N]."""
+        rows = np.flatnonzero(dones)
+        self._labels[rows] = self._random.integers(BANK, size=(len(rows), self._labels.shape[1]))
+
+    def state(self) -> dict[str, Any]:
+        """Return the state, in plain numbers; `load` takes it."""
+        return {"random": self._random.bit_generator.state, "labels": self._labels.tolist()}
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        """Continue from a state."""
+        self._random.bit_generator.state = state["random"]
+        self._labels[:] = state["labels"]
+
+
+@partial(compiled, compile_first=True)
+def _gather(values: Any, places: Any, labels: Any, out: Any) -> None:
+    for row in range(len(values)):
+        label = labels[row]
+        for k in range(values.shape[1]):
+            out[row, k] = values[row, places[label, k]]
+
+
+@partial(compiled, allocates=True, compile_first=True)
+def seat_advantages(
+    turn: Any,
+    learner_acts: Any,
+    rewards: Any,
+    dones: Any,
+    values: Any,
+    last_values: Any,
+    gamma: float,
+    gae_lambda: float,
+    advantages: Any,
+) -> None:
+    """Write the advantages of the learner's decisions.
+
+    A step of a seat is from its decision to its next one, or to the end of the episode.
+    Rewards before a seat's first decision of an episode are not used. Where a seat's value after the last step is not
+    known, its last decision has no advantage (nan), and the earlier ones are estimated from that decision's value.
+
+    Args:
+        turn: int64[T, N], the seat that decided.
+        learner_acts: bool[T, N], whether the decision was the learner's.
+        rewards: float32[T, N, seats], of the step.
+        dones: bool[T, N], whether the episode ended with the step.
+        values: float32[T, N], value estimates of the acting seat at the decision.
+        last_values: float32[N, seats], value estimates of every seat after the last step; nan: not known.
+        gamma: discount factor, per decision of the seat.
+        gae_lambda: lambda of generalised advantage estimation.
+        advantages: float32[T, N], written where `learner_acts`.
+    """
+    steps, tables = turn.shape
+    seats = rewards.shape[2]
+    expected, advantage, gained = np.zeros(seats), np.zeros(seats), np.zeros(seats)
+    for table in range(tables):
+        for seat in range(seats):
+            expected[seat], advantage[seat], gained[seat] = last_values[table, seat], 0.0, 0.0
+        for step in range(steps - 1, -1, -1):
+            if dones[step, table]:
+                expected[:], advantage[:], gained[:] = 0.0, 0.0, 0.0
+            for seat in range(seats):
+                gained[seat] += rewards[step, table, seat]
+            if learner_acts[step, table]:
+                seat = turn[step, table]
+                value = values[step, table]
+                error = gained[seat] + gamma * expected[seat] - value
+                advantages[step, table] = error + gamma * gae_lambda * advantage[seat]
+                advantage[seat] = 0.0 if np.isnan(error) else advantages[step, table]
+                expected[seat], gained[seat] = value, 0.0
+
+
+@partial(compiled, allocates=True, compile_first=True)
+def action_returns(
+    turn: Any,
+    learner_acts: Any,
+    rewards: Any,
+    dones: Any,
+    values: Any,
+    action_values: Any,
+    traces: Any,
+    last_values: Any,
+    rivals: bool,
+    returns: Any,
+) -> None:
+    """Write the returns of the learner's actions: Expected SARSA(lambda), a policy's own value at every later decision.
+
+    See `seat_advantages` for the other arguments.
+
+    Args:
+        turn: int64[T, N].
+        learner_acts: bool[T, N].
+        rewards: float32[T, N, seats].
+        dones: bool[T, N].
+        values: float32[T, N], the policy's expected value of the acting seat.
+        action_values: float32[T, N], the value estimates of the actions that were taken.
+        traces: float32[T, N], lambda times the share of the decision that counts for the policy, 0 to 1.
+        last_values: float32[N, seats].
+        rivals: one of two seats wins what the other loses, so that a decision of one tells the value of both.
+        returns: float32[T, N], written where `learner_acts`.
+    """
+    steps, tables = turn.shape
+    seats = rewards.shape[2]
+    ahead = np.zeros(seats)
+    for table in range(tables):
+        for seat in range(seats):
+            ahead[seat] = last_values[table, seat]
+        for step in range(steps - 1, -1, -1):
+            if dones[step, table]:
+                ahead[:] = 0.0
+            for seat in range(seats):
+                ahead[seat] += rewards[step, table, seat]
+            if learner_acts[step, table]:
+                seat = turn[step, table]
+                returns[step, table] = ahead[seat]
+                further = ahead[seat] - action_values[step, table]
+                ahead[seat] = values[step, table] + (0.0 if np.isnan(further) else traces[step, table] * further)
+                if rivals:
+                    ahead[1 - seat] = -ahead[seat]
+
+
+def advantages_of_all_seats(
+    turn: torch.Tensor,
+    rewards: torch.Tensor,
+    dones: torch.Tensor,
+    values: torch.Tensor,
+    last_values: torch.Tensor,
+    gamma: float,
+    gae_lambda: float,
+) -> torch.Tensor:
+    """Return what `seat_advantages` writes if every decision is the learner's, for tensors of any device.
+
+    See `seat_advantages` for the arguments.
+    """
+    expected, advantage, gained = last_values.clone(), torch.zeros_like(last_values), torch.zeros_like(last_values)
+    advantages = torch.empty_like(values)
+    for step in reversed(range(len(turn))):
+        ended = dones[step][:, None]
+        expected, advantage, gained = (one.masked_fill(ended, 0.0) for one in (expected, advantage, gained))
+        gained += rewards[step]
+        seat = turn[step][:, None]
+        value = values[step][:, None]
+        error = gained.gather(1, seat) + gamma * expected.gather(1, seat) - value
+        new = error + gamma * gae_lambda * advantage.gather(1, seat)
+        advantages[step] = new[:, 0]
+        advantage.scatter_(1, seat, new.nan_to_num())
+        expected.scatter_(1, seat, value)
+        gained.scatter_(1, seat, 0.0)
+    return advantages
+
 
 Weights = Mapping[str, NDArray[np.float32]]
 """The weights of the policy (``actor.…``) and of the value function (``critic.…``), by their names in PyTorch."""

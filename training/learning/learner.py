@@ -1,17 +1,87 @@
-"""The protocol of learning algorithms: fit, policy, save, load, and the dataclass of the settings."""
+"""What learns: the protocol of learning algorithms, and imitation of a teacher.
 
-from collections.abc import Mapping
+Behavioural cloning fits a learner to the decisions of a teacher. With an expert, DAgger also takes the expert's actions
+in the learner's own matches: the states that its mistakes lead to (Ross, Gordon and Bagnell, "A reduction of imitation
+learning and structured prediction to no-regret online learning", AISTATS 2011).
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ...envs import Game
-from ...envs.core.rollout import Policy
+from ...envs import Game, play_until_done
+from ...envs.core.capabilities import Expert
+from ...envs.core.record import Tables
+from ...envs.core.rollout import Decisions, Policy, act_of, encoder_of, tables_with_seed
 from ...wrappers.policies.mlp import MlpPolicy
-from .demonstrations import Demonstrations
 from .league import League
 from .settings import TrainConfig
+
+TABLES = 512
+"""Number of matches played at the same time; their decisions are shuffled together."""
+
+
+class Demonstrations(NamedTuple):
+    """Decisions of a teacher in all seats of some matches, in order.
+
+    Attributes:
+        observations: float32[N, D].
+        masks: int8[N, A].
+        actions: int64[N].
+        returns: float32[N], the acting seat's return from this decision on, in `Payoffs.unit`.
+    """
+
+    observations: NDArray[np.float32]
+    masks: NDArray[np.int8]
+    actions: NDArray[np.int64]
+    returns: NDArray[np.float32]
+
+
+def demonstrations(game: Game, teacher: Policy, encoder: str, seed: int) -> Iterator[Demonstrations]:
+    """Yield the decisions of `TABLES` whole matches at a time, without end.
+
+    Args:
+        game: the game with its options.
+        teacher: the teacher, which plays all seats.
+        encoder: the name of the learner's encoder, which makes the observations.
+        seed: seed of the matches.
+    """
+    random = np.random.default_rng(seed)
+    shown = teacher if encoder_of(teacher, game) == encoder else _Shown(game, teacher, encoder)
+    while True:
+        yield _matches(game, shown, int(random.integers(2**64, dtype=np.uint64)))
+
+
+def _matches(game: Game, teacher: Policy, seed: int) -> Demonstrations:
+    tables, taken = tables_with_seed(game, TABLES, seed), list[Decisions]()
+    total = play_until_done(game, [teacher], tables, on_decisions=taken.append)
+    rows, seats, observations, masks, actions, before = (np.concatenate(column) for column in zip(*taken, strict=True))
+    returns = (total[rows, seats] - before) / game.payoffs.unit
+    return Demonstrations(observations, masks, actions, returns.astype(np.float32))
+
+
+class _Shown:
+    """A teacher that uses another encoder than the demonstrations."""
+
+    def __init__(self, game: Game, teacher: Policy, encoder: str) -> None:
+        self.encoder = encoder
+        self._teacher = teacher
+        self._own = game.encoders[encoder_of(teacher, game)]
+
+    def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
+        """Not called: the teacher's observations are made from the records."""
+        raise NotImplementedError
+
+    def act_on(
+        self, tables: Any, rows: NDArray[np.int64], observations: NDArray[np.float32], masks: NDArray[np.int8]
+    ) -> NDArray[np.int64]:
+        """Return the teacher's actions at the tables `rows`."""
+        seen = self._own.observations(tables, rows)
+        return np.asarray(act_of(self._teacher, tables, rows, seen, masks), np.int64)
 
 
 class Monitor(Protocol):
@@ -132,3 +202,98 @@ class Learner(Protocol):
             FileNotFoundError: if there is none.
         """
         ...
+
+
+def clone(
+    learner: Learner,
+    demonstrations: Iterator[Demonstrations],
+    *,
+    decisions: int,
+    minutes: float | None = None,
+    seed: int = 0,
+    progress: Callable[[float, str], None] = lambda used, note: None,
+) -> float:
+    """Fit a learner to a teacher, each decision used once. The learning rate falls to 0 in the second half.
+
+    Args:
+        learner: the learner.
+        demonstrations: an endless iterator over the teacher's decisions.
+        decisions: the least number of decisions; whole matches are played.
+        minutes: the time limit; None: no limit.
+        seed: seed of the order of the decisions.
+        progress: called with the used share of decisions or minutes, 0 to 1, and a note.
+
+    Returns:
+        The geometric mean of the learner's probability of the teacher's actions in the last batch, 0 to 1.
+    """
+    random, started = np.random.default_rng(seed), time.monotonic()
+    done, used, probability = 0, 0.0, 0.0
+    while used < 1:
+        taken = next(demonstrations)
+        probability = learner.clone(taken, min(1.0, 2 - 2 * used), random)
+        done += len(taken.actions)
+        spent = 0.0 if minutes is None else (time.monotonic() - started) / (60 * minutes)
+        used = min(1.0, max(done / decisions, spent))
+        progress(used, f"{done:,} decisions, probability {probability:.3f}")
+    return probability
+
+
+EASY = 16
+"""Of the other decisions, one in this number is kept."""
+
+
+def corrections(game: Game, expert: Expert, learner: Policy, encoder: str, seed: int) -> Iterator[Demonstrations]:
+    """Yield the expert's decisions of `TABLES` whole matches at a time, without end.
+
+    The expert plays the first half of the matches, the learner the second half. The demonstrations of both halves are
+    the expert's actions.
+
+    Args:
+        game: the game with its options.
+        expert: the expert, made for `TABLES` tables.
+        learner: the learner's live policy.
+        encoder: the name of the learner's encoder, which makes the observations.
+        seed: seed of the matches.
+    """
+    tables = tables_with_seed(game, TABLES, seed)
+    players, random = _ExpertAndLearner(expert, learner, encoder), np.random.default_rng(seed)
+    while True:
+        expert.begin(tables)
+        yield _corrected(game, tables, players, random)
+
+
+class _ExpertAndLearner:
+    """Plays the expert's actions, and at the second half of the tables the learner's."""
+
+    def __init__(self, expert: Expert, learner: Policy, encoder: str) -> None:
+        self.expert, self.learner, self.encoder = expert, learner, encoder
+        self.advice = np.zeros(TABLES, np.int64)
+
+    def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
+        """Not called: the expert needs the records."""
+        raise NotImplementedError
+
+    def act_on(
+        self, tables: Any, rows: NDArray[np.int64], observations: NDArray[np.float32], masks: NDArray[np.int8]
+    ) -> NDArray[np.int64]:
+        """Return the actions at the tables `rows`, and store the expert's actions at all tables in `advice`."""
+        self.advice = self.expert.advise(tables)
+        actions = self.advice[rows]
+        own = np.flatnonzero((rows >= TABLES // 2) & self.expert.leaves_to_learner(tables)[rows])
+        if len(own):
+            actions[own] = self.learner.act(observations[own], masks[own])
+        return actions
+
+
+def _corrected(game: Game, tables: Tables, players: _ExpertAndLearner, random: np.random.Generator) -> Demonstrations:
+    taken: list[tuple[Any, ...]] = []
+
+    def note(decisions: Decisions) -> None:
+        useful = players.expert.worth_copying(decisions.observations, decisions.masks)
+        kept = useful | (random.random(len(decisions.tables)) < 1 / EASY)
+        taken.append((*(column[kept] for column in decisions), players.advice[decisions.tables[kept]]))
+
+    total = play_until_done(game, [players], tables, begin=False, on_decisions=note)
+    rows, seats, observations, masks, _, before, advice = (np.concatenate(parts) for parts in zip(*taken, strict=True))
+    returns = (total[rows, seats] - before) / game.payoffs.unit
+    return Demonstrations(observations, masks, advice, returns.astype(np.float32))

@@ -6,8 +6,7 @@ from typing import Literal, get_args
 import torch
 
 from ...envs.core.options import named, number, whole
-from .schedules import Schedule
-from .settings import TrainConfig
+from .settings import Schedule, TrainConfig
 
 EngineName = Literal["local", "process", "ray", "gpu"]
 NetworkKind = Literal["mlp", "residual", "seats"]

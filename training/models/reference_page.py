@@ -18,7 +18,7 @@ from ...wrappers.agents.language_model import COLUMNS as MODEL_COLUMNS
 from ...wrappers.agents.language_model import ModelStatistics, columns
 from ...wrappers.replay.log_reader import moments
 from ...wrappers.replay.page import page
-from ..evaluation.result_page import document, provenance, table, without_empty
+from ..evaluation.pages import document, provenance, table, without_empty
 from ..evaluation.scores import in_two_lines
 from .reference import paired
 

@@ -19,8 +19,7 @@ from ...envs.core.registry import own_name, packages
 from ...wrappers.policies.base import read_settings
 from ..algorithms import find
 from ..learning.settings import ALGORITHM, TrainConfig
-from .conversion import convert
-from .version_0_2 import current
+from .version_0_2 import convert, current
 
 FORMAT = 3
 """The format of the files that this version writes."""

@@ -6,10 +6,9 @@ from contextlib import suppress
 from ...envs import Game, Policy
 from ...wrappers.policies.loading import make_policy
 from ...wrappers.policies.mlp import MlpPolicy
-from ..evaluation.best_response import best_response
 from ..evaluation.duplicate import evaluate, unit_per_game
 from ..evaluation.exact import Probable, flat_tree, nash_conv
-from ..evaluation.theory import compare
+from ..evaluation.games import best_response, compare
 from ..learning.settings import TrainConfig
 
 NODES = 200_000

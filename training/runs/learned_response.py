@@ -12,8 +12,8 @@ from ..algorithms import find
 from ..learning.league import HasPolicy, League
 from ..learning.learner import Learner
 from ..learning.settings import ALGORITHM, TrainConfig
-from .budget import Budget
 from .config import load_config, scale_of, settings_from
+from .run import Budget
 
 Curve = list[tuple[int, float]]
 """Decisions so far, and the learner's mean return since the point before, in `Payoffs.unit`."""

@@ -1,14 +1,17 @@
 """Training runs: `train` begins one, `resume` continues one. Both write the run folder (see `run_folder`)."""
 
 import dataclasses
+import json
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
-from typing import Any
+from typing import Any, Self
 
 from rich.progress import Progress
+from torch.utils.tensorboard import SummaryWriter
 
 from ...envs import Game
 from ...envs import game as make_game
@@ -18,20 +21,87 @@ from ...wrappers.policies.loading import make_policy, newest_whole
 from ..algorithms import find
 from ..evaluation.duplicate import unit_per_game
 from ..learning import run_folder
-from ..learning.behavioural_cloning import clone
-from ..learning.dagger import corrections
-from ..learning.demonstrations import TABLES, demonstrations
 from ..learning.league import League
-from ..learning.learner import Learner
+from ..learning.learner import TABLES, Learner, clone, corrections, demonstrations
+from ..learning.networks import blas_threads
 from ..learning.settings import TrainConfig
-from ..learning.torch_threads import blas_threads
-from ..parallel.signals import stopped_by_sigterm
+from ..parallel.tasks import held_back, stopped_by_sigterm
 from ..terminal.console import Console
 from ..terminal.progress import training_bar
-from .budget import Budget, in_words
 from .config import load_config, write_config
 from .evaluations import Evaluations
-from .metrics import Metrics
+
+
+class Budget:
+    """The limits of a run.
+
+    Args:
+        timesteps: how many timesteps at most.
+        minutes: how many minutes at most, from `start` on; None: no limit.
+    """
+
+    def __init__(self, timesteps: int, minutes: float | None) -> None:
+        self._timesteps, self._minutes = timesteps, minutes
+        self.start()
+
+    def start(self) -> None:
+        """Start the clock."""
+        self._started = time.monotonic()
+
+    def seconds(self) -> float:
+        """Return the seconds since the start."""
+        return time.monotonic() - self._started
+
+    def has_time(self) -> bool:
+        """Return whether there is time left."""
+        return self._minutes is None or self.seconds() < self._minutes * 60
+
+    def used(self, timesteps: int) -> float:
+        """Return the used share, in `timesteps` or in time, whichever is greater: from 0 to 1."""
+        in_time = 0.0 if self._minutes is None else self.seconds() / 60 / self._minutes
+        return min(1.0, max(timesteps / self._timesteps, in_time))
+
+
+def in_words(seconds: float) -> str:
+    """Return a duration: below two minutes in seconds.
+
+    >>> in_words(5.6), in_words(600)
+    ('5.6 s', '10.0 minutes')
+    """
+    return f"{seconds:.1f} s" if seconds < 120 else f"{seconds / 60:.1f} minutes"
+
+
+class Metrics:
+    """Appends metrics to the files of a run folder.
+
+    Args:
+        folder: the run folder.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        file = folder / "metrics.jsonl"
+        self._lines = file.open("a", encoding="utf-8")
+        self._lines.truncate(file.read_bytes().rfind(b"\n") + 1)  # a last line that was cut off by a crash
+        self._board = SummaryWriter(str(folder / "tensorboard"))
+
+    def write(self, metrics: Mapping[str, Any], timesteps: int) -> None:
+        """Write metrics by name, with the number of timesteps so far."""
+        values = {name: value.item() if hasattr(value, "item") else value for name, value in sorted(metrics.items())}
+        numbers = {name: value for name, value in values.items() if isinstance(value, int | float)}
+        with held_back():  # TensorBoard has threads of its own
+            self._lines.write(json.dumps({"steps": timesteps, **values}) + "\n")
+            self._lines.flush()
+            for name, value in numbers.items():
+                self._board.add_scalar(name, value, timesteps)
+            self._board.flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._lines.close()
+        self._board.close()
+
 
 EXPERT = "expert"
 """The name of the game's expert among teachers."""

@@ -19,7 +19,7 @@ from ...wrappers.policies.tabular import TabularPolicy
 from ..evaluation.exact import flat_tree, nash_conv
 from ..evaluation.exploit import Win
 from ..evaluation.scores import Score
-from ..parallel.signals import held_back
+from ..parallel.tasks import held_back
 from . import holdem_tree
 from .public_tree import ListedDeals
 from .sampled import SAMPLING, SampledSolver, Sampling

@@ -15,7 +15,7 @@ from ..comparison import Comparison, Floats, Quantity, means, play, quantiles
 from ..duplicate import unit_per_game
 from ..exploit import Estimated
 from ..scores import Response, Score
-from .base import Measures
+from . import Measures
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

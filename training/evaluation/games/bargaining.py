@@ -11,7 +11,7 @@ from ....envs.bargaining.table import OFFER
 from ....envs.core.record import Tables
 from ....envs.core.rollout import Policy, tables_with_seed
 from ..comparison import Comparison, Floats, Quantity, mean, means, play
-from .base import Measures
+from . import Measures
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

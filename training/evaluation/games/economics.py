@@ -14,7 +14,7 @@ from ....envs.core.record import Tables
 from ....envs.core.rollout import Decisions, Policy, tables_with_seed
 from ....envs.phases.bots import PhaseBot
 from ..comparison import Comparison, Floats, Quantity, mean, means, play
-from .base import Measures
+from . import Measures
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

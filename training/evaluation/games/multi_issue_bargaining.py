@@ -15,7 +15,7 @@ from ....envs.multi_issue_bargaining.theory import (
     pareto_frontier,
 )
 from ..comparison import Comparison, Floats, Quantity, mean, play
-from .base import Measures
+from . import Measures
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,7 +10,7 @@ from ....envs.core.rollout import Policy
 from ....envs.tangram.figure_sets import own_figures
 from ....envs.tangram.table import LIBRARY, SET, SOLVED
 from ..scores import Score
-from .base import HeldOut, Measures, Progress
+from . import HeldOut, Measures, Progress
 
 TABLES = 1_024
 """Number of figures built at the same time."""

@@ -1,29 +1,83 @@
-"""Local best response: a lower bound on how exploitable a heads-up hold'em policy is, in several settings.
+"""Hold'em: local best response, and opponents whose raises have sizes that a policy does not have.
 
-Lisý and Bowling, "Equilibrium Approximation Quality of Current No-Limit Poker Bots" (AAAI 2017 workshop on computer
-poker). The responder knows the policy. After each action of the policy it updates its belief over the 1,326 hands with
-the policy's probabilities. At its own decisions it takes the action with the highest local value: this assumes that
-both sides check or call afterwards, and that a raise wins the pot with the policy's fold probability. An exact best
-response wins at least as much.
+Local best response is a lower bound on how exploitable a heads-up policy is, in several settings: Lisý and Bowling,
+"Equilibrium Approximation Quality of Current No-Limit Poker Bots" (AAAI 2017 workshop on computer poker). The responder
+knows the policy. After each action of the policy it updates its belief over the 1,326 hands with the policy's
+probabilities. At its own decisions it takes the action with the highest local value: this assumes that both sides check
+or call afterwards, and that a raise wins the pot with the policy's fold probability. An exact best response wins at
+least as much. The settings are those of the paper, with the raises of the game's menu in place of theirs, and one of
+our own from the start. Before the first street with raises the responder only checks or calls.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .....envs import Game
-from .....envs.core.record import Tables
-from .....envs.core.rng import streams
-from .....envs.core.rollout import act_of, encoder_of, played
-from .....envs.holdem.board_luck import OPEN
-from .....envs.holdem.range_text import weights_of
-from .....envs.holdem.ranges import HOLDINGS, equities, observe_holdings, possible
-from .....envs.holdem.table import CALL_ACTION, FOLD_ACTION, PREFLOP
-from .....wrappers.policies.base import Policy
-from ...scores import Response, Score
-from .settings import CALL, SETTINGS, Setting
+from ....envs import Game
+from ....envs import game as make_game
+from ....envs.core.record import Tables
+from ....envs.core.rng import streams
+from ....envs.core.rollout import Policy, act_of, encoder_of, played
+from ....envs.holdem.board_luck import OPEN
+from ....envs.holdem.range_text import weights_of
+from ....envs.holdem.ranges import HOLDINGS, equities, observe_holdings, possible
+from ....envs.holdem.table import CALL_ACTION, FIRST_FRACTION, FOLD_ACTION, LEAST_RAISE, PREFLOP
+from ....wrappers.policies.base import LearnedPolicy
+from ....wrappers.policies.elsewhere import ElsewherePolicy
+from ..duplicate import evaluate
+from ..scores import Response, Score
+from . import Measures
+
+CALL, FOLD_OR_CALL, POT_OR_ALL_IN, ALL = range(4)
+"""On one street: only check or call; also fold; also raise by the pot or all-in; also all raises."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting.
+
+    Attributes:
+        name: its name in tables and JSON.
+        streets: what is considered before the flop, on the flop, on the turn and on the river.
+    """
+
+    name: str
+    streets: tuple[int, int, int, int]
+
+    def considered(self, table: Any) -> int:
+        """Return what the responder considers on the street of a hand."""
+        return self.streets[int(table.phase) - PREFLOP]
+
+    def raises(self, game: Game, table: Any, legal: list[int]) -> list[int]:
+        """Return which of the legal action indices are raises that the responder considers.
+
+        Where no raise of the menu is exactly the pot, the nearest one stands for it.
+        """
+        among = [action for action in legal if action >= LEAST_RAISE]
+        kind = self.considered(table)
+        if kind == ALL or not among:
+            return among
+        if kind != POT_OR_ALL_IN:
+            return []
+        after_call = int(table.pot) + int(table.to_call)
+        amounts = {action: int(game.rules.decode(table, action).amount) for action in among}
+        pot = min(among, key=lambda action: abs(amounts[action] - int(table.current_bet) - after_call))
+        return [action for action in among if action in (pot, max(among, key=amounts.__getitem__))]
+
+
+SETTINGS = (
+    Setting("fold or call", (FOLD_OR_CALL,) * 4),
+    Setting("pot and all-in from the turn", (CALL, CALL, POT_OR_ALL_IN, POT_OR_ALL_IN)),
+    Setting("all raises from the turn", (CALL, CALL, ALL, ALL)),
+    Setting("all raises from the flop", (CALL, ALL, ALL, ALL)),
+    Setting("all raises from the start", (ALL,) * 4),
+)
+"""All settings."""
+
 
 BOARDS = 1_000
 """Number of boards sampled for an equity before the flop; from the flop on it is exact."""
@@ -310,3 +364,73 @@ class _Tried:
         for _ in range(TRIES):
             counts[rows, self.policy.act(observations, masks)] += 1
         return np.asarray(counts / (TRIES + 1), np.float64)
+
+
+SIZES = {"small bets": ((0.1, 0.2), (0.2, 0.3)), "over-bets": ((1.2, 2.0), (2.0, 3.0))}
+"""The fractions of the pot between which each size is drawn. Small bets are legal in large pots alone."""
+
+
+class _OffMenu:
+    """A bot whose raises have one of the `sizes`, which are action indices, where one is legal; else its own."""
+
+    def __init__(self, bot: Policy, sizes: list[int], seed: int) -> None:
+        self._bot, self._sizes = bot, sizes
+        self._random = np.random.default_rng(seed)
+
+    def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
+        actions = np.asarray(self._bot.act(observations, masks)).copy()
+        ranks = np.where(masks[:, self._sizes] > 0, self._random.random((len(masks), len(self._sizes))), -1.0)
+        others = (actions >= LEAST_RAISE) & (ranks.max(axis=1) >= 0)
+        actions[others] = np.array(self._sizes)[ranks.argmax(axis=1)][others]
+        return actions
+
+
+def off_menu(
+    policy: Policy,
+    game: Game,
+    *,
+    bot: str,
+    sizes: str,
+    hands: int,
+    seed: int = 0,
+    progress: Callable[[int], None] | None = None,
+) -> Response:
+    """Return what a bot wins from a saved policy with sizes that are not in the policy's menu.
+
+    The policy plays as at a live table: it reads the amounts as they are, and has its own menu.
+
+    Args:
+        policy: the policy.
+        game: its game.
+        bot: the bot that chooses when to raise.
+        sizes: of `SIZES`.
+        hands: number of hands.
+        seed: of the sizes, the deals and the bot.
+        progress: called with the number of deals just played.
+
+    Raises:
+        ValueError: for a policy that does not say what it was trained for.
+    """
+    if not isinstance(policy, LearnedPolicy) or policy.trained_for is None:
+        raise ValueError("sizes off the menu are played against a saved policy without search")
+    random = np.random.default_rng(seed)
+    drawn = [round(float(random.uniform(*between)), 3) for between in SIZES[sizes]]
+    own = [float(one) for one in policy.trained_for.make_game().options["pot_fractions"]]
+    fractions = sorted({*own, *drawn})
+    table = make_game(game.name, **{**game.options, "pot_fractions": fractions})
+    new = [FIRST_FRACTION + k for k, one in enumerate(fractions) if one in drawn and one not in own]
+    opponent = _OffMenu(table.bots[bot](table, seed), new, seed)
+    deals = max(2, hands // game.seats)
+    player = ElsewherePolicy(policy, policy.trained_for, table)
+    score = evaluate(opponent, table, [player], deals=deals, seed=seed, progress=progress)
+    return Response(score)
+
+
+MEASURES = Measures(
+    best_responses={
+        f"{sizes} off the menu, {bot}": partial(off_menu, bot=bot, sizes=sizes)
+        for sizes in SIZES
+        for bot in ("tight", "maniac")
+    }
+    | {f"local best response, {setting.name}": partial(best_response, setting=setting) for setting in SETTINGS}
+)

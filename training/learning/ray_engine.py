@@ -16,14 +16,14 @@ import ray
 import torch
 from ray.exceptions import ActorDiedError, RayActorError, RayError
 
-from ....envs import Game
-from ....envs import game as make_game
-from ....wrappers.rl.opponents import Pool
-from ...parallel.ray_cluster import connect
-from ..batch import RolloutBatch
-from ..collector import Collector, Opponents, Weights
-from ..selfplay_settings import SelfPlayConfig
-from .base import Engine
+from ...envs import Game
+from ...envs import game as make_game
+from ...wrappers.rl.opponents import Pool
+from ..parallel.ray import connect
+from .batch import RolloutBatch
+from .collector import Collector, Opponents, Weights
+from .engines import Engine
+from .selfplay_settings import SelfPlayConfig
 
 STALE = 4
 """The most versions by which a batch may be behind the learner."""

@@ -1,4 +1,4 @@
-"""GpuCollector: self-play tables on a GPU beside the networks. Nothing but the counts of a rollout leaves the GPU."""
+"""The engine on a GPU: tables beside the networks. Only the counts of a rollout leave the GPU."""
 
 import logging
 import pickle
@@ -11,12 +11,23 @@ import numpy as np
 import torch
 
 from ...envs import Game, VectorGame
+from ...envs.core.cuda.toolchain import SIMULATED
 from ...envs.core.cuda.vector import CudaVectorGame
-from .advantages import advantages_of_all_seats
+from ...envs.core.files import replacing
+from ...wrappers.rl.opponents import Pool
 from .batch import RolloutBatch
-from .collector import GAE_LAMBDA, GAMMA, Weights, critic_encoder, load_weights, make_networks, only_two_compete
-from .networks import ALIGNED, Forward
-from .recorded import Recorded, capture_on, current_stream
+from .collector import (
+    GAE_LAMBDA,
+    GAMMA,
+    Weights,
+    advantages_of_all_seats,
+    critic_encoder,
+    load_weights,
+    make_networks,
+    only_two_compete,
+)
+from .engines import Engine, check_files, tables_file
+from .networks import ALIGNED, Forward, Recorded, capture_on, current_stream
 from .selfplay_settings import SelfPlayConfig
 
 logger = logging.getLogger(__name__)
@@ -189,3 +200,41 @@ class GpuCollector:
         self._generator.set_state(state["generator"].cpu())
         self._results.copy_(state["results"])
         self._began = state["began"]
+
+
+class GpuEngine(Engine):
+    """Plays on the GPU. See `Engine`.
+
+    Raises:
+        ValueError: if the networks are not on the GPU, or the config asks for what only tables on the CPU have:
+            opponents at the tables, random start steps, expected rewards, several actors.
+        RuntimeError: if there is no GPU.
+    """
+
+    def __init__(self, config: SelfPlayConfig, game: Game, pool: Pool) -> None:
+        if not (SIMULATED or config.device.startswith("cuda")):
+            raise ValueError(f"device={config.device!r}: the engine gpu needs device='cuda'")
+        none = "opponent_tables", "mixed_tables", "random_start_steps", "chance_samples"
+        for name, value in (dict.fromkeys(none, 0) | {"relabel": False, "actors": 1}).items():
+            if getattr(config, name) != value:
+                raise ValueError(f"{name}={getattr(config, name)}: the engine gpu has only {name}={value}")
+        super().__init__(config, game, pool)
+        self.collector = GpuCollector(config, game)
+
+    def begin(self) -> None:
+        """Begin the episodes."""
+        self.collector.begin()
+
+    def _collect(self, version: int, weights: Weights) -> list[RolloutBatch]:
+        return [self.collector.rollout(version, weights)]
+
+    def _save_actors(self, folder: Path) -> list[dict[str, Any]]:
+        with replacing(tables_file(folder, 0)) as unfinished:
+            return [self.collector.save(unfinished)]
+
+    def _load_actors(self, folder: Path, actors: list[dict[str, Any]]) -> None:
+        check_files(folder, 1)
+        self.collector.load(tables_file(folder, 0), actors[0])
+
+
+ENGINE = GpuEngine
