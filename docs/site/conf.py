@@ -96,7 +96,7 @@ CONTENTS = {
         "docs/leave_it_running",
         "docs/security",
     ],
-    "Reference": ["docs/api/index", "docs/README", "CONTRIBUTING", "CHANGELOG", "SECURITY", "CODE_OF_CONDUCT"],
+    "Reference": ["docs/api/index", "docs/README"],
 }
 """What stands in the menu, under its headings."""
 
@@ -104,6 +104,7 @@ CONTENTS = {
 PARTS = {
     "docs/games": ["games/*"],
     "docs/notebooks": [f"../notebooks/{name}" for name in TUTORIALS],
+    "docs/README": [f"../{name}" for name in ("CONTRIBUTING", "CHANGELOG", "SECURITY", "CODE_OF_CONDUCT")],
     "docs/bridges/mafia": ["../../wrappers/live/mafia/client/README"],
 }
 """Pages below a page of the menu: they stand in it only where one is at that page or one of these."""

@@ -9,7 +9,7 @@ const SOUGHT = {
   reward: "docs/environments",
   opponents: "docs/opponents",
   token: "docs/security",
-  deploy: "docs/leave_it_running",
+  deploy: "docs/bridges/arena",
   install: "docs/install",
   training: "docs/training",
   observation: "docs/environments",
@@ -26,6 +26,8 @@ const [site, ...words] = process.argv.slice(2);
 const files = ["base-stemmer", "english-stemmer", "language_data", "searchtools"].map((name) => `_static/${name}.js`);
 const source = [...files, "searchindex.js"].map((name) => readFileSync(join(site, name), "utf8")).join("\n;\n");
 const page = {
+  URLSearchParams,
+  location: { search: "" },
   document: { addEventListener: () => {}, getElementById: () => ({ lastChild: null }), readyState: "loading" },
   SPHINX_HIGHLIGHT_ENABLED: false,
   DOCUMENTATION_OPTIONS: {},
@@ -37,6 +39,7 @@ const search = runInNewContext(`${source}\n;(words) => Search._performSearch(...
 
 let missing = 0;
 for (const word of words.length ? words : Object.keys(SOUGHT)) {
+  page.location.search = `?q=${word}`;
   const pages = [...new Set(search(word).reverse().map(([page]) => page))].slice(0, FIRST);
   const found = words.length > 0 || pages.includes(SOUGHT[word]);
   missing += !found;
