@@ -59,8 +59,7 @@ TESTS = {
     "wrappers/live/poker/table_tracker.py": "tests/live/test_poker_offers.py",
     "wrappers/live/poker/agent_session.py": "tests/live/test_poker_agent_*.py tests/live/test_poker_both_ends.py "
     "tests/live/test_poker_fuzz.py",
-    "wrappers/live/poker/host_session.py": "tests/live/test_poker_host_*.py tests/live/test_poker_table_*.py "
-    "tests/live/test_poker_fuzz.py",
+    "wrappers/live/poker/host_session.py": "tests/live/test_poker_host_session.py tests/live/test_poker_fuzz.py",
     "wrappers/live/arena/*": "tests/live/test_arena_session*.py tests/live/test_arena_fuzz.py "
     "-k 'not (tangram or mafia or holdem)'",
     "wrappers/live/mafia/host_session.py": "tests/live/test_mafia_host*.py tests/live/test_mafia_session.py",

@@ -15,7 +15,7 @@ from parlour.wrappers.live.mafia import messages as mafia
 from parlour.wrappers.live.poker import messages as poker
 from parlour.wrappers.live.poker.agent_session import PokerAgentSession as PokerSession
 from parlour.wrappers.live.poker.host_session import PokerHostSession as PokerTable
-from parlour.wrappers.live.poker.table_data import PokerRules
+from parlour.wrappers.live.poker.host_session import PokerRules
 from parlour.wrappers.live.tangram import messages as tangram
 from words import plain, table
 

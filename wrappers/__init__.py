@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from .live.poker.agent import ClientSettings as ClientSettings
     from .live.poker.agent import Monitoring as Monitoring
     from .live.poker.agent import PlayLength as PlayLength
+    from .live.poker.agent import SeatRequest as SeatRequest
     from .live.poker.host import PokerHost as PokerHost
     from .live.poker.host import PokerRoom as PokerRoom
+    from .live.poker.host_session import PokerRules as PokerRules
     from .live.poker.hosted_table import PokerTimes as PokerTimes
-    from .live.poker.rest_client import SeatRequest as SeatRequest
-    from .live.poker.table_data import PokerRules as PokerRules
     from .logs import match_log as _logs
     from .logs.match_log import MatchLog
     from .policies.loading import load_policy as load_policy
@@ -52,12 +52,12 @@ _SOURCES = {
     "PlayLength": "live.poker.agent.PlayLength",
     "PokerHost": "live.poker.host.PokerHost",
     "PokerRoom": "live.poker.host.PokerRoom",
-    "PokerRules": "live.poker.table_data.PokerRules",
+    "PokerRules": "live.poker.host_session.PokerRules",
     "PokerTimes": "live.poker.hosted_table.PokerTimes",
     "PolicyAgent": "agents.policy.PolicyAgent",
     "Pool": "rl.opponents.Pool",
     "Prompting": "agents.prompt.Prompting",
-    "SeatRequest": "live.poker.rest_client.SeatRequest",
+    "SeatRequest": "live.poker.agent.SeatRequest",
     "ServerSettings": "live.common.server.ServerSettings",
     "TablesVectorEnv": "rl.gymnasium_env.TablesVectorEnv",
     "TextGame": "text.TextGame",

@@ -6,7 +6,7 @@ from typing import Any
 from aiohttp import ClientSession
 from parlour.envs import game as make_game
 from parlour.wrappers.agents.policy import PolicyAgent
-from parlour.wrappers.live.poker.table_data import PokerRules
+from parlour.wrappers.live.poker.host_session import PokerRules
 from parlour.wrappers.live.table.host import TableHost
 from parlour.wrappers.live.table.poker import PokerTable
 from parlour.wrappers.policies.loading import make_policy

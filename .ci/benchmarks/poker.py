@@ -8,8 +8,7 @@ import numpy as np
 from parlour.wrappers.live.common.agent_turn import Played, Turn
 from parlour.wrappers.live.poker import messages
 from parlour.wrappers.live.poker.agent_session import PokerAgentSession
-from parlour.wrappers.live.poker.host_session import PokerHostSession
-from parlour.wrappers.live.poker.table_data import PokerRules
+from parlour.wrappers.live.poker.host_session import PokerHostSession, PokerRules
 
 from .base import Row, Seconds
 

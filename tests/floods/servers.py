@@ -57,8 +57,8 @@ async def control():
 @asynccontextmanager
 async def poker():
     from parlour.wrappers.live.poker.host import PokerHost, PokerRoom
+    from parlour.wrappers.live.poker.host_session import PokerRules
     from parlour.wrappers.live.poker.hosted_table import PokerTimes
-    from parlour.wrappers.live.poker.table_data import PokerRules
 
     names, lost = {}, 0
 

@@ -17,7 +17,7 @@ from parlour.wrappers.live.common import limits, listening
 from parlour.wrappers.live.common.connection import Connection, ConnectionLimits
 from parlour.wrappers.live.common.server import ServerSettings, server_tls
 from parlour.wrappers.live.poker.host import PokerHost
-from parlour.wrappers.live.poker.table_data import PokerRules
+from parlour.wrappers.live.poker.host_session import PokerRules
 
 PING = b"\x89\x80" + bytes(4)
 """A masked ping without a payload."""

@@ -15,8 +15,7 @@ from live.poker_server import CALLER
 from live.small_game import SmallGame
 from live.table_people import BARGAINING, Program, offering, person
 from live.test_tangram_agent import Scripted, serving, turn
-from parlour.wrappers.live.poker.agent import play
-from parlour.wrappers.live.poker.rest_client import SeatRequest
+from parlour.wrappers.live.poker.agent import SeatRequest, play
 from parlour.wrappers.live.table import host as table_host
 from parlour.wrappers.live.table.host import TableHost
 from parlour.wrappers.live.tangram import agent as tangram_agent

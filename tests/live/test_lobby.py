@@ -19,13 +19,12 @@ from parlour.wrappers.live.common.server import ServerSettings
 from parlour.wrappers.live.lobby import tables
 from parlour.wrappers.live.lobby.host import LobbyHost
 from parlour.wrappers.live.lobby.tables import Offer, Opponent
-from parlour.wrappers.live.poker.agent import PlayLength, play
+from parlour.wrappers.live.poker.agent import PlayLength, SeatRequest, play
+from parlour.wrappers.live.poker.host_session import PokerRules
 from parlour.wrappers.live.poker.hosted_table import PokerTimes
-from parlour.wrappers.live.poker.rest_client import SeatRequest
-from parlour.wrappers.live.poker.table_data import PokerRules
 from parlour.wrappers.live.table.host import TableHost
 from parlour.wrappers.live.table.poker import PokerTable
-from parlour.wrappers.live.table.table_result import PlayerResult, TableResult
+from parlour.wrappers.live.table.results import PlayerResult, TableResult
 
 OFFERS = (
     Offer("bargaining", 2, False, (Opponent("fair", False, (2,)), Opponent("zoo:bargaining", True, (2,)))),

@@ -4,9 +4,9 @@ import sqlite3
 
 import pytest
 from parlour.wrappers.live.common.database import SaveError
-from parlour.wrappers.live.lobby import store as stores
-from parlour.wrappers.live.lobby.store import LobbyStore
-from parlour.wrappers.live.table.table_result import PlayerResult
+from parlour.wrappers.live.lobby import host as stores
+from parlour.wrappers.live.lobby.host import LobbyStore
+from parlour.wrappers.live.table.results import PlayerResult
 
 
 def player(name, payoff, program=False):

@@ -19,9 +19,8 @@ from parlour.wrappers.live.common.server import ServerSettings
 from parlour.wrappers.live.poker import messages as m
 from parlour.wrappers.live.poker.agent_session import PokerAgentSession
 from parlour.wrappers.live.poker.host import PokerHost
-from parlour.wrappers.live.poker.host_session import PokerHostSession
+from parlour.wrappers.live.poker.host_session import PokerHostSession, PokerRules
 from parlour.wrappers.live.poker.hosted_table import PokerTimes
-from parlour.wrappers.live.poker.table_data import PokerRules
 
 
 def same_observation(table, seat, turn_state):
@@ -139,7 +138,7 @@ def test_law_1_with_clocks_ringing_and_players_coming_in_the_middle_of_hands():
                 came += 1
                 carry(sends)
                 carry(ends.table.connect(seat))
-            elif due is None:  # all but one were silent: one is back
+            elif due is None or due.what == "wait":  # all but one were silent: one is back
                 carry(ends.table.connect(next(one for one, seat in ends.table.seats.items() if seat.sits_out)))
             elif lot < 0.03 and len(ends.table.seats) > 3:
                 leaving = int(ends.random.choice(list(ends.table.seats)))

@@ -14,7 +14,7 @@ from live.poker_client import hosting
 from live.poker_options import play
 from live.poker_server import CALLER
 from live.small_server import served
-from parlour.training.commands.deploy import PER_HAND, _count, _tell
+from parlour.training.commands.deploy import PER_HAND, _tell
 from parlour.training.commands.supervisor import TRY_AGAIN
 from parlour.training.evaluation.scores import RunningScore, Score
 from parlour.training.terminal.console import Console
@@ -36,13 +36,12 @@ async def deploy(*args, **environment):
 
 
 def test_a_hand_says_what_was_gained_and_an_end_says_why(capsys):
-    hand = messages.HandComplete(hand=3, results=[], showdown=False)
-    _tell(Console(), HandEnded(3, won=12, stack=206, message=hand, net=6))
-    _tell(Console(), HandEnded(4, won=12, stack=None, message=hand))
-    assert capsys.readouterr().out == "hand 3: +6 chips, stack 206\nhand 4: 12 chips from the pot\n"
+    hand, console = messages.HandComplete(hand=3, results=[], showdown=False), Console()
     counts, score = Counter(), RunningScore(PER_HAND)
     for net, stack in ((6, 206), (-2, 204), (2, 206), (0, None)):  # what the last one gained is not known
-        _count(counts, score, HandEnded(3, won=12, stack=stack, message=hand, net=net, big_blind=4))
+        _tell(console, counts, score, HandEnded(3, won=12, stack=stack, message=hand, net=net, big_blind=4))
+    told = capsys.readouterr().out.splitlines()
+    assert (told[0], told[-1]) == ("hand 3: +6 chips, stack 206", "hand 3: 12 chips from the pot")
     mean = Score.of(np.array([1.5, -0.5, 0.5]), PER_HAND, games=3)
     assert (
         counts == {"hands": 4, "chips": 6}

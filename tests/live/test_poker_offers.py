@@ -1,16 +1,9 @@
-"""What the poker agent reads out of the offers of a state, and which answers it takes for one of them."""
-
-import re
+"""What the poker agent reads out of the offers of a state."""
 
 import pytest
-from parlour.envs import Action, TurnState
-from parlour.envs.holdem.actions import allowed
-from parlour.envs.holdem.state import HoldemState, Offer
-from parlour.wrappers.live.common.agent_turn import Turn
+from parlour.envs.holdem.state import Offer
 from parlour.wrappers.live.poker.messages import GameState, Option, Player
 from parlour.wrappers.live.poker.table_tracker import read_offers, safe_kind
-
-OFFERS = [Offer("fold"), Offer("call"), Offer("raiseTo", 4, 9)]
 
 
 def state(*options, to_call=None, bets=(1, 2)):
@@ -72,41 +65,3 @@ def test_the_price_is_the_platforms_else_what_is_owed_by_the_bets(call, more, se
 
 def test_the_safe_action_is_a_check_where_it_is_offered():
     assert [safe_kind(["fold", "check"]), safe_kind(["fold", "call"]), safe_kind([])] == ["check", "fold", "fold"]
-
-
-def turn(offers):
-    seen = HoldemState(phase="preflop", board=[], players=[], dealer=0, big_blind=2, actions=offers, to_call=1)
-    return Turn(TurnState("m", "holdem-v0", "player_0", "preflop", True, allowed_actions=allowed(seen, 0, "preflop")))
-
-
-@pytest.mark.parametrize(
-    ("action", "played"),
-    [
-        (Action("fold"), Action("fold")),
-        (Action("call"), Action("call")),
-        (Action("raiseTo", {"amount": 4}), Action("raiseTo", {"amount": 4})),
-        (Action("raiseTo", {"amount": 9}), Action("raiseTo", {"amount": 9})),
-        (Action("raiseTo", {"amount": 3}), Action("raiseTo", {"amount": 4})),
-        (Action("raiseTo", {"amount": 10**5000}), Action("raiseTo", {"amount": 9})),
-        (Action("raiseTo", {"amount": 5.0}), Action("raiseTo", {"amount": 5})),
-        (Action("pass"), Action("fold")),
-    ],
-    ids=["fold", "call", "least", "most", "below", "without end", "whole", "pass"],
-)
-def test_an_answer_is_one_of_the_offers_with_its_amount_within_the_bounds(action, played):
-    assert turn(OFFERS).read(action).action == played
-
-
-@pytest.mark.parametrize(
-    ("action", "problem"),
-    [
-        (Action("raiseTo", {}), "raiseTo: amount is missing"),
-        (Action("raiseTo", {"amount": True}), "raiseTo: amount is a whole number from 4 to 9, got True"),
-        (Action("call", {"amount": 2}), "call: it takes no payload, got {'amount': 2}"),
-        (Action("check"), "'check' is not offered, but fold, call, raiseTo"),
-        (Action("x" * 99), f"'{'x' * 40}' is not offered, but fold, call, raiseTo"),
-    ],
-)
-def test_an_answer_that_is_no_offer_is_refused_with_the_reason(action, problem):
-    with pytest.raises(ValueError, match=re.escape(problem)):
-        turn(OFFERS).read(action)

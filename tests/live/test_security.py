@@ -16,11 +16,11 @@ from parlour.wrappers.live.arena.push_agent import ArenaAgentServer
 from parlour.wrappers.live.common.match_session import MatchSession
 from parlour.wrappers.live.mafia.agent import MafiaAgentServer
 from parlour.wrappers.live.mafia.local_agents import MafiaScriptedAgent
-from parlour.wrappers.live.poker import accounts, messages
-from parlour.wrappers.live.poker.accounts import Accounts
+from parlour.wrappers.live.poker import messages
+from parlour.wrappers.live.poker import store as accounts
 from parlour.wrappers.live.poker.host import PokerHost
-from parlour.wrappers.live.poker.store import IN_MEMORY, PokerStore
-from parlour.wrappers.live.poker.table_data import PokerRules, Refusal
+from parlour.wrappers.live.poker.host_session import PokerRules, Refusal
+from parlour.wrappers.live.poker.store import IN_MEMORY, Accounts, PokerStore
 from parlour.wrappers.live.table.host import TableHost
 from parlour.wrappers.live.tangram.agent import TangramAgentServer, _warm_up
 from parlour.wrappers.live.tangram.agent_session import TangramAgentSession

@@ -19,15 +19,12 @@ from parlour import envs
 from parlour.envs import Action, AgentResponse
 from parlour.training.commands.table import Results
 from parlour.wrappers.live.common.clock import TimeBanks
-from parlour.wrappers.live.poker.host_session import PokerHostSession
+from parlour.wrappers.live.poker.host_session import PokerHostSession, PokerRules
 from parlour.wrappers.live.poker.hosted_table import PokerTimes
-from parlour.wrappers.live.poker.table_data import PokerRules
-from parlour.wrappers.live.table import ended_matches
-from parlour.wrappers.live.table.ended_matches import EndedMatches
-from parlour.wrappers.live.table.hand_histories import NotingAgent, PokerHands
+from parlour.wrappers.live.table import results as ended_matches
 from parlour.wrappers.live.table.host import TableHost
-from parlour.wrappers.live.table.poker import PokerTable
-from parlour.wrappers.live.table.table_result import PlayerResult, TableResult
+from parlour.wrappers.live.table.poker import PokerHands, PokerTable
+from parlour.wrappers.live.table.results import EndedMatches, PlayerResult, TableResult
 from parlour.wrappers.replay.phh_writer import phhs
 
 KUHN = envs.game("kuhn")
@@ -429,7 +426,7 @@ def test_hands_with_raises_all_in_and_a_seat_that_is_empty_are_phh():
                 mask = np.zeros(game.num_actions, np.int8)
                 game.rules.legal(session.table, mask)
                 move = game.rules.decode(session.table, int(generator.choice(np.flatnonzero(mask))))
-                session._hand.play(move)
+                session.play(move)
                 session._go_on()
             entry = session.hand_log
             text = phhs([entry]).removeprefix("[1]\n")
@@ -563,21 +560,19 @@ async def test_who_takes_a_seat_has_a_full_bank_and_not_what_another_left():
             assert (hosted.session.due.seat, hosted.session.seats[0].name, hosted.bank) == (0, "Bob", 5.0)
 
 
-def test_notes_of_another_hand_are_not_those_of_this_one():
-    agent = NotingAgent(Noting(lambda state: "answer"))
-    assert agent.respond(SimpleNamespace(game_state={"hand": 3, "history": [1, 2]})) == "answer"
-    assert list(agent.notes(3)) == [2] and agent.notes(2) == {}
-    hands = PokerHands({0: ("bot", agent)})
+def test_the_cards_and_notes_of_programs_are_shown_at_the_end_and_not_those_of_a_person_in_their_seat():
+    hands = PokerHands({0: "bot"})
     entry = {
         "hand": 3,
         "players": [{"seat": 0, "agent_id": "a", "name": "bot", "stack": 5, "cards": ["As", "Ad"]}],
-        "actions": [{"seat": 0, "kind": "check"}] * 3,
+        "actions": [{"seat": 0, "kind": "check"}, {"seat": 0, "kind": "check", "value": 0.5}],
         "results": [{"seat": 0, "won": 1, "stack": 6}],
     }
     hands.add(entry)
     assert "As" not in hands.log(None).decode() and "As" in hands.log("a").decode()
+    assert "value" not in hands.log(None).decode()
     hands.ended = True
     [shown] = [json.loads(line) for line in hands.log(None).splitlines()]
-    assert [action.get("value") for action in shown["actions"]] == [None, None, 0.5]
+    assert [action.get("value") for action in shown["actions"]] == [None, 0.5]
     hands.add({**entry, "hand": 4, "players": [{**entry["players"][0], "name": "Ann"}]})  # a person in its seat
     assert json.loads(hands.log(None).splitlines()[1])["players"][0]["cards"] == []

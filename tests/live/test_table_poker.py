@@ -14,8 +14,8 @@ from parlour.training.commands.arguments import TableArguments
 from parlour.training.commands.table import browser_table, players_of
 from parlour.wrappers.live.common.server import ServerSettings, server_tls
 from parlour.wrappers.live.poker.host import PokerHost
+from parlour.wrappers.live.poker.host_session import PokerRules
 from parlour.wrappers.live.poker.hosted_table import PokerTimes
-from parlour.wrappers.live.poker.table_data import PokerRules
 from parlour.wrappers.live.table.poker import PokerTable, turn_state
 
 
@@ -159,7 +159,7 @@ async def test_the_view_of_a_table_has_what_its_reader_may_know():
         guest = Guest(http, table)
         joined = await guest.join()
         table_id = joined["table_id"]
-        hosted = table.host.tables[table_id].session
+        hosted = table.tables[table_id].session
 
         async def seen(token=None, name=table_id):
             headers = {} if token is None else {"Authorization": f"Bearer {token}"}

@@ -16,8 +16,7 @@ from parlour.training.commands.supervisor import until_done
 from parlour.wrappers.agents.base import DelayedAgent
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.common.activity import trim_memory
-from parlour.wrappers.live.poker.agent import ClientSettings, PlayLength, play
-from parlour.wrappers.live.poker.rest_client import SeatRequest
+from parlour.wrappers.live.poker.agent import ClientSettings, PlayLength, SeatRequest, play
 from parlour.wrappers.policies.loading import make_policy
 
 SEATS = 10

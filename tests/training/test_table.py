@@ -15,7 +15,7 @@ from parlour.envs.core import registry
 from parlour.training import cli
 from parlour.training.commands import lookup, supervisor, table
 from parlour.training.commands.arguments import TableArguments
-from parlour.wrappers.live.table.table_result import LobbyCallbacks
+from parlour.wrappers.live.table.results import LobbyCallbacks
 
 
 def test_a_language_model_has_four_fifths_of_a_turn(monkeypatch):

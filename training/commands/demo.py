@@ -17,11 +17,10 @@ from rich.table import Table
 from ...envs.core.counted import counted
 from ...wrappers.agents.base import Agent
 from ...wrappers.live.common.server import ServerSettings
-from ...wrappers.live.poker.agent import PokerResult, play
+from ...wrappers.live.poker.agent import PokerResult, SeatRequest, play
 from ...wrappers.live.poker.host import LIMITS, PokerHost
+from ...wrappers.live.poker.host_session import PokerRules
 from ...wrappers.live.poker.hosted_table import PokerTimes
-from ...wrappers.live.poker.rest_client import SeatRequest
-from ...wrappers.live.poker.table_data import PokerRules
 from ...wrappers.logs.match_log import MatchLog
 from ..evaluation.duplicate import evaluate
 from ..evaluation.scores import RunningScore, cells, score_table

@@ -40,9 +40,8 @@ from ...wrappers.live.mafia.llm_agent import MafiaLLMAgent, Prompts, load_prompt
 from ...wrappers.live.mafia.local_agents import MafiaPolicyAgent, MafiaScriptedAgent
 from ...wrappers.live.mafia.messages import AgentConfig, Personality, ScriptedConfig
 from ...wrappers.live.poker import messages
-from ...wrappers.live.poker.agent import ClientSettings, Monitoring, PlayLength, play
+from ...wrappers.live.poker.agent import ClientSettings, Monitoring, PlayLength, SeatRequest, play
 from ...wrappers.live.poker.agent_session import HandEnded, PokerEvent, SeatTaken
-from ...wrappers.live.poker.rest_client import SeatRequest
 from ...wrappers.live.tangram.agent import TangramAgentServer
 from ...wrappers.logs.match_log import describe_error
 from ...wrappers.policies.base import LearnedPolicy
@@ -309,6 +308,8 @@ class SeatArguments:
     """Key of an agent registered before. Others can read it here; rather use the file or PARLOUR_API_KEY."""
     api_key_file: Path | None = None
     """File with the key of an agent registered before."""
+    state: Path | None = None
+    """With --api, file that keeps the key and the seat: after a crash the player goes on in its seat, if it can."""
     play_for_real_money: bool = False
     """Sit down at tables for real money, too. You make the deposit; the agent never does."""
 
@@ -332,6 +333,7 @@ class SeatArguments:
             api_key=secret(self.api_key, self.api_key_file, "PARLOUR_API_KEY"),
             access_token=access_token,
             real_money=self.play_for_real_money,
+            state=self.state,
         )
 
 
@@ -399,8 +401,7 @@ def deploy_poker(
     statistics, link, score = AgentStatistics(), Link(), RunningScore(PER_HAND)
 
     def note(event: PokerEvent) -> None:
-        _count(counts, score, event)
-        _tell(console, event)
+        _tell(console, counts, score, event)
 
     if spec == HUMAN:
         live = replace(live, status_every=0.0)  # status lines would be in the person's way
@@ -437,14 +438,6 @@ def deploy_poker(
         raise SystemExit(TRY_AGAIN)
 
 
-def _count(counts: Counter[str], score: RunningScore, event: PokerEvent) -> None:
-    if isinstance(event, HandEnded):
-        counts["hands"] += 1
-        counts["chips"] += event.net
-        if event.stack is not None:
-            score.add(event.net / event.big_blind)
-
-
 def player(
     spec: str,
     is_bot: bool,
@@ -468,13 +461,16 @@ def player(
     return searching_agent(spec, chosen, seed) if search else chosen
 
 
-def _tell(console: Console, event: PokerEvent) -> None:
+def _tell(console: Console, counts: Counter[str], score: RunningScore, event: PokerEvent) -> None:
     if isinstance(event, SeatTaken):
         console.print(f"playing in seat {event.seat}")
     elif isinstance(event, HandEnded):
+        counts["hands"] += 1
+        counts["chips"] += event.net
         if event.stack is None:
             console.print(f"hand {event.hand}: {event.won} chips from the pot")
         else:
+            score.add(event.net / event.big_blind)
             console.print(f"hand {event.hand}: {event.net:+,} chips, stack {event.stack:,}")
 
 

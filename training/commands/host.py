@@ -33,9 +33,9 @@ from ...wrappers.live.mafia.llm_agent import MafiaLLMAgent, load_prompts
 from ...wrappers.live.mafia.messages import Event
 from ...wrappers.live.mafia.service_client import RemoteAgent, ServiceConnection
 from ...wrappers.live.poker.host import PokerHost, PokerRoom
+from ...wrappers.live.poker.host_session import PokerRules
 from ...wrappers.live.poker.hosted_table import PokerTimes
 from ...wrappers.live.poker.messages import in_words
-from ...wrappers.live.poker.table_data import PokerRules
 from ...wrappers.live.tangram.host import Person, TangramHost, TangramTimes
 from ...wrappers.live.tangram.messages import Dialect
 from ...wrappers.logs.match_log import FirstMatches, MatchLog, SafeMatchLog, opened
@@ -722,6 +722,7 @@ def host_poker(
     raise_cap: int | None = 4,
     hands: int | None = None,
     rebuy: bool = False,
+    seats_per_address: int | None = None,
     timeout: float = 30.0,
     hand_delay: float = 1.5,
     away_after: float = 300.0,
@@ -744,6 +745,8 @@ def host_poker(
         hands: Number of hands after which a table ends; the server ends when all tables have ended. None: no limit. An
             abandoned table does not count; its replacement does.
         rebuy: Whether a player without chips gets a new stack before the next hand.
+        seats_per_address: Seats of a table that players of one address may have, but for this machine. Default: a
+            third.
         timeout: Seconds to act; then the host checks if possible, else folds. It acts at once for a seat without a
             connection, which sits out after two turns.
         hand_delay: Seconds between two hands.
@@ -772,6 +775,7 @@ def host_poker(
                 raise_cap=raise_cap,
                 max_hands=hands,
                 rebuy=rebuy,
+                seats_per_address=seats_per_address,
             ),
             PokerTimes(act=timeout, hand=hand_delay, away=away_after),
             room=PokerRoom(tables=tables, observers=observers, state=state),
@@ -785,13 +789,12 @@ def host_poker(
 
 def _poker_counts(server: PokerHost, ended: Counter[str]) -> dict[str, float]:
     """Return the numbers of a status line; `ended` counts the host's events by their kind."""
-    counts, tables = server.counts, list(server.tables.values())
     return {
         "hands": ended["hand"],
-        "turns": counts.turns,
-        "replaced": counts.replaced,
-        "refused": counts.refused,
-        "tables": sum(table.ended_at is None for table in tables),
+        "turns": server.counts.turns,
+        "replaced": server.counts.replaced,
+        "refused": server.counts.refused,
+        "tables": sum(table.ended_at is None for table in server.tables.values()),
         "connections": server.connections,
     }
 

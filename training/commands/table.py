@@ -29,7 +29,7 @@ from ...wrappers.live.common.server import ServerSettings
 from ...wrappers.live.lobby.host import LobbyHost
 from ...wrappers.live.lobby.tables import LobbyTable, Offer, Opponent, Preset
 from ...wrappers.live.table.host import TableHost
-from ...wrappers.live.table.table_result import LobbyCallbacks, TableResult
+from ...wrappers.live.table.results import LobbyCallbacks, TableResult
 from ...wrappers.logs.match_log import MatchLog
 from ..learning.settings import pair
 from ..terminal.console import Console

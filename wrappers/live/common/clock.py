@@ -120,8 +120,9 @@ class TimeBanks:
         self._left[seat] = min(self.left(seat), left)
 
     def refill(self, share: float = 1.0) -> None:
-        """Give every bank a share of a full one, up to a full one."""
-        self._left = {seat: min(self._full, left + share * self._full) for seat, left in self._left.items()}
+        """Give every bank a share of a full one, up to a full one. Full ones take no memory."""
+        filled = {seat: left + share * self._full for seat, left in self._left.items()}
+        self._left = {seat: left for seat, left in filled.items() if left < self._full}
 
 
 class EndCounter:

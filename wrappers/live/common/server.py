@@ -272,12 +272,6 @@ class Server(ABC):
             app.router.register_resource(resource)
         return app
 
-    async def open_loopback(self) -> str:
-        """Listen on a free port of this machine too, without TLS, for programs of this process; return the URL."""
-        if self._sockets is None:
-            raise RuntimeError("the server has not started")
-        return url_of(*await self._sockets.listen("127.0.0.1", 0))
-
     async def stop(self) -> None:
         """Call `closing`, close the connections and stop listening."""
         self._stopping = True

@@ -112,7 +112,7 @@ class ListedPlayer(Struct, kw_only=True):
 class ListedResult(Struct, kw_only=True):
     """A finished match; `ended_at`: the time in UTC (ISO 8601).
 
-    If it has a `log`, ``/results/NUMBER/`` has its files (see `..table.ended_matches.KINDS`).
+    If it has a `log`, ``/results/NUMBER/`` has its files (see `..table.results.KINDS`).
     """
 
     number: int

@@ -12,7 +12,7 @@ from aiohttp import web
 
 from ..common.server import Server
 from ..common.tokens import Admit
-from ..table.table_result import LobbyCallbacks, SeatTaken, TableResult, ignored
+from ..table.results import LobbyCallbacks, SeatTaken, TableResult, ignored
 from . import messages
 from .messages import ListedSeat, ListedTable, NewTable
 

@@ -1,7 +1,7 @@
 """The poker platform moltpoker (https://github.com/drvillo/moltpoker), both ends of its protocol 0.1.
 
 - `messages`: the wire types of the agent format.
-- `agent_session` with `table_tracker` (no I/O); `rest_client` and `agent`: our agent, at one table and at the next.
-- `host_session` with `hand`, `host_messages`, `seats` and `accounts` (no I/O); `hosted_table`, `table_pool`, `rest` and
-  `host`: our tables; `store`: what survives a restart. `skill.md` is what a host tells agents about itself.
+- `agent_session` with `table_tracker` (no I/O) and `agent`: our agent, at one table and at the next.
+- `host_session` (no I/O), `hosted_table` and `host`: our tables; `store`: what survives a restart. `skill.md` is what a
+  host tells agents about itself.
 """

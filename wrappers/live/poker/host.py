@@ -1,35 +1,38 @@
 """The poker server: our hold'em behind the poker platform's WebSocket and REST calls, on one port.
 
-`PokerHostSession` decides everything that is said at a table; `TablePool` has the tables and `PokerRest` the REST
-calls; here are the connections. All of it runs in one event loop, and nothing in it waits for a client. The WebSocket
-speaks the platform's agent format.
+`PokerHostSession` decides everything that is said at a table, and `TablePool` has the tables; here are the connections
+and the REST calls. All of it runs in one event loop, and nothing in it waits for a client. The WebSocket speaks the
+platform's agent format, answers have the platform's fields. ``GET /skill.md`` explains the server to language models.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+import functools
+import html
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from importlib import resources
 from os import PathLike
 
+import msgspec
 from aiohttp import WSCloseCode, web
 from aiohttp.typedefs import Middleware
 
 from ....envs.core.options import whole
 from ....envs.core.plain_start import PLAIN_START
+from ...agents.base import Agent
 from ..common.connection import Connection, ConnectionLimits, Excess
-from ..common.database import IN_MEMORY
+from ..common.database import IN_MEMORY, SaveError
 from ..common.limits import Places, client_of
-from ..common.server import Server, ServerSettings
-from ..common.tokens import Admit, admit_by_token
+from ..common.names import problem_of
+from ..common.player import Player
+from ..common.server import PREFIX, Body, Server, ServerSettings, read_struct
+from ..common.tokens import admit_by_token, bearer_token
 from . import messages
-from .accounts import Accounts, SeatToken, SeatTokens
-from .host_session import PokerHostSession
-from .hosted_table import HostedTable, PokerTimes, TableCounts
+from .host_session import PokerHostSession, PokerRules, Refusal
+from .hosted_table import HostedTable, PokerTimes, TableCounts, TablePool
 from .messages import Error
-from .rest import PokerRest, answer_refusals
-from .store import PokerStore
-from .table_data import PokerRules, Refusal
-from .table_pool import TablePool
+from .store import Account, Accounts, PokerStore, SeatToken
 
 FRAME_LIMIT = 2**20
 """Bytes of a message, after which its connection is ended before it is read whole."""
@@ -37,6 +40,48 @@ LIMITS = ConnectionLimits(frame=FRAME_LIMIT, message=16_384, rate=20.0)
 """The limits of a connection, if not told otherwise."""
 NO_TOKEN = "registering needs the header Authorization: Bearer <access token>"
 EXCESS_CODES = {Excess.RATE: messages.RATE_LIMIT_EXCEEDED, Excess.LENGTH: messages.VALIDATION_ERROR}
+
+
+MOST_CHARACTERS = 64
+"""Most characters of an agent's name."""
+
+STATUS = {
+    messages.OUTDATED_CLIENT: 426,
+    messages.UNAUTHORIZED: 401,
+    messages.INVALID_API_KEY: 401,
+    messages.TABLE_NOT_FOUND: 404,
+    messages.TABLE_ENDED: 410,
+    messages.TABLE_FULL: 409,
+    messages.ALREADY_SEATED: 409,
+    messages.NOT_SEATED: 409,
+    messages.INVALID_TABLE_STATE: 409,
+    messages.RATE_LIMIT_EXCEEDED: 429,
+}
+"""HTTP status of an error code; 400 for the others."""
+
+FRONT_PAGE = """<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Poker tables</title>
+<h1>Poker tables</h1>
+<p>Agents play here. Seat one with <code>{command}</code>, or read <a href="{skill}">how agents connect</a>.</p>
+<table>
+<tr><th scope="col">table<th scope="col">status<th scope="col">seats taken<th scope="col">hands</tr>
+{tables}
+</table>
+</html>
+"""
+
+
+class Register(msgspec.Struct):
+    """The body of ``POST /v1/agents``."""
+
+    name: str | None = None
+
+
+class Join(msgspec.Struct):
+    """The body of the two joining calls."""
+
+    client_protocol_version: str | int | float | None = None
+    preferred_seat: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,19 +110,6 @@ class PokerRoom:
         whole("observers", self.observers, 0)
 
 
-@dataclass(frozen=True)
-class PokerPage:
-    """A page for people, on the port of a poker server.
-
-    Attributes:
-        routes: of the page; ``/`` is the page itself.
-        admit: who may register, in place of those who have the access token; None: they.
-    """
-
-    routes: Sequence[web.RouteDef]
-    admit: Admit | None = None
-
-
 class PokerHost(Server):
     """A poker server. Use it as an async context manager, or call `start` and `stop`.
 
@@ -90,7 +122,8 @@ class PokerHost(Server):
         seed: makes the cards reproducible (every table has its own from it); None takes the operating system's.
         server: where it listens; ``POST /v1/agents`` must bear its access token. Of its limits, the longest message is
             at most `FRAME_LIMIT`, and the rate is without messages that move the game on; None: `LIMITS`.
-        page: a page for people; None: one that says what the server is.
+        programs: by seat, the name and the agent of a program that sits at every table.
+        check_host: see `Server`.
         on_event: called as ``on_event(kind, table_id=…, …)`` with what happens at the tables, as plain data; the kind
             is ``joined``, ``left``, ``hand`` (all cards included: not for players' eyes) or ``ended``. `MatchLog.write`
             can be given.
@@ -108,7 +141,8 @@ class PokerHost(Server):
         room: PokerRoom | None = None,
         seed: int | None = None,
         server: ServerSettings | None = None,
-        page: PokerPage | None = None,
+        programs: Mapping[int, tuple[str, Agent]] | None = None,
+        check_host: bool = False,
         on_event: Callable[..., None] | None = None,
     ) -> None:
         server, room = server or ServerSettings(), room or PokerRoom()
@@ -117,18 +151,15 @@ class PokerHost(Server):
             raise ValueError(f"message={limits.message}: bytes, from 1 to {FRAME_LIMIT}")
         if limits.rate is not None and limits.rate < 1:
             raise ValueError(f"rate={limits.rate}: at least 1 message a second, or None for no limit")
-        super().__init__(server, check_host=page is not None, body_limit=limits.message, connection_limits=limits)
+        super().__init__(server, check_host=check_host, body_limit=limits.message, connection_limits=limits)
         rules, times = rules or PokerRules(), times or PokerTimes()
         PokerHostSession(rules)  # wrong rules are named at once
         self._store = PokerStore(IN_MEMORY if room.state is None else room.state)
-        self._tokens: SeatTokens = SeatTokens(times.session, self._store)
-        on_event = on_event or (lambda kind, **fields: None)
-        self._pool = TablePool(rules, times, seed, on_event, self._tokens.revoke, self._store)
-        admit = (page and page.admit) or admit_by_token(server.access_token, NO_TOKEN)
-        self._rest = PokerRest(self._pool, Accounts(self._store), self._tokens, round(1000 * times.act), admit)
+        self._pool = TablePool(rules, times, seed, on_event or (lambda kind, **fields: None), self._store)
+        self._tokens, self._accounts = self._pool.tokens, Accounts(self._store)
+        self.programs = dict(programs or {})
         self._count = room.tables
         self._watchers: Places[Connection] = Places(room.observers, max(1, room.observers // 2))
-        self._page = page
 
     @property
     def ws_url(self) -> str:
@@ -157,28 +188,46 @@ class PokerHost(Server):
     def routes(self) -> list[web.RouteDef]:
         """See `Server`."""
         return [
-            *([self._rest.front_page()] if self._page is None else self._page.routes),
             web.get("/v1/ws", self._play),
             web.get("/v1/ws/observe/{table_id}", self._observe),
             web.get("/v1/tables/{table_id}/watch", self._observe),
-            *self._rest.routes(),
+            web.post("/v1/agents", self._register),
+            web.post("/v1/tables/auto-join", self._auto_join),
+            web.post("/v1/tables/{table_id}/join", self._join),
+            web.post("/v1/tables/{table_id}/leave", self._leave),
+            web.get("/v1/tables", self._list),
+            web.get("/v1/tables/{table_id}", self._show),
+            web.get("/skill.md", _skill),
+            *self.pages(),
         ]
+
+    def pages(self) -> list[web.RouteDef]:
+        """Return the routes of the page for a person who opens the server's address in a browser."""
+        return [web.get("/", self._front)]
+
+    def admits(self, name: str | None, token: str | None) -> str | None:
+        """Return why nobody may register with this name and access token; None: one may."""
+        return admit_by_token(self.settings.access_token, NO_TOKEN)(name, token)
 
     def middlewares(self) -> list[Middleware]:
         """See `Server`."""
-        return [answer_refusals]
+        return [_answer_refusals]
 
     async def opening(self) -> None:
         """Open the tables."""
         PLAIN_START.expect_call(f"{__name__}:warm_up")
         await asyncio.to_thread(warm_up)
         self._store.open()
+        self._pool.programs = {seat: (name, Player(agent, notes=True)) for seat, (name, agent) in self.programs.items()}
+        for name, program in self._pool.programs.values():
+            await program.warm_up(name)
         self._pool.open(self._count)
-        self._tokens.restore(self._pool.tables, asyncio.get_running_loop().time())
 
     async def closing(self) -> None:
         """End every table where somebody sits; those that a file keeps wait for the next start."""
         self._pool.end()
+        for _, program in self._pool.programs.values():
+            program.close()
 
     async def stop(self) -> None:
         """See `Server`."""
@@ -205,14 +254,15 @@ class PokerHost(Server):
             Refusal: UNAUTHORIZED, INVALID_SESSION, SESSION_EXPIRED.
         """
         seat_token = self._tokens.find(token, asyncio.get_running_loop().time())
-        seated = seat_token.table.session.seats.get(seat_token.seat)
+        table = self.tables.get(seat_token.table_id)
+        seated = None if table is None else table.session.seats.get(seat_token.seat)
         if seated is None or seated.leaving or seated.agent_id != seat_token.agent_id:
             raise Refusal(messages.INVALID_SESSION, "the seat was given up in the meantime; join a table to get one")
         return seat_token
 
     async def _serve_seat(self, connection: Connection, token: SeatToken) -> None:
-        table, seat = token.table, token.seat
-        self._tokens.hold(token)
+        table, seat = self.tables[token.table_id], token.seat
+        token.expires = float("inf")
         self.keep(connection)
         try:
             table.connect(seat, connection)
@@ -224,7 +274,7 @@ class PokerHost(Server):
         finally:
             table.disconnect(seat, connection)
             if not table.connected(seat):
-                self._tokens.release(token, asyncio.get_running_loop().time())
+                token.expires = asyncio.get_running_loop().time() + self._tokens.lifetime
 
     async def _observe(self, request: web.Request) -> web.WebSocketResponse:
         """Let somebody look on: every state without cards, every result; nothing that is sent is played."""
@@ -232,7 +282,7 @@ class PokerHost(Server):
 
     async def _serve_observer(self, request: web.Request, connection: Connection) -> None:
         try:
-            table = self._rest.table(request)
+            table = self._named(request)
             self._take_place(connection, client_of(request))
         except Refusal as refusal:
             return _close_refused(connection, refusal)
@@ -257,6 +307,155 @@ class PokerHost(Server):
             victim.abort()
         if not admitted:
             raise Refusal(messages.TABLE_FULL, f"{self._watchers.most} may look on here")
+
+    # REST.
+
+    async def _front(self, request: web.Request) -> web.Response:
+        tables = "".join(
+            f"<tr><td>{table.table_id}<td>{table.session.status}<td>{len(table.session.seats)} of "
+            f"{table.session.game.seats}<td>{table.session.hand}</tr>"
+            for table in self._pool.running()
+        )
+        command = f"parlour deploy poker tight --api {base_url(request)}"
+        page = FRONT_PAGE.format(tables=tables, skill=html.escape(skill_url(request)), command=html.escape(command))
+        return web.Response(
+            text=page, content_type="text/html", headers={"Content-Security-Policy": "default-src 'none'"}
+        )
+
+    def _named(self, request: web.Request) -> HostedTable:
+        """Return the table that a request's path names; raises Refusal."""
+        return self._pool.find(request.match_info["table_id"])
+
+    async def _register(self, request: web.Request) -> web.Response:
+        body = await _body(request, Register)
+        problem = None if body.name is None else problem_of(body.name, MOST_CHARACTERS)
+        if problem is not None:
+            raise Refusal(messages.VALIDATION_ERROR, problem)
+        problem = self.admits(body.name, bearer_token(request))
+        if problem is not None:
+            raise Refusal(messages.UNAUTHORIZED, problem)
+        api_key, agent = self._accounts.register(body.name, self._pool.seated())
+        answer = {"agent_id": agent.agent_id, "api_key": api_key, "name": agent.name}
+        about = {"protocol_version": messages.PROTOCOL_VERSION, "skill_doc_url": skill_url(request)}
+        return web.json_response({**answer, **about}, status=201)
+
+    async def _auto_join(self, request: web.Request) -> web.Response:
+        agent, body = await self._joining(request)
+        return self._seated(request, agent, *self._pool.join_any(agent, body.preferred_seat, client_of(request)))
+
+    async def _join(self, request: web.Request) -> web.Response:
+        agent, body = await self._joining(request)
+        table = self._named(request)
+        seat = table.join(agent, body.preferred_seat, client_of(request))
+        return self._seated(request, agent, table, seat)
+
+    async def _joining(self, request: web.Request) -> tuple[Account, Join]:
+        agent, body = self._accounts.find(bearer_token(request)), await _body(request, Join)
+        _check_version(body)
+        return agent, body
+
+    def _seated(self, request: web.Request, agent: Account, table: HostedTable, seat: int) -> web.Response:
+        try:
+            token = self._tokens.issue(table.table_id, seat, agent.agent_id, asyncio.get_running_loop().time())
+        except SaveError:
+            table.leave(seat)  # else nobody could play in it
+            raise
+        return web.json_response(
+            {
+                "table_id": table.table_id,
+                "seat_id": seat,
+                "session_token": token,
+                "ws_url": f"{base_url(request).replace('http', 'ws', 1)}/v1/ws",
+                "protocol_version": messages.PROTOCOL_VERSION,
+                "min_supported_protocol_version": messages.PROTOCOL_VERSION,
+                "skill_doc_url": skill_url(request),
+                "action_timeout_ms": round(1000 * self._pool.times.act),
+                "agent_id": agent.agent_id,
+            }
+        )
+
+    async def _leave(self, request: web.Request) -> web.Response:
+        agent, table = self._accounts.find(bearer_token(request)), self._named(request)
+        if table.ended_at is not None:
+            return web.json_response({"success": True, "message": "the table has ended; there is nothing to leave"})
+        for number, seat in table.session.seats.items():
+            if seat.agent_id == agent.agent_id:
+                table.leave(number)
+                left = {"success": True, "message": "the seat is given back"}
+                return web.json_response({**left, "table_id": table.table_id, "seat_id": number})
+        raise Refusal(messages.NOT_SEATED, f"{agent.agent_id} does not sit at table {table.table_id}")
+
+    async def _list(self, request: web.Request) -> web.Response:
+        """List the tables: the running ones, or those with ``?status=``; ``limit`` and ``offset`` choose a page."""
+        status = request.query.get("status")
+        tables = self._pool.running() if status is None else self._pool.tables.values()
+        rows = [table.summary() for table in tables if status in (None, table.session.status)]
+        first, most = (_count(request.query.get(name), start) for name, start in (("offset", 0), ("limit", len(rows))))
+        page = {"tables": rows[first : first + most], "hasMore": len(rows) > first + most}
+        return web.json_response({**page, "protocol_version": messages.PROTOCOL_VERSION})
+
+    async def _show(self, request: web.Request) -> web.Response:
+        return web.json_response(self._named(request).summary())
+
+
+def base_url(request: web.Request) -> str:
+    """Return the server's address as the client knows it; TLS may end at a proxy."""
+    secure = request.secure or request.headers.get("X-Forwarded-Proto") == "https"
+    return f"{'https' if secure else 'http'}://{request.host}{request.app[PREFIX]}"
+
+
+def skill_url(request: web.Request) -> str:
+    """Return where the server explains itself to agents."""
+    return f"{base_url(request)}/skill.md"
+
+
+async def _skill(request: web.Request) -> web.Response:
+    text = _skill_text().replace("{BASE_URL}", base_url(request))
+    return web.Response(text=text, content_type="text/markdown", charset="utf-8")
+
+
+@functools.cache
+def _skill_text() -> str:
+    return resources.files(__package__).joinpath("skill.md").read_text(encoding="utf-8")
+
+
+def _count(value: str | None, default: int) -> int:
+    return int(value) if value is not None and value.isdecimal() and len(value) < 10 else default
+
+
+async def _body(request: web.Request, kind: type[Body]) -> Body:
+    try:
+        return await read_struct(request, kind)
+    except ValueError as error:
+        raise Refusal(messages.VALIDATION_ERROR, str(error)) from None
+
+
+def _check_version(body: Join) -> None:
+    """Refuse a client that says an older version than is spoken here. A version that cannot be read is accepted."""
+    parts = str(body.client_protocol_version or "").split(".")
+    least = [int(part) for part in messages.PROTOCOL_VERSION.split(".")]
+    if all(part.isdecimal() for part in parts) and [int(part[:9]) for part in parts] < least:
+        version = body.client_protocol_version
+        detail = f"client_protocol_version {version}: at least {messages.PROTOCOL_VERSION} is spoken here"
+        raise Refusal(messages.OUTDATED_CLIENT, detail)
+
+
+@web.middleware
+async def _answer_refusals(
+    request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+) -> web.StreamResponse:
+    """Give every refused call the platform's form of an error."""
+    try:
+        return await handler(request)
+    except Refusal as refusal:
+        code, message, status = refusal.code, refusal.message, STATUS.get(refusal.code, 400)
+        details = refusal.details
+    except SaveError as error:
+        code, message, status, details = messages.INTERNAL_ERROR, str(error), 503, {}
+    except web.HTTPClientError as error:  # unknown path, wrong method, long body
+        code, message, status, details = messages.VALIDATION_ERROR, error.reason, error.status, {}
+    more = {"details": details} if details else {}
+    return web.json_response({"error": {"code": code, "message": message, **more}}, status=status)
 
 
 def _refuse(connection: Connection, excess: Excess, detail: str) -> None:

@@ -1,8 +1,12 @@
-"""One table of the server with its connections and its timers."""
+"""The tables of a poker server with their connections, programs and timers.
+
+One that ends is replaced by another, and is remembered for a while.
+"""
 
 import asyncio
 import logging
-from collections.abc import Callable
+import secrets
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -12,19 +16,24 @@ from typing import Any
 from msgspec.structs import replace
 
 from ....envs.core.options import seconds
-from ..common.clock import SessionTimer, TimeBanks
+from ..common.agent_turn import Turn
+from ..common.clock import Deadline, SessionTimer, TimeBanks
 from ..common.connection import Connection
 from ..common.database import SaveError
+from ..common.player import Player
 from . import messages
-from .host_session import PokerDue, PokerHostSession, Reason, Sends
+from .host_session import PokerDue, PokerHostSession, PokerRules, Reason, Refusal, Sends, TableSnapshot
 from .messages import Error
-from .store import PokerStore
-from .table_data import Account, TableSnapshot
+from .store import Account, PokerStore, SeatTokens
 
 logger = logging.getLogger(__name__)
 
 RESERVED_SECONDS = 10.0
 """Seconds after which a seat is free again whose player has not connected."""
+MOST_ENDED = 300
+"""Tables that ended and are remembered; beyond, the oldest are forgotten."""
+NOTES = ("probabilities", "value", "think")
+"""The notes of a program on its action that the log of a hand has."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,8 +47,8 @@ class PokerTimes:
         hand: from ``hand_complete`` to the next hand.
         showdown: that this takes longer after a showdown, to read the cards.
         abandoned: without any connection, after which a table with players ends.
-        away: without a connection, after which a player loses its seat; None: never. A seat whose player has never
-            connected is free after 10 seconds.
+        away: without a connection, after which a player loses its seat; None: never. So does one that is connected
+            and silent, where a table waits for it. A seat whose player has never connected is free after 10 seconds.
         session: for which a session token lives while no connection uses it, and a table that ended is remembered.
     """
 
@@ -78,7 +87,7 @@ class TableCounts:
 
 
 class HostedTable:
-    """A `PokerHostSession` with its connections and its timers.
+    """A `PokerHostSession` with its connections, its programs and its timers.
 
     Attributes:
         table_id: its name in the REST calls.
@@ -88,30 +97,19 @@ class HostedTable:
         bank: the seconds of the time bank that the turn under way began with.
     """
 
-    def __init__(
-        self,
-        table_id: str,
-        session: PokerHostSession,
-        times: PokerTimes,
-        on_event: Callable[..., None],
-        on_end: Callable[["HostedTable"], None],
-        store: PokerStore,
-        counts: TableCounts,
-    ) -> None:
+    def __init__(self, table_id: str, session: PokerHostSession, pool: "TablePool") -> None:
         self.table_id = table_id
         self.session = session
         self.ended_at: float | None = None
         self.observers: set[Connection] = set()
         self._created = datetime.now(UTC).isoformat()
-        self._counts = counts
-        self._store = store
+        self._pool, self._store, self._times = pool, pool.store, pool.times
         self._saved: Any = None  # what the saved snapshot depends on
-        self._times = times
-        self._on_event = on_event
-        self._on_end = on_end
         self._connections: dict[int, Connection] = {}
+        self._programs: dict[int, Player] = {}
+        self._asking: asyncio.Task[None] | None = None  # a program that has the turn
         self._timer: SessionTimer[PokerDue] = SessionTimer(self.ring)
-        self._banks = TimeBanks(times.bank)
+        self._banks = TimeBanks(self._times.bank)
         self._banked = 0  # the hand for which the banks have got their share
         self.bank = 0.0
         self._desertion: SessionTimer[Reason] = SessionTimer(self.end)
@@ -126,18 +124,27 @@ class HostedTable:
             self.session.restore(saved)
         self._save()
 
-    def join(self, agent: Account, preferred: int | None) -> int:
+    def join(self, agent: Account, preferred: int | None, address: str = "") -> int:
         """Seat an agent; see `PokerHostSession.join`."""
-        seat, sends = self.session.join(agent.agent_id, agent.name, preferred)
+        seat, sends = self.session.join(agent.agent_id, agent.name, preferred, address)
         self._report("joined", seat=seat, agent_id=agent.agent_id, name=agent.name)
         self._expect(seat, RESERVED_SECONDS)
         self._deliver(sends)
         return seat
 
+    def seat(self, number: int, name: str, program: Player) -> None:
+        """Seat a program of this process; a turn has one deadline, that of its player."""
+        self._programs[number] = program
+        self.join(Account(f"agt_{secrets.token_hex(8)}", name), number)
+        self._came_back(number)
+        self._deliver(self.session.connect(number))
+
     def leave(self, seat: int) -> None:
         """Let a seat's agent go and close its connection; see `PokerHostSession.leave`."""
         agent_id = self.session.seats[seat].agent_id if seat in self.session.seats else None
         sends = self.session.leave(seat)
+        with suppress(SaveError):  # a token of a seat that is free opens nothing
+            self._pool.tokens.revoke(self.table_id, agent_id)
         self._came_back(seat)
         self._report("left", seat=seat, agent_id=agent_id)
         connection = self._connections.pop(seat, None)
@@ -175,8 +182,8 @@ class HostedTable:
         self.session.observed = bool(self.observers)
 
     def connected(self, seat: int) -> bool:
-        """Whether the seat has a connection."""
-        return seat in self._connections
+        """Whether the seat has a connection, or a program."""
+        return seat in self._connections or seat in self._programs
 
     def receive(self, seat: int, connection: Connection, data: str | bytes) -> bool:
         """Answer a message; returns whether it moved the game on."""
@@ -185,8 +192,8 @@ class HostedTable:
         before = self.session.seq
         sends = self.session.receive(seat, data)
         moved = self.session.seq != before
-        self._counts.turns += moved
-        self._counts.refused += any(isinstance(message, Error) for _, message in sends)
+        self._pool.counts.turns += moved
+        self._pool.counts.refused += any(isinstance(message, Error) for _, message in sends)
         self._deliver(sends)
         return moved
 
@@ -194,7 +201,7 @@ class HostedTable:
     def left(self) -> float | None:
         """The seconds left for the turn under way, time bank included; None without one."""
         due = self._timer.due
-        return None if due is None or due.what == "hand" else self._timer.left
+        return None if due is None or due.what != "act" else self._timer.left
 
     def sit_out(self, seat: int, out: bool) -> None:
         """See `PokerHostSession.sit_out`. The seat's turn, if it has it, is over."""
@@ -278,7 +285,7 @@ class HostedTable:
     def wake(self) -> None:
         """Let a restored table wait for its players; it is abandoned if none comes."""
         self._set_timers()
-        for seat in self.session.seats:
+        for seat in self.session.seats.keys() - self._programs.keys():
             self._expect(seat, self._times.away)
 
     def sleep(self) -> None:
@@ -286,6 +293,7 @@ class HostedTable:
         self._asleep = True
         self._timer.stop()
         self._desertion.stop()
+        self._stop_asking()
         for clock in self._away.values():
             clock.stop()
 
@@ -296,13 +304,33 @@ class HostedTable:
         due = self.session.due
         if due != self._timer.due:
             self._use_banks(self._timer.due, self._timer.left)
-            self.bank = 0.0 if due is None or not self._plays(due.seat) else self._banks.left(self._player(due.seat))
-        if due is None or due.what == "hand":
+            waits = due is not None and self._plays(due.seat) and due.seat not in self._programs
+            self.bank = self._banks.left(self._player(due.seat)) if due is not None and waits else 0.0
+        if due is not None and due.what == "wait":
+            due, seconds = (due, self._times.away) if self._times.away is not None else (None, 0.0)
+        elif due is None or due.what == "hand":
             seconds = self._times.hand + (self._times.showdown if self.session.table.showdown else 0.0)
         else:
             seconds = self._times.act + self.bank if self._plays(due.seat) else 0.0
-        self._timer.follow(due, seconds)
+        if self._timer.follow(due, seconds):
+            self._stop_asking()
+            if due is not None and due.what == "act" and due.seat in self._programs:
+                self._asking = asyncio.create_task(self._ask(due))
         self._desertion.follow("abandoned" if self.session.deserted else None, self._times.abandoned)
+
+    async def _ask(self, due: PokerDue) -> None:
+        """Ask the program whose turn it is, and play its answer."""
+        turn = Turn(self.session.turn_state(due.seat), name=self.session.seats[due.seat].name or "")
+        played = await self._programs[due.seat].answer(turn, Deadline.after(self._times.act))
+        self._asking = None
+        notes = {name: played.thoughts[name] for name in NOTES if name in played.thoughts}
+        self._pool.counts.turns += 1
+        self._deliver(self.session.answered(due, played.response.action, notes))
+
+    def _stop_asking(self) -> None:
+        if self._asking is not None:
+            self._asking.cancel()
+            self._asking = None
 
     def _plays(self, seat: int) -> bool:
         """Whether a seat is waited for in its turn."""
@@ -323,10 +351,15 @@ class HostedTable:
     def ring(self, due: PokerDue) -> None:
         """Do what is due: its time is over."""
         if due.what == "act":
-            self._counts.replaced += 1
+            if self._asking is not None and not self._asking.done():
+                return  # its player has the same deadline
+            self._pool.counts.replaced += 1
             self._deliver(self.session.timeout(due.seat, due.token))
-        else:
-            self._deliver(self.session.next_hand())
+            return
+        for seat in self.session.silent:
+            logger.info("table %s: seat %d has not answered for long and is free", self.table_id, seat)
+            self.leave(seat)
+        self._deliver(self.session.next_hand())
 
     def _expect(self, seat: int, seconds: float | None) -> None:
         """Free a seat that has no connection after so long; None: keep it."""
@@ -353,12 +386,153 @@ class HostedTable:
         self.ended_at = asyncio.get_running_loop().time()
         stacks = {seat.agent_id: self.session.stack(n) for n, seat in sorted(self.session.seats.items())}
         self._report("ended", reason=self.session.reason, hands=self.session.hand, stacks=stacks)
+        self._stop_asking()
         for connection in [*self._connections.values(), *self.observers]:
             connection.close(reason=b"Table ended")
-        self._on_end(self)
+        self._pool.table_ended(self)
 
     def _report(self, kind: str, **fields: Any) -> None:
         try:
-            self._on_event(kind, table_id=self.table_id, **fields)
+            self._pool.on_event(kind, table_id=self.table_id, **fields)
         except Exception:  # a full disk must not stop the game
             logger.exception("on_event failed at %r of table %s", kind, self.table_id)
+
+
+class TablePool:
+    """So many open tables.
+
+    Args:
+        rules, times: of every table.
+        seed: makes the cards reproducible (every table has its own from it); None takes the operating system's.
+        on_event: see `PokerHost`.
+        store: keeps the tables.
+
+    Attributes:
+        tables: the open tables and those that ended lately, by id, oldest first.
+        counts: counters of all tables.
+        tokens: of the seats.
+        programs: by seat, the name and the player of a program at every table.
+    """
+
+    def __init__(
+        self,
+        rules: PokerRules,
+        times: PokerTimes,
+        seed: int | None,
+        on_event: Callable[..., None],
+        store: PokerStore,
+    ) -> None:
+        self.tables: dict[str, HostedTable] = {}
+        self.counts = TableCounts()
+        self.programs: Mapping[int, tuple[str, Player]] = {}
+        self.tokens = SeatTokens(times.session, store)
+        self.times, self.on_event, self.store = times, on_event, store
+        self._rules, self._seed = rules, seed
+        self._opened = 0
+        self._replacing = True
+        self._awaited: set[str] = set()  # tables that have yet to end for good
+        self._all_ended = asyncio.Event()
+
+    def open(self, count: int) -> None:
+        """Take up the tables that the store has kept, and open new ones up to so many.
+
+        Raises:
+            ValueError: if they were kept with other rules.
+        """
+        self.tables, self._awaited, self._replacing = {}, set(), True
+        self._all_ended.clear()
+        for table_id, saved in self.store.tables():
+            self._awaited.add(self._open_table(table_id, saved))
+        while len(self._awaited) < count:
+            self._awaited.add(self._open_table())
+        for table in self.tables.values():
+            table.wake()
+        self.tokens.restore(asyncio.get_running_loop().time())
+
+    def end(self) -> None:
+        """End every table where somebody sits as ``admin_stopped``; one that a file keeps only stops its clocks.
+
+        No further table is opened.
+        """
+        self._replacing = False
+        for table in list(self.tables.values()):
+            if self.store.lasting:
+                table.sleep()
+            elif table.session.seats:
+                table.end("admin_stopped")
+
+    async def finished(self) -> None:
+        """Wait until every table that was opened first has ended; for an abandoned one, the one that replaced it."""
+        await self._all_ended.wait()
+
+    def running(self) -> list[HostedTable]:
+        """Return the tables that have not ended."""
+        return [table for table in self.tables.values() if table.ended_at is None]
+
+    def find(self, table_id: str) -> HostedTable:
+        """Return the table with this id.
+
+        Raises:
+            Refusal: TABLE_NOT_FOUND.
+        """
+        if table_id not in self.tables:
+            raise Refusal(messages.TABLE_NOT_FOUND, f"there is no table {table_id[:40]!a}")
+        return self.tables[table_id]
+
+    def seated(self) -> set[str]:
+        """Return the ids of the agents that sit at a table."""
+        return {seat.agent_id for table in self.running() for seat in table.session.seats.values()}
+
+    def join_any(self, agent: Account, preferred: int | None, address: str = "") -> tuple[HostedTable, int]:
+        """Seat an agent at the first table with a free seat; return the table and the seat.
+
+        Raises:
+            Refusal: ALREADY_SEATED, with the table; else what the last table answers.
+        """
+        for table in self.running():
+            if any(seat.agent_id == agent.agent_id for seat in table.session.seats.values()):
+                detail = f"{agent.agent_id} sits at table {table.table_id}"
+                raise Refusal(messages.ALREADY_SEATED, detail, table_id=table.table_id)
+        refusal = Refusal(messages.TABLE_FULL, "no table has a free seat")
+        for table in self.running():
+            try:
+                return table, table.join(agent, preferred, address)
+            except Refusal as another:
+                refusal = another
+        raise refusal
+
+    def _open_table(self, table_id: str | None = None, saved: TableSnapshot | None = None) -> str:
+        seed = None if self._seed is None else self._seed + self._opened
+        self._opened += 1
+        session = PokerHostSession(self._rules, timeout=round(1000 * self.times.act), seed=seed)
+        table_id = table_id or f"tbl_{secrets.token_hex(6)}"
+        table = HostedTable(table_id, session, self)
+        table.open(saved)
+        self.tables[table_id] = table
+        for seat, (name, program) in self.programs.items():
+            table.seat(seat, name, program)
+        return table_id
+
+    def table_ended(self, table: HostedTable) -> None:
+        """Replace a table that has ended."""
+        replacement = None
+        if self._replacing:
+            self._forget()
+            replacement = self._open_table()
+        if table.table_id in self._awaited:
+            self._awaited.remove(table.table_id)
+            if replacement is not None and table.session.reason == "abandoned":
+                self._awaited.add(replacement)
+        if not self._awaited:
+            self._all_ended.set()
+
+    def _forget(self) -> None:
+        """Forget tables that ended long ago, or are too many."""
+        now = asyncio.get_running_loop().time()
+        ages = {key: now - table.ended_at for key, table in self.tables.items() if table.ended_at is not None}
+        old = {key for key, age in ages.items() if age > self.times.session}
+        old |= set(sorted(ages, key=ages.__getitem__)[MOST_ENDED:])
+        for key in old:
+            with suppress(SaveError):  # tokens of a table that is gone open nothing
+                del self.tables[key]
+                self.tokens.revoke(key)

@@ -32,10 +32,18 @@ from ..common.player import Player
 from ..common.server import Server, ServerSettings, page_routes
 from ..common.tokens import admit_by_token
 from . import messages
-from .ended_matches import EndedMatches, log_of
 from .host_session import TableDue, TableHostSession
 from .messages import Error, State
-from .table_result import LobbyCallbacks, OnResult, PlayerResult, SeatTaken, TableResult, ignored
+from .results import (
+    EndedMatches,
+    LobbyCallbacks,
+    OnResult,
+    PlayerResult,
+    SeatTaken,
+    TableResult,
+    ignored,
+    log_of,
+)
 
 PAGE = files(__package__) / "page"
 """The page's files."""

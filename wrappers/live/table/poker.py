@@ -2,11 +2,9 @@
 
 import asyncio
 import dataclasses
-import logging
-import secrets
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from typing import Any, Self
+from typing import Any
 
 from aiohttp import web
 from msgspec import Struct
@@ -19,23 +17,24 @@ from ....envs.holdem import small_picture, view
 from ....envs.holdem.state import Player
 from ...agents.base import Agent
 from ...logs.match_log import MatchLog, SafeMatchLog
-from ..common.client import LiveError
-from ..common.server import Server, ServerSettings, read_struct
-from ..common.tokens import Admit, bearer_token, same_token
+from ..common.server import ServerSettings, read_struct
+from ..common.tokens import bearer_token
 from ..poker import messages
-from ..poker.accounts import SeatToken
-from ..poker.agent import ClientSettings, play
-from ..poker.host import PokerHost, PokerPage, PokerRoom
-from ..poker.host_session import PokerHostSession
-from ..poker.hosted_table import HostedTable, PokerTimes
-from ..poker.rest_client import SeatRequest
-from ..poker.table_data import PokerRules, Refusal
-from .ended_matches import EndedMatches
-from .hand_histories import NotingAgent, PokerHands
+from ..poker.host import PokerHost, PokerRoom
+from ..poker.host_session import PokerHostSession, PokerRules, Refusal
+from ..poker.hosted_table import NOTES, HostedTable, PokerTimes
+from ..poker.store import SeatToken
 from .host import MOST_CLIENTS, page
-from .table_result import LobbyCallbacks, OnResult, PlayerResult, SeatTaken, TableResult, ignored
-
-logger = logging.getLogger(__name__)
+from .results import (
+    EndedMatches,
+    LobbyCallbacks,
+    OnResult,
+    PlayerResult,
+    SeatTaken,
+    TableResult,
+    ignored,
+    log_of,
+)
 
 
 def turn_state(session: PokerHostSession, seat: int | None) -> TurnState:
@@ -81,13 +80,11 @@ def _outcome(table: Any, seat: int | None) -> dict[str, Any]:
 
 TIMES = PokerTimes(hand=3.0, showdown=4.0, away=120.0)
 """The times of a table for people."""
-COME_BACK = 1.0
-"""Seconds after which a program without a seat tries again."""
-JOINING = 60.0
-"""The timeout in seconds for all programs to take their seats."""
+MOST_HANDS = 500
+"""The latest hands that are kept of a poker table."""
 
 
-class PokerTable:
+class PokerTable(PokerHost):
     """A poker table for people and programs. Use it as an async context manager, or call `start` and `stop`.
 
     The first hand is dealt when every seat is taken. When the table ends (one player has all chips, or the last hand
@@ -102,10 +99,6 @@ class PokerTable:
         lobby: what the table calls in its lobby; None: it belongs to none.
         on_result: called with the result of each hand at a table without a lobby.
         on_event: see `poker.host.PokerHost`.
-
-    Attributes:
-        host: the poker server.
-        url: the URL of the page, after the start.
 
     Raises:
         ValueError: if no seat is left for a person; or for a wrong option.
@@ -124,51 +117,52 @@ class PokerTable:
         on_event: Callable[..., None] | None = None,
     ) -> None:
         seats = rules.seats
-        rules = dataclasses.replace(rules, min_players=seats)
+        rules = dataclasses.replace(rules, min_players=seats, seats_per_address=seats)  # of a household
         people = [seat for seat in range(seats) if seat not in programs]
         if not people:
             raise ValueError(f"all {seats} seats are taken by programs: leave one to a person")
-        self._programs = {seat: (name, NotingAgent(agent)) for seat, (name, agent) in programs.items()}
-        server = server or ServerSettings()
-        self._access_token = server.access_token if lobby is None else secrets.token_urlsafe(24)  # of the programs
+        self._lobby, self._people, self._seats = lobby, people, seats
         self._on_result = on_result if lobby is None else lobby.on_result
-        self._each_hand = lobby is None  # a lobby gets one result for all hands of a table
         self._won: dict[str, int] = {}  # chips won at the open table, by name
         self._ended = 0  # hands at the open table
         self._hands: dict[str, PokerHands] = {}  # by table; of those that ended lately too
         self._files = EndedMatches()
         self._sat_out: dict[tuple[str, int], float] = {}  # when a seat last sat out or in, by the loop's time
-        self._tasks: list[asyncio.Task[None]] = []
-        self._inside = ""  # where the programs connect
-        self._joined = 0
-        self._all_joined = asyncio.Event()
         self._on_event = on_event or (lambda kind, **fields: None)
-        self.host = PokerHost(
+        super().__init__(
             rules,
             times,
             room=PokerRoom(observers=MOST_CLIENTS),
             seed=seed,
             server=server,
-            page=PokerPage(
-                [
-                    web.get("/v1/tables/{table_id}/view", self._view),
-                    web.get("/v1/tables/{table_id}/ended/{file}", self._ended_file),
-                    web.post("/v1/tables/{table_id}/sit-out", self._sit_out),
-                    *page(holdem(seats=seats), protocol="poker", people=people, lobby=lobby is not None),
-                ],
-                None if lobby is None else partial(self._admits, lobby.admit),
-            ),
+            programs=programs,
+            check_host=True,
             on_event=self._follow,
         )
 
-    @property
-    def url(self) -> str:
-        """The URL of the page, after the start."""
-        return self.host.url
+    def pages(self) -> list[web.RouteDef]:
+        """See `PokerHost`."""
+        game = holdem(seats=self._seats)
+        return [
+            web.get("/v1/tables/{table_id}/view", self._view),
+            web.get("/v1/tables/{table_id}/ended/{file}", self._ended_file),
+            web.post("/v1/tables/{table_id}/sit-out", self._sit_out),
+            *page(game, protocol="poker", people=self._people, lobby=self._lobby is not None),
+        ]
 
-    def application(self, prefix: str, outer: Server) -> web.Application:
+    def admits(self, name: str | None, token: str | None) -> str | None:
+        """See `PokerHost`. A lobby admits people who have no seat here."""
+        if self._lobby is None:
+            return super().admits(name, token)
+        seated = {seat.name for seat in self._table.session.seats.values() if not seat.leaving}
+        return self._lobby.admit(name, token) or (f"{name} has a seat at this table" if name in seated else None)
+
+    async def closing(self) -> None:
         """See `Server`."""
-        return self.host.application(prefix, outer)
+        newest = list(self.tables)[-1:]
+        await super().closing()
+        for table_id in newest:  # none, if the start failed
+            self._end(table_id, "stopped")
 
     @property
     def status(self) -> str:
@@ -194,57 +188,12 @@ class PokerTable:
     @property
     def visitors(self) -> int:
         """The number of open pages."""
-        programs = sum(one is not None and one.program and one.here for one in self.taken)
-        return max(0, self.host.connections - programs)
+        return self.connections
 
     @property
     def _table(self) -> HostedTable:
         """The newest table."""
-        return list(self.host.tables.values())[-1]
-
-    async def start(self) -> None:
-        """Start to listen, and let the programs take their seats.
-
-        Raises:
-            OSError: if the port is taken.
-            TimeoutError: if a program does not get its seat in time.
-        """
-        await self.host.start()
-        # The programs are in this process: they need no certificate, and it may have another name than this address.
-        self._inside = self.host.url if self.host.settings.tls is None else await self.host.open_loopback()
-        for seat, (name, agent) in self._programs.items():
-            self._tasks.append(asyncio.create_task(self._stay(seat, name, agent)))
-        if self._programs:
-            async with asyncio.timeout(JOINING):
-                await self._all_joined.wait()
-
-    async def stop(self) -> None:
-        """Stop the programs and the server."""
-        for task in self._tasks:
-            task.cancel()
-        if self._tasks:
-            await asyncio.wait(self._tasks)
-        newest = list(self.host.tables)[-1:]
-        await self.host.stop()
-        for table_id in newest:  # none, if the start failed
-            self._end(table_id, "stopped")
-
-    async def __aenter__(self) -> Self:
-        await self.start()
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.stop()
-
-    async def _stay(self, seat: int, name: str, agent: Agent) -> None:
-        """Play at one table after another, in this seat."""
-        while True:
-            try:
-                wish = SeatRequest(name=name, seat=seat, access_token=self._access_token)
-                await play(self._inside, agent, seat=wish, client=ClientSettings(retry_after=COME_BACK))
-            except LiveError as error:  # another player took the seat; there will be a new table
-                logger.warning("%s has no seat: %s", name, error)
-                await asyncio.sleep(COME_BACK)
+        return list(self.tables.values())[-1]
 
     def _found(self, request: web.Request, token: str) -> tuple[HostedTable, SeatToken | None]:
         """Return the table of a request's path, and the seat there of a session token; "": none.
@@ -253,9 +202,9 @@ class PokerTable:
             Refusal: for another table's token, or none; and TABLE_NOT_FOUND.
         """
         table_id = request.match_info["table_id"]
-        seat_token = self.host.admit(token) if token else None
-        table = self.host.tables.get(table_id)
-        if table is None or (seat_token is not None and seat_token.table is not table):
+        seat_token = self.admit(token) if token else None
+        table = self.tables.get(table_id)
+        if table is None or (seat_token is not None and seat_token.table_id != table_id):
             raise Refusal(messages.TABLE_NOT_FOUND, f"there is no table {table_id[:40]!a} for this seat")
         return table, seat_token
 
@@ -311,31 +260,19 @@ class PokerTable:
         facts |= {"left": None if table.left is None else round(1000 * table.left), "bank": round(1000 * table.bank)}
         return web.json_response({"picture": drawn, "rank": own.get("rank", ""), **facts})
 
-    def _admits(self, others: Admit, name: str | None, token: str | None) -> str | None:
-        """Admit the programs of this table, and those whom the lobby admits and who have no seat here."""
-        assert self._access_token is not None
-        if same_token(token, self._access_token):
-            return None
-        seated = {seat.name for seat in self._table.session.seats.values() if not seat.leaving}
-        return others(name, token) or (f"{name} has a seat at this table" if name in seated else None)
-
     def _is_program(self, seat: int, name: str | None) -> bool:
-        return seat in self._programs and self._programs[seat][0] == name
+        return seat in self.programs and self.programs[seat][0] == name
 
     def _follow(self, kind: str, **fields: Any) -> None:
-        if kind == "joined":
-            self._joined += 1
-            if self._joined >= len(self._programs):
-                self._all_joined.set()
-        elif kind == "hand":
-            hands = self._hands.setdefault(fields["table_id"], PokerHands(self._programs))
-            hands.add(fields)
+        if kind == "hand":
+            names = {seat: name for seat, (name, _) in self.programs.items()}
+            self._hands.setdefault(fields["table_id"], PokerHands(names)).add(fields)
             self._ended += 1
             before = {row["seat"]: row for row in fields["players"]}
             for row in fields["results"]:
                 name = before[row["seat"]]["name"] or before[row["seat"]]["agent_id"]
                 self._won[name] = self._won.get(name, 0) + row["stack"] - before[row["seat"]]["stack"]
-            if self._each_hand:
+            if self._lobby is None:  # a lobby gets one result for all hands of a table
                 self._report("hand")
         elif kind == "ended":
             self._end(fields["table_id"], fields["reason"])
@@ -346,12 +283,12 @@ class PokerTable:
         if table_id in self._hands:
             self._hands[table_id].ended = True
         self._report(reason, table_id)
-        self._hands = {key: hands for key, hands in self._hands.items() if key in self.host.tables}
+        self._hands = {key: hands for key, hands in self._hands.items() if key in self.tables}
         self._sat_out.clear()
 
     def _report(self, reason: str, table_id: str = "") -> None:
         """Report what the players have won since the latest report, if a hand was played."""
-        names = {name for name, _ in self._programs.values()}
+        names = {name for name, _ in self.programs.values()}
         players = tuple(PlayerResult(name, name in names, won) for name, won in self._won.items())
         hands, self._won, self._ended = self._ended, {}, 0
         if players:
@@ -412,3 +349,57 @@ def poker_table(
         on_event=SafeMatchLog(log).write,
         **common,
     )
+
+
+class PokerHands:
+    """The hands that a poker table has played, as each player may take them home.
+
+    By the custom of poker, a hand history has its reader's cards and those that were shown; what others folded or
+    mucked stays theirs. Programs have nothing to hide from the table that has ended: then it has their cards and notes
+    too.
+
+    Args:
+        programs: the names of the programs, by seat.
+
+    Attributes:
+        ended: whether the table has ended.
+    """
+
+    def __init__(self, programs: Mapping[int, str]) -> None:
+        self._programs = programs
+        self._hands: deque[dict[str, Any]] = deque(maxlen=MOST_HANDS)
+        self._logs: dict[str | None, tuple[Any, bytes]] = {}  # by reader: of which hands, and the log
+        self.ended = False
+
+    def __len__(self) -> int:
+        return len(self._hands)
+
+    def add(self, entry: Mapping[str, Any]) -> None:
+        """Keep a hand that has ended, as the match log has it."""
+        programs = [row["seat"] for row in entry["players"] if self._programs.get(row["seat"]) == row["name"]]
+        self._hands.append({**entry, "programs": programs})
+
+    def log(self, reader: str | None) -> bytes:
+        """Return the hands as an agent may see them; None: as everybody may."""
+        state = self._hands[-1]["hand"] if self._hands else 0, self.ended
+        if self._logs.get(reader, (None, b""))[0] != state:
+            self._logs = {one: kept for one, kept in self._logs.items() if kept[0] == state}
+            self._logs[reader] = state, log_of(_seen(entry, reader, self.ended) for entry in self._hands)
+        return self._logs[reader][1]
+
+
+def _seen(entry: Mapping[str, Any], reader: str | None, ended: bool) -> dict[str, Any]:
+    shown = {row["seat"] for row in entry["results"] if "cards" in row}
+    open_ = {row["seat"] for row in entry["players"] if row["agent_id"] == reader}
+    if ended:
+        open_ |= set(entry["programs"])
+    hidden = {*NOTES, "reasoning"}
+    return {
+        "kind": "hand",
+        **{name: value for name, value in entry.items() if name != "programs"},
+        "players": [row if row["seat"] in shown | open_ else {**row, "cards": []} for row in entry["players"]],
+        "actions": [
+            action if action["seat"] in open_ else {name: action[name] for name in action.keys() - hidden}
+            for action in entry["actions"]
+        ],
+    }

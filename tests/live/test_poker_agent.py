@@ -1,7 +1,8 @@
-"""The live poker agent over real sockets: a stay from joining to the log, against servers that forget."""
+"""The live poker agent over real sockets: policies that fail, servers that forget or refuse."""
 
 import asyncio
 import logging
+import threading
 import time
 
 import numpy as np
@@ -11,8 +12,10 @@ from live.poker_options import play
 from live.poker_server import CALLER, FAST, KEY, SEAT, TOKEN, Scripted, Server, Silent, actions, checks, stay
 from live.small_server import served
 from parlour import envs
+from parlour.envs import Action, AgentResponse
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.common.client import LiveError
+from parlour.wrappers.live.poker import messages
 from parlour.wrappers.logs.match_log import read, turns
 
 pytestmark = pytest.mark.usefixtures("compiled_poker")
@@ -30,14 +33,6 @@ def test_a_table_is_played_to_its_end():
     )
     assert played.actions == len(actions(server)) > 5
     assert played.net == server.host.table.stack[SEAT] - 500
-
-
-def test_a_policy_plays_live():
-    game = envs.game("holdem", seats=2)
-    server = Server(3)
-    played = stay(server, PolicyAgent(game, game.bots["maniac"](game, 1)))
-    assert played.replaced == played.rejected == 0
-    assert "raiseTo" in actions(server)
 
 
 def test_a_policy_rehearses_before_the_clock_runs(caplog):
@@ -71,16 +66,6 @@ def test_a_known_agent_joins_a_known_table():
     server = Server()
     stay(server, rest=True, table="tbl_9", api_key=KEY)
     assert [path for path, _, _ in server.log] == ["/v1/tables/tbl_9/join"]
-
-
-def test_pings_keep_the_connection_alive(monkeypatch):
-    monkeypatch.setattr("parlour.wrappers.live.poker.agent_session.PING_SECONDS", 0.03)
-    monkeypatch.setattr("parlour.wrappers.live.common.player.TICK_SECONDS", 0.02)
-    server = Server()
-    stay(server, Scripted(lambda state: (time.sleep(0.02), checks(state))[1]))
-    pings = [message for message in server.received if message["type"] == "ping"]
-    assert pings
-    assert abs(pings[0]["payload"]["timestamp"] / 1000 - time.time()) < 60
 
 
 class Dropping(Server):
@@ -289,3 +274,165 @@ def test_a_turn_that_has_passed_is_not_answered(caplog):
 def test_an_address_of_another_kind_is_refused():
     with pytest.raises(ValueError, match=r"give ws://"):
         asyncio.run(play("ftp://example.org/x?token=t", CALLER))
+
+
+pytestmark = pytest.mark.usefixtures("compiled_poker")
+
+
+# Policies that fail.
+
+
+class Bug(Exception):
+    """What a broken policy raises."""
+
+
+def raises(state):
+    raise Bug("the policy is broken")
+
+
+def exits(state):
+    raise SystemExit(3)
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (raises, "Bug: the policy is broken"),
+        (exits, "SystemExit"),
+        (lambda state: None, "not an AgentResponse"),
+    ],
+    ids=["raises", "exits", "none"],
+)
+def test_a_broken_policy_plays_safe_with_one_warning_each(answer, says, caplog):
+    server = Server()
+    with caplog.at_level(logging.WARNING):
+        played = stay(server, Scripted(answer))
+    warnings = [record.message for record in caplog.records]
+    assert played.replaced == played.actions == len(warnings) > 0
+    assert all(says in warning for warning in warnings)
+    assert set(actions(server)) <= {"check", "fold"}
+    assert played.rejected == 0
+
+
+def test_a_masked_action_plays_safe(caplog):
+    class Masked:
+        def act(self, observations, masks):
+            return masks.argmin(1)
+
+    game = envs.game("holdem", seats=2, pot_fractions=(0.01,))
+    played = stay(Server(), PolicyAgent(game, Masked()))
+    assert played.replaced == played.actions > 0
+    assert "which is masked; open are" in caplog.text
+
+
+def test_a_policy_that_sleeps_past_the_deadline_plays_safe_and_its_late_answer_is_never_sent(caplog):
+    woken = threading.Event()
+
+    def sleepy(state):
+        if not woken.is_set():
+            woken.set()
+            time.sleep(0.4)
+            return AgentResponse(Action("raiseTo", {"amount": 4}))  # late
+        return checks(state)
+
+    server = Server()
+    server.hands = 60
+    began = time.monotonic()
+    played = stay(server, Scripted(sleepy), deadline=0.1)
+    assert time.monotonic() - began < 15
+    assert "no answer within 0.1 s" in caplog.text
+    assert "raiseTo" not in actions(server)
+    assert played.rejected == 0
+    # Decisions asked while the sleeper slept were late as well; afterwards the agent plays again.
+    assert 1 <= played.replaced < played.actions
+
+
+def test_the_deadline_lies_inside_the_servers_timeout():
+    server = Server()
+    server.timeout, server.hands = 200, 1
+    began = time.monotonic()
+    played = stay(server, Scripted(lambda state: time.sleep(3)))
+    assert played.replaced > 0
+    assert time.monotonic() - began < 2.5
+
+
+# Servers that refuse.
+
+
+class Refusing(Server):
+    """Rejects the first `times` actions of every turn."""
+
+    code = messages.INVALID_ACTION
+    times = 1
+
+    def __init__(self):
+        super().__init__()
+        self.refused = {}
+
+    async def act(self, socket, action):
+        count = self.refused[action["turn_token"]] = self.refused.get(action["turn_token"], 0) + 1
+        if count <= self.times:
+            await self.send(socket, self.host.wrap({"type": "error", "code": self.code, "message": "no"}))
+            return True
+        return await super().act(socket, action)
+
+
+@pytest.mark.parametrize("code", [messages.INVALID_ACTION, messages.STALE_SEQ])
+def test_a_rejected_action_is_tried_again(code):
+    server = Refusing()
+    server.code = code
+    played = stay(server)
+    assert played.rejected == played.actions == len(actions(server)) / 2
+    assert set(actions(server)) <= {"check", "call"}
+
+
+class Unwelcoming(Server):
+    code = messages.UNAUTHORIZED
+
+    async def talk(self, socket):
+        await self.send(socket, self.host.wrap({"type": "error", "code": self.code, "message": "go away"}))
+        await socket.close(code=1008)
+
+
+@pytest.mark.parametrize("code", messages.FATAL_CODES[:2])
+def test_fatal_codes_stop_the_agent(code):
+    server = Unwelcoming()
+    server.code = code
+    with pytest.raises(LiveError, match=f"{code}: go away") as caught:
+        stay(server)
+    assert caught.value.code == code
+    assert server.connections == 1
+
+
+class Forbidding(Server):
+    async def websocket(self, request):
+        self.connections += 1
+        raise web.HTTPUnauthorized
+
+
+def test_a_refused_handshake_stops_the_agent():
+    server = Forbidding()
+    with pytest.raises(LiveError, match=r"UNAUTHORIZED: the server answered the handshake with HTTP 401") as caught:
+        stay(server)
+    assert server.connections == 1
+    assert TOKEN not in str(caught.value)
+
+
+class Full(Server):
+    async def rest(self, request):
+        error = {"code": "TABLE_FULL", "message": "no seat is free"}
+        return web.json_response({"error": error}, status=409)
+
+
+def test_a_refused_join_names_the_servers_reason():
+    with pytest.raises(LiveError, match=r"TABLE_FULL: .*no seat is free"):
+        stay(Full(), rest=True, api_key=KEY)
+
+
+class Closing(Server):
+    async def talk(self, socket):
+        await socket.close(code=1000)
+
+
+def test_a_clean_close_is_an_end():
+    assert stay(Closing()).reason == "closed"

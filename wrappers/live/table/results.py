@@ -1,12 +1,14 @@
-"""What stays of a match that has ended, for people to take home: its log, its replay, and hands of hold'em as PHH.
+"""What a table in the browser tells of its matches: results to a lobby, and to people the files of a match that ended.
 
-The log of a match says all. Therefore nothing here is given out before the end.
+The files are its log, its replay, and hands of hold'em as PHH. The log of a match says all: therefore nothing here is
+given out before the end.
 """
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import msgspec
 from aiohttp import web
@@ -17,6 +19,7 @@ from ...replay.page import page
 from ...replay.phh_writer import phhs
 from ..common.limits import Pace, client_of
 from ..common.server import HEADERS
+from ..common.tokens import Admit
 
 KINDS = {"replay.html": "text/html", "log.jsonl": "application/jsonl", "hands.phhs": "text/plain"}
 """The files of a match that has ended, and their content types. Only hold'em has hands."""
@@ -34,6 +37,74 @@ REPLAY_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
     "img-src data:; sandbox allow-scripts",
 }
+
+
+@dataclass(frozen=True)
+class SeatTaken:
+    """A player in a seat.
+
+    Attributes:
+        name: the player's name.
+        program: whether the player is a program.
+        here: whether the player is connected; programs always are.
+    """
+
+    name: str
+    program: bool
+    here: bool
+
+
+@dataclass(frozen=True)
+class PlayerResult:
+    """What a match brought to a player.
+
+    Attributes:
+        name: the player's name.
+        program: whether the player is a program.
+        payoff: the payoff, in the game's unit; chips won in hold'em.
+    """
+
+    name: str
+    program: bool
+    payoff: float
+
+
+@dataclass(frozen=True)
+class TableResult:
+    """A finished match; in hold'em a hand, or in a lobby all hands of a table.
+
+    Attributes:
+        players: the players, seat by seat.
+        reason: why the match ended.
+        log: its log as everybody may see it now (see `EndedMatches`); empty: none.
+        episodes: 1; in hold'em the number of hands.
+    """
+
+    players: tuple[PlayerResult, ...]
+    reason: str
+    log: bytes = b""
+    episodes: int = 1
+
+
+OnResult: TypeAlias = Callable[[TableResult], None]
+"""Called with the result of a match."""
+
+
+def ignored(result: TableResult) -> None:
+    """Tell nobody of a result."""
+
+
+@dataclass(frozen=True)
+class LobbyCallbacks:
+    """What a table calls in its lobby.
+
+    Attributes:
+        admit: who may take a seat, in place of the table's access token: the lobby gives the tokens.
+        on_result: called with the result of each match; in hold'em of each table that has ended, over all its hands.
+    """
+
+    admit: Admit
+    on_result: OnResult
 
 
 def log_of(events: Iterable[Mapping[str, Any]]) -> bytes:

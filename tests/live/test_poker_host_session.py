@@ -1,0 +1,1090 @@
+"""The host's end of the poker protocol without a socket: what seats are shown, actions, the clock, seats, ends."""
+
+import json
+from itertools import count, pairwise
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from live.poker_options import rules
+from live.poker_room import Room, error_code, hands_of, kinds, pass_turn, room_card, stack_deck, whole
+from parlour import envs
+from parlour.envs.holdem import rules as holdem_rules
+from parlour.wrappers.live.poker import messages as m
+from parlour.wrappers.live.poker.host_session import (
+    OBSERVERS,
+    SITS_OUT_AFTER,
+    Hands,
+    PokerDue,
+    PokerHostSession,
+    PokerSeat,
+    Refusal,
+)
+
+# What a seat is shown.
+
+
+def test_game_state_has_exactly_the_documented_fields():
+    room = Room(3)
+    base = {"type", "seq", "hand", "phase", "board", "pot", "players", "dealer", "turn", "toCall"}
+    for seat in range(3):
+        own = {"actions", "turn_token"} if seat == room.turn else set()
+        assert set(room.state(seat)) == base | own
+    room.act("call")
+    assert room.state(0)["last"] == {"seat": 0, "kind": "call", "amount": 2}
+
+
+def test_the_actor_is_shown_its_choices_in_order():
+    room = Room(3)
+    state = room.state(0)
+    assert state["actions"] == [{"kind": "fold"}, {"kind": "call"}, {"kind": "raiseTo", "min": 4, "max": 100}]
+    assert state["toCall"] == 2 and state["turn"] == 0 and state["turn_token"] == "token-0"
+    room.act("call")
+    room.act("call")
+    assert [action["kind"] for action in room.state(2)["actions"]] == ["fold", "check", "raiseTo"]
+    assert room.state(2)["toCall"] == 0
+
+
+def test_pot_is_all_chips_and_every_state_adds_up():
+    room = Room(3)
+    assert room.state(1)["pot"] == 3
+    room.act("raiseTo", 20)
+    assert room.state(1)["pot"] == 23
+    room.check_down()
+    for seat in range(3):
+        for state in room.inbox[seat]:
+            if state["type"] == "game_state":
+                assert sum(player["stack"] for player in state["players"]) + state["pot"] == 300
+
+
+def test_players_come_in_seat_order_with_flags_only_where_true():
+    room = Room(min_players=3)
+    for name, seat in (("a", 5), ("b", 1), ("c", 3)):
+        room.join(name, seat)
+    for seat in (5, 1, 3):
+        room.connect(seat)
+    state = room.state(1)
+    assert [player["seat"] for player in state["players"]] == [1, 3, 5]
+    assert all(set(player) <= {"seat", "name", "stack", "bet", "cards"} for player in state["players"])
+    assert state["dealer"] == 1  # hand 1: the lowest occupied seat
+    room.act("raiseTo", 100)
+    room.act("fold")
+    players = {player["seat"]: player for player in room.state(5)["players"]}
+    assert players[1]["allIn"] is True and players[3]["folded"] is True
+    assert "folded" not in players[1] and "allIn" not in players[3]
+
+
+def test_nothing_hidden_is_anywhere_in_the_text():
+    """Every byte sent before the showdown, searched for every hidden card."""
+    room = Room(4)
+    table = room.table.table
+    while room.table.due.what == "act":
+        open_cards = set(table.board[: table.board_count].tolist())
+        for seat in range(4):
+            known = open_cards | set(table.cards[seat].tolist())
+            text = json.dumps([message for message in room.inbox[seat] if message["type"] == "game_state"])
+            seen = {card for card in range(52) if f'"{room_card(card)}"' in text}
+            assert seen <= known
+        room.act("call" if table.to_call else "check")
+
+
+def test_seq_counts_hands_actions_and_streets():
+    room = Room(2)
+    assert room.table.seq == 1  # the hand began
+    room.act("call")
+    assert room.table.seq == 2
+    room.act("check")
+    assert room.table.seq == 4  # and the flop opened
+    room.act("fold")
+    assert room.table.seq == 6  # and the hand ended
+    room.deal()
+    assert room.table.seq == 7
+
+
+def test_ack_then_state_to_all_then_hand_complete():
+    room = Room(3)
+    assert kinds(room.act("fold")) == [(0, "ack"), (0, "game_state"), (1, "game_state"), (2, "game_state")]
+    sends = room.act("fold")
+    assert kinds(sends) == [
+        (1, "ack"),
+        *[(seat, "game_state") for seat in range(3)],
+        *[(seat, "hand_complete") for seat in range(3)],
+    ]
+    assert sends[0][1] == {"type": "ack", "turn_token": "token-1", "seq": room.table.seq}
+    assert room.state(0)["seq"] == room.table.seq
+
+
+def test_a_retry_is_acknowledged_again_with_the_stored_seq_before_any_other_check():
+    room = Room(3)
+    token, seq = room.token, room.table.seq
+    first = room.act("call")[0]
+    for _ in range(2):
+        assert room.act("call", seat=0, turn_token=token, expected_seq=seq) == [first]
+    room.act("call")
+    assert room.act("raiseTo", 50, seat=0, turn_token=token, expected_seq=999) == [first]
+    room.check_down()
+    assert room.act("fold", seat=0, turn_token=token, expected_seq=seq) == [
+        first
+    ]  # the hand is over, not the next dealt
+    room.deal()
+    assert error_code(room.act("call", seat=0, turn_token=token, expected_seq=seq)) == m.STALE_SEQ
+    assert error_code(room.act("call", turn_token=token)) == m.INVALID_ACTION
+
+
+def test_a_token_belongs_to_its_seat():
+    room = Room(3)
+    token = room.token
+    room.act("call")
+    assert error_code(room.act("call", seat=2, turn_token=token)) == m.NOT_YOUR_TURN
+    assert error_code(room.act("call", seat=1, turn_token=token)) == m.INVALID_ACTION
+
+
+def test_a_token_never_issued_is_an_invalid_action():
+    assert error_code(Room(2).act("call", turn_token="made-up")) == m.INVALID_ACTION
+
+
+def test_expected_seq_may_be_left_out():
+    room = Room(2)
+    sends = room.send(0, type="action", action={"turn_token": room.token, "kind": "call"})
+    assert sends[0][1]["type"] == "ack"
+
+
+def test_stale_seq_is_told_before_not_your_turn():
+    assert error_code(Room(2).act("call", seat=1, expected_seq=0)) == m.STALE_SEQ
+    assert error_code(Room(2).act("call", seat=1)) == m.NOT_YOUR_TURN
+
+
+def test_before_the_first_hand_there_is_nothing_to_do():
+    room = Room()
+    room.join("a")
+    room.connect(0)
+    action = {"turn_token": "x", "kind": "call"}
+    assert error_code(room.send(0, type="action", action=action, expected_seq=0)) == m.INVALID_TABLE_STATE
+
+
+def test_between_two_hands_nobody_is_to_act():
+    room = Room(2)
+    room.act("fold")
+    assert error_code(room.act("call", seat=0, turn_token="x")) == m.NOT_YOUR_TURN
+    assert error_code(room.act("call", seat=0, turn_token="")) == m.NOT_YOUR_TURN
+
+
+def test_tokens_are_unguessable_by_default_and_never_repeat():
+    table = PokerHostSession()
+    for name in "ab":
+        table.connect(table.join(name)[0])
+    seen = set()
+    for _ in range(50):
+        due = table.due
+        if due.what == "hand":
+            table.next_hand()
+        else:
+            assert due.token not in seen and len(due.token) == 36
+            seen.add(due.token)
+            pass_turn(table)
+
+
+# Bad actions.
+
+
+BAD_AMOUNTS = {
+    "below the minimum": (3, m.INVALID_ACTION),
+    "above the stack": (101, m.INVALID_ACTION),
+    "nothing": (0, m.INVALID_ACTION),
+    "huge": (2**52, m.INVALID_ACTION),
+    "beyond any number": (10**40, m.VALIDATION_ERROR),
+    "fractional": (5.5, m.VALIDATION_ERROR),
+    "negative": (-5, m.VALIDATION_ERROR),
+    "string": ("10", m.VALIDATION_ERROR),
+    "bool": (True, m.VALIDATION_ERROR),
+    "list": ([10], m.VALIDATION_ERROR),
+    "not a number": (float("nan"), m.VALIDATION_ERROR),
+    "infinite": (float("inf"), m.VALIDATION_ERROR),
+    "missing": (None, m.VALIDATION_ERROR),
+}
+
+
+@pytest.mark.parametrize("case", BAD_AMOUNTS)
+def test_a_bad_raise_is_refused_and_changes_nothing(case):
+    room = Room(3)
+    amount, code = BAD_AMOUNTS[case]
+    before, due = room.table.table.tobytes(), room.table.due
+    assert error_code(room.act("raiseTo", amount)) == code
+    assert room.table.table.tobytes() == before
+    assert room.table.due == due  # same token, and the same clock goes on
+    assert room.act("raiseTo", 4)[0][1]["type"] == "ack"
+
+
+def test_check_and_call_are_not_the_same():
+    room = Room(2)
+    assert error_code(room.act("check")) == m.INVALID_ACTION
+    room.act("call")
+    assert error_code(room.act("call")) == m.INVALID_ACTION
+    assert room.act("check")[0][1]["type"] == "ack"
+
+
+def test_the_amount_of_a_call_is_not_looked_at():
+    assert Room(2).act("call", 77)[0][1]["type"] == "ack"
+
+
+def test_the_raise_cap_closes_the_raising():
+    room = Room(2, raise_cap=2)
+    room.act("raiseTo", 4)
+    room.act("raiseTo", 6)
+    assert [action["kind"] for action in room.state(room.turn)["actions"]] == ["fold", "call"]
+    assert error_code(room.act("raiseTo", 8)) == m.INVALID_ACTION
+
+
+BAD_TEXTS = {
+    "empty": "",
+    "not JSON": "hello {",
+    "a number": "17",
+    "null": "null",
+    "a list": "[]",
+    "no type": "{}",
+    "an unknown type": '{"type": "dance"}',
+    "a type that is no string": '{"type": 5}',
+    "a server's message": '{"type": "ack", "turn_token": "x", "seq": 1}',
+    "an action without action": '{"type": "action"}',
+    "an action that is a string": '{"type": "action", "action": "call"}',
+    "an unknown kind": '{"type": "action", "action": {"turn_token": "x", "kind": "allIn"}}',
+    "no token": '{"type": "action", "action": {"kind": "call"}}',
+    "a seq that is no number": '{"type": "action", "action": {"turn_token": "x", "kind": "call"}, "expected_seq": "1"}',
+    "deep": "[" * 100_000,
+    "deep inside": '{"type": "action", "x": ' + "[" * 100_000,
+    "bad bytes": b"\xff\xfe\x00",
+    "half a surrogate": '"\ud800"',
+    "NaN": '{"type": "action", "action": {"turn_token": "x", "kind": "raiseTo", "amount": NaN}}',
+    "nothing at all": None,
+    "an object": object(),
+}
+
+
+@pytest.mark.parametrize("case", BAD_TEXTS)
+def test_what_cannot_be_read_gets_a_validation_error(case):
+    room = Room(2)
+    before, due = room.table.table.tobytes(), room.table.due
+    for seat in (0, 1):
+        sends = room.take(room.table.receive(seat, BAD_TEXTS[case]))
+        assert error_code(sends) == m.VALIDATION_ERROR
+        assert sends[0][0] == seat and len(sends[0][1]["message"]) < 400
+    assert room.table.table.tobytes() == before and room.table.due == due
+
+
+def test_ping_is_answered_with_its_payload():
+    room = Room(2)
+    payload = {"timestamp": 1706835000000}
+    assert room.send(1, type="ping", payload=payload) == [(1, {"type": "pong", "payload": payload})]
+    assert room.send(1, type="ping") == [(1, {"type": "pong"})]
+
+
+def test_a_seat_nobody_sits_at_is_told_so():
+    room = Room(2)
+    assert error_code(room.act("call", seat=5)) == m.NOT_SEATED
+    assert error_code(room.connect(5)) == m.NOT_SEATED
+
+
+# The clock.
+
+
+def test_a_late_seat_folds_where_it_must_pay_and_checks_where_it_is_free():
+    room = Room(2)
+    room.take(room.table.timeout(0, room.token))
+    assert room.state(1)["last"] == {"seat": 0, "kind": "fold"}
+    room.deal()
+    room.act("call")
+    sends = room.take(room.table.timeout(room.turn, room.token))
+    assert "ack" not in {kind for _, kind in kinds(sends)}
+    assert room.state(1)["last"]["kind"] == "check" and room.state(1)["phase"] == "flop"
+
+
+def test_a_clock_that_rings_too_late_does_nothing():
+    room = Room(2)
+    token = room.token
+    room.act("call")
+    before = room.table.table.tobytes()
+    assert room.table.timeout(0, token) == [] and room.table.timeout(1, token) == []
+    assert room.table.timeout(0, room.token) == []
+    assert room.table.table.tobytes() == before
+
+
+def test_an_action_after_the_clock_is_stale():
+    room = Room(3)
+    token, seq = room.token, room.table.seq
+    room.take(room.table.timeout(0, token))
+    assert error_code(room.act("call", seat=0, turn_token=token, expected_seq=seq)) == m.STALE_SEQ
+
+
+def test_due_names_the_turn_then_the_next_hand_then_nothing():
+    room = Room(2)
+    assert room.table.due == PokerDue("act", 0, "token-0")
+    room.act("fold")
+    assert room.table.due == PokerDue("hand", -1, "1")
+    assert room.table.end("admin_stopped") and room.table.due is None
+    assert Room().table.due is None
+
+
+def test_next_hand_during_a_hand_does_nothing():
+    assert Room(2).deal() == []
+
+
+def test_tables_with_the_same_options_share_their_rules():
+    first, second, other = PokerHostSession(), PokerHostSession(seed=2), PokerHostSession(**rules(seats=6))
+    assert first.game is second.game  # a game takes more memory than all else of a table that has ended
+    assert first.table is not second.table
+    assert other.game.seats == 6
+
+
+# Joining and starting.
+
+
+def test_a_waiting_table_tells_how_many_players_it_waits_for():
+    room = Room(min_players=3)
+    room.join("a")
+    ((seat, status),) = room.connect(0)
+    assert seat == 0
+    assert status == {
+        "type": "table_status",
+        "status": "waiting",
+        "seat_id": 0,
+        "agent_id": "a",
+        "min_players_to_start": 3,
+        "current_players": 1,
+    }
+
+
+def test_the_table_starts_when_enough_players_are_connected_with_welcome_and_state_for_all():
+    room = Room()
+    room.join("a")
+    room.join("b")
+    room.connect(0)
+    assert room.table.status == "waiting" and room.table.seq == 0
+    sends = room.connect(1)
+    assert kinds(sends) == [(0, "welcome"), (1, "welcome"), (0, "game_state"), (1, "game_state")]
+    assert sends[0][1] == {"type": "welcome", "seat": 0, "agent_id": "a", "timeout": 30000}
+    assert room.table.seq == 1 and room.table.hand == 1
+
+
+def test_others_hear_of_a_new_player_with_the_document_names():
+    room = Room(2)
+    seat, sends = room.table.join("late", "Late")
+    assert [(s, json.loads(m.encode(message))) for s, message in sends] == [
+        (other, {"type": "player_joined", "seatId": 2, "agentName": "Late", "stack": 100, "agentId": "late"})
+        for other in (0, 1)
+    ]
+    assert seat == 2
+
+
+@pytest.mark.parametrize("preferred, got", [(None, 0), (4, 4), (99, 0), (-1, 0)])
+def test_a_preferred_seat_is_given_where_it_is_free(preferred, got):
+    assert Room().join("a", preferred) == got
+
+
+def test_join_refusals_have_documented_codes():
+    room = Room(2, seats=2)
+    with pytest.raises(Refusal) as refusal:
+        room.join("agent-0")
+    assert refusal.value.code == m.ALREADY_SEATED
+    with pytest.raises(Refusal) as refusal:
+        room.join("c")
+    assert refusal.value.code == m.TABLE_FULL
+    room.take(room.table.end("admin_stopped"))
+    with pytest.raises(Refusal) as refusal:
+        room.join("c")
+    assert refusal.value.code == m.TABLE_ENDED
+
+
+@pytest.mark.parametrize(
+    "options", [{"seats": 1}, {"seats": 11}, {"min_players": 7}, {"min_players": 1}, {"stack": 0}, {"max_hands": 0}]
+)
+def test_wrong_options_are_named(options):
+    with pytest.raises(ValueError, match=next(iter(options))):
+        PokerHostSession(**rules(**{"seats": 6, **options}))
+
+
+def test_the_defaults_are_the_platforms():
+    table = PokerHostSession()
+    options = table.game.options
+    assert (options["small_blind"], options["big_blind"], options["stacks"], options["raise_cap"]) == (1, 2, 100, 4)
+    assert table.game.seats == 9 and table.rules.min_players == 2
+
+
+# Connections.
+
+
+def test_a_reconnecting_seat_gets_welcome_and_the_current_state_with_its_turn():
+    room = Room(3)
+    room.table.disconnect(0)
+    token = room.token
+    sends = room.connect(0)
+    assert kinds(sends) == [(0, "welcome"), (0, "game_state")]
+    assert sends[1][1]["turn_token"] == token and sends[1][1]["seq"] == room.table.seq
+    assert room.act("call")[0][1]["type"] == "ack"
+
+
+def test_a_disconnected_seat_is_sent_nothing_and_the_clock_acts_for_it():
+    room = Room(3)
+    room.table.disconnect(0)
+    assert {seat for seat, _ in room.take(room.table.timeout(0, room.token))} == {1, 2}
+    assert 0 in room.table.seats
+    assert not room.table.deserted
+    room.table.disconnect(1)
+    room.table.disconnect(2)
+    assert room.table.deserted
+    room.connect(1)
+    assert not room.table.deserted
+
+
+@pytest.mark.parametrize("actions", range(12))
+def test_disconnect_at_every_point_of_a_hand(actions):
+    room = Room(3)
+    for _ in range(actions):
+        if room.table.due.what == "act":
+            room.act("call" if room.table.table.to_call else "check")
+    gone = room.turn if room.turn >= 0 else 0
+    room.table.disconnect(gone)
+    while room.table.hand < 3:
+        if room.table.due.what == "hand":
+            room.deal()
+        elif room.turn == gone:
+            room.take(room.table.timeout(gone, room.token))
+        else:
+            room.act("call" if room.table.table.to_call else "check")
+    room.connect(gone)
+    assert room.state(gone)["hand"] == 3
+    assert room.chips == 300
+
+
+# Coming late, leaving, going bust.
+
+
+def test_a_late_player_sees_the_hand_listed_as_folded_and_is_dealt_in_next():
+    room = Room(2)
+    assert room.join("late") == 2
+    state = room.connect(2)[1][1]
+    assert state["players"][2] == {"seat": 2, "name": "late", "stack": 100, "bet": 0, "folded": True}
+    assert state["turn"] == 0 and "actions" not in state
+    room.check_down()
+    assert [row["seat"] for row in room.last(2, "hand_complete")["results"]] == [0, 1]
+    room.deal()
+    own = room.state(2)["players"][2]
+    assert len(own["cards"]) == 2 and "folded" not in own
+
+
+def test_a_seat_that_leaves_out_of_turn_is_folded_when_its_turn_comes():
+    room = Room(3)
+    assert kinds(room.take(room.table.leave(1))) == [(0, "player_left"), (2, "player_left")]
+    assert room.last(0, "player_left") == {"type": "player_left", "seatId": 1, "agentId": "agent-1"}
+    sends = room.act("call")
+    assert kinds(sends) == [(0, "ack"), *[(0, "game_state"), (2, "game_state")] * 2]
+    assert room.state(0)["last"] == {"seat": 1, "kind": "fold"} and room.turn == 2
+    assert 1 in room.table.seats
+    room.check_down()
+    assert 1 not in room.table.seats
+    room.deal()
+    assert [player["seat"] for player in room.state(0)["players"]] == [0, 2]
+
+
+def test_a_seat_that_leaves_in_its_turn_folds_at_once_and_the_hand_may_end():
+    room = Room(2)
+    sends = room.take(room.table.leave(0))
+    assert kinds(sends) == [(1, "player_left"), (1, "game_state"), (1, "hand_complete")]
+    assert room.last(1, "hand_complete")["results"][1] == {
+        "seat": 1,
+        "cards": room.state(1)["players"][1]["cards"],
+        "won": 2,
+    }
+    assert room.deal()[0][1] == {
+        "type": "table_status",
+        "status": "ended",
+        "reason": "insufficient_players",
+        "final_stacks": [{"seat_id": 1, "agent_id": "agent-1", "stack": 101}],
+    }
+
+
+def test_an_all_in_player_who_leaves_still_plays_for_the_pot_and_takes_its_chips():
+    room = Room(3)
+    room.act("raiseTo", 100)
+    room.take(room.table.leave(0))
+    room.act("call")
+    room.act("fold")
+    assert room.table.due.what == "hand" and 0 not in room.table.seats
+    kept = sum(int(room.table.table.stack[seat]) for seat in (1, 2))
+    won = next(row["won"] for row in room.last(1, "hand_complete")["results"] if row["seat"] == 0)
+    assert kept + won == 300
+
+
+def test_everybody_may_leave():
+    room = Room(3)
+    for seat in (1, 2, 0):
+        room.take(room.table.leave(seat))
+    assert room.table.due.what == "hand" and room.table.seats == {}
+    room.deal()
+    assert room.table.status == "ended"
+
+
+def test_a_leaving_seat_is_nobodys():
+    room = Room(3)
+    room.take(room.table.leave(1))
+    for refused in (lambda: room.table.leave(1), lambda: room.table.leave(4)):
+        with pytest.raises(Refusal) as refusal:
+            refused()
+        assert refusal.value.code == m.NOT_SEATED
+    assert error_code(room.connect(1)) == m.NOT_SEATED
+    assert error_code(room.send(1, type="ping")) == m.NOT_SEATED
+    with pytest.raises(Refusal) as refusal:
+        room.join("agent-1")
+    assert refusal.value.code == m.ALREADY_SEATED
+
+
+def test_who_comes_back_has_the_chips_it_left_with():
+    room = Room(3)
+    room.act("raiseTo", 30)
+    room.act("fold")
+    room.act("fold")
+    room.take(room.table.leave(2))
+    assert room.join("agent-2") == 2
+    assert room.table.stack(2) == 98
+
+
+def test_of_those_who_left_only_so_many_are_remembered(monkeypatch):
+    monkeypatch.setattr("parlour.wrappers.live.poker.host_session.MOST_LEFT", 3)
+    room = Room()
+    for i in range(10):
+        room.take(room.table.leave(room.join(f"agent-{i}")))
+    assert list(room.table._left) == ["agent-7", "agent-8", "agent-9"]
+
+
+def test_no_rebuy_by_leaving_and_coming_back():
+    room = Room(3, seed=1, raise_cap=None)
+    room.act("raiseTo", 100)
+    room.act("call")
+    room.act("fold")
+    stacks = room.table.table.stack
+    lost = 0 if stacks[0] == 0 else 1
+    assert stacks[lost] == 0
+    room.take(room.table.leave(lost))
+    with pytest.raises(Refusal) as refusal:
+        room.join(f"agent-{lost}")
+    assert refusal.value.code == m.INVALID_TABLE_STATE
+
+
+def test_with_rebuy_a_busted_player_is_dealt_in_again_with_a_new_stack():
+    room = Room(2, seed=1, raise_cap=None, rebuy=True)
+    room.act("raiseTo", 100)
+    room.act("call")
+    busted = int(np.flatnonzero(room.table.table.stack[:2] == 0)[0])
+    assert room.table.stack(busted) == 0  # until the next hand
+    room.take(room.table.next_hand())
+    assert room.table.status == "running" and room.table.hand == 2
+    assert len(room.state(busted)["players"][busted]["cards"]) == 2
+    assert sum(room.table.stack(seat) + room.state(0)["players"][seat]["bet"] for seat in (0, 1)) == 300
+    room.act("fold")
+    assert {room.table.stack(0), room.table.stack(1)} <= {99, 101, 199, 201, 98, 102, 198, 202}
+
+
+def test_with_rebuy_one_who_left_without_chips_comes_back_with_a_new_stack():
+    room = Room(3, seed=1, raise_cap=None, rebuy=True)
+    room.act("raiseTo", 100)
+    room.act("call")
+    room.act("fold")
+    lost = int(np.flatnonzero(room.table.table.stack[:3] == 0)[0])
+    room.take(room.table.leave(lost))
+    assert room.join(f"agent-{lost}") == lost
+    room.take(room.table.next_hand())
+    assert room.state(lost)["players"][lost]["cards"]
+
+
+def test_the_last_hand_gives_no_new_stack():
+    room = Room(2, seed=1, raise_cap=None, rebuy=True, max_hands=1)
+    room.act("raiseTo", 100)
+    room.act("call")
+    room.take(room.table.next_hand())
+    assert room.table.status == "ended"
+    assert sorted(room.table.stack(seat) for seat in (0, 1)) == [0, 200]
+
+
+def test_a_busted_seat_stays_listed_and_is_skipped():
+    room = Room(3, seed=1, raise_cap=None)
+    room.act("raiseTo", 100)
+    room.act("call")
+    room.act("fold")
+    busted = int(np.flatnonzero(room.table.table.stack[:3] == 0)[0])
+    room.deal()
+    player = room.state(2)["players"][busted]
+    assert (player["stack"], player["bet"]) == (0, 0) and "allIn" not in player and "folded" not in player
+    assert "cards" not in room.state(busted)["players"][busted]
+    assert room.state(2)["dealer"] != busted and room.turn == room.state(2)["dealer"]  # heads-up now
+    room.check_down()
+    assert [row["seat"] for row in room.last(2, "hand_complete")["results"]] == sorted({0, 1, 2} - {busted})
+
+
+def test_the_dealer_moves_to_the_next_seat_with_chips():
+    room = Room(min_players=3)
+    for name, seat in (("a", 1), ("b", 4), ("c", 5)):
+        room.join(name, seat)
+    dealers = []
+    for seat in (1, 4, 5):
+        room.connect(seat)
+    for _ in range(4):
+        dealers.append(room.state(1)["dealer"])
+        room.check_down()
+        room.deal()
+    assert dealers == [1, 4, 5, 1]
+
+
+def test_heads_up_the_dealer_posts_the_small_blind_and_acts_first():
+    room = Room(2)
+    state = room.state(0)
+    assert state["dealer"] == 0 and state["turn"] == 0
+    assert [player["bet"] for player in state["players"]] == [1, 2]
+    room.act("call")
+    room.act("check")
+    assert room.turn == 1  # after the flop the other one
+
+
+# Sitting out.
+
+
+def played_by(table, hands):
+    """Let everybody fold for so many hands; return who was dealt in each one, and its dealer and big blind."""
+    hands_played = []
+    for _ in range(hands):
+        seated = np.flatnonzero(table.table.seated).tolist()
+        big = max(seated, key=lambda seat: table.table.bet[seat])
+        hands_played.append((seated, int(table.table.dealer), big))
+        while table.due is not None and table.due.what == "act":
+            pass_turn(table)
+        table.next_hand()
+    return hands_played
+
+
+@pytest.mark.parametrize("count", [3, 4, 6])
+def test_who_sits_out_for_a_hand_is_back_with_the_big_blind_and_no_sooner(count):
+    for out in range(count):
+        for before in range(count):
+            table = Room(count, seats=count).table
+            played_by(table, before)
+            table.sit_out(out, True)
+            played_by(table, 1)
+            missed = played_by(table, 1)[0]
+            table.sit_out(out, False)
+            after = played_by(table, count + 2)
+            assert out not in missed[0]
+            back = next(number for number, (seated, *_) in enumerate(after) if out in seated)
+            assert after[back][2] == out, (out, before, after)
+            assert all(len(seated) == count for seated, *_ in after[back:])
+            big_blinds = [big for *_, big in [missed, *after]]
+            assert all(one != other for one, other in pairwise(big_blinds))
+
+
+def test_nobody_waits_where_fewer_than_two_others_play():
+    table = Room(4, seats=4).table
+    for seat in (0, 1):
+        table.sit_out(seat, True)
+    played_by(table, 2)
+    table.sit_out(2, True)
+    played_by(table, 1)
+    assert table.due is None  # one seat alone is left
+    for seat in (0, 1):
+        table.sit_out(seat, False)
+    table.next_hand()
+    assert played_by(table, 1)[0][0] == [0, 1, 3]
+
+
+def test_who_sits_in_again_before_a_hand_was_dealt_does_not_wait():
+    table = Room(4, seats=4).table
+    table.sit_out(2, True)
+    table.sit_out(2, False)
+    assert all(len(seated) == 4 for seated, *_ in played_by(table, 5))
+
+
+def test_a_seat_that_is_connected_and_silent_sits_out_until_it_says_something():
+    room, late = Room(3, stack=1000), 0
+
+    def play_hand():
+        nonlocal late
+        while room.table.due.what == "act":
+            if room.turn == 2:
+                late += 1
+                room.take(room.table.timeout(2, room.token))
+            else:
+                room.act("call" if room.table.table.to_call else "check")
+        room.deal()
+
+    for _ in range(2):
+        play_hand()
+    before = late
+    assert before >= 2
+    for _ in range(6):
+        room.send(2, type="ping")  # a program may ping for ever
+        play_hand()
+    assert late == before
+    room.send(2, type="action", action={"turn_token": "an old one", "kind": "fold"}, expected_seq=room.table.seq)
+    play_hand()
+    play_hand()
+    assert late > before
+
+
+def test_a_seat_that_stays_silent_is_to_leave_and_one_that_answers_is_not():
+    room = Room(3, stack=1000)
+    room.check_down()
+    for seat in (1, 2):
+        room.table.seats[seat].missed = SITS_OUT_AFTER
+    room.table.seats[1].out = True  # it has said so
+    room.connect(1)
+    room.join("fourth")
+    room.connect(3)
+    for hand in range(3 * 6):
+        assert room.table.silent == []
+        if hand == 10:
+            room.table.disconnect(2)
+            room.connect(2)  # to come back is no answer
+            room.table.seats[2].missed = SITS_OUT_AFTER
+        room.deal()
+        room.check_down()
+    assert room.table.silent == [2]
+
+
+def test_an_address_has_a_third_of_the_seats_or_what_the_operator_says():
+    for options, most in (({}, 2), ({"seats_per_address": 4}, 4), ({"seats": 2}, 1)):
+        table = Room(**options).table
+        for number in range(most):
+            table.join(f"one-{number}", address="one")
+        with pytest.raises(Refusal, match=f"at most {most} of"):
+            table.join("one-more", address="one")
+        table.join("another", address="two")
+    table = Room().table
+    for number in range(6):
+        table.join(f"here-{number}")  # on this machine
+
+
+# The end of hands and tables.
+
+
+def test_hand_complete_shows_nothing_without_a_showdown_but_the_receivers_own():
+    room = Room(3)
+    room.act("fold")
+    room.act("fold")
+    for seat in range(3):
+        done = room.last(seat, "hand_complete")
+        assert done["showdown"] is False and done["hand"] == 1
+        assert [row["seat"] for row in done["results"] if "cards" in row] == [seat]
+        assert [row["won"] for row in done["results"]] == [0, 0, 2]
+        assert not any("rank" in row for row in done["results"])
+
+
+def test_hand_complete_shows_the_hands_that_were_not_folded():
+    room = Room(3)
+    room.act("fold")
+    room.check_down()
+    shown = {
+        seat: [row["seat"] for row in room.last(seat, "hand_complete")["results"] if "cards" in row]
+        for seat in range(3)
+    }
+    assert shown == {0: [0, 1, 2], 1: [1, 2], 2: [1, 2]}
+    ranks = [row.get("rank") for row in room.last(1, "hand_complete")["results"]]
+    assert ranks[0] is None and all(ranks[1:])
+    assert room.last(1, "hand_complete")["showdown"] is True
+
+
+def test_side_pots_and_uncalled_chips_go_to_whom_they_belong():
+    room = Room(3, raise_cap=None)
+    room.table.table.stack[:3] = 30, 69, 98  # behind the blinds of 1 (seat 1) and 2 (seat 2)
+    stack_deck(room, {0: "As Ah", 1: "Ks Kh", 2: "Qs Qh"}, "2c 3d 4h 8s 9c")
+    room.act("raiseTo", 30)
+    room.act("raiseTo", 70)
+    room.act("call")
+    results = {row["seat"]: row["won"] for row in room.last(0, "hand_complete")["results"]}
+    assert results == {0: 90, 1: 80, 2: 0}
+    assert room.table.table.stack[:3].tolist() == [90, 80, 30]
+
+
+def test_the_odd_chip_goes_to_the_first_winner_left_of_the_dealer():
+    room = Room(3)
+    stack_deck(room, {0: "As Kh", 1: "2s 7h", 2: "Ad Kc"}, "Qs Jd Th 3c 3d")
+    room.act("raiseTo", 5)
+    room.act("fold")
+    room.act("call")
+    room.check_down()
+    won = [row["won"] for row in room.last(0, "hand_complete")["results"]]
+    assert won == [5, 0, 6]
+
+
+def test_an_all_in_runs_the_board_out_in_one_state():
+    room = Room(2, raise_cap=None)
+    seq = room.table.seq
+    room.act("raiseTo", 100)
+    sends = room.act("call")
+    assert kinds(sends) == [(1, "ack"), *[(s, "game_state") for s in (0, 1)], *[(s, "hand_complete") for s in (0, 1)]]
+    state = room.state(0)
+    assert state["phase"] == "ended" and len(state["board"]) == 5 and state["turn"] is None and state["pot"] == 0
+    assert state["seq"] == seq + 3
+
+
+def test_blinds_that_put_everybody_all_in_end_the_hand_at_once():
+    room = Room(2)
+    room.act("fold")
+    room.table.table.stack[:2] = 1
+    seq = room.table.seq
+    sends = room.deal()
+    assert kinds(sends) == [*[(s, "game_state") for s in (0, 1)], *[(s, "hand_complete") for s in (0, 1)]]
+    assert room.table.due == PokerDue("hand", -1, "2") and room.table.seq == seq + 2
+    assert room.last(0, "hand_complete")["showdown"] is True
+    assert room.chips == 2
+
+
+def test_the_table_ends_when_one_player_has_all_chips():
+    room = Room(2, raise_cap=None, seed=3)
+    while room.table.status == "running":
+        if room.table.due.what == "hand":
+            room.deal()
+        elif room.table.table.raise_max:
+            room.act("raiseTo", int(room.table.table.raise_max))
+        else:
+            room.act("call")
+    for seat in (0, 1):
+        ended = room.inbox[seat][-1]
+        assert ended["status"] == "ended" and ended["reason"] == "insufficient_players"
+        assert sorted(row["stack"] for row in ended["final_stacks"]) == [0, 200]
+    assert error_code(room.send(0, type="action", action={"turn_token": "x", "kind": "call"})) == m.TABLE_ENDED
+    assert room.connect(0)[0][1] == ended
+
+
+def test_max_hands_ends_the_table():
+    room = Room(2, max_hands=2)
+    for _ in range(2):
+        room.check_down()
+        room.deal()
+    assert room.table.status == "ended" and room.table.reason == "admin_stopped" and room.table.hand == 2
+
+
+def test_a_table_that_is_ended_during_a_hand_gives_the_chips_back():
+    room = Room(3)
+    room.act("raiseTo", 40)
+    sends = room.take(room.table.end("abandoned"))
+    assert kinds(sends) == [(seat, "table_status") for seat in range(3)]
+    assert [row["stack"] for row in sends[0][1]["final_stacks"]] == [100, 100, 100]
+    assert room.table.end("abandoned") == [] and room.deal() == []
+
+
+def test_what_an_agent_says_of_its_action_is_logged_and_shown_to_no_player():
+    room = Room(2)
+    action = {"turn_token": room.token, "kind": "call", "reasoning": "x" * 2001}
+    assert error_code(room.send(room.turn, type="action", action=action)) == "VALIDATION_ERROR"
+    room.send(room.turn, type="action", action={**action, "reasoning": "cheap enough"})
+    room.check_down()
+    assert room.table.hand_log["actions"][0]["reasoning"] == "cheap enough"
+    assert "cheap enough" not in json.dumps(room.inbox)
+
+
+def test_the_hand_log_tells_the_whole_hand():
+    room = Room(3)
+    room.act("raiseTo", 6)
+    room.take(room.table.timeout(1, room.token))
+    room.act("call")
+    room.check_down()
+    log = room.table.hand_log
+    assert log["actions"][:3] == [
+        {"street": "preflop", "seat": 0, "kind": "raiseTo", "amount": 6},
+        {"street": "preflop", "seat": 1, "kind": "fold", "cause": "timeout"},
+        {"street": "preflop", "seat": 2, "kind": "call", "amount": 4},
+    ]
+    assert [player["stack"] for player in log["players"]] == [100, 100, 100]
+    assert sum(row["stack"] for row in log["results"]) == 300 and len(log["board"]) == 5
+    json.dumps(log)
+
+
+# Chance.
+
+
+def test_a_seed_makes_the_cards_and_no_seed_makes_none_alike():
+    assert (
+        hands_of(PokerHostSession(seed=5)) == hands_of(PokerHostSession(seed=5)) != hands_of(PokerHostSession(seed=6))
+    )
+    assert hands_of(PokerHostSession()) != hands_of(PokerHostSession())
+
+
+def test_without_a_seed_no_hand_follows_from_the_one_before():
+    table = PokerHostSession()
+    for name in "ab":
+        table.connect(table.join(name)[0])
+    copy = table.table.copy()
+    while table.due.what == "act":
+        holdem_rules.step(copy, holdem_rules.Move(0, 0) if copy.to_call else holdem_rules.Move(2, 0))
+        pass_turn(table)
+    copy.dealer = holdem_rules.next_dealer(copy)
+    holdem_rules.deal(copy)
+    table.next_hand()
+    assert table.table.deck.tolist() != copy.deck.tolist()
+
+
+# Anything at any time.
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
+    max_leaves=8,
+)
+
+near_actions = st.fixed_dictionaries(
+    {"type": st.just("action") | json_values},
+    optional={
+        "action": st.fixed_dictionaries(
+            {},
+            optional={
+                "turn_token": st.sampled_from(["TOKEN", "token-0"]) | json_values,
+                "kind": st.sampled_from(["fold", "check", "call", "raiseTo"]) | json_values,
+                "amount": st.integers(-5, 250) | json_values,
+            },
+        )
+        | json_values,
+        "expected_seq": st.just("SEQ") | st.integers(0, 40) | json_values,
+    },
+)
+
+inputs = st.one_of(
+    st.tuples(st.just("receive"), st.integers(-1, 6), near_actions | json_values | st.text() | st.binary()),
+    st.tuples(st.just("honest"), st.sampled_from(["fold", "call", "call", "raise", "raise"]), st.integers(0, 200)),
+    st.tuples(st.sampled_from(["leave", "connect", "disconnect", "timeout", "replay"]), st.integers(-1, 6), st.none()),
+    st.tuples(st.sampled_from(["join", "next_hand"]), st.integers(0, 8), st.none()),
+)
+
+
+def apply(room, step, used):
+    """Make one of `inputs` happen; returns what was sent, and whether nothing may have changed."""
+    table = room.table
+    what, seat, value = step
+    if what == "receive":
+        if isinstance(value, dict):
+            value = json.dumps(value).replace('"TOKEN"', json.dumps(table.token)).replace('"SEQ"', str(table.seq))
+        return room.take(table.receive(seat, value))
+    if what == "honest":
+        if table.due is None or table.due.what != "act":
+            return []
+        used.append((room.turn, table.token))
+        record = table.table
+        if seat == "raise" and record.raise_max:
+            return room.act("raiseTo", min(int(record.raise_max), int(record.raise_min) + value))
+        return room.act(seat if seat == "fold" else "call" if record.to_call else "check")
+    if what == "replay":
+        return room.act("fold", seat=used[-1][0], turn_token=used[-1][1]) if used else []
+    if what == "timeout":
+        return room.take(table.timeout(seat, table.token))
+    if what == "next_hand":
+        return room.take(table.next_hand())
+    try:
+        if what == "join":
+            room.join(f"agent-{seat}")
+        elif what == "leave":
+            return room.take(table.leave(seat))
+        elif what == "connect":
+            return room.connect(seat)
+        else:
+            table.disconnect(seat)
+    except Refusal as refusal:
+        assert refusal.code in m.ERROR_CODES and refusal.message
+    return []
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(steps=st.lists(inputs, max_size=60), players=st.integers(0, 4))
+def test_anything_at_any_time(steps, players):
+    room = Room(players)
+    used = []
+    agents = {f"agent-{i}" for i in range(players)}
+    for step in steps:
+        before, seq = room.table.table.tobytes(), room.table.seq
+        sends = apply(room, step, used)
+        agents |= {seat.agent_id for seat in room.table.seats.values()}
+        assert whole(room.table) == 100 * len(agents)
+        assert room.table.seq >= seq
+        answers = [message["type"] for _, message in sends]
+        if step[0] in ("receive", "replay") and "game_state" not in answers:
+            assert room.table.table.tobytes() == before and room.table.seq == seq
+            assert len(answers) <= 1
+        for seat, message in sends:
+            if message["type"] == "error":
+                assert message["code"] in m.ERROR_CODES
+            if message["type"] == "game_state":
+                assert all("cards" not in p for p in message["players"] if p["seat"] != seat)
+                assert ("turn_token" in message) == ("actions" in message) == (message["turn"] == seat)
+                assert all(p["stack"] >= 0 and p["bet"] >= 0 for p in message["players"])
+
+
+# Those who look on.
+
+
+def test_those_who_look_on_are_told_everything_but_cards_and_choices():
+    room, rng = Room(players=3, stack=40), np.random.default_rng(4)
+    room.take(room.table.connect_observer())
+    room.table.observed = True
+    while room.table.status == "running" and room.table.hand < 12:
+        while room.table.due.what == "act":
+            kind = rng.choice(["fold", "call", "call", "call"])
+            room.act("check" if kind == "call" and not room.table.table.to_call else str(kind))
+        room.take(room.table.next_hand())
+    room.take(room.table.end("admin_stopped"))
+    shown, mine = room.inbox[OBSERVERS], room.inbox[0]
+    assert [message["type"] for message in shown if message["type"] != "table_status"]
+    for message in shown:
+        if message["type"] == "game_state":
+            assert not {"actions", "turn_token"} & message.keys()
+            assert not any("cards" in player for player in message["players"])
+        elif message["type"] == "hand_complete":
+            assert all("cards" not in row or "rank" in row for row in message["results"])
+    assert any("cards" in row for message in shown for row in message.get("results", ()))
+    seqs = [message["seq"] for message in mine if message["type"] == "game_state"]
+    assert [message["seq"] for message in shown if message["type"] == "game_state"] == seqs
+    assert shown[-1] == mine[-1]
+
+
+def test_nobody_is_told_of_those_who_do_not_look_on():
+    room = Room(players=2)
+    room.act("fold")
+    assert OBSERVERS not in room.inbox
+
+
+def dealt(stacks):
+    tokens = count()
+    hand = Hands(envs.game("holdem", seats=len(stacks)), 1, lambda: f"token {next(tokens)}")
+    hand.deal(
+        {
+            number: PokerSeat(f"agent {number}", None, chips, connected=True, missed=0)
+            for number, chips in enumerate(stacks)
+        }
+    )
+    return hand
+
+
+def steps(hand, *moves):
+    """Play moves; return by how much `seq` grew at each."""
+    grown = []
+    for kind, *amount in moves:
+        before = hand.seq
+        hand.play(hand.move(kind, {"amount": amount[0]} if amount else {}))
+        grown.append(hand.seq - before)
+    return grown
+
+
+def test_seq_is_0_before_the_first_hand_and_grows_by_1_with_its_start():
+    assert Hands(envs.game("holdem", seats=2), 1, str).seq == 0
+    assert dealt([100, 100]).seq == 1
+
+
+def test_seq_grows_by_1_with_an_action_and_by_1_more_where_a_street_opens():
+    hand = dealt([100, 100])
+    assert steps(hand, ("raiseTo", 6), ("raiseTo", 20), ("call",)) == [1, 1, 2]
+    assert steps(hand, ("check",), ("check",)) == [1, 2]
+
+
+def test_seq_grows_by_1_more_where_the_hand_ends():
+    assert steps(dealt([100, 100]), ("fold",)) == [2]
+    assert steps(dealt([100, 100]), ("raiseTo", 100), ("call",)) == [1, 2]
+
+
+@pytest.mark.parametrize(("stacks", "seq"), [([1, 100], 2), ([1, 1], 2), ([2, 100], 1)])
+def test_seq_begins_with_2_where_the_blinds_put_everybody_all_in(stacks, seq):
+    assert dealt(stacks).seq == seq
