@@ -135,7 +135,7 @@ async def test_a_replay_shows_the_latest_hands_and_says_so_and_the_log_has_all(m
     answers = {}
     for log in (five, three):
         for file in ended_matches.KINDS:
-            request = SimpleNamespace(match_info={"file": file}, transport=None)
+            request = SimpleNamespace(app={}, remote="", match_info={"file": file}, transport=None)
             answers[log, file] = (await EndedMatches().answer(request, log, "holdem")).body.decode()
     replay = answers[five, "replay.html"]
     assert "The latest 3 of 5; the log has all." in replay
@@ -157,7 +157,7 @@ async def test_an_address_may_ask_for_few_replays_that_must_be_made():
     files, logs = EndedMatches(), [hands_of_two(count) for count in range(1, 9)]
 
     async def ask(log, address, file="hands.phhs"):
-        request = SimpleNamespace(match_info={"file": file}, transport=Peer(address))
+        request = SimpleNamespace(app={}, remote="", match_info={"file": file}, transport=Peer(address))
         return (await files.answer(request, log, "holdem")).status
 
     for log in logs[: ended_matches.MADE_AT_ONCE + 1]:
