@@ -48,7 +48,7 @@ def exported(folder: Path, decisions: int) -> list[dict]:
     """Return decisions of the model's seat, as `parlour evaluate export` writes them."""
     (folder / "prompts.toml").write_text("\n".join(f'{name} = "{text}"' for name, text in TEXTS.items()))
     how = ["--prompts", str(folder / "prompts.toml"), "--state-view", "compact", "--no-legal-actions"]
-    cli.main(["export", "kuhn", "--decisions", str(decisions), "--out", str(folder / "kuhn.jsonl"), *how])
+    cli.main(["evaluate", "export", "kuhn", "--decisions", str(decisions), "--out", str(folder / "kuhn.jsonl"), *how])
     lines = [json.loads(line) for line in (folder / "kuhn.jsonl").open()]
     return [line for line in lines if line["agent"] == game.agents[SEAT]]
 
