@@ -81,10 +81,10 @@ GOLDEN = (
 LAWS = ("parity", "turns", "payloads")
 """They are tried with one episode of each case of a game."""
 
-PARTS = "rules view moves actions load_state state resample ballots statements encoders"
+PARTS = "rules view actions load_state statements encoders"
 FILES = [
     *(f"envs/*/{part}.py" for part in PARTS.split()),
-    *(f"envs/phases/{part}.py" for part in ("binding", "encoders", "open_phase", "standing")),
+    *(f"envs/phases/{part}.py" for part in ("game", "encoders")),
     "envs/economics/[a-z]*.py",
     "envs/small/[klt]*.py",
     "wrappers/live/*/agent_session.py",

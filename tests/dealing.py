@@ -3,9 +3,9 @@
 from parlour.envs import Action
 from parlour.envs.core.rng import streams
 from parlour.envs.holdem import game, rules
-from parlour.envs.holdem.actions import parse
 from parlour.envs.holdem.hands import card_number
 from parlour.envs.holdem.rules import Move
+from parlour.envs.holdem.view import parse
 
 
 def deal(stacks, *, cards=(), board="", seed=0, button=0, **options):

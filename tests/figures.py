@@ -3,7 +3,7 @@
 import numpy as np
 import shapely
 from parlour.envs.tangram.geometry import place
-from parlour.envs.tangram.pieces import AREAS, ASPECTS
+from parlour.envs.tangram.lattice import AREAS, ASPECTS
 
 
 def polygons(poses, aspect="square"):

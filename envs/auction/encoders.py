@@ -10,8 +10,8 @@ from ..core.compiled import compiled, inlined
 from ..core.encoder import Encoder
 from ..core.layout import Layout, Slice, per_seat, relative, shares
 from ..core.structured_talk import observe_talk
-from .actions import highest
-from .table import COMMON
+from .rules import COMMON
+from .view import highest
 
 
 def v0(table: Any) -> Encoder:

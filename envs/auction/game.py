@@ -15,9 +15,9 @@ from ..core.rules import Rules
 from ..core.structured_talk import NUM_ACTIONS, StructuredTalk
 from ..core.view import View
 from ..render.renderer import Renderer
-from . import actions, bots, picture, render, rules, view
+from . import bots, picture, rules, view
 from .encoders import ENCODERS
-from .table import POINTS, RULES, SEATS, TABLE, VALUES
+from .rules import POINTS, RULES, SEATS, TABLE, VALUES
 
 Quantiles = Sequence[float]
 
@@ -122,7 +122,7 @@ def game(given: AuctionOptions) -> Game:
         highest=most,
     )
     blank = _blank(given, tables, most)
-    highest = actions.highest(blank[0])
+    highest = view.highest(blank[0])
     return Game(
         name="auction",
         agents=agents,
@@ -137,14 +137,14 @@ def game(given: AuctionOptions) -> Game:
         encoders=Encoders(ENCODERS, blank),
         payoffs=Payoffs(-highest - given.entry_fee, most),
         view=View(
-            action_spaces=actions.action_spaces(blank[0]),
-            action_ranges=actions.action_ranges(given.bids, highest / actions.HIGHEST, words if talk else None),
-            encode=partial(actions.encode, words),
-            parse=actions.parse,
-            nearest=actions.nearest,
-            safe=actions.safe,
-            allowed=partial(actions.allowed, actions.highest(blank[0])),
-            legal=actions.legal,
+            action_spaces=view.action_spaces(blank[0]),
+            action_ranges=view.action_ranges(given.bids, highest / view.HIGHEST, words if talk else None),
+            encode=partial(view.encode, words),
+            parse=view.parse,
+            nearest=view.nearest,
+            safe=view.safe,
+            allowed=partial(view.allowed, view.highest(blank[0])),
+            legal=view.legal,
             phase=view.phase,
             game_state=view.game_state,
             outcome=view.outcome,
@@ -152,7 +152,7 @@ def game(given: AuctionOptions) -> Game:
             state_type=view.AuctionState,
             resample=view.resample,
         ),
-        renderer=Renderer(render.render, picture.picture),
+        renderer=Renderer(picture.render, picture.picture),
         bots=bots.BOTS,
         capabilities=Capabilities(
             talk=words.capability(given.bids + 1) if talk else None,

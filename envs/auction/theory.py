@@ -14,9 +14,7 @@ import numpy as np
 from numpy.polynomial import Polynomial
 from numpy.typing import ArrayLike, NDArray
 
-from .affiliation import affiliated_bid
-from .rules import CLOSE
-from .table import RULES, VALUES
+from .rules import CLOSE, RULES, VALUES, affiliated_bid
 
 Floats = NDArray[np.float64]
 

@@ -10,7 +10,7 @@ from ..core.compiled import compiled, inlined
 from ..core.encoder import Encoder
 from ..core.layout import Layout, per_seat, shares
 from ..core.structured_talk import observe_talk
-from .table import OFFER
+from .rules import OFFER
 
 LAST = 4
 """The number of past moves in the observation."""

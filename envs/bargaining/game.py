@@ -16,9 +16,9 @@ from ..core.rules import Rules
 from ..core.structured_talk import NUM_ACTIONS, StructuredTalk
 from ..core.view import View
 from ..render.renderer import Renderer
-from . import actions, bots, picture, render, rules, view
+from . import bots, picture, rules, view
 from .encoders import ENCODERS
-from .table import ROUNDS, SEATS, TABLE
+from .rules import ROUNDS, SEATS, TABLE
 
 Range = Sequence[float]
 
@@ -95,13 +95,13 @@ def game(given: BargainingOptions) -> Game:
         encoders=Encoders(ENCODERS, blank),
         payoffs=Payoffs(-max(high for _, high in ranges), total - min(low for low, _ in ranges)),
         view=View(
-            action_spaces=actions.action_spaces(total),
-            action_ranges=actions.action_ranges(given.offers, total, words if talk else None),
-            encode=partial(actions.encode, words),
-            parse=actions.parse,
-            nearest=actions.nearest,
-            safe=actions.safe,
-            allowed=actions.allowed,
+            action_spaces=view.action_spaces(total),
+            action_ranges=view.action_ranges(given.offers, total, words if talk else None),
+            encode=partial(view.encode, words),
+            parse=view.parse,
+            nearest=view.nearest,
+            safe=view.safe,
+            allowed=view.allowed,
             phase=view.phase,
             game_state=view.game_state,
             outcome=view.outcome,
@@ -109,13 +109,13 @@ def game(given: BargainingOptions) -> Game:
             state_type=view.BargainingState,
             resample=view.resample,
         ),
-        renderer=Renderer(render.render, picture.picture),
+        renderer=Renderer(picture.render, picture.picture),
         bots=bots.BOTS,
         capabilities=Capabilities(
             talk=words.capability(given.offers + 3) if talk else None,
             public_view=PublicView(view.public),
             shown_options=ShownOptions(view.differences),
-            outside_option=OutsideOption(partial(actions.worth, num_actions)),
+            outside_option=OutsideOption(partial(view.worth, num_actions)),
         ),
     )
 

@@ -11,8 +11,7 @@ from ..core.game_state import amount
 from ..core.options import Options, from_options, within
 from ..core.rollout import random_bot
 from ..phases import Bots, Computed, End, Named, Number, Open, Phase, PhaseGame, Private, Seen, bot, make
-from ..phases.fields import Field, is_resolved, name_of, own, seats_of
-from ..phases.options import PER_SEAT_OF_TWO, Ranges, ranges
+from ..phases.fields import PER_SEAT_OF_TWO, Field, Ranges, is_resolved, name_of, own, ranges, seats_of
 
 PROPOSE, ACCEPT, LEAVE, WAIT = range(4)
 """The action types; the last one is `pass`."""

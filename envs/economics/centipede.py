@@ -10,8 +10,7 @@ from ..core.game import Game
 from ..core.options import Options, Rule, from_options, number, within
 from ..core.rollout import random_bot
 from ..phases import Bots, Computed, End, Named, Open, Parameter, Phase, PhaseGame, Seen, Standing, bot, make
-from ..phases.fields import is_resolved, name_of, seats_of
-from ..phases.options import SHOWN, shown_of
+from ..phases.fields import SHOWN, is_resolved, name_of, seats_of, shown_of
 
 TAKE, PUSH = range(2)
 

@@ -27,8 +27,7 @@ from ..phases import (
     bot,
     make,
 )
-from ..phases.fields import Answer, Field, HiddenWord, is_resolved, name_of, put
-from ..phases.options import SHOWN, shown_of
+from ..phases.fields import SHOWN, Answer, Field, HiddenWord, is_resolved, name_of, put, shown_of
 
 OFFER, ACCEPT, REJECT, LITTLE, MUCH = range(5)
 """The action types."""

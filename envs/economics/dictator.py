@@ -9,8 +9,7 @@ from ..core.game import Game
 from ..core.options import Options, Rule, from_options, within
 from ..core.rollout import random_bot
 from ..phases import Bots, Computed, End, Number, Phase, PhaseGame, Private, Seen, Split, bot, make
-from ..phases.fields import is_resolved, seats_of
-from ..phases.options import SHOWN, Ranges, ranges, shown, shown_of
+from ..phases.fields import SHOWN, Ranges, is_resolved, ranges, seats_of, shown, shown_of
 
 SHARES = ("allocator_share", "recipient_share")
 

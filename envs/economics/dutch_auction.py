@@ -10,8 +10,7 @@ from ..core.game import Game
 from ..core.options import Options, from_options, within
 from ..core.rollout import random_bot
 from ..phases import Bots, Computed, End, Named, Open, Phase, PhaseGame, Private, Seen, Standing, bot, make
-from ..phases.fields import is_resolved, name_of
-from ..phases.options import PER_SEAT, SHOWN, Ranges, ranges, shown_of
+from ..phases.fields import PER_SEAT, SHOWN, Ranges, is_resolved, name_of, ranges, shown_of
 
 ACCEPT, WAIT = range(2)
 """The action types; the last one is `pass`."""

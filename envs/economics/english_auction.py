@@ -28,8 +28,7 @@ from ..phases import (
     bot,
     make,
 )
-from ..phases.fields import Field, is_resolved, name_of
-from ..phases.options import PER_SEAT, SHOWN, Ranges, ranges, shown_of
+from ..phases.fields import PER_SEAT, SHOWN, Field, Ranges, is_resolved, name_of, ranges, shown_of
 
 RAISE, FOLD, WAIT = range(3)
 """The action types; the last one is `pass`."""

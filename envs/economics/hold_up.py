@@ -25,8 +25,7 @@ from ..phases import (
     bot,
     make,
 )
-from ..phases.fields import Field, is_resolved, name_of, own, seats_of
-from ..phases.options import SHOWN, shown_of
+from ..phases.fields import SHOWN, Field, is_resolved, name_of, own, seats_of, shown_of
 from ..phases.rules import cents, sum_of
 
 INVEST, ACCEPT, OFFER, REJECT, WAIT = range(5)

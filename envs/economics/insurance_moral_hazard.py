@@ -26,8 +26,7 @@ from ..phases import (
     bot,
     make,
 )
-from ..phases.fields import Answer, Field, HiddenWord, is_resolved, put, seats_of
-from ..phases.options import SHOWN, shown_of
+from ..phases.fields import SHOWN, Answer, Field, HiddenWord, is_resolved, put, seats_of, shown_of
 from ..phases.rules import go_back
 
 OFFER, ACCEPT, REJECT, LITTLE, MUCH, WAIT = range(6)

@@ -22,8 +22,7 @@ from ..phases import (
     bot,
     make,
 )
-from ..phases.fields import chosen_of, seats_of, total_of
-from ..phases.options import PER_SEAT, SHOWN, Ranges, ranges, shown_of
+from ..phases.fields import PER_SEAT, SHOWN, Ranges, chosen_of, ranges, seats_of, shown_of, total_of
 from ..phases.rules import CLOSE, sum_of
 
 

@@ -9,8 +9,7 @@ from ..core.game import Game
 from ..core.options import Options, from_options, within
 from ..core.rollout import random_bot
 from ..phases import Bots, Choices, Computed, End, Number, Parameter, Phase, PhaseGame, Private, Seen, bot, make
-from ..phases.fields import seats_of, total_of
-from ..phases.options import PER_SEAT, SHOWN, Ranges, ranges, shown_of
+from ..phases.fields import PER_SEAT, SHOWN, Ranges, ranges, seats_of, shown_of, total_of
 from ..phases.rules import CLOSE, sum_of
 
 

@@ -9,8 +9,7 @@ from ..core.game import Game
 from ..core.options import Options, from_options, one_of, within
 from ..core.rollout import random_bot
 from ..phases import Bots, Choices, Computed, End, Number, Parameter, Phase, PhaseGame, Seen, bot, make
-from ..phases.fields import is_resolved, name_of
-from ..phases.options import SHOWN, shown_of
+from ..phases.fields import SHOWN, is_resolved, name_of, shown_of
 
 COMPLEMENTS = 2
 """The parameter after those of the options: whether `interaction` is ``"complements"``."""

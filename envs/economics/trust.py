@@ -9,7 +9,7 @@ from ..core.game import Game
 from ..core.options import Options, from_options, within
 from ..core.rollout import random_bot
 from ..phases import Bots, ChoiceOf, End, Number, Phase, PhaseGame, Seen, bot, make
-from ..phases.options import SHOWN, shown_of
+from ..phases.fields import SHOWN, shown_of
 
 RETURN = 1
 """The index of the action type `return_amount`."""

@@ -26,8 +26,7 @@ from ..phases import (
     bot,
     make,
 )
-from ..phases.fields import Field, name_of, seats_of
-from ..phases.options import Ranges, ranges, shown
+from ..phases.fields import Field, Ranges, name_of, ranges, seats_of, shown
 
 TOTAL, LOWEST, HIGHEST = range(3)
 OFFER, ACCEPT, REJECT = range(3)

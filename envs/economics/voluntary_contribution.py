@@ -9,8 +9,7 @@ from ..core.game import Game
 from ..core.options import Options, from_options, within
 from ..core.rollout import random_bot
 from ..phases import Bots, Choices, Computed, End, Number, Phase, PhaseGame, Seen, bot, make
-from ..phases.fields import is_resolved, seats_of, total_of
-from ..phases.options import SHOWN, shown_of
+from ..phases.fields import SHOWN, is_resolved, seats_of, shown_of, total_of
 from ..phases.rules import sum_of
 
 

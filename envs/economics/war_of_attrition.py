@@ -9,8 +9,7 @@ from ..core.game import Game
 from ..core.options import Options, from_options, within
 from ..core.rollout import random_bot
 from ..phases import Bots, Computed, End, Number, OwnChoice, Phase, PhaseGame, Seen, WhoChose, bot, make
-from ..phases.fields import is_resolved, name_of
-from ..phases.options import SHOWN, shown_of
+from ..phases.fields import SHOWN, is_resolved, name_of, shown_of
 
 
 class WarOfAttrition(Options, frozen=True, kw_only=True):

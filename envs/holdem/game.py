@@ -15,15 +15,15 @@ from ..core.record import Tables, new_table
 from ..core.rules import Rules
 from ..core.view import View
 from ..render.renderer import Renderer
-from . import actions, bots, fixed_cards, moves, picture, render, rules, view
+from . import bots, picture, rules, view
+from . import start as fixed_cards
 from .encoders import ENCODERS
 from .hands import card_number
 from .luck import AllInEquity, without_luck
-from .range_text import weights_of
-from .state import HoldemState
-from .street_start import Start, chance_of, reset_from, start_of
+from .ranges import weights_of
+from .start import Start, chance_of, reset_from, start_of
 from .table import FIRST_FRACTION, FRACTIONS, PREFLOP, SEATS, TABLE
-from .view import STREETS
+from .view import STREETS, HoldemState
 
 CHIPS = 2**30 - 1
 """The most chips on a table."""
@@ -160,8 +160,8 @@ def game(given: HoldemOptions) -> Game:
             num_actions=FIRST_FRACTION + len(given.pot_fractions) + 1,
             reset=rules.reset if start is None else reset_from(start),
             step=rules.step,
-            decode=moves.decode,
-            legal=moves.legal,
+            decode=rules.decode,
+            legal=rules.legal,
         ),
         encoders=Encoders(ENCODERS, blank),
         payoffs=Payoffs(
@@ -174,13 +174,13 @@ def game(given: HoldemOptions) -> Game:
             episode_name="hand" if given.hands == 1 else "game",
         ),
         view=View(
-            action_spaces=actions.action_spaces(chips),
-            action_ranges=actions.action_ranges(given.pot_fractions),
-            encode=actions.encode,
-            parse=actions.parse,
-            nearest=actions.nearest,
-            safe=actions.safe,
-            allowed=actions.allowed,
+            action_spaces=view.action_spaces(chips),
+            action_ranges=view.action_ranges(given.pot_fractions),
+            encode=view.encode,
+            parse=view.parse,
+            nearest=view.nearest,
+            safe=view.safe,
+            allowed=view.allowed,
             phase=view.phase,
             game_state=view.game_state,
             outcome=view.outcome,
@@ -188,7 +188,7 @@ def game(given: HoldemOptions) -> Game:
             resample=view.resample,
             state_type=HoldemState,
         ),
-        renderer=Renderer(render.render, picture.picture),
+        renderer=Renderer(picture.render, picture.picture),
         bots=bots.BOTS,
         capabilities=Capabilities(
             public_view=PublicView(view.public),

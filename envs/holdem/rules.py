@@ -17,10 +17,14 @@ from ..core.rng import draw
 from .hands import card_set, set_strength
 from .table import (
     CALL,
+    CALL_ACTION,
     CHECK,
     ENDED,
+    FIRST_FRACTION,
     FOLD,
+    FOLD_ACTION,
     KEPT,
+    LEAST_RAISE,
     LOG,
     PREFLOP,
     RAISE,
@@ -566,3 +570,40 @@ def pay_pots(table: Any) -> None:
                     odd -= 1
         unpaid -= amount
         floor = level
+
+
+@compiled
+def decode(table: Any, action: int) -> Move:
+    """Return the move of an action index: fold, check or call, least raise, pot fractions, all-in."""
+    if action == FOLD_ACTION:
+        return Move(FOLD, 0)
+    if action == CALL_ACTION:
+        return Move(CALL, 0)
+    if action == LEAST_RAISE:
+        return Move(RAISE, table.raise_min)
+    if action < FIRST_FRACTION + table.num_fractions:
+        return Move(RAISE, _fraction_of_pot(table, action - FIRST_FRACTION))
+    return Move(RAISE, table.raise_max)
+
+
+@compiled
+def _fraction_of_pot(table: Any, index: int) -> int:
+    """Return the total of a raise by a fraction of the pot after the call; half a chip rounds up."""
+    return table.current_bet + int(table.fractions[index] * (table.pot + table.to_call) + 0.5)
+
+
+@compiled
+def legal(table: Any, mask: Any) -> None:
+    """Write the action mask of the acting seat. Of several raises to one amount, only one is legal."""
+    least, most = table.raise_min, table.raise_max
+    bet, pot = table.current_bet, np.float64(table.pot + table.to_call)
+    mask[FOLD_ACTION] = 1
+    mask[CALL_ACTION] = 1
+    mask[LEAST_RAISE] = least < most
+    before = least
+    count = np.int64(table.num_fractions)
+    for index in range(count):  # the fractions rise. No branch: the processor would mispredict it
+        amount = bet + np.int64(table.fractions[index] * pot + 0.5)
+        mask[FIRST_FRACTION + index] = (amount > max(before, least)) & (amount < most)
+        before = amount
+    mask[FIRST_FRACTION + count] = most > 0

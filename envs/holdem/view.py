@@ -1,20 +1,118 @@
 """Record ──► TurnState of a seat, and back. Simulation and live tables use the same functions."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import islice, pairwise
-from typing import Any
+from reprlib import repr
+from typing import Annotated, Any
 
+import msgspec
 import numpy as np
-from msgspec import UNSET
+from gymnasium import spaces
+from msgspec import UNSET, Struct, UnsetType, field
 
-from ..core.game_state import payoffs_in
+from ..core import turn_state as ts
+from ..core.game_state import GameState, about, payoffs_in
 from ..core.record import Tables
-from ..core.turn_state import TurnState
-from .actions import offers
+from ..core.turn_state import NOTHING, Action, ActionResult, AgentResponse, AllowedAction, TurnState
+from ..core.view import ActionRange
 from .hands import card_name, card_number, card_set, describe, set_strength, strength
-from .rules import entry_bet, entry_kind, entry_seat, log_entry, open_board
-from .state import HistoryEntry, HoldemState, LastAction, Player
-from .table import KEPT, KINDS, LOG, PHASES, PREFLOP
+from .rules import Move, decode, entry_bet, entry_kind, entry_seat, legal, log_entry, open_board
+from .table import (
+    CALL,
+    CALL_ACTION,
+    FIRST_FRACTION,
+    FOLD,
+    FOLD_ACTION,
+    KEPT,
+    KINDS,
+    LEAST_RAISE,
+    LOG,
+    PHASES,
+    PREFLOP,
+    RAISE,
+)
+
+
+class Player(Struct, kw_only=True, rename="camel", omit_defaults=True):
+    """A player."""
+
+    seat: Annotated[int, about("from 0")]
+    name: Annotated[str | None, about("by which the player is called")] = ""
+    stack: Annotated[int, about("chips behind")]
+    bet: Annotated[int, about("chips put in on this street")] = -1
+    committed: Annotated[int, about("chips put in in this hand; where left out, the bet")] = -1
+    folded: Annotated[bool, about("gave up the hand; left out where false")] = False
+    all_in: Annotated[bool, about("in the hand with no chips behind; left out where false")] = False
+    cards: Annotated[list[str] | None, about("own cards, and at the end shown ones; left out where not seen")] = []
+    rank: Annotated[str | None, about("the name of the best hand with these cards; left out without them")] = ""
+    agent_id: Annotated[str | None, about("an id, where a host sends it")] = field(default="", name="agent_id")
+
+    def __post_init__(self) -> None:
+        """Fill in the chips that a host leaves out."""
+        self.bet = max(self.bet, 0)
+        if self.committed < 0:
+            self.committed = self.bet
+
+
+class LastAction(Struct, omit_defaults=True):
+    """The latest action of the hand."""
+
+    seat: Annotated[int, about("who acted")] = -1
+    kind: Annotated[str, about("fold, check, call or raiseTo")] = ""
+    amount: Annotated[int, about("the total of a raise, or the chips of a call; left out where it is 0")] = 0
+
+
+class Offer(Struct, omit_defaults=True):
+    """What the seat to act may do; only raiseTo has bounds."""
+
+    kind: Annotated[str, about("fold, check, call or raiseTo")]
+    min: Annotated[int, about("the least total of raiseTo")] = 0
+    max: Annotated[int, about("the highest total of raiseTo: all-in")] = 0
+
+
+class HistoryEntry(Struct):
+    """An action of the hand."""
+
+    street: Annotated[str, about("preflop, flop, turn or river")] = ""
+    seat: Annotated[int, about("who acted")] = -1
+    kind: Annotated[str, about("fold, check, call or raiseTo")] = ""
+    bet: Annotated[int, about("the actor's bet on that street afterwards")] = 0
+
+
+class HoldemState(GameState, kw_only=True, rename="camel"):
+    """A table of hold'em as a seat sees it.
+
+    The fields are those of `game_state` in Moltpoker's agent format. There is also what an agent there collects from
+    several messages or gets when it joins: ``seat``, ``hands``, the blinds and the ante, ``players[].committed``, own
+    ``players[].rank``, and ``history``. The history is whole but for the first actions of a hand of more than
+    `table.LOG`.
+    """
+
+    seat: Annotated[int | None, about("the observer's; null for who only watches")] = None
+    hand: Annotated[int, about("the number of the hand in the episode, from 1")] = 1
+    hands: Annotated[int, about("per episode; 1 at a live table, where every hand is an episode")] = 1
+    phase: Annotated[str, about("waiting, preflop, flop, turn, river, showdown or ended")]
+    board: Annotated[list[str], about("the cards on the board")]
+    pot: Annotated[int, about("all chips put in; where left out, what the players have committed")] = -1
+    players: Annotated[list[Player], about("by seat")]
+    dealer: Annotated[int, about("the seat of the button")]
+    turn: Annotated[int | None, about("the seat to act")] = None
+    last: Annotated[LastAction | None, about("the latest action")] = None
+    actions: Annotated[list[Offer], about("what the observer may do")] = field(default_factory=list)
+    to_call: Annotated[int, about("chips that a call costs, 0 out of turn; where left out, what the bets say")] = -1
+    small_blind: Annotated[int, about("in chips; where left out, half the big blind")] = -1
+    big_blind: Annotated[int, about("in chips")]
+    ante: Annotated[int, about("in chips")] = 0
+    history: Annotated[list[HistoryEntry], about("the actions of the hand in order")] = field(default_factory=list)
+    history_missing: Annotated[int | UnsetType, about("how many it lacks; left out where it is whole")] = UNSET
+
+    def __post_init__(self) -> None:
+        """Fill in the small blind and the pot that a host leaves out."""
+        if self.pot < 0:
+            self.pot = sum(player.committed for player in self.players)
+        if self.small_blind < 0:
+            self.small_blind = self.big_blind // 2
+
 
 STREETS = PHASES[PREFLOP : PREFLOP + 4]
 
@@ -301,3 +399,116 @@ def differences(options: Mapping[str, Any], state: TurnState, first: bool) -> di
         if abs(stack / blind - trained) > 0.1 * trained:
             different |= {"small_blind": shown["smallBlind"], "big_blind": blind, "stacks": stack}
     return different
+
+
+class RaiseTo(msgspec.Struct, forbid_unknown_fields=True):
+    """The payload of `raiseTo`: the total bet on this street, in chips."""
+
+    amount: int
+
+
+def action_spaces(most_chips: int) -> dict[str, spaces.Dict]:
+    """Return every action type with the space of its payload; `most_chips` are all chips on the table."""
+    empty = spaces.Dict({})
+    amount = spaces.Box(0, most_chips, (), np.int64)
+    return {"fold": empty, "check": empty, "call": empty, "raiseTo": spaces.Dict({"amount": amount})}
+
+
+def action_ranges(fractions: Sequence[float]) -> tuple[ActionRange, ...]:
+    """Return the action ranges. Of several raises to the same amount only one is legal."""
+    raises = [
+        "raise to the least legal amount",
+        *(f"raise by {part:.3g} × the pot after the call" for part in fractions),
+    ]
+    return (
+        ActionRange(FOLD_ACTION, FOLD_ACTION + 1, ("fold",), "give up the hand"),
+        ActionRange(CALL_ACTION, CALL_ACTION + 1, ("check", "call"), "check; call where there is something to call"),
+        *(
+            ActionRange(action, action + 1, ("raiseTo",), meaning)
+            for action, meaning in enumerate([*raises, "all-in"], start=LEAST_RAISE)
+        ),
+    )
+
+
+def offers(table: Any) -> list[Offer]:
+    """Return the legal actions of the acting seat as `game_state` has them: fold, check or call, raiseTo."""
+    legal = [Offer("fold"), Offer("call" if table.to_call > 0 else "check")]
+    if table.raise_max > 0:
+        legal.append(Offer("raiseTo", int(table.raise_min), int(table.raise_max)))
+    return legal
+
+
+def allowed(game_state: HoldemState, seat: int, phase: str) -> list[AllowedAction]:
+    """Return the legal actions of the acting seat, with their bounds: ``actions`` and ``toCall`` of its state."""
+    called = f"put in {game_state.to_call} more"
+    words = {"fold": "give up the hand", "check": "stay in for nothing", "call": called}
+    return [
+        _raise_between(offer.min, offer.max, any(player.bet for player in game_state.players))
+        if offer.kind == "raiseTo"
+        else AllowedAction(offer.kind, words[offer.kind], NOTHING)
+        for offer in game_state.actions
+    ]
+
+
+def _raise_between(low: int, high: int, bets: bool) -> AllowedAction:
+    schema = ts.payload_schema({"amount": {"type": "integer", "minimum": low, "maximum": high}})
+    does = "raise the bet to a total of" if bets else "bet"
+    return AllowedAction("raiseTo", f"{does} {low} to {high} ({high} is all-in)", schema)
+
+
+def encode(table: Any, action: int) -> AgentResponse:
+    """Return the payload of a legal action index."""
+    move = decode(table, action)
+    if move.kind == FOLD:
+        return AgentResponse(Action("fold"))
+    if move.kind == CALL:
+        return AgentResponse(Action("call" if table.to_call > 0 else "check"))
+    return AgentResponse(Action("raiseTo", {"amount": int(move.amount)}))
+
+
+def parse(table: Any, action: Action) -> Move | ActionResult:
+    """Return the exact move of a payload, or a refusal that names the right values."""
+    kind = action.action_type
+    if kind not in KINDS:
+        return ts.refused(ts.INVALID_ACTION_TYPE, f"{repr(kind)} is not an action of hold'em: {', '.join(KINDS)}")
+    if kind == "raiseTo":
+        return _parse_raise(table, action.payload)
+    if action.payload:
+        return ts.unwanted_payload(action)
+    if kind == "check" and table.to_call > 0:
+        return ts.refused(ts.GAME_RULE_VIOLATION, f"cannot check: there are {int(table.to_call)} to call")
+    if kind == "call" and table.to_call == 0:
+        return ts.refused(ts.GAME_RULE_VIOLATION, "there is nothing to call: check")
+    return Move(FOLD if kind == "fold" else CALL, 0)
+
+
+def _parse_raise(table: Any, payload: dict[str, Any]) -> Move | ActionResult:
+    try:
+        amount = msgspec.convert(payload, RaiseTo).amount
+    except msgspec.ValidationError as error:
+        return ts.refused(ts.INVALID_PAYLOAD, f"raiseTo needs {{'amount': whole chips}}: {error}")
+    low, high = int(table.raise_min), int(table.raise_max)
+    if high == 0:
+        return ts.refused(ts.GAME_RULE_VIOLATION, f"cannot raise to {repr(amount)}: this seat may not raise now")
+    if not low <= amount <= high:
+        return ts.refused(ts.GAME_RULE_VIOLATION, f"cannot raise to {repr(amount)}: the bounds are {low} to {high}")
+    return Move(RAISE, amount)
+
+
+def nearest(table: Any, move: Move) -> int:
+    """Return the action index of `move`; for a raise between the indices, the legal raise with the nearest amount."""
+    if move.kind == FOLD:
+        return FOLD_ACTION
+    if move.kind == CALL:
+        return CALL_ACTION
+    mask = np.zeros(FIRST_FRACTION + int(table.num_fractions) + 1, np.int8)
+    legal(table, mask)
+    raises = [int(action) for action in np.flatnonzero(mask) if action >= LEAST_RAISE]
+    return min(
+        raises, key=lambda action: (abs(decode(table, action).amount - move.amount), action), default=CALL_ACTION
+    )
+
+
+def safe(table: Any) -> int:
+    """Return the action index of the safe action: check where nothing is to call, else fold."""
+    return CALL_ACTION if table.to_call == 0 else FOLD_ACTION

@@ -26,10 +26,7 @@ from ..core.turn_state import (
     payload_schema,
 )
 from ..core.view import ActionRange
-from .moves import decode, legal
-from .rules import Choice
-from .spaces import Among, text_space
-from .state import Knowledge, MafiaState
+from .rules import Choice, decode, legal
 from .statements import CLAIMS, TYPES, from_wire, read, sentence, to_wire
 from .table import (
     ACCUSE,
@@ -51,7 +48,7 @@ from .table import (
     VOTE,
     VOTING,
 )
-from .view import name
+from .view import Knowledge, MafiaState, name
 
 NIGHT_ACTIONS = {MAFIA: "KILL", DOCTOR: "PROTECT", SHERIFF: "INVESTIGATE"}
 TYPE_OF_PHASE = ("nightAction", "say", "vote")
@@ -369,3 +366,39 @@ def any_legal(table: Any) -> int:
     mask = np.zeros(6 * int(table.seats) + 2, np.int8)
     legal(table, mask)
     return int(choose(mask, 0, np.uint64(mix(np.uint64(table.stream) ^ np.uint64(1 + int(table.turn))))))
+
+
+class Among(spaces.Space[Any]):
+    """The space of a few values, such as names or None."""
+
+    def __init__(self, values: list[Any], seed: int | np.random.Generator | None = None) -> None:
+        self.values = list(values)
+        super().__init__(None, None, seed)
+
+    def sample(self, mask: Any = None, probability: Any = None) -> Any:
+        """Return one of the values, drawn uniformly."""
+        return self.values[int(self.np_random.integers(len(self.values)))]
+
+    def contains(self, x: Any) -> bool:
+        """Return whether `x` is one of the values."""
+        return any(type(value) is type(plain) and value == plain for plain in [_plain(x)] for value in self.values)
+
+    @property
+    def is_np_flattenable(self) -> bool:
+        """False: the values are not numbers."""
+        return False
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Among) and other.values == self.values
+
+    def __repr__(self) -> str:
+        return f"Among({self.values})"
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, (np.generic, np.ndarray)) and value.ndim == 0 else value
+
+
+def text_space() -> spaces.Text:
+    """Return the space of what is said."""
+    return spaces.Text(MESSAGE_LENGTH, min_length=0, charset=frozenset(map(chr, range(32, 127))))

@@ -1,6 +1,6 @@
 """The observation, version 0. Seats are relative to the observer: 0 is the observer.
 
-A part of it is suspicion (`parlour.envs.mafia.suspicion`), which is computed from what the seat may know.
+A part of it is suspicion (`parlour.envs.mafia.bots`), which is computed from what the seat may know.
 """
 
 from typing import Any
@@ -10,8 +10,8 @@ import numpy as np
 from ..core.compiled import compiled, inlined
 from ..core.encoder import Encoder
 from ..core.layout import Layout, Slice, per_seat, relative, shares
+from .bots import suspicion
 from .statements import KIND
-from .suspicion import suspicion
 from .table import DAYS, DOCTOR, MAFIA, NIGHT, PHASES, ROLES, SHERIFF, VOTING
 
 
@@ -80,7 +80,7 @@ def slices(table: Any) -> list[Slice]:
             "the role last claimed, one-hot as above",
             axes=("relative seat", ROLES[1:]),
         ),
-        per_seat("suspicion", seats, "0.01 per point; see parlour.envs.mafia.suspicion"),
+        per_seat("suspicion", seats, "0.01 per point; see parlour.envs.mafia.bots"),
         shares("game_over", (1,), "whether the match is over"),
         Slice("outcome.payoffs", (1,), -1, 1, "one's own utility"),
     ]

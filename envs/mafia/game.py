@@ -17,14 +17,12 @@ from ..core.rules import Rules
 from ..core.turn_state import TurnState
 from ..core.view import View
 from ..render.renderer import Renderer
-from . import actions, bots, moves, picture, render, rules, view
+from . import actions, bots, picture, rules, view
 from .encoders import ENCODERS
-from .habits import facts, habits
-from .load_state import load
-from .resample import resample
-from .state import MafiaState
-from .symmetry import relabelling
+from .habits import facts, habits, relabelling
+from .load_state import load, resample
 from .table import DAYS, SEATS, SPEECHES, TABLE, TIES, USUAL_MAFIA
+from .view import MafiaState
 
 
 def _mafia(option: str, value: Any, seats: int, fewest: int | None) -> int | None:
@@ -127,7 +125,7 @@ class Skin(NamedTuple):
 
 
 TEAMS = Teams(("town", "mafia"), rules.teams, facts, habits)
-MAFIA = Skin(actions, view, load, MafiaState, Renderer(render.render, picture.picture), bots.BOTS, TEAMS)
+MAFIA = Skin(actions, view, load, MafiaState, Renderer(picture.render, picture.picture), bots.BOTS, TEAMS)
 
 
 def assemble(name: str, blank: Tables, skin: Skin) -> Game:
@@ -147,8 +145,8 @@ def assemble(name: str, blank: Tables, skin: Skin) -> Game:
             num_actions=6 * seats + 2,
             reset=rules.reset,
             step=rules.step,
-            decode=moves.decode,
-            legal=moves.legal,
+            decode=rules.decode,
+            legal=rules.legal,
         ),
         encoders=Encoders(ENCODERS, blank),
         payoffs=Payoffs(-1.0, 1.0),  # not zero-sum: the teams have different sizes

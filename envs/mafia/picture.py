@@ -9,6 +9,7 @@ from itertools import accumulate, pairwise
 from math import cos, dist, hypot, pi, sin
 from typing import Any
 
+from ..core.record import plain
 from ..core.turn_state import TurnState
 from ..render.svg import (
     COLOURS,
@@ -27,6 +28,9 @@ from ..render.svg import (
     text,
     wrapped,
 )
+from .statements import act_of, sentence
+from .table import DISCUSSION, NIGHT, PHASES, ROLES, UNKNOWN, VOTING, WINNERS
+from .view import knows, log, name, visible_turn
 
 Row = Mapping[str, Any]
 
@@ -38,10 +42,10 @@ STEPS = 5040
 """Of the ring; every number of players up to 10 divides it."""
 SKY = {"NIGHT_ACTIONS": "#1f2a44", "END": "#e9e6dc"}
 DAY = "#dcebf5"
-ROLES = {"mafia": "#b3362b", "doctor": "#26785a", "sheriff": "#3b76b5", "villager": "#82661b"}
+ROLE_INKS = {"mafia": "#b3362b", "doctor": "#26785a", "sheriff": "#3b76b5", "villager": "#82661b"}
 RED, GREEN, GREY, PALE = "#c23b4e", "#2f8f6b", "#50606f", "#aeb9c6"
 CHOICES = {"mafia": RED, "doctor": GREEN, "sheriff": "#3b76b5"}
-PHASES = {"NIGHT_ACTIONS": "night", "DAY_DISCUSSION": "discussion", "DAY_VOTING": "vote", "END": "the end"}
+PHASE_WORDS = {"NIGHT_ACTIONS": "night", "DAY_DISCUSSION": "discussion", "DAY_VOTING": "vote", "END": "the end"}
 
 
 def picture(states: Sequence[TurnState]) -> str:
@@ -89,7 +93,7 @@ def picture(states: Sequence[TurnState]) -> str:
 
 
 def _title(game: Row) -> str:
-    words = PHASES.get(game["phase"], str(game["phase"]).lower())
+    words = PHASE_WORDS.get(game["phase"], str(game["phase"]).lower())
     if game["phase"] == "END":
         return {"town": "The town has won", "mafia": "The mafia have won"}.get(game["winner"], "Nobody has won")
     return f"{words.capitalize()} {game['roundNumber']}"
@@ -167,7 +171,7 @@ def _token(
         disc(0, 0, size, "#6c6c67" if end else _deep(colour), stroke="#fff", thick=2),
         *(line(stroke, "#5c5c58", 2.5) for stroke in cross),
         text(0, 4.5, who, fitting, fill="#fff", anchor="middle", bold=True),
-        box(-width / 2, size - 3, width, 15, ROLES.get(role or "", "#e7e3d6"), round=7),
+        box(-width / 2, size - 3, width, 15, ROLE_INKS.get(role or "", "#e7e3d6"), round=7),
         text(0, size + 8, words, 11 if large else 10, fill="#fff" if role else INK, anchor="middle", bold=bool(role)),
         text(0, size + (24 if large else 20), end, 10 if large else 9, fill="#c9cfdb" if night else FAINT,
              anchor="middle"),
@@ -284,3 +288,57 @@ def _messages(states: Sequence[TurnState]) -> list[str]:
         for i, message in enumerate(said)
     ]
     return [line([(16, 430), (624, 430)], LINE), *rows, *[""] * (2 - len(rows))]
+
+
+def render(table: Any, seat: int | None) -> str:
+    """Return a few lines of text. `seat`: whose known roles and votes are shown; None: all."""
+    table = plain(table)
+    phase = int(table.phase)
+    day = int(table.round_number) - (phase == NIGHT)
+    lines = [f"{PHASES[phase]} · round {int(table.round_number)} · day {day} of {int(table.max_days)}"]
+    lines.append(_last_night(table, int(table.round_number) - (phase == NIGHT)))
+    acting = int(table.turn) if seat is None else visible_turn(table, seat)
+    for other in range(int(table.players)):
+        role = ROLES[int(table.role[other]) if seat is None or knows(table, seat, other) else UNKNOWN]
+        marks = [_said(table, other, day)] if phase in (DISCUSSION, VOTING) else []
+        if seat is None or seat == other:
+            marks.append(_chose(table, other))
+        gone = int(table.eliminated_round[other])
+        if gone:
+            marks = [f"{'voted out' if table.voted_out[other] else 'killed'} in round {gone}"]
+        line = f"{'>' if acting == other else ' '} {name(other):<4}{role:<9} {'  '.join(filter(None, marks))}"
+        lines.append(line.rstrip())
+    if table.votings:
+        votes = log(table, "votes")[int(table.votings) - 1].tolist()
+        cast = ", ".join(f"{name(voter)} {name(target)}" for voter, target in enumerate(votes) if target >= 0)
+        lines.append(f"latest vote: {cast or 'all abstained'}")
+    if table.done:
+        winner = WINNERS[int(table.winner)]
+        lines.append(f"over: {winner} wins" if winner else "over: no winner")
+    return "\n".join(lines)
+
+
+def _last_night(table: Any, nights: int) -> str:
+    if not nights:
+        return "the first night"
+    return f"last night {name(int(table.killed))} was killed" if table.killed >= 0 else "last night nobody died"
+
+
+def _said(table: Any, seat: int, day: int) -> str:
+    """Return the statements of a player today."""
+    if not table.talk:
+        return ""
+    rounds, ids = int(table.discussion_rounds), [name(other) for other in range(int(table.seats))]
+    codes = log(table, "said")[(day - 1) * rounds : day * rounds, seat].tolist()
+    return " ".join(f'"{sentence(act_of(code), seat, ids)}"' for code in codes if code)
+
+
+def _chose(table: Any, seat: int) -> str:
+    """Return a player's choice of tonight, or its vote while the votes are sealed."""
+    row = int(table.round_number) - 1
+    if table.phase == NIGHT and log(table, "night")[row, seat] >= 0:
+        return f"chose {name(int(log(table, 'night')[row, seat]))}"
+    if table.phase == VOTING and table.alive[seat] and 0 <= seat < table.turn:
+        target = int(log(table, "votes")[row, seat])
+        return f"voted for {name(target)}" if target >= 0 else "abstained"
+    return ""

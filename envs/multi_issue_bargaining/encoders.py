@@ -5,8 +5,7 @@ from typing import Any
 from ..core.compiled import compiled, inlined
 from ..core.encoder import Encoder
 from ..core.layout import Layout, Slice, per_seat, shares
-from .rules import utility
-from .table import NONE
+from .rules import NONE, utility
 
 
 def v0(table: Any) -> Encoder:

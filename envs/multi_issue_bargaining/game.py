@@ -12,12 +12,12 @@ from ..core.options import Options, Rule, from_options, number, whole, within
 from ..core.record import Tables, new_table
 from ..core.rules import Rules
 from ..core.view import View
-from ..phases.options import Ranges, ranges, shown
+from ..phases.fields import Ranges, ranges, shown
 from ..render.renderer import Renderer
-from . import actions, bots, picture, render, rules, view
-from .actions import Issues
+from . import bots, picture, rules, view
 from .encoders import ENCODERS
-from .table import FIXED, ISSUES, NONE, OPPOSED, OUTCOMES, RANDOM, ROUNDS, SEATS, TABLE, VALUES
+from .rules import FIXED, ISSUES, NONE, OPPOSED, OUTCOMES, RANDOM, ROUNDS, SEATS, TABLE, VALUES
+from .view import Issues
 
 Preferences = Sequence[Sequence[Sequence[float]]]
 DRAWN = {"opposed": OPPOSED, "random": RANDOM}
@@ -120,13 +120,13 @@ def game(given: MultiIssueOptions) -> Game:
         encoders=Encoders(ENCODERS, blank),
         payoffs=Payoffs(-max(high for _, high in reservations), 1.0 - min(low for low, _ in reservations)),
         view=View(
-            action_spaces=actions.action_spaces(issues),
-            action_ranges=actions.action_ranges(outcomes),
-            encode=partial(actions.encode, names),
-            parse=partial(actions.parse, issues),
-            nearest=actions.nearest,
-            safe=actions.safe,
-            allowed=actions.allowed,
+            action_spaces=view.action_spaces(issues),
+            action_ranges=view.action_ranges(outcomes),
+            encode=partial(view.encode, names),
+            parse=partial(view.parse, issues),
+            nearest=view.nearest,
+            safe=view.safe,
+            allowed=view.allowed,
             phase=view.phase,
             game_state=partial(view.game_state, issues),
             outcome=partial(view.outcome, issues),
@@ -134,10 +134,10 @@ def game(given: MultiIssueOptions) -> Game:
             state_type=view.NegotiationState,
             resample=view.resample,
         ),
-        renderer=Renderer(render.render, picture.picture),
+        renderer=Renderer(picture.render, picture.picture),
         bots={**bots.BOTS, **(bots.PUBLIC_BOTS if given.public else {})},
         capabilities=Capabilities(
-            public_view=PublicView(partial(view.public, issues)), outside_option=OutsideOption(actions.worth)
+            public_view=PublicView(partial(view.public, issues)), outside_option=OutsideOption(view.worth)
         ),
     )
 

@@ -26,6 +26,8 @@ from ..render.svg import (
     speech,
     text,
 )
+from .rules import KINDS, OFFER
+from .theory import outcome_values
 
 LEFT, RIGHT, TOP = 130.0, 616.0, 74.0
 """The area of the values."""
@@ -140,3 +142,34 @@ def _news(state: TurnState) -> str:
         return f"{turn} opens"
     deed = {"submit_offer": "makes an offer", "accept": "accepts", "pass": "passes"}.get(history[-1]["action"], "")
     return f"{short(history[-1]['agent_id'], 20)} {deed}; {turn} is to answer"
+
+
+def render(table: Any, seat: int | None) -> str:
+    """Return a few lines of text. `seat`: whose preferences are shown (public ones always are); None: all."""
+    seats, rounds, moves = int(table.seats), int(table.rounds), int(table.moves)
+    lines = [f"{int(table.issues)} issues · round {min(moves // seats + 1, rounds)} of {rounds}"]
+    for other in range(seats):
+        turn = ">" if table.turn == other else " "
+        lines.append(f"{turn} player_{other}  {_preferences(table, other, seat)}")
+    for move in range(moves):
+        kind = int(table.log_kind[move])
+        offer = f" {_words(table, int(table.log_offer[move]))}" if kind == OFFER else ""
+        lines.append(f"  {move // seats + 1:>2} player_{move % seats} {KINDS[kind]}{offer}")
+    if table.done:
+        end = "agreement" if table.agreed else "no agreement"
+        lines.append(f"over: {end}; " + ", ".join(f"player_{i} {float(table.rewards[i]):+.3f}" for i in range(seats)))
+    return "\n".join(lines)
+
+
+def _words(table: Any, outcome: int) -> str:
+    return "-".join(map(str, outcome_values(table, outcome)))
+
+
+def _preferences(table: Any, other: int, seat: int | None) -> str:
+    if seat not in (None, other) and not table.public:
+        return "?"
+    worth = (
+        " ".join(f"{float(table.worth[other][issue][value]):.2f}" for value in range(int(table.values[issue])))
+        for issue in range(int(table.issues))
+    )
+    return f"{' | '.join(worth)}  reservation {float(table.reservation[other]):.2f}"

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.options import Options
-from .fields import Field
-from .options import shown_options
+from .fields import Field, shown_options
 
 Effect = Literal["", "close", "leave", "clear", "recall"]
 """What a named action does in an open phase: see `Named.effect`."""

@@ -18,12 +18,11 @@ from ..core.game_state import (
 )
 from ..core.record import Tables
 from ..core.turn_state import AllowedAction, TurnState
-from .actions import PASS, legal_actions
 from .definition import Named, Number, PhaseGame
 from .fields import Parameter, Standing, name_of
-from .open_phase import close
-from .rules import begin_round
+from .rules import begin_round, close
 from .table import MEMORY, NOTHING
+from .view import PASS, legal_actions
 
 
 def load(rules: PhaseGame, blank: Tables, state: TurnState) -> tuple[Tables, int]:

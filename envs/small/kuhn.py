@@ -29,8 +29,7 @@ from ..core.rules import Rules
 from ..core.turn_state import TurnState
 from ..render.renderer import Renderer
 from . import two_seats
-from .picture import cards_picture
-from .two_seats import AGENTS, SEATS, Move
+from .two_seats import AGENTS, SEATS, Move, cards_picture
 
 RANKS = ("J", "Q", "K")
 """The deck: one card of each rank, the lowest first."""
@@ -115,7 +114,7 @@ def legal(table: Any, mask: Any) -> None:
 LAYOUT = Layout(
     [
         shares("agent_id", (1,), "1: the observer is player_0, who acts first"),
-        *two_seats.TURN,
+        *two_seats.TURN_SLICES,
         two_seats.own_card(RANKS),
         two_seats.shown_card(RANKS),
         shares("game_state.action_history", (MOVES, 2), "the moves in order, one-hot: pass, bet", axes=("move", KINDS)),

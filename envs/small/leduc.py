@@ -31,8 +31,7 @@ from ..core.rules import Rules
 from ..core.turn_state import TurnState
 from ..render.renderer import Renderer
 from . import two_seats
-from .picture import cards_picture
-from .two_seats import AGENTS, SEATS, Move
+from .two_seats import AGENTS, SEATS, Move, cards_picture
 
 RANKS = ("J", "Q", "K")
 COPIES = 2
@@ -217,7 +216,7 @@ LAYOUT = Layout(
     [
         shares("agent_id", (1,), "1: the observer is player_0, who acts first in both rounds"),
         shares("phase", (1,), "0: first round, 1: second round"),
-        *two_seats.TURN,
+        *two_seats.TURN_SLICES,
         two_seats.own_card(RANKS),
         shares("game_state.board", (len(RANKS),), "the open card, one-hot; all 0 in the first round", axes=(RANKS,)),
         two_seats.shown_card(RANKS),

@@ -11,14 +11,17 @@ A move is an action index: the bids by quantity and face, then the challenge.
 from collections.abc import Callable
 from functools import partial
 from math import comb
+from reprlib import repr
 from typing import Annotated, Any
 
+import msgspec
 import numpy as np
 from gymnasium import spaces
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from ..core import turn_state as ts
 from ..core.capabilities import Capabilities, Chance, PrivateHands, PublicView
 from ..core.compiled import compiled
 from ..core.encoder import Encoder
@@ -30,13 +33,112 @@ from ..core.record import Tables, new_table, record
 from ..core.rng import draw
 from ..core.rollout import random_bot
 from ..core.rules import Rules
-from ..core.turn_state import TurnState
+from ..core.turn_state import NOTHING, Action, ActionResult, AgentResponse, AllowedAction, TurnState
 from ..core.view import ActionRange, View
 from ..render.renderer import Renderer
-from . import liars_bids, two_seats
-from .liars_bids import Bid
-from .picture import dice_picture
-from .two_seats import AGENTS, SEATS, Move
+from . import two_seats
+from .two_seats import AGENTS, SEATS, Move, dice_picture
+
+
+@compiled
+def last_bid(table: Any) -> int:
+    """Return the index of the current bid; −1 if there is none."""
+    return table.log[table.bids - 1] if table.bids > 0 else -1
+
+
+@compiled
+def liar(table: Any) -> int:
+    """Return the action index of the challenge: it follows those of the bids."""
+    return 2 * table.dice * table.faces
+
+
+class Bid(msgspec.Struct):
+    """A bid."""
+
+    quantity: Annotated[int, about("the least number of dice")]
+    face: Annotated[int, about("from 1")]
+
+
+class BidPayload(Bid, forbid_unknown_fields=True):
+    """The payload of `bid`."""
+
+
+def bid_of(table: Any, move: int) -> Bid:
+    """Return a bid by its index; `table` is a record or a `game_state`, as for `index_of`."""
+    faces = int(table.faces)
+    return Bid(int(move) // faces + 1, int(move) % faces + 1)
+
+
+def index_of(table: Any, bid: Any) -> int:
+    """Return the index of a bid, which has `quantity` and `face`.
+
+    Raises:
+        ValueError: if it is none of the game's.
+    """
+    quantity, face = bid.quantity, bid.face
+    most, faces = 2 * int(table.dice), int(table.faces)
+    if not (1 <= quantity <= most and 1 <= face <= faces):
+        raise ValueError(
+            f"a bid of {repr(quantity)} times {repr(face)}: quantity is from 1 to {most}, face from 1 to {faces}"
+        )
+    return (quantity - 1) * faces + face - 1
+
+
+def allowed(game_state: Any, seat: int, phase: str) -> list[AllowedAction]:
+    """Return the legal actions of the acting seat, with bounds. A bid must also be higher than the current one."""
+    bid, most, faces = game_state.current_bid, 2 * game_state.dice, game_state.faces
+    actions = []
+    if bid is None or (bid.quantity, bid.face) < (most, faces):
+        least = bid_of(game_state, 0 if bid is None else index_of(game_state, bid) + 1)
+        quantity = {"type": "integer", "minimum": least.quantity, "maximum": most}
+        face = {"type": "integer", "minimum": 1, "maximum": faces}
+        meaning = f"at least {least.quantity} times {least.face}, by quantity, then by face"
+        actions.append(AllowedAction("bid", meaning, ts.payload_schema({"quantity": quantity, "face": face})))
+    if bid is not None:
+        meaning = f"challenge: you win if there are fewer than {bid.quantity} dice of face {bid.face}"
+        actions.append(AllowedAction("liar", meaning, NOTHING))
+    return actions
+
+
+def encode(table: Any, action: int) -> AgentResponse:
+    """Return the payload of a legal action index."""
+    if action == liar(table):
+        return AgentResponse(Action("liar"))
+    return AgentResponse(Action("bid", msgspec.structs.asdict(bid_of(table, action))))
+
+
+def parse(table: Any, action: Action) -> int | ActionResult:
+    """Return the move of a payload, or a refusal that names the right values."""
+    standing = int(last_bid(table))
+    if action.action_type == "liar":
+        if action.payload:
+            return ts.unwanted_payload(action)
+        if standing < 0:
+            return ts.refused(ts.GAME_RULE_VIOLATION, "there is no bid to challenge yet")
+        return int(liar(table))
+    if action.action_type != "bid":
+        return ts.unknown_action(action, ("bid", "liar"))
+    try:
+        bid = msgspec.convert(action.payload, BidPayload)
+        move = index_of(table, bid)
+    except (ValueError, OverflowError) as error:  # msgspec's are ValueErrors
+        return ts.refused(ts.INVALID_PAYLOAD, f"bid needs {{'quantity': integer, 'face': integer}}: {error}")
+    if move <= standing:
+        before = bid_of(table, standing)
+        low = f"{bid.quantity} times {bid.face} is not higher than {before.quantity} times {before.face}"
+        return ts.refused(ts.GAME_RULE_VIOLATION, f"{low}: bid more dice, or as many of a higher face")
+    return move
+
+
+def nearest(table: Any, move: int) -> int:
+    """Return the action index of `move`, which is the move itself."""
+    return int(move)
+
+
+def safe(table: Any) -> int:
+    """Return the action index of the safe action: the challenge, or the lowest bid if there is no bid."""
+    return int(liar(table)) if table.bids > 0 else 0
+
 
 DICE, FACES = 5, 6
 """Most dice of a seat, and most faces of a die."""
@@ -104,12 +206,12 @@ def count(table: Any, face: int) -> int:
 @compiled
 def step(table: Any, move: int) -> None:
     """Apply the acting seat's bid or challenge and go on to the next decision."""
-    if move < liars_bids.liar(table):
+    if move < liar(table):
         table.log[table.bids] = move
         table.bids += 1
         table.turn = 1 - table.turn
         return
-    bid = liars_bids.last_bid(table)
+    bid = last_bid(table)
     holds = count(table, bid % table.faces + 1) >= bid // table.faces + 1
     two_seats.finish(table, 1 - table.turn if holds else table.turn, 1.0)
 
@@ -125,10 +227,10 @@ def hand(table: Any, seat: int) -> int:
 @compiled
 def legal(table: Any, mask: Any) -> None:
     """Write the action mask of the acting seat: higher bids, and the challenge if there is a bid."""
-    bid = liars_bids.last_bid(table)
-    for action in range(liars_bids.liar(table)):
+    bid = last_bid(table)
+    for action in range(liar(table)):
         mask[action] = action > bid
-    mask[liars_bids.liar(table)] = bid >= 0
+    mask[liar(table)] = bid >= 0
 
 
 # Observation, version 0.
@@ -145,7 +247,7 @@ def layout(faces: int, most: int) -> Layout:
     return Layout(
         [
             shares("agent_id", (1,), "1: the observer is player_0, who acts first"),
-            *two_seats.TURN,
+            *two_seats.TURN_SLICES,
             shares("game_state.my_dice", (faces,), own, axes=(named,)),
             shares("game_state.shown", (faces,), other, axes=(named,)),
             shares("game_state.current_bid.quantity", (1,), "as a share of all dice; 0 without a bid"),
@@ -167,7 +269,7 @@ def observe(table: Any, seat: int, at: Any, out: Any) -> None:
     """Write what `seat` may know into `out` (float32[layout.size])."""
     two_seats.write_turn(table, seat, at, out)
     write_dice(table, seat, at.my_dice, out)
-    bid = liars_bids.last_bid(table)
+    bid = last_bid(table)
     if bid >= 0:
         out[at.current_bid_quantity] = (bid // table.faces + 1) / (2 * table.dice)
         out[at.current_bid_face + bid % table.faces] = 1
@@ -229,7 +331,7 @@ class DiceState(GameState, kw_only=True):
 
 def public(table: Any) -> DiceState:
     """Return the round as everybody may see it."""
-    bids = [liars_bids.bid_of(table, move) for move in table.log[: table.bids]]
+    bids = [bid_of(table, move) for move in table.log[: table.bids]]
     history = [DiceMove(AGENTS[i % SEATS], "bid", bid.quantity, bid.face) for i, bid in enumerate(bids)]
     if table.done:
         history.append(DiceMove(AGENTS[len(bids) % SEATS], "liar"))
@@ -281,7 +383,7 @@ def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
     for move in game.action_history:
         if table.done:
             raise ValueError(f"the history goes on after the end: {game.action_history}")
-        step(table, int(liars_bids.liar(table)) if move.action == "liar" else liars_bids.index_of(table, move))
+        step(table, int(liar(table)) if move.action == "liar" else index_of(table, move))
     return tables, seat
 
 
@@ -302,7 +404,7 @@ def render(table: Any, seat: int | None) -> str:
             two_seats.seat_line(table, of, " ".join(map(str, dice_of(table, of)) if shown else "?" * int(table.dice)))
         )
     for i in range(int(table.bids)):
-        bid = liars_bids.bid_of(table, table.log[i])
+        bid = bid_of(table, table.log[i])
         lines.append(f"  {AGENTS[i % SEATS]} bids {bid.quantity} x {bid.face}")
     if table.done:
         lines += [f"  {AGENTS[int(table.bids) % SEATS]} says liar", f"over: {two_seats.gains(table)}"]
@@ -398,11 +500,11 @@ def game(given: LiarsDiceOptions) -> Game:
                 ActionRange(0, bids, ("bid",), meaning),
                 ActionRange(bids, bids + 1, ("liar",), "challenge the standing bid"),
             ),
-            encode=liars_bids.encode,
-            parse=liars_bids.parse,
-            nearest=liars_bids.nearest,
-            safe=liars_bids.safe,
-            allowed=liars_bids.allowed,
+            encode=encode,
+            parse=parse,
+            nearest=nearest,
+            safe=safe,
+            allowed=allowed,
             phase=phase,
             game_state=game_state,
             outcome=outcome,

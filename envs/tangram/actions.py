@@ -14,10 +14,10 @@ from ..core import turn_state as ts
 from ..core.turn_state import NOTHING, Action, ActionResult, AgentResponse, AllowedAction
 from ..core.view import ActionGrid, ActionRange
 from .forms import FIRST
-from .pieces import BOARD, PERIODS, PIECES
+from .lattice import BOARD, PERIODS, PIECES
 from .rules import Placement, decode, normal
-from .state import TangramState
 from .table import FINISH, PLACES, PLAY
+from .view import TangramState
 
 TYPES = ("play", "finish", "message_only")
 TURNS = 1_000_000_000.0

@@ -15,9 +15,8 @@ from ..core.encoder import Encoder
 from ..core.layout import Layout, Slice, per_seat, relative, shares
 from ..core.memory import local_array
 from .forms import COSINES
-from .lattice import RINGS, VERTICES
-from .pieces import BOARD, CORNERS, PIECES
-from .raster import DRAWERS, toggle, unpack, unpack_shares
+from .geometry import DRAWERS, toggle, unpack, unpack_shares
+from .lattice import BOARD, CORNERS, PIECES, RINGS, VERTICES
 from .rules import decode, step
 from .table import BONUS, NUMERIC, PIXELS, PLACES, ROWS, SKIP, SOLVED, TABLE
 

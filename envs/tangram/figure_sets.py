@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.files import read_text
+from .corners import mirrored, snapped
 from .lattice import code
 from .silhouettes import Silhouette, outlined, parse, text_of
-from .snapping import mirrored, snapped
 
 KINDS = (".txt", ".json", ".svg")
 """How the name of a file with figures ends."""

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from ..core.compiled import compiled
 from ..core.plain_python import constant
-from .lattice import VERTICES, exact, value
-from .pieces import BLUE, BROWN, CORNERS, CREAM, GREEN, PERIODS, PURPLE, RED, SHAPES, YELLOW
+from .lattice import BLUE, BROWN, CORNERS, CREAM, GREEN, PERIODS, PURPLE, RED, SHAPES, VERTICES, YELLOW, exact, value
 from .table import CELLS, PLACES, ROWS
 
 SHRINK = 0.0005

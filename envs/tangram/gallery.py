@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from .geometry import place
-from .pieces import ASPECTS, CORNERS, PIECES
+from .lattice import ASPECTS, CORNERS, PIECES
 from .silhouettes import Silhouette, library, parse
 
 COLOURS = {

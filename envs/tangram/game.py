@@ -13,16 +13,16 @@ from ..core.record import Tables, new_table
 from ..core.rules import Rules
 from ..core.view import View
 from ..render.renderer import Renderer
-from . import actions, bots, picture, render, rules, silhouettes, view
+from . import actions, bots, picture, rules, silhouettes, view
+from .bots import FigureExpert
 from .encoders import ENCODERS, lowest_utility
 from .figure_sets import figures_of, set_text
 from .generator import ANY, SPLITS, difficulty
-from .pieces import ASPECTS
+from .lattice import ASPECTS
 from .rules import FIGURES
 from .silhouettes import Silhouette
-from .state import TangramState
 from .table import BONUS, LIBRARY, MODALITIES, OWN, PLACES, RANDOM, SEATS, SET, TABLE
-from .teacher import FigureExpert
+from .view import TangramState
 
 
 @lru_cache(8)
@@ -143,7 +143,7 @@ def game(given: TangramOptions) -> Game:
             state_type=TangramState,
             resample=view.resample,
         ),
-        renderer=Renderer(partial(render.render, title, names), picture.picture),
+        renderer=Renderer(partial(picture.render, title, names), picture.picture),
         bots=bots.BOTS,
         capabilities=Capabilities(public_view=PublicView(partial(view.public, title, names)), expert=FigureExpert),
     )

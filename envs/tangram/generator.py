@@ -15,8 +15,7 @@ from ..core.compiled import compiled, inlined
 from ..core.memory import local_array
 from ..core.rng import GOLDEN, mix
 from .geometry import gap
-from .lattice import CORNER_AT, EDGE_TO, RINGS, VERTICES, code, outline, value
-from .pieces import BOARD, CORNERS, SHAPES
+from .lattice import BOARD, CORNER_AT, CORNERS, EDGE_TO, RINGS, SHAPES, VERTICES, code, outline, value
 
 SPLITS = ("train", "validation", "test")
 """70 %, 10 % and 20 % of all silhouettes."""

@@ -6,13 +6,15 @@ An outline is one or more rings, ``vertices`` float64[V, 2] and ``ends`` int[R]:
 counter-clockwise, holes clockwise. Rings that are not used have the end of the last one that is.
 """
 
-from math import cos, radians, sin, sqrt
+from math import ceil, cos, radians, sin, sqrt
 from typing import Any
 
 import numpy as np
 
 from ..core.compiled import compiled
-from .pieces import BOARD, SHAPES
+from ..core.memory import local_array
+from .lattice import ASPECTS, BOARD, CORNERS, SHAPES, VERTICES
+from .table import CELLS, ROWS
 
 TOLERANCE = 0.01
 """Board units (0.03 pixels) by which pieces may reach into each other, or over the board's edge, and only touch."""
@@ -179,3 +181,254 @@ def on_board(polygon: Any) -> bool:
             if not -TOLERANCE <= polygon[i, axis] <= BOARD + TOLERANCE:
                 return False
     return True
+
+
+NEAR = 0.05
+"""Board units from a vertex or an edge within which a point counts as lying on it; less than between any two points
+that a figure built by `lattice` can have."""
+
+_EIGHTHS = np.pi / 4 * np.arange(8)
+_MIDDLES = np.array([[np.cos(np.pi / 8 + angle), np.sin(np.pi / 8 + angle)] for angle in _EIGHTHS])
+WHOLE = 255
+"""All eight sectors."""
+
+
+@compiled
+def _left_of(right: float, up: float) -> int:
+    """Return the sectors to the left of a direction, in u (of a direction between two of them: by their middles)."""
+    bits = 0
+    for sector in range(8):
+        if right * _MIDDLES[sector, 1] > up * _MIDDLES[sector, 0]:
+            bits |= 1 << sector
+    return bits
+
+
+@compiled
+def _within(table: Any, x: float, y: float) -> bool:
+    """Return whether a point, on no edge of the outline, is inside the figure, by the number of edges to its right."""
+    odd = False
+    start = 0
+    for ring in range(len(table.ends)):
+        end = table.ends[ring]
+        for i in range(start, end):
+            j = i + 1 if i + 1 < end else start
+            ax, ay = table.outline[i, 0] - x, table.outline[i, 1] - y
+            bx, by = table.outline[j, 0] - x, table.outline[j, 1] - y
+            odd ^= (ay > 0.0) != (by > 0.0) and (ax * by > ay * bx) == (by > ay)
+        start = end
+    return odd
+
+
+@compiled
+def wedges(table: Any) -> None:
+    """Write the sectors inside the figure around each vertex of its outline; where rings touch, for the first one."""
+    table.inside[:] = 0
+    for i in range(table.ends[-1]):
+        x, y = table.outline[i, 0], table.outline[i, 1]
+        bits = 0
+        first = True
+        for j in range(i):
+            first = first and not (abs(table.outline[j, 0] - x) < NEAR and abs(table.outline[j, 1] - y) < NEAR)
+        for sector in range(8 if first else 0):
+            aside, above = _MIDDLES[sector, 0] * table.scale[0], _MIDDLES[sector, 1] * table.scale[1]
+            if _within(table, x + NEAR / 8 * aside, y + NEAR / 8 * above):
+                bits |= 1 << sector
+        table.inside[i] = bits
+
+
+@compiled
+def _inside(table: Any, x: float, y: float) -> int:
+    """Return the sectors inside the figure around a point; none around a vertex of the outline, which has its own."""
+    beside = WHOLE
+    start = 0
+    for ring in range(len(table.ends)):
+        end = table.ends[ring]
+        for i in range(start, end):
+            j = i + 1 if i + 1 < end else start
+            ax, ay = table.outline[i, 0] - x, table.outline[i, 1] - y
+            bx, by = table.outline[j, 0] - x, table.outline[j, 1] - y
+            if abs(ax) < NEAR and abs(ay) < NEAR:
+                return 0
+            right, up = bx - ax, by - ay
+            aside = ax * by - ay * bx
+            length = right * right + up * up
+            if aside * aside < NEAR * NEAR * length and 0.0 < -(ax * right + ay * up) < length:
+                beside &= _left_of(right * table.per_unit[0], up * table.per_unit[1])
+        start = end
+    if beside != WHOLE:
+        return beside
+    return WHOLE if _within(table, x, y) else 0
+
+
+@compiled
+def box(table: Any, piece: int) -> None:
+    """Write the box in which points can lie in a piece or at its border."""
+    for axis in range(2):
+        low = high = table.vertices[piece, 0, axis]
+        for i in range(1, 4):
+            low = min(low, table.vertices[piece, i, axis])
+            high = max(high, table.vertices[piece, i, axis])
+        table.box[piece, axis] = low - NEAR
+        table.box[piece, 2 + axis] = high + NEAR
+
+
+@compiled
+def _covered(table: Any, piece: int, x: float, y: float) -> int:
+    """Return the sectors around a point that a piece covers."""
+    edges = table.box[piece]
+    if not (edges[0] < x < edges[2] and edges[1] < y < edges[3]):
+        return 0
+    bits = WHOLE
+    corners = CORNERS[piece]
+    for i in range(corners):
+        j = i + 1 if i + 1 < corners else 0
+        ax, ay = table.vertices[piece, i, 0], table.vertices[piece, i, 1]
+        right, up = table.vertices[piece, j, 0] - ax, table.vertices[piece, j, 1] - ay
+        aside = right * (y - ay) - up * (x - ax)
+        if aside * aside < NEAR * NEAR * (right * right + up * up):
+            bits &= _left_of(right * table.per_unit[0], up * table.per_unit[1])
+        elif aside < 0:
+            return 0
+        if bits == 0:
+            return 0
+    return bits
+
+
+@compiled
+def mark(table: Any, piece: int) -> None:
+    """Write the sectors that a piece just put on the board covers, and the sectors around its own vertices."""
+    box(table, piece)
+    first = VERTICES + 4 * piece
+    for i in range(CORNERS[piece]):
+        x, y = table.vertices[piece, i, 0], table.vertices[piece, i, 1]
+        table.inside[first + i] = _inside(table, x, y)
+        for other in range(7):
+            if table.on_board[other] and other != piece:
+                table.covers[other, first + i] = _covered(table, other, x, y)
+    for i in range(table.ends[-1]):
+        table.covers[piece, i] = _covered(table, piece, table.outline[i, 0], table.outline[i, 1])
+    for other in range(7):
+        if table.on_board[other]:
+            for i in range(CORNERS[other]):
+                x, y = table.vertices[other, i, 0], table.vertices[other, i, 1]
+                table.covers[piece, VERTICES + 4 * other + i] = _covered(table, piece, x, y)
+
+
+@compiled
+def unmark(table: Any, piece: int) -> None:
+    """Undo `mark`."""
+    first = VERTICES + 4 * piece
+    table.box[piece] = 0.0
+    table.inside[first : first + 4] = 0
+    table.covers[piece] = 0
+    for other in range(7):
+        table.covers[other, first : first + 4] = 0
+
+
+_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+_THREE, _TWO, _ONE = np.uint64(0x7777777777777777), np.uint64(0x3333333333333333), np.uint64(0x1111111111111111)
+_S1, _S2, _S3, _S4 = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+_NIBBLES, _BYTE = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0xFF)
+
+
+@compiled
+def toggle(rows: Any, ax: float, ay: float, bx: float, by: float) -> None:
+    """Invert all cells to the right of the edge from a to b; done for all edges, this fills a shape."""
+    if ay > by:
+        ax, ay, bx, by = bx, by, ax, ay
+    first = max(0, ceil(ay - 0.5))
+    last = min(len(rows), ceil(by - 0.5))
+    if first >= last:
+        return
+    if min(ax, bx) >= 64.0:
+        return
+    slope = (bx - ax) / (by - ay)
+    column = ax + (first + 0.5 - ay) * slope - 0.5
+    for row in range(first, last):
+        left = ceil(column)
+        if left < 64:
+            rows[row] ^= _ALL << np.uint64(max(left, 0))
+        column += slope
+
+
+@compiled
+def fill_outline(table: Any, rows: Any) -> None:
+    """Write the figure on the board into uint64[ROWS]."""
+    rows[:] = 0
+    start = 0
+    for ring in range(len(table.ends)):
+        end = table.ends[ring]
+        for i in range(start, end):
+            j = i + 1 if i + 1 < end else start
+            ax, ay = table.outline[i, 0] * CELLS, table.outline[i, 1] * CELLS
+            toggle(rows, ax, ay, table.outline[j, 0] * CELLS, table.outline[j, 1] * CELLS)
+        start = end
+
+
+@compiled
+def _fill_piece(vertices: Any, corners: int, rows: Any) -> None:
+    for i in range(corners):
+        j = i + 1 if i + 1 < corners else 0
+        ax, ay = vertices[i, 0] * CELLS, vertices[i, 1] * CELLS
+        toggle(rows, ax, ay, vertices[j, 0] * CELLS, vertices[j, 1] * CELLS)
+
+
+@compiled
+def fill_piece(table: Any, piece: int) -> None:
+    """Add a piece on the board to ``table.filled``."""
+    cells = local_array(ROWS, np.uint64)
+    cells[:] = 0
+    _fill_piece(table.vertices[piece], CORNERS[piece], cells)
+    for row in range(ROWS):
+        table.filled[row] |= cells[row]
+
+
+@compiled
+def fill_pieces(table: Any) -> None:
+    """Write the pieces on the board into ``table.filled``."""
+    table.filled[:] = 0
+    for piece in range(7):
+        if table.on_board[piece]:
+            fill_piece(table, piece)
+
+
+def _drawers() -> Any:
+    drawers = np.zeros((len(ASPECTS), 7, ROWS), np.uint64)
+    shape = np.empty((4, 2))
+    for aspect, scale in enumerate(ASPECTS.values()):
+        for piece in range(7):
+            place(piece, BOARD / 2, BOARD / 2, 0.0, np.array(scale), shape)
+            _fill_piece(shape, CORNERS[piece], drawers[aspect, piece])
+    return drawers
+
+
+DRAWERS = _drawers()
+"""uint64[aspects, 7, ROWS]: each piece as it lies in the drawer, in the middle of a board of its own."""
+
+
+@compiled
+def unpack(rows: Any, out: Any, k: int) -> None:
+    """Write the bits of uint64[R] as 0 and 1 into float32 `out` from index `k`: R columns of each row."""
+    size = len(rows)
+    for row in range(size):
+        for half in range(0, size, 16):
+            bits = np.int32((rows[row] >> np.uint64(half)) & np.uint64(0xFFFF))
+            for column in range(16):
+                out[k + row * size + half + column] = np.float32((bits >> column) & 1)
+
+
+@compiled
+def unpack_shares(rows: Any, out: Any, k: int) -> None:
+    """Write the filled share of each block of 4 × 4 cells into float32 `out` from index `k`: ROWS / 4 of each row."""
+    for block in range(ROWS // 4):
+        even = odd = np.uint64(0)  # a byte for every second column
+        for row in range(4 * block, 4 * block + 4):
+            bits = rows[row]
+            counts = bits - ((bits >> _S1) & _THREE) - ((bits >> _S2) & _TWO) - ((bits >> _S3) & _ONE)  # of every four
+            even += counts & _NIBBLES
+            odd += (counts >> _S4) & _NIBBLES
+        for column in range(0, ROWS // 4, 2):
+            at = k + ROWS // 4 * block + column
+            shift = np.uint64(4 * column)
+            out[at] = np.float64((even >> shift) & _BYTE) * 0.0625
+            out[at + 1] = np.float64((odd >> shift) & _BYTE) * 0.0625

@@ -16,7 +16,43 @@ from numpy.typing import NDArray
 from ..core.compiled import compiled
 from ..core.memory import local_array
 from ..core.rng import GOLDEN, mix
-from .pieces import CORNERS, SHAPES
+
+PIECES = ("Red", "Cream", "Purple", "Brown", "Blue", "Yellow", "Green")
+"""The names, in the protocol's order. Elsewhere a piece is an index into this tuple."""
+RED, CREAM, PURPLE, BROWN, BLUE, YELLOW, GREEN = range(7)
+
+BOARD = 100.0
+"""Side of the board in board units."""
+
+RASTER = (337.0, 322.0)
+"""Width and height of the board in TangramCollaborativeAI, in pixels."""
+
+_ROOT = 2**0.5
+_SHAPES = (
+    ((0, 1), (-2, -1), (2, -1)),
+    ((0, 1), (-2, -1), (2, -1)),
+    ((_ROOT / 2, _ROOT / 2), (-_ROOT / 2, _ROOT / 2), (-_ROOT / 2, -_ROOT / 2), (_ROOT / 2, -_ROOT / 2)),
+    ((1.5, 0.5), (-0.5, 0.5), (-1.5, -0.5), (0.5, -0.5)),  # never flipped
+    ((_ROOT / 2, _ROOT), (-_ROOT / 2, 0), (_ROOT / 2, -_ROOT)),
+    ((0, 5 / 8), (-1, -3 / 8), (1, -3 / 8)),
+    ((0, 1 / 2), (-1, -1 / 2), (1, -1 / 2)),
+)
+CORNERS = np.array([len(shape) for shape in _SHAPES])
+"""int64[7]: how many vertices each piece has."""
+
+SHAPES = np.array([shape + shape[:1] * (4 - len(shape)) for shape in _SHAPES], np.float64)
+"""float64[7, 4, 2]: vertices around the centre at rotation 0 in u, y upwards, counter-clockwise; a triangle's first one
+stands again at the end. The scene writes √2/2 u as 45.25 scene units; here it is exact, so that pieces fit."""
+
+AREAS = np.array([4.0, 4.0, 2.0, 2.0, 2.0, 1.0, 1.0])
+"""float64[7] in u²; 16 in all."""
+
+PERIODS = np.array([360, 360, 90, 180, 360, 360, 360])
+"""int64[7]: the rotation in degrees after which a piece looks the same."""
+
+ASPECTS = {"square": (25.6 / 3.37, 25.6 / 3.37), "godot": (25.6 / 3.37, 25.6 / 3.22)}
+"""Board units per u, in x and in y: uniform, or as in TangramCollaborativeAI, whose board is wider than high."""
+
 
 VERTICES = 32
 """Most vertices of a figure's outline, all rings together."""

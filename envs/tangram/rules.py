@@ -23,11 +23,20 @@ from ..core.rng import draw
 from .corners import clear_places, measure, pose, survey
 from .forms import PIECE
 from .generator import SPLITS, centre, generate
-from .geometry import collides, covered_area, on_board, outline_area, place
-from .lattice import RINGS
-from .pieces import BOARD
-from .raster import fill_outline, fill_piece, fill_pieces
-from .sectors import mark, unmark, wedges
+from .geometry import (
+    collides,
+    covered_area,
+    fill_outline,
+    fill_piece,
+    fill_pieces,
+    mark,
+    on_board,
+    outline_area,
+    place,
+    unmark,
+    wedges,
+)
+from .lattice import BOARD, RINGS
 from .silhouettes import Silhouette, library
 from .table import BONUS, BOUNDARY, FINISH, LIBRARY, PLACES, PLAY, RANDOM, SKIP, SOLVED
 

@@ -34,8 +34,26 @@ from ..core.options import named
 from ..core.rng import streams
 from .generator import ANY, SPLITS, centre, corners, difficulty, find, hidden, split_of
 from .geometry import covered_area, depth, place
-from .lattice import CORNER_AT, RINGS, SEGMENTS, VERTICES, boundary, direction, exact, halves, outline, rings, values
-from .pieces import AREAS, ASPECTS, BOARD, BROWN, CORNERS, PERIODS, PIECES
+from .lattice import (
+    AREAS,
+    ASPECTS,
+    BOARD,
+    BROWN,
+    CORNER_AT,
+    CORNERS,
+    PERIODS,
+    PIECES,
+    RINGS,
+    SEGMENTS,
+    VERTICES,
+    boundary,
+    direction,
+    exact,
+    halves,
+    outline,
+    rings,
+    values,
+)
 from .solver import solve
 
 LARGEST = 12.0

@@ -12,8 +12,24 @@ import numpy as np
 from ..core.compiled import compiled
 from .generator import corners, overlaps
 from .geometry import covered_area
-from .lattice import CORNER_AT, EDGE_TO, SEGMENTS, boundary, copy, direction, leftmost, value
-from .pieces import AREAS, BROWN, CORNERS, CREAM, GREEN, PURPLE, RED, YELLOW
+from .lattice import (
+    AREAS,
+    BROWN,
+    CORNER_AT,
+    CORNERS,
+    CREAM,
+    EDGE_TO,
+    GREEN,
+    PURPLE,
+    RED,
+    SEGMENTS,
+    YELLOW,
+    boundary,
+    copy,
+    direction,
+    leftmost,
+    value,
+)
 
 _DIFFERENT = CORNERS.copy()  # corners that differ in more than the piece's rotation
 _DIFFERENT[PURPLE], _DIFFERENT[BROWN] = 1, 2

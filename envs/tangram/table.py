@@ -5,8 +5,7 @@ of a figure is not in the record: observations and rewards are computed from its
 """
 
 from ..core.record import record
-from .lattice import RINGS, VERTICES
-from .pieces import BOARD
+from .lattice import BOARD, RINGS, VERTICES
 
 SEATS = 4
 """The most players."""

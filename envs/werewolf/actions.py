@@ -20,16 +20,13 @@ from ..core.turn_state import (
 )
 from ..core.view import ActionRange
 from ..mafia import actions as mafia
-from ..mafia.moves import decode
-from ..mafia.rules import Choice
-from ..mafia.spaces import Among, text_space
+from ..mafia.actions import Among, text_space
+from ..mafia.rules import Choice, decode
 from ..mafia.statements import read, sentence
 from ..mafia.table import CLAIM_DOCTOR, GENERAL, MAFIA, NIGHT, TARGET, VOTE, VOTING
 from ..mafia.view import name
-from .mafia_terms import DISCUSSION, NIGHT_OF_SEER, NIGHT_OF_WOLVES, in_mafia, in_werewolf
-from .mafia_terms import VOTE as VOTE_PHASE
-from .state import WerewolfState
-from .view import SILENT, is_ready
+from .view import DISCUSSION, NIGHT_OF_SEER, NIGHT_OF_WOLVES, SILENT, WerewolfState, in_mafia, in_werewolf, is_ready
+from .view import VOTE as VOTE_PHASE
 from .view import phase as phase_of
 
 KILL, INSPECT, CAST, READY, SAY = TYPES = (

@@ -9,17 +9,16 @@ from ..core.options import Options, from_options, within
 from ..mafia import rules
 from ..mafia.game import Skin, assemble, blank_table
 from ..render.renderer import Renderer
-from . import actions, bots, picture, render, view
+from . import actions, bots, picture, view
 from .load_state import load
-from .mafia_terms import TEAMS
-from .state import WerewolfState
+from .view import TEAMS, WerewolfState
 
 WEREWOLF = Skin(
     actions,
     view,
     load,
     WerewolfState,
-    Renderer(render.render, picture.picture),
+    Renderer(picture.render, picture.picture),
     bots.BOTS,
     Teams(TEAMS, rules.teams),
 )

@@ -9,12 +9,10 @@ from ..core.game_state import or_else
 from ..core.record import Tables
 from ..core.turn_state import Message, TurnState
 from ..mafia import load_state as mafia
-from ..mafia.state import Investigation, Knowledge, MafiaState, NightResult, Player, VotingRound
 from ..mafia.statements import READY, code_of, from_wire, read
 from ..mafia.table import DISCUSSION
-from .mafia_terms import PHASES, TEAMS, in_mafia, role_of
-from .state import Statement, WerewolfState
-from .view import SPOKE
+from ..mafia.view import Investigation, Knowledge, MafiaState, NightResult, Player, VotingRound
+from .view import PHASES, SPOKE, TEAMS, Statement, WerewolfState, in_mafia, role_of
 
 Seats = Mapping[str, int]
 

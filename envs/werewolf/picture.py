@@ -1,17 +1,18 @@
 """A match as SVG: the picture of mafia, in the words of werewolf."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
 from ..core.game_state import or_else
 from ..core.turn_state import TurnState
 from ..mafia import picture as mafia
-from ..mafia.state import Statement as MafiaStatement
+from ..mafia import picture as mafia_text
 from ..mafia.statements import from_wire, sentence
+from ..mafia.view import Statement as MafiaStatement
 from .load_state import as_mafia
-from .mafia_terms import labelled
-from .state import Statement, WerewolfState
+from .view import Statement, WerewolfState, labelled
 
 
 def picture(states: Sequence[TurnState]) -> str:
@@ -43,3 +44,8 @@ def _statement(one: Statement, ids: Sequence[str]) -> MafiaStatement:
         is_mafia=one.is_werewolf,
         content=content,
     )
+
+
+def render(table: Any, seat: int | None) -> str:
+    """Return a few lines of text. `seat`: whose known roles and votes are shown; None: all."""
+    return labelled(mafia_text.render(table, seat))

@@ -1,16 +1,129 @@
 """Record ──► TurnState of a player."""
 
-from typing import Any
+import re
+from typing import Annotated, Any
 
-from msgspec import to_builtins
+from msgspec import UNSET, Struct, UnsetType, field, to_builtins
 
+from ..core.game_state import GameState, about
 from ..mafia.rules import Choice
 from ..mafia.statements import READY, act_of, to_wire
 from ..mafia.table import MAFIA, NIGHT, SHERIFF, VOTING
 from ..mafia.table import ROLES as MAFIA_ROLES
 from ..mafia.view import log, name
-from .mafia_terms import DISCUSSION, NIGHT_OF_SEER, NIGHT_OF_WOLVES, ROLES, TEAMS, VOTE
-from .state import Death, Event, Inspection, Statement, WerewolfState
+
+ROLES = {"mafia": "werewolf", "sheriff": "seer", "villager": "villager", "unknown": "unknown"}
+"""The roles by their names in mafia."""
+OF_MAFIA = {word: role for role, word in ROLES.items()}
+TEAMS = ("village", "werewolves")
+"""The teams: town and mafia."""
+
+NIGHT_OF_WOLVES, NIGHT_OF_SEER, DISCUSSION, VOTE = "night_werewolf", "night_seer", "day_discuss", "day_vote"
+PHASES = {NIGHT_OF_WOLVES: "NIGHT_ACTIONS", NIGHT_OF_SEER: "NIGHT_ACTIONS", VOTE: "DAY_VOTING"}
+"""Mafia's phases by those of werewolf; all others are its discussion, in which `day_announce` gives no choice."""
+
+_WOLF = re.compile(r"\b(?:an?\s+|the\s+)?(?:were)?wol(?:f|ves)\b", re.IGNORECASE)
+_SEER = re.compile(r"\bseer\b", re.IGNORECASE)
+
+
+def in_werewolf(text: str) -> str:
+    """Return a text about mafia as one about werewolf."""
+    text = re.sub(r"\b[Tt]he mafia\b", "the werewolves", text)
+    text = re.sub(r"\b[Tt]he town\b", "the village", text)
+    return re.sub(r"\bmafia\b", "a werewolf", re.sub(r"\bsheriff\b", "seer", text))
+
+
+def labelled(text: str) -> str:
+    """Return the labels of mafia's picture or text in the words of werewolf: its roles and teams, without articles."""
+    text = re.sub(r"\bmafia (?=\d)", "werewolves ", re.sub(r"\bmafia wins\b", "werewolves win", text))
+    text = re.sub(r"\b([Tt])he mafia\b", r"\1he werewolves", text)
+    text = re.sub(r"\btown\b", "village", re.sub(r"\bsheriff\b", "seer", text))
+    return re.sub(r"\bmafia\b", "werewolf", text)
+
+
+def in_mafia(text: str) -> str:
+    """Return a text about werewolf as one about mafia, whose statements can be read."""
+    return _SEER.sub("sheriff", _WOLF.sub("mafia", text))
+
+
+def role_of(word: Any) -> str:
+    """Return mafia's name of a role.
+
+    Raises:
+        ValueError: if werewolf has no such role.
+    """
+    if word not in OF_MAFIA:
+        raise ValueError(f"role {word!r:.40} is not one of {', '.join(OF_MAFIA)}")
+    return OF_MAFIA[word]
+
+
+class Death(Struct):
+    """A dead player."""
+
+    agent_id: str
+    role: str
+
+
+class Event(Struct, kw_only=True):
+    """A death or a vote."""
+
+    day: int
+    type: Annotated[str, about("killed, lynched or no_lynch")]
+    agent_id: Annotated[str | UnsetType | None, about("who died")] = UNSET
+    role: Annotated[str | UnsetType | None, about("of who died")] = UNSET
+    votes: Annotated[dict[str, int] | UnsetType | None, about("of a vote: how many each player got")] = UNSET
+
+
+class Inspection(Struct):
+    """What the seer has found."""
+
+    day: int
+    target: str
+    is_werewolf: bool
+
+
+class Statement(Struct):
+    """What was said, as an act; the words are in the messages."""
+
+    agent_id: str
+    day: int
+    action: Annotated[str, about("defense, accusation, claim, general or ready_to_vote")]
+    target: str | None = None
+    role: Annotated[str | None, about("of a claim")] = None
+    is_werewolf: Annotated[bool | None, about("the result of a claimed seer")] = None
+
+
+class WerewolfState(GameState, kw_only=True):
+    """A match as a seat sees it.
+
+    It has the fields of strategic-agent-games, and ``statements`` and ``voting_history``. A player knows its own role,
+    those of the dead and, as a werewolf, its fellow; the seer also knows what it has found. Votes are open. At night
+    only the player whose turn it is knows so. `day_announce` has no decision and is passed over.
+    """
+
+    num_players: int = 0
+    agent_ids: Annotated[list[str], about("in seat order")]
+    alive_players: list[str] = field(default_factory=list)
+    dead_players: list[str] = field(default_factory=list)
+    day: Annotated[int, about("from 1")]
+    phase: Annotated[str, about("night_werewolf, night_seer, day_discuss or day_vote")] = ""
+    event_log: Annotated[list[Event], about("deaths and votes in order")]
+    last_killed: Death | None = None
+    last_lynched: Death | None = None
+    role_counts: dict[str, int] = field(default_factory=dict)
+    votes_so_far: Annotated[dict[str, str] | UnsetType, about("during the vote: from voter to target")] = UNSET
+    players_ready_to_vote: Annotated[list[str] | UnsetType, about("during the discussion")] = UNSET
+    voting_history: Annotated[list[dict[str, str]], about("of past days, from voter to target")] = field(
+        default_factory=list
+    )
+    statements: Annotated[list[Statement] | None, about("of the match so far")] = None
+    my_role: Annotated[str | UnsetType, about("werewolf, seer or villager")] = UNSET
+    my_team: Annotated[str | UnsetType, about("village or werewolves")] = UNSET
+    fellow_werewolves: Annotated[list[str] | UnsetType, about("to werewolves")] = UNSET
+    pending_kill: Annotated[str | UnsetType | None, about("to werewolves: the latest nomination")] = UNSET
+    werewolf_nominations: Annotated[dict[str, str] | UnsetType, about("to werewolves: tonight's")] = UNSET
+    my_inspections: Annotated[list[Inspection] | UnsetType, about("to the seer")] = UNSET
+
 
 SPOKE = 20
 """The code in the record of a statement in which nothing was found: a general one of no seat."""

@@ -11,8 +11,8 @@ from parlour import envs
 from parlour.envs.core.compiled import compiled
 from parlour.envs.core.rng import uniform
 from parlour.envs.phases import End, Named, Phase, PhaseGame, Private, make
-from parlour.envs.phases.binding import nothing
 from parlour.envs.phases.bots import PhaseBot
+from parlour.envs.phases.game import nothing
 from parlour.training import flat_tree
 from parlour.wrappers.live.arena.platform_games import hosted_games, platform_game, supported_games
 from parlour.wrappers.rl.self_play_tables import SelfPlayTables

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from dealing import bounds, deal, play
 from parlour.envs import Action, game
-from parlour.envs.holdem import actions, moves
+from parlour.envs.holdem import rules, view
 from parlour.envs.holdem.rules import Move
 from parlour.envs.holdem.table import CALL, FOLD, RAISE
 from parlour.envs.holdem.view import game_state, phase
@@ -13,8 +13,8 @@ from parlour.envs.holdem.view import game_state, phase
 def legal_moves(table):
     """The legal action indices and their moves."""
     mask = np.zeros(4 + int(table.num_fractions), np.int8)
-    moves.legal(table, mask)
-    return {int(number): moves.decode(table, number) for number in np.flatnonzero(mask)}
+    rules.legal(table, mask)
+    return {int(number): rules.decode(table, number) for number in np.flatnonzero(mask)}
 
 
 def test_the_action_indices_are_fold_call_least_raise_pot_fractions_and_all_in():
@@ -52,7 +52,7 @@ def test_the_raises_follow_the_option():
 
 
 def offered(table):
-    return actions.allowed(game_state(table, int(table.turn)), int(table.turn), phase(table))
+    return view.allowed(game_state(table, int(table.turn)), int(table.turn), phase(table))
 
 
 def test_allowed_actions_have_the_order_and_live_bounds_of_the_document():
@@ -71,7 +71,7 @@ def test_allowed_actions_have_the_order_and_live_bounds_of_the_document():
 def test_every_amount_between_the_bounds_is_legal(amount):
     table = deal([100, 100])
     assert bounds(table) == (4, 100)
-    assert actions.parse(table, Action("raiseTo", {"amount": amount})) == Move(RAISE, amount)
+    assert view.parse(table, Action("raiseTo", {"amount": amount})) == Move(RAISE, amount)
 
 
 @pytest.mark.parametrize(("amount", "number"), [(4, 2), (5, 5), (7, 6), (50, 8), (60, 9), (100, 9)])
@@ -85,14 +85,14 @@ def test_the_nearest_number(amount, number):
         8: 10,
         9: 100,
     }
-    assert actions.nearest(table, Move(RAISE, amount)) == number
+    assert view.nearest(table, Move(RAISE, amount)) == number
 
 
 @pytest.mark.parametrize(("kind", "number"), [(FOLD, 0), (CALL, 1)])
 def test_what_is_no_raise_is_its_own_number(kind, number):
-    assert actions.nearest(deal([100, 100]), Move(kind, 0)) == number
+    assert view.nearest(deal([100, 100]), Move(kind, 0)) == number
 
 
 def test_the_safe_action_checks_where_it_is_free_and_folds_else():
-    assert actions.safe(deal([100, 100])) == 0
-    assert actions.safe(play(deal([100, 100]), "call")) == 1
+    assert view.safe(deal([100, 100])) == 0
+    assert view.safe(play(deal([100, 100]), "call")) == 1

@@ -9,8 +9,7 @@ import pytest
 from parlour.envs import game
 from parlour.envs.holdem.hands import card_number
 from parlour.envs.holdem.luck import AllInEquity
-from parlour.envs.holdem.moves import decode
-from parlour.envs.holdem.rules import step
+from parlour.envs.holdem.rules import decode, step
 from parlour.wrappers.rl.self_play_tables import SelfPlayTables
 
 

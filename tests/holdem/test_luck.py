@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 from parlour.envs import game
 from parlour.envs.core.rollout import play_until_done, tables_with_seed
-from parlour.envs.holdem.all_in import expected_chips
-from parlour.envs.holdem.board_luck import board_luck, pot_after
-from parlour.envs.holdem.fixed_cards import set_cards
 from parlour.envs.holdem.hands import card_number, strength
-from parlour.envs.holdem.luck import without_luck
+from parlour.envs.holdem.luck import board_luck, expected_chips, pot_after, without_luck
+from parlour.envs.holdem.start import set_cards
 from parlour.training.evaluation.duplicate import evaluate
 
 ALL_IN = -1

@@ -9,8 +9,7 @@ import pytest
 from needs import library
 from parlour import envs
 from parlour.envs.core.rng import streams
-from parlour.envs.holdem.range_text import weights_of
-from parlour.envs.holdem.ranges import HOLDINGS
+from parlour.envs.holdem.ranges import HOLDINGS, weights_of
 from parlour.envs.holdem.table import CALL_ACTION, FLOP, FOLD_ACTION, LEAST_RAISE, RIVER, TURN
 from parlour.training.commands import deploy
 from parlour.training.evaluation.exact import best_response, flat_tree

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 from dealing import bounds, deal, play, won
-from parlour.envs.holdem import game, moves, rules
+from parlour.envs.holdem import game, rules
 from parlour.envs.holdem.table import PHASES
 
 ACES, KINGS, QUEENS, JACKS, RAGS = "As Ad", "Ks Kd", "Qs Qd", "Js Jd", "7c 2d"
@@ -346,7 +346,7 @@ def test_with_a_dead_button_the_big_blind_goes_round(seed):
     table.dead_button = True
     hand, big, small = 1, int(rules._big_blind_seat(table)), int(table.small_seat)
     while not table.done:
-        rules.step(table, moves.decode(table, int(generator.choice([0, 1, 1, 2, 8]) if table.raise_max else 1)))
+        rules.step(table, rules.decode(table, int(generator.choice([0, 1, 1, 2, 8]) if table.raise_max else 1)))
         if table.hand == hand + 1:
             due = next(seat % seats for seat in range(big + 1, big + seats + 1) if table.seated[seat % seats])
             players = int(table.seated.sum())
@@ -397,7 +397,7 @@ def test_chips_are_conserved_at_every_step(seed):
         assert (table.stack >= 0).all()
         assert (table.bet <= table.committed).all()
         mask = made.mask(table, int(table.turn))
-        rules.step(table, moves.decode(table, int(generator.choice(np.flatnonzero(mask)))))
+        rules.step(table, rules.decode(table, int(generator.choice(np.flatnonzero(mask)))))
         total += table.rewards[:seats]
         assert table.rewards.sum() == 0
     assert table.stack.sum() == sum(stacks)

@@ -12,8 +12,7 @@ from parlour.envs.core import chance
 from parlour.envs.core.installed import install
 from parlour.envs.core.rng import streams
 from parlour.envs.holdem.hands import card_name
-from parlour.envs.holdem.range_text import weights_of
-from parlour.envs.holdem.ranges import HOLDINGS
+from parlour.envs.holdem.ranges import HOLDINGS, weights_of
 from parlour.training import cli
 from parlour.training.evaluation.exact import flat_tree, values
 from parlour.training.solving.tabular import solve

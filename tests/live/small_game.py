@@ -5,7 +5,7 @@ import math
 from dataclasses import dataclass, field
 
 from parlour.envs import Action, AgentResponse
-from parlour.envs.tangram.pieces import PIECES
+from parlour.envs.tangram.lattice import PIECES
 from parlour.envs.tangram.silhouettes import objective
 from shapely import Polygon, box, union_all
 

@@ -10,8 +10,8 @@ import random
 import numpy as np
 from live.small_game import SmallGame, polygon
 from live.tangram_turns import turn
-from parlour.envs.tangram.completion import useful_moves
-from parlour.envs.tangram.pieces import PIECES
+from parlour.envs.tangram.bots import useful_moves
+from parlour.envs.tangram.lattice import PIECES
 from parlour.envs.tangram.silhouettes import objective
 from parlour.wrappers.live.tangram.agent_session import TangramAgentSession
 from shapely import Polygon, affinity, union_all

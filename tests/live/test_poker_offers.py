@@ -1,7 +1,7 @@
 """What the poker agent reads out of the offers of a state."""
 
 import pytest
-from parlour.envs.holdem.state import Offer
+from parlour.envs.holdem.view import Offer
 from parlour.wrappers.live.poker.messages import GameState, Option, Player
 from parlour.wrappers.live.poker.table_tracker import read_offers, safe_kind
 

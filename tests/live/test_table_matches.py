@@ -9,7 +9,7 @@ import re
 import pytest
 from parlour import envs
 from parlour.envs import GameEnv
-from parlour.envs.tangram.pieces import PIECES
+from parlour.envs.tangram.lattice import PIECES
 from parlour.envs.tangram.silhouettes import library
 from parlour.wrappers.logs import match_log
 from tables import MINE, OVER, frames, move, numbers, passed, sit, turn_of

@@ -7,7 +7,7 @@ import pytest
 from live.small_game import Knows, SmallGame, polygon
 from live.tangram_turns import turn
 from parlour import envs
-from parlour.envs.tangram.pieces import PIECES
+from parlour.envs.tangram.lattice import PIECES
 from parlour.envs.tangram.silhouettes import objective
 from parlour.wrappers.live.tangram.agent_session import TangramAgentSession
 from parlour.wrappers.live.tangram.board_tracker import figure_shift, nearest_place

@@ -11,7 +11,7 @@ from live.tangram_turns import GAME, NONSENSE
 from msgspec import Struct
 from parlour.envs.core.match import Match
 from parlour.envs.core.turn_state import Action
-from parlour.envs.tangram.pieces import PIECES
+from parlour.envs.tangram.lattice import PIECES
 from parlour.wrappers.live.common.agent_turn import Turn
 from parlour.wrappers.live.common.player import Note
 from parlour.wrappers.live.tangram import messages as m

@@ -6,7 +6,7 @@ from live.settled import act
 from live.tangram_outsider import OBJECTIVES, Conditions, Game, centroid, play
 from msgspec import Struct
 from parlour import envs
-from parlour.envs.tangram.completion import useful_moves
+from parlour.envs.tangram.bots import useful_moves
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.common.agent_turn import Turn
 from parlour.wrappers.live.tangram import messages

@@ -9,7 +9,7 @@ from live.small_game import SmallGame
 from live.tangram_turns import GAME, NOBODYS, NONSENSE, decision, play, scripted, sent, turn
 from parlour import envs
 from parlour.envs import Action, GameEnv
-from parlour.envs.tangram.pieces import PIECES
+from parlour.envs.tangram.lattice import PIECES
 from parlour.envs.tangram.silhouettes import library, text_of
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.common.agent_turn import Turn

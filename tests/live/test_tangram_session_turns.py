@@ -9,8 +9,8 @@ from live.settled import act
 from live.small_game import SmallGame, polygon
 from live.tangram_turns import GAME, NOBODYS, NONSENSE, begun, decision, play, scripted, sent, turn
 from parlour.envs import Action, AgentResponse, MessageIntent
-from parlour.envs.tangram.completion import useful_moves
-from parlour.envs.tangram.pieces import PIECES
+from parlour.envs.tangram.bots import useful_moves
+from parlour.envs.tangram.lattice import PIECES
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.tangram import messages as m
 from parlour.wrappers.live.tangram.agent_session import GAP_TRIES, PLACES, TangramAgentSession

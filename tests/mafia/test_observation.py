@@ -6,7 +6,7 @@ from matches import match, night, ok, talk, vote
 from parlour import envs
 from parlour.envs import Action
 from parlour.envs.core.rng import streams
-from parlour.envs.mafia.suspicion import suspicions
+from parlour.envs.mafia.bots import suspicions
 from parlour.envs.mafia.table import DOCTOR, MAFIA, NIGHT
 from parlour.envs.mafia.view import log
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from parlour.envs import game
-from parlour.envs.mafia.symmetry import relabelling
+from parlour.envs.mafia.habits import relabelling
 from parlour.envs.mafia.table import DEFEND, DISCUSSION
 from parlour.training.learning.collector import Relabelling
 from parlour.wrappers.policies.loading import make_policy

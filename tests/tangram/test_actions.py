@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from parlour import envs
 from parlour.envs import Action, GameEnv
-from parlour.envs.tangram.pieces import PIECES
+from parlour.envs.tangram.lattice import PIECES
 from parlour.envs.tangram.rules import Placement
 from parlour.envs.tangram.table import FINISH, PLACES, PLAY
 

@@ -6,7 +6,7 @@ from parlour import envs
 from parlour.envs import Action, GameEnv
 from parlour.envs.core.vector import VectorGame
 from parlour.envs.tangram.corners import measure
-from parlour.envs.tangram.pieces import PIECES
+from parlour.envs.tangram.lattice import PIECES
 from parlour.envs.tangram.rules import FIGURES, put
 from parlour.envs.tangram.silhouettes import library
 from parlour.wrappers.policies.loading import make_policy

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from parlour import envs
-from parlour.envs.tangram.completion import completion, useful_moves
+from parlour.envs.tangram.bots import completion, useful_moves
 from parlour.envs.tangram.rules import put
 from parlour.envs.tangram.table import SOLVED
 

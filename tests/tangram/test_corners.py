@@ -9,7 +9,7 @@ from parlour.envs.core.rng import streams
 from parlour.envs.tangram.corners import pose
 from parlour.envs.tangram.forms import PIECE, TWIN
 from parlour.envs.tangram.geometry import place
-from parlour.envs.tangram.pieces import CORNERS
+from parlour.envs.tangram.lattice import CORNERS
 from parlour.envs.tangram.silhouettes import library
 from parlour.envs.tangram.table import PLACES
 from shapely import Point, Polygon, unary_union

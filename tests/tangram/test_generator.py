@@ -19,8 +19,7 @@ from parlour.envs.tangram.generator import (
     split_of,
 )
 from parlour.envs.tangram.geometry import outline_area
-from parlour.envs.tangram.lattice import RINGS, VERTICES, code, outline
-from parlour.envs.tangram.pieces import ASPECTS, BOARD
+from parlour.envs.tangram.lattice import ASPECTS, BOARD, RINGS, VERTICES, code, outline
 from parlour.envs.tangram.silhouettes import drawn, library
 
 DTYPE = record(("vertices", "f8", (VERTICES, 2)), ("ends", "i1", RINGS), ("stream", "u8"))

@@ -6,7 +6,7 @@ import shapely
 from hypothesis import example, given
 from hypothesis import strategies as st
 from parlour.envs.tangram.geometry import TOLERANCE, collides, covered_area, depth, on_board, outline_area, place
-from parlour.envs.tangram.pieces import AREAS, ASPECTS, BOARD, BROWN, CORNERS, PERIODS, PIECES, SHAPES
+from parlour.envs.tangram.lattice import AREAS, ASPECTS, BOARD, BROWN, CORNERS, PERIODS, PIECES, SHAPES
 from shapely.affinity import translate
 
 SQUARE, GODOT = ASPECTS["square"], ASPECTS["godot"]

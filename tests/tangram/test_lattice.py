@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from parlour.envs.tangram.lattice import (
     CORNER_AT,
     ONE,
+    PIECES,
     RINGS,
     ROOT,
     VERTICES,
@@ -18,7 +19,6 @@ from parlour.envs.tangram.lattice import (
     value,
     values,
 )
-from parlour.envs.tangram.pieces import PIECES
 from parlour.envs.tangram.silhouettes import drawn
 
 numbers = st.tuples(st.integers(-30, 30), st.integers(-20, 20)).map(lambda pair: pair[0] * ONE // 2 + pair[1])

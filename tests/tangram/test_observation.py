@@ -6,7 +6,7 @@ import shapely
 from figures import region
 from parlour import envs
 from parlour.envs.core.rng import streams
-from parlour.envs.tangram.pieces import CORNERS
+from parlour.envs.tangram.lattice import CORNERS
 
 SIDE = 100 / 64
 

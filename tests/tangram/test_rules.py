@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from parlour import envs
 from parlour.envs import Action
-from parlour.envs.tangram.pieces import PIECES
+from parlour.envs.tangram.lattice import PIECES
 from parlour.envs.tangram.silhouettes import drawn, library, text_of
 from parlour.envs.tangram.table import BONUS, SKIP
 

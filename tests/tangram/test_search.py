@@ -7,7 +7,7 @@ import pytest
 from parlour import envs
 from parlour.envs import play_until_done
 from parlour.envs.core.rng import streams
-from parlour.envs.tangram.completion import TangramPlanning
+from parlour.envs.tangram.bots import TangramPlanning
 from parlour.envs.tangram.corners import measure, survey
 from parlour.envs.tangram.rules import lift, put
 from parlour.envs.tangram.table import SOLVED

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from parlour.envs.tangram import silhouettes
 from parlour.envs.tangram.gallery import picture
 from parlour.envs.tangram.geometry import covered_area, outline_area, place
-from parlour.envs.tangram.lattice import code
-from parlour.envs.tangram.pieces import ASPECTS, PERIODS
+from parlour.envs.tangram.lattice import ASPECTS, PERIODS, code
 from parlour.envs.tangram.silhouettes import drawn, library, number, objective, parse, text_of, written
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -4,11 +4,10 @@ import numpy as np
 from parlour.envs import game as make
 from parlour.envs import play_until_done
 from parlour.envs.core.rollout import tables_with_seed
-from parlour.envs.tangram.bots import search
+from parlour.envs.tangram.bots import advise_batch, begin_batch, search
 from parlour.envs.tangram.geometry import covered_area
-from parlour.envs.tangram.pieces import AREAS, CORNERS
+from parlour.envs.tangram.lattice import AREAS, CORNERS
 from parlour.envs.tangram.table import PLACES, SOLVED
-from parlour.envs.tangram.teacher import advise_batch, begin_batch
 
 GAME = make("tangram")
 COUNT = 64

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from parlour import envs
 from parlour.envs import Action, TurnState
-from parlour.envs.tangram.pieces import AREAS, PIECES
-from parlour.envs.tangram.render import BACKGROUND, COLOURS
+from parlour.envs.tangram.lattice import AREAS, PIECES
+from parlour.envs.tangram.picture import BACKGROUND, COLOURS
 from parlour.envs.tangram.silhouettes import library
 
 

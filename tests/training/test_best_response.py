@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from parlour.envs import game
 from parlour.envs.core.rng import streams
-from parlour.envs.holdem.fixed_cards import set_cards
 from parlour.envs.holdem.hands import card_number
 from parlour.envs.holdem.ranges import HOLDINGS, equities, observe_holdings, possible
+from parlour.envs.holdem.start import set_cards
 from parlour.training.evaluation.games import best_response
 from parlour.training.evaluation.games.holdem import SETTINGS, _Responder
 from parlour.training.evaluation.games.holdem import best_response as play_setting

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from parlour import envs
+from parlour.envs.tangram.bots import FigureExpert
 from parlour.envs.tangram.table import PLACES
-from parlour.envs.tangram.teacher import FigureExpert
 from parlour.training.evaluation.games.tangram import SETS, built
 from parlour.training.learning.learner import TABLES, corrections
 from parlour.training.runs.config import load_config

@@ -7,7 +7,7 @@ from parlour import envs
 from parlour.envs import Action, GameEnv, Message, TurnState
 from parlour.envs.core.turn_state import MessageIntent, MessageScope
 from parlour.envs.mafia.table import MAFIA, SHERIFF, VILLAGER
-from parlour.envs.werewolf.mafia_terms import labelled
+from parlour.envs.werewolf.view import labelled
 from parlour.wrappers.live.arena.platform_games import hosted_games, platform_game, supported_games
 
 ROLES = [MAFIA, MAFIA, SHERIFF, VILLAGER, VILLAGER, VILLAGER]

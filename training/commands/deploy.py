@@ -20,7 +20,7 @@ from ...envs import game as make_game
 from ...envs.core.options import named
 from ...envs.core.turn_state import TurnState
 from ...envs.mafia.bots import PERSONALITIES
-from ...envs.tangram.completion import useful_moves
+from ...envs.tangram.bots import useful_moves
 from ...envs.tangram.figure_sets import own_figures
 from ...wrappers.agents.base import Agent
 from ...wrappers.agents.language_model import Model, ModelStatistics

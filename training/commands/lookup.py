@@ -358,7 +358,7 @@ def searching_agent(spec: str, player: Agent, seed: int | None) -> ReadyAgent:
         raise ValueError(f"--search needs a policy, and {spec} is none")
     game, policy = player.game, copy.deepcopy(player.policy)
     if game.name == "tangram":
-        from ...envs.tangram.completion import TangramPlanning
+        from ...envs.tangram.bots import TangramPlanning
         from ...wrappers.agents.search import SearchAgent
 
         return ReadyAgent(player, SearchAgent(game, policy, TangramPlanning(game)))
@@ -412,7 +412,7 @@ def turn_resolver() -> Any:
 
 
 def _planning(player: Policy, game: Game, seed: int | None, seconds: float | None) -> Policy:
-    from ...envs.tangram.completion import TangramPlanning
+    from ...envs.tangram.bots import TangramPlanning
     from ...wrappers.agents.search import SearchPolicy
 
     return SearchPolicy(game, player, TangramPlanning(game), seconds=seconds)  # it draws nothing

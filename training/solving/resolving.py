@@ -27,8 +27,7 @@ from ...envs.core.options import named
 from ...envs.core.record import Tables
 from ...envs.core.rollout import encoder_of, played
 from ...envs.holdem import rules
-from ...envs.holdem.range_text import weights_of
-from ...envs.holdem.ranges import HOLDINGS, observe_holdings
+from ...envs.holdem.ranges import HOLDINGS, observe_holdings, weights_of
 from ...envs.holdem.rules import Move
 from ...envs.holdem.table import CALL, CALL_ACTION, FLOP, FOLD, FOLD_ACTION, LEAST_RAISE, PREFLOP, RAISE, RIVER, TURN
 from ...wrappers.agents.base import search_seconds

@@ -25,10 +25,10 @@ from ...envs.core.registry import own_name
 from ...envs.core.turn_state import Action, AgentResponse, MessageIntent, TurnState
 from ...envs.holdem import game as holdem
 from ...envs.holdem import rules
-from ...envs.holdem.actions import parse
 from ...envs.holdem.hands import card_number
 from ...envs.holdem.picture import chips_text
 from ...envs.holdem.table import RAISE, SEATS
+from ...envs.holdem.view import parse
 from ...envs.render.svg import escape
 from ..agents.base import sentence
 from ..live.arena.platform_games import PLATFORM_GAMES

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ....envs import Game, play_until_done
 from ....envs.bargaining.bots import subgame_perfect
-from ....envs.bargaining.table import OFFER
+from ....envs.bargaining.rules import OFFER
 from ....envs.core.record import Tables
 from ....envs.core.rollout import Policy, tables_with_seed
 from ..comparison import Comparison, Floats, Quantity, mean, means, play

@@ -22,9 +22,8 @@ from ....envs import game as make_game
 from ....envs.core.record import Tables
 from ....envs.core.rng import streams
 from ....envs.core.rollout import Policy, act_of, encoder_of, played
-from ....envs.holdem.board_luck import OPEN
-from ....envs.holdem.range_text import weights_of
-from ....envs.holdem.ranges import HOLDINGS, equities, observe_holdings, possible
+from ....envs.holdem.luck import OPEN
+from ....envs.holdem.ranges import HOLDINGS, equities, observe_holdings, possible, weights_of
 from ....envs.holdem.table import CALL_ACTION, FIRST_FRACTION, FOLD_ACTION, LEAST_RAISE, PREFLOP
 from ....wrappers.policies.base import LearnedPolicy
 from ....wrappers.policies.elsewhere import ElsewherePolicy

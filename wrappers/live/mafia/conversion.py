@@ -17,10 +17,10 @@ from ....envs import game as make_game
 from ....envs.core.game import Game
 from ....envs.core.game_state import or_else
 from ....envs.core.turn_state import TurnState
-from ....envs.mafia.state import Alive, Dead, Knowledge, MafiaState, NightResult, VotingRound
-from ....envs.mafia.state import Player as PlayerState
-from ....envs.mafia.state import Statement as SaidState
 from ....envs.mafia.table import DAYS, SPEECHES
+from ....envs.mafia.view import Alive, Dead, Knowledge, MafiaState, NightResult, VotingRound
+from ....envs.mafia.view import Player as PlayerState
+from ....envs.mafia.view import Statement as SaidState
 from .messages import (
     UNKNOWN,
     GameState,

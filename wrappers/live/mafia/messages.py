@@ -10,8 +10,8 @@ from typing import Any, Literal, TypeAlias, TypeVar
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from ....envs.mafia.state import Alive, Dead, NightResult, VotingRound
-from ....envs.mafia.state import Player as PlayerState
+from ....envs.mafia.view import Alive, Dead, NightResult, VotingRound
+from ....envs.mafia.view import Player as PlayerState
 
 UNKNOWN = "unknown"
 """The role of a living player that the reader may not know."""

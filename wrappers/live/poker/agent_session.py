@@ -12,8 +12,7 @@ from typing import Any, TypeAlias, cast
 import msgspec
 
 from ....envs.core.turn_state import Action, AgentResponse, TurnState
-from ....envs.holdem.actions import allowed
-from ....envs.holdem.view import STREETS
+from ....envs.holdem.view import STREETS, allowed
 from ...logs.match_log import escaped
 from ..common.agent_turn import Played, Turn
 from ..common.client import LiveError

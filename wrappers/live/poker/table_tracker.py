@@ -13,10 +13,9 @@ import numpy as np
 from msgspec import UNSET
 
 from ....envs.holdem.hands import card_number, describe, strength
-from ....envs.holdem.state import HistoryEntry, HoldemState, LastAction, Offer
-from ....envs.holdem.state import Player as ShownPlayer
 from ....envs.holdem.table import KINDS, LOG
-from ....envs.holdem.view import STREETS
+from ....envs.holdem.view import STREETS, HistoryEntry, HoldemState, LastAction, Offer
+from ....envs.holdem.view import Player as ShownPlayer
 from .messages import GameState, HandComplete, Last, Player
 
 

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from ....envs import Game
 from ....envs.core.turn_state import TurnState
 from ....envs.holdem import game as holdem
-from ....envs.holdem import small_picture, view
-from ....envs.holdem.state import Player
+from ....envs.holdem import picture, view
+from ....envs.holdem.view import Player
 from ...agents.base import Agent
 from ...logs.match_log import MatchLog, SafeMatchLog
 from ..common.server import ServerSettings, read_struct
@@ -249,7 +249,7 @@ class PokerTable(PokerHost):
         own: dict[str, Any] = next((row for row in game["players"] if row["seat"] == game["seat"]), {})
         facts = {name: game[name] for name in ("hand", "history", "smallBlind", "bigBlind")}
         narrow = "narrow" in request.query
-        drawn = (small_picture.picture if narrow else table.session.game.renderer.picture)([state])
+        drawn = (picture.picture if narrow else table.session.game.renderer.picture)([state])
         seats = table.session.seats.items()
         facts |= {
             "out": [one for one, seat in seats if seat.sits_out],

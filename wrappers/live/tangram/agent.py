@@ -13,7 +13,7 @@ from aiohttp import web
 from ....envs.core.game import Game
 from ....envs.core.options import seconds
 from ....envs.core.turn_state import Action, AgentResponse
-from ....envs.tangram.pieces import PIECES
+from ....envs.tangram.lattice import PIECES
 from ...agents.base import Agent
 from ...logs.match_log import MatchLog, SafeMatchLog
 from ..common.agent_turn import AgentStatistics, Played, Turn

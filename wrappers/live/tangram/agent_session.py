@@ -23,7 +23,7 @@ from msgspec import Struct
 from ....envs.core.game import Game
 from ....envs.core.turn_state import Action, AgentResponse, Message, MessageIntent, MessageScope, TurnState
 from ....envs.tangram.actions import allowed
-from ....envs.tangram.pieces import BOARD, PIECES
+from ....envs.tangram.lattice import BOARD, PIECES
 from ....envs.tangram.rules import Placement
 from ...agents.base import Agent
 from ...agents.schemas import fitted

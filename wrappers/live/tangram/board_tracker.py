@@ -21,9 +21,9 @@ from ....envs.core.game import Game
 from ....envs.tangram.figure_sets import own_figures
 from ....envs.tangram.forms import TWIN
 from ....envs.tangram.geometry import covered_area, outline_area, place
-from ....envs.tangram.pieces import AREAS, ASPECTS, BOARD, CORNERS, PERIODS, PIECES, SHAPES
+from ....envs.tangram.lattice import AREAS, ASPECTS, BOARD, CORNERS, PERIODS, PIECES, SHAPES
 from ....envs.tangram.silhouettes import Silhouette, objective
-from ....envs.tangram.state import BoardPiece, DrawerPiece, Moved, Place, TangramState, Vector, vector
+from ....envs.tangram.view import BoardPiece, DrawerPiece, Moved, Place, TangramState, Vector, vector
 from .messages import ChatRequest, PlayFeedback, PlayRequest, State
 from .placing import SCALE, Polygon, Pose, Poses, collisions, polygon, rotated
 

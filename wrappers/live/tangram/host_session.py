@@ -12,7 +12,7 @@ from ....envs.core.counted import counted
 from ....envs.core.game_state import or_else
 from ....envs.core.match import Match
 from ....envs.core.turn_state import Action, ActionResult, AgentResponse, MessageIntent, MessageScope, TurnState
-from ....envs.tangram.state import TangramState
+from ....envs.tangram.view import TangramState
 from ...logs.match_log import escaped
 from . import messages
 from .messages import Chat, ChatRequest, Error, Finish, Play, PlayFeedback, PlayRequest, State

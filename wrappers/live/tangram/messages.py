@@ -17,8 +17,8 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 from msgspec import Struct
 
-from ....envs.tangram.pieces import BOARD, PIECES, PIXELS
-from ....envs.tangram.state import BoardPiece, DrawerPiece
+from ....envs.tangram.lattice import BOARD, PIECES, RASTER
+from ....envs.tangram.view import BoardPiece, DrawerPiece
 from ...logs.match_log import escaped
 
 BOUNDARY = "BOUNDARY"
@@ -309,7 +309,7 @@ def _marker(name: str, point: Vector, rotation: float, way: int) -> Vector:
     """Return a piece's marker from its origin (way 1), or its origin from its marker (way -1)."""
     right, down = _MARKERS.get(name, (0.0, 0.0))
     cosine, sine = math.cos(math.radians(rotation % 360.0)), math.sin(math.radians(rotation % 360.0))
-    wide, high = (way * BOARD * 0.4 / pixels for pixels in PIXELS)
+    wide, high = (way * BOARD * 0.4 / pixels for pixels in RASTER)
     return point[0] + wide * (right * cosine - down * sine), point[1] - high * (right * sine + down * cosine)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....envs.tangram import geometry
-from ....envs.tangram.pieces import AREAS, ASPECTS, BOARD, PIECES, SHAPES
+from ....envs.tangram.lattice import AREAS, ASPECTS, BOARD, PIECES, SHAPES
 
 Pose: TypeAlias = tuple[float, float, float]
 Poses: TypeAlias = Mapping[str, Pose]
