@@ -210,10 +210,7 @@ def details(game_id: str) -> str:
 
 
 BRIDGES = {"holdem": "poker", "mafia": "mafia", "tangram": "tangram"}
-LAYOUT = (
-    "`parlour list {name} --layout` prints payloads, slices of the observation and fields of `game_state`; the site's "
-    "reference has them too."
-)
+LAYOUT = "`parlour list {name} --layout` prints payloads, observation and `game_state`."
 LONG_OPTIONS, LONG_MEANING = 110, 14
 """From how many words on a page has the options' meanings in brief; words of a sentence that is cut then."""
 
