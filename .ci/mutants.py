@@ -65,7 +65,7 @@ TESTS = {
     "wrappers/live/mafia/host_session.py": "tests/live/test_mafia_host*.py tests/live/test_mafia_session.py",
     "wrappers/live/mafia/*": "tests/live/test_mafia_session.py tests/live/test_mafia_service.py "
     "tests/live/test_mafia_remote.py",
-    "wrappers/live/tangram/host_session.py": "tests/live/test_tangram_host*.py tests/live/test_tangram_fuzz.py",
+    "wrappers/live/tangram/host.py": "tests/live/test_tangram_host*.py tests/live/test_tangram_fuzz.py",
     "wrappers/live/tangram/*": "tests/live/test_tangram_session_*.py tests/live/test_tangram_joint.py "
     "tests/live/test_tangram_fuzz.py tests/live/test_tangram_agent.py "
     "-k 'not is_what_the_environment_shows and not bots_build'",
@@ -88,6 +88,9 @@ FILES = [
     "envs/economics/[a-z]*.py",
     "envs/small/[klt]*.py",
     "wrappers/live/*/agent_session.py",
+    "wrappers/live/tangram/agent.py",
+    "wrappers/live/tangram/host.py",
+    "wrappers/live/arena/agent.py",
     "wrappers/live/*/host_session.py",
     "wrappers/live/mafia/session.py",
     "wrappers/live/poker/table_tracker.py",

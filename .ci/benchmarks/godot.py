@@ -12,7 +12,7 @@ from parlour.envs import game as make_game
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.tangram import messages
 from parlour.wrappers.live.tangram.agent import TangramAgentServer
-from parlour.wrappers.live.tangram.host_session import TangramHostSession
+from parlour.wrappers.live.tangram.host import TangramHostSession
 from parlour.wrappers.policies.base import RandomPolicy
 from parlour.wrappers.policies.mlp import MlpPolicy
 

@@ -1,6 +1,7 @@
 """Turns that are answered without an agent."""
 
 from parlour.wrappers.live.common.agent_turn import Played
+from parlour.wrappers.live.tangram.agent import UsefulTurn
 
 
 def act(session, answer, turn=None):
@@ -9,4 +10,12 @@ def act(session, answer, turn=None):
     if turn is None:
         return []
     response, problem = turn.settle(lambda: answer)
-    return session.reply(turn, Played(response, problem))
+    return settled(session, session.reply(turn, Played(response, problem)))
+
+
+def settled(session, events):
+    """Return events with what comes of the turns for which no agent is asked."""
+    told = []
+    for event in events:
+        told += act(session, event.ask(None), event) if isinstance(event, UsefulTurn) else [event]
+    return told

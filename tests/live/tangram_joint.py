@@ -13,7 +13,7 @@ from live.tangram_turns import turn
 from parlour.envs.tangram.bots import useful_moves
 from parlour.envs.tangram.lattice import PIECES
 from parlour.envs.tangram.silhouettes import objective
-from parlour.wrappers.live.tangram.agent_session import TangramAgentSession
+from parlour.wrappers.live.tangram.agent import TangramAgentSession
 from shapely import Polygon, affinity, union_all
 
 PIXEL = np.array([100 / 337, 100 / 322])

@@ -2,14 +2,14 @@
 
 import math
 
-from live.settled import act
+from live.settled import act, settled
 from live.small_game import SmallGame
 from msgspec import Struct
 from parlour import envs
 from parlour.envs import Action, AgentResponse
 from parlour.wrappers.live.common.agent_turn import Turn
 from parlour.wrappers.live.tangram import messages as m
-from parlour.wrappers.live.tangram.agent_session import TangramAgentSession
+from parlour.wrappers.live.tangram.agent import TangramAgentSession
 
 GAME = envs.game("tangram", aspect="godot")
 
@@ -46,7 +46,7 @@ def turn(session, game, answer):
         if isinstance(message, m.Finish):
             game.finish()
             return plays
-        events = session.receive(game.put(message))
+        events = settled(session, session.receive(game.put(message)))
     raise AssertionError("the turn does not end")
 
 

@@ -20,8 +20,7 @@ from parlour import envs
 from parlour.envs import Action, AgentResponse, GameEnv, MessageIntent
 from parlour.wrappers.agents.base import sentence
 from parlour.wrappers.agents.policy import PolicyAgent
-from parlour.wrappers.live.arena.agent import ArenaAgent
-from parlour.wrappers.live.arena.push_agent import ArenaAgentServer
+from parlour.wrappers.live.arena.agent import ArenaAgent, ArenaAgentServer
 from parlour.wrappers.live.common.agent_turn import read_response
 from parlour.wrappers.live.common.seat_names import SeatNames
 from parlour.wrappers.logs.match_log import MatchLog, read

@@ -12,8 +12,7 @@ from parlour.envs import Action as OurAction
 from parlour.envs import AllowedAction, TurnState
 from parlour.training.commands.lookup import agent as named_agent
 from parlour.wrappers.agents.policy import PolicyAgent
-from parlour.wrappers.live.arena.agent import ArenaAgent
-from parlour.wrappers.live.arena.agent_session import ArenaAgentSession
+from parlour.wrappers.live.arena.agent import ArenaAgent, ArenaAgentSession
 from parlour.wrappers.policies.base import RandomPolicy
 from parlour.zoo import names
 

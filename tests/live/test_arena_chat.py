@@ -4,7 +4,7 @@ import aiohttp
 from aiohttp import web
 from live.arena_players import run
 from live.small_server import served
-from parlour.wrappers.live.arena.session_feeds import SessionChatClient
+from parlour.wrappers.live.arena.polling_agent import SessionChatClient
 from yarl import URL
 
 

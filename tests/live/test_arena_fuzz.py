@@ -8,7 +8,7 @@ import pytest
 from live.fuzzing import MESSAGES, ODD, WORKERS, changed, mutated
 from parlour import envs
 from parlour.envs.core.turn_state import ERROR_CODES
-from parlour.wrappers.live.arena.agent_session import ArenaAgentSession
+from parlour.wrappers.live.arena.agent import ArenaAgentSession
 from parlour.wrappers.live.common.agent_turn import read_state
 from parlour.wrappers.live.common.match_session import MatchLimits, MatchSession
 from parlour.wrappers.live.common.seat_names import SeatNames

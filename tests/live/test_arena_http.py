@@ -10,9 +10,8 @@ from live.arena_players import BARGAINING, FREE, endpoint, ours, run
 from parlour import envs
 from parlour.envs import TurnState
 from parlour.wrappers.agents.policy import PolicyAgent
-from parlour.wrappers.live.arena.agent import ArenaAgent
+from parlour.wrappers.live.arena.agent import ArenaAgent, ArenaAgentServer
 from parlour.wrappers.live.arena.host import ArenaHost
-from parlour.wrappers.live.arena.push_agent import ArenaAgentServer
 from parlour.wrappers.live.common.server import ServerSettings
 from parlour.wrappers.policies.base import RandomPolicy
 

@@ -6,8 +6,8 @@ import aiohttp
 from live.arena_players import BARGAINING, FREE, ours
 from live.arena_sessions import Client, polling
 from live.flooding import beside, each, no_traceback, pool
+from parlour.wrappers.live.arena.agent import ArenaAgentServer
 from parlour.wrappers.live.arena.host import ArenaHost
-from parlour.wrappers.live.arena.push_agent import ArenaAgentServer
 
 OFFER = {"action_type": "submit_offer", "payload": {"my_share": 50}}
 

@@ -10,9 +10,8 @@ from live.poker_client import hosting
 from live.table_room import Room
 from parlour import envs
 from parlour.wrappers.agents.policy import PolicyAgent
-from parlour.wrappers.live.arena.agent import ArenaAgent
+from parlour.wrappers.live.arena.agent import ArenaAgent, ArenaAgentServer
 from parlour.wrappers.live.arena.host import ArenaHost
-from parlour.wrappers.live.arena.push_agent import ArenaAgentServer
 from parlour.wrappers.live.common.match_session import MatchSession
 from parlour.wrappers.live.mafia.agent import MafiaAgentServer
 from parlour.wrappers.live.mafia.local_agents import MafiaScriptedAgent
@@ -22,8 +21,7 @@ from parlour.wrappers.live.poker.host import PokerHost
 from parlour.wrappers.live.poker.host_session import PokerRules, Refusal
 from parlour.wrappers.live.poker.store import IN_MEMORY, Accounts, PokerStore
 from parlour.wrappers.live.table.host import TableHost
-from parlour.wrappers.live.tangram.agent import TangramAgentServer, _warm_up
-from parlour.wrappers.live.tangram.agent_session import TangramAgentSession
+from parlour.wrappers.live.tangram.agent import TangramAgentServer, TangramAgentSession, _warm_up
 
 SERVERS = ["poker", "arena", "arena agent", "mafia agent", "tangram agent", "table"]
 ON_ANY_NAME = ["poker", "arena", "arena agent", "tangram agent"]

@@ -16,8 +16,7 @@ from parlour import envs
 from parlour.envs import Action, AgentResponse
 from parlour.wrappers.live.tangram import agent
 from parlour.wrappers.live.tangram import messages as m
-from parlour.wrappers.live.tangram.agent import TangramAgentServer
-from parlour.wrappers.live.tangram.agent_session import TangramAgentSession
+from parlour.wrappers.live.tangram.agent import TangramAgentServer, TangramAgentSession
 from parlour.wrappers.logs.match_log import MatchLog, read
 from parlour.wrappers.logs.program_log import program_log
 

@@ -9,7 +9,7 @@ from live.tangram_turns import turn
 from parlour import envs
 from parlour.envs.tangram.lattice import PIECES
 from parlour.envs.tangram.silhouettes import objective
-from parlour.wrappers.live.tangram.agent_session import TangramAgentSession
+from parlour.wrappers.live.tangram.agent import TangramAgentSession
 from parlour.wrappers.live.tangram.board_tracker import figure_shift, nearest_place
 
 SQUARE = objective("A square")

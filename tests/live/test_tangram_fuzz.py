@@ -15,8 +15,8 @@ from parlour.envs.tangram.lattice import PIECES
 from parlour.wrappers.live.common.agent_turn import Turn
 from parlour.wrappers.live.common.player import Note
 from parlour.wrappers.live.tangram import messages as m
-from parlour.wrappers.live.tangram.agent_session import TangramAgentSession
-from parlour.wrappers.live.tangram.host_session import AgentSaid, TangramHostSession, TurnEnded
+from parlour.wrappers.live.tangram.agent import TangramAgentSession
+from parlour.wrappers.live.tangram.host import AgentSaid, TangramHostSession, TurnEnded
 
 
 @pytest.mark.parametrize("worker", range(WORKERS))

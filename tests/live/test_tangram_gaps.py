@@ -3,9 +3,9 @@
 import pytest
 from live.small_game import SmallGame
 from live.tangram_turns import GAME, play, scripted, turn
-from parlour.wrappers.live.tangram.agent_session import GAP_TRIES, TangramAgentSession
-from parlour.wrappers.live.tangram.agent_session import GAPS as WIDER
-from parlour.wrappers.live.tangram.placing import figure_moves, spread
+from parlour.wrappers.live.tangram.agent import GAP_TRIES, TangramAgentSession
+from parlour.wrappers.live.tangram.agent import GAPS as WIDER
+from parlour.wrappers.live.tangram.board_tracker import figure_moves, spread
 
 RED = (50.0, 50.0, 0.0)
 NAME, PLACE = next(figure_moves({"Red": RED}, 0.0))

@@ -15,8 +15,7 @@ from parlour.envs.core.match import Match
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.tangram import messages as m
 from parlour.wrappers.live.tangram.agent import TangramAgentServer
-from parlour.wrappers.live.tangram.host import Person, TangramHost
-from parlour.wrappers.live.tangram.host_session import AgentSaid, TangramHostSession, TurnEnded
+from parlour.wrappers.live.tangram.host import AgentSaid, Person, TangramHost, TangramHostSession, TurnEnded
 from parlour.wrappers.logs.match_log import MatchLog, read, replay
 from parlour.wrappers.policies.loading import make_policy
 from parlour.wrappers.replay.log_reader import moments

@@ -5,7 +5,7 @@ from parlour import envs
 from parlour.envs import Action, AgentResponse, MessageIntent
 from parlour.envs.core.match import Match
 from parlour.wrappers.live.tangram import messages as m
-from parlour.wrappers.live.tangram.host_session import AgentSaid, TangramHostSession, TurnEnded
+from parlour.wrappers.live.tangram.host import AgentSaid, TangramHostSession, TurnEnded
 
 GAME = envs.game("tangram", seats=2, aspect="godot", split=None)
 ON_THE_BOARD = m.Play(shape="Red", position=(50, 50), rotation=0)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from live.settled import act
+from live.settled import act, settled
 from live.tangram_outsider import OBJECTIVES, Conditions, Game, centroid, play
 from msgspec import Struct
 from parlour import envs
@@ -10,7 +10,7 @@ from parlour.envs.tangram.bots import useful_moves
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.common.agent_turn import Turn
 from parlour.wrappers.live.tangram import messages
-from parlour.wrappers.live.tangram.agent_session import TangramAgentSession
+from parlour.wrappers.live.tangram.agent import TangramAgentSession
 from parlour.wrappers.policies.loading import make_policy
 
 GAME = envs.game("tangram", aspect="godot")
@@ -35,7 +35,7 @@ def built(condition, seeds):
             session = TangramAgentSession(GAME, useful=useful_moves)
 
             def receive(text, session=session):
-                events = session.receive(text)
+                events = settled(session, session.receive(text))
                 sent = [event for event in events if isinstance(event, Struct)]
                 for event in events:
                     if isinstance(event, Turn):

@@ -15,8 +15,8 @@ from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.common.agent_turn import Turn
 from parlour.wrappers.live.common.player import Note
 from parlour.wrappers.live.tangram import messages as m
-from parlour.wrappers.live.tangram.agent_session import ChatTurn, TangramAgentSession
-from parlour.wrappers.live.tangram.placing import figure_moves
+from parlour.wrappers.live.tangram.agent import ChatTurn, TangramAgentSession
+from parlour.wrappers.live.tangram.board_tracker import figure_moves
 from parlour.wrappers.policies.loading import make_policy
 
 # Between turns, and other games.

@@ -13,8 +13,8 @@ from parlour.envs.tangram.bots import useful_moves
 from parlour.envs.tangram.lattice import PIECES
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.tangram import messages as m
-from parlour.wrappers.live.tangram.agent_session import GAP_TRIES, PLACES, TangramAgentSession
-from parlour.wrappers.live.tangram.placing import collisions, figure_moves, separated
+from parlour.wrappers.live.tangram.agent import GAP_TRIES, PLACES, TangramAgentSession
+from parlour.wrappers.live.tangram.board_tracker import collisions, figure_moves, separated
 from parlour.wrappers.policies.loading import make_policy
 
 # Turns.

@@ -21,9 +21,8 @@ import pytest
 from parlour import envs
 from parlour.training.commands.lookup import agent as named_agent
 from parlour.training.commands.lookup import reason_against
-from parlour.wrappers.live.arena.agent import ArenaAgent
+from parlour.wrappers.live.arena.agent import ArenaAgent, ArenaAgentServer
 from parlour.wrappers.live.arena.polling_agent import ArenaPollingAgent, PollingTimes
-from parlour.wrappers.live.arena.push_agent import ArenaAgentServer
 from parlour.zoo import names
 
 CHECKOUT = os.environ.get("PARLOUR_STRATEGIC_AGENT_GAMES", "")

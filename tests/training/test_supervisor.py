@@ -110,7 +110,7 @@ async def test_a_status_line_that_fails_ends_no_further_one(caplog):
     numbers = itertools.count()
 
     def count():
-        if next(numbers) < 4:
+        if next(numbers) < 2:
             raise OSError("no space left")
         return {"hands": 2}
 

@@ -249,7 +249,7 @@ def test_our_agent_answers_every_phase(phase, offers, expected):
 
 def test_what_is_said_is_a_message_on_the_platform_with_no_null():
     from parlour.envs import AgentResponse
-    from parlour.wrappers.live.arena.agent_session import ArenaAgentSession
+    from parlour.wrappers.live.arena.agent import ArenaAgentSession
 
     game = envs.game("werewolf")
     turn = ArenaAgentSession(game).turn(foreign("ann", "day_discuss", ["send_public_message", "ready_to_vote"]))

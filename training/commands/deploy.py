@@ -27,9 +27,8 @@ from ...wrappers.agents.language_model import Model, ModelStatistics
 from ...wrappers.agents.llm import LLMAgent, statistics_of
 from ...wrappers.agents.policy import PolicyAgent
 from ...wrappers.agents.prompt import Prompting
-from ...wrappers.live.arena.agent import ArenaAgent
+from ...wrappers.live.arena.agent import ArenaAgent, ArenaAgentServer
 from ...wrappers.live.arena.polling_agent import ArenaPollingAgent, PollingTimes
-from ...wrappers.live.arena.push_agent import ArenaAgentServer
 from ...wrappers.live.common.activity import Activity, Link
 from ...wrappers.live.common.agent_turn import AgentStatistics
 from ...wrappers.live.common.client import UNREACHABLE, UNTRUSTED_CERTIFICATE, LiveError

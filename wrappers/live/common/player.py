@@ -212,7 +212,10 @@ class Turns:
         async def answer() -> Played:
             played = await self._player_of(turn).answer(turn, deadline, codec)
             for message in played.sent if port is not None else ():
-                await port.send(message)  # type: ignore[union-attr]
+                if isinstance(message, Turn):  # it goes on with a question of another kind, at a table of its own
+                    self.begin(message, codec, port)
+                else:
+                    await port.send(message)  # type: ignore[union-attr]
             return played
 
         self.open[turn.table] = turn, deadline, (task := asyncio.create_task(answer()))
@@ -279,7 +282,7 @@ class Codec(Protocol):
         """Take data in, and return the events."""
 
     def reply(self, turn: Turn, played: Played) -> list[Any]:
-        """Return the messages that play a turn; none if it is over. What was played is not validated again."""
+        """Return the messages, or the further turn, that play a turn; none if it is over. It is not validated again."""
 
     def give_up(self, turn: Turn | None = None, data: Any = None) -> list[Any]:
         """After an error in `reply`, return what ends the turn; in `receive`, the turn that the data may ask for."""
