@@ -1,6 +1,5 @@
 """`make bench`: the measurements of a checkout."""
 
-import asyncio
 import importlib
 import io
 import json
@@ -9,7 +8,6 @@ import runpy
 import shutil
 import subprocess
 import sys
-from itertools import groupby
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -24,9 +22,8 @@ if not CHECKOUT.is_dir():
     pytest.skip("the measurements belong to the checkout", allow_module_level=True)
 sys.path.append(str(CHECKOUT))
 
-from benchmarks import base, growth, learner, measure, process  # noqa: E402
+from benchmarks import base, growth, learner, measure  # noqa: E402
 from benchmarks.__main__ import main, report  # noqa: E402
-from benchmarks.first_turn import first_turn  # noqa: E402
 
 
 def rows(capsys, *args):
@@ -108,13 +105,6 @@ def test_a_peer_plays_in_turn_with_ours(peers, tmp_path):
     assert beside[0].worst > 0 and beside[1].value == 0
 
 
-def test_what_is_compared_with_peers_plays(peers):
-    assert len({peer.name for peer in peers.PEERS}) == len(peers.PEERS)
-    assert {place for place, _ in peers.GOALS} <= {peer.game[0] for peer in peers.PEERS}
-    assert peers.text("kuhn")() >= 2
-    assert peers.single("kuhn")() >= 40
-
-
 def test_every_peer_is_installed_once_in_an_environment_of_its_own(tmp_path):
     (tmp_path / ".ci").mkdir()
     script, python = Path(shutil.copy(CHECKOUT / "peers", tmp_path / ".ci")), tmp_path / "python"
@@ -185,13 +175,6 @@ def test_actors_are_measured_alone_together_and_while_they_are_read(one_core, mo
     assert all(row.median == row.worst == row.value for name, row in rows.items() if name != "actors-bytes")
 
 
-def test_actors_without_ray_are_reported(monkeypatch):
-    monkeypatch.setitem(sys.modules, "ray", None)
-    (row,) = measure("actors")(0.1)
-    assert row.value is None
-    assert "pip install" in row.note
-
-
 def test_growth_is_measured_and_drawn(monkeypatch, tmp_path):
     monkeypatch.setattr(growth, "make_game", lambda name, **options: envs.game("kuhn"))
     monkeypatch.setattr(growth, "TABLES", (10, 100, 10**9))
@@ -227,13 +210,6 @@ def test_mistakes_are_errors_before_the_measurements(names, file, sentence, tmp_
     assert sentence in capsys.readouterr().err
 
 
-def test_a_missing_gpu_is_reported(monkeypatch):
-    monkeypatch.setitem(sys.modules, "parlour.envs.core.cuda.toolchain", None)
-    (row,) = measure("cuda")(0.1)
-    assert row.value is None
-    assert row.note
-
-
 @pytest.mark.slow
 def test_a_simulated_gpu_is_compared_and_measured():
     code = """
@@ -262,23 +238,6 @@ def test_kernels_become_machine_code():
     assert all(one.registers > 0 and one.spills == 0 for one in found if one.architecture)
 
 
-@pytest.mark.slow
-def test_the_first_use_of_each_game_is_measured(monkeypatch):
-    monkeypatch.setattr(process, "GAMES", ["kuhn-v0"])
-    (row,) = measure("first-use")(0.1)
-    assert row.name == "first-use-kuhn"
-    assert row.value > 0.2  # it compiled
-
-
-@pytest.mark.slow
-def test_a_rate_is_measured_beside_another_process(monkeypatch):
-    sibling = measure("sibling")
-    monkeypatch.setitem(sibling.__globals__, "GAMES", (("kuhn", {}),))
-    (row,) = sibling(0.5)
-    assert row.name == "sibling-kuhn"
-    assert row.value > 0
-
-
 def test_targets_are_held_in_the_right_direction():
     fast = base.Row("a", "a", 10.0, "1/s", target=5.0)
     slow = base.Row("b", "b", 10.0, "s", target=5.0, lower=True)
@@ -289,31 +248,3 @@ def test_targets_are_held_in_the_right_direction():
     text = console.file.getvalue()
     assert text.count("met") == text.count("missed") == 1
     assert "c: why [not]" in text
-
-
-def test_rate_is_the_best_round():
-    assert base.rate(lambda: 1, 0.01) > 0
-
-
-def test_functions_take_turns():
-    order = []
-    ours, theirs = base.rates(lambda: order.append("a") or 2, lambda: order.append("b") or 1, seconds=1e-6, rounds=3)
-    assert len(ours) == len(theirs) == 3
-    assert [one for one, _ in groupby(order)] == ["a", "b"] * 4  # once before the rounds
-
-
-def test_a_row_of_rounds_has_the_best_the_median_and_the_worst():
-    assert base.ratios([2, 6, 4], [1, 2, 4]) == [2, 3, 1]
-    fast = base.Row.of("a", "a", [1, 2, 5], "1/s", 4)
-    assert (fast.value, fast.median, fast.worst, fast.met) == (5, 2, 1, True)
-    slow = base.Row.of("b", "b", [1, 2, 5], "s", 4, lower=True)
-    assert (slow.value, slow.median, slow.worst, slow.met) == (1, 2, 5, True)
-
-
-def test_a_fresh_process_gives_its_numbers():
-    assert base.fresh("print(1.5, 2)") == [1.5, 2.0]
-
-
-@pytest.mark.parametrize("game", ["kuhn", "holdem"])
-def test_a_person_gets_the_turn_at_a_table_of_any_host(game):
-    assert asyncio.run(asyncio.wait_for(first_turn(game), 60)) > 0

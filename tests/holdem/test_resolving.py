@@ -1,7 +1,6 @@
 """Flop, turn and river solved again: values of all hands at once, ranges of the past, the gadget, the time limit."""
 
 import math
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -11,9 +10,8 @@ from parlour import envs
 from parlour.envs.core.rng import streams
 from parlour.envs.holdem.ranges import HOLDINGS, weights_of
 from parlour.envs.holdem.table import CALL_ACTION, FLOP, FOLD_ACTION, LEAST_RAISE, RIVER, TURN
-from parlour.training.commands import deploy
 from parlour.training.evaluation.exact import best_response, flat_tree
-from parlour.training.solving.betting import DEALT, FOLDED, MOST_ROWS, SHOWDOWN, betting, opposed, showdown
+from parlour.training.solving.betting import MOST_ROWS, betting, opposed, showdown
 from parlour.training.solving.resolving import HoldemResolving, ResolvingPolicy, exploited
 from parlour.training.solving.subgame import Resolver, hand_values, uniform
 from parlour.training.solving.tabular import solve
@@ -181,67 +179,6 @@ def on_street(game, phase, seed=1):
     return table
 
 
-class Bucketed(Uniform):
-    """Plays one of three mixtures with every hand."""
-
-    def bucket_probabilities(self, observation, mask):
-        wanted = np.random.default_rng(1).random((3, len(mask))) * mask
-        return wanted / wanted.sum(axis=1, keepdims=True)
-
-    def buckets_on(self, board):
-        return (np.arange(len(HOLDINGS)) + sum(board)) % 3
-
-
-def by_pairs(tree, player, others, strategy):
-    """The values of a player's hands in a tree with a depth limit, from all pairs of hands."""
-    nodes = tree.nodes
-    apart = ~(nodes.cards[:, None, :, None] == nodes.cards[None, :, None, :]).any(axis=(2, 3))
-
-    def values(node, board, weights, way):
-        kind = nodes.kind[node]
-        dealt = node >= nodes.near
-        if kind == SHOWDOWN:
-            alive, strength = nodes.alive[board], nodes.strength[board]
-            wins = np.sign(strength[:, None] - strength[None, :]) * apart
-            return (1 if dealt else nodes.scale) * nodes.amount[node] * alive * (wins @ (weights * alive))
-        if kind in (FOLDED, FOLDED + 1):
-            share = nodes.alive[board] if dealt else 1 / len(tree.boards)  # counted once, not by board
-            return share * nodes.amount[node] * (1 if kind - FOLDED != player else -1) * (apart @ weights)
-        if kind == DEALT:
-            alive = nodes.alive[board]
-            return nodes.scale * alive * values(nodes.first[node], board, weights * alive, nodes.way[node])
-        total = np.zeros(len(weights))
-        for child in range(nodes.first[node], nodes.first[node] + nodes.count[node]):
-            if dealt:
-                played = nodes.chances[way if kind == 1 else 0, child][nodes.buckets[board, nodes.street[node]]]
-            else:
-                played = strategy[child]
-            below = values(child, board, weights if kind == player else weights * played, way)
-            total += played * below if kind == player else below
-        return total
-
-    return sum(values(0, board, others, 0) for board in range(len(tree.boards)))
-
-
-@pytest.mark.nightly
-def test_values_of_a_flop_are_those_of_all_pairs_of_hands():
-    whole = HoldemResolving(HEADS_UP, Bucketed(), iterations=1).solve(on_street(HEADS_UP, FLOP), endless).tree
-    cards = np.sort(np.stack([whole.boards[:, 3], whole.boards[:, 4]]), axis=1)
-    np.testing.assert_array_equal(cards, [sorted(set(range(52)) - set(whole.boards[0, :3].tolist()))] * 2)
-    some = {name: getattr(whole.nodes, name)[:2] for name in ("strength", "order", "alive", "buckets")}
-    tree = replace(whole, boards=whole.boards[:2], nodes=whole.nodes._replace(**some))
-    random = np.random.default_rng(1)
-    ranges, strategy = random.random((2, len(tree.hands))), np.zeros((tree.rows, len(tree.hands)), np.float32)
-    for node in np.flatnonzero(tree.nodes.kind[: tree.nodes.near] < 2):
-        children = slice(tree.nodes.first[node], tree.nodes.first[node] + tree.nodes.count[node])
-        wanted = random.random(strategy[children].shape)
-        strategy[children] = wanted / wanted.sum(axis=0)
-    for player in range(2):
-        expected = by_pairs(tree, player, ranges[1 - player], strategy)
-        values = hand_values(tree, player, ranges[1 - player], strategy, best=False)
-        np.testing.assert_allclose(values, expected, atol=1e-3 * np.abs(expected).max())
-
-
 def test_after_a_flop_the_other_player_may_fold_call_or_raise_more():
     tree = HoldemResolving(HEADS_UP, Uniform(), iterations=1).solve(on_street(HEADS_UP, FLOP), endless).tree
     nodes = tree.nodes
@@ -327,15 +264,6 @@ def test_flops_and_turns_are_solved_too_and_no_deadline_is_missed(phase, iterati
         assert HoldemResolving(HEADS_UP, policy, iterations=20, first="river").strategy(table, endless) is None
 
 
-def test_a_river_card_that_is_not_open_changes_nothing():
-    table, other = on_street(HEADS_UP, TURN), on_street(HEADS_UP, TURN)
-    other.board[4] = other.cards[1 - int(other.turn), 0]
-    strategies = [
-        HoldemResolving(HEADS_UP, Uniform(), iterations=10).strategies(each, endless) for each in (table, other)
-    ]
-    np.testing.assert_array_equal(*strategies)
-
-
 def test_a_solution_is_played_on_while_the_others_amounts_are_in_its_tree(monkeypatch):
     game, policy = HEADS_UP, Uniform()
     table = on_the_river(game, RaisesAces(game), 1)
@@ -407,37 +335,6 @@ def test_the_policys_action_is_played_when_time_is_over(step, resolved):
         assert clock.now <= 1.0 + 3 * step  # nothing more is begun once time is over
 
 
-def test_time_is_left_for_the_best_response_to_the_solution(monkeypatch):
-    table, clock = on_the_river(HEADS_UP, RaisesAces(HEADS_UP), 1), Clock(0.0)
-
-    def spent(function, seconds):
-        def slow(*args):
-            clock.now += seconds
-            return function(*args)
-
-        return slow
-
-    monkeypatch.setattr("parlour.training.solving.resolving.exploited", spent(exploited, 1.0))
-    monkeypatch.setattr(Resolver, "run", spent(Resolver.run, 0.02))
-    policy = RaisesAces(HEADS_UP)
-    search = ResolvingPolicy(policy, HoldemResolving(HEADS_UP, policy), seconds=2.5, seed=1, clock=clock)
-    PolicyAgent(HEADS_UP, search).respond(HEADS_UP.turn_state(table, int(table.turn)))
-    assert search.resolved == 1
-    assert 2.4 < clock.now < 2.55
-
-
-def test_it_plays_whole_hands_in_evaluations():
-    game = envs.game("holdem", seats=2, stacks=20, hands=2)
-    policy = make_policy("call", game, seed=1)
-    policy.probabilities = lambda seen, masks: np.eye(masks.shape[1])[np.full(len(masks), CALL_ACTION)]
-    search = ResolvingPolicy(policy, HoldemResolving(game, policy, iterations=50), seed=1)
-    tables = game.tables(3)
-    tables.stream = streams(1, 3)
-    envs.play_until_done(game, [search], tables)
-    assert search.resolved >= 6
-    assert tables.done.all()
-
-
 def test_the_probabilities_of_all_hands_are_those_that_each_hand_plays_by():
     game = HEADS_UP
     policy = RaisesAces(game)
@@ -457,20 +354,6 @@ def test_the_probabilities_of_all_hands_are_those_that_each_hand_plays_by():
     hands = np.flatnonzero(possible)[:3]
     told = search.probabilities_on(table, hands, np.zeros((3, 1), "f4"), np.ones((3, game.num_actions), "i1"))
     np.testing.assert_array_equal(told, whole[hands])
-
-
-def test_a_policy_that_tells_no_probabilities_is_refused():
-    with pytest.raises(ValueError, match="does not tell its probabilities"):
-        HoldemResolving(HEADS_UP, make_policy("call", HEADS_UP, seed=1))
-    with pytest.raises(ValueError, match="seconds=0"):
-        ResolvingPolicy(RaisesAces(HEADS_UP), HoldemResolving(HEADS_UP, RaisesAces(HEADS_UP)), seconds=0)
-
-
-def test_the_deployed_player_searches():
-    player = deploy.player("zoo:holdem", False, None, 1, search=True)
-    assert isinstance(player.search.policy, ResolvingPolicy)
-    with pytest.raises(ValueError, match="does not tell its probabilities"):
-        deploy.player("call", True, None, 1, search=True)
 
 
 def test_after_a_solution_was_played_the_own_range_follows_from_it():
@@ -496,17 +379,6 @@ def test_after_a_solution_was_played_the_own_range_follows_from_it():
     # Who did not play it takes the policy's own play.
     other = HoldemResolving(game, policy, iterations=60, uniform_share=0).solve(after, endless)
     assert np.abs(other.ranges[0] - then.ranges[0]).sum() > 0.01
-
-
-def test_the_ranges_of_a_policy_that_plays_its_most_likely_action_follow_from_that():
-    game = HEADS_UP
-    drawn, likely = (make_policy("zoo:holdem", game, deterministic=one, seed=1) for one in (False, True))
-    table = on_the_river(game, RaisesAces(game), 3)
-    left = [
-        (HoldemResolving(game, one, iterations=1, uniform_share=0).solve(table, endless).ranges > 0).sum()
-        for one in (drawn, likely)
-    ]
-    assert left[1] < left[0]
 
 
 @pytest.mark.parametrize(("left", "seconds"), [(0.4, 0.2), (30.0, 1.0), (None, 1.0)])

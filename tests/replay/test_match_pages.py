@@ -88,15 +88,6 @@ def test_a_match_that_does_not_replay_says_why(server):
     assert get(server, f"{server.path}2")[0] == 200
 
 
-@pytest.mark.parametrize("end", [{}, {"outcome": None}, {"outcome": {"reason": "stopped"}}])
-def test_a_match_may_end_without_a_result(tmp_path, end):
-    begun = {"kind": "match", "game": "kuhn-v0", "options": {}, "seed": 1, "agent_ids": ["ann", "bob"]}
-    (tmp_path / "log").write_text(f"{json.dumps(begun)}\n{json.dumps({'kind': 'end', **end})}\n")
-    pages = MatchPages(tmp_path / "log", "log")
-    assert data(pages.contents())["results"] == [{}]
-    assert len(data(pages.match(0))["matches"]) == 1
-
-
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from logs import played
 from parlour import envs
-from parlour.envs import Action, AgentResponse, MessageIntent, TurnState
+from parlour.envs import Action, AgentResponse, MessageIntent
 from parlour.envs.core.turn_state import MessageScope
 from parlour.wrappers.agents.base import sentence
 from parlour.wrappers.agents.policy import PolicyAgent
@@ -64,15 +64,6 @@ def test_words_speak_of_players_by_their_names(tmp_path):
     assert not any(f"p{seat}" in words.replace(".", " ").split() for words in shown for seat in range(1, 6))
     assert any(words.endswith(("ann", "bob", "cy", "dee", "eve")) for words in shown)
     assert all(moment.said for moment in told if moment.action.startswith("say "))
-
-
-def test_words_stay_where_a_player_is_called_like_another_seat(tmp_path):
-    game = envs.game("mafia", seats=5)
-    played(tmp_path / "log", game, agent_ids=["p2", "p1", "cy", "dee", "eve"])
-    played(tmp_path / "plain", game)
-    for renamed, plain in zip(moments(tmp_path / "log"), moments(tmp_path / "plain"), strict=True):
-        for one, other in zip(renamed.states.values(), plain.states.values(), strict=True):
-            assert [message.content for message in one.messages] == [message.content for message in other.messages]
 
 
 def test_what_a_policy_thought_is_reported(tmp_path):
@@ -237,59 +228,6 @@ def test_a_field_hand_of_another_game_is_no_hand_of_poker(hand, tmp_path):
     assert [moment.title for moment in moments(tmp_path / "log")] == ["kuhn-v0 · m"]
 
 
-def test_games_that_a_live_agent_played_side_by_side_are_shown_one_after_the_other(tmp_path):
-    with MatchLog(tmp_path / "log") as log:
-        for turn in range(3):
-            for seed in range(2):
-                env = envs.make("bargaining")
-                env.reset(seed=seed)
-                for _ in range(turn):
-                    env.submit(env.agent_selection, Action("submit_offer", {"my_share": 100.0}))
-                state = env.turn_state(env.agent_selection)
-                state.match_id = f"m{seed}"
-                log.write("turn", turn_state=state, response=Action("reject"))
-        log.write("ended", match_id="m1", turns=3)
-    told = list(moments(tmp_path / "log"))
-    assert [moment.match for moment in told] == [0, 0, 0, 1, 1, 1, 1]
-    moves = [len(next(iter(moment.states.values())).game_state["action_history"]) for moment in told]
-    assert moves == [0, 1, 2, 0, 1, 2, 2]
-    assert told[-1].note == "turns 3"
-
-
-def test_nobody_is_called_as_the_view_of_everything(tmp_path):
-    played(tmp_path / "log", envs.game("bargaining"), agent_ids=["all", "ann"])
-    for moment in moments(tmp_path / "log"):
-        assert {name: len(states) for name, states in moment.views.items()} == {"all": 2, "all-2": 1, "ann": 1}
-
-
-def test_an_incomplete_log_has_a_note(tmp_path):
-    played(tmp_path / "log", envs.game("bargaining"))
-    whole = (tmp_path / "log").read_bytes().splitlines(keepends=True)
-    (tmp_path / "part").write_bytes(b"".join(whole[:2]))
-    *_, last = moments(tmp_path / "part")
-    assert (last.agent, last.note) == (None, "the log ends here, before the match does")
-
-
-def test_the_thoughts_of_a_mafia_agent_belong_to_its_decision(tmp_path):
-    game = envs.game("mafia", seats=5)
-    env = envs.GameEnv(game)
-    env.reset(seed=1)
-    agent = env.agent_selection
-    names = ["Ann", "Bob", "Cay", "Dan", "Ann"]
-    agents = [{"id": one, "name": name} for one, name in zip(game.agents, names, strict=True)]
-    with MatchLog(tmp_path / "log") as log:
-        log.write("match", game=game.id, options=game.options, seed=1, match_id="m", agents=agents)
-        for chunk in ("I shall ", "wait.", ""):
-            event = {"eventType": "AGENT_THINK_STREAM", "payload": {"agentId": agent, "chunk": chunk}}
-            log.write("event", event=event)
-        log.write("turn", agent=agent, response=game.view.encode(env.table, game.view.safe(env.table)))
-        log.write("fault", agent_id="p3", problem="late")
-    first, end = moments(tmp_path / "log")
-    assert list(first.states) == ["Ann", "Bob", "Cay", "Dan", "Ann-2"]
-    assert (first.agent, first.think) == (list(first.states)[game.agents.index(agent)], "I shall wait.")
-    assert end.note == "p3 failed: late"
-
-
 PIE = {"kind": "match", "game": "bargaining", "options": {}, "seed": 1}
 OFFER = {"kind": "turn", "agent": "player_0", "response": {"action_type": "submit_offer", "payload": {"my_share": 60}}}
 HAND = {"kind": "hand", "hand": 1, "small_blind": 1, "big_blind": 2, "board": [], "players": []}
@@ -319,19 +257,3 @@ def test_what_cannot_be_shown_is_named(tmp_path, lines, complaint):
     (tmp_path / "log").write_text("".join(json.dumps(line) + "\n" for line in lines))
     with pytest.raises(ValueError, match=complaint):
         list(moments(tmp_path / "log"))
-
-
-def test_a_state_that_cannot_be_drawn_is_named():
-    with pytest.raises(ValueError, match="a state of holdem-v0 that cannot be drawn: KeyError"):
-        picture([TurnState("m", "holdem-v0", "a", "flop", True)])
-
-
-def test_an_arena_notes_what_its_policies_thought(tmp_path):
-    session = MatchSession(envs.game("auction"), ["ann", "bob"], seed=5)
-    thoughts = {"probabilities": {"submit_bid 3": 1.0}, "value": 2.5}
-    assert session.act_as_seat("ann", AgentResponse(Action("submit_bid", {"bid": 3})), thoughts).ok
-    with MatchLog(tmp_path / "log") as log:
-        for event in session.events:
-            log.write(**event)
-    first = next(moments(tmp_path / "log"))
-    assert (first.agent, first.probabilities, first.value) == ("ann", {"submit_bid 3": 1.0}, 2.5)

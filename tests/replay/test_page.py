@@ -93,22 +93,6 @@ def test_messages_are_those_that_each_could_read():
     assert [frame is None for frame in film_of(replay, "c")] == [True, False, True]
 
 
-def test_nothing_to_show_is_said():
-    with pytest.raises(ValueError, match="nothing to show"):
-        page([], "t")
-
-
-def test_the_note_is_asked_for_when_all_moments_were_read():
-    count = []
-
-    def moments_of_two():
-        for match in range(2):
-            yield Moment(match, "t", {"a": state("a")})
-            count.append(match)
-
-    assert data(page(moments_of_two(), "t", lambda: f"{len(count)} <read>"))["note"] == "2 <read>"
-
-
 def test_films(tmp_path):
     library("resvg_py")
     from PIL import Image

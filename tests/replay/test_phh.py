@@ -5,7 +5,7 @@ import os
 import numpy as np
 import pytest
 from parlour.training import cli
-from parlour.wrappers.replay.log_reader import picture, replay_hand
+from parlour.wrappers.replay.log_reader import replay_hand
 from parlour.wrappers.replay.phh import HandFile, Refused, hand_of
 from parlour.wrappers.replay.phh_writer import phhs
 from pokerkit import Automation, HandHistory, NoLimitTexasHoldem
@@ -85,48 +85,6 @@ def check(count, seed):
 
 def test_recorded_hands_replay_to_the_recorded_stacks():
     check(150, 1)
-
-
-def test_a_short_all_in_may_have_reopened_the_betting():
-    entry, last = read(
-        "d dh p1 6dJh, d dh p2 AsAh, d dh p3 8h8c, d dh p4 KcKd, p3 cc, p4 cbr 30, p1 cc, p2 cc, p3 cc, d db QcAd5c, "
-        "p1 cc, p2 cbr 1, p4 cc, p1 cbr 10, p4 cc, d db 5d, d db 2d",
-        stacks=(41, 32, 17, 42),
-        antes=1,
-    )
-    assert sum(last) == 132 and entry["actions"][-2]["amount"] == 10
-
-
-def test_a_player_without_a_name_has_that_of_the_seat(tmp_path):
-    (tmp_path / "hand.phh").write_text(HAND.replace('"Bob"', '""'))
-    assert "seat 1" in next(iter(moments(tmp_path / "hand.phh"))).states
-
-
-CENTS = (
-    "d dh p1 AsKs, d dh p2 ????, d dh p3 QdQc, p3 cbr 3.50, p1 cc, p2 f, d db AhKd3c, p1 cc, p3 cbr 5.25, p1 cc, "
-    "d db 4s, p1 cc, p3 cc, d db 9h, p1 cc, p3 cc"
-)
-
-
-def test_money_is_shown_as_money():
-    entry, last = read(
-        CENTS,
-        stacks=(100, 87.35, 60.10),
-        antes=0.25,
-        blinds=(0.50, 1),
-        finishing_stacks=[110.25, 86.10, 51.10],
-        currency_symbol="$",
-    )
-    assert last == [11_025, 8_610, 5_110]
-    told = list(replay_hand(entry, 0))
-    assert [moment.action for moment in told if moment.action.startswith("raise")] == ["raiseTo 3.50", "raiseTo 5.25"]
-    assert told[-1].note == "p1 takes $19.25"
-    state = told[1].states["p1"].game_state
-    assert (state["smallBlind"], state["bigBlind"], state["ante"], state["pot"]) == (0.5, 1, 0.25, 5.75)
-    assert [row["stack"] for row in state["players"]] == [99.25, 86.10, 56.35]
-    assert (state["history"][0]["bet"], state["toCall"]) == (3.5, 3)
-    drawn = picture(list(told[1].states.values()))
-    assert "blinds $0.50/$1, ante $0.25" in drawn and ">56.35<" in drawn and "pot 5.75" in drawn
 
 
 @pytest.mark.slow
@@ -235,69 +193,12 @@ def test_cards_of_players_who_fold_may_be_unknown(tmp_path, name):
     assert not any(seen["Ann"][:2])
 
 
-def test_an_odd_chip_may_go_to_another_winner():
-    def last(*finishing):
-        actions = (
-            "d dh p1 AsKs, d dh p2 7h2c, d dh p3 AcKc, p3 cbr 6, p1 cc, p2 f, d db AhKd3c, p1 cbr 9, p3 cbr 18, p1 cc, "
-            "d db 4s, p1 cc, p3 cc, d db 9h, p1 cc, p3 cc"
-        )
-        return read(actions, finishing_stacks=list(finishing))[1]
-
-    assert last(201, 198, 201) == [201, 198, 201]
-    assert last(202, 198, 200) == [201, 198, 201]
-    for finishing in ((198, 201, 201), (207, 198, 195)):  # who folded gets no odd chip
-        with pytest.raises(Refused, match="recorded are"):
-            last(*finishing)
-
-
 # What is posted.
 
 
 DEAL = "d dh p1 AsKs, d dh p2 7h2c, d dh p3 QdQc, "
 DOWN = "d db AhKd3c, p1 cc, p2 cc, p3 cc, d db 4s, p1 cc, p2 cc, p3 cc, d db 9h, p1 cc, p2 cc, p3 cc"
 """A board on which p1 wins, checked down by three."""
-
-
-def test_an_ante_of_the_big_blind_or_the_button_is_for_the_whole_table():
-    for antes in ((0, 3, 0), (0, 0, 3)):
-        entry, last = read(DEAL + "p3 cc, p1 cc, p2 cc, " + DOWN, antes=antes)
-        assert last == [207, 198 - antes[1], 198 - antes[2]]
-        state = next(replay_hand(entry, 0)).states["p1"].game_state
-        assert (state["pot"], state["ante"]) == (6, 3)
-        assert [row["committed"] for row in state["players"]] == [1, 2 + antes[1], antes[2]]
-
-
-def test_a_short_stack_plays_for_the_whole_ante_of_another():
-    actions = DEAL + "p3 cbr 20, p2 f, d db AhKd3c, d db 4s, d db 9h"
-    assert read(actions, antes=(0, 9, 0), stacks=(1, 200, 200))[1] == [12, 189, 200]
-
-
-def test_heads_up_the_big_blind_is_the_first_player():
-    actions = "d dh p1 AsKs, d dh p2 QdQc, p2 cc, p1 cc, " + DOWN.replace(", p3 cc", "")
-    entry, last = read(actions, stacks=(100, 100), antes=(0, 5))
-    assert last == [102, 98]
-    assert next(replay_hand(entry, 0)).states["p1"].game_state["players"][0]["committed"] == 7
-
-
-@pytest.mark.parametrize(("trimming", "last"), [(True, [6, 93, 102]), (False, [12, 93, 96])])
-def test_a_short_ante_plays_for_what_the_file_says(trimming, last):
-    deal, down = DEAL.replace("QdQc", "QdQh"), DOWN.replace("p1 cc, ", "")
-    assert read(deal + "p3 cc, p2 cc, " + down, stacks=(2, 100, 99), antes=5, ante_trimming_status=trimming)[1] == last
-
-
-@pytest.mark.parametrize("trimming", [True, False])
-def test_a_newcomer_posts_and_has_the_option(trimming):
-    """PokerKit returns the dead small blind, an ante that nobody matches, where it trims antes."""
-    entry, last = read(
-        "d dh p1 7h2c, d dh p2 AsKs, d dh p3 ????, d dh p4 QdQc, p3 cc, p4 cbr 6, p1 f, p2 cc, p3 f, "
-        "d db AhKd3c, p2 cc, p4 cc, d db 4s, p2 cc, p4 cc, d db 9h, p2 cc, p4 cc",
-        stacks=(200,) * 4,
-        antes=(0, 0, 1, 0),
-        blinds=(1, 2, 0, -2),
-        ante_trimming_status=trimming,
-    )
-    assert last == ([199, 209, 198, 194] if trimming else [199, 210, 197, 194])
-    assert entry["actions"][0] == {"seat": 2, "kind": "call", "amount": 2}
 
 
 def test_a_dead_small_blind_and_straddles():
@@ -309,26 +210,6 @@ def test_a_dead_small_blind_and_straddles():
         blinds=(1, 2, 4),
     )
     assert last == [214, 198, 196, 192]
-
-
-def test_pots_of_antes_alone():
-    entry, last = read(DEAL + "p1 cc, p2 cc, p3 cc, " + DOWN, antes=5, blinds=(0, 0), min_bet=10)
-    assert last == [210, 195, 195]
-    assert next(replay_hand(entry, 0)).states["p1"].game_state["bigBlind"] == 0
-    assert read(DEAL + "p1 cbr 10, p2 f, p3 f", antes=5, blinds=(0, 0), min_bet=10)[1] == [210, 195, 195]
-
-
-def test_bets_may_be_below_the_big_blind():
-    actions = DEAL + "p3 f, p1 cc, p2 cc, d db AhKd3c, p1 cc, p2 cbr 1, p1 cbr 2, p2 f"
-    assert read(actions, min_bet=1)[1] == [203, 197, 200]
-    with pytest.raises(Refused, match="'p2 cbr 1' is no raise that p2 can make"):
-        read(actions, min_bet=2)
-
-
-def test_as_many_chips_as_a_main_event_has():
-    most = 2**53
-    actions = DEAL + f"p3 cbr {most}, p1 cc, p2 f, d db AhKd3c, d db 4s, d db 9h"
-    assert read(actions, stacks=(most,) * 3)[1] == [2 * most + 2, most - 2, 0]
 
 
 def test_a_short_big_blind_is_written_where_pokerkit_plays_the_same():
@@ -375,13 +256,6 @@ def test_the_house_may_take_a_rake_from_those_who_win():
     for wrong in ([0, 145, 0], [100, 0, 0], [151, 0, 0], [145, 0]):
         with pytest.raises(Refused, match="recorded are"):
             read(actions, winnings=wrong)
-
-
-def test_uncalled_chips_may_be_among_what_was_won():
-    for winnings in ([0, 0, 5], [0, 0, 9]):
-        assert read(DEAL + "p3 cbr 6, p1 f, p2 f", winnings=winnings)[1] == [199, 198, 203]
-    with pytest.raises(Refused, match="recorded are"):
-        read(DEAL + "p3 cbr 6, p1 f, p2 f", winnings=[0, 0, 10])
 
 
 # Files of many hands.

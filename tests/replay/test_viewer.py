@@ -127,12 +127,6 @@ def test_each_match_shows_its_own_unit_and_different_units_have_no_sum(visit, tm
         assert tab.inner_text("#sums") == "" and not tab.is_visible("#chart")
 
 
-def test_a_single_match_opens_on_its_first_moment(visit, tmp_path):
-    _, file = written(tmp_path, envs.game("holdem", seats=2))
-    tab = visit(file, first=False)
-    assert tab.is_visible("#stage") and not tab.is_visible("#overview") and not tab.is_visible("#all")
-
-
 @pytest.mark.smoke
 def test_it_plays_and_pauses(visit, tmp_path):
     told, file = written(tmp_path, envs.game("holdem", seats=2), matches=8)
@@ -149,15 +143,6 @@ def test_it_plays_and_pauses(visit, tmp_path):
     until(tab, "document.getElementById('slider').value === document.getElementById('slider').max")
     until(tab, "document.getElementById('play').textContent === 'Play'")
     assert int(tab.input_value("#slider")) == len(told) - 1
-
-
-def test_a_click_leaves_space_to_playing(visit, tmp_path):
-    _, file = written(tmp_path, envs.game("holdem", seats=2), matches=4)
-    tab = visit(file)
-    tab.click("#forth")
-    tab.click("nav button[data-view=player_0]")
-    tab.keyboard.press(" ")
-    assert tab.inner_text("#play") == "Pause"
 
 
 def test_the_chosen_answer_is_among_the_likeliest(visit, tmp_path):

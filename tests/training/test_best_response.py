@@ -5,7 +5,7 @@ import pytest
 from parlour.envs import game
 from parlour.envs.core.rng import streams
 from parlour.envs.holdem.hands import card_number
-from parlour.envs.holdem.ranges import HOLDINGS, equities, observe_holdings, possible
+from parlour.envs.holdem.ranges import HOLDINGS, equities, possible
 from parlour.envs.holdem.start import set_cards
 from parlour.training.evaluation.games import best_response
 from parlour.training.evaluation.games.holdem import SETTINGS, _Responder
@@ -63,16 +63,6 @@ def test_it_plays_against_the_search_of_a_policy_and_not_against_the_policy_alon
     assert (score.mean, score.low, score.high) == (0.75, 0.75, 0.75)
 
 
-@pytest.mark.slow
-def test_one_who_always_calls_is_beaten_badly(heads_up):
-    score = best_response(heads_up.bots["call"](heads_up, 1), heads_up, hands=300, seed=1)
-    assert score.low > 5
-
-
-def test_it_plays_the_same_with_the_same_seed(heads_up):
-    assert best_response(Fixed(1), heads_up, hands=8, seed=4) == best_response(Fixed(1), heads_up, hands=8, seed=4)
-
-
 def test_equity_is_the_known_one():
     hole = cards("As", "Ah")
     kings = cards("Kc", "Kd")[None]
@@ -105,17 +95,6 @@ def test_holdings_that_touch_known_cards_are_out():
     possible(HOLDINGS, known, 5, free)
     assert free.sum() == 47 * 46 // 2
     assert not np.isin(HOLDINGS[free], known).any()
-
-
-def test_what_each_holding_would_see_is_what_the_game_shows_it(heads_up):
-    tables = heads_up.tables(1)
-    tables.stream = 11
-    heads_up.rules.reset(tables[0])
-    seat = int(tables[0].turn)
-    true = np.sort(tables[0].cards[seat])
-    row = int(np.flatnonzero((true == HOLDINGS).all(axis=1))[0])
-    seen = observe_holdings(heads_up.encoders["v0"], tables.copy().view(np.recarray), seat, HOLDINGS)
-    assert np.array_equal(seen[row], heads_up.observation(tables[0], seat))
 
 
 def test_belief_follows_the_policy(heads_up):
@@ -163,23 +142,11 @@ def test_the_belief_begins_with_the_ranges():
     assert won == pytest.approx((2 * 0.25 - 1) * responder.table.committed[0])
 
 
-def test_a_board_that_is_known_but_not_open_is_refused():
-    known = game("holdem", seats=2, board="2c 7d Kh")
-    with pytest.raises(ValueError, match=r"give at most 0 with start='preflop'"):
-        play_setting(Fixed(1), known, hands=4)
-    play_setting(Fixed(1), game("holdem", seats=2, board="2c 7d Kh", start="flop"), hands=4)
-
-
 @pytest.mark.parametrize("options", [{"seats": 3}, {"seats": 2, "hands": 5}])
 def test_other_games_are_refused(options):
     other = game("holdem", **options)
     with pytest.raises(ValueError, match="heads-up"):
         best_response(Fixed(1), other)
-
-
-def test_too_few_hands_are_refused(heads_up):
-    with pytest.raises(ValueError, match="hands=2"):
-        best_response(Fixed(1), heads_up, hands=2)
 
 
 # The settings, in named situations.
@@ -206,53 +173,11 @@ def raises(heads_up, name, board):
     return setting.raises(heads_up, responder.table, legal)
 
 
-@pytest.mark.parametrize(
-    ("name", "flop", "turn", "river"),
-    [
-        ("fold or call", 0, 0, 0),
-        ("pot and all-in from the turn", 0, 2, 2),
-        ("all raises from the turn", 0, 8, 8),
-        ("all raises from the flop", 8, 8, 8),
-        ("all raises from the start", 8, 8, 8),
-    ],
-)
-def test_the_raises_of_each_setting_by_street(heads_up, name, flop, turn, river):
-    menu = range(2, 10)  # the least raise equals the half pot of four chips
-    counts = {0: 0, 2: 2, 8: len([action for action in menu if heads_up.mask(_checked(heads_up), 0)[action]])}
-    found = [len(raises(heads_up, name, board)) for board in (3, 4, 5)]
-    assert found == [counts[flop], counts[turn], counts[river]]
-
-
-def _checked(heads_up):
-    return situation(heads_up, SETTINGS[-1], 3).table
-
-
-def test_the_pot_raise_is_the_pot(heads_up):
-    responder = situation(heads_up, SETTINGS[1], 4)
-    pot, all_in = raises(heads_up, SETTINGS[1].name, 4)
-    table = responder.table
-    assert int(heads_up.rules.decode(table, pot).amount) == int(table.pot) == 4
-    assert int(heads_up.rules.decode(table, all_in).amount) == int(table.stack[0])
-
-
 def test_it_raises_a_sure_win_where_the_setting_allows_it(heads_up):
     one_raises = [situation(heads_up, setting, 4).choose() >= 2 for setting in SETTINGS]
     assert one_raises == [False, True, True, True, True]
     one_raises = [situation(heads_up, setting, 3).choose() >= 2 for setting in SETTINGS]
     assert one_raises == [False, False, False, True, True]
-
-
-@pytest.mark.parametrize(("setting", "folds"), [(SETTINGS[0], True), (SETTINGS[1], False), (SETTINGS[4], True)])
-def test_before_its_first_raise_a_setting_calls_even_what_it_should_fold(heads_up, setting, folds):
-    responder = situation(heads_up, setting, 3)
-    table = responder.table
-    heads_up.rules.play(table, 1)
-    heads_up.rules.reset(table)
-    set_cards(table, {"cards": [["7s", "2h"], None]})
-    responder.belief[:] = (HOLDINGS >= 48).all(axis=1) / 6  # the opponent has aces
-    responder.equity = (-1, np.zeros(0))
-    table.bet[1], table.stack[1], table.pot, table.current_bet, table.to_call = 200, 0, 201, 200, 198
-    assert (responder.choose() == 0) == folds
 
 
 def test_the_parts_add_up_to_what_is_won(heads_up):
@@ -351,12 +276,6 @@ def test_what_it_is_paid_is_not_counted_with_the_boards_by_which_it_decides(head
     alive = responder.belief > 0
     assert np.abs(responder._equity(0) - responder._paid(0))[alive].max() > 0
     assert responder._equity(0)[alive] == pytest.approx(responder._paid(0)[alive], abs=0.1)
-
-
-def test_the_usual_best_response_is_the_setting_from_the_start(heads_up):
-    usual, setting = (play(Fixed(1), heads_up, hands=12, seed=2) for play in (best_response, play_setting))
-    assert SETTINGS[-1].name == "all raises from the start"
-    assert usual.mean == pytest.approx(setting.score.mean)
 
 
 def test_with_luck_an_all_in_is_paid_with_other_boards_than_it_was_chosen_by(heads_up, monkeypatch):

@@ -3,7 +3,6 @@ import json
 import re
 import shlex
 import shutil
-import socket
 import subprocess
 import sys
 from io import StringIO
@@ -12,7 +11,7 @@ from pathlib import Path
 import nim
 import pytest
 from command_line import run
-from parlour import envs, zoo
+from parlour import zoo
 from parlour.envs.core import registry
 from parlour.training import cli
 from parlour.training.commands import MERGED, SUBCOMMANDS, arguments
@@ -132,22 +131,6 @@ def test_a_mistake_is_one_line_on_stderr(capsys, args, words):
     assert err.startswith(f"parlour {args[0]}: ")
 
 
-def test_an_example_is_recommended_only_where_arguments_are_missing(capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        monkeypatch.setenv("PARLOUR_PORT", port := str(taken.getsockname()[1]))
-        for args in (
-            ["evaluate", "first"],
-            ["replay", "matches.jsonl"],
-            ["host", "poker", "--port", port],
-            ["host", "poker"],
-        ):
-            code, _, err = run(capsys, *args)
-            assert code == 2 and "for example" not in err, err
-
-
 def test_a_game_of_ones_own_stands_in_place_of_a_name(capsys, tmp_path, monkeypatch):
     source = Path(nim.__file__).read_text("utf-8").replace('"nim"', '"own_nim"')
     (tmp_path / "my_games.py").write_text(source, "utf-8")
@@ -241,12 +224,6 @@ def test_what_makes_no_game_is_a_sentence(capsys, tmp_path, monkeypatch, source,
     assert re.search(words, capsys.readouterr().err)
 
 
-def test_a_game_of_ones_own_needs_a_name_of_its_own(monkeypatch):
-    monkeypatch.setattr(registry, "GAMES", {**registry.GAMES, "nim-v0": "kuhn"})
-    with pytest.raises(ValueError, match="an installed game has this id"):
-        registry.register_source("nim:game")
-
-
 def test_a_mistyped_run_is_found(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "runs" / "first-try").mkdir(parents=True)
@@ -313,35 +290,10 @@ def test_play_without_agents_is_a_match_with_you(capsys, monkeypatch):
     assert "the input ended before the match" in err
 
 
-def test_a_mistyped_option_is_explained(capsys):
-    code, _, err = run(capsys, "evaluate", "call", "--dels", "5")
-    assert code == 2
-    assert "--deals" in err
-
-
 def test_a_traceback_can_be_had(monkeypatch):
     monkeypatch.setenv("PARLOUR_TRACEBACK", "1")
     with pytest.raises(ValueError, match="tight"):
         cli.main(["evaluate", "tigth"])
-
-
-def test_a_game_with_a_fixed_number_of_seats(capsys):
-    code, out, err = run(capsys, "evaluate", "random", "--game", "bargaining", "--against", "random", "--deals", "20")
-    assert (code, err) == (0, "")
-    assert "bargaining, 2 seats" in out
-    code, out, err = run(capsys, "play", "bargaining", "--agents", "random", "random", "--matches", "1", "--delay", "0")
-    assert (code, err) == (0, "")
-    assert "player_1" in out
-    code, out, err = run(capsys, "play", "bargaining", "--agents", "random", "random", "random")
-    assert (code, err) == (2, "parlour play: 3 agents for 2 seats\n")
-
-
-def test_evaluate_as_a_table(capsys):
-    code, out, err = run(capsys, "evaluate", "tight", "--against", "call", "random", "--deals", "40")
-    assert code == 0
-    assert err == ""
-    assert "big blinds per hand" in out
-    assert out.count("│ call") == out.count("│ random") == 1
 
 
 def test_evaluate_as_json(capsys):
@@ -372,18 +324,6 @@ def test_evaluate_as_json(capsys):
 # Arguments, lists, completion.
 
 
-def test_the_command_begins_at_once():
-    """No game, no Numba: `parlour --version` takes less than half a second of processor time."""
-    code = (
-        "import sys, time; from parlour.training.cli import main; main(['--version']);"
-        "print(sorted({'numba', 'torch', 'aiohttp', 'parlour.envs'} & set(sys.modules)), time.process_time())"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded, seconds = done.stdout.splitlines()[-1].rsplit(" ", 1)
-    assert loaded == "[]"
-    assert float(seconds) < 0.5
-
-
 @pytest.mark.parametrize(
     ("args", "words"),
     [
@@ -400,14 +340,6 @@ def test_errors_of_files_are_sentences(capsys, tmp_path, monkeypatch, args, word
     assert code == 2
     assert words in err
     assert "Errno" not in err
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_scripts_know_commands_and_options(shell, capsys):
-    code, out, err = run(capsys, "--completion", shell)
-    assert (code, err) == (0, "")
-    for word in ("evaluate", "deploy", "tangram", "raw", "n-envs", "access-token"):
-        assert word in out
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
@@ -466,62 +398,3 @@ def test_list_shows_games_bots_the_zoo_presets_and_runs(capsys, tmp_path, monkey
     code, out, _ = run(capsys, "list", "presets", "runs")
     assert code == 0
     assert "bargaining-public" in out and "old" in out and "tight" not in out
-
-
-def test_a_game_that_needs_options_is_listed_with_what_it_needs(capsys, monkeypatch):
-    def picky(*, size):
-        raise ValueError(f"size={size}")
-
-    monkeypatch.setitem(envs.GAMES, "picky-v0", picky)
-    code, out, _ = run(capsys, "list", "games", "--json")
-    assert code == 0
-    row = next(row for row in json.loads(out)["games"] if row["game"] == "picky-v0")
-    assert row["players"] is None
-    assert row["options"] == ["size"]
-    assert "size" in row["note"]
-    assert run(capsys, "list", "games")[0] == 0
-
-
-def test_a_bot_is_looked_for_in_every_game(capsys):
-    code, out, err = run(capsys, "evaluate", "shade", "--against", "truthful", "--deals", "20")
-    assert (code, err) == (0, "")
-    assert "shade at auction, 2 seats" in out
-
-
-def test_a_missing_run_says_where_runs_are(capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for args in (["evaluate", "nosuch"], ["play", "kuhn", "--agents", "nosuch", "random"]):
-        code, _, err = run(capsys, *args)
-        assert code == 2
-        assert str(tmp_path / "runs") in err
-
-
-def test_a_list_is_written_with_or_without_brackets(capsys):
-    for stacks in ("50,100", "[50,100]", "50, 100"):
-        code, _, err = run(
-            capsys,
-            "play",
-            "holdem",
-            "--agents",
-            "call",
-            "call",
-            "--delay",
-            "0",
-            "--options",
-            f"stacks={stacks}",
-            "seats=2",
-        )
-        assert (code, err.replace("compiling", "")) == (0, err)
-    code, _, err = run(capsys, "play", "holdem", "--agents", "call", "call", "--options", "stacks=50,x")
-    assert code == 2
-    assert "stacks='50,x'" in err
-
-
-def test_a_new_folder_is_told(capsys, tmp_path):
-    args = ["play", "kuhn", "--agents", "random", "random", "--out"]
-    code, _, err = run(capsys, *args, f"{tmp_path}/new/match.html")
-    assert code == 0
-    assert f"new folder: {tmp_path}/new" in err
-    code, _, err = run(capsys, *args, f"{tmp_path}/new/again.html")
-    assert code == 0
-    assert "new folder" not in err

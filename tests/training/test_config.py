@@ -1,21 +1,14 @@
 """Settings of training runs: in files, on the command line, of the presets."""
 
 import dataclasses
-import shlex
 import sys
 import tomllib
-from pathlib import Path
 
-import numpy as np
 import pytest
 import tomli_w
 import torch
 from cases import slow_but
-from parlour import envs
 from parlour.training import cli
-from parlour.training.algorithms.maskable_ppo import MaskablePPOConfig
-from parlour.training.commands import train as train_command
-from parlour.training.commands.lookup import game_with
 from parlour.training.runs.config import (
     load_config,
     presets,
@@ -29,12 +22,6 @@ from parlour.wrappers.policies.base import of_settings
 from parlour.wrappers.policies.loading import load_run
 
 torch.set_num_threads(1)
-
-
-def test_numbers_of_numpy_are_numbers():
-    config = load_config("kuhn", learning_rate=np.float64(0.1), n_envs=np.int64(8), net_arch=np.array([16, 8]))
-    assert (config.learning_rate, config.n_envs, config.net_arch) == (0.1, 8, (16, 8))
-    assert type(config.n_envs) is int
 
 
 @pytest.mark.parametrize("runs", ['quo"te', "back\\slash", "emoji 🃏", "new\nline", "ümläut/日本"])
@@ -55,26 +42,8 @@ def test_an_option_that_is_none_stays_none(tmp_path):
     assert of_settings(tomllib.loads(to_toml(config))).options == {"split": None, "seats": 2}
 
 
-def test_a_setting_is_converted_to_its_type():
-    config = load_config("holdem", minutes=1, gamma=1, net_arch=[8], run="here", bots={"call": 1})
-    assert [type(value) for value in (config.minutes, config.gamma, config.bots["call"])] == [float] * 3
-    assert (config.net_arch, config.run) == ((8,), Path("here"))
-
-
 def test_the_config_files_are_valid():
     assert load_config("holdem").options["seats"] == 2
-
-
-def test_the_next_command_has_the_options_where_all_seats_share_one_reward(tmp_path, capsys):
-    run = tmp_path / "builder"
-    run.mkdir()
-    options = {"seats": 3, "figure": "A cat", "sparse": True}
-    (run / "config.toml").write_text(to_toml(load_config("tangram", options=options)))
-    train_command._tell_next(run, "tangram")
-    _, words = capsys.readouterr().out.split("next: parlour ")
-    args = shlex.split(words)
-    assert args[:2] == ["play", "tangram"] and args[-4:] == ["--agents", *[str(run)] * 3]
-    assert game_with("tangram", args[3:-4], seats=3).options == envs.game("tangram", **options).options
 
 
 def test_command_line(tmp_path, capsys, monkeypatch):
@@ -109,20 +78,6 @@ def test_command_line(tmp_path, capsys, monkeypatch):
     assert "exists" in capsys.readouterr().err
     assert cli.main(["train", "--resume", str(run), "--total-timesteps", "256"]) == 0
     assert load_config(run / "config.toml").total_timesteps == 256
-
-
-def test_a_switch_of_a_file_can_be_set_either_way(tmp_path, capsys):
-    (tmp_path / "small.toml").write_text(
-        to_toml(
-            load_config(
-                "mafia", algorithm="selfplay", teacher="", total_timesteps=64, n_envs=8, n_steps=8, batch_size=32
-            )
-        )
-    )
-    for shown in (False, True):
-        args = ["train", "--config", str(tmp_path / "small.toml"), "--set", f"relabel={str(shown).lower()}"]
-        assert cli.main([*args, "--run", str(tmp_path / str(shown))]) == 0, capsys.readouterr().err
-        assert load_config(tmp_path / str(shown) / "config.toml").relabel is shown
 
 
 @pytest.mark.parametrize(
@@ -172,22 +127,6 @@ def test_without_a_game_nothing_is_trained(tmp_path, monkeypatch, capsys):
         assert cli.main(["train", *args]) == cli.MISTAKE
         assert "give a game, as in `parlour train holdem`" in capsys.readouterr().err
     assert not any(tmp_path.iterdir())
-
-
-def test_settings_are_found_by_name():
-    assert load_config("holdem-v0").total_timesteps == load_config("holdem").total_timesteps
-    assert load_config("holdem-v0").game == "holdem-v0"
-    assert load_config("bargaining-public").game == "bargaining"
-    assert load_config("bargaining-public").options["public"]
-    assert load_config("public-project").total_timesteps == load_config("public_project").total_timesteps
-    assert load_config("three_cards").total_timesteps == MaskablePPOConfig(game="three_cards").total_timesteps
-
-
-def test_games_of_one_package_share_settings():
-    shared, own = load_config("cournot"), load_config("centipede-v0")
-    assert (shared.algorithm, shared.preset) == ("selfplay", "cournot")
-    assert (own.algorithm, own.preset, own.n_envs) == ("selfplay", "centipede", shared.n_envs)
-    assert own.ent_coef > shared.ent_coef  # one of the settings in which it differs
 
 
 @pytest.mark.parametrize("config", slow_but(("auction", "centipede", "holdem", "leduc", "mafia"), presets()))
@@ -310,8 +249,3 @@ def test_a_setting_that_is_gone_and_mattered_is_refused_with_its_value(tmp_path,
     file = of_version_0_2(tmp_path, **{name: {float: 0.25, int: 7, str: "other"}[type(GONE[name])]})
     with pytest.raises(ValueError, match=rf"config.toml has {name} = .*: this setting of version 0.2 is gone.* always"):
         load_config(file)
-
-
-def test_what_only_one_algorithm_has_is_kept_there():
-    assert load_config("bargaining").gamma == 0.9
-    assert load_config("tangram").checkpoint_slots == 0

@@ -38,13 +38,6 @@ def test_self_play_cross_play_and_the_gap_by_hand():
     assert Matrix("with", ("a", "b"), results, "points", mirrored=True).worst == (1, 0)  # with itself only luck counts
 
 
-def test_shares_have_wilsons_interval():
-    matrix = Matrix("with", ("a",), np.ones((1, 1, 20)), "share", shares=True)
-    score = matrix.score(0, 0)
-    assert (score.mean, score.high) == (1, pytest.approx(1))
-    assert score.low == pytest.approx(0.839, abs=0.001)
-
-
 def test_teams_have_a_matrix_each_and_two_for_mixed_teams():
     made, ticks = game("mafia", seats=5), []
     matrices = cross_play(made, players(made, "loyal", "random"), deals=20, progress=ticks.append)

@@ -1,6 +1,5 @@
 """Policies of games in phases beside the equilibrium."""
 
-import numpy as np
 import pytest
 from parlour import envs
 from parlour.training.evaluation.games import compare, measures
@@ -47,13 +46,6 @@ def test_collusion_earns_more_and_can_be_gained_from():
     assert found["gini"].learned == 0
 
 
-def test_a_fair_trustee_could_keep_everything():
-    found = lines(envs.game("trust"), "equal")
-    assert (found["choice_send"].learned, found["error_return"].learned) == (10, 15)
-    assert found["gain"].learned == pytest.approx(7.5)  # the trustee's 15, the trustor's 0
-    assert (found["efficiency"].learned, found["gini"].theory) == (100, 0.5)
-
-
 @pytest.mark.parametrize("name", ["dutch_auction", "english_auction"])
 def test_revenue_and_efficiency_of_an_auction_are_those_of_the_theory(name):
     fine = {"dutch_auction": {"decrement": 1.0, "max_rounds": 100}, "english_auction": {"max_rounds": 100}}[name]
@@ -62,32 +54,3 @@ def test_revenue_and_efficiency_of_an_auction_are_those_of_the_theory(name):
     assert 98 < found["efficiency"].learned <= 100
     wild = lines(envs.game(name, **fine), "random", 300)
     assert wild["efficiency"].learned < 95 and wild["efficiency"].theory == pytest.approx(100, abs=2)
-
-
-class Hesitant:
-    """Waits in the first turns, and then plays as another policy."""
-
-    encoder = "v0"
-
-    def __init__(self, policy):
-        self._policy, self._calls = policy, 0
-
-    def act(self, observations, masks):
-        self._calls += 1
-        return np.full(len(masks), masks.shape[1] - 1) if self._calls < 5 else self._policy.act(observations, masks)
-
-
-def test_to_wait_is_no_choice_unless_it_is_final():
-    game = envs.game("cournot")
-    compared = compare(Hesitant(make_policy("equilibrium", game, seed=1)), game, matches=10)
-    found = {line.name: line for line in compared.lines}
-    assert (found["choice_production"].learned, found["error_production"].learned) == (27, 0)
-    last = envs.game("public_project")
-    compared = compare(Hesitant(make_policy("equilibrium", last, seed=1)), last, matches=10)
-    assert next(line for line in compared.lines if line.name.startswith("choice_")).learned < 1
-
-
-@pytest.mark.parametrize("seed", [0, 1])
-def test_the_best_of_noisy_choices_is_no_gain(seed):
-    found = lines(envs.game("bilateral_trade"), "equilibrium", 200, seed=seed)
-    assert found["gain"].learned <= 0  # the best choice of the same matches would seem to gain half a point

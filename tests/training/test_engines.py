@@ -12,7 +12,7 @@ import simulated_learner
 import torch
 from parlour.envs import game
 from parlour.training.algorithms.selfplay import Learner
-from parlour.training.learning.batch import RolloutBatch, shuffled
+from parlour.training.learning.batch import RolloutBatch
 from parlour.training.learning.collector import Collector
 from parlour.training.learning.league import League
 from parlour.training.learning.selfplay_settings import SelfPlayConfig
@@ -76,24 +76,6 @@ def test_actors_play_different_episodes():
     assert [batch.decisions for batch in batches] == [32 * 8] * 3 and all(batch.seconds > 0 for batch in batches)
 
 
-def test_a_packed_batch_holds_the_learners_decisions():
-    config = SelfPlayConfig(game="holdem", **TINY)
-    made = game("holdem", **TINY["options"])
-    learner = Learner(config, made, League(1, 1.0, {}, 0))
-    batch = learner.engine.rollout(0, learner._weights())[0]
-    packed = batch.packed()
-    assert packed.decisions == batch.decisions < 32 * 8
-    assert packed.nbytes < 0.2 * batch.nbytes * batch.decisions / len(batch.arrays["actions"])
-    whole, again = (shuffled([one], np.random.default_rng(0)) for one in (batch, packed))
-    for name in ("masks", "actions", "advantages", "returns", "log_probs"):
-        assert torch.equal(*(torch.sort(one[name].flatten())[0] for one in (whole, again)))
-        assert whole[name].dtype == again[name].dtype
-    masks = packed.unpacked().arrays["masks"]
-    np.testing.assert_array_equal(masks, batch.arrays["masks"][batch.rows])
-    seen = packed.unpacked().arrays["observations"]
-    np.testing.assert_allclose(seen, batch.arrays["observations"][batch.rows], rtol=1e-3, atol=1e-4)
-
-
 @pytest.mark.parametrize("extended", [True, False])
 @pytest.mark.parametrize("rows", [0, 7, 1024, 2051])
 def test_columns_of_a_packed_batch_come_back_in_their_places(rows, extended):
@@ -123,16 +105,6 @@ def test_columns_of_a_packed_batch_come_back_in_their_places(rows, extended):
     if rows > 7 and extended:  # neither zeros and ones nor what the critic shares with the policy
         numbers = ~((seen == 0) | (seen == 1)).all(axis=0)
         assert packed.arrays["numbers"].shape == (rows, numbers.sum() + numbers[:4].sum())
-
-
-def test_several_batches_are_one():
-    config = SelfPlayConfig(game="holdem", **{**TINY, "actors": 3})
-    learner = Learner(config, game("holdem", **TINY["options"]), League(1, 1.0, {}, 0))
-    batches = learner.engine.rollout(0, learner._weights())
-    together = shuffled(batches, np.random.default_rng(0))
-    assert len(together["actions"]) == sum(batch.decisions for batch in batches)
-    expected = sum(float(batch.arrays["returns"][batch.rows].astype(float).sum()) for batch in batches)
-    assert float(together["returns"].double().sum()) == pytest.approx(expected, abs=1e-4)
 
 
 @pytest.mark.slow

@@ -17,7 +17,6 @@ torch.set_num_threads(1)
 KINDS = ["mlp", "residual", "seats"]
 SHAPES = {"stack": (3,), "pot": (2,), "role": (3, 2), "me": (1,)}
 LAYOUT = Layout([Slice(path, shape, 0, 1, "") for path, shape in SHAPES.items()])
-OURS = ["auction", "bargaining", "holdem", "kuhn", "leduc", "liars_dice", "mafia", "tangram"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -39,11 +38,6 @@ def test_numpy_gives_the_numbers_of_torch(tmp_path, kind, hidden):
     np.testing.assert_array_equal(policy.act(observations, masks), loaded.act(observations, masks))
 
 
-def test_columns_of_seats():
-    columns, others = seat_columns(LAYOUT, 3)
-    assert columns.tolist() == [[0, 5, 6], [1, 7, 8], [2, 9, 10]] and others.tolist() == [3, 4, 11]
-
-
 def test_the_first_layer_treats_all_seats_alike():
     net = build("seats", LAYOUT, 3, (24,), 4, 1.0)
     columns, _ = seat_columns(LAYOUT, 3)
@@ -53,19 +47,6 @@ def test_the_first_layer_treats_all_seats_alike():
     features, moved = (net[0](each)[:, :24].reshape(5, 3, 8) for each in (observations, turned))
     torch.testing.assert_close(features.roll(1, dims=1), moved)
     assert not torch.equal(features, moved)
-
-
-def test_an_observation_without_seats_is_refused():
-    with pytest.raises(ValueError, match="no slice of the observation has a row for each of 5 seats"):
-        build("seats", LAYOUT, 5, (8,), 4, 1.0)
-
-
-@pytest.mark.parametrize("name", OURS)
-def test_networks_shared_over_seats_fit_every_game(name):
-    made = game(name)
-    for encoder in made.encoders.values():
-        net = build("seats", encoder.layout, made.seats, (32,), made.num_actions, 1.0)
-        assert net(torch.zeros(2, encoder.layout.size)).shape == (2, made.num_actions)
 
 
 @pytest.mark.parametrize("kind", ["residual", "seats"])

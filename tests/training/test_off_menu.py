@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 from parlour.envs import game
-from parlour.envs.holdem.table import CALL_ACTION, FOLD_ACTION
+from parlour.envs.holdem.table import FOLD_ACTION
 from parlour.training.evaluation.games.holdem import SIZES, _OffMenu, off_menu
 from parlour.wrappers.policies.base import TrainedFor
-from parlour.wrappers.policies.loading import make_policy
 from parlour.wrappers.policies.mlp import MlpPolicy
 
 HEADS_UP = game("holdem", seats=2)
@@ -32,12 +31,6 @@ def test_who_folds_to_every_bet_loses_its_blinds_to_them(sizes):
     assert again.score == score
 
 
-@pytest.mark.parametrize("sizes", SIZES)
-def test_who_calls_every_bet_loses_to_a_tight_player_of_them(sizes):
-    score = off_menu(saved(CALL_ACTION), HEADS_UP, bot="tight", sizes=sizes, hands=400, seed=1).score
-    assert score.low > 0.5
-
-
 def test_raises_have_the_sizes_where_they_are_legal():
     class Acts:
         def act(self, observations, masks):
@@ -47,8 +40,3 @@ def test_raises_have_the_sizes_where_they_are_legal():
     masks[3, [3, 4]] = 0
     chosen = {tuple(_OffMenu(Acts(), [3, 4], seed).act(np.zeros((4, 3)), masks).tolist()) for seed in range(20)}
     assert chosen == {(0, 1, 3, 5), (0, 1, 4, 5)}
-
-
-def test_a_bot_is_refused_in_a_sentence():
-    with pytest.raises(ValueError, match="a saved policy without search"):
-        off_menu(make_policy("call", HEADS_UP), HEADS_UP, bot="tight", sizes="over-bets", hands=4)

@@ -9,13 +9,9 @@ from io import StringIO
 import pytest
 from parlour.training.terminal import progress
 from parlour.training.terminal.console import Console
-from parlour.training.terminal.match import model_table
 from parlour.training.terminal.progress import counting_bar, training_bar
 from parlour.training.terminal.streams import READABLE
-from parlour.wrappers.agents.language_model import ModelStatistics
 from rich.table import Table
-
-CUT = re.compile(r"[-+]?\d[\d.,]*\d…|\d…|…\d")
 
 
 def shown(width, table):
@@ -44,19 +40,6 @@ def test_no_number_and_no_name_is_cut(width):
     assert max(map(len, text.splitlines())) <= max(width, 27)
 
 
-def test_no_heading_of_the_counts_of_models_is_broken_inside_a_word():
-    table = model_table({"player_0": ModelStatistics(decisions=3)})
-    for width in (60, 80, 100, 160):
-        text = shown(width, table)
-        assert all(word in text for head in ModelStatistics().row() for word in head.split()), text
-
-
-def test_a_table_that_fits_stays_a_table():
-    assert "│" in shown(80, wide_table())
-    assert "│" not in shown(30, wide_table())
-    assert "wins from it: -25.25" in shown(30, wide_table())
-
-
 def test_the_bar_of_training_has_the_time_left_and_its_note_whole():
     bar = training_bar()
     bar.add_task("cloning conceder", total=1.0, note="123,456 timesteps/s, +12.34 big blinds an episode, tight -1.23")
@@ -81,17 +64,6 @@ def test_without_a_terminal_a_line_tells_now_and_then_how_far_it_is(monkeypatch)
     assert out.getvalue().splitlines() == lines
 
 
-def test_a_reader_of_stderr_that_has_gone_ends_no_work(monkeypatch):
-    class Gone(StringIO):
-        def write(self, text):
-            raise BrokenPipeError
-
-    monkeypatch.setattr(progress, "STDERR", Console(file=Gone()))
-    monkeypatch.setattr(progress, "EVERY", 0.0)
-    with counting_bar("deals", 4) as advance:
-        advance(1)
-
-
 def test_names_are_readable_in_any_encoding():
     code = (
         "import sys; from parlour.training.terminal.streams import prepare_streams; prepare_streams();"
@@ -102,12 +74,3 @@ def test_names_are_readable_in_any_encoding():
     assert done.stdout.decode("ascii").strip() == r"Zoe - Lukasz ... \u4e2d"
     assert done.stderr.decode("ascii").strip() == "e"
     assert READABLE
-
-
-def test_a_command_prints_its_table_in_ascii():
-    env = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "COLUMNS": "30"}
-    command = [sys.executable, "-m", "parlour.training.cli", "list", "zoo:mafia"]
-    done = subprocess.run(command, env=env, capture_output=True, check=True)
-    text = done.stdout.decode("ascii")
-    assert "0.8105" in text
-    assert "..." not in text

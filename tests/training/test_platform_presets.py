@@ -95,12 +95,6 @@ def test_a_table_with_other_options_is_a_warning_with_the_remedy(caplog):
     ]
 
 
-def test_without_a_platform_the_remedy_names_the_options(caplog):
-    deep = envs.game("holdem", seats=3, small_blind=5, big_blind=10, stacks=5000)
-    (told,) = warnings(caplog, envs.game("holdem", seats=3), deep)
-    assert told.endswith("parlour train holdem --options small_blind=5 big_blind=10 stacks=5000")
-
-
 @pytest.mark.parametrize(
     ("game", "mine", "table", "remedy"),
     [
@@ -120,37 +114,6 @@ def test_without_a_platform_the_remedy_names_the_options(caplog):
 def test_other_games_compare_too(game, mine, table, remedy, caplog):
     (told,) = warnings(caplog, envs.game(game, **mine), envs.game(game, **table))
     assert told.endswith(f"it plays better after: {remedy}")
-
-
-@pytest.mark.parametrize("game", ["holdem", "auction", "bargaining"])
-def test_the_same_table_is_no_warning(game, caplog):
-    assert warnings(caplog, envs.game(game), envs.game(game), times=2) == []
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"values": "common", "valuations": (50, 50), "noise": 50},  # half of the valuations are above the quantiles
-        {"seats": 3, "units": 2, "valuations": [(0, 50), (0, 20, 100), (0, 60)]},
-    ],
-)
-def test_an_auction_with_the_options_of_the_training_is_no_warning(options, caplog):
-    assert warnings(caplog, envs.game("auction", **options), envs.game("auction", **options), times=2) == []
-
-
-def test_smaller_tables_and_the_same_depth_are_no_difference(caplog):
-    nine = envs.game("holdem", **preset_options("moltpoker"))
-    assert warnings(caplog, nine, envs.game("holdem", seats=3, small_blind=10, big_blind=20, stacks=1000)) == []
-
-
-def test_more_players_may_come_later_but_chips_won_are_no_difference(caplog):
-    player = trained(envs.game("holdem", seats=2))
-    watch_table("first", player)
-    for table in ({"seats": 2}, {"seats": 2, "stacks": 300}, {"seats": 3, "stacks": 300}, {"seats": 4}):
-        player.respond(first_turn(envs.game("holdem", **table)))
-    (told,) = [record.getMessage() for record in caplog.records]
-    assert "with seats=2, and this table has seats=3" in told
-    assert told.endswith("after: parlour train --for moltpoker")
 
 
 def test_a_table_that_cannot_be_read_costs_no_turn(caplog):

@@ -1,7 +1,6 @@
 import io
 import json
 import re
-from dataclasses import replace
 
 import endpoint
 import numpy as np
@@ -23,8 +22,6 @@ from parlour.envs import (
 )
 from parlour.envs.core.registry import GAMES
 from parlour.training import cli
-from parlour.training.commands.lookup import agent
-from parlour.training.commands.play import _about
 from parlour.training.terminal.match import Screen, TerminalMatch
 from parlour.wrappers.agents.human import HumanAgent
 from parlour.wrappers.agents.language_model import Model
@@ -79,19 +76,6 @@ def test_a_person_does_not_see_the_bids_of_others():
     before, _, after = console.file.getvalue().partition("player_1 (you): bid 1")  # as it may be typed
     assert re.search(r"player_0 \(bot\): submit bid ─", before)
     assert after
-
-
-def test_a_villager_sees_nothing_of_the_night_and_no_vote_before_the_count():
-    table, console = game("mafia", seats=5), screen()
-    person = HumanAgent(io.StringIO("say text=I suspect nobody yet\nvote null\n" * 9), io.StringIO())
-    players = [person, *(seated("loyal", table, seed) for seed in range(4))]
-    TerminalMatch(table, players, ["me", *["bot"] * 4], console).play(1, seed=6)  # p1 is a villager
-    text = console.file.getvalue()
-    assert "p1  villager" in text
-    assert "others have chosen in secret" in text
-    assert "p1 (you): say I suspect nobody yet" in text
-    assert "nightAction" not in text
-    assert re.search(r"p\d \(bot\): vote ─", text)
 
 
 class Playing:
@@ -193,22 +177,6 @@ def test_a_person_divides_a_pie(answer):
     assert "not 50 50" in shown and "player_2 must be a number" in shown
 
 
-def test_a_total_of_nothing_has_no_minus(heads_up):
-    match = TerminalMatch(heads_up, [seated("call", heads_up, seed) for seed in (1, 2)], ["a", "b"], screen())
-    match.totals = [-0.0, -0.01]
-    assert match.line().plain.endswith("player_0 +0.0 · player_1 +0.0")
-
-
-def test_the_episodes_are_counted_in_their_plural(heads_up):
-    payoffs = replace(heads_up.payoffs, episode_name="match")
-    match = TerminalMatch(
-        replace(heads_up, payoffs=payoffs), [seated("call", heads_up, seed) for seed in (1, 2)], ["a", "b"], screen()
-    )
-    for played, words in ((1, "1 match"), (2, "2 matches")):
-        match.played = played
-        assert match.result(0).endswith(f" after {words}.")
-
-
 @pytest.mark.parametrize("columns", [1, 4, 8, 12])
 def test_a_narrow_terminal_shows_the_match_and_its_questions(columns, heads_up, monkeypatch):
     console = Console(file=io.StringIO(), width=columns, height=24, force_terminal=True)
@@ -243,31 +211,6 @@ def test_a_person_reads_the_end_of_a_match_before_the_next_one_takes_its_place(h
     assert match.result(1) == f"You have {match.line().plain.split()[-1]} big blinds after 2 hands."
 
 
-def test_a_person_reads_how_much_others_raise(heads_up):
-    shown = []
-    person = HumanAgent(io.StringIO("call\ncheck\n" * 30), io.StringIO())
-    match = TerminalMatch(heads_up, [person, seated("maniac", heads_up, 1)], ["me", "maniac"], screen())
-    match.show = lambda headline, table, said: shown.append((headline, table))
-    match.play(1, seed=3)
-    raises = [(words.split()[-1], table) for words, table in shown if "player_1 (maniac): raise to" in words]
-    assert raises and all(f"last: player_1 raiseTo {amount}" in table for amount, table in raises)
-
-
-def test_who_leaves_reads_what_was_won(capsys, monkeypatch):
-    monkeypatch.setattr("sys.stdin", io.StringIO("fold\nquit\n"))
-    args = ["play", "holdem", "--agents", "human", "call", "--delay", "0", "--seed", "3"]
-    assert cli.main(args) == 0
-    assert re.search(r"\nYou have -\d\.\d big blinds? after 1 hand\.\n$", capsys.readouterr().out)
-
-
-def test_a_choice_without_values_says_what_it_does_and_rules_are_in_words(heads_up):
-    person = HumanAgent(io.StringIO("rules\nfold\n"), io.StringIO())
-    TerminalMatch(heads_up, [person, seated("call", heads_up, 1)], ["me", "call"], screen()).play(1, seed=3)
-    asked = person._screen.getvalue()
-    assert "\n 1 call  (put in 1 more)\n 2 raise <amount: a whole number from 4 to 200>, or all-in  (" in asked
-    assert "\n 3 fold  (give up the hand)\n" in asked and "the blinds are 1 and 2" in asked
-
-
 def typed(line, state):
     """The action of a line that a person types; if it is refused, the words after it."""
     shown = io.StringIO()
@@ -275,16 +218,6 @@ def typed(line, state):
         return HumanAgent(io.StringIO(f"{line}\n"), shown, compact=True).respond(state).action
     except EOFError:
         return shown.getvalue()
-
-
-@pytest.mark.parametrize("line", ["raise 12", "bet 12", "2 12"])
-@pytest.mark.parametrize(("word", "amount"), [("12", 12), ("all-in", 200), ("All in", 200), ("allin", 200)])
-def test_a_person_bets_in_words_of_poker(heads_up, line, word, amount):
-    env = GameEnv(heads_up)
-    env.reset(seed=3)
-    bet = Action("raiseTo", {"amount": amount})
-    assert typed(line.replace("12", word), env.turn_state(env.agent_selection)) == bet
-    assert word == "12" or typed(word, env.turn_state(env.agent_selection)) == bet
 
 
 @pytest.mark.parametrize("name", ["bargaining", "holdem", "mafia", "war_of_attrition"])
@@ -300,34 +233,6 @@ def test_a_choice_is_made_by_the_word_that_is_shown(name):
         assert len(lines) == len(kinds) and ("fold" not in kinds or lines[-1][1] == "fold")
         assert all(typed(number, state) == typed(word, state) for number, word in lines)
         env.step(int(generator.choice(table.mask(env.table, int(env.table.turn)).nonzero()[0])))
-
-
-@pytest.mark.parametrize(
-    ("rules", "aim"),
-    [
-        ("# Nim\n\nTake the\nlast stone.\n\n## Turns\n\nIn turn.", "Nim: Take the last stone."),
-        ("Take it.", "Take it."),
-        ("Both write a number.\n\nThe greater one wins.", "Both write a number. The greater one wins."),
-    ],
-)
-def test_a_match_begins_with_the_aim_of_the_game(rules, aim):
-    assert _about(replace(game("kuhn"), how_to_play=rules), ()) == aim
-    assert _about(replace(game("kuhn"), how_to_play=rules), ("a=1", "b=2")) == f"{aim} Options: a=1, b=2."
-
-
-def test_the_same_seed_is_the_same_match(heads_up):
-    def totals():
-        players = [seated("tight", heads_up, 1), seated("maniac", heads_up, 2)]
-        match = TerminalMatch(heads_up, players, ["a", "b"], Console(quiet=True))
-        match.play(5, seed=8)
-        return match.totals
-
-    assert totals() == totals()
-
-
-def test_seats_must_fit(heads_up):
-    with pytest.raises(ValueError, match="1 agent for 2 seats"):
-        TerminalMatch(heads_up, [HumanAgent()], ["a"], Console(quiet=True))
 
 
 def test_on_the_command_line_with_a_log(capsys, tmp_path):
@@ -414,8 +319,3 @@ def test_the_end_of_the_input_ends_the_match(capsys, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
     assert cli.main(["play", "holdem", "--agents", "human", "call", "--delay", "0"]) == 2
     assert "input ended" in capsys.readouterr().err
-
-
-def test_an_agent_of_another_game_is_refused(heads_up):
-    with pytest.raises(ValueError, match=r"zoo:kuhn .*kuhn.*holdem"):
-        agent("zoo:kuhn", heads_up)

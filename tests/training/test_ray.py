@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 import torch
@@ -119,21 +118,6 @@ def test_actors_that_always_fail_end_the_run_with_one_sentence(connected, monkey
     learner.close()
 
 
-def test_a_lost_node_costs_its_batches_and_nothing_else(connected, tmp_path):
-    node = connected.add_node(num_cpus=1)
-    connected.wait_for_nodes()
-    removed = []
-
-    def remove(learner, metrics):
-        if not removed and learner.timesteps > 1500:
-            removed.append(learner.timesteps)
-            connected.remove_node(node)
-
-    run = trained(tmp_path, "node", remove, actors=3, total_timesteps=12_000)
-    last = lines(run)[-1]
-    assert removed and last["steps"] >= 12_000 and last["engine/lost_batches"] <= 4
-
-
 def test_a_killed_learner_resumes(cluster, tmp_path, monkeypatch):
     command = [
         sys.executable,
@@ -174,11 +158,6 @@ def test_a_cluster_that_is_not_there_is_one_sentence(tmp_path, capsys, monkeypat
     assert "no Ray cluster answers at 127.0.0.1:1" in capsys.readouterr().err
 
 
-def slow_square(number, *, progress):
-    time.sleep(0.5)
-    return number**2
-
-
 def refuse(*, progress):
     raise ValueError("not this")
 
@@ -192,39 +171,6 @@ def test_cells_in_a_cluster_are_those_of_this_machine(cluster, capsys):
     assert printed[0] == printed[1]
 
 
-def test_a_task_is_done_again_when_its_node_is_lost(connected):
-    node = connected.add_node(num_cpus=2)
-    connected.wait_for_nodes()
-    done = []
-
-    def tick(count):
-        if not done:
-            connected.remove_node(node)
-        done.append(count)
-
-    found = Workers(address=connected.address).run([Task(slow_square, (number,)) for number in range(12)], tick)
-    assert found == [number**2 for number in range(12)] and len(done) == 12
-
-
-def test_an_error_of_a_task_in_a_cluster_is_the_tasks_own(connected):
-    with pytest.raises(ValueError, match=r"^not this$"):
-        Workers(address=connected.address).run([Task(refuse)])
-    assert ray.is_initialized()
-
-
 def test_no_cluster_at_an_address_is_one_sentence():
     with pytest.raises(ConnectionError, match=r"no Ray cluster answers at 127\.0\.0\.1:1"):
         Workers(address="127.0.0.1:1").run([Task(refuse)])
-
-
-def test_the_sum_of_actors_is_measured_beside_one(monkeypatch):
-    checkout = Path(__file__).parents[2] / ".ci"
-    if not checkout.is_dir():
-        pytest.skip("only a checkout has this measure")
-    monkeypatch.syspath_prepend(str(checkout))
-    from benchmarks import actors
-
-    monkeypatch.setattr(actors, "ROUNDS", 1)
-    rows = actors.actors(0.1)
-    assert len(rows) == 6
-    assert all(row.value > 0 for row in rows)  # rates of a busy machine have no upper bound

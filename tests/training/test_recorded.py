@@ -1,5 +1,5 @@
 import torch
-from parlour.training.learning.networks import Linear, Recorded, capture_on
+from parlour.training.learning.networks import Recorded, capture_on
 
 CPU = torch.device("cpu")
 
@@ -33,9 +33,3 @@ def test_the_second_call_is_recorded_and_later_ones_start_the_record():
     assert len(records) == 2
     assert scaled(4.0, rows=torch.ones(3)).tolist() == [4] * 3
     assert len(records) == 2
-
-
-def test_a_linear_layer_takes_rows_that_end_with_zeros():
-    layer = Linear(3, 2)
-    rows = torch.rand(5, 3)
-    torch.testing.assert_close(layer(torch.nn.functional.pad(rows, (0, 5))), layer(rows))

@@ -2,21 +2,17 @@
 
 import asyncio
 import json
-import os
 import re
-import signal
 import time
 from collections import Counter
 from pathlib import Path
 
 import endpoint
-import numpy as np
 from aiohttp import web
 from command_line import run
 from needs import library
 from parlour.training.commands.supervisor import TRY_AGAIN
 from parlour.training.models.reference import load_pool
-from parlour.wrappers.agents.language_model import ModelStatistics
 from reference_command import rated
 
 # Language models.
@@ -52,15 +48,6 @@ def test_a_model_that_calls_is_rated_as_the_bot_that_calls(tmp_path, capsys):
     assert sum(row["decisions"] for row in counts) == model.asked["all"]
     assert sum(row["tokens in"] for row in counts) == 11 * model.asked["all"]
     assert of_model["player"] == "stub" and of_model["kind"] == "model" and of_model["skill"] is None
-
-
-def test_rule_errors_are_counted_apart_and_the_safe_action_is_played(tmp_path, capsys):
-    wrong = {1: "I would rather not.", 2: "Me neither.", 3: '{"action_type": "bluff", "payload": {}}'}
-    with endpoint.answering(Caller(wrong)) as url:
-        result = rated(tmp_path, capsys, *asked(url, "--deals", "2", "--parallel", "1"))
-    total = sum((Counter(row) for row in result["counts"].values()), Counter())
-    assert (total["unparsable"], total["illegal"], total["replaced"]) == (2, 1, 1)
-    assert np.sum(result["faulty"]) == 1 and result["skill"] is None  # one clean deal of a member in a role is too few
 
 
 def test_an_endpoint_that_goes_down_loses_no_game_and_the_same_command_goes_on(tmp_path, capsys):
@@ -112,38 +99,6 @@ def answers(result):
     return Counter({name: sum(row[name] for row in rows) for name in next(iter(rows)) if name != "s/decision"})
 
 
-def test_ctrl_c_makes_no_late_answers_and_another_temperature_no_other_file(tmp_path, capsys, monkeypatch):
-    class Interrupting(Caller):
-        async def __call__(self, request, body):
-            if self.asked["all"] == self.down_after - 1:
-                self.asked["all"] += 1
-                os.kill(os.getpid(), signal.SIGINT)
-                await asyncio.sleep(1)
-            return await super().__call__(request, body)
-
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        with endpoint.answering(model := Caller()) as url:
-            rated(tmp_path / "two", capsys, *asked(url, "--deals", "2"))
-        with endpoint.answering(Interrupting(down_after=model.asked["all"] * 3 // 2)) as url:
-            said = rated(tmp_path, capsys, *asked(url, "--deals", "4"), code=TRY_AGAIN)
-            assert re.search(r"stopped; \d+ games are kept", said)
-            file = tmp_path / "leduc-stub.json"
-            kept = file.read_text()
-            total = answers(json.loads(kept))
-            assert 0 < total["decisions"] < 2 * model.asked["all"] and (total["late"], total["replaced"]) == (0, 0)
-            said = rated(tmp_path, capsys, *asked(url, "--deals", "4", "--temperature", "1"), code=2)
-    finally:
-        signal.signal(signal.SIGINT, before)
-    assert "with another temperature:" in said and file.read_text() == kept
-
-
-def test_numbers_of_calls_survive_their_row():
-    given = ModelStatistics(decisions=4, replaced=1, input_size=30, output_size=8, seconds=2.0, cost=0.5)
-    given.faults.update(["late", "late"])
-    assert ModelStatistics.of(given.row()) == given
-
-
 # Pages.
 
 
@@ -158,19 +113,6 @@ def test_the_leaderboard_has_ratings_differences_and_replays(tmp_path, capsys):
     assert "on the same deals" in index and index.count("<iframe") == 2
     page = next(Path(tmp_path).glob("leduc-a*.html")).read_text("utf-8")
     assert "<iframe" in page and "What the numbers mean" in page
-
-
-def test_an_exploitability_stands_beside_the_same_model_with_the_same_settings(tmp_path, capsys):
-    with endpoint.answering(Caller()) as url:
-        model = rated(tmp_path, capsys, *asked(url, "--deals", "2", "--name", "mine"))
-    rated(tmp_path, capsys, "leduc", "call", "--deals", "2", "--name", "stub")
-    measured = {name: model[name] for name in ("model", "game", "options", "temperature", "prompts", "skin")}
-    for number, other in enumerate(({"temperature": 0.0}, {"skin": 3}, {"options": {}}, {"model": "mine"}, {})):
-        text = json.dumps({**measured, **other, "nash_conv": 4.0, "wins": 1.5 + number})
-        (tmp_path / f"exploit-{number}.json").write_text(text)
-    assert run(capsys, "evaluate", "reference", "--out", str(tmp_path))[0] == 0
-    pages = {name: (tmp_path / f"leduc-{name}.html").read_text("utf-8") for name in ("mine", "stub")}
-    assert "Exploitability: 5.5000" in pages["mine"] and "Exploitability" not in pages["stub"]
 
 
 def test_broken_and_foreign_files_are_left_out_and_named(tmp_path, capsys):

@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
 import time
 import tomllib
 from dataclasses import replace
@@ -22,7 +21,6 @@ from parlour.envs.core.compiled import compiled
 from parlour.training import algorithms, cli
 from parlour.training.algorithms.maskable_ppo import Learner
 from parlour.training.evaluation.duplicate import evaluate
-from parlour.training.evaluation.games import compare
 from parlour.training.learning.league import League
 from parlour.training.learning.run_folder import locked, new_folder, timesteps
 from parlour.training.learning.settings import run_path
@@ -31,7 +29,6 @@ from parlour.training.runs.config import (
 )
 from parlour.training.runs.run import resume, train
 from parlour.wrappers.policies.loading import load_run
-from parlour.wrappers.rl.single_agent import SingleAgentTables
 from sb3_contrib import MaskablePPO
 
 torch.set_num_threads(1)
@@ -71,15 +68,6 @@ def test_a_run_folder_explains_itself(run):
     assert {"rollout/return", "train/value_loss", "time/steps_per_second"} <= metrics(run)[-1].keys()
     assert sorted(int(file.stem) for file in (run / "checkpoints").iterdir()) == [0, 1024]
     assert any((run / "tensorboard").iterdir())
-
-
-def test_the_saved_policy_is_the_models(run):
-    game, policy = load_run(run, seed=1)
-    assert dict(game.options)["stacks"] == 20
-    model = MaskablePPO.load(run / "model.zip", device="cpu")  # the plain class reads it
-    assert model.num_timesteps == 2048
-    weights = model.policy.action_net.weight.detach().numpy().T
-    np.testing.assert_array_equal(policy.layers[-1][0], weights)
 
 
 def test_the_same_seed_gives_the_same_policy(run, tmp_path):
@@ -129,29 +117,6 @@ def test_ctrl_c_and_sigterm_save(sign, tmp_path):
     assert not (tmp_path / "long" / "lock").exists()
 
 
-def test_sigterm_is_handled_only_while_a_run_learns(tmp_path):
-    before = signal.getsignal(signal.SIGTERM)
-    train(load_config("holdem", run=tmp_path / "one", **TINY))
-    assert signal.getsignal(signal.SIGTERM) is before
-
-
-def test_a_run_in_a_thread_learns_without_signals(tmp_path):
-    done = []
-    thread = threading.Thread(target=lambda: done.append(train(load_config("holdem", run=tmp_path / "one", **TINY))))
-    thread.start()
-    thread.join(120)
-    assert (done[0] / "model.zip").is_file()
-
-
-@pytest.mark.slow
-def test_minutes_end_a_run(tmp_path):
-    limits = {"total_timesteps": 10**9, "minutes": 0.05, "evaluate_against": ["random"], "checkpoint_every": 10**9}
-    run = train(load_config("holdem", run=tmp_path / "short", **{**TINY, **limits}))
-    assert metrics(run)[-1]["steps"] < 10**6
-    assert metrics(run)[-2]["train/learning_rate"] < 2e-3
-    assert [any(name.startswith("eval/") for name in row) for row in metrics(run)[-2:]] == [False, True]
-
-
 def test_a_run_is_named_below_runs_or_by_its_path_or_by_the_time(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert new_folder(Path("first"), "kuhn-v0") == Path("runs/first")
@@ -164,13 +129,6 @@ def test_a_run_is_named_below_runs_or_by_its_path_or_by_the_time(tmp_path, monke
     for again in (Path("first"), Path("runs/first")):
         with pytest.raises(FileExistsError, match="the run runs/first exists"):
             new_folder(again, "kuhn-v0")
-
-
-def test_a_run_in_a_folder_with_an_odd_name_can_be_read_back(tmp_path):
-    run = train(load_config("holdem", run=tmp_path / "a 🃏 \\ folder" / "odd", **TINY))
-    assert load_config(run / "config.toml").run == run
-    resume(run, total_timesteps=3072)
-    load_run(run)
 
 
 def test_an_algorithm_is_one_more_file(tmp_path, monkeypatch, capsys):
@@ -235,18 +193,6 @@ def test_a_run_that_cannot_begin_leaves_no_folder(settings, message, tmp_path):
     assert not any(tmp_path.iterdir())
 
 
-def test_league_seats_the_newest_first_and_leaves_the_bots():
-    opponents = ["random", "random", "call"]
-    league = League(2, 0.5, {"call": 1}, seed=1)
-    assert list(league.pool().weights) == [0.25, 0.25, 0.5]
-    league.checkpoints = ["old", "older", "new"]
-    for _ in range(20):
-        league.draw(opponents)
-        assert opponents[0] == "new"
-        assert opponents[1] in league.checkpoints
-        assert opponents[2] == "call"
-
-
 def test_in_self_play_the_opponent_is_the_learner_as_it_is_now(run):
     league = League(2, 0.5, {"call": 1}, seed=1, self_play=0.2)
     pool = league.pool()
@@ -265,28 +211,6 @@ def test_in_self_play_the_opponent_is_the_learner_as_it_is_now(run):
     league = League(2, 0.5, {"call": 1}, seed=1)
     league.update_self_play(learner, opponents)  # no self-play: nobody is replaced
     np.testing.assert_array_equal(opponents[-1].layers[-1][0], weights)
-
-
-def test_self_play_follows_every_rollout_and_random_starts_become_shorter(tmp_path, monkeypatch):
-    updated, starts = [], []
-    monkeypatch.setattr(League, "update_self_play", lambda self, learner, opponents: updated.append(learner.timesteps))
-    begin = SingleAgentTables._begin
-    monkeypatch.setattr(
-        SingleAgentTables, "_begin", lambda self, rows: (starts.append(self.random_start_steps), begin(self, rows))
-    )
-    settings = {**TINY, "options": {"rounds": 5}, "bots": {}, "self_play": 1.0, "random_start_steps": 8}
-    train(load_config("bargaining", run=tmp_path / "latest", past_checkpoints=0.0, **settings))
-    assert updated == [0, 512, 1024, 1536]
-    assert list(dict.fromkeys(starts)) == [(8, 8), (4, 8), (0, 8)]
-
-
-@pytest.mark.slow
-def test_first_price_self_play_comes_near_the_equilibrium(tmp_path):
-    run = train(load_config("auction", run=tmp_path / "short", total_timesteps=500_000, n_steps=16, batch_size=512))
-    trained, policy = load_run(run, seed=1)
-    found = {line.name: line.learned for line in compare(policy, trained).lines}
-    assert found["bid_error"] < 4
-    assert 28 < found["revenue"] < 38
 
 
 def both_versions(**options):
@@ -389,13 +313,3 @@ def test_of_processes_that_lock_at_the_same_time_one_writes(tmp_path):
     assert [one.returncode for one in started] == [0, 0, 0], answers
     with locked(tmp_path):
         pass
-
-
-def test_more_timesteps_than_asked_for_are_told(tmp_path, capsys):
-    train(
-        load_config(
-            "kuhn", run=tmp_path / "one", **TINY | {"options": {}, "bots": {"random": 1.0}, "total_timesteps": 100}
-        ),
-        [],
-    )
-    assert "(100 were asked for, and the last rollout is played to its end)" in capsys.readouterr().out

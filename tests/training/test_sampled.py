@@ -11,7 +11,6 @@ from parlour.training import cli
 from parlour.training.evaluation.exact import best_response, flat_tree, nash_conv
 from parlour.training.solving import problems
 from parlour.training.solving.problems import SmallProblem, read_checkpoint, write_checkpoint
-from parlour.training.solving.public_tree import END
 from parlour.training.solving.sampled import WEIGHTS, SampledSolver, Sampling, follow
 from parlour.wrappers.policies.loading import load_policy
 
@@ -48,13 +47,6 @@ def test_nash_conv_falls_as_an_equilibriums(name, options, iterations, most, wei
     assert after.bound() < 0.25 * before.bound()
 
 
-def test_the_public_tree_of_leduc_has_each_history_of_moves_once():
-    tree = deals("leduc").tree
-    decisions = tree.kind != END
-    assert set(tree.street[decisions]) == {0, 1}
-    assert len(problem("leduc")._listed.places) == len(flat_tree(envs.game("leduc")).seat)
-
-
 def test_a_seed_repeats_every_number_and_parts_do_not_matter():
     one, two, other = (SampledSolver(deals("leduc"), sampling=Sampling(seed=seed)) for seed in (3, 3, 4))
     one.run(500)
@@ -63,20 +55,6 @@ def test_a_seed_repeats_every_number_and_parts_do_not_matter():
     other.run(500)
     assert one.sums.tobytes() == two.sums.tobytes() and one.regrets.tobytes() == two.regrets.tobytes()
     assert one.sums.tobytes() != other.sums.tobytes()
-
-
-def test_no_iterations_only_compile():
-    solver = SampledSolver(deals("kuhn"), sampling=Sampling(seed=1))
-    before = {name: each.tobytes() for name, each in solver.state().items()}
-    solver.run(0)
-    assert {name: each.tobytes() for name, each in solver.state().items()} == before
-    assert solver._iterate.signatures  # so that a clock that starts now does not count the compiler
-
-
-def test_pruning_leaves_out_actions_and_still_solves():
-    solver = SampledSolver(deals("leduc"), sampling=Sampling(prune=0.02, seed=1))
-    solver.run(100_000)
-    assert measured("leduc", solver) < 0.2
 
 
 def test_the_command_goes_on_from_its_checkpoint(tmp_path, capsys):
@@ -103,11 +81,6 @@ def test_a_checkpoint_of_something_else_is_refused(tmp_path, capsys):
     assert "no checkpoint of this game" in capsys.readouterr().err
 
 
-def test_a_game_without_private_hands_is_refused():
-    with pytest.raises(ValueError, match="does not say what is private"):
-        SmallProblem(envs.game("centipede"))
-
-
 @pytest.mark.parametrize("seat", [0, 1])
 def test_a_seat_that_is_updated_alone_finds_the_best_response(seat):
     one, tree = problem("leduc"), flat_tree(envs.game("leduc"))
@@ -125,14 +98,6 @@ def test_a_seat_that_is_updated_alone_finds_the_best_response(seat):
         assert np.array_equal(solver.regrets[at], fixed[at])
 
 
-@pytest.mark.parametrize("weights", WEIGHTS)
-def test_a_measure_changes_nothing_of_the_solution(weights):
-    solver = solved("leduc", weights, 300)
-    before = {name: each.tobytes() for name, each in solver.state().items() if name != "words"}
-    solver.greedy_values(0, 100)
-    assert {name: each.tobytes() for name, each in solver.state().items() if name != "words"} == before
-
-
 def test_a_checkpoint_is_read_whatever_its_size_and_without_baselines_too(tmp_path, monkeypatch):
     file = tmp_path / "state.npz"
     one, other = SmallProblem(envs.game("leduc")), SmallProblem(envs.game("leduc"))
@@ -146,12 +111,6 @@ def test_a_checkpoint_is_read_whatever_its_size_and_without_baselines_too(tmp_pa
     assert other.solvers[0].iterations == 300 and not other.solvers[0].state()["baselines"].any()
 
 
-def test_average_strategies_are_distributions():
-    solver = solved("leduc", "linear", 300)
-    for node in np.flatnonzero(solver.nodes.kind != END):
-        assert solver.strategy(node, 0).sum() == pytest.approx(1)
-
-
 def test_threads_share_the_iterations_and_solve_as_well():
     one, several = (SampledSolver(deals("leduc"), sampling=Sampling(seed=1, threads=count)) for count in (1, 3))
     for solver in (one, several):
@@ -160,14 +119,6 @@ def test_threads_share_the_iterations_and_solve_as_well():
     assert one.sums.sum() == pytest.approx(several.sums.sum(), rel=0.05)  # no thread's part is missing
     assert measured("leduc", several) < 0.2
     assert not np.array_equal(one.sums, several.sums)
-
-
-def test_a_solution_with_several_threads_goes_on_with_one():
-    several, one = (SampledSolver(deals("kuhn"), sampling=Sampling(seed=1, threads=count)) for count in (2, 1))
-    several.run(1_000)
-    one.set_state(several.state())
-    one.run(1_000)
-    assert one.iterations == 2_000
 
 
 @pytest.mark.parametrize(("name", "value"), [("explore", 1.5), ("prune", -1.0), ("threads", 0)])

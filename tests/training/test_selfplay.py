@@ -2,7 +2,6 @@
 
 import json
 import pickle
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +12,7 @@ from parlour.envs import game
 from parlour.training import cli
 from parlour.training.algorithms.selfplay import Learner
 from parlour.training.evaluation.exact import flat_tree, nash_conv
-from parlour.training.learning.collector import critic_encoder, seat_advantages
+from parlour.training.learning.collector import seat_advantages
 from parlour.training.learning.selfplay_settings import SelfPlayConfig
 from parlour.training.learning.settings import Schedule
 from parlour.training.runs.config import load_config
@@ -70,18 +69,6 @@ def make(name="kuhn", **settings):
     config = SelfPlayConfig(game=made.id, **{**TINY, **settings})
     league = config.league()
     return Learner(config, made, league), league
-
-
-def test_a_rollout_of_random_first_steps_alone_teaches_nothing():
-    learner, _ = make("centipede", random_start_steps=1_000)
-    before = weights(learner)
-    assert learner.rollout() == 0
-    np.testing.assert_array_equal(weights(learner), before)
-    learner.engine.random_start_steps = (0, 0)
-    while not learner.rollout():  # the episodes that began before are random to their ends
-        pass
-    assert np.isfinite(weights(learner)).all()
-    assert (weights(learner) != before).any()
 
 
 def weights(learner):
@@ -158,50 +145,6 @@ def test_mirror_descent_is_refused_where_it_would_be_wrong(settings):
         make("auction", **MIRROR, **settings)
 
 
-def after_one_step(name):
-    """Advantages, values and returns of one decision per table, and the values of the seats that decide next."""
-    learner, _ = make(name, n_steps=1)
-    learner.engine.begin()
-    batch = learner.engine.rollout(0, learner._weights())[0]
-    tables, critic = learner.engine.collectors[0].tables.tables, learner.game.encoders["full"]
-    seen = critic.observations(tables.tables, np.arange(64))
-    values = learner._critic(torch.from_numpy(seen))[:, 0].detach().numpy()
-    goes_on = ~tables.dones & (tables.rewards == 0).all(axis=1)
-    return batch.arrays["returns"][goes_on], values[goes_on]
-
-
-def test_who_waits_for_the_only_opponent_may_expect_what_that_one_loses():
-    returns, values = after_one_step("kuhn")
-    assert len(returns) > 20 and np.abs(values).max() > 0.01
-    np.testing.assert_allclose(returns, -values, atol=1e-5)
-    returns, values = after_one_step("centipede")  # not zero-sum: the value of the waiting seat itself
-    assert len(returns) > 20
-    assert not np.allclose(returns, -values, atol=1e-3)
-
-
-def test_the_values_of_actions_are_learned():
-    """The critic of Kuhn poker sees both cards: nothing but the opponent's answer is left to chance."""
-    settings = {"action_values": True, "kl_coef": Schedule(1.0), "reward_scale": 1.0, "batch_size": 128}
-    errors = []
-    for learning_rate in (Schedule(1e-6), Schedule((1e-2, 1e-4))):
-        learner, _ = make("kuhn", learning_rate=learning_rate, **settings)
-        for _ in range(120):
-            learner.rollout(0.5)
-        batch = learner.engine.rollout(0, learner._weights())[0].arrays
-        values = learner._critic(torch.from_numpy(batch["critic_observations"]))[:, 1:].detach().numpy()
-        taken = values[np.arange(len(values)), batch["actions"]]
-        errors.append(np.abs(taken - batch["returns"]).mean())
-    assert errors[0] > 1.0 and errors[1] < 0.3
-
-
-def test_the_weight_of_the_divergence_follows_its_schedule():
-    learner, _ = make(kl_coef=Schedule((2.0, 8.0)))
-    constant, _ = make(kl_coef=Schedule(2.0))
-    for used, weight in ((0.0, 2.0), (0.5, 4.0), (1.0, 8.0)):
-        for each, expected in ((learner, weight), (constant, 2.0)):
-            assert each._iterate(used)["train/kl_coef"] == pytest.approx(expected)
-
-
 def test_schedules():
     schedules = [Schedule(4), Schedule((4, 1, "linear")), Schedule((4, 1)), Schedule((4, 0)), Schedule((0, 4))]
     assert [schedule.at(0.0) for schedule in schedules] == [4.0, 4.0, 4.0, 4.0, 0.0]
@@ -265,30 +208,6 @@ def test_at_mixed_tables_the_learner_plays_none_half_or_all_of_a_team():
     assert len({row.tobytes() for row in learner[5:25]}) > 10
 
 
-def test_without_teams_each_seat_of_a_mixed_table_is_drawn_by_itself():
-    holdem = game("holdem", seats=4)
-    tables = SelfPlayTables(holdem, 400, Pool(["call", "tight"]), mixed_tables=400)
-    tables.reset(seed=1)
-    assert 0.45 < tables._further_seats.mean() < 0.55
-    assert 0.4 < (tables._seating.who == 0).mean() < 0.6
-
-
-def test_random_starts_are_no_decisions_of_the_learner():
-    tables = SelfPlayTables(game("mafia"), 8, random_start_steps=(2, 2))
-    tables.reset(seed=1)
-    assert not tables.learner_acts.any()
-    for _ in range(2):  # too short to end an episode; the actions handed in are not looked at
-        tables.step(np.full(8, 10**6))
-    assert tables.learner_acts.all()
-
-
-def test_numbers_of_tables_are_checked():
-    with pytest.raises(ValueError, match="opponent_tables=9: need 0 to 8"):
-        SelfPlayTables(game("holdem"), 8, opponent_tables=9)
-    with pytest.raises(ValueError, match="mixed_tables=4: need 0 to 3, the tables without opponent_tables"):
-        SelfPlayTables(game("holdem"), 8, opponent_tables=5, mixed_tables=4)
-
-
 @pytest.mark.parametrize(
     ("name", "settings"),
     [
@@ -333,21 +252,6 @@ def test_a_run_whose_records_are_of_an_earlier_version_resumes_with_new_episodes
     assert steps[-1] == 2 * TINY["total_timesteps"]
 
 
-def test_a_relabelled_run_goes_on_as_if_it_had_not_stopped(tmp_path):
-    settings = {"relabel": True, "mixed_tables": 0.5, "bots": {"mixed": 1.0}, "adam_beta1": 0.5, "n_envs": 16}
-    whole, _ = make("mafia", **settings)
-    whole.fit(Monitor(whole, 4))
-    first, league = make("mafia", **settings)
-    first.fit(Monitor(first, 2))
-    first.save(tmp_path)
-    second = Learner.load(tmp_path, first.config, first.game, league)
-    second.fit(Monitor(second, 2))
-    np.testing.assert_array_equal(weights(second), weights(whole))
-    other, _ = make("mafia", **settings | {"relabel": False})
-    other.fit(Monitor(other, 4))
-    assert not np.array_equal(weights(other), weights(whole))
-
-
 def with_opponents(folder, name, **settings):
     constant = {"learning_rate": 1e-3, "ent_coef": 0.05}  # the budget changes nothing
     opponents = {"opponent_tables": 0.75, "past_checkpoints": 0.5}
@@ -374,13 +278,6 @@ def test_a_resumed_run_meets_the_same_opponents(tmp_path, stop):
     assert [one["rollout/return"] for one in lines[0]] == [one["rollout/return"] for one in lines[1]]
 
 
-def test_a_run_without_the_state_of_its_league_resumes(tmp_path):
-    run = train(with_opponents(tmp_path, "old", total_timesteps=1000))
-    (run / "league.json").unlink()  # as runs were saved before
-    resume(run, total_timesteps=2000)
-    assert (run / "league.json").is_file()
-
-
 def test_the_critic_may_see_everything_and_the_policy_may_not():
     learner, _ = make("holdem")
     policy = learner.policy()
@@ -391,32 +288,6 @@ def test_the_critic_may_see_everything_and_the_policy_may_not():
         make("holdem", encoder="full")
     newer, _ = make("holdem", encoder="v1")
     assert newer._critic[0].in_features == newer.game.encoders["full_v1"].layout.size
-
-
-def test_a_game_without_a_full_encoder_has_the_critic_see_what_the_policy_sees():
-    trust = game("trust")
-    alone = replace(trust, encoders={"v0": trust.encoders["v0"]})
-    config = SelfPlayConfig(game="trust")
-    assert critic_encoder(config, trust) == "full" and critic_encoder(config, alone) == "v0"
-
-
-def test_metrics_are_in_the_games_unit():
-    learner, _ = make("holdem", reward_scale=0.01)
-    monitor = Monitor(learner, 2)
-    learner.fit(monitor)
-    other, _ = make("holdem", reward_scale=0.02)
-    same = Monitor(other, 1)
-    other.fit(same)
-    first, second = monitor.metrics[0], same.metrics[0]
-    assert first["train/advantage_scale"] == pytest.approx(second["train/advantage_scale"], rel=0.05)
-    price = first["train/ent_coef"] * first["train/advantage_scale"]
-    assert first["train/entropy_price"] == pytest.approx(price)
-    assert 0 < first["time/environment_share"] < 1
-
-
-def test_chance_samples_need_a_game_with_expected_rewards():
-    with pytest.raises(ValueError, match="chance_samples=5: kuhn-v0 cannot tell its expected rewards; need 0"):
-        make("kuhn", chance_samples=5)
 
 
 def test_averaged_weights_follow_slowly_and_forget_the_first_ones():
@@ -462,23 +333,6 @@ def test_the_entropy_bonus_pushes_towards_its_prior(prior):
     assert len(raises) > 5
     np.testing.assert_allclose(told[raises], share / len(raises), atol=0.04)
     np.testing.assert_allclose(told[:2], (1 - share) / 2, atol=0.06)
-
-
-@pytest.mark.parametrize("network", ["mlp", "residual", "seats"])
-def test_the_saved_policy_has_the_temperature_and_the_learner_has_none(network):
-    settings = {"network": network, "net_arch": (32, 32), "average_decay": 0.9}
-    (warm, _), (cold, _) = make(**settings), make(temperature=0.25, **settings)
-    for learner in (warm, cold):
-        learner.fit(Monitor(learner, 2))
-    torch.testing.assert_close(warm._actor.state_dict(), cold._actor.state_dict(), rtol=0, atol=0)
-    random, size = np.random.default_rng(5), warm.game.encoders["v0"].layout.size
-    observations = random.random((64, size), np.float32)
-    masks = (random.random((64, warm.game.num_actions)) < 0.7).astype(np.int8)
-    masks[:, :2] = 1
-    before, after = (learner.policy().probabilities(observations, masks) for learner in (warm, cold))
-    powers = before.astype(np.float64) ** 4
-    np.testing.assert_allclose(after, powers / powers.sum(axis=1, keepdims=True), atol=1e-5)
-    assert (after.max(axis=1) > before.max(axis=1)).all()
 
 
 @pytest.mark.parametrize(
@@ -530,35 +384,6 @@ def test_the_command_trains_resumes_and_the_policy_plays(tmp_path, capsys):
     assert policy.act(np.zeros((1, policy.inputs), np.float32), np.ones((1, made.num_actions), np.int8)).shape == (1,)
     capsys.readouterr()
     assert cli.main(["evaluate", str(tmp_path / "one"), "--against", "call", "--deals", "50", "--json"]) == 0
-
-
-def test_it_can_copy_a_teacher_first():
-    learner, _ = make("holdem", learning_rate=Schedule(1e-2))
-    from parlour.training.learning.learner import demonstrations
-    from parlour.wrappers.policies.loading import make_policy
-
-    taken = next(demonstrations(learner.game, make_policy("call", learner.game), "v0", 0))
-    random = np.random.default_rng(0)
-    first = learner.clone(taken, 1.0, random)
-    for _ in range(5):
-        last = learner.clone(taken, 1.0, random)
-    assert last > max(first, 0.9)
-    assert torch.equal(learner._average[0].weight, learner._actor[0].weight)  # its average keeps what it copied
-
-
-def test_the_live_policy_follows_the_learner():
-    learner, _ = make()
-    live, made = learner.current_policy(seed=1), game("kuhn")
-    tree = flat_tree(made)
-    assert tree.masks[np.arange(len(tree.masks)), live.act(tree.observations, tree.masks)].all()
-    assert live.encoder == "v0"
-
-
-def test_settings_of_another_algorithm_are_left_out():
-    ppo, own = load_config("holdem"), load_config("holdem", algorithm="selfplay")
-    assert ppo.ent_coef == 0.03 and own.ent_coef == SelfPlayConfig(game="holdem").ent_coef
-    assert dict(own.options) == dict(ppo.options) and own.preset == "holdem"
-    assert replace(own, n_envs=4).n_envs == 4
 
 
 def test_settings_without_effect_are_named(tmp_path, capsys):

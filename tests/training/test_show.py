@@ -8,7 +8,6 @@ from needs import library
 from parlour.envs import GAMES, GameEnv, game
 from parlour.training import cli
 from parlour.training.terminal.match import QUESTION, Screen, TerminalMatch
-from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.logs.match_log import read
 from rich.console import Console
 from rich.live import Live
@@ -23,19 +22,6 @@ def test_watching_shows_one_table_that_changes(capsys):
     assert "over: " in out
     assert "boulware" in out
     assert "player_1 (boulware): " in out
-
-
-def test_a_screen_is_drawn_for_every_action():
-    table = game("bargaining")
-    players = [PolicyAgent(table, table.bots[name](table, 1)) for name in ("fair", "boulware")]
-    console = Console(file=io.StringIO(), width=120, force_terminal=True)
-    with Live(console=console, auto_refresh=False) as live:
-        match = TerminalMatch(table, players, ["a", "b"], console)
-        match.show = Screen(match, live).show
-        match.play(1, seed=5)
-    text = console.file.getvalue()
-    assert text.count("bargaining-v0") > 3
-    assert "player_0 (a): submit offer" in text
 
 
 @pytest.mark.parametrize("game_id", GAMES)
@@ -71,25 +57,6 @@ def test_the_screen_of_a_person_leaves_room_for_the_question(game_id, lines):
         drawn = console.render_lines(screen._drawn(table.renderer.text(env.table, 0)))
         assert len(drawn) <= lines - QUESTION
         assert any("words" in part.text for line in drawn for part in line)  # the latest is what was said
-
-
-def test_a_person_cannot_be_watched(capsys):
-    assert cli.main(["play", "bargaining", "--screen", "--agents", "fair", "human"]) == 2
-    assert "leave --screen out" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("width", [80, 160])
-def test_what_is_said_stands_on_the_screen_in_whole_words_however_wide_the_list_is(width):
-    table = game("werewolf")
-    console = Console(file=io.StringIO(), width=width, height=24, force_terminal=True)
-    words = "Six players. Two are secretly werewolves and kill by night; by day all vote on whom to lynch."
-    with Live(console=console, auto_refresh=False) as live:
-        screen = Screen(TerminalMatch(table, [None] * table.seats, table.agents, console), live)
-        screen._done.append(words)
-        drawn = "\n".join(
-            "".join(part.text for part in line) for line in console.render_lines(screen._drawn("the table"))
-        )
-    assert all(word in drawn for word in words.split()) and "…" not in drawn
 
 
 def test_a_match_is_recorded_as_a_page_and_replayed_from_its_log(tmp_path, capsys):

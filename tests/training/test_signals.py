@@ -1,10 +1,6 @@
 """Signals that stop a run, while the run must not be interrupted."""
 
-import shlex
 import signal
-import subprocess
-import sys
-import threading
 
 import pytest
 from parlour.training.parallel.tasks import held_back
@@ -34,19 +30,6 @@ def test_without_a_signal_nothing_changes_also_after_an_error():
     assert [signal.getsignal(sign) for sign in (signal.SIGINT, signal.SIGTERM)] == before
 
 
-def test_another_thread_holds_nothing_back():
-    done = []
-
-    def work():
-        with held_back():
-            done.append(signal.getsignal(signal.SIGINT))
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    thread.join()
-    assert done == [signal.getsignal(signal.SIGINT)]
-
-
 def test_ctrl_c_while_metrics_are_written_comes_after_they_are_whole(tmp_path, monkeypatch):
     metrics = Metrics(tmp_path)
     written = []
@@ -60,9 +43,3 @@ def test_ctrl_c_while_metrics_are_written_comes_after_they_are_whole(tmp_path, m
         metrics.write({"loss": 1.0, "reward": 2.0}, 64)
     assert written == ["loss", "reward"]
     assert (tmp_path / "metrics.jsonl").read_text() == '{"steps": 64, "loss": 1.0, "reward": 2.0}\n'
-
-
-def test_the_tests_also_pass_in_the_background_of_a_shell_which_ignores_ctrl_c():
-    words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", __file__, "-k", "while_metrics_are_written"]
-    ran = subprocess.run(["sh", "-c", f"trap '' INT; exec {shlex.join(words)}"], capture_output=True, text=True)
-    assert ran.returncode == 0, ran.stdout

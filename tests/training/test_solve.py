@@ -12,7 +12,7 @@ from parlour.envs import Encoder, Layout
 from parlour.envs.core import chance
 from parlour.envs.small.kuhn import equilibrium_chances
 from parlour.training import cli
-from parlour.training.evaluation.exact import best_response, flat_tree, nash_conv, values
+from parlour.training.evaluation.exact import flat_tree, nash_conv, values
 from parlour.training.solving.tabular import METHODS, TabularSolver, solve
 from parlour.wrappers.policies.loading import load_policy, make_policy
 from parlour.wrappers.policies.tabular import TabularPolicy
@@ -58,18 +58,6 @@ def test_kuhns_equilibria_are_worth_minus_one_eighteenth_and_cannot_be_exploited
     assert nash_conv(kuhn(), strategy) == pytest.approx(0, abs=1e-12)
 
 
-def test_too_many_bluffs_are_exploited():
-    assert nash_conv(kuhn(), kuhn_strategy(0.5)) > 0.01
-
-
-def test_a_best_response_wins_what_it_says():
-    strategy = kuhn().uniform()
-    for seat in range(2):
-        won, reply = best_response(kuhn(), strategy, seat)
-        assert values(kuhn(), reply)[seat] == pytest.approx(won)
-        assert won > values(kuhn(), strategy)[seat]
-
-
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(
     ("name", "options", "value"),
@@ -81,15 +69,6 @@ def test_every_method_finds_the_value(method, name, options, value):
     assert found.nash_conv < 1e-4
     assert nash_conv(tree, found.strategy) == pytest.approx(found.nash_conv)
     assert found.values == pytest.approx([value, -value], abs=1e-4)
-
-
-@pytest.mark.parametrize(
-    "wrong", [np.zeros_like, lambda right: right[:-1], lambda right: -right, lambda _: 5, np.cumsum]
-)
-def test_what_is_no_strategy_is_refused(wrong):
-    tree = flat_tree(envs.game("kuhn"))
-    with pytest.raises(ValueError, match="strategy"):
-        nash_conv(tree, wrong(tree.uniform()))
 
 
 def test_probabilities_of_illegal_actions_do_not_count():
@@ -106,15 +85,6 @@ def test_probabilities_of_illegal_actions_do_not_count():
     for each in (0.0, -1.0, np.nan, np.inf):
         with pytest.raises(ValueError, match="no probabilities of the legal actions"):
             tree.strategy_of(Told(each))
-
-
-def test_iterations_may_be_made_in_parts():
-    one, other = TabularSolver(kuhn(), "dcfr"), TabularSolver(kuhn(), "dcfr")
-    one.run(100)
-    for count in (1, 30, 69):
-        other.run(count)
-    assert np.array_equal(one.average(), other.average())
-    assert one.iterations == other.iterations == 100
 
 
 def test_what_cannot_be_a_tree_is_refused():

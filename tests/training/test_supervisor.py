@@ -5,13 +5,11 @@ import itertools
 import json
 import logging
 import re
-import signal
 import urllib.request
 from socket import socket
 
 import pytest
-from live.event_loops import in_virtual_time, on_loop
-from live.test_poker_stop import SIGNALS, command
+from live.event_loops import in_virtual_time
 from parlour.training import cli
 from parlour.training.commands.arguments import LiveArguments, SessionArguments
 from parlour.training.commands.supervisor import Supervisor, tell_status
@@ -104,58 +102,6 @@ async def test_a_status_line_comes_every_minute(caplog):
     assert last.fields["problem"].endswith("390 s")
 
 
-@in_virtual_time
-async def test_a_status_line_that_fails_ends_no_further_one(caplog):
-    caplog.set_level("INFO")
-    numbers = itertools.count()
-
-    def count():
-        if next(numbers) < 2:
-            raise OSError("no space left")
-        return {"hands": 2}
-
-    telling = asyncio.create_task(tell_status(Activity(counts=count), 60.0))
-    await asyncio.sleep(250.0)
-    assert not telling.done()
-    telling.cancel()
-    assert "a status line failed" in caplog.text and "2 hands" in caplog.text
-
-
-def test_a_summary_that_fails_does_not_replace_the_result(caplog):
-    async def work():
-        return 7
-
-    with Supervisor(LiveArguments(status_every=0.01), SessionArguments(), Console()) as supervisor:
-        assert supervisor.run(work(), Activity(counts=lambda: 1 // 0)) == 7
-    assert "the summary failed" in caplog.text
-
-
-@in_virtual_time
-async def test_no_status_line_comes_after_everybody_has_left(caplog):
-    caplog.set_level("INFO")
-    counts = {"hands": 7, "connections": 2}
-    telling = asyncio.create_task(tell_status(Activity(counts=lambda: dict(counts)), 60.0))
-    await asyncio.sleep(90.0)
-    counts["connections"] = 0
-    await asyncio.sleep(600.0)
-    told = [record.getMessage().split(", ")[1] for record in caplog.records]
-    assert told == ["2 open connections", "0 open connections"]
-    counts["connections"] = 1
-    await asyncio.sleep(60.0)
-    telling.cancel()
-    assert len(caplog.records) == 3
-
-
-@in_virtual_time
-async def test_a_status_line_says_that_a_problem_is_over(caplog):
-    caplog.set_level("INFO")
-    problems = iter([None, None, "the disk is full", None, None])
-    telling = asyncio.create_task(tell_status(Activity(failing=lambda: next(problems)), 60.0))
-    await asyncio.sleep(310.0)
-    telling.cancel()
-    assert [record.levelname for record in caplog.records] == ["STATUS", "WARNING", "STATUS"]
-
-
 def test_a_log_file_rotates_and_levels_are_kept(tmp_path, monkeypatch):
     monkeypatch.setattr(logs, "MOST_LINES", 40)
     path = tmp_path / "a.log"
@@ -167,32 +113,6 @@ def test_a_log_file_rotates_and_levels_are_kept(tmp_path, monkeypatch):
     kept = [line["message"] for name in ("a.log.2", "a.log.1", "a.log") for line in lines(tmp_path / name)]
     assert kept == [f"line {number}" for number in range(40 - len(kept), 40)] and len(kept) >= 6
     assert all(one.stat().st_size <= 400 for one in tmp_path.iterdir())
-
-
-def test_lines_of_one_kind_are_counted_when_they_are_many(tmp_path, capsys):
-    path, log = tmp_path / "a.log", logging.getLogger("x")
-    with program_log("info", "text", path):
-        for number in range(25_000):
-            log.info("the server says %d", number)
-        log.warning("another line")
-        for _ in range(30):
-            log.info("status", extra={logs.FIELDS: {"hands": 1}})
-    told = [line["message"] for line in lines(path)]
-    assert told[:21] == [*(f"the server says {number}" for number in range(20)), "another line"]
-    assert told[21:] == ["status"] * 30 + ["24980 more lines like this one are left out: the server says 24999"]
-    assert len(capsys.readouterr().err.splitlines()) == len(told)
-
-
-def test_a_kind_of_lines_is_written_again_after_a_minute():
-    now, written = 0.0, []
-    handler = logging.Handler()
-    handler.emit = lambda record: written.append(record.getMessage())
-    handler.addFilter(logs.RepeatedLines(handler, lambda: now))
-    for now in range(121):
-        handler.handle(logging.makeLogRecord({"msg": f"at {now}", "pathname": "a", "lineno": 1}))
-    left_out = "40 more lines like this one are left out: at"
-    minutes = [[f"at {second + start}" for second in range(20)] for start in (0, 60)]
-    assert written == [*minutes[0], f"{left_out} 59", *minutes[1], f"{left_out} 119", "at 120"]
 
 
 def test_json_lines_have_errors_and_take_any_text(capsys):
@@ -219,24 +139,3 @@ def test_json_lines_have_errors_and_take_any_text(capsys):
 def test_wrong_settings_are_named(given, problem):
     with pytest.raises(ValueError, match=problem):
         LiveArguments(**given)
-
-
-@pytest.mark.slow
-@SIGNALS
-@on_loop
-async def test_a_host_that_is_stopped_tells_what_it_did(sig, code, tmp_path):
-    log = tmp_path / "host.log"
-    options = ("--port", "0", "--metrics-port", "0", "--log-file", str(log), "--status-every", "0.1")
-    async with command("host", "poker", *options) as host:
-        await host.stdout.readline()
-        while not log.exists() or "status: 0 hands" not in log.read_text():
-            await asyncio.sleep(0.05)
-        url = re.search(r"health at (\S+)/healthz", log.read_text())[1]
-        reply = await asyncio.to_thread(urllib.request.urlopen, f"{url}/healthz")
-        assert reply.status == 200
-        host.send_signal(sig)
-        out, err = await asyncio.wait_for(host.communicate(), 30)
-    assert host.returncode == code and "Traceback" not in err.decode()
-    why = "SIGTERM" if sig == signal.SIGTERM else "Ctrl-C"
-    assert out.decode().splitlines()[-1].endswith(f"ended: {why}")
-    assert lines(log)[-1]["ended"] == why

@@ -1,17 +1,14 @@
 """`parlour table`: what it makes of its options; the table itself is in tests/live."""
 
 import asyncio
-import re
 import shutil
 import ssl
 from urllib.parse import urlsplit
 
-import many_seats
 import numpy as np
 import pytest
 from parlour import zoo
-from parlour.envs import GAMES, game
-from parlour.envs.core import registry
+from parlour.envs import game
 from parlour.training import cli
 from parlour.training.commands import lookup, supervisor, table
 from parlour.training.commands.arguments import TableArguments
@@ -25,23 +22,6 @@ def test_a_language_model_has_four_fifths_of_a_turn(monkeypatch):
     args = ["table", "bargaining", "--agents", "llm", "--model", "small", "--timeout", "100", "--port", "0"]
     assert cli.main(args) == 0
     assert [model.timeout for model in models] == [80.0]
-
-
-def test_the_answers_of_a_language_model_are_counted_while_a_table_is_open(monkeypatch):
-    activities = []
-    monkeypatch.setattr(table, "serve", lambda *server: asyncio.sleep(0))
-    monkeypatch.setattr(supervisor, "tell_status", lambda activity, seconds: activities.append(activity) or aside())
-
-    async def aside():
-        activities[0].models()["LLM"].faults["illegal"] += 2
-
-    args = ["table", "bargaining", "--agents", "llm", "--model", "small", "--port", "0", "--status-every", "1"]
-    assert cli.main(args) == 0
-    assert activities[0].fields()["models"]["LLM"]["illegal"] == 2
-
-
-def test_the_link_of_a_table_for_one_address_is_that_address():
-    assert table._link("http://127.0.0.1:8000") == "http://127.0.0.1:8000"
 
 
 @pytest.mark.parametrize("url", ["http://0.0.0.0:8000", "http://[::]:8000"])
@@ -105,22 +85,6 @@ def test_a_lobby_offers_the_zoo_the_bots_and_own_policies_of_each_game(tmp_path)
     assert [one.name for one in cournot.opponents if one.trained] == ["zoo:cournot"]
 
 
-def test_a_game_of_ones_own_without_bots_is_played_alone_in_a_lobby(monkeypatch):
-    monkeypatch.setattr(registry, "GAMES", registry.GAMES.copy())
-    registry.register("many_seats-v0", many_seats.game)
-    offer = table._offer(game("many_seats", seats=3), (), hands=30)
-    assert offer.kind == "Games of your own" and [one.name for one in offer.opponents] == ["random"]
-
-
-def test_a_lobby_says_how_long_each_game_of_the_suite_takes():
-    suite = {game_id.partition("-")[0] for game_id, source in GAMES.items() if isinstance(source, str)}
-    offers = [table._offer(one, (), hands=9) for one in table._playable() if one.name in suite]
-    assert not any(re.search(r"^\d|\d seats|^$", offer.sentence) for offer in offers)  # how many play is a choice
-    minutes = {offer.game: offer.minutes for offer in offers}
-    assert minutes.keys() == suite and min(minutes.values()) >= 1
-    assert (minutes["holdem"], minutes["mafia"], minutes["kuhn"]) == (5, 10, 1)
-
-
 def test_a_lobby_offers_a_policy_only_at_the_seats_at_which_it_can_play():
     offer = table._offer(game("ultimatum"), ("zoo:ultimatum-3",), hands=30)
     seats = {one.name: one.seats for one in offer.opponents}
@@ -158,15 +122,6 @@ def test_one_person_alone_with_programs_has_ten_minutes_for_a_turn(other, second
     players = table.players_of(kuhn, ["human", other], settings)
     opened = table.browser_table(kuhn, players, settings)
     assert opened.session.connect(1)[0].message.timeout == 1000 * seconds
-
-
-def test_a_lobbys_table_leaves_a_seat_to_a_person():
-    alone = table._table("kuhn", None, ["honest"], {}, lobby=TABLE["lobby"], tables=TableArguments())
-    assert alone.session.connect(1)[0].message.timeout == 60_000  # the table of who went away must not end before
-    with pytest.raises(ValueError, match="2 opponents for 2 seats: leave one to a person"):
-        table._table("kuhn", None, ["honest", "honest"], {}, **TABLE)
-    made = table._table("cournot", 3, ["equilibrium"], {}, **TABLE)
-    assert [None if one is None else one.name for one in made.taken] == [None, None, "Equilibrium"]
 
 
 @pytest.mark.parametrize(

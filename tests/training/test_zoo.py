@@ -135,22 +135,6 @@ def test_the_command_shows_all_policies_and_one_card(capsys):
     assert json.loads(capsys.readouterr().out)["zoo:leduc"]["game"] == "leduc-v0"
 
 
-def test_names_that_list_does_not_know_are_explained(capsys):
-    assert cli.main(["list", "zoo:hodlem"]) == 2
-    assert "did you mean zoo:holdem" in capsys.readouterr().err
-    assert cli.main(["list", "bot"]) == 2
-    assert "did you mean 'bots'" in capsys.readouterr().err
-    assert cli.main(["zoo", "holdem"]) == 2
-    assert "parlour list zoo:NAME" in capsys.readouterr().err
-
-
-def test_a_lucky_bot_is_not_the_worst_opponent_beside_an_exact_one(capsys):
-    assert zoo.card("kuhn").measures[0].kind == "bot"  # it has the greatest mean, and an interval around 0
-    assert cli.main(["list", "zoo"]) == 0
-    (row,) = [line for line in capsys.readouterr().out.splitlines() if "zoo:kuhn" in line]
-    assert "exact" in row
-
-
 def test_taking_a_policy_writes_small_weights_and_a_measured_card(tmp_path, capsys, tool):
     game, random = envs.game("kuhn"), np.random.default_rng(1)
     layers = [(random.normal(size=(game.layout.size, 2)).astype(np.float32), np.zeros(2, np.float32))]
@@ -182,45 +166,6 @@ def test_taking_a_policy_writes_small_weights_and_a_measured_card(tmp_path, caps
     assert "seed = 4\n" in told
 
 
-def test_a_policy_for_another_number_of_seats_is_added_beside_the_first(tmp_path, tool):
-    game = envs.game("cournot", seats=3)
-    sizes = game.layout.size, game.num_actions
-    trained = MlpPolicy(Network([(np.zeros(sizes, np.float32), np.zeros(sizes[1], np.float32))], "Tanh"))
-    trained.set_trained_for(TrainedFor.of(game))
-    trained.save(tmp_path / "mine.npz")
-    words = ["--take", str(tmp_path / "mine.npz"), "--folder", str(tmp_path / "zoo"), "--deals", "20"]
-    words += ["--decisions", "0", "--made-by", "parlour train cournot --options seats=3", "--budget", "nothing"]
-    (tmp_path / "zoo").mkdir()
-    for file in (zoo.weights("cournot"), zoo.weights("cournot").with_suffix(".toml")):
-        shutil.copy(file, tmp_path / "zoo")
-    assert tool(words) == 0
-    assert zoo.names(tmp_path / "zoo") == ["cournot", "cournot-3"]
-    assert "parlour evaluate exploit zoo:cournot-3 " in zoo.card("cournot-3", tmp_path / "zoo").measured_by
-
-
-def test_a_policy_gets_a_name_of_its_own(tmp_path, capsys, tool):
-    words = ["--take", "zoo:kuhn", "--folder", str(tmp_path), "--deals", "20", "--decisions", "0"]
-    words += ["--made-by", "parlour solve kuhn", "--budget", "nothing"]
-    assert tool(["leduc-word", *words]) == 2
-    assert "a policy of kuhn is called kuhn, or kuhn- and a word" in capsys.readouterr().err
-    assert tool(["kuhn-word", *words]) == 0
-    assert zoo.names(tmp_path) == ["kuhn-word"]
-    assert "parlour evaluate exploit zoo:kuhn-word " in zoo.card("kuhn-word", tmp_path).measured_by
-
-
-def test_a_card_repeats_the_settings_of_its_learned_response(tmp_path, tool):
-    words = ["--take", "zoo:auction", "--folder", str(tmp_path), "--deals", "20", "--decisions", "128"]
-    made = ["--made-by", "parlour train auction", "--budget", "nothing"]
-    words += ["--against", "zoo:auction"]
-    learner = ["net_arch=[8]", "n_envs=8", "n_steps=16", "batch_size=64"]
-    assert tool([*words, *made, "--learner", *learner]) == 0
-    told = (tmp_path / "auction.toml").read_text("utf-8")
-    assert "--decisions 128 --against zoo:auction --learner 'net_arch=[8]' n_envs=8 n_steps=16 batch_size=64" in told
-    assert 'name = "zoo:auction"\nkind = "run"' in told
-    assert "learned best response, 128 decisions" in told
-    assert "seed = 0\n" in told
-
-
 def test_runs_of_other_seeds_are_added_to_a_card_by_the_command_that_made_them(tmp_path, capsys, tool):
     folder, run = tmp_path / "zoo", tmp_path / "other"
     folder.mkdir()
@@ -242,8 +187,3 @@ def test_runs_of_other_seeds_are_added_to_a_card_by_the_command_that_made_them(t
     assert found.mean < 0.2
     assert [one.mean for one in after.measures] == sorted((one.mean for one in after.measures), reverse=True)
     assert after.measured_by == f"{before.measured_by}; .ci/zoo.py kuhn --against {run} --deals 200"
-
-
-def test_a_policy_that_nobody_plays_against_has_no_runs_on_its_card(capsys, tool):
-    assert tool(["tangram", "--against", "zoo:tangram"]) == 2
-    assert "nobody wins from another" in capsys.readouterr().err

@@ -1,14 +1,13 @@
 """Agents: policies at tables of every size, and people."""
 
 import io
-import re
 
 import numpy as np
 import pytest
 from parlour import envs
 from parlour.envs import Action, AgentResponse, AllowedAction, MessageScope
 from parlour.envs.core.turn_state import Message
-from parlour.wrappers.agents.answers import choices, for_people, help_text, parse_typed
+from parlour.wrappers.agents.answers import choices, parse_typed
 from parlour.wrappers.agents.base import Agent, sentence
 from parlour.wrappers.agents.human import HumanAgent
 from parlour.wrappers.agents.policy import PolicyAgent
@@ -51,16 +50,6 @@ def test_a_heads_up_policy_plays_at_any_table(bot, seats):
         while not env.table.done:
             result = env.submit(env.agent_selection, agent.respond(env.turn_state(env.agent_selection)))
             assert result.ok, result
-
-
-def test_a_policy_for_six_plays_heads_up():
-    game = envs.game("holdem", seats=6)
-    agent = PolicyAgent(game, game.bots["tight"](game, 1))
-    env = envs.make("holdem", seats=2)
-    for seed in range(15):
-        env.reset(seed=seed)
-        while not env.table.done:
-            assert env.submit(env.agent_selection, agent.respond(env.turn_state(env.agent_selection))).ok
 
 
 @pytest.mark.parametrize("number", [3, -1, 99])
@@ -127,24 +116,6 @@ def test_a_person_is_asked_again(turn):
     assert "'6' is too much" in shown
 
 
-def test_a_raise_is_also_called_a_bet(turn):
-    assert (
-        human("bet 137\n", turn)[0]
-        == human("raise 137\n", turn)[0]
-        == AgentResponse(Action("raiseTo", {"amount": 137}))
-    )
-
-
-def test_a_choice_is_played_by_its_number(turn):
-    response, shown = human("0\n9\n2 137\n", turn)
-    assert response == AgentResponse(Action("raiseTo", {"amount": 137}))
-    assert re.search(
-        r"\n 1 call  \(put in 1 more\)\n 2 raise <.*>, or all-in  \(raise the bet to .* 200\)\n 3 fold  \(.*\)\n", shown
-    )
-    assert "'0' is not one of call, raise" in shown
-    assert "'9' does not say what to do: write raise 9" in shown
-
-
 def test_a_choice_with_values_says_what_it_does_and_these_words_name_it():
     share = {"properties": {"allocator_share": {"type": "number"}}, "required": ["allocator_share"]}
     split = AllowedAction("allocate_split", "keep this share and give the rest", share)
@@ -171,17 +142,6 @@ def test_free_text_and_points_are_asked_for_in_few_words():
     assert parse_typed("say I am the doctor", offers) == Action("say", {"text": "I am the doctor"})
     for line in ("move 40,60.5 90", "2 [40,60.5] 90"):
         assert parse_typed(line, offers) == Action("move", {"place": [40, 60.5], "turn": 90})
-
-
-def test_words_that_several_choices_share_name_none_of_them():
-    amount = {"properties": {"amount": {"type": "number"}}, "required": ["amount"]}
-    offers = [AllowedAction(name, f"{name} an amount of chips", amount) for name in ("stake", "insure")]
-    offers.append(AllowedAction("leave", "leave the table"))
-    for line, word in (("amount 5", "amount"), ("chips 5", None)):
-        with pytest.raises(ValueError) as refused:
-            parse_typed(line, offers)
-        named = re.findall("stake|insure|leave", str(refused.value))
-        assert named == (["stake", "insure"] if word else ["stake", "insure", "leave"])
 
 
 def offer(action_type="vote", description="", **properties):
@@ -225,23 +185,6 @@ def test_a_value_that_is_the_only_one_is_shown_and_may_be_typed(choice, shown, l
         parse_typed(f"{choice.action_type} b", [choice])
 
 
-def test_a_name_of_a_number_is_only_that_number():
-    bet = offer("raiseTo", "raise to 4 to 9 (9 is all-in)", amount=WHOLE)
-    say = offer("say", "say (9 is all-in)", text={"type": "string"})
-    for line in ("raise all-in", "raise to all in", "all in", "Allin", "1 all in", "raise amount=all-in"):
-        assert parse_typed(line, [bet, say]) == Action("raiseTo", {"amount": 9})
-    assert parse_typed("raise to 6", [bet, say]) == Action("raiseTo", {"amount": 6})
-    for text in ("I am all in", "all in", "to all in", "to all"):
-        assert (
-            parse_typed(f"say {text}", [bet, say])
-            == parse_typed(f"2 {text}", [bet, say])
-            == Action("say", {"text": text})
-        )
-    for line in ("all in", "all-in", "ALLIN 5"):
-        with pytest.raises(ValueError, match=r"^'all-in' is not one of call, fold$"):
-            parse_typed(line, [AllowedAction("call"), AllowedAction("fold")])
-
-
 @pytest.mark.parametrize(
     ("field", "line", "value", "shown"),
     [
@@ -263,45 +206,11 @@ def test_schemas_of_other_platforms_are_read(field, line, value, shown):
     assert parse_typed(line, [choice]) == Action("do", {"x": value})
 
 
-def test_what_no_value_fits_is_refused_in_words():
-    offers = [offer(target={"enum": []}), AllowedAction("pass")]
-    assert "vote <target: no value at all>" in choices(offers)
-    with pytest.raises(ValueError, match="target must be no value at all, not a"):
-        parse_typed("vote a", offers)
-    assert parse_typed("pass", offers) == Action("pass")
-    with pytest.raises(ValueError, match="x must be a value, not 1,"):
-        parse_typed("do 1,", [offer("do", x={"type": "array"})])
-
-
-@pytest.mark.parametrize("name", ["holdem", "kuhn", "mafia", "tangram", "ultimatum", "multi_issue_bargaining"])
-def test_the_example_of_help_is_a_choice_that_is_offered(name):
-    env = envs.make(name)
-    env.reset(seed=1)
-    offers = for_people(env.turn_state(env.agent_selection).allowed_actions)
-    examples = re.search(r'as in "(.*)" or "(.*)"', help_text(offers)).groups()
-    actions = [parse_typed(example, offers) for example in examples]
-    assert actions[0] == actions[1]
-    assert env.submit(env.agent_selection, actions[0]).ok
-
-
 class Tty(io.StringIO):
     """A stream that is a terminal."""
 
     def isatty(self):
         return True
-
-
-@pytest.mark.parametrize(
-    ("typed", "answer"), [("", "call"), ("q", "call"), ("fold", "fold"), ("rules\n\nfold", "fold")]
-)
-def test_a_command_that_is_typed_below_a_text_is_obeyed(turn, typed, answer):
-    person = HumanAgent(io.StringIO(f"state\n{typed}\ncall\n"), Tty(), compact=True)
-    person.redraw = lambda: person._screen.write("THE TABLE")
-    person.rules = lambda: "a rule\n" * 2
-    assert person.respond(turn).action.action_type == answer
-    shown = person._screen.getvalue()
-    assert shown.count("THE TABLE") == shown.count("Enter: back > ") == 1 + typed.count("rules")
-    assert shown.count("a rule") == 2 * typed.count("rules")
 
 
 def test_quit_below_a_text_leaves_and_between_matches_a_command_is_obeyed(turn):
@@ -315,12 +224,6 @@ def test_quit_below_a_text_leaves_and_between_matches_a_command_is_obeyed(turn):
     shown = person._screen.getvalue()
     assert shown.count("Enter: next > ") == 3
     assert "'call' is no answer here: press Enter, or type rules or quit" in shown and "a rule" in shown
-
-
-def test_help_explains_the_choices_and_state_shows_the_table(turn):
-    _, shown = human("help\n?\nstate\nfold\n", turn)
-    assert shown.count("(raise the bet to a total of 4 to 200 (200 is all-in))") == 2
-    assert shown.count("smallBlind: 1") == 2  # at the beginning, and by the word
 
 
 def test_the_compact_view_has_the_choices_and_every_message_once(turn):
@@ -355,19 +258,6 @@ SAY = {
 
 
 @pytest.mark.parametrize(
-    ("line", "payload"),
-    [
-        ("say claim", {"type": "claim"}),
-        ("say null", {"type": None}),
-        ("say claim true I = the law", {"type": "claim", "isMafia": True, "text": "I = the law"}),
-        ("say claim text=a b = c", {"type": "claim", "text": "a b = c"}),
-    ],
-)
-def test_what_is_not_required_may_be_left_out_and_words_go_on(line, payload):
-    assert parse_typed(line, [AllowedAction("say", "", SAY)]) == Action("say", payload)
-
-
-@pytest.mark.parametrize(
     ("line", "complaint"),
     [
         ("say", r"type is missing: write say <type: null or claim> \[isMafia: true or false\] \[text: text\]"),
@@ -377,12 +267,6 @@ def test_what_is_not_required_may_be_left_out_and_words_go_on(line, payload):
 def test_choices_are_named(line, complaint):
     with pytest.raises(ValueError, match=complaint):
         parse_typed(line, [AllowedAction("say", "", SAY)])
-
-
-def test_bounds_that_are_one_number_are_this_number():
-    whole = AllowedAction("raiseTo", "raise", {"amount": {"type": "integer", "minimum": 186, "maximum": 186}})
-    with pytest.raises(ValueError, match="amount must be 186, not 5"):
-        parse_typed("raise 5", [whole])
 
 
 def test_a_person_who_has_gone(turn):
@@ -401,50 +285,7 @@ def test_actions_are_written_as_people_write_them_and_read_back(total, written):
     assert written in lines
 
 
-@pytest.mark.parametrize(
-    ("line", "payload"),
-    [
-        ("offer 40", {"my_share": 40}),
-        ("submit_offer my_share=40", {"my_share": 40}),
-        ("SUBMIT_OFFER 2.5", {"my_share": 2.5}),
-    ],
-)
-def test_both_kinds_of_schema_are_read(line, payload):
-    bare = {"my_share": {"type": "number", "minimum": 0}}
-    full = {"type": "object", "properties": bare, "required": ["my_share"], "additionalProperties": False}
-    for schema in (bare, full):
-        offers = [AllowedAction("submit_offer", "", schema), AllowedAction("accept")]
-        if line.startswith("offer"):
-            with pytest.raises(ValueError, match="submit_offer <my_share: a number from 0>"):
-                parse_typed(line, offers)
-        else:
-            assert parse_typed(line, offers) == Action("submit_offer", payload)
-    assert parse_typed("a", offers) == Action("accept")
-
-
-def test_of_a_single_choice_the_values_are_enough():
-    play = [AllowedAction("play", "", {"action": {"type": "integer", "minimum": 0, "maximum": 8}})]
-    for line in ("4", "1 4", "play 4", "action=4"):
-        assert parse_typed(line, play) == Action("play", {"action": 4})
-    with pytest.raises(ValueError, match=r"^action must be .*, not 9$"):
-        parse_typed("9", play)
-
-
 @pytest.mark.parametrize("word", ["quit", "Q", "exit"])
 def test_quit_leaves_as_ctrl_c_does(turn, word):
     with pytest.raises(KeyboardInterrupt):
         human(f"{word}\n1\n", turn)
-
-
-TALK = {
-    "type": {"type": ["string", "null"], "enum": [None, "claim"]},
-    "target": {"type": ["string", "null"], "enum": [None, "p1", "p2"]},
-    "text": {"type": "string"},
-}
-
-
-@pytest.mark.parametrize("words", ["say I think p2 = mafia", "1 I think p2 = mafia", "I think p2 = mafia"])
-def test_what_does_not_fit_the_first_field_is_free_text(words):
-    offers = [AllowedAction("say", "", {"properties": TALK})]
-    assert parse_typed(words, offers) == Action("say", {"text": "I think p2 = mafia"})
-    assert parse_typed("say claim p2 so it is", offers).payload == {"type": "claim", "target": "p2", "text": "so it is"}

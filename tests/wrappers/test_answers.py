@@ -123,38 +123,6 @@ async def test_mafia_never_says_a_thought(kind, caplog):
     assert ("--max-tokens" in (player.replacement or "")) == (said is None)
 
 
-@pytest.mark.parametrize(
-    ("answer", "target"),
-    [
-        (f'<think>{{"targetId": "p3"}} {SECRET}</think>{{"targetId": "p2"}}', "p2"),
-        ('{"targetId": "p3"}, no: {"targetId": null}', None),
-        ('{"targetId": "p3"}\nAction: p2', "p2"),
-        ("p2.", "p2"),
-    ],
-)
-async def test_mafia_reads_votes_so_too(answer, target):
-    async def answered(request, body):
-        return web.json_response(endpoint.said(answer))
-
-    async with endpoint.endpoint(answered) as (url, _):
-        player = MafiaLLMAgent("p1", "Ann", Model(name="stub", base_url=url), seed=1)
-        state, _, public = context("DAY_VOTING")
-        assert ((await player.vote(state, public)).target_id, player.replaced) == (target, 0)
-
-
-async def test_an_answer_that_ends_at_the_most_tokens_is_not_played():
-    async def answered(request, body):
-        return web.json_response(endpoint.said(f"{PASS} would be bad", finish="length"))
-
-    async with endpoint.endpoint(answered) as (url, asked):
-        agent = LLMAgent(Model(name="stub", base_url=url, max_tokens=7), None)
-        state = TextGame("kuhn").reset(seed=1).info["turn_state"]
-        with pytest.raises(ModelError, match=r"ended at 7 tokens: allow more \(--max-tokens\)"):
-            await agent.answer(state)
-        row, asked = agent.statistics.row(), asked
-    assert (row["unfinished"], row["replaced"], len(asked)) == (2, 1, 2)
-
-
 def test_answers_of_a_text_game_send_no_messages_and_thoughts_are_not_repeated():
     table = TextGame("bargaining", retries=1, penalty=-0.5)
     turn = table.reset(seed=1)

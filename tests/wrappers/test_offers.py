@@ -124,9 +124,3 @@ def test_the_least_payload_of_a_schema(schema, payload):
 def test_a_schema_of_nonsense_makes_no_error_and_no_long_list(schema):
     payload = quiet_action([AllowedAction("play", "", schema)]).payload
     assert payload in ({}, {"bids": []}, {"bid": 0})
-
-
-def test_what_commits_to_least_goes_first():
-    assert quiet_action([]) == Action("pass")
-    offers = [AllowedAction(name) for name in ("raiseTo", "fold", "check")]
-    assert quiet_action(offers) == Action("check")

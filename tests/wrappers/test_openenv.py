@@ -11,7 +11,6 @@ from mirror import Mirror
 from needs import framework
 from parlour import envs
 from parlour.envs import Action
-from parlour.wrappers import LLMAgent
 
 framework("openenv.core.env_server.http_server")
 import requests  # noqa: E402
@@ -192,29 +191,6 @@ def test_sessions_at_the_same_time_are_apart():
             client.close()
 
 
-def test_sessions_of_mcp_that_nobody_uses_end_and_those_of_clients_stay():
-    create = {"jsonrpc": "2.0", "id": 1, "method": "openenv/session/create", "params": {}}
-    with serving("kuhn", sessions=2, idle=0.5) as url, session(url) as client:
-        client.reset(seed=1)
-        assert "result" in requests.post(f"{url}/mcp", json=create).json()
-        assert "error" in requests.post(f"{url}/mcp", json=create).json()
-        deadline = time.monotonic() + 60
-        while "error" in requests.post(f"{url}/mcp", json=create).json():
-            assert time.monotonic() < deadline
-            time.sleep(0.5)
-        assert client.step(SeatAction(message="bet")).observation.refused is None
-
-
-def test_pages_of_other_origins_are_not_served():
-    with serving("kuhn") as url:
-        host = url.partition("//")[2]
-        for origin, status in (("http://evil.example", 403), ("null", 403), (f"http://{host}", 200), (None, 200)):
-            headers = {} if origin is None else {"Origin": origin}
-            assert requests.post(f"{url}/reset", json={"seed": 1}, headers=headers).status_code == status
-        with pytest.raises(Exception, match="403"):
-            connect(f"ws://{host}/ws", origin="http://evil.example")
-
-
 def test_tools_of_mcp_play_an_episode():
     import asyncio
 
@@ -245,15 +221,3 @@ def test_tools_of_mcp_play_an_episode():
             "opponent"
             in call("tools/call", session_id=session, name="begin", arguments={"opponents": "x"})["error"]["message"]
         )
-
-
-def test_a_model_of_an_endpoint_that_is_down_is_replaced_and_counted(monkeypatch):
-    pytest.importorskip("openai")
-    from parlour.wrappers import Model
-
-    down = Model(name="none", base_url="http://127.0.0.1:9/v1", timeout=0.2)
-    players = {"model": lambda: LLMAgent(down, fallback=None)}
-    with serving("kuhn", players=players) as url, session(url) as client:
-        episode = play(client, lambda seen: "bet", seed=1, opponents="model")
-        assert sum(client.state().faults["player_1"].values()) == 1
-    assert episode.returns["player_0"] == 1  # the safe action is a fold

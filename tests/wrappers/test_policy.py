@@ -15,7 +15,7 @@ from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.policies.base import Policy, RandomPolicy, TrainedFor
 from parlour.wrappers.policies.elsewhere import ElsewherePolicy
 from parlour.wrappers.policies.loading import load_policy, load_run, make_policy
-from parlour.wrappers.policies.mlp import MlpPolicy, Network, SeatLayer
+from parlour.wrappers.policies.mlp import MlpPolicy
 from parlour.wrappers.policies.sb3 import SB3Policy
 from parlour.wrappers.policies.tabular import TabularPolicy
 from parlour.wrappers.rl.opponents import Pool
@@ -91,16 +91,6 @@ def test_mlp_policy_of_a_network_that_sees_parts_of_the_observation(scene):
     assert (np.flatnonzero(seen.any(1)) == [*range(3, 40), 60]).all()
 
 
-def test_mlp_policy_is_a_copy_that_further_training_does_not_touch(scene):
-    original = model()
-    frozen = MlpPolicy.from_model(original)
-    before = frozen.probabilities(*scene)
-    with torch.no_grad():
-        original.policy.action_net.weight.add_(1)
-        original.policy.action_net.weight[0] += 1
-    np.testing.assert_array_equal(frozen.probabilities(*scene), before)
-
-
 def test_sampling_follows_the_probabilities_and_deterministic_plays_the_mode(scene):
     observations, masks = scene[0][:1], scene[1][:1]
     original = model()
@@ -118,15 +108,6 @@ def test_mlp_policy_survives_saving(scene, tmp_path):
     loaded = load_policy(tmp_path / "policy.npz")
     np.testing.assert_array_equal(loaded.probabilities(*scene), policy.probabilities(*scene))
     np.testing.assert_array_equal(loaded.values(scene[0]), policy.values(scene[0]))
-
-
-def test_a_policy_without_a_critic_has_no_values(scene, tmp_path):
-    full = MlpPolicy.from_model(model())
-    MlpPolicy(full.layers, full.activation).save(tmp_path / "old.npz")
-    loaded = load_policy(tmp_path / "old.npz")
-    assert loaded.values(scene[0]) is None
-    np.testing.assert_array_equal(loaded.probabilities(*scene), full.probabilities(*scene))
-    assert SB3Policy(model(DQN)).values(scene[0]) is None
 
 
 @pytest.mark.parametrize("algorithm", [MaskablePPO, PPO, A2C, DQN])
@@ -167,21 +148,6 @@ def test_a_damaged_model_is_named(part, tmp_path):
             damaged.writestr(name, content[: len(content) // 2] if name == part else content)
     with pytest.raises(ValueError, match=r"model.zip is (damaged: MaskablePPO|no model saved)"):
         load_policy(tmp_path / "model.zip")
-
-
-def test_observations_of_another_game_are_refused_by_their_length(scene):
-    policy = MlpPolicy.from_model(model())
-    with pytest.raises(ValueError, match=r"203 numbers and 10 actions, and got 200 and 10"):
-        policy.act(scene[0][:, :200], scene[1])
-
-
-@pytest.mark.parametrize("algorithm", [MaskablePPO, DQN])
-def test_another_number_of_actions_is_refused_by_its_length(algorithm, scene):
-    """The compiled softmax does not look where it writes."""
-    policy = SB3Policy(model(algorithm))
-    for count in (9, 11):
-        with pytest.raises(ValueError, match=f"10 actions, and got 203 and {count}"):
-            policy.act(scene[0], np.ones((len(scene[0]), count), np.int8))
 
 
 def test_load_run_needs_a_run_folder(tmp_path):
@@ -240,14 +206,6 @@ def trained(table, encoder="", **about):
     return policy
 
 
-def saved_run(folder, table, encoder=""):
-    policy = trained(table, encoder)
-    policy.save(folder / "policy.npz")
-    lines = [f'game = "{table.id}"', f'encoder = "{policy.encoder}"', "[options]", f"seats = {table.seats}"]
-    (folder / "config.toml").write_text("\n".join(lines))
-    return policy
-
-
 def test_a_saved_policy_carries_game_options_encoder_and_preset(tmp_path):
     holdem = game("holdem", seats=3, raise_cap=None, pot_fractions=[0.5, 1])
     policy = trained(holdem, preset="holdem", reward_scale=0.5)
@@ -258,15 +216,6 @@ def test_a_saved_policy_carries_game_options_encoder_and_preset(tmp_path):
     again = loaded.trained_for.make_game()
     assert (again.id, dict(again.options)) == (holdem.id, dict(holdem.options))
     assert loaded.trained_for.difference(holdem) == ""
-
-
-def test_a_difference_names_the_options_and_the_version():
-    policy = trained(game("holdem", seats=2, ante=1), preset="holdem")
-    assert policy.trained_for.difference(game("holdem", seats=2)) == (
-        "holdem-v0 with ante=1 (preset holdem); it plays with ante=0"
-    )
-    newer = replace(game("holdem", seats=2, ante=1), encoder="v1", encoders=with_v1(game("holdem", seats=2)).encoders)
-    assert policy.trained_for.difference(newer) == "holdem-v0 (preset holdem); it plays holdem-v1"
 
 
 @compiled
@@ -339,29 +288,6 @@ def test_no_policy_that_sees_hidden_information_is_loaded_to_play(tmp_path):
         evaluate(spy, holdem, [spy], deals=2)
 
 
-def test_a_zip_is_known_by_the_run_in_which_it_lies(tmp_path):
-    holdem = game("holdem", seats=2)
-    saved_run(tmp_path, holdem)
-    model().save(tmp_path / "model.zip")
-    model(DQN).save(tmp_path / "dqn.zip")
-    for file in ("model", "model.zip", "dqn.zip"):
-        assert load_policy(tmp_path / file).trained_for.options["seats"] == 2
-    (tmp_path / "elsewhere").mkdir()
-    model().save(tmp_path / "elsewhere" / "model.zip")
-    assert load_policy(tmp_path / "elsewhere" / "model.zip").trained_for is None
-    (tmp_path / "elsewhere" / "config.toml").write_text("colour = 3\n")  # no run's
-    assert load_policy(tmp_path / "elsewhere" / "model.zip").trained_for is None
-
-
-def test_a_saved_policy_of_another_game_or_other_actions_is_refused(tmp_path):
-    path = str(saved(tmp_path, trained(game("holdem", seats=2))))
-    with pytest.raises(ValueError, match=r"plays holdem-v0, not auction-v0"):
-        make_policy(path, game("auction"))
-    with pytest.raises(ValueError, match="plays holdem-v0, not mafia-v0"):
-        make_policy(path, game("mafia"))
-    assert make_policy(path, game("holdem", seats=2, ante=1)).encoder == "v0"  # seen and done is the same
-
-
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
@@ -389,27 +315,6 @@ def test_damaged_weights_are_refused(tmp_path, damage, message):
     np.savez(tmp_path / "bad.npz", **arrays)
     with pytest.raises(ValueError, match=message):
         MlpPolicy.load(tmp_path / "bad.npz")
-
-
-@pytest.mark.parametrize(
-    ("damage", "message"),
-    [
-        ({"columns": np.array([[0, 1], [2, 9]])}, "not those of an observation, each once"),
-        ({"columns": np.array([[0.0, 1], [2, 3]])}, "not those of an observation, each once"),
-        ({"weights": np.ones((3, 2), "f4")}, "weights of other sizes than its columns"),
-        ({"others": np.array([4, 5])}, "does not have the 7 results that w0 takes"),
-    ],
-)
-def test_a_damaged_layer_shared_over_the_seats_is_refused(tmp_path, damage, message):
-    parts = {"columns": np.array([[0, 1], [2, 3]]), "others": np.array([4])}
-    parts |= {"weights": np.ones((2, 3), "f4"), "biases": np.zeros(3, "f4")}
-    last = [(np.ones((7, 2), "f4"), np.zeros(2, "f4"))]
-    file = tmp_path / "seats.npz"
-    MlpPolicy(Network(last, "ReLU", seat_layer=SeatLayer(**parts))).save(file)
-    assert MlpPolicy.load(file).inputs == 5
-    MlpPolicy(Network(last, "ReLU", seat_layer=SeatLayer(**{**parts, **damage}))).save(file)
-    with pytest.raises(ValueError, match=message):
-        MlpPolicy.load(file)
 
 
 def test_a_file_of_weights_with_a_wrong_byte_is_refused_or_whole(tmp_path):
@@ -453,19 +358,3 @@ def test_the_solution_of_a_small_game_plays_with_its_own_options_only(tmp_path, 
         make_policy(str(dice), game("liars_dice"))
     assert cli.main(["play", "liars_dice", "--agents", str(dice), "random"]) == cli.MISTAKE
     assert cli.main(hint) == 0
-
-
-def test_the_solution_of_a_river_is_refused_in_ordinary_holdem(tmp_path, capsys):
-    river, options = tmp_path / "river.npz", ["button=0", "start=river", "board=2c7dKhTs3s", "raise_cap=1"]
-    options = ["seats=2", *options, "pot_fractions=[1]", 'ranges=["AA,KQs:0.5", "KK"]', "ante=9", "stacks=30"]
-    assert cli.main(["solve", "holdem", "--iterations", "20", "--out", str(river), "--options", *options]) == 0
-    hint = shlex.split(capsys.readouterr().out.rpartition(": parlour ")[2])
-    assert cli.main(["play", "holdem", "--agents", str(river), "random"]) == cli.MISTAKE
-    assert "start=river" in capsys.readouterr().err
-    assert cli.main(hint) == 0
-
-
-def test_a_missing_name_is_not_the_folder_where_one_is():
-    for load in (load_run, lambda name: make_policy(name, game("kuhn"))):
-        with pytest.raises(ValueError, match="a name is missing"):
-            load("")

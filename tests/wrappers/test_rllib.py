@@ -48,15 +48,6 @@ def test_the_environment_plays_what_a_table_plays():
         observed, *_ = env.step({agent: action})
 
 
-def test_a_masked_action_becomes_the_safe_one():
-    env, twin = (TableEnv({"game": "holdem", "options": {"seats": 2, "button": 0}}) for _ in range(2))
-    ((agent, seen),) = env.reset(seed=1)[0].items()
-    twin.reset(seed=1)
-    env.step({agent: int(np.flatnonzero(seen["action_mask"] == 0)[0])})
-    twin.step({agent: 0})  # fold: there is a bet to call
-    assert env.returns == twin.returns == {"player_0": -0.5, "player_1": 0.5}
-
-
 def test_the_main_module_plays_in_every_episode_and_checkpoints_only_beside_it():
     class Episode:
         def __init__(self, number):

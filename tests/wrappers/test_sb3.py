@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import torch
-from needs import library
 from parlour.envs import game
 from parlour.wrappers.rl.gymnasium_env import make_single_agent_env
 from parlour.wrappers.rl.sb3 import sb3_env
@@ -63,16 +62,6 @@ def test_steps_are_those_of_the_seats():
     assert ended > 10
 
 
-def test_what_is_written_into_an_info_stays_there():
-    env = sb3_env("leduc", n_envs=4)
-    env.reset()
-    for _ in range(10):
-        infos = env.step(env.seats.tables.sample())[-1]
-        assert not any("written" in info for info in infos)
-        infos[0]["written"] = True
-        assert not any("written" in info for info in infos[1:])
-
-
 def test_options_and_attributes_of_single_tables_are_refused():
     env = sb3_env("holdem", n_envs=2, seats=2)
     env.set_options({})
@@ -89,25 +78,6 @@ def test_options_and_attributes_of_single_tables_are_refused():
         env.set_attr("reward_scale", 2.0, indices=[0])
     env.set_attr("reward_scale", 2.0, indices=[0, 1])
     assert env.get_attr("reward_scale") == [2.0, 2.0]
-
-
-def test_all_tables_are_one_picture_for_a_film():
-    library("resvg_py")
-    env = sb3_env("auction", n_envs=4, render_mode="rgb_array", render_view="all")
-    env.reset()
-    assert env.render().shape == (2 * 480, 2 * 640, 3)
-    assert env.metadata["render_fps"] > 0
-    for wrong in ({"render_mode": "ansi"}, {"render_view": "player_0"}):
-        with pytest.raises(ValueError, match="choose from"):
-            sb3_env("auction", n_envs=1, **wrong)
-
-
-def test_what_was_returned_stays_the_callers():
-    env = sb3_env("holdem", n_envs=4, seats=2)
-    first = env.reset()
-    kept = first.copy()
-    env.step(np.ones(4, np.int64))
-    np.testing.assert_array_equal(first, kept)
 
 
 @pytest.mark.parametrize(

@@ -39,26 +39,6 @@ def play(seats, steps, seed=0):
         yield
 
 
-def test_a_seat_that_always_folds_loses_exactly_its_blinds():
-    for seat, blind in ((0, 1.0), (1, 0.5)):  # heads-up, the dealer (seat 1) posts the small blind
-        seats = SingleAgentTables(game("holdem", seats=2, button=1), 8, "call", seat=seat)
-        seats.reset(seed=1)
-        for _ in range(20):
-            seats.step(np.full(8, FOLD))
-            assert (seats.rewards == -blind).all()
-            assert seats.dones.all()
-        assert seats.winnings / seats.episodes == -blind
-
-
-def test_a_folder_among_six_pays_its_blinds_and_ante_whatever_the_others_do():
-    seats = SingleAgentTables(game("holdem", seats=6, ante=1, button=0), 16, "maniac", seat=1)  # the small blind
-    seats.reset(seed=2)
-    for _ in range(10):
-        seats.step(np.full(16, FOLD))
-    assert seats.winnings / seats.episodes == -(0.5 + 0.5)
-    assert seats.episodes == 160
-
-
 def test_what_opponents_do_after_the_learners_last_decision_is_its_reward():
     """The learner raises, the opponent folds later: the blinds are the learner's, on the step in which it raised."""
     seats = SingleAgentTables(game("holdem", seats=2, button=0), 4, Always(FOLD), seat=0)
@@ -220,29 +200,6 @@ def test_opponents_one_each_per_seat_or_drawn():
             SingleAgentTables(holdem, 1, seat=wrong)
 
 
-def test_pool_draws_by_its_weights():
-    seats = SingleAgentTables(game("holdem", seats=2), 4000, Pool(["call", "random", "maniac"], [3, 0, 1]))
-    seats.reset(seed=1)
-    opponents = seats._seating.who[np.arange(4000), 1 - seats.seat]
-    np.testing.assert_allclose(np.bincount(opponents, minlength=3) / 4000, [0.75, 0, 0.25], atol=0.03)
-
-
-def test_a_masked_action_is_played_as_the_safe_one():
-    seats = SingleAgentTables(
-        game("holdem", seats=2, stacks=2, button=0), 4, "call", seat=0
-    )  # all-in: no raise to the minimum
-    seats.reset(seed=1)
-    seats.step([2, -1, 99, CALL])
-    assert seats.illegal.tolist() == [True, True, True, False]
-    assert seats.rewards[:3].tolist() == [-0.5] * 3  # folded the small blind
-
-
-def test_an_empty_seat_is_an_error_not_an_endless_loop():
-    seats = SingleAgentTables(game("holdem", seats=3, stacks=[200, 0, 200]), 1, "call", seat=1)
-    with pytest.raises(RuntimeError, match="seat 1 had no decision"):
-        seats.reset(seed=1)
-
-
 def test_an_opponent_that_plays_a_masked_action_is_distinguished_from_the_learner():
     class Wrong:
         def act(self, observations, masks):
@@ -348,44 +305,6 @@ def test_an_opening_is_played_by_chance_in_every_seat():
     offers = seats.tables.tables.log_share[moves >= 6, :6]
     assert len(np.unique(offers)) == 101
     assert seats.episodes == 0
-
-
-def test_openings_are_drawn_from_the_least_to_the_most():
-    seats = SingleAgentTables(game("bargaining"), 2_000, Always(100), random_start_steps=(2, 4))
-    seats.reset(seed=0)
-    moves = seats.tables.tables.moves
-    learner_moves_next = moves % 2 == seats.seat
-    assert learner_moves_next.all()
-    first = seats.seat == 0  # reaches its decisions 2 and 4: after openings of 2, and of 3 or 4
-    assert set(moves[first]) <= {0, 2, 4}
-    assert 0.6 < (moves[first] == 4).mean() < 0.7
-    seats.random_start_steps = (0, 0)
-    for _ in play(seats, 100):
-        pass
-    assert (seats.tables.tables.moves[seats.dones] <= 1).all()  # episodes begin at the beginning again
-
-
-def test_what_an_opening_brings_is_nobodys_reward():
-    """Chance agrees now and then while it opens: that is no episode, and no winnings of the learner."""
-    seats = SingleAgentTables(
-        game("bargaining", reservations=(0, 0)), 256, Always(100), seat=1, random_start_steps=(15, 15)
-    )
-    seats.reset(seed=0)
-    total, pass_ = np.zeros(256), 103
-    for _ in range(30):
-        seats.step(np.full(256, pass_))
-        total += seats.rewards
-    assert seats.episodes > 256
-    assert seats.winnings == total.sum() == 0
-
-
-def test_the_same_seed_gives_the_same_openings():
-    first, second = (SingleAgentTables(game("bargaining"), 64, "fair", random_start_steps=(0, 19)) for _ in range(2))
-    for seats in (first, second):
-        seats.reset(seed=4)
-        for _ in play(seats, 20):
-            pass
-    np.testing.assert_array_equal(first.observations, second.observations)
 
 
 @pytest.mark.parametrize("opening", [(-1, 3), (4, 3)])

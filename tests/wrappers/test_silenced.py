@@ -59,19 +59,3 @@ def test_a_scrambled_policy_talks_as_often_but_at_random():
     steady, all_played = said(made, Accuser())
     assert len(set(steady)) < 6
     assert len(scrambled) / len(played) == pytest.approx(len(steady) / len(all_played), rel=0.2)
-
-
-def test_silence_is_chosen_as_it_was():
-    made = game("mafia", seats=6)
-
-    class Silent:
-        def act(self, observations, masks):
-            return masks.argmax(axis=1)  # “nothing of note” comes before every statement
-
-    assert said(made, ScrambledPolicy(Silent(), made, seed=1))[0] == []
-
-
-def test_a_game_without_statements_is_refused():
-    made = game("kuhn")
-    with pytest.raises(ValueError, match="kuhn-v0 has no action index that is a statement"):
-        MutedPolicy(make_policy("random", made), made)

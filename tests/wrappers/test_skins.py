@@ -2,14 +2,12 @@
 
 import json
 
-import endpoint
 import jsonschema
 import numpy as np
 import pytest
 from cases import slow_but
-from needs import library
-from parlour.envs import Action, Match, find, how_to_play
-from parlour.wrappers import LLMAgent, Model, Prompting, TextGame
+from parlour.envs import Match, find, how_to_play
+from parlour.wrappers import Prompting, TextGame
 from parlour.wrappers.agents.prompt import Skin
 
 FAMOUS = ("poker", "Kuhn", "hold'em", "raiseTo", "mafia", "werewol", "sheriff", "ultimatum", "auction", "player_0")
@@ -71,13 +69,6 @@ def test_nothing_in_a_skin_names_the_game(name, seed):
     assert len({Skin(game, one).text(how_to_play(game)) for one in range(4)}) == 4
 
 
-def test_a_skin_needs_a_seed_from_0_up():
-    with pytest.raises(ValueError, match="from 0 up"):
-        Prompting(game=find("kuhn-v0")(), skin=-1)
-    with pytest.raises(ValueError, match="needs the game"):
-        Prompting(skin=1)
-
-
 def test_a_model_plays_a_whole_episode_in_disguise():
     game = TextGame("leduc", prompting=Prompting(game=find("leduc-v0")(), skin=1, view="compact"))
     turn = game.reset(seed=1)
@@ -88,15 +79,3 @@ def test_a_model_plays_a_whole_episode_in_disguise():
         assert not any(word in text for word in ("poker", "Leduc", "raise", "player_0", "my_card"))
         turn = game.step(turn.answers[-1])
     assert game.match.done and turn.refused is None
-
-
-def test_an_agent_answers_in_disguise():
-    library("openai")
-    game = find("kuhn-v0")()
-    prompting = Prompting(game=game, skin=2)
-    match = Match(game)
-    match.reset(1)
-    bet = json.dumps(prompting.disguise.disguised(Action("bet")).to_dict())
-    with endpoint.answering(endpoint.talking(choice=bet)) as url:
-        agent = LLMAgent(Model(name="stub", base_url=url), None, prompting=prompting)
-        assert agent.respond(match.turn_state("player_0")).action == Action("bet")

@@ -9,7 +9,7 @@ from parlour import envs
 from parlour.envs import Action
 from parlour.wrappers import text
 from parlour.wrappers.agents.language_model import ModelError
-from parlour.wrappers.text import MOST_READ, TextGame, parse, play_text, play_texts, role_of
+from parlour.wrappers.text import MOST_READ, TextGame, parse, play_text
 
 
 def first(turn):
@@ -34,14 +34,6 @@ def last(turn):
 )
 def test_an_action_is_found_in_an_answer(text, action):
     assert parse(text) == action
-
-
-@pytest.mark.parametrize(
-    "text", ["", "I fold", "{}", '{"action_type": 3}', "[" * 9999 + "{" * 9999, '{"action_type": "a", "payload": [1]}']
-)
-def test_no_action_in_an_answer_is_told(text):
-    with pytest.raises(ValueError, match=r"action_type|payload"):
-        parse(text)
 
 
 @pytest.mark.parametrize("game_id", ["holdem", "auction", "bargaining", "mafia", "kuhn", "leduc", "liars_dice"])
@@ -84,14 +76,6 @@ def test_a_refused_answer_costs_and_is_asked_again_with_the_reason():
     assert end.returns == {"player_0": -1.0, "player_1": 0.5}
     with pytest.raises(ValueError, match="reset"):
         game.step("fold")
-
-
-def test_a_legal_answer_after_a_refused_one_begins_a_clean_prompt():
-    game = TextGame("kuhn", retries=3)
-    game.reset(seed=1)
-    assert len(game.step("what?").prompt) == 4
-    turn = game.step("pass")
-    assert (turn.refused, len(turn.prompt), turn.agent) == (None, 2, "player_1")
 
 
 def test_the_turn_state_is_what_the_environment_shows():
@@ -151,26 +135,6 @@ def test_a_policy_of_the_zoo_is_read_once_and_plays_every_episode_as_at_a_new_ta
     assert [play_text(table, model, seed) for seed in range(20)] == new
 
 
-def test_many_episodes_at_once_are_those_played_one_by_one():
-    seeds, asked = list(range(12)), []
-
-    def model(turns):
-        asked.append(len(turns))
-        return [turn.answers[len(turn.prompt[-1]["content"]) % len(turn.answers)] for turn in turns]
-
-    tables = [TextGame("leduc", opponents="random") for _ in range(4)]
-    many = play_texts(tables, model, seeds)
-    one_by_one = [play_text(tables[0], lambda turn: model([turn])[0], seed) for seed in seeds]
-    assert many == one_by_one
-    assert max(asked) == 4
-    with pytest.raises(ValueError, match="0 tables"):
-        play_texts([], model, seeds)
-    with pytest.raises(ValueError, match="none twice"):
-        play_texts([tables[0]] * 2, model, seeds)
-    with pytest.raises(ValueError, match="shorter"):
-        play_texts(tables, lambda turns: [], seeds)
-
-
 def test_every_decision_gets_what_its_seat_gains_until_the_next():
     table = TextGame("holdem", seats=3, button=0, penalty=-0.25)
     turn = table.reset(seed=1)
@@ -212,16 +176,6 @@ def test_seats_are_given_to_models_policies_and_agents():
     assert table.faults["player_1"] == {"late": 1, "illegal": 1}
 
 
-def test_roles_are_those_that_the_states_tell():
-    turn = TextGame("trust").reset(seed=1)
-    assert turn.role == "trustor"
-    assert TextGame("kuhn").reset(seed=1).role is None
-    match = envs.Match(envs.game("mafia"))
-    match.reset(seed=1)
-    roles = Counter(role_of(match.turn_state(agent)) for agent in match.game.agents)
-    assert set(roles) == {"mafia", "doctor", "sheriff", "villager"} and roles["mafia"] >= 2
-
-
 @pytest.mark.parametrize(
     "answer",
     [
@@ -245,10 +199,3 @@ def test_what_is_no_action_is_refused_with_a_sentence_and_costs_nothing_else(ans
     assert sum(len(message["content"]) for message in turn.prompt) < 10_000
     assert len(table.transcripts[turn.agent].exchanges[0].answer) <= MOST_READ
     assert table.step("bet").refused is None
-
-
-def test_of_two_actions_the_last_is_played():
-    table = TextGame("kuhn")
-    table.reset(seed=1)
-    table.step('[{"action_type": "pass"}, {"action_type": "bet"}]')
-    assert table.step("bet").returns in ({"player_0": 2, "player_1": -2}, {"player_0": -2, "player_1": 2})

@@ -12,7 +12,7 @@ from parlour.envs.testing import Trial
 from parlour.envs.testing.environment_copies import SEED, Kind, continues
 from parlour.wrappers.rl.gymnasium_env import TablesVectorEnv
 from parlour.wrappers.torchrl import Tables
-from torchrl.envs import ActionMask, GymEnv, GymWrapper, TransformedEnv
+from torchrl.envs import GymWrapper
 from torchrl.envs.utils import check_env_specs
 
 
@@ -20,14 +20,6 @@ from torchrl.envs.utils import check_env_specs
 def test_torchrl_accepts_it(name):
     for seed in range(10):
         check_env_specs(Tables(name, 4, seed=seed), break_when_any_done="both")
-
-
-def test_groups_may_be_one_per_seat():
-    env = Tables("holdem", 3, seats=3, groups={"dealer": ["player_0"], "others": ["player_1", "player_2"]})
-    check_env_specs(env)
-    assert env.rollout(2)["others", "action"].shape == (3, 2, 2)
-    with pytest.raises(ValueError, match="every agent"):
-        Tables("kuhn", groups={"one": ["player_0"]})
 
 
 def test_it_plays_what_the_tables_play_and_every_seat_has_its_rewards():
@@ -69,11 +61,6 @@ def test_only_finished_tables_can_be_reset_alone():
         env.reset(state)
 
 
-def test_torchrl_makes_a_gymnasium_environment_by_its_id():
-    env = GymEnv("parlour/Kuhn-v0", categorical_action_encoding=True, seat=0, opponents="random")
-    check_env_specs(env)
-
-
 @pytest.mark.parametrize(
     "make", [lambda: gymnasium.make_vec("parlour/Leduc-v0", num_envs=4), lambda: TablesVectorEnv("leduc", 4)]
 )
@@ -91,30 +78,6 @@ def test_torchrl_wraps_the_vector_environments_of_gymnasium(make):
         assert np.array_equal(played["done"][:, i].squeeze(-1).numpy(), done)
     assert len(steps) == 40
     assert played["done"].sum() > 10
-
-
-def test_a_masked_action_is_played_as_the_safe_one():
-    env = Tables("holdem", 2, seats=2, stacks=3, button=0, seed=1)
-    state = env.reset()
-    masked = int((~state["agents", "action_mask"][0, 0]).nonzero()[0])
-    state["agents", "action"] = torch.full((2, 2), masked)
-    assert env.step(state)["next", "terminated"].all()  # the small blind folds
-
-
-def test_random_play_of_a_transformed_environment():
-    def make():
-        return Tables("holdem", 4, seats=2, seed=5)
-
-    TransformedEnv(make()).rollout(60, break_when_any_done=False)
-    keys = {"action_key": ("agents", "action"), "mask_key": ("agents", "action_mask")}
-    played = TransformedEnv(make(), ActionMask(**keys)).rollout(60, break_when_any_done=False)
-    chosen = played["agents", "action"].unsqueeze(-1)
-    assert played["agents", "action_mask"].gather(-1, chosen).all()
-
-
-def test_options_of_a_reset_are_refused():
-    with pytest.raises(ValueError, match="cards: drawn here"):
-        Tables("holdem", 2).reset(options={"cards": [["As", "Ah"]]})
 
 
 def step(env):
