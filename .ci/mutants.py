@@ -56,10 +56,9 @@ TESTS = {
     "envs/economics/*": "tests/economics/test_trust.py tests/economics/test_cournot.py "
     "tests/economics/test_two_seats.py tests/economics/test_public_goods.py tests/economics/test_open_games.py "
     "-k 'not (revenue or whole_prize or private_costs)'",
-    "wrappers/live/poker/table_tracker.py": "tests/live/test_poker_offers.py",
-    "wrappers/live/poker/agent_session.py": "tests/live/test_poker_agent_*.py tests/live/test_poker_both_ends.py "
-    "tests/live/test_poker_fuzz.py",
-    "wrappers/live/poker/host_session.py": "tests/live/test_poker_host_session.py tests/live/test_poker_fuzz.py",
+    "wrappers/live/poker/table_tracker.py": "tests/live/test_poker_agent_session.py",
+    "wrappers/live/poker/agent_session.py": "tests/live/test_poker_agent_session.py tests/live/test_poker_both_ends.py",
+    "wrappers/live/poker/host_session.py": "tests/live/test_poker_host_session.py tests/live/test_poker_both_ends.py",
     "wrappers/live/arena/*": "tests/live/test_arena_session*.py tests/live/test_arena_fuzz.py "
     "-k 'not (tangram or mafia or holdem)'",
     "wrappers/live/mafia/host_session.py": "tests/live/test_mafia_host*.py tests/live/test_mafia_session.py",
@@ -69,8 +68,7 @@ TESTS = {
     "wrappers/live/tangram/*": "tests/live/test_tangram_session_*.py tests/live/test_tangram_joint.py "
     "tests/live/test_tangram_fuzz.py tests/live/test_tangram_agent.py "
     "-k 'not is_what_the_environment_shows and not bots_build'",
-    "wrappers/live/table/*": "tests/live/test_table_session_*.py tests/live/test_table_matches.py "
-    "tests/live/test_table_server.py tests/live/test_table_fuzz.py",
+    "wrappers/live/table/*": "tests/live/test_table_session.py tests/live/test_table_server.py",
 }
 """What pytest is to run for a file, by the first pattern that fits. For a game come `GOLDEN` and `LAWS`."""
 

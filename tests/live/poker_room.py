@@ -104,14 +104,6 @@ def room_card(card):
     return "23456789TJQKA"[card // 4] + next(s for s in "cdhs" if card_number("A" + s) % 4 == card % 4)
 
 
-def stack_deck(room, cards, board):
-    """Put known cards into the hand under way."""
-    table = room.table.table
-    for seat, pair in cards.items():
-        table.cards[seat] = [card_number(card) for card in pair.split()]
-    table.board[:] = [card_number(card) for card in board.split()]
-
-
 def pass_turn(table):
     """Let a turn pass, of a player who has said something since the turn before."""
     table.seats[table.due.seat].missed = 0

@@ -4,7 +4,7 @@ import re
 
 import pytest
 from layout import SIZES, flaws
-from live.test_table_access import DESK, PHONE, complaints
+from live.test_table_page import DESK, PHONE, complaints
 from tables import MINE, cut_off_once, move
 
 pytestmark = pytest.mark.slow

@@ -5,7 +5,7 @@ import json
 import pytest
 from layout import flaws
 from live.test_lobby_page import enter, opened
-from live.test_table_access import DESK, PHONE, complaints
+from live.test_table_page import DESK, PHONE, complaints
 from tables import MINE, OVER, move, sit
 
 pytestmark = pytest.mark.slow

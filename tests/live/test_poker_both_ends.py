@@ -1,26 +1,28 @@
-"""Both ends of the poker bridge together: law 1 through the wire, chips, and no rejected action."""
+"""Both ends of the poker protocol together: law 1 through the wire, chips, no rejected action, broken messages."""
 
 import asyncio
-import time
+import json
+import random
 from collections import Counter
 
 import numpy as np
 import pytest
+from live.fuzzing import MESSAGES, WORKERS, mutated
 from live.poker_options import grouped, play
 from live.poker_options import rules as session_options
+from live.poker_room import Room, pass_turn, whole
 from live.settled import act
-from parlour.envs.core.turn_state import Action, AgentResponse
+from live.small_host import Host
+from parlour import envs
 from parlour.envs.holdem import game as holdem
 from parlour.envs.testing.differences import in_observations
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.common.agent_turn import Turn
-from parlour.wrappers.live.common.client import LiveError
-from parlour.wrappers.live.common.server import ServerSettings
+from parlour.wrappers.live.poker import messages
 from parlour.wrappers.live.poker import messages as m
 from parlour.wrappers.live.poker.agent_session import PokerAgentSession
 from parlour.wrappers.live.poker.host import PokerHost
-from parlour.wrappers.live.poker.host_session import PokerHostSession, PokerRules
-from parlour.wrappers.live.poker.hosted_table import PokerTimes
+from parlour.wrappers.live.poker.host_session import PokerHostSession
 
 
 def same_observation(table, seat, turn_state):
@@ -261,53 +263,6 @@ def test_lost_connections_in_the_middle_of_hands():
     assert sum(stay.net for stay in played) == 0
 
 
-class Raises:
-    def respond(self, state):
-        raise RuntimeError("no idea")
-
-
-class Sleeps:
-    def respond(self, state):
-        time.sleep(0.15)
-        return AgentResponse(Action("fold"))
-
-
-class Nonsense:
-    def respond(self, state):
-        return AgentResponse(Action("raiseTo", {"amount": "much"}))
-
-
-def test_a_bad_policy_is_replaced_and_the_hands_go_on():
-    async def run():
-        rules = PokerRules(seats=4, min_players=4, max_hands=6, stack=1000)
-        async with PokerHost(rules, PokerTimes(act=5, hand=0), seed=1) as host:
-            good = PolicyAgent(holdem(seats=4, stacks=1000), Lively(0))
-            stays = (play(host.url, agent, deadline=0.1) for agent in (Raises(), Sleeps(), Nonsense(), good))
-            return await asyncio.gather(*stays)
-
-    played = asyncio.run(asyncio.wait_for(run(), 60))
-    assert [stay.hands for stay in played] == [6] * 4
-    assert [stay.rejected for stay in played] == [0] * 4
-    assert all(stay.replaced > 0 for stay in played[:3]) and played[3].replaced == 0
-
-
-def test_a_closed_table_lets_in_who_bears_its_access_token():
-    game = holdem(seats=2)
-
-    async def match():
-        rules = PokerRules(seats=2, max_hands=1)
-        async with PokerHost(rules, PokerTimes(hand=0), seed=3, server=ServerSettings(access_token="sésame")) as host:
-            with pytest.raises(LiveError, match="UNAUTHORIZED"):
-                await play(host.url, PolicyAgent(game, game.bots["call"](game, seed=0)))
-            stays = [
-                play(host.url, PolicyAgent(game, game.bots["call"](game, seed=i)), access_token="sésame")
-                for i in (1, 2)
-            ]
-            return await asyncio.gather(*stays)
-
-    assert [stay.hands for stay in asyncio.run(match())] == [1, 1]
-
-
 def test_with_new_stacks_after_busts_what_all_have_won_is_still_nothing():
     ends = Ends(4, seed=5, all_in=0.6, stack=40, rebuy=True)
     for agent in "abcd":
@@ -322,3 +277,94 @@ def test_with_new_stacks_after_busts_what_all_have_won_is_still_nothing():
     assert sum(ends.table.stack(seat) for seat in range(4)) == given > 400
     assert sum(agent.net for agent in ends.agents.values()) == 0
     assert [agent.net for agent in ends.agents.values()] != [0] * 4
+
+
+KINDS = ("fold", "check", "call", "raiseTo")
+
+
+@pytest.mark.parametrize("worker", range(WORKERS))
+def test_a_host_refuses_what_is_broken_and_plays_on(worker):
+    rng = random.Random(worker)
+    room, sent, hands = None, 0, 0
+    while sent < MESSAGES // WORKERS:
+        if room is None or room.table.status == "ended":
+            room = Room(4, seed=rng.randrange(2**32), stack=60)
+            chips = whole(room.table)
+        table = room.table
+        if table.due.what == "hand":
+            table.next_hand()
+            hands += 1
+            continue
+        seat, token = table.due.seat, table.due.token
+        honest = {
+            "type": "action",
+            "action": {"turn_token": token, "kind": rng.choice(KINDS)},
+            "expected_seq": table.seq,
+        }
+        if honest["action"]["kind"] == "raiseTo":
+            honest["action"]["amount"] = rng.choice([int(table.table.raise_min), int(table.table.raise_max), 1, 10**6])
+        for _ in range(rng.randint(0, 6)):
+            before, seq = table.table.tobytes(), table.seq
+            receiver = rng.choice([seat, rng.randrange(6)])
+            answers = table.receive(receiver, mutated(rng, honest))
+            sent += 1
+            assert answers
+            if table.seq == seq:
+                assert table.table.tobytes() == before
+            for answer in answers:
+                if isinstance(answer.message, messages.Error):
+                    assert answer.message.code in messages.ERROR_CODES and answer.receiver == receiver
+            assert whole(table) == chips
+            if table.due is None or table.due.what == "hand" or table.due.token != token:
+                break
+        if table.due is not None and table.due == ("act", seat, token):
+            seq = table.seq
+            if rng.random() < 0.5:
+                table.receive(seat, json.dumps(honest))
+            if table.seq == seq:
+                pass_turn(table)
+            assert table.seq > seq
+    assert hands > sent // 1000
+
+
+@pytest.mark.parametrize("worker", range(WORKERS))
+def test_an_agent_takes_whatever_comes_and_answers_its_turns(worker):
+    rng = random.Random(worker)
+    sent = turns = 0
+    while sent < MESSAGES // WORKERS:
+        host = Host(envs.game("holdem", seats=3, stacks=60), rng.randrange(2**32), envelope=rng.random() < 0.3)
+        session = PokerAgentSession()
+        session.receive(host.wrap({"type": "welcome", "seat": 0, "timeout": 1000}))
+        while not host.over and host.hand < 20:
+            ending = host.deal()
+            while not ending:
+                clean = host.state(0)
+                for _ in range(rng.randint(0, 3)):
+                    answer_all(session, session.receive(mutated(rng, json.loads(clean))), rng)
+                    sent += 1
+                if rng.random() < 0.05:
+                    session.opened()
+                events = session.receive(clean)
+                if host.table.turn == 0:
+                    turns += 1
+                    answer_all(session, events, rng)
+                ending = host.play()
+            for text in ending:
+                answer_all(session, session.receive(mutated(rng, json.loads(text))), rng)
+                answer_all(session, session.receive(text), rng)
+                sent += 1
+    assert turns > 0
+
+
+def answer_all(session, events, rng):
+    """Answer decisions, well or badly; whatever goes out can be encoded, and names one of the platform's actions."""
+    for event in events:
+        out = []
+        if isinstance(event, Turn):
+            out = act(session, rng.choice([{"action_type": rng.choice(KINDS), "payload": {}}, None, {"a": 1}]), event)
+        elif isinstance(event, messages.Action):
+            out = [event]
+        for message in out:
+            assert message.action.kind in KINDS
+            assert isinstance(messages.decode_client(messages.encode(message)), messages.Action)
+    session.turn_state()

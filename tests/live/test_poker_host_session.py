@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from live.poker_options import rules
-from live.poker_room import Room, error_code, hands_of, kinds, pass_turn, room_card, stack_deck, whole
+from live.poker_room import Room, error_code, hands_of, kinds, pass_turn, room_card, whole
 from parlour import envs
 from parlour.envs.holdem import rules as holdem_rules
 from parlour.wrappers.live.poker import messages as m
@@ -89,19 +89,6 @@ def test_nothing_hidden_is_anywhere_in_the_text():
         room.act("call" if table.to_call else "check")
 
 
-def test_seq_counts_hands_actions_and_streets():
-    room = Room(2)
-    assert room.table.seq == 1  # the hand began
-    room.act("call")
-    assert room.table.seq == 2
-    room.act("check")
-    assert room.table.seq == 4  # and the flop opened
-    room.act("fold")
-    assert room.table.seq == 6  # and the hand ended
-    room.deal()
-    assert room.table.seq == 7
-
-
 def test_ack_then_state_to_all_then_hand_complete():
     room = Room(3)
     assert kinds(room.act("fold")) == [(0, "ack"), (0, "game_state"), (1, "game_state"), (2, "game_state")]
@@ -161,13 +148,6 @@ def test_before_the_first_hand_there_is_nothing_to_do():
     room.connect(0)
     action = {"turn_token": "x", "kind": "call"}
     assert error_code(room.send(0, type="action", action=action, expected_seq=0)) == m.INVALID_TABLE_STATE
-
-
-def test_between_two_hands_nobody_is_to_act():
-    room = Room(2)
-    room.act("fold")
-    assert error_code(room.act("call", seat=0, turn_token="x")) == m.NOT_YOUR_TURN
-    assert error_code(room.act("call", seat=0, turn_token="")) == m.NOT_YOUR_TURN
 
 
 def test_tokens_are_unguessable_by_default_and_never_repeat():
@@ -309,13 +289,6 @@ def test_a_clock_that_rings_too_late_does_nothing():
     assert room.table.table.tobytes() == before
 
 
-def test_an_action_after_the_clock_is_stale():
-    room = Room(3)
-    token, seq = room.token, room.table.seq
-    room.take(room.table.timeout(0, token))
-    assert error_code(room.act("call", seat=0, turn_token=token, expected_seq=seq)) == m.STALE_SEQ
-
-
 def test_due_names_the_turn_then_the_next_hand_then_nothing():
     room = Room(2)
     assert room.table.due == PokerDue("act", 0, "token-0")
@@ -323,10 +296,6 @@ def test_due_names_the_turn_then_the_next_hand_then_nothing():
     assert room.table.due == PokerDue("hand", -1, "1")
     assert room.table.end("admin_stopped") and room.table.due is None
     assert Room().table.due is None
-
-
-def test_next_hand_during_a_hand_does_nothing():
-    assert Room(2).deal() == []
 
 
 def test_tables_with_the_same_options_share_their_rules():
@@ -584,18 +553,6 @@ def test_with_rebuy_a_busted_player_is_dealt_in_again_with_a_new_stack():
     assert {room.table.stack(0), room.table.stack(1)} <= {99, 101, 199, 201, 98, 102, 198, 202}
 
 
-def test_with_rebuy_one_who_left_without_chips_comes_back_with_a_new_stack():
-    room = Room(3, seed=1, raise_cap=None, rebuy=True)
-    room.act("raiseTo", 100)
-    room.act("call")
-    room.act("fold")
-    lost = int(np.flatnonzero(room.table.table.stack[:3] == 0)[0])
-    room.take(room.table.leave(lost))
-    assert room.join(f"agent-{lost}") == lost
-    room.take(room.table.next_hand())
-    assert room.state(lost)["players"][lost]["cards"]
-
-
 def test_the_last_hand_gives_no_new_stack():
     room = Room(2, seed=1, raise_cap=None, rebuy=True, max_hands=1)
     room.act("raiseTo", 100)
@@ -618,30 +575,6 @@ def test_a_busted_seat_stays_listed_and_is_skipped():
     assert room.state(2)["dealer"] != busted and room.turn == room.state(2)["dealer"]  # heads-up now
     room.check_down()
     assert [row["seat"] for row in room.last(2, "hand_complete")["results"]] == sorted({0, 1, 2} - {busted})
-
-
-def test_the_dealer_moves_to_the_next_seat_with_chips():
-    room = Room(min_players=3)
-    for name, seat in (("a", 1), ("b", 4), ("c", 5)):
-        room.join(name, seat)
-    dealers = []
-    for seat in (1, 4, 5):
-        room.connect(seat)
-    for _ in range(4):
-        dealers.append(room.state(1)["dealer"])
-        room.check_down()
-        room.deal()
-    assert dealers == [1, 4, 5, 1]
-
-
-def test_heads_up_the_dealer_posts_the_small_blind_and_acts_first():
-    room = Room(2)
-    state = room.state(0)
-    assert state["dealer"] == 0 and state["turn"] == 0
-    assert [player["bet"] for player in state["players"]] == [1, 2]
-    room.act("call")
-    room.act("check")
-    assert room.turn == 1  # after the flop the other one
 
 
 # Sitting out.
@@ -787,29 +720,6 @@ def test_hand_complete_shows_the_hands_that_were_not_folded():
     ranks = [row.get("rank") for row in room.last(1, "hand_complete")["results"]]
     assert ranks[0] is None and all(ranks[1:])
     assert room.last(1, "hand_complete")["showdown"] is True
-
-
-def test_side_pots_and_uncalled_chips_go_to_whom_they_belong():
-    room = Room(3, raise_cap=None)
-    room.table.table.stack[:3] = 30, 69, 98  # behind the blinds of 1 (seat 1) and 2 (seat 2)
-    stack_deck(room, {0: "As Ah", 1: "Ks Kh", 2: "Qs Qh"}, "2c 3d 4h 8s 9c")
-    room.act("raiseTo", 30)
-    room.act("raiseTo", 70)
-    room.act("call")
-    results = {row["seat"]: row["won"] for row in room.last(0, "hand_complete")["results"]}
-    assert results == {0: 90, 1: 80, 2: 0}
-    assert room.table.table.stack[:3].tolist() == [90, 80, 30]
-
-
-def test_the_odd_chip_goes_to_the_first_winner_left_of_the_dealer():
-    room = Room(3)
-    stack_deck(room, {0: "As Kh", 1: "2s 7h", 2: "Ad Kc"}, "Qs Jd Th 3c 3d")
-    room.act("raiseTo", 5)
-    room.act("fold")
-    room.act("call")
-    room.check_down()
-    won = [row["won"] for row in room.last(0, "hand_complete")["results"]]
-    assert won == [5, 0, 6]
 
 
 def test_an_all_in_runs_the_board_out_in_one_state():
@@ -1039,12 +949,6 @@ def test_those_who_look_on_are_told_everything_but_cards_and_choices():
     seqs = [message["seq"] for message in mine if message["type"] == "game_state"]
     assert [message["seq"] for message in shown if message["type"] == "game_state"] == seqs
     assert shown[-1] == mine[-1]
-
-
-def test_nobody_is_told_of_those_who_do_not_look_on():
-    room = Room(players=2)
-    room.act("fold")
-    assert OBSERVERS not in room.inbox
 
 
 def dealt(stacks):

@@ -13,7 +13,7 @@ import pytest
 from aiohttp import web
 from live.poker_room import pass_turn
 from live.table_people import BARGAINING, Program, caller, offering, on_loop, person
-from live.test_table_poker import Guest, until
+from live.test_table_server import Guest, until
 from needs import library
 from parlour import envs
 from parlour.envs import Action, AgentResponse
@@ -374,40 +374,6 @@ async def test_hands_show_a_reader_the_own_cards_and_those_that_were_shown_and_t
         assert text.count("????") == own.count("????") + 3
 
 
-@on_loop
-async def test_the_hands_of_a_table_are_phh_that_pokerkit_plays_to_the_same_stacks(tmp_path):
-    pokerkit = library("pokerkit")
-    from parlour.wrappers.replay.phh import hand_of
-    from parlour.wrappers.replay.phh import hands as read_hands
-
-    for seats in (2, 3):
-        programs = {seat: (f"caller {seat}", Program(caller)) for seat in range(1, seats)}
-        rules = PokerRules(seats=seats, max_hands=4, stack=50)
-        async with (
-            PokerTable(rules, programs, seed=seats, times=PokerTimes(hand=0)) as table,
-            aiohttp.ClientSession() as http,
-            Table(http, table, 'Ann "A" O’Neil\\') as ann,
-        ):
-            await ann.play(2)
-            await ann.play(1, "fold")
-            text = (await got(http, f"{ann.path}/ended/hands.phhs?token={ann.token}"))[1]
-            (tmp_path / "hands.phhs").write_text(text)
-            logs = [hands for hands in table._hands.values() if len(hands)]
-            entries = list(logs[0]._hands)[: text.count("variant")]
-            read = list(read_hands(tmp_path / "hands.phhs"))
-            assert len(read) == len(entries) >= 3
-            for entry, (_, load) in zip(entries, read, strict=True):
-                history = load()
-                ends = {row["seat"]: row["stack"] for row in entry["results"]}
-                names = {row["name"]: row["seat"] for row in entry["players"]}
-                wanted = [ends[names[name]] for name in history.players]
-                assert history.players.count('Ann "A" O’Neil\\') == 1
-                assert hand_of(history)[1] == wanted
-                *_, state = history  # PokerKit plays it
-                assert state.stacks == wanted
-                assert isinstance(history, pokerkit.HandHistory)
-
-
 def test_hands_with_raises_all_in_and_a_seat_that_is_empty_are_phh():
     """Hands of random players, of many numbers of seats, are read back to the same stacks."""
     library("pokerkit")
@@ -471,26 +437,6 @@ async def test_who_sits_out_is_dealt_no_hand_and_keeps_the_seat():
         async with asyncio.timeout(10):
             while not session.table.seated[0]:
                 await asyncio.sleep(0.02)
-
-
-@on_loop
-async def test_of_two_players_no_hand_is_dealt_while_one_sits_out():
-    async with (
-        PokerTable(PokerRules(seats=2), {1: ("caller", Program(caller))}, times=PokerTimes(hand=0.05)) as table,
-        aiohttp.ClientSession() as http,
-        Table(http, table) as ann,
-    ):
-        await ann.play(1)
-        assert (await ann.sit_out(True))[0] == 200
-        await asyncio.sleep(0.5)
-        session = table._table.session
-        hand = session.hand
-        await asyncio.sleep(0.5)
-        assert session.hand == hand and session.status == "running"
-        await asyncio.sleep(0.2)
-        assert (await ann.sit_out(False))[0] == 200
-        await ann.play(1)
-        assert session.hand > hand
 
 
 async def turn_of(client):

@@ -1,7 +1,8 @@
-"""What people do at `parlour table`, in a real browser; whole matches are in test_table_matches.py."""
+"""What people do at `parlour table` in a real browser, also with low vision or without a mouse."""
 
 import asyncio
 import json
+import re
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,14 +14,122 @@ import numpy as np
 import pytest
 import rock_paper_scissors
 import simultaneous
+from axe_playwright_python.sync_playwright import Axe
 from browser import until
 from layout import SIZES, flaws
 from parlour import envs
-from parlour.envs import Action, AgentResponse, Renderer, new_table, with_required_fields
+from parlour.envs import Action, AgentResponse, Match, Renderer, new_table, with_required_fields
 from parlour.wrappers.live.table.host import TableHost
 from tables import DRAWN, MINE, OVER, WITHIN, move, passed, shown, sit, turn_of
+from tables import DRAWN as PICTURE
 
 pytestmark = pytest.mark.slow
+
+TABLES = {
+    "holdem": ["holdem", "--agents", "tight", "call", "maniac", "--seed", "1"],
+    "holdem-9": ["holdem", "--agents", *["call"] * 8, "--seats", "9", "--seed", "1"],
+    "mafia": ["mafia", "--agents", *["mixed"] * 6, "--seed", "3"],
+    "tangram": ["tangram", "--agents", "solver", "human", "--options", 'figure="A cat"'],
+    "bargaining": ["bargaining", "--agents", "human", "fair", "--seed", "4"],
+    "auction": ["auction", "--agents", "human", "shade", "--seed", "2"],
+    "kuhn": ["kuhn", "--agents", "human", "honest", "--seed", "2"],
+    "leduc": ["leduc", "--agents", "human", "call", "--seed", "2"],
+    "liars_dice": ["liars_dice", "--agents", "human", "careful", "--seed", "2"],
+    "cournot": ["cournot", "--agents", "human", "equilibrium", "--seed", "2"],
+}
+DESK = {"viewport": {"width": 1280, "height": 800}}
+PHONE = {"viewport": {"width": 390, "height": 780}, "has_touch": True, "is_mobile": True}
+
+
+def complaints(page):
+    """Return what axe-core finds in light and in dark colours, as lines: colours, rule, place and message."""
+    lines = []
+    for scheme in ("light", "dark"):
+        # Without motion: a colour in the middle of a transition is none that stays.
+        page.emulate_media(reduced_motion="reduce", color_scheme=scheme)
+        for rule in Axe().run(page).response["violations"]:
+            for node in rule["nodes"]:
+                said = node["failureSummary"].splitlines()[1].strip()
+                lines.append(f"{scheme}: {rule['id']}: {node['target']}: {said}")
+    return "\n".join(lines)
+
+
+def arranged(page):
+    """Return where board and controls are, all in one moment of the visitor's turn."""
+    seen = None
+    while seen is None:
+        page.wait_for_selector(MINE)
+        seen = page.evaluate(
+            """(mine) => document.querySelector(mine) && {
+                board: document.querySelector("#board").getBoundingClientRect().toJSON(),
+                move: document.querySelector("#move").getBoundingClientRect().toJSON(),
+                height: innerHeight, needed: document.documentElement.scrollHeight,
+            }""",
+            MINE,
+        )
+    return seen
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_axe_finds_nothing_in_a_match_and_the_controls_never_cover_the_board(table, name):
+    with table(*TABLES[name], "--timeout", "2") as visit:
+        page = visit(**DESK)
+        page.wait_for_selector("#sit:visible")
+        assert complaints(page) == ""
+        sit(page, "Ann")
+        seen = arranged(page)
+        assert seen["board"]["bottom"] <= seen["move"]["top"] + 0.5
+        assert seen["move"]["bottom"] <= DESK["viewport"]["height"] + 0.5
+        assert seen["needed"] <= seen["height"]
+        assert seen["board"]["height"] >= 190
+        assert complaints(page) == ""
+        if not name.startswith("holdem"):  # a poker table goes on
+            page.wait_for_selector(OVER)
+            assert complaints(page) == ""
+
+
+def contrast(page, front, back):
+    """Return the WCAG contrast ratio of two colours of the page, by the names of their CSS variables."""
+    return page.evaluate(
+        """([front, back]) => {
+            const canvas = Object.assign(document.createElement("canvas"), {width: 1, height: 1})
+                .getContext("2d", {willReadFrequently: true});
+            const luminance = (name) => {
+                const probe = document.body.appendChild(document.createElement("i"));
+                probe.style.color = `var(${name})`;
+                canvas.fillStyle = getComputedStyle(probe).color;
+                probe.remove();
+                canvas.fillRect(0, 0, 1, 1);
+                const [r, g, b] = [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3)
+                    .map((one) => one / 255)
+                    .map((one) => (one <= 0.03928 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4));
+                return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+            };
+            const [low, high] = [luminance(front), luminance(back)].sort((a, b) => a - b);
+            return (high + 0.05) / (low + 0.05);
+        }""",
+        [front, back],
+    )
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_edges_of_controls_and_marks_stand_out(table, scheme):
+    with table(*TABLES["kuhn"]) as visit:
+        page = visit(color_scheme=scheme)
+        for ground in ("--ground", "--panel"):
+            assert contrast(page, "--ink", ground) >= 7
+            assert contrast(page, "--soft", ground) >= 4.5
+            assert contrast(page, "--mark", ground) >= 4.5
+            assert contrast(page, "--edge", ground) >= 3  # WCAG 2.2, 1.4.11: what can be operated
+
+
+def test_a_phone_shows_no_more_than_its_width(table):
+    with table(*TABLES["holdem-9"]) as visit:
+        page = visit(**PHONE)
+        sit(page, "Ann")
+        page.wait_for_selector(MINE)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert complaints(page) == ""
 
 
 # Fields, keys and clocks.
@@ -458,3 +567,298 @@ def test_a_locked_table_is_opened_by_its_link(table):
         stranger.click("#sit button")
         stranger.wait_for_selector("#notice:text('key')")
         sit(visit(), "Ann")
+
+
+def test_holdem_of_two_people_by_touch_on_a_telephone(table):
+    with table("holdem", "--agents", "human", "human", "--seed", "3") as visit:
+        pages = [visit(**PHONE) for _ in range(2)]
+        for page, name in zip(pages, ("Ann", "Bob"), strict=True):
+            page.fill("#name", name)
+            page.tap("#sit button")
+        for page in pages:
+            page.wait_for_selector(PICTURE)
+            assert page.locator("#board .word .card").count() == 2  # its own
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+            assert all(button.bounding_box()["height"] >= 40 for button in page.query_selector_all("button:visible"))
+        acting = next(page for page in pages if page.query_selector(MINE))
+        acting.tap("[data-action=fold]")
+        for page in pages:
+            page.wait_for_selector(".won")
+        other = next(page for page in pages if page is not acting)
+        acting.tap("#stand")
+        acting.wait_for_selector("#sit:visible")
+        other.wait_for_selector("#seats li:has-text('free')")
+
+
+def test_a_holdem_page_loaded_anew_keeps_seat_and_cards(table):
+    with table("holdem", "--agents", "call", "--seed", "1") as visit:
+        page = visit()
+        sit(page, "Ann")
+        page.wait_for_selector(MINE)
+        before = shown(page)
+        page.reload()
+        page.wait_for_selector(MINE)
+        assert shown(page) == before
+        move(page, "fold")
+        page.wait_for_selector(".won")
+
+
+def test_hands_are_counted_and_the_one_before_can_be_read_in_the_next_and_at_the_end(table):
+    with table("holdem", "--agents", "call", "--seed", "1", "--hands", "2") as visit:
+        page = visit()
+        sit(page, "Ann")
+        page.wait_for_selector("#besides:text-is('Hand 1 of 2')")
+        page.wait_for_selector(MINE)
+        move(page, "fold")
+        page.wait_for_selector("#besides:text-is('Hand 2 of 2')")
+        assert page.inner_text("#beside p >> nth=0") == "Blinds 1 and 2"
+        assert re.fullmatch(r"Hand 1: \s*Call won \d+\.\s*", page.inner_text("#beside p >> nth=1"))
+        while page.wait_for_selector(f"{MINE}, .outcome").evaluate("node => node.matches('button')"):
+            turn = turn_of(page)
+            page.click("[data-action=check], [data-action=call]")
+            passed(page, turn)
+        page.wait_for_selector(".outcome th:text-is('Chips at the end')")
+
+
+@pytest.mark.parametrize("screen", [DESK, PHONE], ids=["desk", "phone"])
+def test_the_controls_of_a_bet_never_cover_the_picture(table, screen):
+    with table("holdem", "--agents", "maniac", "call", "--seed", "1") as visit:
+        page = visit(**screen)
+        sit(page, "Ann")
+        page.wait_for_selector(MINE)
+        page.wait_for_selector(PICTURE)
+        page.wait_for_selector("form.wide input[type=number]")
+        picture, board, controls = (page.locator(one).bounding_box() for one in (PICTURE, "#board", "#move"))
+        assert picture["y"] >= board["y"]
+        assert picture["y"] + picture["height"] <= board["y"] + board["height"]
+        assert board["y"] + board["height"] <= controls["y"] + 0.5
+        assert controls["y"] + controls["height"] <= screen["viewport"]["height"] + 0.5
+        assert picture["width"] >= 340
+
+
+def test_the_picture_is_the_one_of_the_replays(table):
+    with table("holdem", "--agents", "call", "--seed", "1") as visit:
+        page = visit()
+        sit(page, "<b>A</b>")
+        page.wait_for_selector(MINE)
+        page.wait_for_selector(f"{PICTURE} text:text('pot 3')")  # the picture comes after the controls
+        title, texts = page.text_content(f"{PICTURE} title"), page.locator(f"{PICTURE} text").all_text_contents()
+        match = Match(envs.game("holdem"))
+        match.reset(seed=1)
+        replayed = envs.game("holdem").renderer.picture([match.turn_state("player_0")])
+        shapes = re.compile("<(?:ellipse|rect)[^>]*>").findall(replayed)
+        assert title == "Hold'em, preflop: board empty, pot 3"
+        assert {"pot 3", "blinds 1/2", "<b>A</b>", "Call"} <= set(texts)
+        # The felt, its rim and the five places of the board are the same shapes.
+        drawn = page.eval_on_selector(PICTURE, "node => new XMLSerializer().serializeToString(node)")
+        assert all(part[:-2] in drawn for part in shapes[:3])
+
+
+def test_the_keys_of_the_amounts_fill_the_field_and_a_bet_is_no_raise(table):
+    with table("holdem", "--agents", "call", "--seed", "1") as visit:
+        page = visit()
+        sit(page, "Ann")
+        page.wait_for_selector(MINE)
+        assert "Raise to" in page.inner_text("[data-action=raiseTo]")  # the blinds are the first bet
+        amount = page.locator("form.wide input[type=number]")
+        least, most = amount.get_attribute("min"), amount.get_attribute("max")
+        seen = {}
+        for key in "hpam":
+            page.keyboard.press(key)
+            seen[key] = int(amount.input_value())
+        assert (seen["m"], seen["a"]) == (int(least), int(most))
+        assert seen["m"] <= seen["h"] < seen["p"] < seen["a"]
+        while "Bet" not in page.inner_text("[data-action=raiseTo]"):
+            turn = turn_of(page)
+            page.keyboard.press("2")  # check or call
+            passed(page, turn)
+            page.wait_for_selector(MINE)
+        page.keyboard.press("h")
+        half = page.input_value("form.wide input[type=number]")
+        turn = turn_of(page)
+        page.keyboard.press("3")
+        passed(page, turn)
+        page.wait_for_selector(f"#beside li:has-text('You bet {half}')")
+        assert page.inner_text("#beside h2").startswith("Hand ")
+        assert "Blinds 1 and 2" in page.inner_text("#beside")
+
+
+def test_a_choice_before_the_turn_is_played_when_the_turn_comes(table):
+    with table("holdem", "--agents", "call", "call", "human", "--seed", "1", delay="1") as visit:
+        page = visit()
+        sit(page, "Ann")
+        move(page, "check")  # from the big blind
+        page.wait_for_selector("#ahead:visible")
+        page.keyboard.press("c")
+        assert page.get_attribute("#ahead", "aria-pressed") == "true"
+        page.keyboard.press("c")
+        assert page.get_attribute("#ahead", "aria-pressed") == "false"
+        page.click("#ahead")
+        page.wait_for_selector("#beside li:has-text('flop You check')")
+        page.wait_for_selector(MINE)  # it holds for one turn
+        assert page.locator("#ahead:visible").count() == 0
+
+
+def test_names_in_the_picture_can_be_read_on_a_phone(table):
+    with table("holdem", "--agents", *["call"] * 9, "--seats", "10", "--seed", "1") as visit:
+        page = visit(**PHONE)
+        sit(page, "Annabella")
+        page.wait_for_selector(MINE)
+        page.wait_for_selector(PICTURE)
+        names = page.locator(f"{PICTURE} text:text('Annabe…'), {PICTURE} text:text('call')")
+        sizes = names.evaluate_all(
+            "all => all.map((one) => parseFloat(getComputedStyle(one).fontSize) * one.getScreenCTM().a)"
+        )
+        assert len(sizes) >= 10
+        assert min(sizes) >= 9
+        assert max(sizes) >= 10.5
+        boxes = [plate.bounding_box() for plate in page.locator(f"{PICTURE} rect[width='116'][height='54']").all()]
+        assert len(boxes) == 10
+        for i, one in enumerate(boxes):
+            for other in boxes[:i]:
+                apart = abs(one["x"] - other["x"]) >= one["width"] or abs(one["y"] - other["y"]) >= one["height"]
+                assert apart, (one, other)
+
+
+DRAWN_TABLES = {
+    "kuhn": ["kuhn", "--agents", "human", "honest", "--seed", "2"],
+    "liars_dice": ["liars_dice", "--agents", "human", "careful", "--seed", "2"],
+    "bargaining": ["bargaining", "--agents", "human", "fair", "--seed", "4"],
+    "auction": ["auction", "--agents", "human", "shade", "--seed", "2"],
+}
+
+
+@pytest.mark.parametrize("name", DRAWN_TABLES)
+def test_the_server_draws_the_table_with_peoples_names(table, name):
+    with table(*DRAWN_TABLES[name], "--timeout", "1") as visit:
+        eve, page = visit(), visit(viewport={"width": 390, "height": 780}, has_touch=True, is_mobile=True)
+        sit(page, "Ann <b>")
+        page.wait_for_selector(MINE)
+        page.wait_for_selector(DRAWN, state="attached")  # a phone shows words where they would be too small
+        page.wait_for_selector(OVER)
+        words = page.text_content(DRAWN)
+        assert "player_" not in words
+        assert "Ann <b>" in words
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        eve.wait_for_selector(DRAWN)
+        assert "Ann <b>" in eve.text_content(DRAWN)
+
+
+AT_NIGHT = [pytest.param(name, marks=pytest.mark.nightly) for name in (*DRAWN_TABLES, "leduc")]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["holdem", *AT_NIGHT])
+def test_words_in_the_picture_stand_out(table, name, scheme):
+    args = DRAWN_TABLES.get(name, [name, "--agents", "call", "--seed", "2"])
+    with table(*args) as visit:
+        page = visit(color_scheme=scheme, reduced_motion="reduce", viewport={"width": 1280, "height": 1200})
+        sit(page, "Ann")
+        page.wait_for_selector(MINE)
+        page.wait_for_selector(DRAWN)
+        weak = page.locator(DRAWN).evaluate(CONTRASTS)
+        assert [(words, ratio) for words, ratio in weak if ratio < 4.4] == []  # what WCAG asks for, rounded
+
+
+CONTRASTS = """
+picture => {
+  const canvas = Object.assign(document.createElement("canvas"), {width: 1, height: 1})
+    .getContext("2d", {willReadFrequently: true});
+  const luminance = (colour) => {
+    canvas.fillStyle = colour;
+    canvas.fillRect(0, 0, 1, 1);
+    const [r, g, b] = [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3)
+      .map((one) => one / 255)
+      .map((one) => (one <= 0.03928 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const fill = (node) => getComputedStyle(node).fill;
+  return [...picture.querySelectorAll("text")].filter((text) => text.checkVisibility()).map((text) => {
+    const box = text.getBoundingClientRect();
+    const under = document.elementsFromPoint(box.x + box.width / 2, box.y + box.height / 2)
+      .find((node) => node.tagName !== "text" && picture.contains(node) && node !== picture && fill(node) !== "none");
+    const [low, high] = [luminance(fill(text)), luminance(fill(under))].sort((a, b) => a - b);
+    return [text.textContent, (high + 0.05) / (low + 0.05)];
+  });
+}
+"""
+"""The words of a picture and the WCAG contrast ratio of each with the shape under it."""
+
+
+def test_a_person_divides_a_pie(table):
+    options = ("seats=3", "max_rounds=1", "reservations=[0, 0]")
+    with table("ultimatum", "--agents", "human", "equilibrium", "equilibrium", "--options", *options) as visit:
+        page = visit()
+        sit(page, "Ann")
+        page.wait_for_selector(MINE)
+        form = page.locator("form.move:has([data-action=submit_offer])")
+        assert form.locator("label").first.text_content().startswith("You")
+        begun = [float(field.input_value()) for field in form.locator("input[type=number]").all()]
+        assert sum(begun) == 100 and max(begun) - min(begun) <= 2  # a division that can be played as it is
+        form.locator("input[type=number]").first.fill("50")
+        assert sum(float(field.input_value()) for field in form.locator("input[type=number]").all()) == 100
+        form.locator("[data-action=submit_offer]").click()
+        page.wait_for_selector(OVER)
+        assert "+50" in page.text_content("body")
+
+
+COUNTED = """
+window.tones = [];
+const start = OscillatorNode.prototype.start;
+OscillatorNode.prototype.start = function (at) { window.tones.push(this.frequency.value); start.call(this, at); };
+"""
+
+
+def test_there_is_no_sound_until_it_is_turned_on(table):
+    with table("bargaining", "--agents", "human", "fair", "--options", "rounds=3", "--seed", "4") as visit:
+        page = visit(lambda page: page.add_init_script(COUNTED))
+        sit(page, "Ann")
+        move(page, "pass")
+        page.wait_for_selector(MINE)
+        assert page.evaluate("tones") == []
+        assert page.get_attribute("#sound", "aria-pressed") == "false"
+        page.click("#sound")
+        assert page.get_attribute("#sound", "aria-pressed") == "true"
+        assert page.evaluate("tones.length") == 1
+        move(page, "pass")
+        page.wait_for_selector(MINE)
+        assert page.evaluate("tones.slice(1)") == [660, 880]
+        page.reload()  # the choice is kept
+        page.wait_for_selector(MINE)
+        assert page.get_attribute("#sound", "aria-pressed") == "true"
+        while page.query_selector(MINE):
+            move(page, "pass")
+            page.wait_for_selector(f"{MINE}, {OVER}")
+        assert page.evaluate("tones.slice(-3)") == [660, 550, 440]
+        page.click("#sound")
+        assert page.get_attribute("#sound", "aria-pressed") == "false"
+
+
+def test_the_last_seconds_of_a_turn_and_messages_are_heard(table):
+    with table("bargaining", "--agents", "human", "human", "--timeout", "12") as visit:
+        pages = [visit(lambda page: page.add_init_script(COUNTED)) for _ in range(2)]
+        for page, name in zip(pages, ("Ann", "Bob"), strict=True):
+            page.click("#sound")
+            sit(page, name)
+        ann, bob = pages
+        ann.wait_for_selector(MINE)
+        bob.fill("#text", "well?")
+        bob.press("#text", "Enter")
+        until(ann, "tones.at(-1) === 520")
+        until(ann, "tones.slice(-2).join() === '440,440'")
+        assert 440 not in bob.evaluate("tones")
+
+
+def test_the_terms_of_an_auction_are_told(table):
+    options = ("seats=3", "units=2", "reserve=20", "entry_fee=3", "values=common", "valuations=[25, 225]", "noise=15")
+    with table("auction", "--agents", "human", "truthful", "truthful", "--seed", "1", "--options", *options) as visit:
+        page = visit()
+        sit(page, "Ann")
+        page.wait_for_selector(MINE)
+        assert "Your estimate of what the good is worth" in page.text_content("#board dl")
+        aim = page.text_content("#board .aim")
+        assert all(one in aim for one in ("2 equal goods", "price of 20", "a fee of 3", "A winner gets its value"))
+        assert "off by at most 15" in page.text_content("details:has-text('How it is played')")
+        move(page, "submit_bid", bid=21)
+        page.wait_for_selector(OVER)
+        assert page.text_content("#board").count(" won.") == 2

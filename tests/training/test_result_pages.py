@@ -6,7 +6,7 @@ import sys
 
 import pytest
 from layout import SIZES, flaws, flaws_after_click
-from live.test_table_access import complaints
+from live.test_table_page import complaints
 from logs import played
 from parlour import envs
 from parlour.training import cli

@@ -1,15 +1,20 @@
-"""The browser's table without a socket: seats and matches."""
+"""The browser's table without a socket: seats, matches, what clients may not see, and broken messages."""
 
+import json
+import random
 from dataclasses import replace
 
 import nim
+import numpy as np
 import pytest
+from live.fuzzing import MESSAGES, WORKERS, mutated
 from live.table_room import Room
 from parlour import envs
 from parlour.envs import Action, AgentResponse, Capabilities, Renderer
+from parlour.envs.core.turn_state import ERROR_CODES
 from parlour.wrappers.live.common.tokens import admit_by_token
 from parlour.wrappers.live.table import messages as m
-from parlour.wrappers.live.table.host_session import TableDue
+from parlour.wrappers.live.table.host_session import TableDue, TableHostSession
 
 # Seats.
 
@@ -150,21 +155,6 @@ def test_who_cannot_sit_is_told_why(fields, code):
     room.connect(2).send(2, "sit", **fields)
     assert room.last(2, "error")["code"] == code
     assert room.last(2, "seated") is None
-
-
-def test_where_people_have_every_seat_no_hope_is_given():
-    room = Room((None, None))
-    room.sit(1, "Ann")
-    room.sit(2, "Bob")
-    assert room.sit(3, "Eve") == m.TABLE_FULL
-    assert room.last(3, "error")["message"] == "no seat is free"
-
-
-def test_sitting_twice_is_refused():
-    room = Room((None, None))
-    room.sit(1, "Ann")
-    room.send(1, "sit", name="Eve")
-    assert room.last(1, "error")["code"] == m.ALREADY_SEATED
 
 
 def test_a_locked_table_opens_to_its_key():
@@ -413,3 +403,133 @@ def test_a_picture_or_a_forecast_that_fails_is_none_and_is_logged_once(caplog):
         "nim-v0: no forecast: ZeroDivisionError: division by zero",
         "nim-v0: no picture: KeyError: 'own card'",
     ]
+
+
+# Secrecy.
+
+
+def test_no_client_is_told_what_its_seat_may_not_know(game):
+    """Whatever a client's seat cannot know may be another: the client is told the same."""
+    room = Room((None,) * game.seats, game).connect(99)
+    for seat in range(game.seats):
+        room.sit(seat, f"name {seat}")
+    match, generator = room.table.match.match, np.random.default_rng(1)
+
+    def told(client):
+        room.inbox.clear()
+        room.table._latest.clear()
+        return room.take(room.table._states([client])).inbox[client]
+
+    assert game.seats == 1 or told(0) != told(game.seats - 1)
+    assert bool(told(99)) == (game.public_view is not None)
+    for client in (0, game.seats - 1, 99):
+        seen, dealt = told(client), match.tables.copy()
+        game.view.resample(match.table, client if client < 99 else 0, generator)
+        assert match.tables.tobytes() != dealt.tobytes()
+        assert told(client) == seen
+        match.tables[:] = dealt
+
+
+# Whatever comes.
+
+
+@pytest.mark.parametrize("data", ["", "{", "[]", "null", b"\xff", '{"type":"sit","name":"\\ud800"}', "[" * 10_000])
+def test_what_is_no_message_is_refused(data):
+    room = Room().connect(1)
+    room.take(room.table.receive(1, data))
+    assert room.last(1, "error")["code"] == m.VALIDATION_ERROR
+
+
+GAMES = [envs.game("auction"), envs.game("liars_dice"), envs.game("mafia", seats=5), envs.game("holdem", seats=3)]
+HONEST, HOSTILE, ONLOOKER = 1, 2, 3
+CODES = {value for name, value in vars(m).items() if name.isupper() and isinstance(value, str)}
+
+
+class Hostile:
+    """A table with programs, an honest person, one who sends what is broken, and one who looks on and does, too."""
+
+    def __init__(self, game, rng):
+        self.rng, self.game = rng, game
+        programs = [None, None, *["bot"] * (game.seats - 2)]
+        self.table = TableHostSession(game, [None if one is None else f"bot {i}" for i, one in enumerate(programs)])
+        for client in (HONEST, HOSTILE, ONLOOKER):
+            self.table.connect(client)
+        self.say(HONEST, type="sit", name="ann", seat=0)
+        self.sit_again()
+
+    def say(self, client, **message):
+        return self.table.receive(client, json.dumps(message))
+
+    def sit_again(self):
+        """Let the seats be taken and ready again, where the hostile client has left."""
+        self.say(HOSTILE, type="sit", name="bob", seat=1)
+        for client in (HONEST, HOSTILE):
+            self.say(client, type="again")
+
+    def legal(self):
+        """A legal answer of the seat to act."""
+        table = self.table.match.match.table
+        legal = self.game.mask(table, self.table.due.seat).nonzero()[0]
+        return self.game.view.encode(table, int(self.rng.choice(legal.tolist())))
+
+    def moment(self):
+        """What a refused message may not change."""
+        match = self.table.match
+        seats = [(seat.name, seat.token, seat.client, seat.ready) for seat in self.table.seats]
+        return self.table.turn, self.table.status, seats, None if match is None else match.match.table.tobytes()
+
+
+def refused(sends):
+    """Whether all that was answered are refusals; each has a documented code."""
+    for _, message in sends:
+        if isinstance(message, m.Error):
+            assert message.code in CODES
+        elif isinstance(message, m.Result) and not message.result.ok:
+            assert message.result.error in ERROR_CODES
+        else:
+            return False
+    return True
+
+
+@pytest.mark.parametrize("worker", range(WORKERS))
+def test_a_table_refuses_what_is_broken_and_serves_the_honest(worker):
+    rng = random.Random(worker)
+    sent = turns = refusals = 0
+    room = Hostile(GAMES[worker], rng)
+    while sent < MESSAGES // WORKERS:
+        if room.table.due is None:
+            room.sit_again()
+            if room.table.due is None:  # the hostile client sits under another name, or lost its seat
+                room = Hostile(GAMES[worker], rng)
+        due = room.table.due
+        answer = json.loads(room.legal().to_json())
+        base = [
+            {"type": "act", "turn": due.turn, "response": answer},
+            {"type": "say", "intent": {"scope": "public", "content": "hello"}},
+            {"type": "sit", "name": "eve", "seat": 1, "token": "t"},
+            {"type": "stand"},
+            {"type": "again"},
+            {"type": "ping"},
+        ]
+        for _ in range(rng.randint(1, 4)):
+            before = room.moment()
+            message = mutated(rng, rng.choices(base, (8, 3, 1, 0.05, 0.5, 0.5))[0])
+            sends = room.table.receive(rng.choice((HOSTILE, ONLOOKER)), message)
+            sent += 1
+            assert sends
+            if refused(sends):
+                refusals += 1
+                assert room.moment() == before
+            for client, out in sends:
+                assert client in (HONEST, HOSTILE, ONLOOKER) and json.loads(m.encode(out))
+        if room.table.due != due:
+            continue
+        if due.who == "program":
+            room.table.answered(due.turn, room.legal())
+        elif room.table.seats[due.seat].client == HONEST:
+            sends = room.say(HONEST, type="act", turn=due.turn, response=answer)
+            assert [out.result.ok for client, out in sends if client == HONEST and isinstance(out, m.Result)] == [True]
+            turns += 1
+        else:
+            room.table.failed(due.turn, "no answer in time")
+    assert turns > sent / 100 and refusals > sent / 5
