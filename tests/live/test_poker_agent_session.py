@@ -14,7 +14,7 @@ from live.settled import act
 from live.small_host import Host
 from parlour import envs
 from parlour.envs import Action, AgentResponse
-from parlour.envs.holdem.state import Offer
+from parlour.envs.holdem.view import Offer
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.common.agent_turn import Turn
 from parlour.wrappers.live.common.player import Note, Over
