@@ -45,7 +45,7 @@ def test_types_and_names_agree(package):
     """The imports for type checkers are those that are made at the first use."""
     body = ast.parse(Path(package.__file__).read_text("utf-8")).body
     block = next(node for node in body if isinstance(node, ast.If))
-    names = {each.asname for node in block.body if isinstance(node, ast.ImportFrom) for each in node.names}
+    names = {each.asname or each.name for node in block.body if isinstance(node, ast.ImportFrom) for each in node.names}
     names |= {node.id for node in ast.walk(block) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     assert {name for name in names if not name.startswith("_")} == set(package.__all__) == set(package._SOURCES)
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from .runs.run import resume, train
 
 _SOURCES = {
-    "best_response": "evaluation.best_response",
-    "compare": "evaluation.theory",
+    "best_response": "evaluation.games",
+    "compare": "evaluation.games",
     "cross_play": "evaluation.cross_play",
     "evaluate": "evaluation.duplicate",
     "finished": "evaluation.team_matches",
