@@ -5,8 +5,8 @@ import asyncio
 import numpy as np
 from parlour.envs import game as make_game
 from parlour.envs.mafia.bots import PERSONALITIES
+from parlour.wrappers.live.mafia.agents import MafiaScriptedAgent
 from parlour.wrappers.live.mafia.host import HostedMatch
-from parlour.wrappers.live.mafia.local_agents import MafiaScriptedAgent
 from parlour.wrappers.live.mafia.messages import AgentConfig, Event, ScriptedConfig, read
 
 from .base import Row, Seconds, rate

@@ -8,7 +8,7 @@ import aiohttp
 import msgspec
 from mafia_players import context
 from parlour.wrappers.live.mafia.agent import MafiaAgentServer
-from parlour.wrappers.live.mafia.local_agents import MafiaScriptedAgent
+from parlour.wrappers.live.mafia.agents import MafiaScriptedAgent
 
 
 def run(main, within=120):

@@ -8,9 +8,8 @@ from live.flooding import FRAMES, beside, flood, no_traceback, pool
 from live.mafia_service import client, personality, request, serve
 from live.small_server import socket_served
 from mafia_players import FIVE, NAMES, scripted
-from parlour.wrappers.live.mafia.host import MafiaHost
-from parlour.wrappers.live.mafia.limits import MafiaLimits
-from parlour.wrappers.live.mafia.service_client import RemoteAgent, ServiceConnection
+from parlour.wrappers.live.mafia.agent_policy import MafiaLimits
+from parlour.wrappers.live.mafia.host import MafiaHost, RemoteAgent, ServiceConnection
 
 
 @asynccontextmanager

@@ -7,7 +7,7 @@ from parlour.wrappers.live.arena.polling_agent import PollingTimes
 from parlour.wrappers.live.common.connection import ConnectionLimits
 from parlour.wrappers.live.common.match_session import MatchLimits
 from parlour.wrappers.live.common.server import ServerSettings
-from parlour.wrappers.live.mafia.limits import MafiaLimits
+from parlour.wrappers.live.mafia.agent_policy import MafiaLimits
 from parlour.wrappers.live.poker.agent import ClientSettings, PlayLength
 from parlour.wrappers.live.poker.host import PokerRoom
 from parlour.wrappers.live.poker.hosted_table import PokerTimes

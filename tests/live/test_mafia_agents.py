@@ -17,17 +17,25 @@ from parlour.envs.mafia.statements import read
 from parlour.envs.mafia.table import ACCUSE, CLEARED, DEFEND, FOUND, GENERAL
 from parlour.wrappers.live.common.player import Worker
 from parlour.wrappers.live.mafia import messages as wire
-from parlour.wrappers.live.mafia.agent_policy import AgentPolicy, night_targets
-from parlour.wrappers.live.mafia.conversion import of_context, turn_state
-from parlour.wrappers.live.mafia.limits import SENTENCES, ChunkLimit, MafiaLimits, SentenceLimit, sentences
-from parlour.wrappers.live.mafia.local_agents import MafiaPolicyAgent, MafiaScriptedAgent
-from parlour.wrappers.live.mafia.speech import (
+from parlour.wrappers.live.mafia.agent_policy import (
+    SENTENCES,
+    AgentPolicy,
+    ChunkLimit,
+    MafiaLimits,
+    SentenceLimit,
+    night_targets,
+    sentences,
+)
+from parlour.wrappers.live.mafia.agents import (
     CLOSINGS,
     CORES,
     OPENINGS,
     SELF,
+    MafiaPolicyAgent,
+    MafiaScriptedAgent,
     phrase,
 )
+from parlour.wrappers.live.mafia.conversion import of_context, turn_state
 from parlour.wrappers.policies.base import RandomPolicy
 from parlour.wrappers.policies.mlp import MlpPolicy
 

@@ -18,9 +18,8 @@ from parlour.wrappers.live.common.server import ServerSettings
 from parlour.wrappers.live.mafia import agent as service_module
 from parlour.wrappers.live.mafia import messages as wire
 from parlour.wrappers.live.mafia.agent import MafiaAgentServer
-from parlour.wrappers.live.mafia.host import MafiaHost
-from parlour.wrappers.live.mafia.local_agents import MafiaScriptedAgent
-from parlour.wrappers.live.mafia.service_client import RemoteAgent, ServiceConnection
+from parlour.wrappers.live.mafia.agents import MafiaScriptedAgent
+from parlour.wrappers.live.mafia.host import MafiaHost, RemoteAgent, ServiceConnection
 
 HERE = Path(__file__).parent
 CLIENT = Path(service_module.__file__).parent / "client"

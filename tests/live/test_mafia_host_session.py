@@ -10,10 +10,9 @@ from parlour.envs import game
 from parlour.envs.core.match import Match
 from parlour.envs.mafia.view import log
 from parlour.wrappers.live.mafia import messages as wire
-from parlour.wrappers.live.mafia.agent_policy import night_targets, vote_targets
+from parlour.wrappers.live.mafia.agent_policy import MafiaLimits, night_targets, vote_targets
 from parlour.wrappers.live.mafia.conversion import turn_state
 from parlour.wrappers.live.mafia.host_session import ActionTaken, Fault, MafiaHostSession
-from parlour.wrappers.live.mafia.limits import MafiaLimits
 
 
 class Driver:

@@ -16,8 +16,8 @@ from parlour.training.commands.deploy import maker
 from parlour.training.commands.host import MatchSummary
 from parlour.wrappers.agents.language_model import Model
 from parlour.wrappers.live.mafia import messages as wire
+from parlour.wrappers.live.mafia.agent_policy import MafiaLimits
 from parlour.wrappers.live.mafia.host import MafiaHost
-from parlour.wrappers.live.mafia.limits import MafiaLimits
 from parlour.wrappers.live.mafia.llm_agent import load_prompts
 from parlour.wrappers.logs import match_log
 from parlour.wrappers.logs.match_log import MatchLog, read
@@ -311,7 +311,7 @@ def test_an_agents_server_counts_a_model_once_whatever_ids_its_hosts_choose(monk
             one.statistics.decisions += 1
 
     monkeypatch.setattr(deploy_mafia, "MafiaAgentServer", Server)
-    monkeypatch.setattr(deploy_mafia, "_serve", serve)
+    monkeypatch.setattr(deploy_mafia, "_mafia_serve", serve)
     options = ("--model", "stub", "--llm-url", "http://127.0.0.1:9/v1", "--port", "0")
     code, out, said = command_line.run(capsys, "deploy", "mafia", "llm", *options)
     assert code == 0, said

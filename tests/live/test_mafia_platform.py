@@ -10,7 +10,7 @@ from mafia_players import FIVE, TEN, warnings
 from parlour.envs.mafia.bots import PERSONALITIES
 from parlour.wrappers.live.mafia import messages as wire
 from parlour.wrappers.live.mafia.agent import MafiaAgentServer
-from parlour.wrappers.live.mafia.local_agents import MafiaPolicyAgent, MafiaScriptedAgent
+from parlour.wrappers.live.mafia.agents import MafiaPolicyAgent, MafiaScriptedAgent
 
 
 def scripted(id, name):

@@ -11,10 +11,9 @@ from live.small_server import socket_served
 from mafia_players import FIVE, NAMES, context, dealt, scripted, warnings
 from parlour.wrappers.live.common.server import ServerSettings
 from parlour.wrappers.live.mafia.agent import MafiaAgentServer
-from parlour.wrappers.live.mafia.host import MafiaHost
-from parlour.wrappers.live.mafia.limits import MafiaLimits
-from parlour.wrappers.live.mafia.local_agents import MafiaScriptedAgent
-from parlour.wrappers.live.mafia.service_client import RemoteAgent, ServiceConnection
+from parlour.wrappers.live.mafia.agent_policy import MafiaLimits
+from parlour.wrappers.live.mafia.agents import MafiaScriptedAgent
+from parlour.wrappers.live.mafia.host import MafiaHost, RemoteAgent, ServiceConnection
 
 # Our host's end.
 

@@ -16,8 +16,8 @@ from parlour.wrappers.live.mafia import agent as service_module
 from parlour.wrappers.live.mafia import messages as wire
 from parlour.wrappers.live.mafia import session
 from parlour.wrappers.live.mafia.agent import MafiaAgentServer
-from parlour.wrappers.live.mafia.local_agents import MafiaPolicyAgent, MafiaScriptedAgent
-from parlour.wrappers.live.mafia.service_client import RemoteAgent, ServiceConnection
+from parlour.wrappers.live.mafia.agents import MafiaPolicyAgent, MafiaScriptedAgent
+from parlour.wrappers.live.mafia.host import RemoteAgent, ServiceConnection
 from parlour.wrappers.live.mafia.session import MESSAGE_LIMIT, NOTHING_TO_SAY, STREAM_LIMIT
 from parlour.wrappers.logs.match_log import MatchLog, read
 from parlour.wrappers.replay.log_reader import moments, picture

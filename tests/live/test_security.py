@@ -14,7 +14,7 @@ from parlour.wrappers.live.arena.agent import ArenaAgent, ArenaAgentServer
 from parlour.wrappers.live.arena.host import ArenaHost
 from parlour.wrappers.live.common.match_session import MatchSession
 from parlour.wrappers.live.mafia.agent import MafiaAgentServer
-from parlour.wrappers.live.mafia.local_agents import MafiaScriptedAgent
+from parlour.wrappers.live.mafia.agents import MafiaScriptedAgent
 from parlour.wrappers.live.poker import messages
 from parlour.wrappers.live.poker import store as accounts
 from parlour.wrappers.live.poker.host import PokerHost

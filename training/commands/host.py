@@ -25,13 +25,11 @@ from ...wrappers.live.arena.host import ArenaHost, ArenaResult
 from ...wrappers.live.common.activity import Activity
 from ...wrappers.live.common.match_session import MatchLimits
 from ...wrappers.live.common.server import local_url
-from ...wrappers.live.mafia.agent_policy import AgentPolicy
-from ...wrappers.live.mafia.host import MafiaHost
+from ...wrappers.live.mafia.agent_policy import AgentPolicy, MafiaLimits
+from ...wrappers.live.mafia.host import MafiaHost, RemoteAgent, ServiceConnection
 from ...wrappers.live.mafia.host_session import MafiaResult
-from ...wrappers.live.mafia.limits import MafiaLimits
 from ...wrappers.live.mafia.llm_agent import MafiaLLMAgent, load_prompts
 from ...wrappers.live.mafia.messages import Event
-from ...wrappers.live.mafia.service_client import RemoteAgent, ServiceConnection
 from ...wrappers.live.poker.host import PokerHost, PokerRoom
 from ...wrappers.live.poker.host_session import PokerRules
 from ...wrappers.live.poker.hosted_table import PokerTimes

@@ -24,8 +24,7 @@ from ..common.connection import Connection, ConnectionLimits, Served
 from ..common.player import Player, run
 from ..common.server import Server, ServerSettings, local_url
 from ..common.tokens import lacks_token
-from .agent_policy import AgentPolicy, model_calls, replacement
-from .calling import Apart, ask, called
+from .agent_policy import AgentPolicy, Apart, ask, called, model_calls, replacement
 from .conversion import turn_state
 from .messages import PrivateInfo, Reply, encode
 from .session import MESSAGE_LIMIT, MafiaAgentSession, MafiaTurn

@@ -1,25 +1,40 @@
 """Our host: matches of mafia between agents in this process and elsewhere, with deadlines, a log and events."""
 
 import asyncio
+import contextlib
 import logging
 import secrets
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from typing import Any
 
+import aiohttp
 import msgspec
 import numpy as np
+from msgspec import UNSET
+from yarl import URL
 
 from ....envs.core.game import Game
 from ....envs.core.turn_state import AgentResponse
 from ...logs.match_log import MatchLog, SafeMatchLog
 from ...logs.match_log import escaped as shown
+from ..common.client import Backoff, LiveError, http_client, next_message, open_websocket, retry
 from ..common.clock import Deadline
-from .agent_policy import AgentPolicy, model_calls, replacement
-from .calling import Apart, ask, called
+from .agent_policy import AgentPolicy, Apart, MafiaLimits, ask, called, model_calls, replacement
 from .host_session import DueCall, Fault, MafiaHostSession, MafiaResult, Step
-from .limits import MafiaLimits
-from .messages import AgentConfig, Event
+from .messages import (
+    AgentConfig,
+    Event,
+    GameState,
+    Method,
+    NightAction,
+    PrivateInfo,
+    PublicInfo,
+    Reply,
+    VoteAction,
+    read,
+)
+from .session import MESSAGE_LIMIT, MafiaCallerSession
 
 logger = logging.getLogger(__name__)
 
@@ -246,3 +261,187 @@ class MafiaHost:
         self.results.append(result)
         self.over += 1
         return result
+
+
+# Agents elsewhere.
+
+CONNECT_SECONDS = 10.0
+"""Seconds for a handshake."""
+RETRY_SECONDS = 0.25
+"""Seconds between the first and the second try to reconnect; each further wait is longer by as much."""
+TRIES = 4
+"""Tries to reconnect for one call. A service that was never reached is tried once per call."""
+COMPLAINTS = 100
+"""Number of unreadable messages and errors after which the connection is closed until the next call."""
+WAITING = 10_000
+"""Most parts of an answer in its queue. If a service sends more, the call fails."""
+
+
+class ServiceConnection:
+    """A WebSocket to a service for any number of agents. It connects at the first call, and again after a loss.
+
+    Args:
+        url: the URL of the service, such as ``ws://127.0.0.1:3010``.
+        access_token: the access token of the service; None: it has none.
+
+    Raises:
+        ValueError: if `url` is not a WebSocket URL.
+    """
+
+    def __init__(self, url: str, access_token: str | None = None) -> None:
+        address = URL(url)
+        if address.scheme not in ("ws", "wss") or not address.host:
+            raise ValueError(f"{url!r} is no address of agents: give ws://… or wss://…")
+        self.url = url
+        self._address = address.update_query(client=secrets.token_hex(16))  # the service keeps our agents by it
+        self._headers = {} if access_token is None else {"Authorization": f"Bearer {access_token}"}
+        self._session = MafiaCallerSession()
+        self._inboxes: dict[Any, asyncio.Queue[Reply]] = {}
+        self._http: aiohttp.ClientSession | None = None
+        self._socket: aiohttp.ClientWebSocketResponse | None = None
+        self._reader: asyncio.Task[None] | None = None
+        self._opening = asyncio.Lock()
+        self._backoff = Backoff(RETRY_SECONDS, TRIES, first_tries=1)
+
+    async def call(
+        self, method: Method, agent_id: str, context: GameState, info: PrivateInfo | PublicInfo
+    ) -> AsyncGenerator[Reply, None]:
+        """Forward a call and yield the parts of its answer; the last one is the end.
+
+        Raises:
+            ConnectionError: if the service cannot be reached, is lost, or answers with an error.
+        """
+        socket = await self._open()
+        call, message = self._session.call(method, context, info, agent_id)
+        inbox: asyncio.Queue[Reply] = asyncio.Queue(WAITING)
+        self._inboxes[call] = inbox
+        try:
+            await socket.send_str(message.decode())
+            while True:
+                part = await inbox.get()
+                if part.error is not UNSET:
+                    raise ConnectionError(part.error)
+                yield part
+                if part.ends:
+                    return
+        finally:
+            del self._inboxes[call]
+            give_up = self._session.give_up(call)
+            if give_up is not None and not socket.closed:
+                with contextlib.suppress(ConnectionError):
+                    await socket.send_str(give_up.decode())
+
+    async def close(self) -> None:
+        """Close the connection and the client."""
+        if self._socket is not None:
+            await self._socket.close()
+        await self._read_out()
+        if self._http is not None:
+            await self._http.close()
+            self._http = None
+
+    async def _open(self) -> aiohttp.ClientWebSocketResponse:
+        """Return the open socket; concurrent calls share one reconnection."""
+        async with self._opening:
+            if self._socket is not None and not self._socket.closed:
+                return self._socket
+            await self._read_out()
+            try:
+                self._socket = await retry(self._connect, self._backoff)
+            except LiveError as error:
+                raise ConnectionError(f"cannot reach {self.url}: {error}") from None
+            self._backoff.succeeded()
+            self._reader = asyncio.create_task(self._read(self._socket))
+            return self._socket
+
+    async def _read_out(self) -> None:
+        """Wait for the reader's end. Who gives up does not end the reader, for which others wait too."""
+        if self._reader is not None:
+            await asyncio.wait([self._reader])
+
+    async def _connect(self) -> aiohttp.ClientWebSocketResponse:
+        """Return a new connection.
+
+        Raises:
+            LiveError: if the service refuses, which is not tried again.
+            aiohttp.ClientError, OSError, TimeoutError: if it does not answer.
+        """
+        if self._http is None:
+            self._http = http_client(self._headers)
+        try:
+            return await open_websocket(self._http, self._address, most_bytes=MESSAGE_LIMIT, seconds=CONNECT_SECONDS)
+        except aiohttp.WSServerHandshakeError as error:
+            if 400 <= error.status < 500:
+                raise LiveError("REFUSED", f"HTTP {error.status}") from None
+            raise
+
+    async def _read(self, socket: aiohttp.ClientWebSocketResponse) -> None:
+        """Put the parts of answers into the queues of their calls. On disconnect: fail all running calls."""
+        complaints = 0
+        while (data := await next_message(socket)) is not None:
+            part = self._session.receive(data)
+            if part is not None and part.id is None:
+                complaints += 1
+                logger.warning("%s: %s", self.url, shown(str(part.error)))
+                if complaints == COMPLAINTS:
+                    logger.warning("%s: closing the connection after %d such messages", self.url, COMPLAINTS)
+                    await socket.close()
+            elif part is not None:
+                self._put(part)
+        for part in self._session.lost():
+            self._put(part)
+
+    def _put(self, part: Reply) -> None:
+        inbox = self._inboxes.get(part.id)
+        if inbox is None:
+            return
+        if inbox.full():
+            inbox.get_nowait()
+            part = Reply(id=part.id, error="too many chunks at once")
+        inbox.put_nowait(part)
+
+
+class RemoteAgent:
+    """An `AgentPolicy` that forwards every call to a service.
+
+    Args:
+        id, name: the player's id and name.
+        connection: the connection to the service, which agents may share.
+    """
+
+    blocks = False
+
+    def __init__(self, id: str, name: str, connection: ServiceConnection) -> None:
+        self.id = id
+        self.name = name
+        self.role: str | None = None
+        self.config = AgentConfig(type="scripted")
+        self.connection = connection
+
+    def think(self, context: GameState, private_info: PrivateInfo) -> AsyncIterator[str]:
+        """See `AgentPolicy`."""
+        return self._stream("think", context, private_info)
+
+    def say(self, context: GameState, public_info: PublicInfo) -> AsyncIterator[str]:
+        """See `AgentPolicy`."""
+        return self._stream("say", context, public_info)
+
+    async def night_action(self, context: GameState, private_info: PrivateInfo) -> NightAction | None:
+        """See `AgentPolicy`; raises ValueError for an unreadable answer."""
+        result = await self._result("nightAction", context, private_info)
+        return None if result is None else read(result, NightAction)
+
+    async def vote(self, context: GameState, public_info: PublicInfo) -> VoteAction:
+        """See `AgentPolicy`; raises ValueError for an unreadable answer."""
+        return read(await self._result("vote", context, public_info), VoteAction)
+
+    async def _stream(self, method: Method, context: GameState, info: PrivateInfo | PublicInfo) -> AsyncIterator[str]:
+        async with contextlib.aclosing(self.connection.call(method, self.id, context, info)) as parts:
+            async for part in parts:
+                if part.chunk is not UNSET:
+                    yield part.chunk
+
+    async def _result(self, method: Method, context: GameState, info: PrivateInfo | PublicInfo) -> Any:
+        async with contextlib.aclosing(self.connection.call(method, self.id, context, info)) as parts:
+            results = [part.result async for part in parts if part.ends]
+        return None if results[0] is UNSET else results[0]

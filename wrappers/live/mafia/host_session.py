@@ -25,9 +25,8 @@ from ....envs.mafia.statements import to_wire
 from ....envs.mafia.table import DISCUSSION, GENERAL, NIGHT, ROLES, TARGET, VOTE, WINNERS
 from ....envs.mafia.view import log as record_log
 from ...logs.match_log import describe_error as described
-from .agent_policy import beside, read_choice
+from .agent_policy import ChunkLimit, MafiaLimits, SentenceLimit, beside, read_choice
 from .conversion import ContextWriter
-from .limits import ChunkLimit, MafiaLimits, SentenceLimit
 from .messages import (
     NIGHT_ACTIONS,
     Event,

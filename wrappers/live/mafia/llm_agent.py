@@ -15,10 +15,9 @@ from ...agents.answers import Spoken, last_choice
 from ...agents.language_model import Chat, Model, ModelCall, ModelError, ModelStatistics, library
 from ...agents.prompt import fill, load_texts
 from ...logs.match_log import escaped as shown
-from .agent_policy import night_targets, vote_targets
+from .agent_policy import SentenceLimit, night_targets, vote_targets
+from .agents import MafiaScriptedAgent
 from .conversion import known_roles
-from .limits import SentenceLimit
-from .local_agents import MafiaScriptedAgent
 from .messages import NIGHT_ACTIONS, AgentConfig, GameState, LlmConfig, NightAction, PrivateInfo, PublicInfo, VoteAction
 
 logger = logging.getLogger(__name__)

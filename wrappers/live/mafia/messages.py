@@ -212,28 +212,17 @@ class Reply(Struct, kw_only=True):
     result: Any = UNSET
     error: str | UnsetType = UNSET
 
+    @property
+    def ends(self) -> bool:
+        """Whether it ends the call."""
+        return self.done is True or self.error is not UNSET
 
-# Events for observers.
 
-EVENTS = (
-    "GAME_CREATED",
-    "ROLES_ASSIGNED",
-    "PHASE_CHANGED",
-    "NIGHT_ACTION_SUBMITTED",
-    "NIGHT_RESOLVED",
-    "INVESTIGATION_RESULT",
-    "AGENT_THINK_STREAM",
-    "AGENT_SAY_STREAM",
-    "VOTE_CAST",
-    "VOTE_RESULT",
-    "PLAYER_ELIMINATED",
-    "GAME_ENDED",
-)
-"""Every event type."""
+# Events.
 
 
 class Event(Struct, kw_only=True, rename="camel", omit_defaults=True):
-    """An event. ``timestamp`` is milliseconds since 1970; private events are for admins only."""
+    """An event. ``timestamp`` is milliseconds since 1970; private events tell roles or thoughts."""
 
     event_type: str
     game_id: str

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from ....envs.core.turn_state import Action, AgentResponse, TurnState
 from ....envs.mafia.table import DAYS, SEATS
@@ -20,8 +20,7 @@ from ...logs.match_log import escaped as shown
 from ..common.agent_turn import Played, Turn
 from ..common.limits import SILENT_SECONDS
 from ..common.player import Codec, Over
-from .agent_policy import beside, night_targets, read_choice
-from .limits import ChunkLimit
+from .agent_policy import ChunkLimit, beside, night_targets, read_choice
 from .messages import (
     NIGHT_ACTIONS,
     Call,
@@ -33,6 +32,7 @@ from .messages import (
     PublicInfo,
     Reply,
     VoteAction,
+    encode,
     read,
 )
 
@@ -301,3 +301,47 @@ def _cancel(data: str | bytes) -> Cancel | None:
 
 def _shown(text: str) -> str:
     return text.encode(errors="replace").decode()[:500]
+
+
+class MafiaCallerSession:
+    """The host's end of one connection."""
+
+    def __init__(self) -> None:
+        self._running: set[CallId] = set()
+        self._last = 0
+
+    def call(
+        self, method: Method, context: GameState | Raw, info: PrivateInfo | PublicInfo, agent: str | None = None
+    ) -> tuple[int, bytes]:
+        """Begin a call; return its id and the message to send."""
+        self._last += 1
+        self._running.add(self._last)
+        call = {"id": self._last, "method": method, "context": context, "info": info}
+        return self._last, msgspec.json.encode(call if agent is None else {**call, "agent": agent})
+
+    def give_up(self, call: int) -> bytes | None:
+        """Cancel a call; return the message to send, None if it is not running."""
+        if call not in self._running:
+            return None
+        self._running.remove(call)
+        return encode(Cancel(id=call))
+
+    def receive(self, data: str | bytes) -> Reply | None:
+        """Return a part of an answer, or with id None an error of the service; None if it answers no running call."""
+        try:
+            reply = read(data, Reply)
+        except ValueError as error:
+            return Reply(id=None, error=f"unreadable: {error}")
+        if reply.id is None:
+            return Reply(id=None, error=str(reply.error))
+        if reply.id not in self._running or not (reply.ends or reply.chunk):
+            return None
+        if reply.ends:
+            self._running.remove(reply.id)
+        return reply
+
+    def lost(self) -> list[Reply]:
+        """On disconnect: fail all running calls, and return the failures."""
+        failed = [Reply(id=call, error="the connection was lost") for call in self._running]
+        self._running.clear()
+        return failed

@@ -1,0 +1,485 @@
+"""Bots and trained policies as `AgentPolicy`: they decide by action indices of our game, and say it in words."""
+
+import logging
+import random
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from functools import cache, lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....envs.core.game import Game
+from ....envs.core.options import named, number
+from ....envs.core.rollout import encoder_of
+from ....envs.core.turn_state import Action, TurnState
+from ....envs.mafia.bots import PERSONALITIES, Scripted
+from ....envs.mafia.rules import Choice
+from ....envs.mafia.statements import Act, read
+from ....envs.mafia.statements import sentence as statement
+from ....envs.mafia.table import (
+    ACCUSE,
+    CLAIM_DOCTOR,
+    CLAIM_MAFIA,
+    CLAIM_SHERIFF,
+    CLAIM_VILLAGER,
+    CLEARED,
+    DEFEND,
+    FOUND,
+    GENERAL,
+    TARGET,
+    VOTE,
+)
+from ...agents.base import sentence
+from ...agents.policy import LEAST_LIKELY
+from ...policies.base import Policy
+from ..common.player import Worker
+from .agent_policy import sentences
+from .conversion import game_of, of_context, speeches_a_day, turn_state
+from .messages import (
+    NIGHT_ACTIONS,
+    AgentConfig,
+    GameState,
+    NightAction,
+    Personality,
+    PrivateInfo,
+    PublicInfo,
+    ScriptedConfig,
+    VoteAction,
+)
+
+logger = logging.getLogger(__name__)
+
+# Statements in words: an act as one to three sentences of a personality, which are read as the same act.
+
+SELF = -1
+"""The kind of a player's defence of itself."""
+
+CORES: Mapping[int, Sequence[str]] = {
+    GENERAL: (
+        "I have nothing to report.",
+        "I have heard nothing that convinces me yet.",
+        "I would rather listen for now.",
+        "Let us hear the others first.",
+    ),
+    ACCUSE: ("I accuse {}.", "I suspect {}.", "I do not trust {}.", "Let us vote out {}.", "{} is suspicious."),
+    DEFEND: ("I defend {}.", "I trust {}.", "I believe {}.", "I vouch for {}.", "{} is innocent."),
+    SELF: ("I am innocent.", "I am not mafia.", "I did nothing wrong."),
+    CLEARED: (
+        "I am the sheriff, and {} is not mafia.",
+        "I am the sheriff, and {} is innocent.",
+        "I'm the sheriff, I checked {}, and {} is clear.",
+    ),
+    FOUND: (
+        "I am the sheriff, and {} is mafia.",
+        "I'm the sheriff, I investigated {}, and {} is mafia.",
+        "I am the sheriff, and {} is guilty.",
+    ),
+    CLAIM_SHERIFF: ("I am the sheriff.", "I'm the sheriff."),
+    CLAIM_DOCTOR: ("I am the doctor.", "I'm the doctor."),
+    CLAIM_VILLAGER: ("I am a villager.", "I'm just a villager.", "I am only a simple villager."),
+    CLAIM_MAFIA: ("I am mafia.", "I'm mafia."),
+}
+"""Sentences by kind of act; ``{}`` is the target's name."""
+
+OPENINGS: Mapping[str, Sequence[str]] = {
+    "aggressive": ("Enough talk!", "Listen to me.", "We cannot sit and wait.", "Somebody has to say it."),
+    "cautious": ("I may be wrong.", "Let me be careful here.", "It is early to say.", "I have thought about it twice."),
+    "analytical": ("Look at the votes so far.", "Consider who gains by this.", "I have gone through every round."),
+    "social": ("Friends, stay calm.", "Thank you all for speaking up.", "We are in this together.", "Hear me out."),
+}
+CLOSINGS: Mapping[str, Sequence[str]] = {
+    "aggressive": ("Act today, or regret it tomorrow.", "No more excuses.", "Do it now."),
+    "cautious": ("Tell me what I have missed.", "Please weigh it for yourselves.", "I could change my mind."),
+    "analytical": ("The record speaks for itself.", "Nothing else fits what we have seen.", "Check it for yourselves."),
+    "social": ("What does everybody else think?", "Let us decide it together.", "I am glad to hear other views."),
+}
+"""Openings and closings by personality; they are not read as an act."""
+
+
+def phrase(act: Act, speaker: int, names: tuple[str, ...], personality: str, chance: random.Random) -> str:
+    """Return `act` in words, in one to three sentences.
+
+    Args:
+        act: the act.
+        speaker: the speaker's seat.
+        names: the names, seat by seat.
+        personality: one of the four personalities.
+        chance: the random stream that chooses the words.
+    """
+    kind, target = act
+    cores = CORES[SELF if kind == DEFEND and target == speaker else kind]
+    said = _heard(cores[int(chance.random() * len(cores))], act, speaker, names)
+    words = chance.random()
+    if words < 0.7:
+        openings = OPENINGS[personality]
+        said = f"{openings[int(chance.random() * len(openings))]} {said}"
+    if words > 0.4:
+        closings = CLOSINGS[personality]
+        said = f"{said} {closings[int(chance.random() * len(closings))]}"
+    return said
+
+
+@lru_cache(maxsize=8192)
+def _heard(core: str, act: Act, speaker: int, names: tuple[str, ...]) -> str:
+    """Return the core with the target's name; the plain sentence if it would be read as another act."""
+    said = core.replace("{}", names[act[1]]) if act[1] >= 0 else core
+    seats = {name: seat for seat, name in enumerate(names)}
+    return said if read(said, speaker, seats) == act else statement(act, speaker, names)
+
+
+# Decisions.
+
+CLAIMED = {CLAIM_MAFIA: "mafia", CLAIM_DOCTOR: "doctor", CLAIM_SHERIFF: "sheriff", CLAIM_VILLAGER: "villager"}
+"""The claimed role, by kind of statement."""
+
+
+class MafiaDecision(NamedTuple):
+    """A decision of an agent.
+
+    Attributes:
+        moment: match, phase and round.
+        seat: the agent's seat.
+        action: the action index.
+        move: the move of this index.
+        state: the TurnState of the decision.
+        game: the game that loaded it.
+        observations, masks: the policy's input, float32[1, D] and int8[1, A].
+    """
+
+    moment: tuple[str, str, int]
+    seat: int
+    action: int
+    move: Choice
+    state: TurnState
+    game: Game
+    observations: NDArray[np.float32]
+    masks: NDArray[np.int8]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The players' names, seat by seat."""
+        return tuple(player["name"] for player in self.state.game_state["players"])
+
+    @property
+    def is_lie(self) -> bool:
+        """Whether the statement contradicts what the player knows; opinions are no lies."""
+        kind, target = self.move
+        state = self.state.game_state
+        if kind in CLAIMED:
+            return bool(state["self"]["role"] != CLAIMED[kind])
+        if kind in (CLEARED, FOUND):
+            results = state["privateKnowledge"]["investigationResults"]
+            is_mafia = {result["target"]["id"]: result["isMafia"] for result in results}
+            return is_mafia.get(state["players"][target]["id"]) is not (kind == FOUND)
+        if kind in (ACCUSE, DEFEND) and state["self"]["role"] == "mafia":
+            return bool(state["players"][target]["role"] == "mafia") == (kind == DEFEND)
+        return False
+
+    def with_action(self, action: int) -> "MafiaDecision":
+        """Return the decision for another action index."""
+        return self._replace(action=action, move=move_of(self.game.seats, self.seat, action))
+
+
+@cache
+def move_of(seats: int, seat: int, action: int) -> Choice:
+    """Return the move of an action index in a seat's turn: the same in all games with this number of seats."""
+    rules = game_of(seats).rules
+    table = rules.tables(1)[0]
+    table.turn = seat
+    move = rules.decode(table, action)
+    return Choice(int(move.kind), int(move.target))
+
+
+def intention(decision: MafiaDecision) -> str:
+    """Return a decision in words such as ``"I abstain"``."""
+    kind, target = decision.move
+    name = decision.names[target] if target >= 0 else ""
+    if kind == TARGET:
+        return f"I choose {name}"
+    if kind == VOTE:
+        return f"I vote for {name}" if target >= 0 else "I abstain"
+    itself = kind == DEFEND and target == decision.seat
+    return "I will defend myself" if itself else f"I will {STATEMENTS[kind].format(name)}"
+
+
+STATEMENTS = {
+    GENERAL: "say nothing of weight",
+    ACCUSE: "accuse {}",
+    DEFEND: "defend {}",
+    CLEARED: "claim to be the sheriff and to have found {} innocent",
+    FOUND: "claim to be the sheriff and to have found {} to be mafia",
+    CLAIM_SHERIFF: "claim to be the sheriff",
+    CLAIM_DOCTOR: "claim to be the doctor",
+    CLAIM_VILLAGER: "claim to be a villager",
+    CLAIM_MAFIA: "claim to be mafia",
+}
+"""The statements in words; ``{}`` is the target's name."""
+
+ROW = np.zeros(1, np.int64)
+"""The row of the only table of a game that was read from a context."""
+
+
+class BaseMafiaAgent:
+    """An agent that loads the context into a record of our game. A policy chooses an action index.
+
+    It decides when it thinks; the action after the thought is this decision.
+
+    Args:
+        id, name: the player's id and name.
+        config: the type of the agent and its settings.
+        personality: the personality of its sentences.
+        seed: the seed of its sentences; None: fresh entropy.
+        worker: the thread of a policy that may block; None: the policy runs in the event loop.
+    """
+
+    blocks = False
+
+    def __init__(
+        self,
+        id: str,
+        name: str,
+        config: AgentConfig,
+        personality: str,
+        seed: int | None = None,
+        worker: Worker | None = None,
+    ) -> None:
+        self.id = id
+        self.name = name
+        self.role: str | None = None
+        self.config = config
+        self._personality = personality
+        self._random = random.Random(seed)
+        self._worker = worker
+        self._private: PrivateInfo | None = None
+        self._decision: MafiaDecision | None = None
+
+    def player(self, context: GameState) -> tuple[Game, Policy]:
+        """Return the game that loads the context, and the policy that plays it.
+
+        Raises:
+            ValueError: if there is no such game.
+        """
+        raise NotImplementedError
+
+    def reasons(self, decision: MafiaDecision) -> Sequence[str]:
+        """Return the true reasons of a decision, as sentences."""
+        raise NotImplementedError
+
+    def remember(self, private_info: PrivateInfo) -> None:
+        """Keep the private information of a call: the calls of statements and votes have none."""
+        self._private = private_info.kept()
+        self.role = private_info.self.role
+
+    async def think(self, context: GameState, private_info: PrivateInfo) -> AsyncIterator[str]:
+        """Decide, and yield the reasons; see `AgentPolicy`."""
+        self.remember(private_info)
+        if context.phase == "NIGHT_ACTIONS" and self.role not in NIGHT_ACTIONS:
+            yield "I sleep."
+            return
+        decision = self._decision = await self._decide(context)
+        for reason in await self._run(self.reasons, decision):
+            yield reason + " "
+        yield f"So {intention(decision)}{', which is a lie' if decision.is_lie else ''}."
+
+    async def say(self, context: GameState, public_info: PublicInfo) -> AsyncIterator[str]:
+        """Yield the sentences of the decided statement; see `AgentPolicy`."""
+        decision = await self._decided(context)
+        kind, target = decision.move
+        if kind in (TARGET, VOTE):
+            raise ValueError(f"there is nothing to say in {context.phase}")
+        said = phrase((kind, target), decision.seat, decision.names, self._personality, self._random)
+        for part in sentences(said):
+            yield part
+
+    async def night_action(self, context: GameState, private_info: PrivateInfo) -> NightAction | None:
+        """Return the decided target; see `AgentPolicy`."""
+        self.remember(private_info)
+        if self.role not in NIGHT_ACTIONS:
+            return None
+        decision = await self._decided(context)
+        return NightAction(NIGHT_ACTIONS[str(self.role)], context.players[decision.move.target].id)
+
+    async def vote(self, context: GameState, public_info: PublicInfo) -> VoteAction:
+        """Return the decided vote; see `AgentPolicy`."""
+        target = (await self._decided(context)).move.target
+        return VoteAction(context.players[target].id if target >= 0 else None)
+
+    async def _decided(self, context: GameState) -> MafiaDecision:
+        """Return the decision for this moment: the one of the thought, which is used once, or a new one."""
+        decision, self._decision = self._decision, None
+        if decision is None or decision.moment != _moment(context):
+            decision = await self._decide(context)
+        return decision
+
+    async def _decide(self, context: GameState) -> MafiaDecision:
+        private = self._private
+        if private is not None and private.game_state.game_id != context.game_id:
+            private = None
+        game, policy = self.player(context)
+        state = turn_state(self.id, context, private)
+        tables, seat = game.view.load(state)
+        observations = game.encoders[encoder_of(policy, game)].observations(tables, ROW)
+        masks = game.rules.masks(tables, ROW)
+        actions = await self._run(policy.act, observations, masks)
+        action = int(np.asarray(actions).reshape(-1)[0])
+        if not 0 <= action < masks.size or not masks[0, action]:
+            raise ValueError(f"the policy chose action {action}, which is masked")
+        move = move_of(game.seats, seat, action)
+        return MafiaDecision(_moment(context), seat, action, move, state, game, observations, masks)
+
+    async def _run(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Call a function of the policy, in the worker if there is one, and return its result."""
+        if self._worker is None:
+            return function(*args)
+        if self._worker.stuck:
+            raise RuntimeError("the policy is still busy with an earlier decision")
+        return await self._worker.call(function, *args)
+
+
+def _moment(context: GameState) -> tuple[str, str, int]:
+    return context.game_id, context.phase, context.round_number
+
+
+class MafiaScriptedAgent(BaseMafiaAgent):
+    """A bot that plays mafia by `AgentPolicy` (see `parlour.envs.mafia.bots.Scripted`).
+
+    Args:
+        id, name: the player's id and name.
+        config: its personality, the frequency of lies, and the threshold of suspicion. None: analytical.
+        seed: the seed of its choices and sentences; None: fresh entropy.
+
+    Raises:
+        ValueError: for a setting that is out of its range.
+    """
+
+    def __init__(self, id: str, name: str, config: AgentConfig | None = None, *, seed: int | None = None) -> None:
+        config = config or AgentConfig(type="scripted")
+        given = config.scripted_config or ScriptedConfig()
+        personality = named("personality", given.personality or "analytical", PERSONALITIES)
+        super().__init__(id, name, config, personality, seed)
+        self._settings: dict[str, Any] = {"seed": seed, "personality": personality}
+        for field, most in (("lieFrequency", 1), ("suspicionThreshold", 100)):
+            own = "lie_frequency" if most == 1 else "suspicion_threshold"
+            if (value := getattr(given, own)) is not None:
+                self._settings[own] = number(field, value, 0, most)
+        self._bots: dict[int, Policy] = {}
+
+    def player(self, context: GameState) -> tuple[Game, Policy]:
+        """See `BaseMafiaAgent`."""
+        game = of_context(context)
+        bot = self._bots.get(game.seats)  # the observation it reads does not depend on other options
+        if bot is None:
+            bot = self._bots[game.seats] = Scripted(game, **self._settings)
+        return game, bot
+
+    def reasons(self, decision: MafiaDecision) -> Sequence[str]:
+        """Return the two players that it suspects most, which its heuristics use."""
+        part = decision.game.encoders[Scripted.encoder].layout["suspicion"]
+        points = decision.observations[0, part.start : part.stop].tolist()
+        players, seats, seat = decision.state.game_state["players"], len(points), decision.seat
+        others = [(points[r], -r) for r in range(1, seats) if players[(seat + r) % seats]["alive"]]
+        names, most = decision.names, sorted(others, reverse=True)[:2]
+        suspects = [f"{names[(seat - r) % seats]} ({100 * score:.0f})" for score, r in most]
+        return [f"Of 100 points of suspicion I give the most to {' and '.join(suspects)}."]
+
+
+MOST_CHOICES = 3
+"""Most choices in a thought, the likeliest first."""
+
+
+class MafiaPolicyAgent(BaseMafiaAgent):
+    """A policy that plays mafia by `AgentPolicy`.
+
+    In a match with more players than it was trained for, a scripted agent decides.
+
+    Args:
+        id, name: the player's id and name.
+        game: the game that the policy was trained for.
+        policy: the policy.
+        personality: the personality of its sentences.
+        seed: the seed of its sentences; None: fresh entropy.
+        worker: the thread of a policy that may block; None: the policy runs in the event loop.
+    """
+
+    def __init__(
+        self,
+        id: str,
+        name: str,
+        game: Game,
+        policy: Policy,
+        *,
+        personality: Personality = "analytical",
+        seed: int | None = None,
+        worker: Worker | None = None,
+    ) -> None:
+        config = AgentConfig(type="scripted", scripted_config=ScriptedConfig(personality=personality))
+        super().__init__(id, name, config, personality, seed, worker)
+        self._game = game
+        self._policy = policy
+        self._deputy = MafiaScriptedAgent(id, name, config, seed=seed)
+        self._warned = False
+        self._latest: tuple[MafiaDecision, Any, float | None] | None = None  # chances and value of the latest decision
+
+    def player(self, context: GameState) -> tuple[Game, Policy]:
+        """See `BaseMafiaAgent`. The game is the policy's own, unless the match is longer or has more statements."""
+        self._latest = None
+        players, own = len(context.players), self._game.options
+        if players <= self._game.seats:
+            holds = context.round_number <= own["max_days"] and speeches_a_day(context) <= own["discussion_rounds"]
+            return self._game if holds else of_context(context, self._game.seats), self._policy
+        if not self._warned:
+            self._warned = True
+            trained, instead = f"{self.id} was trained for {self._game.seats} players at most", "a bot plays for it"
+            train = f"parlour train mafia --options seats={players}"
+            logger.warning("%s; %s among %d; train for them with: %s", trained, instead, players, train)
+        return self._deputy.player(context)
+
+    def reasons(self, decision: MafiaDecision) -> Sequence[str]:
+        """Return the likeliest choices with their probabilities, and the expected value, if the policy has them."""
+        if decision.game.seats != self._game.seats:
+            return self._deputy.reasons(decision)
+        sentences = []
+        chances: Any = ()
+        probabilities = getattr(self._policy, "probabilities", None)
+        if probabilities is not None:
+            chances = probabilities(decision.observations, decision.masks)[0]
+            sentences.append(f"My likeliest choices: {likeliest(decision, chances)}.")
+        values = getattr(self._policy, "values", None)
+        expected = None if values is None else values(decision.observations)
+        value = None if expected is None else float(expected[0])
+        self._latest = decision, chances, value
+        if value is not None:
+            sentences.append(f"I expect {value:+.2f}, of −1 for a loss to +1 for a win.")
+        return sentences or ["My policy has no probabilities."]
+
+    def thoughts(self) -> dict[str, Any]:
+        """Return the probabilities of the choices of the latest decision and its value; {} without a thought."""
+        if self._latest is None:
+            return {}
+        decision, chances, value = self._latest
+        notes: dict[str, Any] = {} if value is None else {"value": round(value, 4)}
+        if len(chances):
+            likely = (action for action in range(len(chances)) if chances[action] >= LEAST_LIKELY)
+            notes["probabilities"] = {
+                self._written(decision.with_action(action)): round(float(chances[action]), 4) for action in likely
+            }
+        return notes
+
+    def _written(self, decision: MafiaDecision) -> str:
+        """Return a choice as logs write it."""
+        kind, target = decision.move
+        ids = [player["id"] for player in decision.state.game_state["players"]]
+        if kind == TARGET:
+            action = Action("nightAction", {"actionType": NIGHT_ACTIONS[str(self.role)], "targetId": ids[target]})
+        elif kind == VOTE:
+            action = Action("vote", {"targetId": ids[target] if target >= 0 else None})
+        else:
+            action = Action("say", {"text": statement((kind, target), decision.seat, ids)})
+        return sentence(action)
+
+
+def likeliest(decision: MafiaDecision, chances: Any) -> str:
+    """Return the likeliest choices with their chances, in words."""
+    best = [one for one in np.argsort(-chances, kind="stable")[:MOST_CHOICES].tolist() if chances[one] >= 0.005]
+    return "; ".join(f"{intention(decision.with_action(one))}, {100 * float(chances[one]):.0f} %" for one in best)
