@@ -50,3 +50,13 @@ def flaws(page):
 def flaws_after_click(page, button):
     """Return what is wrong in the task of the click already, before the next frame."""
     return page.evaluate(f"button => {{ document.querySelector(button).click(); return ({FLAWS})(); }}", button)
+
+
+def flaws_at_all_sizes(page):
+    """Return what is wrong with a page's layout on a desk and on a phone; the page stays as on a phone."""
+    found = []
+    for name, size in SIZES.items():
+        page.set_viewport_size(size["viewport"])
+        page.wait_for_timeout(200)  # hold'em asks for its other picture
+        found += [f"{name}: {flaw}" for flaw in flaws(page)]
+    return found

@@ -48,11 +48,7 @@ function legible(drawing) {
   }
 }
 
-/**
- * The smallest shape that a text stands on.
- * @param {DOMRect[]} shapes
- * @param {DOMRect} text
- */
+/** The smallest shape that a text stands on. @param {DOMRect[]} shapes @param {DOMRect} text */
 function around(shapes, text) {
   const centre = new DOMRect(text.x + text.width / 2, text.y + text.height / 2);
   return shapes
@@ -65,18 +61,12 @@ function letters({ x, y, width, height }) {
   return new DOMRect(x, y + AIR * height, width, (1 - 2 * AIR) * height);
 }
 
-/**
- * @param {DOMRect} one
- * @param {DOMRect} other
- */
+/** @param {DOMRect} one @param {DOMRect} other */
 function inside(one, other) {
   return one.left > other.left - 2 && one.right < other.right + 2 && one.top > other.top - 2 && one.bottom < other.bottom + 2;
 }
 
-/**
- * @param {DOMRect} one
- * @param {DOMRect} other
- */
+/** @param {DOMRect} one @param {DOMRect} other */
 function overlap(one, other) {
   return one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
 }

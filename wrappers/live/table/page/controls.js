@@ -1,96 +1,65 @@
 /** Buttons, sliders and fields made of the JSON schemas of what is allowed: every TurnState game can be played. */
 
-import { el, number, words } from "./dom.js";
+import { button, el, number, words } from "./dom.js";
 import { outlook } from "./forecast.js";
-import { nameOf } from "./names.js";
+import { nameOf, placeOf } from "./names.js";
 
-/** @import { Action, AllowedAction, GamePage, Range, Schema, View } from "./types.d.ts" */
+/** @import { Act, AllowedAction, GamePage, Range, Schema, View } from "./types.d.ts" */
+/** @typedef {string | number | boolean | null | undefined} Value */
+/** A node, and its value; undefined: left out. @typedef {{ node: HTMLElement, value: () => unknown }} Field */
+
+const FEW = 12; // values that are all shown at once
 
 /**
- * The digits that press the buttons of some actions: those in their labels if each has its own, else 1, 2, 3, …
- * @param {AllowedAction[]} allowed
- * @param {View} view
- * @param {GamePage} game
- * @returns {string[]} longer texts are no keys
+ * A form for each action. The digits that press their buttons are those in their labels if each has its own, else 1, 2,
+ * 3, …
+ * @param {AllowedAction[]} allowed @param {View} view @param {GamePage} game @param {Act} act
  */
-export function keys(allowed, view, game) {
-  const digits = allowed.map((one) => /^\D*(\d)\D*$/.exec(labelOf(one, view, game))?.[1] ?? "");
+export function controlsOf(allowed, view, game, act) {
+  const labels = allowed.map((one) => game.label?.(one, view) ?? words(one.action_type));
+  const digits = labels.map((one) => /^\D*(\d)\D*$/.exec(one)?.[1] ?? "");
   const apart = !digits.includes("") && new Set(digits).size === digits.length;
-  return apart ? digits : allowed.map((_, i) => String(i + 1));
-}
-
-/**
- * @param {AllowedAction} allowed
- * @param {View} view
- * @param {GamePage} game
- * @returns {string}
- */
-function labelOf(allowed, view, game) {
-  return game.label?.(allowed, view) ?? words(allowed.action_type);
+  return allowed.map((one, i) => control(one, labels[i] ?? "", (apart && digits[i]) || String(i + 1), view, game, act));
 }
 
 /**
  * A form that plays an action.
- * @param {AllowedAction} allowed
- * @param {string} key the digit that presses its button
- * @param {View} view
- * @param {GamePage} game
- * @param {(action: Action) => void} act
- * @returns {HTMLFormElement}
+ * @param {AllowedAction} allowed @param {string} label
+ * @param {string} key the digit that presses its button; longer texts are no keys @param {View} view
+ * @param {GamePage} game @param {Act} act
  */
-export function control(allowed, key, view, game, act) {
-  const { properties = {}, required = [] } = allowed.payload_schema;
-  const fields = Object.entries(properties)
-    .filter(([name, schema]) => required.includes(name) || kind(schema) !== "object")
-    .map(([name, schema]) => {
-      const range = game.range?.(allowed, name, view) ?? null;
-      return { name, ...field(words(name), schema, required.includes(name), range, view) };
-    });
-  const named = { type: "submit", "data-key": key, "data-action": allowed.action_type };
-  const button = el("button", named, labelOf(allowed, view, game));
-  if (key.length === 1) button.append(" ", el("kbd", { "aria-hidden": "true" }, key));
-  const form = el(
-    "form",
-    { class: fields.length ? "move wide" : "move", title: allowed.description },
-    ...fields.map((one) => one.node),
-    button,
-  );
-  const hint = game.hint?.(allowed, view) ?? allowed.description;
+function control(allowed, label, key, view, game, act) {
+  const { action_type, description, payload_schema } = allowed;
+  const { properties = {}, required = [] } = payload_schema;
+  const isAsked = (/** @type {[string, Schema]} */ [name, schema]) => required.includes(name) || kind(schema) !== "object";
+  const fields = Object.entries(properties).filter(isAsked).map(([name, schema]) => {
+    const range = game.range?.(allowed, name, view) ?? null;
+    return { name, ...field(words(name), schema, required.includes(name), range, view) };
+  });
+  const play = button(label, key, undefined, { "data-action": action_type });
+  const style = fields.length ? "move wide" : "move";
+  const form = el("form", { class: style, title: description }, ...fields.map((one) => one.node), play);
+  const hint = game.hint?.(allowed, view) ?? description;
   if (fields.length && hint) form.append(el("small", {}, hint));
-  const forecast = view.forecasts?.find((one) => one.action_type === allowed.action_type);
+  const forecast = view.forecasts?.find((one) => one.action_type === action_type);
   if (forecast !== undefined) {
     const numbers = [...form.querySelectorAll("input")].filter((one) => one.type === "number");
-    const names = forecast.keys.length ? forecast.keys.map((key) => words(key)) : ["You"];
+    const names = forecast.keys.length ? forecast.keys.map(words) : ["You"];
     const own = names.flatMap((name) => numbers.filter((one) => one.closest("label")?.firstChild?.textContent === name));
-    button.before(outlook(forecast, own.length ? own : numbers.slice(0, 1)));
-    if (numbers.length === 0) form.classList.add("wide");
+    play.before(outlook(forecast, own.length ? own : numbers.slice(0, 1)));
+    if (!numbers.length) form.classList.add("wide");
   }
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    /** @type {Record<string, unknown>} */
-    const payload = {};
-    for (const one of fields) {
-      const value = one.value();
-      if (value !== undefined) payload[one.name] = value;
-    }
-    act({ action_type: allowed.action_type, payload });
+    const given = fields.map(({ name, value }) => [name, value()]).filter(([, value]) => value !== undefined);
+    act({ action_type, payload: Object.fromEntries(given) });
   });
   return form;
 }
 
 /**
- * @typedef {object} Field
- * @property {HTMLElement} node
- * @property {() => unknown} value undefined: left out
- */
-
-/**
- * @param {string} name as people write it
- * @param {Schema} schema
- * @param {boolean} required
- * @param {Range | null} range
- * @param {View} view
- * @returns {Field}
+ * @param {string} name as people write it @param {Schema} schema @param {boolean} required @param {Range | null} range
+ * @param {View} view @returns {Field}
  */
 function field(name, schema, required, range, view) {
   const label = el("span", {}, name);
@@ -106,71 +75,41 @@ function field(name, schema, required, range, view) {
       const node = el("label", { class: "field" }, label, input);
       return { node, value: () => input.value || (required ? "" : undefined) };
     }
-    case "object":
-      if (schema.properties !== undefined) return members(label, schema.properties, view);
-      return json(label, required);
     default:
-      return json(label, required);
+      return schema.properties === undefined ? json(label, required) : members(label, schema.properties, view);
   }
 }
 
-/**
- * The type of what is written; null, where that is allowed too, is what is left out.
- * @param {Schema} schema
- */
+/** The type of what is written; null, where that is allowed too, is what is left out. @param {Schema} schema */
 function kind(schema) {
   return Array.isArray(schema.type) ? schema.type.find((one) => one !== "null") : schema.type;
 }
 
-const FEW = 12; // values that are all shown at once
-
 /**
- * One of some values. Agents have their people's names; what may be left out is, unless something is chosen.
- * @param {HTMLElement} label
- * @param {(string | number | boolean | null)[]} values
- * @param {boolean} required
- * @param {View} view
- * @returns {Field}
+ * One of some values; of a few, each has a button, and the first is chosen. What may be left out is, unless something
+ * is chosen.
+ * @param {HTMLElement} label @param {Value[]} values @param {boolean} required @param {View} view @returns {Field}
  */
 function choice(label, values, required, view) {
   const open = required ? values : [undefined, ...values.filter((value) => value !== null)];
-  if (open.length <= FEW) return buttons(label, open, view);
-  const options = open.map((value, index) => el("option", { value: index }, said(value, view)));
-  const select = el("select", {}, ...options);
-  return { node: el("label", { class: "field" }, label, select), value: () => open[Number(select.value)] };
-}
-
-/**
- * A button for each of a few values; the first is chosen.
- * @param {HTMLElement} label
- * @param {(string | number | boolean | null | undefined)[]} open
- * @param {View} view
- * @returns {Field}
- */
-function buttons(label, open, view) {
+  const said = open.map((value) => {
+    if (typeof value === "boolean") return value ? "yes" : "no";
+    return typeof value === "string" ? nameOf(view, value) : String(value ?? "none");
+  });
+  if (open.length > FEW) {
+    const select = el("select", {}, ...said.map((words, value) => el("option", { value }, words)));
+    return { node: el("label", { class: "field" }, label, select), value: () => open[Number(select.value)] };
+  }
   const name = label.textContent ?? "";
-  const inputs = open.map((value, index) => el("input", { type: "radio", name, value: index, checked: index === 0 }));
-  const labels = inputs.map((input, index) => el("label", {}, input, el("span", {}, said(open[index], view))));
+  const inputs = open.map((_, value) => el("input", { type: "radio", name, value, checked: value === 0 }));
+  const labels = inputs.map((input, i) => el("label", {}, input, el("span", {}, said[i] ?? "")));
   const node = el("fieldset", { class: "field targets" }, el("legend", {}, label), ...labels);
   return { node, value: () => open[inputs.findIndex((input) => input.checked)] };
 }
 
 /**
- * @param {string | number | boolean | null | undefined} value
- * @param {View} view
- */
-function said(value, view) {
-  if (value === undefined || value === null) return "none";
-  if (typeof value === "boolean") return value ? "yes" : "no";
-  return typeof value === "string" ? nameOf(view, value) : String(value);
-}
-
-/**
  * A slider for the hand, a field for the exact value, and a button for each value of note.
- * @param {HTMLElement} label
- * @param {Schema} schema
- * @param {boolean} required
- * @param {Range | null} range
+ * @param {HTMLElement} label @param {Schema} schema @param {boolean} required @param {Range | null} range
  * @returns {Field}
  */
 function numeric(label, schema, required, range) {
@@ -182,41 +121,24 @@ function numeric(label, schema, required, range) {
   const node = el("div", { class: "field" }, line);
   if (range === null && min !== undefined && max !== undefined && min < max) range = plain(min, max, whole);
   if (range !== null) {
-    const { low, high, step, start } = range;
-    const slider = el("input", {
-      type: "range",
-      min: low,
-      max: high,
-      step,
-      "aria-label": label.textContent,
-      tabindex: 0,
-    });
-    slider.value = exact.value = String(start);
+    const { low, high, step, start, presets = [] } = range;
+    const name = label.textContent;
+    const slider = el("input", { type: "range", min: low, max: high, step, "aria-label": name, tabindex: 0 });
+    slider.value = String(start);
     exact.value = slider.value;
     slider.addEventListener("input", () => (exact.value = slider.value));
     exact.addEventListener("input", () => (slider.value = exact.value));
-    node.append(slider);
-    if (range.presets?.length) {
-      const buttons = range.presets.map((preset) => {
-        const { label, key } = preset;
-        const button = el("button", { type: "button", class: "preset", "data-preset": label, "data-key": key }, label);
-        if (key) button.append(" ", el("kbd", { "aria-hidden": "true" }, key.toUpperCase()));
-        button.addEventListener("click", () => (slider.value = exact.value = String(preset.value)));
-        return button;
-      });
-      node.append(el("div", { class: "presets" }, ...buttons));
-    }
+    const buttons = presets.map(({ label, key, value }) => {
+      const set = () => (slider.value = exact.value = String(value));
+      return button(label, key, set, { class: "preset", "data-preset": label });
+    });
+    node.append(slider, ...(buttons.length ? [el("div", { class: "presets" }, ...buttons)] : []));
     line.append(el("small", { class: "bounds" }, `${number(min ?? low)} to ${number(max ?? high)}`));
   }
   return { node, value: () => (exact.value === "" ? undefined : Number(exact.value)) };
 }
 
-/**
- * @param {number} low
- * @param {number} high
- * @param {boolean} whole
- * @returns {Range}
- */
+/** @param {number} low @param {number} high @param {boolean} whole @returns {Range} */
 function plain(low, high, whole) {
   const step = whole ? 1 : Math.max(10 ** Math.floor(Math.log10(Math.max(high - low, 1e-9)) - 2), 1e-6);
   return { low, high, step, start: whole ? low : low + Math.round((high - low) / 2 / step) * step };
@@ -224,10 +146,7 @@ function plain(low, high, whole) {
 
 /**
  * A field for each value by name. Agents have their people's names.
- * @param {HTMLElement} label
- * @param {Record<string, Schema>} properties
- * @param {View} view
- * @returns {Field}
+ * @param {HTMLElement} label @param {Record<string, Schema>} properties @param {View} view @returns {Field}
  */
 function members(label, properties, view) {
   const all = Object.entries(properties);
@@ -235,7 +154,7 @@ function members(label, properties, view) {
     return { name, ...field(nameOf(view, name), schema, true, share(schema, i, all.length), view) };
   });
   const sum = all[0]?.[1].maximum;
-  const shares = all.every(([name, schema]) => schema.maximum === sum && view.seats.some((one) => one.agent_id === name));
+  const shares = all.every(([name, schema]) => schema.maximum === sum && placeOf(view, name));
   if (shares && sum !== undefined) together(parts, sum);
   return {
     node: el("div", { class: "field" }, label, ...parts.map((one) => one.node)),
@@ -245,10 +164,7 @@ function members(label, properties, view) {
 
 /**
  * Numbers by name begin as equal parts of the most, which they may have to sum to; the last one takes the rest.
- * @param {Schema} schema
- * @param {number} i
- * @param {number} count
- * @returns {Range | null}
+ * @param {Schema} schema @param {number} i @param {number} count @returns {Range | null}
  */
 function share({ minimum: min, maximum: max, ...schema }, i, count) {
   if (kind(schema) !== "number" || min === undefined || max === undefined) return null;
@@ -258,52 +174,44 @@ function share({ minimum: min, maximum: max, ...schema }, i, count) {
 }
 
 /**
- * Let fields keep their sum: where one is changed, the others share the rest as they did before.
- * @param {Field[]} parts
- * @param {number} sum
+ * Let fields keep their sum: where one is changed, the others share the rest as before.
+ * @param {Field[]} parts @param {number} sum
  */
 function together(parts, sum) {
   const fields = parts.map((one) => /** @type {HTMLInputElement} */ (one.node.querySelector("[type=number]")));
+  const cents = (/** @type {number} */ value) => Math.round(100 * value) / 100;
   let changing = false;
-  for (const one of parts) {
-    const own = fields[parts.indexOf(one)];
-    one.node.addEventListener("input", () => {
-      if (changing || own === undefined) return;
-      const others = fields.filter((field) => field !== own);
-      const before = others.reduce((total, field) => total + Number(field.value), 0);
-      let rest = Math.max(0, Math.round(100 * (sum - Number(own.value))) / 100);
-      changing = true; // a slider follows its field
-      others.forEach((field, i) => {
-        const left = others.length - i;
-        const part = left === 1 ? rest : Math.round(100 * rest * (before ? Number(field.value) / before : 1 / left)) / 100;
-        field.value = String(Math.round(100 * Math.min(rest, part)) / 100);
-        rest -= Number(field.value);
-        field.dispatchEvent(new Event("input", { bubbles: true }));
-      });
-      changing = false;
+  fields.forEach((own, i) => parts[i]?.node.addEventListener("input", () => {
+    if (changing) return;
+    changing = true; // a slider follows its field
+    const others = fields.filter((field) => field !== own);
+    let before = others.reduce((total, field) => total + Number(field.value), 0);
+    let rest = Math.max(0, cents(sum - Number(own.value)));
+    others.forEach((field, i) => {
+      const part = before ? Number(field.value) / before : 1 / (others.length - i);
+      before -= Number(field.value);
+      field.value = String(i === others.length - 1 ? rest : cents(rest * part));
+      rest = cents(rest - Number(field.value));
+      field.dispatchEvent(new Event("input", { bubbles: true }));
     });
-  }
+    changing = false;
+  }));
 }
 
 /**
  * What no field is made for is written as JSON.
- * @param {HTMLElement} label
- * @param {boolean} required
- * @returns {Field}
+ * @param {HTMLElement} label @param {boolean} required @returns {Field}
  */
 function json(label, required) {
   const area = el("textarea", { rows: 3, required, spellcheck: "false", placeholder: "JSON" });
-  const check = () => {
+  area.addEventListener("input", () => {
     try {
-      if (area.value) JSON.parse(area.value);
+      JSON.parse(area.value || "null");
       area.setCustomValidity("");
     } catch (error) {
       area.setCustomValidity(String(error));
     }
-  };
-  area.addEventListener("input", check);
-  return {
-    node: el("label", { class: "field" }, label, area),
-    value: () => (area.value ? JSON.parse(area.value) : undefined),
-  };
+  });
+  const value = () => (area.value ? JSON.parse(area.value) : undefined);
+  return { node: el("label", { class: "field" }, label, area), value };
 }

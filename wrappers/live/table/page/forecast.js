@@ -1,4 +1,6 @@
-/** What an action will pay, by the server's calculation with the game's own rules: a curve, and the sums at a number. */
+/**
+ * What an action will pay, by the server's calculation with the game's own rules: a curve, and the sums at a number.
+ */
 
 import { el, number, svg } from "./dom.js";
 
@@ -46,28 +48,20 @@ export function outlook({ numbers, payoffs, keys }, fields) {
 
 /**
  * What several numbers pay; null while one is missing.
- * @param {(number | null)[]} terms a constant and a slope for each field
- * @param {HTMLInputElement[]} fields
+ * @param {(number | null)[]} terms a constant and a slope for each field @param {HTMLInputElement[]} fields
  */
 function linear([constant, ...slopes], fields) {
   if (fields.some((one) => one.value === "")) return null;
   return slopes.reduce((sum, slope, i) => (sum ?? 0) + (slope ?? 0) * Number(fields[i]?.value), constant ?? 0);
 }
 
-/**
- * @param {number[]} numbers
- * @param {number} wanted
- */
+/** @param {number[]} numbers @param {number} wanted */
 function nearest(numbers, wanted) {
   const distances = numbers.map((one) => Math.abs(one - wanted));
   return distances.indexOf(Math.min(...distances));
 }
 
-/**
- * Where a number is in the drawing.
- * @param {number[]} numbers
- * @param {number} value
- */
+/** Where a number is in the drawing. @param {number[]} numbers @param {number} value */
 function place(numbers, value) {
   const [low = 0, high = 1] = [numbers[0], numbers.at(-1)];
   return (WIDTH * (value - low)) / (high - low || 1);
@@ -75,8 +69,7 @@ function place(numbers, value) {
 
 /**
  * The curves with their axes: what is paid upwards, the numbers to the right.
- * @param {number[]} numbers
- * @param {(number | null)[][]} lines
+ * @param {number[]} numbers @param {(number | null)[][]} lines
  */
 function drawn(numbers, lines) {
   const paid = lines.flat().filter((one) => one !== null);

@@ -1,6 +1,6 @@
 /** The lobby's page: tables to join, a form for a new one, and results. */
 
-import { byId, el, number, words as say } from "./dom.js";
+import { button, byId, commas, el, number, parts, words as say } from "./dom.js";
 import { face } from "./names.js";
 import { keepPerson, keyPart, lobbyKey, nextToken, person } from "./person.js";
 import { UNREACHABLE, askFacts, bearer, untilAnswered } from "./wire.js";
@@ -20,14 +20,11 @@ import { UNREACHABLE, askFacts, bearer, untilAnswered } from "./wire.js";
 const EVERY = 3_000; // milliseconds between two looks
 const STATUS = { waiting: "waits for players", running: "plays", over: "between two matches", ended: "has ended" };
 
-const status = byId("status", HTMLElement);
-const notice = byId("notice", HTMLElement);
-const you = byId("you", HTMLElement);
+const { status, notice, you, presets } = parts("status", "notice", "you", "presets");
 const enter = byId("enter", HTMLFormElement);
 const wish = byId("new", HTMLFormElement);
 const game = byId("game", HTMLSelectElement);
 const count = byId("count", HTMLInputElement);
-const presets = byId("presets", HTMLElement);
 const now = byId("now", HTMLButtonElement);
 const all = byId("all", HTMLSelectElement);
 const opponents = byId("opponents", HTMLFieldSetElement);
@@ -46,12 +43,8 @@ let naming = null; // the name that was asked for, while there is no answer
 
 /**
  * A call. A refusal is shown to the person, and gives null.
- * @param {string} method
- * @param {string} path
- * @param {string | null} token
- * @param {object | null} [body]
- * @param {AbortSignal | null} [signal]
- * @returns {Promise<any>}
+ * @param {string} method @param {string} path @param {string | null} token @param {object | null} [body]
+ * @param {AbortSignal | null} [signal] @returns {Promise<any>}
  */
 async function call(method, path, token, body = null, signal = null) {
   const headers = bearer(token);
@@ -77,8 +70,8 @@ async function look() {
   [latest, shown] = [text, request];
   if (lobby.you === null && person() !== null) keepPerson(null); // of another lobby
   showPerson();
-  showTables(lobby.tables);
-  showResults(lobby.results);
+  list("tables", lobby.tables.map(tableRow), "No table is open. Open one.");
+  list("results", lobby.results.map(resultRow), "No match is over yet.");
 }
 
 function showPerson() {
@@ -103,8 +96,7 @@ function offerOf(name) {
 
 /**
  * A player's name with its face; the server knows a program by what `parlour list` calls it.
- * @param {string} name
- * @param {boolean} program
+ * @param {string} name @param {boolean} program
  */
 function player(name, program) {
   return el("bdi", { class: "name" }, face({ seat: 14, program }), program ? (facts.names[name] ?? name) : name);
@@ -115,57 +107,44 @@ function hasSeat(table) {
   return table.seats.some((seat) => !seat.program && (seat.name === null || !seat.here));
 }
 
-/** @param {Table[]} tables */
-function showTables(tables) {
-  const rows = tables.map((table) => {
-    const free = hasSeat(table);
-    const link = el("a", { href: `tables/${table.table_id}/`, class: "button" }, free ? "Join" : "Watch");
-    link.setAttribute("aria-label", `${free ? "Join" : "Watch"}: ${titleOf(table.game)}`);
-    const names = table.seats.flatMap((seat, i) => [
-      i ? ", " : "",
-      seat.name === null ? el("i", {}, "free") : player(seat.name, seat.program),
-    ]);
-    const words = STATUS[/** @type {keyof typeof STATUS} */ (table.status)] ?? table.status;
-    const watched = table.watchers ? `, ${table.watchers} watching` : "";
-    const unlisted = table.listed ? "" : ", only with the link";
-    const chosen = Object.entries(table.options).map(([name, value]) => ` ${say(name)}: ${value}`);
-    const title = el("span", {}, el("b", {}, titleOf(table.game)), ...chosen);
-    const close = table.yours ? [el("button", { type: "button" }, "Close")] : [];
-    close[0]?.addEventListener("click", async () => {
-      await call("DELETE", `tables/${table.table_id}`, person()?.token ?? null);
-      look();
-    });
-    close[0]?.setAttribute("aria-label", `Close: ${titleOf(table.game)}`);
-    return el("li", {}, title, el("span", { class: "who" }, ...names), words + watched + unlisted, link, ...close);
-  });
-  byId("tables", HTMLElement).replaceChildren(
-    ...(rows.length ? rows : [el("li", {}, "No table is open. Open one.")]),
-  );
+/** @param {string} id @param {HTMLElement[]} rows @param {string} none what is said where there are none */
+function list(id, rows, none) {
+  byId(id, HTMLElement).replaceChildren(...(rows.length ? rows : [el("li", {}, none)]));
 }
 
-/** @param {Result[]} results */
-function showResults(results) {
-  const rows = results.map((one) => {
-    const when = new Date(one.ended_at);
-    /** @type {Record<string, number>} */
-    const before = {};
-    const players = one.players.flatMap(({ name, program, payoff }, i) => [
-      i ? ", " : "",
-      player(name, program),
-      (before[name] = (before[name] ?? 0) + 1) > 1 ? ` ${before[name]}` : "",
-      ` ${payoff > 0 ? "+" : ""}${number(payoff)}`,
-    ]);
-    const time = el("time", { datetime: one.ended_at }, when.toLocaleString());
-    const log = one.game === "holdem" ? ["Hands (PHH)", "hands.phhs"] : ["Log (JSON)", "log.jsonl"];
-    const links = (one.log ? [["Replay", "replay.html"], log] : []).map(([label = "", file]) => {
-      const which = `${label}: ${titleOf(one.game)}, ${when.toLocaleString()}`;
-      return el("a", { href: `results/${one.number}/${file}`, target: "_blank", "aria-label": which }, label);
-    });
-    const files = el("span", { class: "files" }, ...links);
-    const unit = ` ${offerOf(one.game)?.unit ?? "points"}`;
-    return el("li", {}, el("b", {}, titleOf(one.game)), el("span", { class: "who" }, ...players, unit), time, files);
+/** @param {Table} table */
+function tableRow(table) {
+  const free = hasSeat(table);
+  const verb = free ? "Join" : "Watch";
+  const link = el("a", { href: `tables/${table.table_id}/`, class: "button", "aria-label": `${verb}: ${titleOf(table.game)}` }, verb);
+  const names = table.seats.map(({ name, program }) => [name === null ? el("i", {}, "free") : player(name, program)]);
+  const state = STATUS[/** @type {keyof typeof STATUS} */ (table.status)] ?? table.status;
+  const words = state + (table.watchers ? `, ${table.watchers} watching` : "") + (table.listed ? "" : ", only with the link");
+  const chosen = Object.entries(table.options).map(([name, value]) => ` ${say(name)}: ${value}`);
+  const close = async () => {
+    await call("DELETE", `tables/${table.table_id}`, person()?.token ?? null);
+    look();
+  };
+  const title = el("span", {}, el("b", {}, titleOf(table.game)), ...chosen);
+  const own = table.yours ? [button("Close", undefined, close, { "aria-label": `Close: ${titleOf(table.game)}` })] : [];
+  return el("li", {}, title, el("span", { class: "who" }, ...commas(names)), words, link, ...own);
+}
+
+/** @param {Result} result */
+function resultRow({ number: place, log, game, ended_at, players }) {
+  const when = new Date(ended_at).toLocaleString();
+  const won = players.map(({ name, program, payoff }, i) => {
+    const before = players.slice(0, i).filter((one) => one.name === name).length;
+    return [player(name, program), before ? ` ${before + 1}` : "", ` ${payoff > 0 ? "+" : ""}${number(payoff)}`];
   });
-  byId("results", HTMLElement).replaceChildren(...(rows.length ? rows : [el("li", {}, "No match is over yet.")]));
+  const all = game === "holdem" ? ["Hands (PHH)", "hands.phhs"] : ["Log (JSON)", "log.jsonl"];
+  const links = (log ? [["Replay", "replay.html"], all] : []).map(([label = "", file]) => {
+    const which = `${label}: ${titleOf(game)}, ${when}`;
+    return el("a", { href: `results/${place}/${file}`, target: "_blank", "aria-label": which }, label);
+  });
+  const who = el("span", { class: "who" }, ...commas(won), ` ${offerOf(game)?.unit ?? "points"}`);
+  const time = el("time", { datetime: ended_at }, when);
+  return el("li", {}, el("b", {}, titleOf(game)), who, time, el("span", { class: "files" }, ...links));
 }
 
 // The form of a new table.
@@ -189,8 +168,7 @@ function showSeats() {
 
 /**
  * How many play and for how long.
- * @param {Offer} offer
- * @param {number | null} [seats] default: as many as the game may have
+ * @param {Offer} offer @param {number | null} [seats] default: as many as the game may have
  */
 function extent({ any_seats, seats: usual, opponents: able, minutes }, seats = null) {
   const counts = able.flatMap((one) => one.seats);
@@ -199,20 +177,16 @@ function extent({ any_seats, seats: usual, opponents: able, minutes }, seats = n
   return `${players} ${players === 1 ? "player" : "players"}${minutes ? `, about ${minutes} ${minutes === 1 ? "minute" : "minutes"}` : ""}`;
 }
 
-/**
- * The games of a kind. A click on one chooses it for the new table.
- * @param {string} kind
- */
+/** The games of a kind. A click on one chooses it for the new table. @param {string} kind */
 function gamesOf(kind) {
   const rows = facts.offers.filter((offer) => offer.kind === kind).map((offer) => {
-    const button = el("button", { type: "button" }, offer.title);
-    button.addEventListener("click", () => {
+    const choose = button(offer.title, undefined, () => {
       game.value = offer.game;
       game.dispatchEvent(new Event("change"));
       wish.scrollIntoView({ block: "nearest" });
       submit.focus();
     });
-    return el("li", {}, button, ` ${extent(offer)}. ${offer.sentence}`);
+    return el("li", {}, choose, ` ${extent(offer)}. ${offer.sentence}`);
   });
   return [el("h3", {}, kind), el("ul", {}, ...rows)];
 }

@@ -1,7 +1,7 @@
 /** The page: what a client's view has, shown; what a person does, handed to the client. */
 
-import { control, keys } from "./controls.js";
-import { MEANINGS, byId, el, fill, isWriting, words } from "./dom.js";
+import { controlsOf } from "./controls.js";
+import { MEANINGS, byId, el, fill, isWriting, parts, words } from "./dom.js";
 import { face, named, nameOf, nameTag } from "./names.js";
 import { keyPart, person } from "./person.js";
 import { picture } from "./picture.js";
@@ -13,32 +13,22 @@ import { UNREACHABLE, accessToken, askFacts, untilAnswered } from "./wire.js";
 
 /** @import { Act, Client, Facts, GamePage, Talk, View } from "./types.d.ts" */
 
-const board = byId("board", HTMLElement);
-const controls = byId("controls", HTMLElement);
-const status = byId("status", HTMLElement);
-const notice = byId("notice", HTMLElement);
-const clock = byId("clock", HTMLElement);
-const hand = byId("hand", HTMLElement);
-const seconds = byId("seconds", HTMLElement);
-const ahead = byId("ahead", HTMLButtonElement);
-const beside = byId("beside", HTMLElement);
-const seats = byId("seats", HTMLElement);
-const sit = byId("sit", HTMLFormElement);
-const stand = byId("stand", HTMLButtonElement);
-const again = byId("again", HTMLButtonElement);
-const out = byId("out", HTMLButtonElement);
+const { board, controls, status, notice, clock, hand, seconds, beside, seats, files, watchers, messages, latest } = parts(
+  "board", "controls", "status", "notice", "clock", "hand", "seconds", "beside", "seats", "files", "watchers", "messages", "latest",
+);
+const [sit, say] = [byId("sit", HTMLFormElement), byId("say", HTMLFormElement)];
+const [ahead, stand] = [byId("ahead", HTMLButtonElement), byId("stand", HTMLButtonElement)];
+const [again, out] = [byId("again", HTMLButtonElement), byId("out", HTMLButtonElement)];
 const next = byId("next", HTMLAnchorElement);
-const files = byId("files", HTMLElement);
-const watchers = byId("watchers", HTMLElement);
-const messages = byId("messages", HTMLElement);
-const say = byId("say", HTMLFormElement);
 const reader = byId("reader", HTMLSelectElement);
-const latest = byId("latest", HTMLElement);
 const text = byId("text", HTMLInputElement);
 
 const NAME = "parlour.name";
 const TALK = "message_only"; // the message box does that
-/** Short words of single games; in another game they may be something else. @type {Record<string, Record<string, string>>} */
+/**
+ * Short words of single games; in another game they may be something else.
+ * @type {Record<string, Record<string, string>>}
+ */
 const SHORT = {
   common_agency: { exp: "expected" },
   sequential_investment: { inv: "investment" },
@@ -100,34 +90,34 @@ function show() {
   stand.hidden = view.you === null;
   sit.hidden = view.you !== null || view.elsewhere || ["connecting", "closed"].includes(view.status) || !canSit(view);
   const back = view.elsewhere || view.back;
-  again.hidden = !(back || (view.you !== null && view.status === "over" && !waits(view)));
+  again.hidden = !(back || (view.you !== null && view.status === "over" && !own(view)?.ready));
   const label = view.elsewhere ? "Play in this window" : view.back ? "Back to my seat" : "Rematch";
   again.replaceChildren(`${label} `, el("kbd", { "aria-hidden": "true" }, "R"));
   next.hidden = !facts.lobby || view.status !== "over";
-  showSittingOut(view);
+  out.hidden = client.sitOut === null || view.you === null || view.elsewhere || view.status !== "running";
+  out.textContent = own(view)?.out ? "Sit in" : "Sit out";
+  out.setAttribute("aria-pressed", String(own(view)?.out ?? false));
   showFiles();
   watchers.hidden = view.watchers === 0;
   watchers.textContent = `${view.watchers} watching`;
   seats.hidden = game.players === true && view.state !== null && !view.seats.some(open);
   seats.replaceChildren(...view.seats.map((place) => seat(view, place)));
-  fill(board, view.state === null ? invitation(view) : [...aim, ...drawn(view), ...game.draw(view, act, facts.options)]);
+  const named = facts.protocol === "poker" ? [] : view.seats; // the poker host writes the names itself
+  const names = named.map((one) => [one.agent_id, one.name ?? `Seat ${one.seat + 1}`]);
+  const drawn = picture(view.picture, Object.fromEntries(names));
+  fill(board, view.state === null ? invitation(view) : [...aim, ...drawn, ...game.draw(view, act, facts.options)]);
   document.title = mine(view) ? `● Your turn: ${title}` : title;
   document.body.classList.toggle("mine", mine(view));
   document.body.classList.toggle("empty", view.state === null);
   showControls(view);
-  showBeside(view);
+  const told = view.state === null ? null : (game.beside?.(view) ?? null);
+  beside.hidden = told === null;
+  byId("besides", HTMLElement).textContent = told?.title ?? "";
+  beside.lastElementChild?.replaceChildren(...(told?.nodes ?? []));
   showMessages(view);
   showAhead(view);
   soundFor(view, mine(view));
   tick();
-}
-
-/** @param {View} view */
-function showSittingOut(view) {
-  const isOut = view.seats[view.you ?? -1]?.out ?? false;
-  out.hidden = client.sitOut === null || view.you === null || view.elsewhere || view.status !== "running";
-  out.textContent = isOut ? "Sit in" : "Sit out";
-  out.setAttribute("aria-pressed", String(isOut));
 }
 
 /** Links to what can be taken home; the same nodes while they are the same. */
@@ -159,18 +149,7 @@ function showLobby() {
   );
 }
 
-/** @param {View} view */
-function showBeside(view) {
-  const told = view.state === null ? null : (game.beside?.(view) ?? null);
-  beside.hidden = told === null;
-  byId("besides", HTMLElement).textContent = told?.title ?? "";
-  beside.lastElementChild?.replaceChildren(...(told?.nodes ?? []));
-}
-
-/**
- * The choice before the turn, which is played when the turn comes.
- * @param {View} view
- */
+/** The choice before the turn, which is played when the turn comes. @param {View} view */
 function showAhead(view) {
   if (mine(view) && planned && !view.busy) {
     planned = false;
@@ -187,10 +166,7 @@ function showAhead(view) {
   ahead.replaceChildren(`${offer.label} `, el("kbd", { "aria-hidden": "true" }, offer.key.toUpperCase()));
 }
 
-/**
- * What stands on an empty table.
- * @param {View} view
- */
+/** What stands on an empty table. @param {View} view */
 function invitation(view) {
   const none = view.status === "over" ? "The match is over." : "The match has not begun.";
   const wanted = view.you === null && view.seats.some(open) ? "Write your name and sit down." : none;
@@ -198,16 +174,9 @@ function invitation(view) {
   return [el("p", { class: "big" }, words), ...(short.length ? short : written(facts.rules))];
 }
 
-/**
- * The server's picture, with the names of people in place of those of agents.
- * @param {View} view
- */
-function drawn(view) {
-  const places = facts.protocol === "poker" ? [] : view.seats; // the poker host writes the names itself
-  return picture(
-    view.picture,
-    Object.fromEntries(places.map((place) => [place.agent_id, place.name ?? `Seat ${place.seat + 1}`])),
-  );
+/** The person's own seat. @param {View} view */
+function own(view) {
+  return view.seats[view.you ?? -1];
 }
 
 /** @param {View} view */
@@ -225,20 +194,12 @@ function canSit(view) {
   return view.seats.some((place) => open(place) && (now || (place.name === own && !view.back)));
 }
 
-/** @param {View} view */
-function waits(view) {
-  return view.seats[view.you ?? -1]?.ready ?? false;
-}
-
 /** @param {import("./types.d.ts").Place} place */
 function open(place) {
   return !place.program && (place.name === null || !place.connected);
 }
 
-/**
- * @param {View} view
- * @returns {string}
- */
+/** @param {View} view @returns {string} */
 function sentence(view) {
   if (view.elsewhere) return "You play in another window.";
   const missing = view.seats.filter((place) => place.name === null || !place.connected).length;
@@ -251,38 +212,29 @@ function sentence(view) {
       if (missing === 1 && view.you === null) return "Sit down, and it begins.";
       return missing ? `Waiting for ${missing} more to sit down.` : "It begins.";
     case "over":
-      if (waits(view)) return `Waiting for ${missing ? "somebody to sit down" : awaited(view)}.`;
+      if (own(view)?.ready) return `Waiting for ${missing ? "somebody to sit down" : awaited(view)}.`;
       return missing ? "The match is over; somebody is missing for the next." : "The match is over.";
     case "running":
       if (mine(view)) return "It is your turn.";
-      if (view.seats[view.you ?? -1]?.out) return "You sit out.";
+      if (own(view)?.out) return "You sit out.";
       if (view.state === null) return `A match is under way.${away(view)}`;
       if (view.state.current_turn_agent_id === null) return game.between ?? "Others choose in secret.";
       return `${nameOf(view, view.state.current_turn_agent_id)} is to act.${away(view)}`;
   }
 }
 
-/**
- * When somebody who looks on can have the seat of a person who is away or has left.
- * @param {View} view
- */
+/** When somebody who looks on can have the seat of a person who is away or has left. @param {View} view */
 function away(view) {
   return view.you === null && view.seats.some(open) ? " A seat is free after it." : "";
 }
 
-/**
- * Who has yet to want a rematch.
- * @param {View} view
- */
+/** Who has yet to want a rematch. @param {View} view */
 function awaited(view) {
   const names = view.seats.filter((place) => !place.ready).map((place) => nameOf(view, place.agent_id));
   return names.length ? names.join(", ") : "the others";
 }
 
-/**
- * @param {View} view
- * @param {import("./types.d.ts").Place} place
- */
+/** @param {View} view @param {import("./types.d.ts").Place} place */
 function seat(view, place) {
   const turn = view.status === "running" && view.state?.current_turn_agent_id === place.agent_id;
   const name = place.name === null ? el("i", {}, "free") : el("bdi", {}, place.name);
@@ -310,19 +262,15 @@ function showControls(view) {
     const leads = view.state?.game_state.highest_bidder === view.state?.agent_id; // who would only lose by leaving
     const unasked = [TALK, ...(turn && leads ? ["fold"] : [])];
     const allowed = turn ? (view.state?.allowed_actions ?? []).filter((one) => !unasked.includes(one.action_type)) : [];
-    const digits = keys(allowed, view, game);
-    const forms = allowed.map((one, i) => control(one, digits[i] ?? "", view, game, act));
-    controls.replaceChildren(...(turn && game.controls !== undefined ? game.controls(view, act) : forms));
+    const own = turn && game.controls !== undefined ? game.controls(view, act) : null;
+    controls.replaceChildren(...(own ?? controlsOf(allowed, view, game, act)));
     board.classList.toggle("picks", turn !== "" && game.pick !== undefined);
     if (held && turn) controls.focus({ preventScroll: true }); // not a button: a key pressed too late would press it
   }
   for (const button of controls.querySelectorAll("button")) button.disabled = view.busy;
 }
 
-/**
- * @param {View} view
- * @returns {Talk}
- */
+/** @param {View} view @returns {Talk} */
 function talk(view) {
   if (game.talk !== undefined) return game.talk(view);
   const others = view.seats.filter((place) => place.seat !== view.you);
@@ -369,20 +317,16 @@ function inSight() {
 
 /**
  * What was said last, where the messages themselves are out of sight: below a telephone's screen.
- * @param {View} view
- * @param {import("./types.d.ts").Message[]} said
+ * @param {View} view @param {import("./types.d.ts").Message[]} said
  */
 function showLatest(view, said) {
   const one = said.at(-1);
-  if (one === undefined || inSight() || view.seats[view.you ?? -1]?.agent_id === one.sender_id) seen = said.length;
+  if (one === undefined || inSight() || own(view)?.agent_id === one.sender_id) seen = said.length;
   latest.hidden = one === undefined || seen >= said.length;
   if (one !== undefined && !latest.hidden) latest.replaceChildren(nameTag(view, one.sender_id), ": ", named(view, one.content));
 }
 
-/**
- * @param {View} view
- * @param {import("./types.d.ts").Message} one
- */
+/** @param {View} view @param {import("./types.d.ts").Message} one */
 function message(view, one) {
   const to =
     one.scope === "private" ? ` to ${(one.to_agent_ids ?? []).map((agent) => nameOf(view, agent)).join(", ")}` : "";

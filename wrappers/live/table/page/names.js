@@ -1,6 +1,6 @@
 /** Who is who: the names, colours and faces of people and programs for the agents of a TurnState. */
 
-import { el, number, svg, words } from "./dom.js";
+import { el, number, svg, table, words } from "./dom.js";
 
 /** @import { Place, View } from "./types.d.ts" */
 
@@ -12,71 +12,55 @@ const COLOURS = [
 const PERSON = "M8 8.2a3.6 3.6 0 1 0 0-7.2 3.6 3.6 0 0 0 0 7.2ZM1 15.5c0-4 3-6 7-6s7 2 7 6Z";
 const PROGRAM = "M7.3 3V.5h1.4V3H14v10.5H2V3ZM4.5 6v3H7V6ZM9 6v3h2.5V6Z";
 
-/**
- * A small picture in the seat's colour: a person, or a program.
- * @param {Pick<Place, "seat" | "program">} place
- */
-export function face(place) {
-  const name = place.program ? { role: "img", "aria-label": "program" } : { "aria-hidden": "true" };
-  const path = svg("path", { d: place.program ? PROGRAM : PERSON, "fill-rule": "evenodd" });
-  const fill = COLOURS[place.seat % COLOURS.length] ?? "";
-  return svg("svg", { class: "face", viewBox: "0 0 16 16", fill, ...name }, path);
+/** A small picture in the seat's colour: a person, or a program. @param {Pick<Place, "seat" | "program">} place */
+export function face({ seat, program }) {
+  const name = program ? { role: "img", "aria-label": "program" } : { "aria-hidden": "true" };
+  const path = svg("path", { d: program ? PROGRAM : PERSON, "fill-rule": "evenodd" });
+  return svg("svg", { class: "face", viewBox: "0 0 16 16", fill: COLOURS[seat % COLOURS.length] ?? "", ...name }, path);
 }
 
-/**
- * @param {View} view
- * @param {string | null} agent
- * @returns {string}
- */
+/** @param {View} view @param {string | null} agent */
+export function placeOf(view, agent) {
+  return view.seats.find((one) => one.agent_id === agent);
+}
+
+/** @param {View} view @param {string | null} agent */
 export function nameOf(view, agent) {
-  const place = view.seats.find((one) => one.agent_id === agent);
+  const place = placeOf(view, agent);
   if (place === undefined) return agent ?? "nobody";
   const played = view.state?.game_over ? (place.played ?? place.name) : place.name; // who has left stays in the result
   return place.seat === view.you && played === place.name ? "You" : (played ?? `Seat ${place.seat + 1}`);
 }
 
-/**
- * What was done, from the earliest.
- * @param {View} view
- * @param {(row: any) => string} said
- */
+/** @param {View} view @param {string | null} agent */
+export function nameTag(view, agent) {
+  const place = placeOf(view, agent);
+  return el("bdi", { class: "name" }, ...(place ? [face(place)] : []), nameOf(view, agent));
+}
+
+/** What was done, from the earliest. @param {View} view @param {(row: any, i: number) => string} said */
 export function history(view, said) {
+  /** @type {any[]} */
   const rows = view.state?.game_state.action_history ?? [];
-  const lines = rows.map((/** @type {any} */ row) => el("li", {}, nameTag(view, row.agent_id), ` ${said(row)}`));
+  const lines = rows.map((row, i) => el("li", {}, nameTag(view, row.agent_id), ` ${said(row, i)}`));
   return el("ol", { class: "history", tabindex: 0 }, ...lines);
 }
 
 /**
- * @param {View} view
- * @param {string | null} agent
- */
-export function nameTag(view, agent) {
-  const place = view.seats.find((one) => one.agent_id === agent);
-  return el("bdi", { class: "name" }, ...(place === undefined ? [] : [face(place)]), nameOf(view, agent));
-}
-
-/**
  * Words with names in them: in the game players have ids, such as p3; people read and write names.
- * @param {View} view
- * @param {string} words
+ * @param {View} view @param {string} words
  */
 export function named(view, words) {
-  const agents = view.seats.map((place) => place.agent_id);
-  return words.replace(/[a-z_]\w*/gi, (id) =>
-    agents.includes(id) ? (nameOf(view, id) === "You" ? ownName(view) : nameOf(view, id)) : id,
-  );
-}
-
-/** @param {View} view */
-function ownName(view) {
-  return view.seats[view.you ?? -1]?.name ?? "me";
+  const own = view.seats[view.you ?? -1];
+  return words.replace(/[a-z_]\w*/gi, (id) => {
+    if (!placeOf(view, id)) return id;
+    return id === own?.agent_id ? (own.name ?? "me") : nameOf(view, id);
+  });
 }
 
 /**
  * The end of a match: why, and what everybody has of it.
- * @param {View} view
- * @param {boolean} [whole] whether to show all that the outcome says
- * @returns {Node[]}
+ * @param {View} view @param {boolean} [whole] whether to show all that the outcome says @returns {Node[]}
  */
 export function outcome(view, whole = false) {
   const end = view.state?.outcome;
@@ -85,22 +69,15 @@ export function outcome(view, whole = false) {
     whole ? Object.entries(one).filter(([name, value]) => typeof value === "number" && name !== "utility") : [];
   const facts = numbers(end).map(([name, value]) => `${words(name)} ${number(value)}`);
   const more = numbers(end.payoffs?.[0] ?? {}).map(([name]) => name);
-  const rows = (end.payoffs ?? []).map((row) =>
-    el(
-      "tr",
-      { class: row.utility > 0 ? "plus" : row.utility < 0 ? "minus" : "" },
-      el("th", { scope: "row" }, nameTag(view, row.agent_id)),
-      ...more.map((name) => el("td", { class: "plain" }, number(/** @type {any} */ (row)[name]))),
-      el("td", {}, `${row.utility > 0 ? "+" : ""}${number(row.utility)}`),
-    ),
-  );
-  return [
-    el(
-      "section",
-      { class: "outcome", "aria-label": "Outcome" },
-      el("h2", {}, words(end.reason ?? "over")),
-      el("table", {}, el("thead", {}, el("tr", {}, ...["player", ...more, view.unit].map((name) => el("th", {}, words(name))))), el("tbody", {}, ...rows)),
-      ...(facts.length ? [el("p", {}, facts.join(", "))] : []),
-    ),
-  ];
+  const payoffs = (end.payoffs ?? []).map((/** @type {any} */ row) => [
+    [nameTag(view, row.agent_id)],
+    ...more.map((name) => number(row[name])),
+    `${row.utility > 0 ? "+" : ""}${number(row.utility)}`,
+  ]);
+  const paid = table("", "", ["player", ...more, view.unit].map(words), payoffs);
+  end.payoffs?.forEach(({ utility }, i) => {
+    if (utility) paid.tBodies[0]?.rows[i]?.classList.add(utility > 0 ? "plus" : "minus");
+  });
+  const nodes = [el("h2", {}, words(end.reason ?? "over")), paid, ...(facts.length ? [el("p", {}, facts.join(", "))] : [])];
+  return [el("section", { class: "outcome", "aria-label": "Outcome" }, ...nodes)];
 }

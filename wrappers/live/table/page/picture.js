@@ -11,8 +11,7 @@ let shown = [];
 
 /**
  * The picture as nodes of the page; the same nodes as before for the same picture, none before the first.
- * @param {string} source
- * @param {Record<string, string>} names what to write in place of an agent's id
+ * @param {string} source @param {Record<string, string>} names what to write in place of an agent's id
  * @returns {Node[]}
  */
 export function picture(source, names) {
@@ -28,8 +27,7 @@ export function picture(source, names) {
 
 /**
  * Write names in place of ids, in a picture and its title.
- * @param {Element} root
- * @param {Record<string, string>} names
+ * @param {Element} root @param {Record<string, string>} names
  */
 function named(root, names) {
   for (const node of root.querySelectorAll("text, title")) {
@@ -44,10 +42,7 @@ function named(root, names) {
   return root;
 }
 
-/**
- * @param {string} name
- * @param {number} room
- */
+/** @param {string} name @param {number} room */
 function short(name, room) {
   return name.length > room ? `${name.slice(0, room - 1)}…` : name;
 }

@@ -12,10 +12,7 @@ const NOTHING = { type: "object", properties: {}, required: [] };
 
 /** @implements {Client} */
 export class PokerClient {
-  /**
-   * @param {() => void} changed is called whenever the view is another
-   * @param {Facts} facts
-   */
+  /** @param {() => void} changed is called whenever the view is another @param {Facts} facts */
   constructor(changed, facts) {
     this.view = blankView();
     this.changed = changed;
@@ -99,10 +96,7 @@ export class PokerClient {
     this.changed();
   }
 
-  /**
-   * @param {number} code
-   * @returns {boolean}
-   */
+  /** @param {number} code @returns {boolean} */
   comesBack(code) {
     if (code === 1000 && this.view.status !== "over") {
       this.view.elsewhere = true; // the newest connection to a seat has it
@@ -260,10 +254,7 @@ export class PokerClient {
     this.view.back = this.seat() === null && held;
   }
 
-  /**
-   * @param {string} name
-   * @param {string | null} token
-   */
+  /** @param {string} name @param {string | null} token */
   async sit(name, token) {
     await this.once(async () => {
       const registered = await this.rest("POST", "v1/agents", { name }, token, true);
@@ -271,10 +262,7 @@ export class PokerClient {
     });
   }
 
-  /**
-   * Ask for a seat, unless one is being asked for: who clicks twice would get two.
-   * @param {() => Promise<void>} ask
-   */
+  /** Ask for a seat, unless one is being asked for: who clicks twice would get two. @param {() => Promise<void>} ask */
   async once(ask) {
     if (this.sitting) return;
     this.sitting = true;
@@ -359,12 +347,8 @@ export class PokerClient {
 
   /**
    * A REST call. A refusal is shown to the person, and gives null; undefined: no answer came.
-   * @param {string} method
-   * @param {string} path
-   * @param {object} [body]
-   * @param {string | null} [key]
-   * @param {boolean} [again] whether it may be sent again while there is no answer
-   * @returns {Promise<any>}
+   * @param {string} method @param {string} path @param {object} [body] @param {string | null} [key]
+   * @param {boolean} [again] whether it may be sent again while there is no answer @returns {Promise<any>}
    */
   async rest(method, path, body, key = null, again = method === "GET") {
     const headers = bearer(key);
@@ -388,8 +372,7 @@ export class PokerClient {
 
 /**
  * One of the platform's choices as an action with a payload.
- * @param {{ kind: string, min: number, max: number }} choice min and max of a raiseTo
- * @returns {AllowedAction}
+ * @param {{ kind: string, min: number, max: number }} choice min and max of a raiseTo @returns {AllowedAction}
  */
 function allowed(choice) {
   if (choice.kind !== "raiseTo") return { action_type: choice.kind, description: "", payload_schema: NOTHING };

@@ -4,18 +4,14 @@ import { el, words } from "./dom.js";
 
 const FOR_PROGRAMS = /^## Fields\b/m; // the rest is about `game_state`
 
-/**
- * The heading of the rules, which is the game's name.
- * @param {string} rules
- */
+/** The heading of the rules, which is the game's name. @param {string} rules */
 export function heading(rules) {
   return /^# (.*)$/m.exec(rules)?.[1] ?? "";
 }
 
 /**
  * In one paragraph what the rules say first, and of the end and the payoffs, without what programs learn from.
- * @param {string} rules
- * @returns {Node[]}
+ * @param {string} rules @returns {Node[]}
  */
 export function inShort(rules) {
   const first = rules.replace(/^# .*$/m, "").trim().split("\n")[0] ?? "";
@@ -33,10 +29,7 @@ export function fieldWords(rules) {
   return new Map([...rules.matchAll(/(?:^- |; )`(\w+)`: ([^,;`\n]+)/gm)].map(([, name = "", words = ""]) => [name, words]));
 }
 
-/**
- * @param {string} rules
- * @returns {Node[]}
- */
+/** @param {string} rules @returns {Node[]} */
 export function written(rules) {
   const blocks = rules.replace(/^# .*$/m, "").split(FOR_PROGRAMS)[0]?.split(/\n{2,}|\n(?=##)/) ?? [];
   return blocks
@@ -54,10 +47,7 @@ export function written(rules) {
     });
 }
 
-/**
- * A line with the names of actions as their buttons have them.
- * @param {string} line
- */
+/** A line with the names of actions as their buttons have them. @param {string} line */
 function inline(line) {
   return line.split(/`([^`]*)`/).map((part, i) => (i % 2 ? el("b", {}, words(part)) : part));
 }

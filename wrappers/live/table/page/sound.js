@@ -12,8 +12,7 @@ const TONES = { turn: [660, 880], late: [440, 440], message: [520], over: [660, 
 const button = byId("sound", HTMLButtonElement);
 /** @type {AudioContext | null} */
 let audio = null;
-/** What the page showed last.
- * @type {{ turn: string, messages: number, status: string } | null} */
+/** What the page showed last. @type {{ turn: string, messages: number, status: string } | null} */
 let before = null;
 let warned = ""; // the turn for which the end of the time was told
 
@@ -47,8 +46,7 @@ function play(event) {
 
 /**
  * Sound for what is new: the person's turn, a message of somebody else, the end of the match.
- * @param {View} view
- * @param {boolean} mine whether it is the person's turn
+ * @param {View} view @param {boolean} mine whether it is the person's turn
  */
 export function soundFor(view, mine) {
   const said = view.state?.messages ?? [];
@@ -62,10 +60,7 @@ export function soundFor(view, mine) {
   before = now;
 }
 
-/**
- * Sound once in a turn of the person when its time is nearly over.
- * @param {string} turn
- */
+/** Sound once in a turn of the person when its time is nearly over. @param {string} turn */
 export function soundLate(turn) {
   if (turn !== "" && turn !== warned) play("late");
   warned = turn;

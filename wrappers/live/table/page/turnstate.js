@@ -9,10 +9,7 @@ const SEAT = seatKept("parlour.seat"); // its number, who has it, and the token;
 
 /** @implements {Client} */
 export class TurnStateClient {
-  /**
-   * @param {() => void} changed is called whenever the view is another
-   * @param {Facts} facts
-   */
+  /** @param {() => void} changed is called whenever the view is another @param {Facts} facts */
   constructor(changed, facts) {
     this.view = blankView();
     this.changed = changed;
@@ -146,8 +143,7 @@ export class TurnStateClient {
 
   /**
    * Ask for a seat, until there is an answer.
-   * @param {string} name
-   * @param {string | null} token in a lobby it proves the person, and so the seat
+   * @param {string} name @param {string | null} token in a lobby it proves the person, and so the seat
    */
   sit(name, token) {
     const own = this.facts.lobby ? token : (this.kept().wish?.token ?? newToken());

@@ -13,10 +13,7 @@ const SILENCE = 5_000; // after a ping, before the connection is given up
  */
 
 export class Wire {
-  /**
-   * @param {string} url
-   * @param {Ears} ears
-   */
+  /** @param {string} url @param {Ears} ears */
   constructor(url, ears) {
     this.url = url;
     this.ears = ears;
@@ -89,10 +86,7 @@ export class Wire {
     }
   }
 
-  /**
-   * @param {object} message
-   * @returns {boolean} whether there is a connection
-   */
+  /** @param {object} message @returns {boolean} whether there is a connection */
   send(message) {
     if (this.socket === null || this.socket.readyState !== WebSocket.OPEN) return false;
     this.socket.send(JSON.stringify(message));
@@ -115,10 +109,8 @@ function waitAfter(failures) {
 
 /**
  * Ask until there is an answer.
- * @template Answer
- * @param {() => Promise<Answer>} ask throws without one
- * @param {() => void} lost is called whenever it throws
- * @returns {Promise<Answer>}
+ * @template Answer @param {() => Promise<Answer>} ask throws without one
+ * @param {() => void} lost is called whenever it throws @returns {Promise<Answer>}
  */
 export async function untilAnswered(ask, lost) {
   for (let failures = 0; ; failures += 1) {
@@ -132,10 +124,7 @@ export async function untilAnswered(ask, lost) {
   }
 }
 
-/**
- * The header that proves who asks.
- * @param {string | null | undefined} token nothing is sent without one
- */
+/** The header that proves who asks. @param {string | null | undefined} token nothing is sent without one */
 export function bearer(token) {
   return new Headers(token ? [["Authorization", `Bearer ${token}`]] : []);
 }
@@ -147,10 +136,7 @@ export async function askFacts() {
   return reply.json();
 }
 
-/**
- * @param {string} path
- * @returns {string}
- */
+/** @param {string} path @returns {string} */
 export function socketUrl(path) {
   const url = new URL(path, location.href);
   url.protocol = location.protocol === "https:" ? "wss:" : "ws:";
@@ -192,10 +178,7 @@ export const UNREACHABLE = "The server cannot be reached.";
 /** Shown to a person who does something while there is no connection. */
 export const CUT_OFF = "There is no connection; it is being made again.";
 
-/**
- * A blank view.
- * @returns {import("./types.d.ts").View}
- */
+/** A blank view. @returns {import("./types.d.ts").View} */
 export function blankView() {
   return {
     status: "connecting",

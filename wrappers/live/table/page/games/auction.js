@@ -1,6 +1,6 @@
 /** A sealed-bid auction. */
 
-import { el, number, words } from "../dom.js";
+import { el, facts, number, words } from "../dom.js";
 import { history, nameTag, outcome } from "../names.js";
 
 /** @type {import("../types.d.ts").GamePage} */
@@ -16,41 +16,30 @@ export default {
     const acted = game.action_history.filter((/** @type {any} */ row) => row.agent_id === turn).length;
     const round = turn == null ? (game.action_history.at(-1)?.round ?? 1) : 1 + acted;
     const own = game.my_bid == null ? "" : ` ${number(game.my_bid)}`;
-    const facts = [];
-    if (game.my_valuation !== undefined) {
-      facts.push([words(view.words.get("my_valuation") ?? "valuation"), number(game.my_valuation)]);
-      facts.push(["Your bid", own || "none yet"]);
-    }
-    facts.push(["Round", `${round} of ${rounds}`]);
+    const worth = words(view.words.get("my_valuation") ?? "valuation");
     return [
-      el("dl", { class: "facts" }, ...facts.flatMap(([name = "", value = ""]) => [el("dt", {}, name), el("dd", {}, value)])),
+      facts([
+        ...(game.my_valuation === undefined ? [] : [[worth, number(game.my_valuation)], ["Your bid", own || "none yet"]]),
+        ["Round", `${round} of ${rounds}`],
+      ]),
       ...winners.map((/** @type {string} */ one) => el("p", { class: "big" }, nameTag(view, one), " won.")),
       ...outcome(view),
       history(view, (row) => (row.action === "pass" ? "passed" : `bid${row.agent_id === view.state?.agent_id ? own : ""}`)),
     ];
   },
 
-  label(action) {
-    return action.action_type === "submit_bid" ? "Bid" : "Pass this round";
-  },
+  label: ({ action_type }) => (action_type === "submit_bid" ? "Bid" : "Pass this round"),
 
   hint: () => "Once and for all, in secret. It may be more than it is worth to you.",
 
-  range(action, field, view) {
+  range(action, _field, view) {
     if (action.action_type !== "submit_bid") return null;
-    const worth = view.state?.game_state.my_valuation;
-    const high = Math.max(worth * 1.5, 1); // a bid may be higher; who wants that writes it
+    const { my_valuation: worth, values } = view.state?.game_state;
     const share = (/** @type {number} */ part) => Math.round(worth * part * 100) / 100;
+    const presets = { "½": 0.5, "¾": 0.75, [values === "common" ? "my estimate" : "all it is worth"]: 1 };
     return {
-      low: 0,
-      high,
-      step: 0.01,
-      start: share(0.5),
-      presets: [
-        { label: "½", value: share(0.5) },
-        { label: "¾", value: share(0.75) },
-        { label: view.state?.game_state.values === "common" ? "my estimate" : "all it is worth", value: share(1) },
-      ],
+      ...{ low: 0, high: Math.max(worth * 1.5, 1), step: 0.01, start: share(0.5) }, // a higher bid is written
+      presets: Object.entries(presets).map(([label, part]) => ({ label, value: share(part) })),
     };
   },
 };

@@ -1,10 +1,11 @@
 /** No-limit hold'em: beside the server's picture, in words what the person holds and what has happened in the hand. */
 
-import { el, number } from "../dom.js";
+import { el, number, table } from "../dom.js";
 import { nameTag } from "../names.js";
 
 /** @import { View } from "../types.d.ts" */
 
+/** @type {Record<string, string>} */
 const SUITS = { s: "♠", h: "♥", d: "♦", c: "♣" };
 
 /** @type {import("../types.d.ts").GamePage} */
@@ -15,7 +16,14 @@ export default {
 
   draw(view) {
     const game = view.state?.game_state;
-    return [el("p", { class: "word holding" }, ...words(view, game)), ...ending(view, game)];
+    /** @type {any[]} */
+    const stacks = game.final_stacks ?? [];
+    const chips = stacks.map((row) => [[nameTag(view, String(row.seat_id))], number(row.stack)]);
+    const end = [el("h2", {}, "The table has ended"), table("", "", ["Player", "Chips at the end"], chips)];
+    return [
+      el("p", { class: "word holding" }, ...words(view, game)),
+      ...(chips.length ? [el("section", { class: "outcome", "aria-label": "Outcome" }, ...end)] : []),
+    ];
   },
 
   beside(view) {
@@ -27,9 +35,8 @@ export default {
     );
     // The latest first, so that it is in sight.
     const list = el("ol", { class: "history", reversed: true, tabindex: 0, "aria-label": "Actions" }, ...rows.reverse());
-    const won = (ended?.results ?? []).filter((/** @type {any} */ row) => row.won > 0);
-    const winners = won.flatMap((/** @type {any} */ row) => winner(view, row));
-    const before = ended?.hand < hand ? [el("p", {}, `Hand ${number(ended.hand)}: `, ...winners)] : [];
+    const won = ended?.hand < hand ? winners(view, ended.results).flat() : [];
+    const before = won.length ? [el("p", {}, `Hand ${number(ended.hand)}: `, ...won)] : [];
     const title = `Hand ${number(hand)}${mostHands === null ? "" : ` of ${number(mostHands)}`}`;
     return { title, nodes: [blinds, ...before, ...(rows.length ? [list] : [])] };
   },
@@ -41,18 +48,18 @@ export default {
     return waits ? { label: "Check or fold when it is my turn", key: "c", actions: ["check", "fold"] } : null;
   },
 
-  label(action, view) {
+  label({ action_type }, view) {
     const { toCall = 0 } = view.state?.game_state ?? {};
-    const raise = highest(view) > 0 ? "Raise to" : "Bet";
-    const words = { fold: "Fold", check: "Check", call: `Call ${number(toCall)}`, raiseTo: raise };
-    return words[/** @type {keyof typeof words} */ (action.action_type)] ?? action.action_type;
+    const call = toCall ? `Call ${number(toCall)}` : "Check";
+    const words = { fold: "Fold", check: "Check", call, raiseTo: highest(view) > 0 ? "Raise to" : "Bet" };
+    return words[/** @type {keyof typeof words} */ (action_type)] ?? action_type;
   },
 
   range(action, field, view) {
     const { minimum: low = 0, maximum: high = 0 } = action.payload_schema.properties?.[field] ?? {};
-    const game = view.state?.game_state;
+    const { pot, toCall = 0 } = view.state?.game_state ?? {};
     const sized = (/** @type {number} */ part) =>
-      Math.min(high, Math.max(low, Math.round(highest(view) + part * (game.pot + (game.toCall ?? 0)))));
+      Math.min(high, Math.max(low, Math.round(highest(view) + part * (pot + toCall))));
     const presets = [
       { label: "min", value: low, key: "m" },
       { label: "½ pot", value: sized(0.5), key: "h" },
@@ -63,19 +70,14 @@ export default {
   },
 };
 
-/**
- * The highest bet on this street.
- * @param {View} view
- * @returns {number}
- */
+/** The highest bet on this street. @param {View} view @returns {number} */
 function highest(view) {
   return Math.max(...view.state?.game_state.players.map((/** @type {any} */ player) => player.bet));
 }
 
 /**
  * The actions of the hand in words; the first bet of a street is a bet, and later ones are raises.
- * @param {{ street: string, seat: number, kind: string, bet: number }[]} history
- * @param {number | null} you
+ * @param {{ street: string, seat: number, kind: string, bet: number }[]} history @param {number | null} you
  */
 function deeds(history, you) {
   const opened = new Set(["preflop"]); // by the blinds
@@ -87,50 +89,26 @@ function deeds(history, you) {
   });
 }
 
-/**
- * What the person holds; at the end of a hand, who has won it.
- * @param {View} view
- * @param {any} game
- * @returns {(Node | string)[]}
- */
+/** What the person holds; at the end of a hand, who has won it. @param {View} view @param {any} game */
 function words(view, game) {
-  const won = (game.results ?? []).filter((/** @type {any} */ row) => row.won > 0);
-  if (won.length) return won.map((/** @type {any} */ row) => el("span", { class: "won" }, ...winner(view, row)));
+  const won = winners(view, game.results ?? []);
+  if (won.length) return won.map((one) => el("span", { class: "won" }, ...one));
   const own = game.players.find((/** @type {any} */ one) => one.seat === view.you);
   if (own?.cards === undefined) return [""];
   const rank = view.drawn?.rank;
   return ["You hold ", ...own.cards.map(card), rank ? `: ${rank}.` : "."];
 }
 
-/**
- * @param {View} view
- * @param {any} row
- */
-function winner(view, row) {
-  const rank = row.rank ? ` with ${row.rank}` : "";
-  return [nameTag(view, String(row.seat)), ` won ${number(row.won)}${rank}. `];
-}
-
-/**
- * The chips at the end of the table.
- * @param {View} view
- * @param {any} game
- * @returns {Node[]}
- */
-function ending(view, game) {
-  const rows = (game.final_stacks ?? []).map((/** @type {any} */ row) =>
-    el("tr", {}, el("th", { scope: "row" }, nameTag(view, String(row.seat_id))), el("td", {}, number(row.stack))),
-  );
-  if (!rows.length) return [];
-  const heads = ["Player", "Chips at the end"].map((one) => el("th", { scope: "col" }, one));
-  const table = el("table", {}, el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...rows));
-  return [el("section", { class: "outcome", "aria-label": "Outcome" }, el("h2", {}, "The table has ended"), table)];
+/** @param {View} view @param {any[]} results of a hand */
+function winners(view, results) {
+  const sums = results.filter(({ won }) => won > 0);
+  const said = (/** @type {any} */ { won, rank }) => ` won ${number(won)}${rank ? ` with ${rank}` : ""}. `;
+  return sums.map((row) => [nameTag(view, String(row.seat)), said(row)]);
 }
 
 /** @param {string} name */
 function card(name) {
-  const suit = SUITS[/** @type {keyof typeof SUITS} */ (name[1])] ?? "";
-  const rank = name[0] === "T" ? "10" : (name[0] ?? "");
-  const colour = "hd".includes(name[1] ?? "") ? "red" : "";
-  return el("span", { class: `card ${colour}`, role: "img", "aria-label": name }, `${rank}${suit}`);
+  const [rank = "", suit = ""] = name;
+  const text = `${rank === "T" ? "10" : rank}${SUITS[suit] ?? ""}`;
+  return el("span", { class: `card ${"hd".includes(suit) ? "red" : ""}`, role: "img", "aria-label": name }, text);
 }

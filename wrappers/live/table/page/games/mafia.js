@@ -1,25 +1,34 @@
-/** Mafia: the village, what is known of everybody, what was said, and the person's own secret. */
+/** Mafia: the village, what is known of everybody, what was said, the person's own secret, and what the person does. */
 
-import { el } from "../dom.js";
-import { named, nameTag, outcome } from "../names.js";
-import { choice, pick, statement, target, targets } from "./mafia_moves.js";
+import { button, commas, el } from "../dom.js";
+import { named, nameOf, nameTag, outcome, placeOf } from "../names.js";
 
-/** @import { View } from "../types.d.ts" */
+/** @import { Act, AllowedAction, Schema, View } from "../types.d.ts" */
+
+/** @type {Record<string, string>} */
 const ROLES = {
   mafia: "Every night you and your mates choose whom to kill. By day, do not be found out.",
   doctor: "Every night you protect somebody, but nobody twice running; you may protect yourself.",
   sheriff: "Every night you learn of somebody whether they are mafia. Tell the village, if you dare.",
   villager: "You have nothing but your wits and your vote. Find the mafia.",
-  unknown: "",
 };
-/** @type {Record<string, [string, string]>} */
+/** A phase's title, what it is about, and what a player does in it. @type {Record<string, [string, string, string]>} */
 const PHASES = {
-  NIGHT_ACTIONS: ["Night", "The village sleeps. Mafia, doctor and sheriff choose in secret."],
-  DAY_DISCUSSION: ["Day", "Everybody speaks in turn. What is said may be a lie."],
-  DAY_VOTING: ["Day", "All vote; the votes stay sealed until all are in. Most votes: out."],
-  END: ["The end", "All roles are open."],
+  NIGHT_ACTIONS: ["Night", "The village sleeps. Mafia, doctor and sheriff choose in secret.", "chooses"],
+  DAY_DISCUSSION: ["Day", "Everybody speaks in turn. What is said may be a lie.", "speaks"],
+  DAY_VOTING: ["Day", "All vote; the votes stay sealed until all are in. Most votes: out.", "votes"],
+  END: ["The end", "All roles are open.", ""],
 };
-const DOES = { NIGHT_ACTIONS: "chooses", DAY_DISCUSSION: "speaks", DAY_VOTING: "votes" };
+/** What a person can state: in words, what it needs, and its payload. */
+const STATEMENTS = {
+  talk: { says: "just talk", whom: false, payload: {} },
+  accusation: { says: "accuse", whom: true, payload: { type: "accusation" } },
+  defense: { says: "defend", whom: true, payload: { type: "defense" } },
+  claim: { says: "say what I am", whom: false, payload: { type: "claim" } },
+  found: { says: "as sheriff: is mafia", whom: true, payload: { type: "claim", role: "sheriff", isMafia: true } },
+  cleared: { says: "as sheriff: is not mafia", whom: true, payload: { type: "claim", role: "sheriff", isMafia: false } },
+};
+const CHOICE = "choice"; // the form of a vote or of a choice at night; the players on the board belong to it
 
 /** @type {import("../types.d.ts").GamePage} */
 export default {
@@ -29,20 +38,16 @@ export default {
   draw(view) {
     const game = view.state?.game_state;
     const [title, text] = PHASES[game.phase] ?? [game.phase, ""];
-    const number = game.phase === "END" ? "" : ` ${game.dayNumber || game.roundNumber}`;
-    const round = game.phase === "NIGHT_ACTIONS" ? ` ${game.roundNumber}` : number;
+    const asleep = game.phase === "NIGHT_ACTIONS";
+    const number = { END: "", NIGHT_ACTIONS: ` ${game.roundNumber}` }[/** @type {string} */ (game.phase)];
+    const sky = el(
+      "div",
+      { class: `sky ${asleep ? "night" : "day"}` },
+      el("h2", {}, `${title}${number ?? ` ${game.dayNumber || game.roundNumber}`}`),
+      el("p", { class: "explained" }, text),
+    );
     return [
-      el(
-        "div",
-        { class: "known" },
-        el(
-          "div",
-          { class: `sky ${game.phase === "NIGHT_ACTIONS" ? "night" : "day"}` },
-          el("h2", {}, `${title}${round}`),
-          el("p", { class: "explained" }, text),
-        ),
-        ...card(view, game),
-      ),
+      el("div", { class: "known" }, sky, ...card(view, game)),
       el("div", { class: "told" }, ...outcome(view), ...story(view, game)),
       village(view, game),
     ];
@@ -54,13 +59,22 @@ export default {
     return [allowed.action_type === "say" ? statement(view, allowed, act) : choice(view, allowed, act)];
   },
 
-  pick,
+  /** A player that was clicked is whom the statement is about. */
+  pick(agent, controls) {
+    const [kind, whom] = ["what", "whom"].map((name) => controls.querySelector(`select[name="${name}"]`));
+    if (!(kind instanceof HTMLSelectElement) || !(whom instanceof HTMLSelectElement)) return;
+    if (whom.hidden) {
+      kind.value = "accusation";
+      kind.dispatchEvent(new Event("change"));
+    }
+    if (whom.querySelector(`option[value="${CSS.escape(agent)}"]`) !== null) whom.value = agent;
+    whom.focus();
+  },
 
   talk(view) {
     const game = view.state?.game_state;
-    const self = game?.self;
     const mates = (game?.privateKnowledge?.mafiaTeammates ?? []).filter((/** @type {any} */ one) => one.alive);
-    const open = self?.alive && game.phase === "NIGHT_ACTIONS" && mates.length > 0;
+    const open = game?.self?.alive && game.phase === "NIGHT_ACTIONS" && mates.length > 0;
     return {
       title: "Among the mafia",
       readers: open ? [{ label: "my mates", to: mates.map((/** @type {any} */ one) => one.id) }] : [],
@@ -71,43 +85,31 @@ export default {
 
 // What is seen.
 
-/**
- * What the person is, and what only it knows.
- * @param {View} view
- * @param {any} game
- * @returns {Node[]}
- */
+/** What the person is, and what only it knows. @param {View} view @param {any} game @returns {Node[]} */
 function card(view, game) {
   const { self, privateKnowledge: known } = game;
   if (self === undefined) return [];
-  const rows = [];
   const mates = (known.mafiaTeammates ?? []).map((/** @type {any} */ one) => one.id);
-  if (mates.length) rows.push(el("p", {}, "Mafia with you: ", ...listed(view, mates), "."));
-  if (known.lastProtected)
-    rows.push(el("p", {}, "Last night you protected ", ...listed(view, [known.lastProtected]), "."));
-  if (game.lastNightResult?.protected) rows.push(el("p", {}, "You saved a life."));
-  for (const found of known.investigationResults) {
-    const verdict = found.isMafia ? " is mafia." : " is not mafia.";
-    rows.push(el("p", {}, `Night ${found.round}: `, nameTag(view, found.target.id), verdict));
-  }
-  for (const [who, target] of Object.entries(game.nightActions)) {
-    rows.push(el("p", {}, "Tonight ", nameTag(view, who), " chose ", nameTag(view, target), "."));
-  }
-  if (game.ownVote) rows.push(el("p", {}, "You voted against ", nameTag(view, game.ownVote), "."));
-  if (!self.alive) rows.unshift(el("p", {}, el("b", {}, "You are dead."), " You see what the village sees."));
-  const explained = ROLES[/** @type {keyof typeof ROLES} */ (self.role)] ?? "";
+  const tag = (/** @type {string} */ agent) => nameTag(view, agent);
+  /** @type {[unknown, ...(Node | string)[]][]} */
+  const rows = [
+    [!self.alive, el("b", {}, "You are dead."), " You see what the village sees."],
+    [mates.length, "Mafia with you: ", ...listed(view, mates), "."],
+    [known.lastProtected, "Last night you protected ", tag(known.lastProtected), "."],
+    [game.lastNightResult?.protected, "You saved a life."],
+    ...known.investigationResults.map((/** @type {any} */ found) =>
+      [true, `Night ${found.round}: `, tag(found.target.id), found.isMafia ? " is mafia." : " is not mafia."]),
+    ...Object.entries(game.nightActions).map(([who, target]) => [true, "Tonight ", tag(who), " chose ", tag(target), "."]),
+    [game.ownVote, "You voted against ", tag(game.ownVote), "."],
+  ];
+  const role = self.role === "mafia" ? "mafia" : `${self.role === "villager" ? "a" : "the"} ${self.role}`;
   return [
     el(
       "section",
       { class: `card-of ${self.role}`, "aria-label": "Your role" },
-      el(
-        "h3",
-        {},
-        "You are ",
-        el("b", {}, self.role === "mafia" ? "mafia" : `the ${self.role}`.replace("the v", "a v")),
-      ),
-      el("p", { class: "explained" }, explained),
-      ...rows,
+      el("h3", {}, "You are ", el("b", {}, role)),
+      el("p", { class: "explained" }, ROLES[self.role] ?? ""),
+      ...rows.flatMap(([is, ...words]) => (is ? [el("p", {}, ...words)] : [])),
     ),
   ];
 }
@@ -116,17 +118,17 @@ let drawn = "";
 let list = el("ul");
 
 /**
- * All players, once: what is known of each, and in a vote or at night the choice. It stays the same node while
- * nothing in it changes, with what is chosen.
- * @param {View} view
- * @param {any} game
+ * All players, once: what is known of each, and in a vote or at night the choice. It stays the same node while nothing
+ * in it changes, with what is chosen.
+ * @param {View} view @param {any} game
  */
 function village(view, game) {
   const open = targets(view);
   const { players, statements, votingHistory } = game;
-  const wanted = JSON.stringify([players, statements, votingHistory, view.seats, view.you, open, view.state?.current_turn_agent_id]);
+  const turn = view.status === "running" ? view.state?.current_turn_agent_id : null;
+  const wanted = JSON.stringify([players, statements, votingHistory, view.seats, view.you, open, turn]);
   if (wanted !== drawn) {
-    const rows = players.map((/** @type {any} */ one) => villager(view, game, one, open));
+    const rows = players.map((/** @type {any} */ one) => villager(view, game, one, open, turn === one.id));
     list = el("ul", { class: "village", "aria-label": "The village" }, ...rows);
     drawn = wanted;
   }
@@ -134,34 +136,29 @@ function village(view, game) {
 }
 
 /**
- * @param {View} view
- * @param {any} game
- * @param {any} one a player
- * @param {string[]} open who can be chosen
+ * @param {View} view @param {any} game @param {any} one a player @param {string[]} open who can be chosen
+ * @param {boolean} turn
  */
-function villager(view, game, one, open) {
-  const turn = view.status === "running" && view.state?.current_turn_agent_id === one.id;
-  const place = view.seats.find(({ agent_id }) => agent_id === one.id);
-  const today = game.statements.filter((/** @type {any} */ said) => said.round === game.dayNumber);
-  const against = today.filter((/** @type {any} */ said) => said.targetId === one.id && hostile(said)).length;
+function villager(view, game, one, open, turn) {
+  const place = placeOf(view, one.id);
+  const against = game.statements.filter((/** @type {any} */ said) =>
+    said.round === game.dayNumber && said.targetId === one.id && hostile(said)).length;
+  const voted = game.votingHistory.some((/** @type {any} */ row) => row.eliminated === one.id);
   const role = one.role === "unknown" ? "" : one.role;
   const notes = [
-    one.alive ? "" : fate(game, one),
+    one.alive ? "" : `${voted ? "voted out on day" : "killed in night"} ${one.eliminatedRound}`,
     against && game.phase.startsWith("DAY") ? `accused by ${against}` : "",
-    turn ? (DOES[/** @type {keyof typeof DOES} */ (game.phase)] ?? "") : "",
+    turn ? PHASES[game.phase]?.[2] : "",
     place?.name === null ? "free" : place?.connected ? "" : "away",
     view.status === "over" && place?.ready && !place.program ? "ready" : "",
-  ].filter(Boolean);
-  const known = [
-    nameTag(view, one.id),
-    role ? el("span", { class: "role" }, role) : "",
-    el("small", {}, notes.join(", ")),
   ];
+  const shown = [role ? el("span", { class: "role" }, role) : "", el("small", {}, notes.filter(Boolean).join(", "))];
   const number = open.indexOf(one.id);
+  const known = [nameTag(view, one.id), ...shown];
   return el(
     "li",
     { class: [one.alive ? "" : "dead", turn ? "turn" : "", role].filter(Boolean).join(" "), "data-agent": one.id },
-    ...(number < 0 ? [el("div", {}, ...known)] : [target(one.id, number, ...known)]),
+    number < 0 ? el("div", {}, ...known) : target(one.id, number, ...known),
   );
 }
 
@@ -170,21 +167,7 @@ function hostile(said) {
   return said.type === "accusation" || said.isMafia === true;
 }
 
-/**
- * @param {any} game
- * @param {any} one a dead player
- */
-function fate(game, one) {
-  const voted = game.votingHistory.some((/** @type {any} */ row) => row.eliminated === one.id);
-  return voted ? `voted out on day ${one.eliminatedRound}` : `killed in night ${one.eliminatedRound}`;
-}
-
-/**
- * What has happened, the latest round first.
- * @param {View} view
- * @param {any} game
- * @returns {Node[]}
- */
+/** What has happened, the latest round first. @param {View} view @param {any} game @returns {Node[]} */
 function story(view, game) {
   const words = (view.state?.messages ?? []).filter((one) => one.scope === "public");
   const said = game.statements.map((/** @type {any} */ one, /** @type {number} */ i) => ({
@@ -193,50 +176,40 @@ function story(view, game) {
   }));
   const rounds = [];
   for (let round = game.roundNumber; round >= 1; round -= 1) {
-    const lines = [
-      ...vote(view, game, round),
-      ...said
-        .filter((/** @type {any} */ one) => one.round === round)
-        .map((/** @type {any} */ one) => speech(view, one))
-        .reverse(),
-      ...night(view, game, round),
-    ];
+    const spoken = said.filter((/** @type {any} */ one) => one.round === round).reverse();
+    const speeches = spoken.map((/** @type {any} */ one) => speech(view, one));
+    const lines = [...vote(view, game, round), ...speeches, ...night(view, game, round)];
     if (lines.length) rounds.push(el("li", {}, el("h3", {}, `Round ${round}`), el("ul", {}, ...lines)));
   }
-  return rounds.length
-    ? [el("ol", { class: "story", "aria-label": "What has happened, the latest first" }, ...rounds)]
-    : [];
+  const label = "What has happened, the latest first";
+  return rounds.length ? [el("ol", { class: "story", "aria-label": label }, ...rounds)] : [];
 }
 
-/**
- * @param {View} view
- * @param {any} game
- * @param {number} round
- */
+/** @param {(Node | string)[]} words */
+function event(...words) {
+  return el("li", { class: "event" }, ...words);
+}
+
+/** @param {View} view @param {any} game @param {number} round */
 function night(view, game, round) {
   if (game.phase === "NIGHT_ACTIONS" && round === game.roundNumber) return [];
   const out = game.votingHistory.map((/** @type {any} */ row) => row.eliminated);
   const died = game.players.filter((/** @type {any} */ one) => one.eliminatedRound === round && !out.includes(one.id));
-  if (!died.length) return [el("li", { class: "event" }, `Night ${round}: nobody died.`)];
-  return died.map((/** @type {any} */ one) =>
-    el("li", { class: "event" }, `Night ${round}: `, nameTag(view, one.id), ` (${one.role}), killed.`),
-  );
+  if (!died.length) return [event(`Night ${round}: nobody died.`)];
+  return died.map((/** @type {any} */ one) => event(`Night ${round}: `, nameTag(view, one.id), ` (${one.role}), killed.`));
 }
 
-/**
- * @param {View} view
- * @param {any} one a statement
- */
+/** @param {View} view @param {any} one a statement */
 function speech(view, one) {
   const target = one.targetId === null ? [] : [" ", nameTag(view, one.targetId)];
   const verdict = one.isMafia === null ? "" : one.isMafia ? ": mafia" : ": not mafia";
+  /** @type {Record<string, (Node | string)[]>} */
   const acts = {
     accusation: ["accuses", ...target],
     defense: ["defends", ...target],
     claim: [`claims ${one.role}`, ...target, verdict],
   };
-  const plain = /^I (accuse|defend) p\d+\.$/.test(one.words); // says it already
-  const act = plain ? undefined : acts[/** @type {keyof typeof acts} */ (one.type)];
+  const act = /^I (accuse|defend) p\d+\.$/.test(one.words) ? undefined : acts[one.type]; // the words say it already
   return el(
     "li",
     { class: hostile(one) ? "bad" : one.type === "general" ? "" : "good" },
@@ -249,9 +222,7 @@ function speech(view, one) {
 
 /**
  * The votes of a day, by whom they are against, most first.
- * @param {View} view
- * @param {any} game
- * @param {number} round
+ * @param {View} view @param {any} game @param {number} round
  */
 function vote(view, game, round) {
   const found = game.votingHistory.find((/** @type {any} */ row) => row.round === round);
@@ -259,32 +230,122 @@ function vote(view, game, round) {
   /** @type {Map<string, string[]>} */
   const tally = new Map();
   for (const [voter, target] of Object.entries(found.votes)) tally.set(target, [...(tally.get(target) ?? []), voter]);
-  const rows = [...tally].sort((a, b) => b[1].length - a[1].length);
   const role = game.players.find((/** @type {any} */ one) => one.id === found.eliminated)?.role;
-  const end = found.eliminated
-    ? [nameTag(view, found.eliminated), ` (${role}), voted out.`]
-    : ["Nobody was voted out."];
-  return [
-    el("li", { class: "event" }, `Vote ${round}: `, ...end),
-    ...rows.map(([target, voters]) =>
-      el(
-        "li",
-        { class: "tally" },
-        el("b", {}, String(voters.length)),
-        " against ",
-        nameTag(view, target),
-        ": ",
-        ...listed(view, voters),
-      ),
-    ),
-  ];
+  const end = found.eliminated ? [nameTag(view, found.eliminated), ` (${role}), voted out.`] : ["Nobody was voted out."];
+  const rows = [...tally].sort((one, other) => other[1].length - one[1].length).map(([target, voters]) => {
+    const against = [" against ", nameTag(view, target), ": ", ...listed(view, voters)];
+    return el("li", { class: "tally" }, el("b", {}, String(voters.length)), ...against);
+  });
+  return [event(`Vote ${round}: `, ...end), ...rows];
+}
+
+/** @param {View} view @param {string[]} agents */
+function listed(view, agents) {
+  return commas(agents.map((one) => [nameTag(view, one)]));
+}
+
+// What the person does.
+
+/**
+ * Whom the person can vote for, kill, protect or investigate now; "" for nobody.
+ * @param {View} view @returns {string[]}
+ */
+function targets(view) {
+  const state = view.state;
+  const allowed = view.you !== null && state?.is_my_turn ? state.allowed_actions[0] : undefined;
+  if (allowed === undefined || allowed.action_type === "say") return [];
+  const ids = allowed.payload_schema.properties?.["targetId"]?.enum ?? [];
+  return [...ids.filter((one) => one !== null).map(String), ...(ids.includes(null) ? [""] : [])];
 }
 
 /**
- * @param {View} view
- * @param {string[]} agents
- * @returns {(Node | string)[]}
+ * One of those who can be chosen.
+ * @param {string} id @param {number} number from 0 @param {(Node | string)[]} known what is shown of it
  */
-function listed(view, agents) {
-  return agents.flatMap((one, i) => (i ? [", ", nameTag(view, one)] : [nameTag(view, one)]));
+function target(id, number, ...known) {
+  const key = number < 9 ? String(number + 1) : null;
+  const input = el("input", { type: "radio", name: "target", value: id, required: true, form: CHOICE, "data-key": key });
+  return el("label", {}, input, el("span", {}, ...known), key === null ? "" : el("kbd", { "aria-hidden": "true" }, key));
+}
+
+/**
+ * The question and its button. The players are chosen on the board.
+ * @param {View} view @param {AllowedAction} allowed @param {Act} act
+ */
+function choice(view, { action_type, payload_schema }, act) {
+  const actionType = payload_schema.properties?.["actionType"]?.enum?.[0];
+  const deed = actionType === undefined ? "vote" : String(actionType).toLowerCase();
+  const question = actionType === undefined ? "Whom do you vote out?" : `Whom do you ${deed} tonight?`;
+  const open = targets(view);
+  const form = el(
+    "form",
+    { class: "move targets", id: CHOICE },
+    el("b", {}, question),
+    ...(open.at(-1) === "" ? [target("", open.length - 1, "Nobody")] : []),
+    button(deed.charAt(0).toUpperCase() + deed.slice(1), "d", undefined, { "data-action": action_type }),
+  );
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const targetId = String(new FormData(form).get("target") ?? "") || null;
+    act({ action_type, payload: actionType === undefined ? { targetId } : { actionType, targetId } });
+  });
+  return form;
+}
+
+/**
+ * A statement: what it does, of whom, and the words.
+ * @param {View} view @param {AllowedAction} allowed @param {Act} act
+ */
+function statement(view, { payload_schema }, act) {
+  const { targetId, role: roles } = payload_schema.properties ?? {};
+  const values = (/** @type {Schema | undefined} */ { enum: all = [] } = {}) => all.filter((one) => one !== null).map(String);
+  const others = values(targetId).filter((id) => id !== view.state?.agent_id);
+  const option = (/** @type {string} */ value, /** @type {string} */ label) => el("option", { value }, label);
+  const kinds = Object.entries(STATEMENTS).map(([name, { says }]) => option(name, says));
+  const kind = el("select", { name: "what", "aria-label": "What you do" }, ...kinds);
+  const whom = el("select", { name: "whom", "aria-label": "Whom" });
+  const role = el("select", { "aria-label": "Role" }, ...values(roles).map((one) => option(one, one)));
+  const placeholder = "In your own words, or leave it empty";
+  const words = el("input", { "aria-label": "Your words", maxlength: 1000, autocomplete: "off", placeholder });
+  const chosen = () => STATEMENTS[/** @type {keyof typeof STATEMENTS} */ (kind.value)];
+  const fit = () => {
+    const open = kind.value === "defense" ? values(targetId) : others;
+    whom.replaceChildren(...open.map((id) => option(id, nameOf(view, id))));
+    whom.hidden = !chosen().whom;
+    role.hidden = kind.value !== "claim";
+  };
+  kind.addEventListener("change", fit);
+  fit();
+  const form = el(
+    "form",
+    { class: "move wide statement" },
+    ...[el("b", {}, "Your statement: I"), kind, whom, role, words],
+    button("Say it", "d", undefined, { "data-action": "say" }),
+    el("small", {}, "All hear you, once today. Bots understand the choice, and plain words such as “I accuse …”."),
+  );
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const text = identified(view, words.value.trim());
+    /** @type {Record<string, unknown>} */
+    const payload = { ...chosen().payload, ...(whom.hidden ? {} : { targetId: whom.value }) };
+    if (!role.hidden) payload["role"] = role.value;
+    if (text) payload["text"] = text;
+    else if (kind.value === "talk") payload["type"] = "general";
+    act({ action_type: "say", payload });
+  });
+  return form;
+}
+
+/**
+ * What people write: in place of names the ids that players have in the game, such as p3.
+ * @param {View} view @param {string} words
+ */
+function identified(view, words) {
+  const known = view.seats.filter((place) => (place.name ?? "").length > 1);
+  const longest = known.sort((a, b) => (b.name ?? "").length - (a.name ?? "").length);
+  if (!longest.length) return words;
+  const names = longest.map((place) => (place.name ?? "").replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  const pattern = new RegExp(`(?<![\\p{L}\\p{N}_])(?:${names.join("|")})(?![\\p{L}\\p{N}_])`, "giu");
+  const agent = (/** @type {string} */ name) => longest.find((place) => place.name?.toLowerCase() === name.toLowerCase());
+  return words.replace(pattern, (name) => agent(name)?.agent_id ?? name);
 }
