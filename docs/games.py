@@ -324,7 +324,7 @@ def in_brief(text: str) -> str:
         first = re.split(r"[:;]\s| \(see|, such as| \(which", first)[0]
     first = first.rstrip(".")
     choices = [one for one in dict.fromkeys(re.findall(r'`"[^"`]+"`', text)) if one not in first]
-    return first + (f": {', '.join(choices)}" if choices else "")
+    return first + f"{', ' if first.startswith('`') else ': '}{', '.join(choices)}" * bool(choices)
 
 
 def actions(game: Game) -> str:
