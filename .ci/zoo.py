@@ -42,9 +42,9 @@ from parlour.training.commands.lookup import (
     tables_of,
     warn_about_differences,
 )
+from parlour.training.evaluation.duplicate import Score
 from parlour.training.evaluation.exploit import Win, wins_of
 from parlour.training.evaluation.games import measures
-from parlour.training.evaluation.scores import Score
 from parlour.training.learning import run_folder
 from parlour.training.learning.settings import TrainConfig
 from parlour.training.models.reference import POOLS, Member, Pool, digest_of, play, pools

@@ -130,7 +130,7 @@ def draw(game: str, runs: Sequence[Path]) -> None:
     from parlour.envs import game as make_game
     from parlour.training import load_config
     from parlour.training.learning import run_folder
-    from parlour.training.runs.evaluations import Evaluations
+    from parlour.training.runs.run import Evaluations
     from parlour.wrappers import make_policy
     from scipy.stats import bootstrap, trim_mean
 

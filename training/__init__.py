@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .evaluation.comparison import play as play
     from .evaluation.cross_play import cross_play
-    from .evaluation.duplicate import evaluate as evaluate
+    from .evaluation.duplicate import evaluate
     from .evaluation.exact import flat_tree as flat_tree
     from .evaluation.exact import nash_conv as nash_conv
     from .evaluation.exact import values as values

@@ -12,8 +12,7 @@ from pathlib import Path
 from parlour.envs.core.installed import install
 from parlour.envs.core.options import named
 from parlour.envs.core.plain_start import PLAIN_START
-from parlour.training.terminal.console import Console
-from parlour.training.terminal.progress import STDERR
+from parlour.training.terminal.console import STDERR, Console
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from parlour.envs import Game, game
 from parlour.envs.core.rng import streams
 from parlour.training.commands.lookup import turn_resolver
-from parlour.training.evaluation.scores import Score
-from parlour.training.solving.betting import Betting, opposed
+from parlour.training.evaluation.duplicate import Score
 from parlour.training.solving.resolving import STREETS, HoldemResolving, Solved
-from parlour.training.solving.subgame import hand_values
+from parlour.training.solving.subgame import Betting, hand_values, opposed
 from parlour.wrappers.policies.base import Policy
 from parlour.wrappers.policies.loading import make_policy
 

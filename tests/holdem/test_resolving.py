@@ -11,9 +11,8 @@ from parlour.envs.core.rng import streams
 from parlour.envs.holdem.ranges import HOLDINGS, weights_of
 from parlour.envs.holdem.table import CALL_ACTION, FLOP, FOLD_ACTION, LEAST_RAISE, RIVER, TURN
 from parlour.training.evaluation.exact import best_response, flat_tree
-from parlour.training.solving.betting import MOST_ROWS, betting, opposed, showdown
 from parlour.training.solving.resolving import HoldemResolving, ResolvingPolicy, exploited
-from parlour.training.solving.subgame import Resolver, hand_values, uniform
+from parlour.training.solving.subgame import MOST_ROWS, Resolver, betting, hand_values, opposed, showdown, uniform
 from parlour.training.solving.tabular import solve
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.policies.loading import make_policy

@@ -16,7 +16,7 @@ from live.poker_server import CALLER
 from live.small_server import served
 from parlour.training.commands.deploy import PER_HAND, _tell
 from parlour.training.commands.supervisor import TRY_AGAIN
-from parlour.training.evaluation.scores import RunningScore, Score
+from parlour.training.evaluation.duplicate import RunningScore, Score
 from parlour.training.terminal.console import Console
 from parlour.wrappers.live.common.client import LiveError, tls_context
 from parlour.wrappers.live.poker import messages

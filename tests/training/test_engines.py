@@ -12,8 +12,7 @@ import simulated_learner
 import torch
 from parlour.envs import game
 from parlour.training.algorithms.selfplay import Learner
-from parlour.training.learning.batch import RolloutBatch
-from parlour.training.learning.collector import Collector
+from parlour.training.learning.collector import Collector, RolloutBatch
 from parlour.training.learning.league import League
 from parlour.training.learning.selfplay_settings import SelfPlayConfig
 from parlour.training.learning.settings import Schedule

@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 from parlour.envs import game
 from parlour.training.commands.measures import measure, plays
-from parlour.training.evaluation.duplicate import evaluate
-from parlour.training.evaluation.scores import Score
+from parlour.training.evaluation.duplicate import Score, evaluate
 from parlour.wrappers.policies.loading import make_policy
 
 

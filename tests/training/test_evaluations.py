@@ -7,9 +7,8 @@ import pytest
 import torch
 from parlour.envs import game
 from parlour.training.evaluation.exact import flat_tree, nash_conv
-from parlour.training.runs import evaluations
 from parlour.training.runs.config import load_config
-from parlour.training.runs.run import resume, train
+from parlour.training.runs.run import Evaluations, resume, train
 from parlour.wrappers.policies.loading import make_policy
 from parlour.wrappers.policies.mlp import MlpPolicy
 
@@ -57,7 +56,7 @@ def test_evaluations_change_nothing_in_what_is_learned(run, tmp_path):
 
 def test_the_progress_line_says_against_whom_and_in_what_unit():
     kuhn = game("kuhn")
-    shown = evaluations.Evaluations(load_config("kuhn", **TINY), kuhn)
+    shown = Evaluations(load_config("kuhn", **TINY), kuhn)
     assert shown.note == ""
     shown.glance(make_policy("honest", kuhn, seed=0))
     assert re.fullmatch(r"against equilibrium [+-]\d\.\d\d chips per game", shown.note)
@@ -75,8 +74,8 @@ def test_choices_and_utilities_are_compared_with_theory(tmp_path):
 
 
 def test_the_other_algorithm_is_evaluated_too(tmp_path, monkeypatch):
-    monkeypatch.setattr(evaluations, "DEALS", 20)
-    monkeypatch.setattr(evaluations, "HANDS", 4)
+    monkeypatch.setattr("parlour.training.runs.run.DEALS", 20)
+    monkeypatch.setattr("parlour.training.runs.run.HANDS", 4)
     sizes = {"total_timesteps": 512, "n_envs": 16, "n_steps": 16, "batch_size": 64}
     options = {"seats": 2, "stacks": 20}
     evaluated = {"checkpoint_every": 256, "evaluate_against": ("call", "tight", "best_response")}

@@ -7,10 +7,9 @@ import sys
 from io import StringIO
 
 import pytest
-from parlour.training.terminal import progress
-from parlour.training.terminal.console import Console
-from parlour.training.terminal.progress import counting_bar, training_bar
-from parlour.training.terminal.streams import READABLE
+from parlour.training.cli import READABLE
+from parlour.training.terminal import console
+from parlour.training.terminal.console import Console, counting_bar, training_bar
 from rich.table import Table
 
 
@@ -51,11 +50,11 @@ def test_the_bar_of_training_has_the_time_left_and_its_note_whole():
 
 def test_without_a_terminal_a_line_tells_now_and_then_how_far_it_is(monkeypatch):
     out = StringIO()
-    monkeypatch.setattr(progress, "STDERR", Console(file=out, width=40))
+    monkeypatch.setattr(console, "STDERR", Console(file=out, width=40))
     with training_bar() as bar:
         task = bar.add_task("training", total=1.0, note="")
         bar.update(task, completed=0.1, note="nobody waits yet")
-        monkeypatch.setattr(progress, "EVERY", 0.0)
+        monkeypatch.setattr(console, "EVERY", 0.0)
         bar.update(task, completed=0.25, note="123,456 timesteps/s, +12.34 big blinds an episode")
     with counting_bar("deals", 4, note=lambda: "2 refused") as advance:
         advance(2)
@@ -66,7 +65,7 @@ def test_without_a_terminal_a_line_tells_now_and_then_how_far_it_is(monkeypatch)
 
 def test_names_are_readable_in_any_encoding():
     code = (
-        "import sys; from parlour.training.terminal.streams import prepare_streams; prepare_streams();"
+        "import sys; from parlour.training.cli import prepare_streams; prepare_streams();"
         "print('Zo\\u00eb \\u2212 \\u0141ukasz \\u2026 \\u4e2d'); print('\\u00e9', file=sys.stderr)"
     )
     env = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": ""}

@@ -22,8 +22,7 @@ from ...envs.core.files import replacing
 from ...envs.core.rng import streams
 from ...wrappers.policies.base import TrainedFor, draw
 from ...wrappers.policies.mlp import MlpPolicy
-from ..learning.batch import RolloutBatch, shuffled
-from ..learning.collector import Relabelling, critic_encoder, make_networks, only_two_compete
+from ..learning.collector import Relabelling, RolloutBatch, critic_encoder, make_networks, only_two_compete, shuffled
 from ..learning.engines import Engine, find
 from ..learning.league import League
 from ..learning.learner import Demonstrations, Monitor

@@ -15,12 +15,10 @@ from ...wrappers.logs.match_log import MatchLog
 from ...wrappers.replay.log_reader import moments
 from ...wrappers.replay.page import page
 from ..evaluation.cross_play import Matrix, PolicyStanding, advantages, count_of_matches, cross_play, standings
-from ..evaluation.duplicate import unit_per_game
+from ..evaluation.duplicate import in_two_lines, unit_per_game
 from ..evaluation.pages import columns_of, ladder_page, provenance
-from ..evaluation.scores import in_two_lines
-from ..terminal.console import Console
+from ..terminal.console import Console, counting_bar
 from ..terminal.match import TerminalMatch
-from ..terminal.progress import counting_bar
 from .arguments import PolicyNames, ReportArguments, WorkerArguments
 from .lookup import agent, game_of, policies_of, require_opponents, searching_policies, silenced, warn_about_differences
 

@@ -22,11 +22,9 @@ from ...wrappers.live.poker.host import LIMITS, PokerHost
 from ...wrappers.live.poker.host_session import PokerRules
 from ...wrappers.live.poker.hosted_table import PokerTimes
 from ...wrappers.logs.match_log import MatchLog
-from ..evaluation.duplicate import evaluate
-from ..evaluation.scores import RunningScore, cells, score_table
+from ..evaluation.duplicate import RunningScore, cells, evaluate, score_table
 from ..learning.run_folder import RUNS
-from ..terminal.console import Console
-from ..terminal.progress import counting_bar
+from ..terminal.console import Console, counting_bar
 from .lookup import agent, game_with, policy
 
 RIVALS = ("random", "call", "tight")

@@ -45,7 +45,7 @@ from ...wrappers.live.tangram.agent import TangramAgentServer
 from ...wrappers.logs.match_log import describe_error
 from ...wrappers.policies.base import LearnedPolicy
 from ...wrappers.policies.loading import policy_file
-from ..evaluation.scores import RunningScore
+from ..evaluation.duplicate import RunningScore
 from ..learning import run_folder
 from ..runs.config import platform_presets, preset_options
 from ..terminal.console import Console

@@ -20,16 +20,14 @@ from ...envs.core.options import named
 from ...envs.core.rollout import Policy
 from ..evaluation.comparison import Comparison
 from ..evaluation.cross_play import mirrored
-from ..evaluation.duplicate import evaluate
+from ..evaluation.duplicate import Score, evaluate, in_two_lines, score_table
 from ..evaluation.exploit import LOST, share_score, wins_of
 from ..evaluation.games import compare, games_with, measures
-from ..evaluation.scores import Score, in_two_lines, score_table
 from ..evaluation.team_matches import Mixed, Ratio, Share, TeamResult, against_team, play_teams, team_sizes, teams_of
 from ..learning.run_folder import existing as folder_of
 from ..parallel.tasks import Task
 from ..runs.config import settings_from
-from ..terminal.console import Console
-from ..terminal.progress import counting_bar
+from ..terminal.console import Console, counting_bar
 from .arguments import GameArguments, PlayArguments, PolicyArguments, ReportArguments, WorkerArguments
 from .lookup import game_of, game_with, located, policy, rivals, searching, silenced, warn_about_differences
 
@@ -397,7 +395,6 @@ def _wins(rows: Sequence[TeamsRow]) -> Table:
 
 
 def _places(rows: Sequence[TeamsRow]) -> Table:
-    """Return how often each policy loses, compared with the first policy of its team."""
     table = Table("seats", "team", "loses", "in its place", "ratio", title="compared with the first policy")
     for team in rows[0].policies:
         first: dict[int, TeamsRow] = {}

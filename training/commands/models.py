@@ -19,16 +19,14 @@ from ...envs import Game
 from ...envs.core.options import number, whole
 from ...wrappers.agents.language_model import ModelError, ModelStatistics
 from ..evaluation.cross_play import Floats
-from ..evaluation.duplicate import unit_per_game
+from ..evaluation.duplicate import score_table, unit_per_game
 from ..evaluation.exact import flat_tree
-from ..evaluation.scores import score_table
 from ..learning.run_folder import locked
 from ..models.data_set import Values, card_of, lines_of
 from ..models.exploitability import AnswerFile, Survey, answered, begun, best_lines, worth
 from ..models.reference import Answered, Games, roles, score, unit_of
-from ..terminal.console import Console
+from ..terminal.console import Console, counting_bar
 from ..terminal.match import model_table
-from ..terminal.progress import counting_bar
 from .arguments import GameArguments, PromptArguments, ReportArguments, ViewArguments
 from .lookup import LLM, game_of, needed, of_the_zoo, policy, require_opponents, rivals, seated_model
 from .supervisor import TRY_AGAIN, interruptible, until_done

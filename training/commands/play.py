@@ -14,9 +14,8 @@ from ...wrappers.agents.base import Agent
 from ...wrappers.agents.human import HumanAgent
 from ...wrappers.logs.match_log import MatchLog, opened
 from ..runs.config import preset_options
-from ..terminal.console import Console
+from ..terminal.console import STDERR, Console
 from ..terminal.match import QUESTION, Screen, TerminalMatch, hidden_typing, rules_of
-from ..terminal.progress import STDERR
 from .arguments import AgentsArguments, FilmArguments, GameArguments, PlayersArguments, SessionArguments
 from .lookup import (
     HUMAN,

@@ -32,9 +32,8 @@ from ..evaluation.pages import provenance
 from ..learning.run_folder import locked
 from ..models.reference import FEWEST, Answered, Games, Pool, digest_of, load_pool, rate, roles
 from ..models.reference_page import COLUMNS, caveats, interval, read_result, write_pages
-from ..terminal.console import Console
+from ..terminal.console import Console, counting_bar
 from ..terminal.match import TerminalMatch, model_table
-from ..terminal.progress import counting_bar
 from .arguments import PromptArguments, ReportArguments
 from .lookup import LLM, agent, needed, policy, seated_model
 from .supervisor import TRY_AGAIN, interruptible
@@ -148,7 +147,6 @@ def _pages(folder: Path) -> Path:
 def _player(
     run: str, game: Game, asked: PromptArguments, parallel: int, seed: int
 ) -> tuple[Callable[[int], Policy], Callable[[], Agent], dict[str, Any]]:
-    """Return what makes the player as a policy with a seed, and as an agent, and what its result depends on."""
     spec = run or LLM
     model = asked.language_model([spec])
     if not run and model is None:
@@ -357,7 +355,6 @@ def _show(facts: dict[str, Any], budget: BudgetArguments, pool: Pool, page: Path
 
 
 def _explained(facts: dict[str, Any], pool: Pool, page: Path) -> list[str]:
-    """Return what the columns and rows of a result are, a line each."""
     best, unit = facts["pool"]["best"], facts["return"]["unit"]
     ends = zip(facts["roles"], pool.low, pool.high, strict=True)
     marks = ", ".join(f"{role} {low:+.3f} and {high:+.3f}" for role, low, high in ends)
@@ -384,5 +381,4 @@ def _explained(facts: dict[str, Any], pool: Pool, page: Path) -> list[str]:
 
 
 def _holds_0(rating: dict[str, Any] | None) -> bool:
-    """Return whether the interval of a rating, if it has one, holds 0."""
     return rating is not None and rating["low"] is not None and rating["low"] < 0 < rating["high"]

@@ -14,8 +14,7 @@ from ...wrappers.replay.film import film as write_film
 from ...wrappers.replay.log_reader import moments
 from ...wrappers.replay.page import MatchPages, PageServer, page
 from ..evaluation.pages import provenance
-from ..terminal.console import Console
-from ..terminal.progress import STDERR
+from ..terminal.console import STDERR, Console
 from .arguments import FilmArguments
 from .supervisor import interruptible
 

@@ -29,8 +29,7 @@ from ..solving.problems import (
 )
 from ..solving.sampled import SAMPLING, WEIGHTS, Sampling, grow
 from ..solving.tabular import METHODS, Solution, solve
-from ..terminal.console import Console
-from ..terminal.progress import EVERY, STDERR
+from ..terminal.console import EVERY, STDERR, Console
 from .arguments import AsJson, GameArguments
 from .lookup import game_with
 

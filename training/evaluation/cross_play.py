@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from ...envs import Game
 from ...envs.core.rollout import Policy
 from ..parallel.tasks import HERE, Task, Tick, Workers
-from .duplicate import results_of_deals, unit_per_game
-from .scores import Score
+from .duplicate import Score, results_of_deals, unit_per_game
 from .team_matches import Mixed, Share, team_sizes, teams_of, winners
 
 Floats = NDArray[np.float64]

@@ -1,16 +1,160 @@
-"""Evaluation over duplicate deals: every deal is played once with the policy in each seat."""
+"""Duplicate play: every deal is played once in each seat; and scores with their intervals."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from math import sqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from rich.table import Table
 
 from ...envs import Game, play_until_done
 from ...envs.core.counted import counted
 from ...envs.core.rng import streams
 from ...envs.core.rollout import tables_with_seed
 from ...wrappers.policies.base import Policy
-from .scores import Score
+
+
+@dataclass(frozen=True)
+class Score:
+    """A mean with its 95 % confidence interval.
+
+    Attributes:
+        mean: mean return per game (hold'em: per hand).
+        low: lower end of the interval.
+        high: upper end.
+        deals: number of independent deals, over which the interval is computed.
+        games: number of games: each deal once per seat.
+        unit: the unit of `mean`, such as ``"big blinds per hand"``.
+    """
+
+    mean: float
+    low: float
+    high: float
+    deals: int
+    games: int
+    unit: str
+
+    @classmethod
+    def of(cls, results: NDArray[np.float64], unit: str, games: int) -> "Score":
+        """Return the mean and Student's interval of one result per deal (float64[deals], at least 2)."""
+        mean = float(results.mean())
+        half = student_quantile(len(results) - 1) * float(results.std(ddof=1)) / sqrt(len(results))
+        return cls(mean, mean - half, mean + half, len(results), games, unit)
+
+    def times(self, factor: float, unit: str) -> "Score":
+        """Return the same score in another unit; `factor` is above 0."""
+        return replace(self, mean=factor * self.mean, low=factor * self.low, high=factor * self.high, unit=unit)
+
+    def reversed(self) -> "Score":
+        """Return the score of the opponent in a zero-sum game of two seats."""
+        return replace(self, mean=-self.mean, low=-self.high, high=-self.low)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as a dict for JSON."""
+        return asdict(self)
+
+    def in_words(self) -> str:
+        """Return the mean with its unit and interval, for a line of text."""
+        return f"{self.mean:+.2f} {self.unit} (95 %: {self.low:+.2f} to {self.high:+.2f})"
+
+    def __str__(self) -> str:
+        return f"{self.mean:+.3f} [{self.low:+.3f}, {self.high:+.3f}]"
+
+
+class RunningScore:
+    """The mean of results that come one by one, with its interval; its size does not grow with their number.
+
+    >>> score = RunningScore("chips per hand")
+    >>> for result in (1.0, 3.0, 2.0):
+    ...     score.add(result)
+    >>> score.in_words()
+    '+2.00 chips per hand (95 %: -0.48 to +4.48)'
+    """
+
+    def __init__(self, unit: str) -> None:
+        self.unit = unit
+        self._count, self._mean, self._squares = 0, 0.0, 0.0  # the squares are those of differences from the mean
+
+    def add(self, result: float) -> None:
+        """Count a result, by Welford's formulas."""
+        self._count += 1
+        difference = result - self._mean
+        self._mean += difference / self._count
+        self._squares += difference * (result - self._mean)
+
+    def score(self) -> Score | None:
+        """Return the mean with Student's interval; None: there are fewer than 2 results."""
+        count, mean = self._count, self._mean
+        if count < 2:
+            return None
+        half = student_quantile(count - 1) * sqrt(self._squares / (count - 1) / count)
+        return Score(mean, mean - half, mean + half, count, count, self.unit)
+
+    def in_words(self) -> str:
+        """Return it for a line of text; empty: there are fewer than 2 results."""
+        score = self.score()
+        return "" if score is None else score.in_words()
+
+
+@dataclass(frozen=True)
+class Response:
+    """What a best response wins, and where.
+
+    Attributes:
+        score: its mean with the interval.
+        parts: the parts of the mean, by the place in the game where it ended and then by how it ended. Their sum is
+            the mean (`unadjusted`, if there is one). Empty: not known.
+        kind: ``"local"`` for a lower bound, ``"exact"``, or ``"approximate"``, which is no bound.
+        unadjusted: the mean and interval with the luck that `score` is without; None: nothing was taken out.
+    """
+
+    score: Score
+    parts: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    kind: str = "local"
+    unadjusted: Score | None = None
+
+
+def student_quantile(freedom: int) -> float:
+    """Return the 97.5 % quantile of Student's t (Abramowitz and Stegun 26.7.5; within 1 % from 3 degrees on)."""
+    if freedom < 3:
+        return (12.706, 4.303)[freedom - 1]
+    z = 1.959964
+    first, second = (z**3 + z) / 4, (5 * z**5 + 16 * z**3 + 3 * z) / 96
+    third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
+    return z + first / freedom + second / freedom**2 + third / freedom**3
+
+
+def in_two_lines(mean: float, low: float, high: float, sign: str = "+") -> str:
+    """Return a mean with its interval below it, with a sign or, for shares, none."""
+    return f"{mean:{sign}.3f}\n[{low:{sign}.3f}, {high:{sign}.3f}]"
+
+
+def score_table(scores: Mapping[str, Score], title: str, wins: Mapping[str, Score] | None = None) -> Table:
+    """Return the returns of a policy by opponent as a table, beside what each opponent wins from it.
+
+    Args:
+        scores: the mean return of the policy, by opponent.
+        title: the title, before the unit.
+        wins: what the opponent wins from the policy, by opponent; None: not shown.
+    """
+    unit = next(iter(scores.values())).unit
+    more = [] if wins is None else ["wins from it", "95 % interval"]
+    table = Table("against", "return", "95 % interval", *more, "deals", title=f"{title} ({unit})")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for name, score in scores.items():
+        beside = [] if wins is None else ["", ""] if name not in wins else cells(wins[name], "red", "green")
+        table.add_row(name, *cells(score), *beside, f"{score.deals:,}")
+    return table
+
+
+def cells(score: Score, above: str = "green", below: str = "red") -> list[str]:
+    """Return a mean and its interval; the mean in the colour of where the interval is, above 0 or below."""
+    colour = above if score.low > 0 else below if score.high < 0 else "yellow"
+    return [f"[{colour}]{score.mean:+.2f}[/]", f"{score.low:+.2f} to {score.high:+.2f}"]
+
 
 TABLES = 4_096
 """Number of tables played at the same time."""

@@ -19,7 +19,7 @@ from ...envs.render.svg import escape
 from ...wrappers import replay
 from ...wrappers.agents.language_model import without_secrets
 from .cross_play import PolicyStanding
-from .scores import in_two_lines
+from .duplicate import in_two_lines
 
 STYLE = """
 main { max-width: 1100px; margin: 0 auto; padding: 0 1rem 2rem; display: grid; gap: 1rem;

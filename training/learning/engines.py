@@ -19,8 +19,7 @@ from ...envs.core.files import replacing
 from ...wrappers.policies.base import Policy
 from ...wrappers.policies.mlp import MlpPolicy
 from ...wrappers.rl.opponents import OpponentSeats, Pool
-from .batch import RolloutBatch
-from .collector import Collector, Opponents, Weights
+from .collector import Collector, Opponents, RolloutBatch, Weights
 from .selfplay_settings import SelfPlayConfig
 
 

@@ -15,10 +15,10 @@ from ...envs.core.cuda.toolchain import SIMULATED
 from ...envs.core.cuda.vector import CudaVectorGame
 from ...envs.core.files import replacing
 from ...wrappers.rl.opponents import Pool
-from .batch import RolloutBatch
 from .collector import (
     GAE_LAMBDA,
     GAMMA,
+    RolloutBatch,
     Weights,
     advantages_of_all_seats,
     critic_encoder,

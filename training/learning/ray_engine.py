@@ -20,8 +20,7 @@ from ...envs import Game
 from ...envs import game as make_game
 from ...wrappers.rl.opponents import Pool
 from ..parallel.ray import connect
-from .batch import RolloutBatch
-from .collector import Collector, Opponents, Weights
+from .collector import Collector, Opponents, RolloutBatch, Weights
 from .engines import Engine
 from .selfplay_settings import SelfPlayConfig
 

@@ -18,8 +18,8 @@ from ...wrappers.agents.language_model import COLUMNS as MODEL_COLUMNS
 from ...wrappers.agents.language_model import ModelStatistics, columns
 from ...wrappers.replay.log_reader import moments
 from ...wrappers.replay.page import page
+from ..evaluation.duplicate import in_two_lines
 from ..evaluation.pages import document, provenance, table, without_empty
-from ..evaluation.scores import in_two_lines
 from .reference import paired
 
 Result = Mapping[str, Any]

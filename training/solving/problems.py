@@ -16,9 +16,9 @@ from ...envs.core.game import Game
 from ...wrappers.policies.base import MOST_NUMBERS, TrainedFor, read_arrays, write_arrays
 from ...wrappers.policies.solved import SolvedPolicy, can_be_solved
 from ...wrappers.policies.tabular import TabularPolicy
+from ..evaluation.duplicate import Score
 from ..evaluation.exact import flat_tree, nash_conv
 from ..evaluation.exploit import Win
-from ..evaluation.scores import Score
 from ..parallel.tasks import held_back
 from . import holdem_tree
 from .public_tree import ListedDeals

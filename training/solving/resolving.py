@@ -31,8 +31,7 @@ from ...envs.holdem.ranges import HOLDINGS, observe_holdings, weights_of
 from ...envs.holdem.rules import Move
 from ...envs.holdem.table import CALL, CALL_ACTION, FLOP, FOLD, FOLD_ACTION, LEAST_RAISE, PREFLOP, RAISE, RIVER, TURN
 from ...wrappers.agents.base import search_seconds
-from .betting import WAYS, Betting, Floats, betting, opposed
-from .subgame import Resolver, Rows, hand_values
+from .subgame import WAYS, Betting, Floats, Resolver, Rows, betting, hand_values, opposed
 
 Probabilities = Callable[[NDArray[np.float32], NDArray[np.int8]], NDArray[np.floating[Any]]]
 
@@ -371,7 +370,6 @@ def _key(table: Any) -> bytes:
 
 
 def _in_tree(game: Game, table: Any, action: int, kept: list[int]) -> int:
-    """Return which of the `kept` actions stands for an action."""
     if action in kept:
         return action
     if action < LEAST_RAISE:

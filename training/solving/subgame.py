@@ -1,11 +1,22 @@
-"""The end of a hand between two players, range against range: CFR+ and exact best response for all hands at once.
+"""The end of a hand between two players: its betting tree, walks range against range, and its solution by CFR+.
 
-The vectors are those of `range_walks`. An iteration visits some of the boards of a tree from flop or turn, in turns.
+A tree from the turn has every river. The nodes after it stand once; a strategy has a row for each of them and each
+river, so every river has a strategy of its own. A tree from the flop has a depth limit: turn and river are played by
+given strategies of buckets, on boards of which each card is the turn once, and the river once. Where the betting of the
+flop ends, player 1 chooses one of several ways to play on (Brown, Sandholm and Amos, "Depth-limited solving for
+imperfect-information games", NeurIPS 2018).
+
+Every vector has one number per hand that the open cards leave possible. A value is what a hand wins more than half of
+the chips that nobody of the two has put in, summed over the hands of the other, each with its weight: a counterfactual
+value. So the two players' wins sum to zero.
 
 CFR+: Tammelin, "Solving large imperfect information games using CFR+", 2014. The gadget: Burch, Johanson and Bowling,
-"Solving imperfect information games using decomposition", AAAI 2014.
+"Solving imperfect information games using decomposition", AAAI 2014. An iteration visits some of the boards of a tree
+from flop or turn, in turns.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -13,7 +24,433 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...envs.core.compiled import compiled
-from .betting import SHOWDOWN, Betting, Floats, Ints, add_board, clear, deal, play_on, reaches, values
+from ...envs.core.game import Game
+from ...envs.holdem.hands import card_set, set_strength
+from ...envs.holdem.ranges import HOLDINGS, possible
+from ...envs.holdem.table import CALL_ACTION, FOLD_ACTION, LEAST_RAISE, RIVER
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+SHOWDOWN, FOLDED, DEALT = 2, 3, 5
+"""Kinds of nodes beside decisions: a showdown; the first player has folded, + 1: the second; cards are dealt."""
+Menu = Sequence[Sequence[float]]
+RAISES: Menu = ((0.5, 1.0, 2.0), (0.5, 1.0), ())
+"""The raises on the first street beside all-in, as fractions of the pot after the call: first, second, later."""
+FIRST_RAISES: Menu = ((0.5, 1.0), (1.0,), ())
+"""The same on flop and turn."""
+LATER_RAISES: Menu = ((1.0,), ())
+"""The same on later streets of a tree from flop or turn."""
+WAYS = 4
+"""Ways to play on: as it is, and with more folds, calls or raises."""
+MOST_ROWS = 20_000
+"""Most rows of a strategy; with all hands of a turn each takes 4.5 kB."""
+
+
+class Nodes(NamedTuple):
+    """The public nodes, the parents before their children; children of a node stand together. And the hands.
+
+    Attributes:
+        kind: int64[N]: which of the two players decides, 0 or 1; or another kind.
+        amount: float64[N]: what the winner wins there; 0 where the hand has not ended.
+        first: int64[N]: the first child.
+        count: int64[N]: the number of children.
+        near: the number of nodes before the next card is dealt; they stand first. All, in a tree from the river.
+        scale: the weight of each board, for two hands that it leaves possible.
+        cards: int64[H, 2], of the hands that the open cards leave.
+        strength: int64[R, H], as `set_strength`, by board.
+        order: int64[R, H], the hands from the weakest to the strongest.
+        alive: float32[R, H], 0 for the hands that have one of the board's later cards.
+        way: int64[N]: which way to play on leads to the node; −1: none.
+        street: int64[N]: 0 before the river, 1 there.
+        buckets: int64[R, 2, H]: what each hand counts as on the turn and the river of a board.
+        chances: float32[W, N, B]: beyond a depth limit, how likely the action that leads to a node is with each bucket;
+            player 0 plays as in the first of the W ways. There is no limit if W is 0.
+    """
+
+    kind: Ints
+    amount: Floats
+    first: Ints
+    count: Ints  # type: ignore[assignment]  # not the method of a tuple
+    near: int
+    scale: float
+    cards: Ints
+    strength: Ints
+    order: Ints
+    alive: NDArray[np.float32]
+    way: Ints
+    street: Ints
+    buckets: Ints
+    chances: NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Betting:
+    """The betting tree of the end of a hand.
+
+    Attributes:
+        tables: the record at each node.
+        action: int64[N]: the action index that leads to the node; −1 where none does.
+        boards: int64[R, 5]; one in a tree from the river.
+        hands: int64[H]: the hands that the open cards leave, indices of `HOLDINGS`.
+        nodes: what compiled code reads.
+    """
+
+    tables: list[Any]
+    action: Ints
+    boards: Ints
+    hands: Ints
+    nodes: Nodes
+
+    @property
+    def limited(self) -> bool:
+        """Whether the tree has a depth limit."""
+        return bool((self.nodes.way >= 0).any())
+
+    @property
+    def rows(self) -> int:
+        """The number of rows of a strategy: node `n` has row `n`, and in a tree from the turn one for each river."""
+        near = self.nodes.near
+        return near if self.limited else near + len(self.boards) * (len(self.action) - near)
+
+    def row(self, node: int, board: int) -> int:
+        """Return the row of a node with one of the boards."""
+        return node if node < self.nodes.near else node + board * (len(self.action) - self.nodes.near)
+
+
+def betting(game: Game, table: Any, players: tuple[int, int]) -> Betting | None:
+    """Return the betting tree from a decision on flop, turn or river; beyond a depth limit without `chances`.
+
+    Args:
+        game: hold'em; of its action indices the tree has those of `kept`.
+        table: the record, one hand per episode. All others than `players` have folded.
+        players: the two seats.
+
+    Returns:
+        None if there are more than `MOST_ROWS` rows.
+    """
+    dealt = int(table.board_count)
+    shown = table.board[:dealt].astype(np.int64)
+    free = [card for card in range(52) if card not in shown]
+    root = table.copy()
+    root.board[dealt:] = free[: 5 - dealt]  # any cards: the betting does not depend on them
+    later = _later(free, 5 - dealt)
+    boards = np.array([[*shown, *cards] for cards in later])
+    tables, actions, ends = [root], [-1], list[tuple[int, float, int, int]]()
+    if not _grow(game, players, (tables, actions, ends), int(table.phase), MOST_ROWS):
+        return None
+    way = dict[int, int]()
+    for node in range(len(ends) if dealt == 3 else 0):
+        if ends[node][0] == DEALT:  # player 1 chooses how both play on
+            ends[node] = 1, 0.0, len(tables), WAYS
+            way.update((len(tables) + k, k) for k in range(WAYS))
+            tables += [tables[node]] * WAYS
+            actions += [-1] * WAYS
+            ends += [(DEALT, 0.0, 0, 0)] * WAYS
+    near = len(ends)
+    for node in range(near):
+        if ends[node][0] == DEALT:
+            same = way.get(node, 0) > 0  # all ways lead to one place
+            ends[node] = DEALT, 0.0, ends[node - 1][2] if same else len(tables), 1
+            if not same:
+                tables.append(tables[node])
+                actions.append(-1)
+    most = MOST_ROWS if way else near + (MOST_ROWS - near) // len(boards)
+    if not _grow(game, players, (tables, actions, ends), RIVER, most):
+        return None
+    possible_hands = np.empty(len(HOLDINGS), np.bool_)
+    possible(HOLDINGS, shown, dealt, possible_hands)
+    hands = np.flatnonzero(possible_hands)
+    cards = HOLDINGS[hands].astype(np.int64)
+    alive = np.array([~np.isin(cards, each).any(axis=1) for each in later], np.float32)
+    strength = np.array([_strengths(cards, board) for board in boards])
+    kind, amount, first, count = (np.array(each) for each in zip(*ends, strict=True))
+    scale = {5: 1.0, 4: 1 / 44, 3: 49 * 48 / (45 * 44) / len(boards)}[dealt]
+    order = np.argsort(strength, axis=1, kind="stable")
+    limit = (
+        np.array([way.get(node, -1) for node in range(len(tables))]),
+        np.array([int(int(each.phase) == RIVER) for each in tables]),
+        np.zeros((len(boards), 2, len(hands)), np.int64),
+        np.zeros((0, 0, 0), np.float32),
+    )
+    nodes = Nodes(kind, amount, first, count, near, scale, cards, strength, order, alive, *limit)
+    return Betting(tables, np.array(actions), boards, hands, nodes)
+
+
+def _later(free: list[int], missing: int) -> list[tuple[int, ...]]:
+    """Return the cards to come: all rivers; of turns with a river some in which each card comes once at both places."""
+    if missing < 2:
+        return [()] if missing == 0 else [(card,) for card in free]
+    order = np.random.default_rng(0).permutation(free).tolist()
+    return list(zip(order, [*order[1:], order[0]], strict=True))
+
+
+def _grow(
+    game: Game, players: tuple[int, int], tree: tuple[list[Any], list[int], list[Any]], last: int, most: int
+) -> bool:
+    """Add the nodes up to a street to tables, actions and (kind, amount, first, count); return whether they are few."""
+    tables, actions, ends = tree
+    first, second = players
+    while len(ends) < len(tables):
+        table = tables[len(ends)]
+        if table.done:
+            put = int(table.committed[first]), int(table.committed[second])
+            dead = int(table.pot) - sum(put)
+            folded = FOLDED + int(table.folded[second]) if table.folded[first] or table.folded[second] else SHOWDOWN
+            ends.append((folded, dead / 2 + min(put), 0, 0))
+            continue
+        if int(table.phase) > last:
+            ends.append((DEALT, 0.0, 0, 0))
+            continue
+        begun = int(tables[0].phase)
+        menu = RAISES if begun == RIVER else FIRST_RAISES if int(table.phase) == begun else LATER_RAISES
+        legal = kept(game, table, menu)
+        if len(tables) + len(legal) > most:
+            return False
+        ends.append((players.index(int(table.turn)), 0.0, len(tables), len(legal)))
+        for action in legal:
+            child = table.copy()
+            game.rules.play(child, action)
+            tables.append(child)
+            actions.append(action)
+    return True
+
+
+def kept(game: Game, table: Any, menu: Menu = RAISES) -> list[int]:
+    """Return the action indices of a decision that are in the tree: fold to a bet, call, some raises of the menu."""
+    legal = np.flatnonzero(game.mask(table, int(table.turn))).tolist()
+    raises = [action for action in legal if action >= LEAST_RAISE]
+    wanted = set(raises[-1:])  # all-in
+    if len(raises) > 1:
+        amounts = [int(game.rules.decode(table, action).amount) - int(table.current_bet) for action in raises]
+        for part in menu[min(int(table.raises), len(menu) - 1)]:
+            size = part * (int(table.pot) + int(table.to_call))
+            wanted.add(min(zip(raises, amounts, strict=True), key=lambda one: abs(one[1] - size))[0])
+    return [FOLD_ACTION] * int(table.to_call > 0) + [CALL_ACTION, *sorted(wanted)]
+
+
+@partial(compiled, allocates=True, compile_first=True)
+def _strengths(cards: Any, board: Any) -> Any:
+    strength = np.empty(len(cards), np.int64)
+    shown = card_set(board, 5)
+    for i in range(len(cards)):
+        strength[i] = set_strength(card_set(cards[i], 2) | shown)
+    return strength
+
+
+@partial(compiled, allocates=True)
+def opposed(cards: Any, weights: Any) -> Any:
+    """Return for every hand the weight of the hands that share no card with it: float64[H]."""
+    out = np.zeros(len(cards))
+    by_card, total = np.zeros(52), 0.0
+    for h in range(len(cards)):
+        total += weights[h]
+        by_card[cards[h, 0]] += weights[h]
+        by_card[cards[h, 1]] += weights[h]
+    for h in range(len(cards)):
+        out[h] = total - by_card[cards[h, 0]] - by_card[cards[h, 1]] + weights[h]
+    return out
+
+
+@partial(compiled, allocates=True)
+def showdown(nodes: Any, board: int, weights: Any, amount: float, out: Any) -> None:
+    """Add to `out` what each hand wins at a showdown for `amount` chips from the other's hands with these weights.
+
+    The hands that share a card with the board count as if their weights were 0, and win nothing.
+    """
+    cards, strength, order, alive = nodes.cards, nodes.strength[board], nodes.order[board], nodes.alive[board]
+    by_card, below, start, size = np.zeros(52), 0.0, 0, len(order)
+    won = np.zeros(size)
+    while start < size:  # hands of one strength: the weight of the weaker ones, less that of all that are no stronger
+        stop = start
+        level = strength[order[start]]
+        while stop < size and strength[order[stop]] == level:
+            h = order[stop]
+            won[h] = below - by_card[cards[h, 0]] - by_card[cards[h, 1]]
+            stop += 1
+        for k in range(start, stop):
+            h = order[k]
+            weight = weights[h] * alive[h]
+            below += weight
+            by_card[cards[h, 0]] += weight
+            by_card[cards[h, 1]] += weight
+        for k in range(start, stop):
+            h = order[k]
+            won[h] += below - by_card[cards[h, 0]] - by_card[cards[h, 1]]
+        start = stop
+    for h in range(size):
+        out[h] += amount * alive[h] * (won[h] - below + by_card[cards[h, 0]] + by_card[cards[h, 1]])
+
+
+@compiled
+def reaches(nodes: Any, start: int, stop: int, shift: int, player: int, strategy: Any, out: Any) -> None:
+    """Write the weights of a player's hands at the children of some nodes, float32[N, H], by its strategy.
+
+    The row of a node in `strategy` is its number and `shift`; so also below.
+    """
+    for node in range(start, stop):
+        if nodes.kind[node] > 1:
+            continue
+        for child in range(nodes.first[node], nodes.first[node] + nodes.count[node]):
+            if nodes.kind[node] == player:
+                for h in range(out.shape[1]):
+                    out[child, h] = out[node, h] * strategy[child + shift, h]
+            else:
+                out[child] = out[node]
+
+
+@partial(compiled, allocates=True)
+def ends(nodes: Any, span: Any, player: int, weights: Any, out: Any) -> None:
+    """Write the values of a player's hands where the hand ends, float32[N, H]; see `values`."""
+    start, stop, _, board = span
+    for node in range(start, stop):
+        kind, size = nodes.kind[node], out.shape[1]
+        if kind == SHOWDOWN and board >= 0:
+            out[node] = 0.0
+            showdown(nodes, board, weights[node], nodes.amount[node], out[node])
+        elif kind == FOLDED or kind == FOLDED + 1:
+            won = nodes.amount[node] if kind - FOLDED != player else -nodes.amount[node]
+            alone = opposed(nodes.cards, weights[node])
+            for h in range(size):
+                out[node, h] = won * alone[h] * (nodes.alive[board, h] if board >= 0 else 1.0)
+
+
+@compiled
+def back(nodes: Any, span: Any, player: int, strategy: Any, best: bool, out: Any) -> None:
+    """Write the values at decisions from those of their children, from the last one back; see `values`."""
+    start, stop, shift, _ = span
+    for node in range(stop - 1, start - 1, -1):
+        first, size, own = nodes.first[node], out.shape[1], nodes.kind[node] == player
+        if nodes.kind[node] > 1:
+            continue
+        for child in range(first, first + nodes.count[node]):
+            for h in range(size):
+                part = out[child, h] * strategy[child + shift, h] if own and not best else out[child, h]
+                if child == first:
+                    out[node, h] = part
+                elif own and best:
+                    out[node, h] = max(out[node, h], part)
+                else:
+                    out[node, h] += part
+
+
+@partial(compiled, allocates=True)
+def values(nodes: Any, span: Any, player: int, weights: Any, strategy: Any, best: bool, out: Any) -> None:
+    """Write the values of a player's hands at some nodes, float32[N, H].
+
+    Args:
+        nodes: see `Nodes`.
+        span: the first node, the one after the last, the shift of their rows, and the board; −1: cards are still to
+            come, and showdowns and the nodes where they are dealt have their values already.
+        player: 0 or 1.
+        weights: float32[N, H], the weights of the other's hands at every node (`reaches`).
+        strategy: float32[rows, H], how likely each hand takes the action that leads to a node.
+        best: whether the player takes the best action with every hand, in place of its strategy.
+        out: float32[N, H].
+    """
+    ends(nodes, span, player, weights, out)
+    back(nodes, span, player, strategy, best, out)
+
+
+@compiled
+def deal(nodes: Any, board: int, reach: Any) -> None:
+    """Write the weights of both players' hands where the betting on a board begins: float32[2, N, H]."""
+    for node in range(nodes.near):
+        if nodes.kind[node] == DEALT:
+            for player in range(2):
+                for h in range(reach.shape[2]):
+                    reach[player, nodes.first[node], h] = reach[player, node, h] * nodes.alive[board, h]
+
+
+@compiled
+def add_board(nodes: Any, board: int, share: float, weights: Any, out: Any) -> None:
+    """Add the values with one board, times `share`, to those before its last cards are dealt."""
+    for node in range(nodes.near):
+        if nodes.kind[node] == SHOWDOWN:
+            showdown(nodes, board, weights[node], share * nodes.amount[node], out[node])
+        elif nodes.kind[node] == DEALT and len(nodes.chances) == 0:
+            for h in range(out.shape[1]):
+                out[node, h] += share * out[nodes.first[node], h]
+
+
+@compiled
+def clear(nodes: Any, out: Any) -> None:
+    """Set the values of the nodes to 0 to which `add_board` and `play_on` add."""
+    for node in range(nodes.near):
+        if nodes.kind[node] == SHOWDOWN or nodes.kind[node] == DEALT:
+            out[node] = 0.0
+
+
+# Beyond a depth limit.
+
+
+@partial(compiled, allocates=True)
+def play_on(nodes: Any, board: int, share: float, player: int, reach: Any, strategy: Any, out: Any) -> None:
+    """Add a player's values at a depth limit with one board, times `share`.
+
+    Args:
+        nodes: see `Nodes`.
+        board: the board.
+        share: its share of the boards.
+        player: whose values.
+        reach: float32[2, N, H], the weights of both players' hands; overwritten after the limit.
+        strategy: float32[N, H], overwritten there.
+        out: float32[N, H], overwritten there.
+    """
+    near, count, ways = nodes.near, len(nodes.kind), len(nodes.chances)
+    span = (near, count, 0, board)
+    by_buckets(nodes, board, 0, 0, strategy)
+    if player == 1:
+        begin_way(nodes, board, 0, reach[0], reach[0])
+        reaches(nodes, near, count, 0, 0, strategy, reach[0])
+        ends(nodes, span, 1, reach[0], out)
+    for way in range(ways):
+        by_buckets(nodes, board, 1, way, strategy)
+        if player == 1:
+            back(nodes, span, 1, strategy, False, out)
+            add_way(nodes, board, way, share, out)
+            continue
+        begin_way(nodes, board, way, reach[1], out)
+        reaches(nodes, near, count, 0, 1, strategy, out)
+        for node in range(near, count):
+            if nodes.kind[node] > 1:
+                for h in range(out.shape[1]):
+                    reach[1, node, h] = out[node, h] + (reach[1, node, h] if way > 0 else np.float32(0.0))
+    if player == 0:  # the sum over the ways is what counts: it stands at the first
+        ends(nodes, span, 0, reach[1], out)
+        back(nodes, span, 0, strategy, False, out)
+        add_way(nodes, board, 0, share, out)
+
+
+@compiled
+def begin_way(nodes: Any, board: int, way: int, weights: Any, out: Any) -> None:
+    """Write the weights of hands, float32[N, H], where the play after the limit begins, if it is played in one way."""
+    for node in range(nodes.near):
+        if nodes.kind[node] == DEALT and nodes.way[node] == way:
+            for h in range(out.shape[1]):
+                out[nodes.first[node], h] = weights[node, h] * nodes.alive[board, h]
+
+
+@compiled
+def add_way(nodes: Any, board: int, way: int, share: float, out: Any) -> None:
+    """Add the values of a way, float32[N, H], where it is chosen."""
+    for node in range(nodes.near):
+        if nodes.kind[node] == DEALT and nodes.way[node] == way:
+            for h in range(out.shape[1]):
+                out[node, h] += share * out[nodes.first[node], h]
+
+
+@compiled
+def by_buckets(nodes: Any, board: int, player: int, way: int, strategy: Any) -> None:
+    """Write a player's strategy after the limit, float32[N, H], on a board."""
+    for node in range(nodes.near, len(nodes.kind)):
+        if nodes.kind[node] == player:
+            buckets = nodes.buckets[board, nodes.street[node]]
+            for child in range(nodes.first[node], nodes.first[node] + nodes.count[node]):
+                chances = nodes.chances[way, child]
+                for h in range(strategy.shape[1]):
+                    strategy[child, h] = chances[buckets[h]]
+
 
 Rows = NDArray[np.float32]
 

@@ -10,8 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from .betting import DEALT, FOLDED, SHOWDOWN, Betting, Floats
-from .subgame import Resolver, Rows, normalised
+from .subgame import DEALT, FOLDED, SHOWDOWN, Betting, Floats, Resolver, Rows, normalised
 
 
 class GpuResolver(Resolver):

@@ -190,7 +190,6 @@ class TerminalMatch:
         return _spoken(action.action_type) if self._differs(before, action) else "has chosen"
 
     def _differs(self, before: Match, action: Action) -> bool:
-        """Return whether every legal action of another type leads to another state of the viewer than this action."""
         match = before.clone()
         match.submit(self.game.agents[before.turn], action)
         state = self._state(match)
@@ -405,7 +404,6 @@ class Screen:
         return Group(self._lately(self._lines(width, count), width), board, *shown)
 
     def _lines(self, width: int, count: int) -> list[str]:
-        """Return what was done and said lately, in at most so many lines of a panel of this width."""
         most = min(WORDS, count)
         return [
             line for words in self._done for line in wrap(words, max(1, width - 4), max_lines=most, placeholder=" …")

@@ -133,7 +133,6 @@ def _name(offer: AllowedAction, allowed: list[AllowedAction]) -> str:
 
 
 def _fits(text: str, offer: AllowedAction) -> bool:
-    """Return whether a word is a value of the first field."""
     name, schema = next(iter(_asked(offer).items()), ("", {}))
     try:
         _value(name, text, schema)

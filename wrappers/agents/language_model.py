@@ -468,7 +468,6 @@ async def _held(client: "AsyncOpenAI") -> "AsyncGenerator[AsyncOpenAI, None]":
 
 
 def _thinks(message: Any) -> bool:
-    """Return whether a message, or a part of one, has a thought in a field of its own."""
     return any(getattr(message, name, None) for name in ("reasoning_content", "reasoning"))
 
 
@@ -550,7 +549,6 @@ async def _named(model: Model) -> AsyncIterator[None]:
 
 
 def _in_words(error: Exception) -> str:
-    """Return what an endpoint did, from an error of a request to it."""
     if (status := getattr(error, "status_code", None)) is not None:
         return f"{REFUSED}: HTTP {status}"
     if isinstance(error, library().APIConnectionError):

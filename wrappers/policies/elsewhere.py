@@ -151,7 +151,6 @@ def at_table(policy: LearnedPolicy, game: Game) -> "LearnedPolicy | ElsewherePol
 
 
 def _fits(policy: LearnedPolicy, game: Game) -> bool:
-    """Return whether a game has the observations and actions of a policy."""
     encoder = policy.encoder or game.encoder
     return encoder in game.encoders and (policy.inputs, policy.outputs) == (
         game.encoders[encoder].layout.size,
@@ -164,7 +163,6 @@ def _sizes(policy: LearnedPolicy) -> str:
 
 
 def _problem(own: Game, game: Game) -> str:
-    """Return what stands against playing `game` with the observations of `own`, tried in a random match."""
     tables, random = game.tables(1), np.random.default_rng(0)
     table = tables[0]
     game.rules.reset(table)

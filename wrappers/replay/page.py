@@ -260,7 +260,6 @@ class MatchPages:
 
 
 def _won(entry: Mapping[str, Any]) -> dict[str, float]:
-    """Return what each player of a logged hand has won, by name, if the log tells the stacks after it."""
     after = {row["seat"]: row["stack"] for row in entry["results"] if "stack" in row}
     before = {row["seat"]: row["stack"] for row in entry["players"]}
     return {

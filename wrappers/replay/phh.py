@@ -471,7 +471,6 @@ def _words(lines: Sequence[Any], count: int, unit: int) -> list[list[str]]:
 
 
 def _problem(words: list[str], count: int) -> str:
-    """Return what is wrong with an action, or an empty text."""
     players = [f"p{seat + 1}" for seat in range(count)]
     match words:
         case ["d", "dh", player, cards]:

@@ -14,7 +14,7 @@ from ....envs import Game
 from ....envs.core.registry import packages
 from ....envs.core.rollout import Policy
 from ..comparison import Comparison
-from ..scores import Response, Score
+from ..duplicate import Response, Score
 
 Progress = Callable[[int], None]
 """Called with the number of games just played."""

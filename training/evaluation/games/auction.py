@@ -12,9 +12,8 @@ from ....envs.auction.theory import revenue as revenue_of
 from ....envs.core.record import Tables
 from ....envs.core.rollout import Policy, encoder_of, played
 from ..comparison import Comparison, Floats, Quantity, means, play, quantiles
-from ..duplicate import unit_per_game
+from ..duplicate import Response, Score, unit_per_game
 from ..exploit import Estimated
-from ..scores import Response, Score
 from . import Measures
 
 if TYPE_CHECKING:

@@ -27,8 +27,7 @@ from ....envs.holdem.ranges import HOLDINGS, equities, observe_holdings, possibl
 from ....envs.holdem.table import CALL_ACTION, FIRST_FRACTION, FOLD_ACTION, LEAST_RAISE, PREFLOP
 from ....wrappers.policies.base import LearnedPolicy
 from ....wrappers.policies.elsewhere import ElsewherePolicy
-from ..duplicate import evaluate
-from ..scores import Response, Score
+from ..duplicate import Response, Score, evaluate
 from . import Measures
 
 CALL, FOLD_OR_CALL, POT_OR_ALL_IN, ALL = range(4)

@@ -9,7 +9,7 @@ from ....envs.core.rng import streams
 from ....envs.core.rollout import Policy
 from ....envs.tangram.figure_sets import own_figures
 from ....envs.tangram.table import LIBRARY, SET, SOLVED
-from ..scores import Score
+from ..duplicate import Score
 from . import HeldOut, Measures, Progress
 
 TABLES = 1_024
