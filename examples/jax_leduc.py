@@ -17,6 +17,10 @@ from parlour.training import evaluate, flat_tree, nash_conv
 from parlour.wrappers import make_policy
 from parlour.wrappers.jax import JaxGame
 
+TABLES, STEPS, WIDTH = 256, 32, 64
+LEARNING_RATE, ENTROPY, LEAST_ENTROPY = 3e-3, 0.5, 0.02
+"""The weight of the entropy falls to the least one."""
+
 
 def network(key, inputs, actions, width):
     """Return the parameters of a network with two hidden layers: layers of weights and biases."""
@@ -93,16 +97,16 @@ def trainer(env, settings):
         parameters, moments, state = learner
         number, key = step
         left = 1 - number / settings.updates
-        state, decisions = rollout(env, parameters, state, key, settings.steps)
-        gradients = jax.grad(loss)(parameters, decisions, settings.entropy * left + settings.least_entropy)
-        rate = settings.learning_rate * (0.05 + 0.95 * left)
+        state, decisions = rollout(env, parameters, state, key, STEPS)
+        gradients = jax.grad(loss)(parameters, decisions, ENTROPY * left + LEAST_ENTROPY)
+        rate = LEARNING_RATE * (0.05 + 0.95 * left)
         parameters, moments = adam(parameters, gradients, moments, number + 1.0, rate)
         return (parameters, moments, state), None
 
     def train(parameters, key):
         key, first = jax.random.split(key)
         blank = jax.tree.map(jnp.zeros_like, parameters)
-        learner = parameters, (blank, blank), env.init(first, settings.tables)
+        learner = parameters, (blank, blank), env.init(first, TABLES)
         numbers = jnp.arange(settings.updates, dtype=jnp.float32)
         return jax.lax.scan(update, learner, (numbers, jax.random.split(key, settings.updates)))[0][0]
 
@@ -127,31 +131,20 @@ class Player:
         return (sums < self._random.random((len(sums), 1))).sum(-1)
 
 
-def parse(argv=None):
-    """Return the settings of the command line."""
+def main(argv=None):
+    """Train; return NashConv and the score against the random bot, each before and after."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--game", default="leduc", help="a game with exact answers: kuhn, leduc, liars_dice")
     parser.add_argument("--updates", type=int, default=1_000)
-    parser.add_argument("--tables", type=int, default=256)
-    parser.add_argument("--steps", type=int, default=32, help="decisions per table and update")
-    parser.add_argument("--width", type=int, default=64, help="of the hidden layers")
-    parser.add_argument("--learning-rate", type=float, default=3e-3)
-    parser.add_argument("--entropy", type=float, default=0.5, help="weight of the entropy at first")
-    parser.add_argument("--least-entropy", type=float, default=0.02, help="and at last")
     parser.add_argument("--seed", type=int, default=0)
-    return parser.parse_args(argv)
-
-
-def main(argv=None):
-    """Train; return NashConv and the score against the random bot, each before and after."""
-    settings = parse(argv)
+    settings = parser.parse_args(argv)
     env = JaxGame(settings.game)
     key, first = jax.random.split(jax.random.key(settings.seed))
-    parameters = network(first, env.game.layout.size, env.game.num_actions, settings.width)
+    parameters = network(first, env.game.layout.size, env.game.num_actions, WIDTH)
     train = trainer(env, settings).lower(parameters, key).compile()
     begun = time.perf_counter()
     learned = jax.block_until_ready(train(parameters, key))
-    decisions = settings.updates * settings.tables * settings.steps
+    decisions = settings.updates * TABLES * STEPS
     print(f"{decisions:,} decisions, {decisions / (time.perf_counter() - begun):,.0f} steps/s")
     players = Player(parameters), Player(learned)
     tree, opponent = flat_tree(env.game), make_policy("random", env.game)

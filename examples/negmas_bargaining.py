@@ -1,8 +1,6 @@
-"""Negotiations with NegMAS (https://negmas.readthedocs.io): domains, and negotiators of both sides.
+"""Negotiators of NegMAS (https://negmas.readthedocs.io) as agents here, to copy.
 
-    options = read_domain("folder")                        # Genius, GeniusWeb or NegMAS files
-    mechanism.add(PolicyNegotiator(game, policy), ufun=u)  # a policy of Parlour in NegMAS
-    agent = NegotiatorAgent(negmas.sao.NiceNegotiator)     # a negotiator of NegMAS as an agent here
+    agent = NegotiatorAgent(negmas.sao.NiceNegotiator)  # answers TurnStates of multi_issue_bargaining
 
 NegMAS's own negotiators may draw from Python's and NumPy's global random states.
 
@@ -10,193 +8,18 @@ pip install parlour negmas
 python examples/negmas_bargaining.py
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from math import isfinite
-from os import PathLike
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import negmas.sao
 from negmas import LinearAdditiveUtilityFunction, SAOMechanism, make_issue
-from negmas.inout import Scenario
 from negmas.preferences.value_fun import TableFun
 from negmas.sao import ResponseType, SAOCallNegotiator, SAOResponse
-from parlour.envs import Action, AgentResponse, AllowedAction, Game, Match, Policy, TurnState, game
+from parlour.envs import Action, AgentResponse, Match, TurnState, game
 from parlour.wrappers import PolicyAgent
 
 GAME = "multi_issue_bargaining"
 OFFER, ACCEPT, WALK_AWAY, PASS = "submit_offer", "accept", "walk_away", "pass"
-
-Worth = list[list[float]]
-"""What every value of every issue is worth to an agent, from 0 to 1."""
-
-
-def read_domain(folder: str | PathLike[str], rounds: int = 20) -> dict[str, Any]:
-    """Return the options of `multi_issue_bargaining` for a domain in Genius's, GeniusWeb's or NegMAS's files.
-
-    Args:
-        folder: the folder with the domain and one profile per agent.
-        rounds: the game's option.
-
-    Raises:
-        ValueError: if there is no domain, or `domain_options` refuses it.
-    """
-    scenario = Scenario.load(folder)
-    if scenario is None:
-        raise ValueError(f"{folder} holds no domain of Genius, GeniusWeb or NegMAS")
-    return domain_options(scenario.issues, scenario.ufuns, rounds)
-
-
-def domain_options(issues: Sequence[Any], ufuns: Iterable[Any], rounds: int = 20) -> dict[str, Any]:
-    """Return the options of `multi_issue_bargaining` for issues and utility functions of NegMAS.
-
-    The utilities are shifted and scaled so that the best outcome is worth 1 to each agent, and the worst value of each
-    issue 0.
-
-    Raises:
-        ValueError: if an issue is not discrete or a utility function is not linear and additive.
-    """
-    scaled = [_scaled(issues, ufun) for ufun in ufuns]
-    return {
-        "seats": len(scaled),
-        "issues": {issue.name: len(values) for issue, values in zip(issues, _values(issues), strict=True)},
-        "rounds": rounds,
-        "preferences": [worth for worth, _ in scaled],
-        "reservations": [[least, least] for _, least in scaled],
-    }
-
-
-def _values(issues: Iterable[Any]) -> list[list[Any]]:
-    """Return the values of each issue, in NegMAS's order."""
-    values = []
-    for issue in issues:
-        if not issue.is_discrete():
-            raise ValueError(
-                f"the issue {issue.name} is continuous: make it discrete first (negmas.outcomes.discretize…)"
-            )
-        values.append(list(issue.all))
-    return values
-
-
-def _scaled(issues: Sequence[Any], ufun: Any) -> tuple[Worth, float]:
-    """Return what each value is worth, and the reservation value; both scaled, the latter to 0 to 1."""
-    if not isinstance(ufun, LinearAdditiveUtilityFunction):
-        raise ValueError(f"{type(ufun).__name__} is not a linear additive utility function")
-    worth = [
-        [weight * float(value_of(value)) for value in values]
-        for weight, value_of, values in zip(ufun.weights, ufun.values, _values(issues), strict=True)
-    ]
-    least = [min(values) for values in worth]
-    width = sum(map(max, worth)) - sum(least)
-    if width <= 0:
-        raise ValueError("a utility function gives all outcomes the same utility")
-    reserved = float(ufun.reserved_value)
-    shift = sum(least) + float(getattr(ufun, "bias", 0.0) or 0.0)
-    scaled = [[(value - low) / width for value in values] for values, low in zip(worth, least, strict=True)]
-    return scaled, min(max((reserved - shift) / width, 0.0), 1.0) if isfinite(reserved) else 0.0
-
-
-class PolicyNegotiator(SAOCallNegotiator):
-    """A policy of Parlour as a negotiator of NegMAS. Its utility function needs to be linear and additive.
-
-    The policy's rounds are matched with the share of the negotiation that has passed. It does not pass: NegMAS takes a
-    missing offer for the end.
-
-    Args:
-        game: `multi_issue_bargaining` as the policy was trained on it: with as many agents, and as many values of each
-            issue. The names of issues and values may differ.
-        policy: the policy.
-        others: arguments of NegMAS's negotiators, such as ``name``.
-
-    Raises:
-        ValueError: when the negotiation begins, if its domain does not fit the game.
-    """
-
-    def __init__(self, game: Game, policy: Policy, **others: Any) -> None:
-        super().__init__(**others)
-        if game.name != GAME:
-            raise ValueError(f"{game.id} is not {GAME}")
-        self._game, self._agent = game, PolicyAgent(game, policy)
-        self._begun: str | None = None
-
-    def _begin(self) -> None:
-        """Read the domain. NegMAS hides errors in ``on_negotiation_start``, so the first turn does it."""
-        issues = self.nmi.issues
-        table = self._game.rules.blank[0]
-        counts = [int(count) for count in table.values[: int(table.issues)]]
-        self._values = _values(issues)
-        own_counts = list(map(len, self._values))
-        if own_counts != counts or self.nmi.n_negotiators != self._game.seats:
-            raise ValueError(
-                f"{self.nmi.n_negotiators} agents with {own_counts} values of the issues: the policy was trained with "
-                f"{self._game.seats} agents and {counts} values"
-            )
-        self._names = list(self._game.view.action_spaces[OFFER])
-        self._worth, self._least = _scaled(issues, self.ufun)
-        self._begun = self.nmi.id
-
-    def __call__(self, state: Any, dest: str | None = None) -> SAOResponse:
-        """Answer the current offer with the policy's action."""
-        if self._begun != self.nmi.id:
-            self._begin()
-        answer = self._agent.respond(self._turn_state(state)).action
-        if answer.action_type == ACCEPT:
-            return SAOResponse(ResponseType.ACCEPT_OFFER, state.current_offer)
-        if answer.action_type == WALK_AWAY:
-            return SAOResponse(ResponseType.END_NEGOTIATION, None)
-        outcome = tuple(values[answer.payload[name]] for name, values in zip(self._names, self._values, strict=True))
-        return SAOResponse(ResponseType.REJECT_OFFER, outcome)
-
-    def _turn_state(self, state: Any) -> TurnState:
-        ids, current = list(self.nmi.negotiator_ids), state.current_offer
-        rows = self._rows(ids)
-        return TurnState(
-            match_id=str(self.nmi.id),
-            game_id=self._game.id,
-            agent_id=self.id,
-            phase="negotiation",
-            is_my_turn=True,
-            current_turn_agent_id=self.id,
-            game_state={
-                "agent_ids": ids,
-                "current_offer": None if current is None else self._offer(current),
-                "last_offer_by": None if current is None else state.current_proposer,
-                "acceptances": {} if current is None else dict.fromkeys(self._accepted(ids, state), True),
-                "action_history": rows,
-                "my_preferences": dict(zip(self._names, self._worth, strict=True)),
-                "my_reservation_value": self._least,
-            },
-            allowed_actions=[
-                AllowedAction(OFFER, "", {}),
-                *([] if current is None else [AllowedAction(ACCEPT, "", {})]),
-                AllowedAction(WALK_AWAY, "", {}),
-            ],
-        )
-
-    def _offer(self, outcome: Sequence[Any]) -> dict[str, int]:
-        return {
-            name: values.index(value) for name, values, value in zip(self._names, self._values, outcome, strict=True)
-        }
-
-    def _accepted(self, ids: Sequence[str], state: Any) -> list[str]:
-        """Return who has accepted the current offer: all between its proposer and this negotiator."""
-        proposer, me = ids.index(state.current_proposer), ids.index(self.id)
-        return [ids[(proposer + k) % len(ids)] for k in range(1, (me - proposer) % len(ids))]
-
-    def _rows(self, ids: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the offers as a history whose length is that of the policy's game after the same share of the time."""
-        rows: list[dict[str, Any]] = []
-        for _, agent, outcome in self.nmi.extended_trace:
-            while ids[len(rows) % len(ids)] != agent:  # who made no offer accepted
-                rows.append({"agent_id": ids[len(rows) % len(ids)], "action": PASS})
-            if outcome is not None:
-                rows.append({"agent_id": agent, "action": OFFER, "offer": self._offer(outcome)})
-        while ids[len(rows) % len(ids)] != self.id:
-            rows.append({"agent_id": ids[len(rows) % len(ids)], "action": PASS})
-        rounds = int(self._game.options["rounds"])
-        now = min(int(self.nmi.state.relative_time * rounds), rounds - 1)
-        before = now - len(rows) // len(ids)
-        silent = [{"agent_id": agent, "action": PASS} for agent in ids] * max(before, 0)
-        return [*silent, *rows[max(-before, 0) * len(ids) :]]
 
 
 class NegotiatorAgent:

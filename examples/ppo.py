@@ -21,6 +21,9 @@ from parlour.wrappers import make_policy
 from torch import nn
 from torch.nn.functional import mse_loss
 
+TABLES, STEPS, EPOCHS, MINIBATCH = 256, 32, 2, 2048
+LEARNING_RATE, GAMMA, GAE_LAMBDA, CLIP, ENTROPY = 1e-3, 1.0, 0.95, 0.2, 0.01
+
 
 class Network(nn.Module):
     """Logits of the actions and a value estimate; `act` makes it a policy that all of Parlour can play."""
@@ -75,55 +78,34 @@ def advantages_per_seat(turn, rewards, dones, values, last_values, gamma, gae_la
     return advantages
 
 
-def collect(tables, network, steps):
-    """Play `steps` decisions on every table; return the rollout as arrays [T, N, …]."""
-    n, seats = tables.num_envs, tables.game.seats
-    seen = np.empty((steps, n, tables.observations.shape[1]), np.float32)
-    masks = np.empty((steps, n, tables.game.num_actions), np.int8)
-    turn, actions = (np.empty((steps, n), np.int64) for _ in range(2))
-    log_probs, values = (np.empty((steps, n), np.float32) for _ in range(2))
-    rewards, dones = np.empty((steps, n, seats), np.float32), np.empty((steps, n), np.bool_)
-    for t in range(steps):
-        seen[t], masks[t], turn[t] = tables.observations, tables.action_masks, tables.turn
+def collect(tables, network):
+    """Play `STEPS` decisions on every table; return the rollout as arrays [T, N, …]."""
+    rows = []
+    for _ in range(STEPS):
+        seen, masks, turn = (part.copy() for part in (tables.observations, tables.action_masks, tables.turn))
         with torch.no_grad():
-            log_prob, value = network(torch.from_numpy(seen[t]), torch.from_numpy(masks[t]))
-            action = torch.multinomial(log_prob.exp(), 1)
-            log_probs[t], values[t] = log_prob.gather(1, action).squeeze(1).numpy(), value.numpy()
-        actions[t] = action.squeeze(1).numpy()
-        tables.step(actions[t])
-        rewards[t], dones[t] = tables.rewards / tables.game.payoffs.unit, tables.dones
-    return seen, masks, turn, actions, log_probs, values, rewards, dones
+            log_probs, values = network(torch.from_numpy(seen), torch.from_numpy(masks))
+            actions = torch.multinomial(log_probs.exp(), 1)
+        chosen, actions = log_probs.gather(1, actions).squeeze(1).numpy(), actions.squeeze(1).numpy()
+        tables.step(actions)
+        rewards = (tables.rewards / tables.game.payoffs.unit).astype(np.float32)
+        rows.append((seen, masks, turn, actions, chosen, values.numpy(), rewards, tables.dones.copy()))
+    return [np.stack(column) for column in zip(*rows, strict=True)]
 
 
-@torch.no_grad()
-def values_of_seats(tables, network):
-    """Return the values of the seats at the tables as they are, float32[N, seats]; nan: not known.
-
-    The critic learns from decisions alone, so it says nothing about a seat that waits, unless that one loses what the
-    other wins.
-    """
-    seats, rows = tables.game.seats, np.arange(tables.num_envs)
-    own = network.critic(network.body(torch.from_numpy(tables.observations))).squeeze(-1).numpy()
-    values = np.full((len(rows), seats), np.nan, np.float32)
-    if seats == 2 and tables.game.payoffs.zero_sum:
-        values[rows, 1 - tables.turn] = -own
-    values[rows, tables.turn] = own
-    return values
-
-
-def update(network, optimizer, batch, settings):
+def update(network, optimizer, batch):
     """Take `epochs` passes of clipped PPO over a batch of tensors with rows of decisions."""
     seen, masks, actions, old_log_probs, advantages, returns = batch
-    for _ in range(settings.epochs):
-        for rows in torch.randperm(len(actions)).split(settings.minibatch):
+    for _ in range(EPOCHS):
+        for rows in torch.randperm(len(actions)).split(MINIBATCH):
             log_probs, values = network(seen[rows], masks[rows])
             chosen = log_probs.gather(1, actions[rows, None]).squeeze(1)
             ratio = (chosen - old_log_probs[rows]).exp()
             scaled = (advantages[rows] - advantages[rows].mean()) / (advantages[rows].std() + 1e-8)
-            clipped = ratio.clamp(1 - settings.clip, 1 + settings.clip)
+            clipped = ratio.clamp(1 - CLIP, 1 + CLIP)
             policy_loss = -torch.min(ratio * scaled, clipped * scaled).mean()
             entropy = -(log_probs.exp() * log_probs.clamp(min=-50)).sum(-1).mean()
-            loss = policy_loss + 0.5 * mse_loss(values, returns[rows]) - settings.entropy * entropy
+            loss = policy_loss + 0.5 * mse_loss(values, returns[rows]) - ENTROPY * entropy
             optimizer.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(network.parameters(), 0.5)
@@ -132,57 +114,45 @@ def update(network, optimizer, batch, settings):
 
 def train(network, game, settings):
     """Train a network by self-play; print the rate after every tenth of the steps."""
-    tables = VectorGame(game, settings.tables)
+    tables = VectorGame(game, TABLES)
     tables.reset(seed=settings.seed)
-    optimizer = torch.optim.Adam(network.parameters(), settings.learning_rate, eps=1e-5)
-    size = settings.tables * settings.steps
+    optimizer = torch.optim.Adam(network.parameters(), LEARNING_RATE, eps=1e-5)
+    size = TABLES * STEPS
     updates = max(1, settings.total_steps // size)
     begin = time.perf_counter()
     for number in range(1, updates + 1):
-        seen, masks, turn, actions, log_probs, values, rewards, dones = collect(tables, network, settings.steps)
-        last_values = values_of_seats(tables, network)
-        gains = advantages_per_seat(turn, rewards, dones, values, last_values, settings.gamma, settings.gae_lambda)
+        seen, masks, turn, actions, log_probs, values, rewards, dones = collect(tables, network)
+        last_values = np.full((TABLES, game.seats), np.nan, np.float32)  # the critic never saw a seat that waits
+        with torch.no_grad():
+            _, own = network(torch.from_numpy(tables.observations), torch.from_numpy(tables.action_masks))
+        last_values[np.arange(TABLES), tables.turn] = own.numpy()
+        gains = advantages_per_seat(turn, rewards, dones, values, last_values, GAMMA, GAE_LAMBDA)
         known = ~np.isnan(gains)
         rows = [part[known] for part in (seen, masks, actions, log_probs, gains, gains + values)]
-        update(network, optimizer, [torch.from_numpy(part) for part in rows], settings)
+        update(network, optimizer, [torch.from_numpy(part) for part in rows])
         if number % max(1, updates // 10) == 0 or number == updates:
             rate = number * size / (time.perf_counter() - begin)
             print(f"{number * size:>10,} steps  {rate:>8,.0f} steps/s", flush=True)
 
 
-def parse(argv=None):
-    """Return the settings of the command line."""
+def main(argv=None):
+    """Train, and play against a bot before and after; return the two scores."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--game", default="leduc")
     parser.add_argument("--options", nargs="*", default=[], help="options of the game, such as seats=2")
-    parser.add_argument("--against", default="random", help="the bot to play against at the end")
     parser.add_argument("--total-steps", type=int, default=200_000)
-    parser.add_argument("--tables", type=int, default=256)
-    parser.add_argument("--steps", type=int, default=32, help="decisions per table and update")
-    parser.add_argument("--epochs", type=int, default=2)
-    parser.add_argument("--minibatch", type=int, default=2048)
-    parser.add_argument("--learning-rate", type=float, default=1e-3)
-    parser.add_argument("--gamma", type=float, default=1.0)
-    parser.add_argument("--gae-lambda", type=float, default=0.95)
-    parser.add_argument("--clip", type=float, default=0.2)
-    parser.add_argument("--entropy", type=float, default=0.01)
     parser.add_argument("--seed", type=int, default=0)
-    return parser.parse_args(argv)
-
-
-def main(argv=None):
-    """Train, and play against a bot before and after; return the two scores."""
-    settings = parse(argv)
+    settings = parser.parse_args(argv)
     torch.manual_seed(settings.seed)
     torch.set_num_threads(1)  # faster for small networks
     options = {key: json.loads(value) for key, value in (option.split("=") for option in settings.options)}
     game = make_game(settings.game, **options)
     network = Network(game)
-    opponent = make_policy(settings.against, game)
+    opponent = make_policy("random", game)
     before = evaluate(network, game, [opponent], deals=2_000)
     train(network, game, settings)
     after = evaluate(network, game, [opponent], deals=2_000)
-    print(f"against {settings.against}: {before} before, {after} after")
+    print(f"against random: {before} before, {after} after")
     return before, after
 
 

@@ -20,12 +20,8 @@ from torchrl.objectives.value import GAE
 
 ACTION, LOG_PROB, VALUE = ("agents", "action"), ("agents", "log_prob"), ("agents", "value")
 SEEN, MASK, LOGITS = ("agents", "observation"), ("agents", "action_mask"), ("agents", "logits")
-KEYS = {
-    "reward": ("agents", "reward"),
-    "done": ("agents", "done"),
-    "terminated": ("agents", "terminated"),
-    "value": VALUE,
-}
+TABLES, STEPS = 128, 64
+KEYS = {name: ("agents", name) for name in ("reward", "done", "terminated")} | {"value": VALUE}
 
 
 class Player:
@@ -60,7 +56,7 @@ def collect(env, actor, state, steps):
 
 def train(network, game, settings):
     """Train the network by self-play on all seats."""
-    env = Tables(game, settings.tables, seed=settings.seed)
+    env = Tables(game, TABLES, seed=settings.seed)
     actor = ProbabilisticActor(
         TensorDictModule(network, in_keys=[SEEN], out_keys=[LOGITS]),
         in_keys={"logits": LOGITS, "mask": MASK},
@@ -75,9 +71,9 @@ def train(network, game, settings):
     advantage = GAE(gamma=1.0, lmbda=0.95, value_network=critic)
     advantage.set_keys(**KEYS)
     optimizer = torch.optim.Adam(loss.parameters(), 1e-3)
-    state, begin, size = env.reset(), time.perf_counter(), settings.tables * settings.steps
+    state, begin, size = env.reset(), time.perf_counter(), TABLES * STEPS
     for done in range(size, settings.total_steps + 1, size):
-        batch, state = collect(env, actor, state, settings.steps)
+        batch, state = collect(env, actor, state, STEPS)
         with torch.no_grad():
             advantage(batch)
         rows = batch.reshape(-1)
@@ -93,11 +89,9 @@ def train(network, game, settings):
 
 def main(argv=None):
     """Train, and play against a bot before and after; return the two scores."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser()
     parser.add_argument("--game", default="leduc")
     parser.add_argument("--total-steps", type=int, default=150_000)
-    parser.add_argument("--tables", type=int, default=128)
-    parser.add_argument("--steps", type=int, default=64)
     parser.add_argument("--seed", type=int, default=0)
     settings = parser.parse_args(argv)
     torch.manual_seed(settings.seed)

@@ -33,6 +33,8 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 from trl import GRPOConfig, GRPOTrainer, SFTConfig, SFTTrainer
 
+IMITATION, SUPERVISED, GRPO = 60, 100, 20
+"""Updates by legal calls, by the equilibrium's answers, and by GRPO after them."""
 SEAT, END = 1, "<|im_end|>"
 SPECIAL = {"pad_token": "<|endoftext|>", "eos_token": END, "additional_special_tokens": ["<|im_start|>", "<tool_call>"]}
 TEXTS = {"system": "You are $agent.", "call": "", "answer": ""}
@@ -123,15 +125,12 @@ def play(model, tokenizer, common, steps: int) -> None:
 
 def main(argv=None):
     """Train; return both measures after imitation, after GRPO alone, and after supervised learning and GRPO."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--imitation", type=int, default=60, help="updates by legal calls")
-    parser.add_argument("--supervised", type=int, default=100, help="updates by the equilibrium's answers")
-    parser.add_argument("--grpo", type=int, default=20, help="updates by GRPO after them")
+    parser = argparse.ArgumentParser()
     parser.add_argument("--seed", type=int, default=1)
     settings = parser.parse_args(argv)
     torch.manual_seed(settings.seed)
     disable_progress_bars()
-    chosen, total = random.Random(settings.seed), settings.supervised + settings.grpo
+    chosen, total = random.Random(settings.seed), SUPERVISED + GRPO
     with tempfile.TemporaryDirectory() as folder:
         lines = exported(Path(folder), 2_000)
         tokenizer = tokenizer_of(lines)
@@ -142,15 +141,15 @@ def main(argv=None):
         size |= dict.fromkeys(("resid_pdrop", "embd_pdrop", "attn_pdrop"), 0.0) | {"initializer_range": 0.1}
         size |= dict.fromkeys(("bos_token_id", "eos_token_id"), tokenizer.eos_token_id)
         alone, taught = (GPT2LMHeadModel(GPT2Config(**size)) for _ in range(2))
-        imitate(alone, tokenizer, common, settings.imitation, lines, lambda line: chosen.choice(line["answers"]))
+        imitate(alone, tokenizer, common, IMITATION, lines, lambda line: chosen.choice(line["answers"]))
         taught.load_state_dict(alone.state_dict())
         results = [measured(alone, tokenizer, "legal calls imitated")]
         play(alone, tokenizer, common, total)
         results.append(measured(alone, tokenizer, f"{total} updates by GRPO"))
-        imitate(taught, tokenizer, common, settings.supervised, lines, lambda line: line["messages"][-1]["content"])
-        measured(taught, tokenizer, f"{settings.supervised} supervised updates")
-        play(taught, tokenizer, common, settings.grpo)
-        results.append(measured(taught, tokenizer, f"… and {settings.grpo} by GRPO"))
+        imitate(taught, tokenizer, common, SUPERVISED, lines, lambda line: line["messages"][-1]["content"])
+        measured(taught, tokenizer, f"{SUPERVISED} supervised updates")
+        play(taught, tokenizer, common, GRPO)
+        results.append(measured(taught, tokenizer, f"… and {GRPO} by GRPO"))
     return results
 
 

@@ -15,6 +15,7 @@ import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from statistics import fmean
 
 import verifiers.v1 as vf
 from parlour.wrappers.verifiers import GameTaskset, SeatHarness, game_env
@@ -44,22 +45,17 @@ class Model:
                 self.end_headers()
                 self.wfile.write(json.dumps(reply).encode())
 
-            def log_message(self, *words: object) -> None:
-                """Print nothing."""
+            log_message = lambda *words: None  # noqa: E731  it prints nothing
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Answer)
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def answer(self, messages) -> str:
         """Answer a conversation."""
-        means = [self.mean(messages, action) for action in ACTIONS]
+        before = json.dumps([one["content"] for one in messages])
+        means = [fmean(self.values.get((before, action), [0.0])) for action in ACTIONS]
         best = ACTIONS[means.index(max(means))]
         return json.dumps({"action_type": self.random.choice(ACTIONS) if self.random.random() < self.explore else best})
-
-    def mean(self, messages, action: str) -> float:
-        """Return the mean return of an action after a conversation."""
-        returns = self.values.get((json.dumps([one["content"] for one in messages]), action), [0.0])
-        return sum(returns) / len(returns)
 
     def learn(self, trace: vf.Trace) -> None:
         """Remember what the decisions of a seat have brought."""
@@ -90,7 +86,7 @@ async def train(model: Model, hands: int, seed: int) -> list[float]:
 
 def main(argv=None):
     """Play against the random bot; return the chips per hand of the first third, played at random, and of the last."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser()
     parser.add_argument("--hands", type=int, default=600)
     parser.add_argument("--seed", type=int, default=1)
     settings = parser.parse_args(argv)
