@@ -94,7 +94,7 @@ def machine_code(games: list[Game]) -> Iterator[KernelCode]:
 
 def _kernels(games: list[Game]) -> Iterator[tuple[str, str, str]]:
     """Yield every kernel: the game's name, the kernel's, and its PTX."""
-    from parlour.envs.core.cuda.kernels import CHECK, SAMPLE, kernels, observe_kernel
+    from parlour.envs.core.cuda.vector import CHECK, SAMPLE, kernels, observe_kernel
     from parlour.envs.core.cuda.xla import kernel_of
     from parlour.envs.core.xla import loops_of
 

@@ -9,13 +9,9 @@ Gymnasium, as a single-agent environment (``gymnasium.make("parlour/Holdem-v0")`
 from .core.aec import GameEnv
 from .core.capabilities import Capabilities, Chance, HiddenTurn, OutsideOption, PublicView, Setup, Talk, Teams
 from .core.compiled import compiled
-from .core.default_view import default_view
-from .core.devices import VectorGame
-from .core.encoder import Encoder
+from .core.encoder import Element, Encoder, Layout, Slice
 from .core.game import Game, Payoffs
-from .core.game_state import GameState
 from .core.how_to_play import how_to_play
-from .core.layout import Element, Layout, Slice
 from .core.match import Match
 from .core.record import new_table, record, with_required_fields
 from .core.registry import GAMES, find, game, make, register, register_installed, register_platform_id
@@ -27,14 +23,16 @@ from .core.turn_state import (
     ActionResult,
     AgentResponse,
     AllowedAction,
+    GameState,
     Message,
     MessageIntent,
     MessageScope,
     TurnState,
 )
-from .core.view import ActionGrid, ActionRange, View
-from .render.chart import chart
+from .core.vector import VectorGame
+from .core.view import ActionGrid, ActionRange, View, default_view
 from .render.renderer import Renderer
+from .render.svg import chart
 
 __all__ = [
     "GAMES",

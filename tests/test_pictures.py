@@ -1,9 +1,6 @@
 """Pictures of every registered game: well formed, secret where they must be, the same from every door."""
 
-import re
 import tracemalloc
-from itertools import combinations
-from math import dist
 from xml.etree import ElementTree
 
 import gymnasium
@@ -14,12 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from needs import library
 from parlour import envs
-from parlour.envs import Message, TurnState, holdem_v0
+from parlour.envs import Message, TurnState
 from parlour.envs.core.turn_state import MessageScope
-from parlour.envs.holdem.picture import SUITS
 from parlour.envs.render import svg, window
 from parlour.envs.testing import Trial
-from parlour.wrappers.rl.gymnasium_env import make_single_agent_env
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -121,63 +116,6 @@ def seen_by_observers(game, table):
     return game.renderer.picture([game.public_turn_state(table)]), game.renderer.text(table, -1)
 
 
-def test_all_seats_together_show_what_is_hidden_from_each(game_id):
-    game = envs.game(game_id)
-    first = next(Trial("pictures", game, 1).decisions(0))
-    if (
-        game.renderer.picture is svg.plain
-        or "full" not in game.encoders
-        or game.encoders["full"].layout.size == game.layout.size
-        or game.turn_state(first, 0).game_state == game.turn_state(first, 1).game_state
-    ):
-        return  # it has no picture of its own, or everybody sees everything
-    seen = [list(views(game, table)) for seed in range(3) for table in some_decisions(game, seed)]
-    assert any(all(game.renderer.picture(every) != game.renderer.picture(one) for one in ones) for *ones, every in seen)
-
-
-def test_a_full_village_has_room_for_all():
-    """No player covers another, nor what is told of it below: its role and its end."""
-    env = envs.GameEnv(envs.game("mafia", seats=20), "flat")
-    env.reset(seed=1)
-    tokens = re.findall(
-        r'transform="translate\((\S+) (\S+)\)"', env.game.renderer.picture(env.match.turn_states("all"))
-    )
-    places = [(float(x), float(y)) for x, y in tokens]
-    assert len(places) == 20
-    for one, other in combinations(places, 2):
-        assert abs(one[0] - other[0]) > 55 or abs(one[1] - other[1]) > 38 or dist(one, other) > 60
-
-
-def test_the_view_of_all_is_nobodys_own():
-    env = envs.GameEnv(envs.game("holdem", seats=2), "flat")
-    env.reset(seed=1)
-    assert "your turn" in env.game.renderer.picture(env.match.turn_states("player_0"))
-    assert "your turn" not in env.game.renderer.picture(env.match.turn_states("all"))
-
-
-def test_both_parties_are_known_before_the_first_offer():
-    env = envs.GameEnv(envs.game("bargaining"), "flat")
-    env.reset(seed=1)
-    assert "unknown" not in env.game.renderer.picture(env.match.turn_states("all"))
-    assert "unknown" in env.game.renderer.picture(env.match.turn_states("player_0"))
-
-
-def test_bidders_keep_their_rows_when_they_become_known():
-    env = envs.GameEnv(envs.game("auction", seats=4), "flat")
-    names = dict(zip(env.possible_agents, ["ann", "bob", "cy", "dee"], strict=True))
-    env.reset(seed=1)
-    rows = []
-    while True:
-        state = TurnState.from_dict(renamed(env.turn_state("player_2").to_dict(), names))
-        rows.append(re.findall(r">(ann|bob|cy \(you\)|dee|bidder \d)<", env.game.renderer.picture([state])))
-        if env.table.done:
-            break
-        env.submit(env.agent_selection, {"action_type": "submit_bid", "payload": {"bid": 1.0}})
-    assert rows[-1] == ["cy (you)", "ann", "bob", "dee"]
-    for row in rows:
-        assert all(name == last or name.startswith("bidder") for name, last in zip(row, rows[-1], strict=True))
-
-
 def renamed(value, names):
     """Give every agent in a TurnState another name."""
     if isinstance(value, dict):
@@ -215,11 +153,6 @@ def test_text_is_cut_wrapped_and_escaped(value):
     ElementTree.fromstring(f"<a>{svg.escape(value)}</a>")
 
 
-def test_wrapping_breaks_between_words():
-    assert svg.wrapped("the quick brown fox jumps over", 12, 2) == ["the quick", "brown fox j…"]
-    assert svg.wrapped("one two", 20, 2) == ["one two"]
-
-
 @pytest.mark.parametrize(
     ("value", "words"), [(1234567, "1,234,567"), (0.5, "0.5"), (33.333, "33.33"), (-2, "−2"), (2.0, "2")]
 )
@@ -230,26 +163,6 @@ def test_numbers_as_people_write_them(value, words):
 # Environments.
 
 
-def test_the_view_is_public_unless_another_is_asked_for():
-    def open_cards(**options):
-        env = holdem_v0.raw_env(seats=3, render_mode="svg", **options)
-        env.reset(seed=3)
-        return sum(env.render().count(outline) for outline in SUITS.values())
-
-    assert (open_cards(), open_cards(render_view="player_1"), open_cards(render_view="all")) == (0, 2, 6)
-    with pytest.raises(ValueError, match="'public', 'player_0', 'player_1', 'player_2', 'all'"):
-        open_cards(render_view="player_3")
-
-
-def test_text_hides_as_the_picture_does():
-    def shown(view):
-        env = holdem_v0.raw_env(seats=3, render_mode="ansi", render_view=view)
-        env.reset(seed=3)
-        return env.render().count("??")
-
-    assert (shown(None), shown("player_1"), shown("all")) == (6, 4, 0)
-
-
 def test_a_frame_of_every_game(game_id):
     library("resvg_py")
     env = envs.make(game_id, render_mode="rgb_array")
@@ -258,15 +171,6 @@ def test_a_frame_of_every_game(game_id):
     assert (frame.shape, frame.dtype) == ((480, 640, 3), np.uint8)
     assert len(np.unique(frame.reshape(-1, 3), axis=0)) > 20
     assert env.metadata["render_modes"] == ["human", "rgb_array", "svg", "ansi"]
-
-
-def test_letters_need_no_fonts_of_the_system():
-    library("resvg_py")
-    blank = window.pixels(svg.document("a", []))
-    written = window.pixels(svg.document("a", [svg.text(50, 200, "Parlour Привет Γειά", 60)]))
-    dark = np.flatnonzero((written != blank).any(axis=(0, 2)))
-    assert dark.size > 200
-    assert dark.max() > 500
 
 
 def test_a_window_follows_the_game(monkeypatch):
@@ -316,43 +220,6 @@ def test_a_window_stays_with_the_process_that_made_it(windows, monkeypatch):
     env.render()  # in a window of its own
 
 
-def test_an_environment_draws_on_when_another_has_closed_the_window(windows):
-    pygame = library("pygame")
-    first, second = windows("bargaining"), windows("auction")
-    assert pygame.display.get_caption()[0] == "auction-v0"
-    first.render()
-    assert pygame.display.get_caption()[0] == "bargaining-v0"
-    first.close()
-    second.step(0)
-    assert pygame.display.get_caption()[0] == "auction-v0"
-
-
-def test_a_window_closed_by_hand_stays_closed_until_another_is_opened(windows):
-    pygame = library("pygame")
-    env = windows("bargaining")
-    pygame.event.post(pygame.event.Event(pygame.QUIT))
-    env.render()
-    env.step(40)
-    assert not pygame.display.get_init()
-    env.close()
-    env.render()
-    assert pygame.display.get_init()
-
-
-def test_a_learner_sees_its_own_seat():
-    env = make_single_agent_env(game="holdem", opponents="call", seat=1, render_mode="svg", seats=3)
-    env.reset(seed=4)
-    own = env.render()
-    assert own == env.game.renderer.picture([env.game.turn_state(env.match.table, 1)])
-    every = make_single_agent_env(
-        game="holdem", opponents="call", seat=1, render_mode="svg", render_view="all", seats=3
-    )
-    every.reset(seed=4)
-    assert every.render() != own
-    with pytest.raises(ValueError, match='choose from "own", "public", "all"'):
-        make_single_agent_env(game="holdem", render_view="player_1")
-
-
 def test_gymnasium_accepts_the_pictures():
     library("resvg_py")
     env = gymnasium.make("parlour/Auction-v0", render_mode="rgb_array")
@@ -364,35 +231,6 @@ def test_gymnasium_accepts_the_pictures():
     assert all(frame.shape == (480, 640, 3) for frame in film.render())
 
 
-@pytest.mark.parametrize(("mode", "kind"), [("rgb_array_list", np.ndarray), ("svg_list", str), ("ansi_list", str)])
-def test_gymnasium_makes_lists_of_the_pictures(mode, kind):
-    library("resvg_py")
-    env = gymnasium.make("parlour/Auction-v0", render_mode=mode)
-    env.reset(seed=1)
-    env.step(3)
-    assert [isinstance(frame, kind) for frame in env.render()] == [True, True]
-
-
-def test_to_render_without_a_mode_is_warned_of():
-    single, table = make_single_agent_env(game="auction"), envs.make("auction")
-    for env in (single, gymnasium.make_vec("parlour/Auction-v0", num_envs=2), table):
-        env.reset(seed=1)
-        with pytest.warns(UserWarning, match="without a render_mode"):
-            assert env.render() is None
-
-
-def test_every_table_of_a_vector_environment_is_a_frame(game_id):
-    env = gymnasium.make_vec(f"parlour/{game_id.capitalize()}", num_envs=3, render_mode="svg", opponents="random")
-    env.reset(seed=4)
-    first = env.render()
-    seats = env.seats
-    views = zip(seats.tables.tables, seats.seat.tolist(), strict=True)
-    assert first == tuple(seats.game.renderer.picture([seats.game.turn_state(table, seat)]) for table, seat in views)
-    env.step(np.array([np.flatnonzero(mask)[-1] for mask in env.action_masks()]))
-    assert env.render() != first
-    assert env.metadata["render_modes"] == ["rgb_array", "svg", "ansi"]
-
-
 def test_vector_environments_give_pixels():
     library("resvg_py")
     env = gymnasium.make_vec("parlour/Auction-v0", num_envs=2, render_mode="rgb_array")
@@ -400,10 +238,3 @@ def test_vector_environments_give_pixels():
     assert [frame.shape for frame in env.render()] == [(480, 640, 3)] * 2
     with pytest.raises(ValueError, match="choose from None, 'rgb_array', 'svg', 'ansi'"):
         gymnasium.make_vec("parlour/Auction-v0", num_envs=2, render_mode="human")
-
-
-def test_a_missing_package_is_named(monkeypatch):
-    monkeypatch.setattr(window, "find_spec", lambda name: None)
-    with pytest.raises(ImportError, match=r"'rgb_array' needs resvg_py.*\[render\]"):
-        envs.make("holdem", render_mode="rgb_array")
-    envs.make("holdem", render_mode="svg")

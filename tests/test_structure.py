@@ -23,7 +23,7 @@ TOPS = {top.__name__: Path(top.__path__[0]) for top in (parlour.envs, parlour.wr
 LOADERS = {
     "parlour.envs.core.compile_game": "the module of a function that this process is to call, so that it is compiled",
     "parlour.envs.core.registry": "the registered games",
-    "parlour.envs.testing.conformance": "what may not be installed: PettingZoo's registry, and a module of STRINGS",
+    "parlour.envs.testing.laws": "what may not be installed: PettingZoo's registry, and a module of STRINGS",
     "parlour.training": "its public names, from its own modules, at their first use",
     "parlour.wrappers": "its public names, from its own modules, at their first use",
     "parlour.training.algorithms": "its own modules, one per learning algorithm",
@@ -35,7 +35,7 @@ LOADERS = {
 
 STRINGS = {
     "parlour.envs.core.registry": ("wrappers", "Gymnasium imports its entry points itself, at their first use"),
-    "parlour.envs.testing.conformance": ("wrappers", "the law for Gymnasium is not tried where wrappers are missing"),
+    "parlour.envs.testing.laws": ("wrappers", "the law for Gymnasium is not tried where wrappers are missing"),
 }
 """Modules of a lower layer that name one of a higher layer in a string: this layer, and why."""
 

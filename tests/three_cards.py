@@ -23,8 +23,8 @@ from parlour.envs import (
     with_required_fields,
 )
 from parlour.envs.core.compiled import compiled
-from parlour.envs.core.default_view import default_view
 from parlour.envs.core.rng import draw
+from parlour.envs.core.view import default_view
 
 KINDS, AGENTS = ("pass", "bet"), ("player_0", "player_1")
 FIELDS = [("cards", "i1", 2), ("moves", "i1", 3), ("count", "i4"), ("showdown", "?")]

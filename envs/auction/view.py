@@ -11,8 +11,18 @@ from gymnasium import spaces
 from msgspec import UNSET, Struct, UnsetType
 
 from ..core import turn_state as ts
-from ..core.game_state import (
+from ..core.record import Tables
+from ..core.structured_talk import LIMIT, StructuredTalk, spoken
+from ..core.turn_state import (
+    NOTHING,
+    Action,
+    ActionResult,
+    AgentResponse,
+    AllowedAction,
     GameState,
+    MessageIntent,
+    MessageScope,
+    TurnState,
     about,
     amount,
     fitting_size,
@@ -22,18 +32,6 @@ from ..core.game_state import (
     own_turns_left,
     payoffs_in,
     round_of,
-)
-from ..core.record import Tables
-from ..core.structured_talk import LIMIT, StructuredTalk, spoken
-from ..core.turn_state import (
-    NOTHING,
-    Action,
-    ActionResult,
-    AgentResponse,
-    AllowedAction,
-    MessageIntent,
-    MessageScope,
-    TurnState,
 )
 from ..core.view import ActionRange
 from .rules import BID, COMMON, KINDS, PASS, PRIVATE, TALK, VALUES, cents, decode, draw_valuation

@@ -7,8 +7,7 @@ from typing import Any
 
 from ..core import structured_talk
 from ..core.compiled import compiled, inlined
-from ..core.encoder import Encoder
-from ..core.layout import Layout, per_seat, shares
+from ..core.encoder import Encoder, Layout, per_seat, shares
 from ..core.structured_talk import observe_talk
 from .rules import OFFER
 

@@ -12,7 +12,6 @@ from msgspec import UNSET, Struct, UnsetType
 from numpy.typing import NDArray
 
 from ..core import turn_state as ts
-from ..core.game_state import GameState, about, amount, moves_in, named_order, own_turns_left, payoffs_in, round_of
 from ..core.record import Tables
 from ..core.structured_talk import LIMIT, StructuredTalk, spoken
 from ..core.turn_state import (
@@ -21,9 +20,17 @@ from ..core.turn_state import (
     ActionResult,
     AgentResponse,
     AllowedAction,
+    GameState,
     MessageIntent,
     MessageScope,
     TurnState,
+    about,
+    amount,
+    moves_in,
+    named_order,
+    own_turns_left,
+    payoffs_in,
+    round_of,
 )
 from ..core.view import ActionRange
 from .rules import ACCEPT, KINDS, OFFER, PASS, REJECT, TALK, decode, draw_reservation

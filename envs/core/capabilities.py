@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .checks import require_functions, require_names, require_type
-from .game_state import GameState
-from .layout import Layout
+from .encoder import Layout
 from .record import Tables
-from .turn_state import Action, Message, MessageIntent, TurnState
+from .turn_state import Action, GameState, Message, MessageIntent, TurnState
 
 
 @dataclass(frozen=True, kw_only=True)

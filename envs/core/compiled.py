@@ -22,10 +22,9 @@ from numba.core.errors import NumbaExperimentalFeatureWarning
 from numba.core.event import register
 from numba.extending import is_jitted, typeof_impl
 
-from .compiling import CompilingNotice
 from .machine_code import Function, compiling, packed
 from .plain_python import in_python, interpreted, names_in
-from .plain_start import PLAIN_START
+from .plain_start import PLAIN_START, CompilingNotice
 
 # An encoder that extends another one passes it a record of offsets with more fields at the end. That is intended.
 warnings.filterwarnings("ignore", r"Record\(.* has been considered a subtype", NumbaExperimentalFeatureWarning)

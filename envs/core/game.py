@@ -15,15 +15,12 @@ from ..render.renderer import Renderer
 from . import loops
 from .capabilities import Capabilities, PublicView
 from .checks import Immutable, require_arguments, require_mapping, require_names, require_type
-from .default_view import Hidden, default_parts, default_view
-from .encoder import Encoder
-from .game_state import as_dict
-from .layout import Layout
+from .encoder import Encoder, Layout
 from .loops import Batch
 from .record import Tables, plain
 from .rules import Rules
-from .turn_state import AllowedAction, Message, TurnState
-from .view import View
+from .turn_state import AllowedAction, Message, TurnState, as_dict
+from .view import Hidden, View, default_parts, default_view
 
 
 @dataclass(frozen=True)

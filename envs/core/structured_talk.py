@@ -16,9 +16,8 @@ from typing import Any
 
 from .capabilities import Talk
 from .compiled import compiled
-from .game_state import amount
-from .layout import Slice, per_seat, shares
-from .turn_state import MESSAGES_PER_TURN, Message, MessageIntent, MessageScope
+from .encoder import Slice, per_seat, shares
+from .turn_state import MESSAGES_PER_TURN, Message, MessageIntent, MessageScope, amount
 from .view import ActionRange
 
 ACTS = ("claim", "announce", "threaten", "appeal")

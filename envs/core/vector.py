@@ -11,11 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from .compiled import compiled
 from .game import Game
-from .loops import Batch
+from .loops import Batch, Threads
 from .machine_code import direct
 from .plain_start import PLAIN_START
 from .rng import GOLDEN, choose, mix, streams
-from .threads import Threads
 
 NO_ACTION = -1
 """The action that plays nothing at a table."""
@@ -43,7 +42,7 @@ def sample_actions(masks: Any, words: Any, actions: Any) -> None:
 
 
 DEVICES: dict[str, Callable[[], type["VectorGame"]]] = {"cpu": lambda: VectorGame}
-"""For every device the function that returns its class. `parlour.envs.core.devices` adds those that are not here."""
+"""For every device the function that returns its class. `parlour.envs.core.vector` adds those that are not here."""
 
 
 class VectorGame:
@@ -271,3 +270,12 @@ class VectorGame:
 def illegal(action: int, table: int, mask: NDArray[np.int8]) -> ValueError:
     """Return the error for an illegal action at a table with this mask."""
     return ValueError(f"action {action} is not legal at table {table}; legal are {np.flatnonzero(mask).tolist()}")
+
+
+def _cuda() -> type[VectorGame]:
+    from .cuda.vector import CudaVectorGame
+
+    return CudaVectorGame
+
+
+DEVICES["cuda"] = _cuda

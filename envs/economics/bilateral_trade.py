@@ -7,9 +7,9 @@ import numpy as np
 
 from ..core.compiled import compiled
 from ..core.game import Game
-from ..core.game_state import amount
 from ..core.options import Options, from_options, within
 from ..core.rollout import random_bot
+from ..core.turn_state import amount
 from ..phases import Bots, Computed, End, Named, Number, Open, Phase, PhaseGame, Private, Seen, bot, make
 from ..phases.fields import PER_SEAT_OF_TWO, Field, Ranges, is_resolved, name_of, own, ranges, seats_of
 

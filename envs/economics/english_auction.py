@@ -7,9 +7,9 @@ import numpy as np
 
 from ..core.compiled import compiled
 from ..core.game import Game
-from ..core.game_state import amount
 from ..core.options import Options, from_options, within
 from ..core.rollout import random_bot
+from ..core.turn_state import amount
 from ..phases import (
     Bots,
     Choices,

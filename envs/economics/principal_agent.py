@@ -8,9 +8,9 @@ import numpy as np
 
 from ..core.compiled import compiled
 from ..core.game import Game
-from ..core.game_state import amount
 from ..core.options import Options, Rule, from_options, number, within
 from ..core.rollout import random_bot
+from ..core.turn_state import amount
 from ..phases import Bots, ChoiceOf, Computed, End, Fact, Named, Number, Phase, PhaseGame, Seen, bot, make
 from ..phases.fields import Answer, Field, put, seats_of
 from ..phases.rules import begin_phase, go_back

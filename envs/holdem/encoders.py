@@ -9,8 +9,7 @@ from math import sqrt
 from typing import Any
 
 from ..core.compiled import compiled
-from ..core.encoder import Encoder
-from ..core.layout import Layout, Slice, per_seat, relative, shares
+from ..core.encoder import Encoder, Layout, Slice, per_seat, relative, shares
 from .hands import _COUNT, _SUIT, RANKS, card_name, card_set, pocket_strength, set_strength
 from .rules import entry_bet, entry_kind, entry_seat, log_first
 from .table import FOLD, KEPT, PHASES

@@ -16,12 +16,11 @@ from ..core.rules import Rules
 from ..core.view import View
 from ..render.renderer import Renderer
 from . import bots, picture, rules, view
-from . import start as fixed_cards
 from .encoders import ENCODERS
 from .hands import card_number
 from .luck import AllInEquity, without_luck
 from .ranges import weights_of
-from .start import Start, chance_of, reset_from, start_of
+from .start import NAMES, Start, chance_of, refuse, reset_from, set_cards, start_of
 from .table import FIRST_FRACTION, FRACTIONS, PREFLOP, SEATS, TABLE
 from .view import STREETS, HoldemState
 
@@ -192,7 +191,7 @@ def game(given: HoldemOptions) -> Game:
         bots=bots.BOTS,
         capabilities=Capabilities(
             public_view=PublicView(view.public),
-            setup=Setup(fixed_cards.NAMES, fixed_cards.set_cards if start is None else fixed_cards.refuse),
+            setup=Setup(NAMES, set_cards if start is None else refuse),
             variance_reduction=VarianceReduction(
                 expected_rewards=partial(AllInEquity, given.seats), without_luck=partial(without_luck, asdict(given))
             ),

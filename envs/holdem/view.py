@@ -11,9 +11,18 @@ from gymnasium import spaces
 from msgspec import UNSET, Struct, UnsetType, field
 
 from ..core import turn_state as ts
-from ..core.game_state import GameState, about, payoffs_in
 from ..core.record import Tables
-from ..core.turn_state import NOTHING, Action, ActionResult, AgentResponse, AllowedAction, TurnState
+from ..core.turn_state import (
+    NOTHING,
+    Action,
+    ActionResult,
+    AgentResponse,
+    AllowedAction,
+    GameState,
+    TurnState,
+    about,
+    payoffs_in,
+)
 from ..core.view import ActionRange
 from .hands import card_name, card_number, card_set, describe, set_strength, strength
 from .rules import Move, decode, entry_bet, entry_kind, entry_seat, legal, log_entry, open_board

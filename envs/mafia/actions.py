@@ -12,7 +12,6 @@ import numpy as np
 from gymnasium import spaces
 
 from ..core import turn_state as ts
-from ..core.game_state import or_else
 from ..core.rng import choose, mix
 from ..core.turn_state import (
     MESSAGE_LENGTH,
@@ -23,6 +22,7 @@ from ..core.turn_state import (
     AllowedAction,
     MessageIntent,
     MessageScope,
+    or_else,
     payload_schema,
 )
 from ..core.view import ActionRange

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.compiled import compiled, inlined
-from ..core.encoder import Encoder
-from ..core.layout import Layout, Slice, per_seat, relative, shares
+from ..core.encoder import Encoder, Layout, Slice, per_seat, relative, shares
 from .bots import suspicion
 from .statements import KIND
 from .table import DAYS, DOCTOR, MAFIA, NIGHT, PHASES, ROLES, SHERIFF, VOTING

@@ -10,11 +10,10 @@ from msgspec.structs import asdict
 from ..core.capabilities import Capabilities, Chance, HiddenTurn, PublicView, Symmetry, Talk, Teams
 from ..core.encoder import Encoders
 from ..core.game import Game, Payoffs
-from ..core.game_state import GameState
 from ..core.options import Options, Rule, from_options, one_of, whole, within
 from ..core.record import Tables, new_table
 from ..core.rules import Rules
-from ..core.turn_state import TurnState
+from ..core.turn_state import GameState, TurnState
 from ..core.view import View
 from ..render.renderer import Renderer
 from . import actions, bots, picture, rules, view

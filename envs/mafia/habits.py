@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.compiled import compiled
-from ..core.layout import Layout
+from ..core.encoder import Layout
 from ..core.record import Tables
 from .statements import KIND
 from .table import (

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from ..core.compiled import compiled
 from ..core.rng import draw
-from .ballots import choice_of_mafia, choice_of_most, most_votes, row_of_round, tied_seat
 from .bots import judge_votes
-from .statements import KIND, READY, code_of
+from .statements import KIND, READY, choice_of_mafia, choice_of_most, code_of, most_votes, row_of_round, tied_seat
 from .table import (
     ACCUSE,
     CLAIM_DOCTOR,

@@ -11,7 +11,7 @@ from msgspec import UNSET, Struct, UnsetType, convert, field
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from ..core.game_state import GameState, about
+from ..core.turn_state import GameState, about
 from .statements import act_of, sentence, to_wire
 from .table import DOCTOR, MAFIA, NIGHT, PHASES, ROLES, SEATS, SHERIFF, UNKNOWN, VOTING, WINNERS
 

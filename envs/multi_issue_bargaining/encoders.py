@@ -3,8 +3,7 @@
 from typing import Any
 
 from ..core.compiled import compiled, inlined
-from ..core.encoder import Encoder
-from ..core.layout import Layout, Slice, per_seat, shares
+from ..core.encoder import Encoder, Layout, Slice, per_seat, shares
 from .rules import NONE, utility
 
 

@@ -11,9 +11,22 @@ from msgspec import UNSET, Struct, UnsetType
 from numpy.typing import NDArray
 
 from ..core import turn_state as ts
-from ..core.game_state import GameState, about, amount, moves_in, named_order, own_turns_left, payoffs_in
 from ..core.record import Tables
-from ..core.turn_state import NOTHING, Action, ActionResult, AgentResponse, AllowedAction, TurnState
+from ..core.turn_state import (
+    NOTHING,
+    Action,
+    ActionResult,
+    AgentResponse,
+    AllowedAction,
+    GameState,
+    TurnState,
+    about,
+    amount,
+    moves_in,
+    named_order,
+    own_turns_left,
+    payoffs_in,
+)
 from ..core.view import ActionRange
 from .rules import ACCEPT, FIXED, KINDS, NONE, OFFER, PASS, WALK_AWAY, Step, decode, draw_preferences, draw_reservation
 from .theory import gains, outcome_index, outcome_values

@@ -8,8 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..core.compiled import compiled, inlined
-from ..core.encoder import Encoder
-from ..core.layout import PER_SEAT, Layout, Slice, per_seat, relative, shares
+from ..core.encoder import PER_SEAT, Encoder, Layout, Slice, per_seat, relative, shares
 from .definition import Fact, Open, PhaseGame
 from .rules import is_visible
 from .table import FACTS, MEMORY

@@ -11,8 +11,8 @@ from typing import Any, ClassVar, get_args, get_type_hints
 
 import numpy as np
 
-from ..core.game_state import amount
 from ..core.options import Options, Rule, number
+from ..core.turn_state import amount
 
 
 def name_of(seat: int) -> str:

@@ -13,14 +13,13 @@ from ..core.rng import uniform
 from ..core.rules import Rules
 from ..core.view import View
 from ..render.renderer import Renderer
-from . import picture as render
 from . import rules, view
 from .definition import Named, Number, Open, Phase, PhaseGame
 from .encoders import encoders
 from .fields import name_of
 from .forecast import forecasts
 from .load_state import allowed, load
-from .picture import picture
+from .picture import picture, render
 from .rules import begin_match, begin_phase, cents, end_round, not_dealt, values_of
 from .table import DIVIDED, FACTS, KINDS, PARAMETERS, PHASES, SEATS, TABLE
 from .view import state_type
@@ -200,7 +199,7 @@ def make(own: PhaseGame) -> Game:
             state_type=kind,
             resample=partial(view.resample, own),
         ),
-        renderer=Renderer(partial(render.render, own), partial(picture, own, read)),
+        renderer=Renderer(partial(render, own), partial(picture, own, read)),
         bots=own.bots,
         capabilities=Capabilities(
             public_view=PublicView(partial(view.public, own, kind)),

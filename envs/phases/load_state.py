@@ -5,8 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from ..core.game_state import (
+from ..core.record import Tables
+from ..core.turn_state import (
+    AllowedAction,
     GameState,
+    TurnState,
     amount,
     as_dict,
     fitting_size,
@@ -16,8 +19,6 @@ from ..core.game_state import (
     own_turns_left,
     payoffs_in,
 )
-from ..core.record import Tables
-from ..core.turn_state import AllowedAction, TurnState
 from .definition import Named, Number, PhaseGame
 from .fields import Parameter, Standing, name_of
 from .rules import begin_round, close

@@ -17,16 +17,18 @@ from msgspec import UNSET, StructMeta, UnsetType
 from numpy.typing import NDArray
 
 from ..core import turn_state as ts
-from ..core.game_state import GameState, about, named_order
 from ..core.turn_state import (
     MESSAGE_LENGTH,
     Action,
     ActionResult,
     AgentResponse,
     AllowedAction,
+    GameState,
     MessageIntent,
     MessageScope,
     TurnState,
+    about,
+    named_order,
 )
 from ..core.turn_state import (
     NOTHING as EMPTY,

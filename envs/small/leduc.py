@@ -19,16 +19,14 @@ from numpy.typing import NDArray
 
 from ..core.capabilities import Capabilities, Chance, PrivateHands, PublicView
 from ..core.compiled import compiled
-from ..core.default_view import NamedActions
-from ..core.encoder import Encoder
+from ..core.encoder import Encoder, Layout, per_seat, shares
 from ..core.game import Game, Payoffs
-from ..core.game_state import GameState, about
-from ..core.layout import Layout, per_seat, shares
 from ..core.record import Tables, new_table, record
 from ..core.rng import draw
 from ..core.rollout import random_bot
 from ..core.rules import Rules
-from ..core.turn_state import TurnState
+from ..core.turn_state import GameState, TurnState, about
+from ..core.view import NamedActions
 from ..render.renderer import Renderer
 from . import two_seats
 from .two_seats import AGENTS, SEATS, Move, cards_picture

@@ -24,16 +24,14 @@ from numpy.typing import NDArray
 from ..core import turn_state as ts
 from ..core.capabilities import Capabilities, Chance, PrivateHands, PublicView
 from ..core.compiled import compiled
-from ..core.encoder import Encoder
+from ..core.encoder import Encoder, Layout, per_seat, shares
 from ..core.game import Game, Payoffs
-from ..core.game_state import GameState, about
-from ..core.layout import Layout, per_seat, shares
 from ..core.options import Options, from_options, within
 from ..core.record import Tables, new_table, record
 from ..core.rng import draw
 from ..core.rollout import random_bot
 from ..core.rules import Rules
-from ..core.turn_state import NOTHING, Action, ActionResult, AgentResponse, AllowedAction, TurnState
+from ..core.turn_state import NOTHING, Action, ActionResult, AgentResponse, AllowedAction, GameState, TurnState, about
 from ..core.view import ActionRange, View
 from ..render.renderer import Renderer
 from . import two_seats

@@ -10,10 +10,9 @@ import numpy as np
 from msgspec import Struct
 
 from ..core.compiled import compiled
-from ..core.game_state import about
-from ..core.layout import Slice, per_seat, shares
+from ..core.encoder import Slice, per_seat, shares
 from ..core.record import Tables
-from ..core.turn_state import TurnState
+from ..core.turn_state import TurnState, about
 from ..render.svg import (
     COLOURS,
     FAINT,

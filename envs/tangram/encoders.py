@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..core.compiled import compiled
-from ..core.encoder import Encoder
-from ..core.layout import Layout, Slice, per_seat, relative, shares
+from ..core.encoder import Encoder, Layout, Slice, per_seat, relative, shares
 from ..core.memory import local_array
 from .forms import COSINES
 from .geometry import DRAWERS, toggle, unpack, unpack_shares

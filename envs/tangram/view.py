@@ -8,9 +8,8 @@ import numpy as np
 from msgspec import UNSET, Struct, UnsetType, field
 from numpy.typing import NDArray
 
-from ..core.game_state import GameState, about, or_else, payoffs_in
 from ..core.record import Tables
-from ..core.turn_state import TurnState
+from ..core.turn_state import GameState, TurnState, about, or_else, payoffs_in
 from .corners import clear_places, measure, survey
 from .geometry import place
 from .lattice import ASPECTS, CORNERS, PIECES, RINGS, VERTICES

@@ -1,16 +1,22 @@
 """Copies: a copy of the record plays the same, and TurnStates are independent (see also `environment_copies`)."""
 
-from collections.abc import Iterator
-from typing import Any
+import pickle
+from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
+from itertools import zip_longest
+from reprlib import repr
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
 
-from ..core.aec import GameEnv
+from ..core.aec import GameEnv, TurnBasedParallel
+from ..core.checks import Immutable
+from ..core.game import Game
 from ..core.match import Match
 from ..core.turn_state import TurnState
-from . import differences
-from .trial import Trial, chooser
+from ..core.vector import VectorGame
+from .trial import Trial, chooser, in_record
 
 
 def environment_at_a_decision(trial: Trial, seed: int, steps: int) -> GameEnv:
@@ -45,7 +51,7 @@ def records(trial: Trial) -> None:
                 twin, other = table.copy(), table.copy()
                 game.rules.play(twin, action)
                 game.rules.play(other, action)
-                trial.same(differences.in_record(twin, other))
+                trial.same(in_record(twin, other))
                 trial.require(twin.tobytes() != table.tobytes(), f"the legal action {action} changes nothing")
 
 
@@ -85,3 +91,205 @@ def _scribble(value: Any) -> None:
         for part in value:
             _scribble(part)
         value.append("scribble")
+
+
+CALLS = 24
+"""The most calls of `Kind.step` in a run."""
+
+SEED = 3
+
+
+class Kind(NamedTuple):
+    """One class of environments, and how to play it.
+
+    Attributes:
+        make: ``make(game)`` returns a new environment.
+        reset: ``reset(env)`` begins an episode with the seed `SEED`; it returns what the environment returns.
+        step: ``step(env)`` plays legal actions that `env` or its spaces draw, or begins the next episode after an end.
+            It returns all that the environment returns and shows, and whether an episode has just ended.
+    """
+
+    make: Callable[[Game], Any]
+    reset: Callable[[Any], Any]
+    step: Callable[[Any], tuple[Any, bool]]
+
+
+def _reset_agents(env: Any) -> Any:
+    for agent in env.possible_agents:
+        env.action_space(agent).seed(SEED)
+    return env.reset(seed=SEED)
+
+
+def _step_aec(env: Any) -> tuple[Any, bool]:
+    if not env.agents:
+        env.reset()
+        return env.agent_selection, False
+    agent, last = env.agent_selection, env.last()
+    over = last[2] or last[3]
+    env.step(None if over else env.action_space(agent).sample(last[0]["action_mask"]))
+    ended = not over and any([*env.terminations.values(), *env.truncations.values()])
+    return (agent, last, env.rewards, env.terminations, env.truncations, env.infos, env.render()), ended
+
+
+def _step_payloads(env: Any) -> tuple[Any, bool]:
+    if env.match.done:
+        env.reset()
+        return env.agent_selection, False
+    agent, match = env.agent_selection, env.match
+    drawn = env.action_space(agent).sample(env.observe(agent)["action_mask"])
+    response = env.game.view.encode(env.table, int(np.flatnonzero(match.mask)[-1]))
+    return (agent, drawn, env.submit(agent, response), env.messages, env.rewards, env.render()), bool(match.done)
+
+
+def _step_parallel(env: Any) -> tuple[Any, bool]:
+    if not env.agents:
+        return env.reset(), False
+    masks = {agent: env.aec_env.observe(agent)["action_mask"] for agent in env.agents}
+    results = env.step({agent: env.action_space(agent).sample(mask) for agent, mask in masks.items()})
+    return (results, env.render()), not env.agents
+
+
+def _step_vector(env: Any) -> tuple[Any, bool]:
+    env.step(env.sample())
+    arrays = env.observations, env.action_masks, env.turn, env.rewards, env.dones, env.tables
+    return [array.copy() for array in arrays], bool(env.dones.any())
+
+
+def _step_match(match: Any) -> tuple[Any, bool]:
+    if match.done:
+        match.reset()
+        return match.match_id, False
+    legal = np.flatnonzero(match.mask)
+    match.play(int(legal[match.decisions % len(legal)]))
+    return (match.turn_states("all"), match.rewards, match.messages, match.done), match.done
+
+
+KINDS = {
+    "env": Kind(lambda game: GameEnv(game, render_mode="ansi", illegal_reward=-1.0), _reset_agents, _step_aec),
+    "raw_env": Kind(lambda game: GameEnv(game, "flat", render_mode="svg"), _reset_agents, _step_aec),
+    "raw_env of payloads": Kind(lambda game: GameEnv(game, "flat", "payload", "ansi"), _reset_agents, _step_payloads),
+    "parallel_env": Kind(
+        lambda game: TurnBasedParallel(GameEnv(game, render_mode="ansi", illegal_reward=-1.0)),
+        _reset_agents,
+        _step_parallel,
+    ),
+    "vector_env": Kind(lambda game: VectorGame(game, 3, threads=2), lambda env: env.reset(SEED), _step_vector),
+    "Match": Kind(Match, lambda match: match.reset(SEED), _step_match),
+}
+"""The classes of `parlour.envs` that can be copied."""
+
+
+def environments(trial: Trial) -> None:
+    """A copy of an environment returns, draws and shows what the original would have, and neither changes the other.
+
+    Copies are deep copies, and pickles where the game can be pickled. They are made before the first reset, after it,
+    within an episode and after an end, of every class in `KINDS`. In a copy the same attributes share memory as in the
+    original.
+    """
+    for name, kind in KINDS.items():
+        continues(trial, name, kind)
+
+
+def continues(trial: Trial, name: str, kind: Kind) -> None:
+    """Test the copies of one class."""
+    expected, moments = undisturbed(trial.game, kind)
+    for moment in moments:
+        env = kind.make(trial.game)
+        play(kind, env, 0, moment)
+        twins = {way: copy(env) for way, copy in _ways(trial.game).items()}
+        place = f"{name}, copied after {moment} calls"
+        for way, twin in twins.items():
+            trial.same(_difference(f"{place} by {way}: shared memory", _shared_memory(env), _shared_memory(twin)))
+        for call in range(moment, len(expected)):
+            for way, each in (twins | {"original": env}).items():
+                (result,) = play(kind, each, call, call + 1)
+                trial.same(_difference(f"{place}, call {call}, {way}", expected[call], result))
+
+
+def _ways(game: Game) -> dict[str, Callable[[Any], Any]]:
+    """Return the ways to copy an environment of the game. A game with local functions cannot be pickled."""
+    try:
+        pickle.dumps(game)
+    except (pickle.PicklingError, AttributeError, TypeError):
+        return {"deepcopy": deepcopy}
+    return {"deepcopy": deepcopy, "pickle": lambda env: pickle.loads(pickle.dumps(env))}
+
+
+def undisturbed(game: Game, kind: Kind) -> tuple[list[Any], list[int]]:
+    """Return what the calls of a run return, to its second end or `CALLS`, and the moments at which to copy."""
+    env = kind.make(game)
+    results: list[Any] = []
+    ends: list[int] = []
+    while len(ends) < 2 and len(results) < CALLS:
+        if results:
+            result, ended = kind.step(env)
+            ends += [len(results)] * ended
+        else:
+            result = kind.reset(env)
+        results.append(_frozen(result))
+    return results, sorted({0, 2, *(end + 1 for end in ends[:1])})
+
+
+def play(kind: Kind, env: Any, first: int, stop: int) -> list[Any]:
+    """Make the calls `first` to `stop` − 1 of a run, of which call 0 is the reset; return what they return."""
+    return [_frozen(kind.step(env)[0] if call else kind.reset(env)) for call in range(first, stop)]
+
+
+def _frozen(value: Any) -> list[tuple[str, Any]]:
+    """Return the leaves of what a call returned, with their paths; arrays as bytes, TurnStates and messages as JSON."""
+    leaves: list[tuple[str, Any]] = []
+    _add_leaves(leaves, "", value)
+    return leaves
+
+
+_PLAIN = frozenset((str, int, float, bool, type(None)))
+
+
+def _add_leaves(leaves: list[tuple[str, Any]], path: str, value: Any) -> None:
+    if type(value) in _PLAIN:
+        leaves.append((path, value))
+    elif isinstance(value, Mapping):
+        for key, part in value.items():
+            _add_leaves(leaves, f"{path}.{key}", part)
+    elif isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.dtype == object):
+        for i, part in enumerate(value):
+            _add_leaves(leaves, f"{path}[{i}]", part)
+    elif hasattr(value, "__array__"):
+        array = np.asarray(value)
+        leaves.append((path, (array.dtype.str, array.shape, array.tobytes())))
+    elif isinstance(value, msgspec.Struct):
+        leaves.append((path, msgspec.json.encode(value)))
+    else:
+        leaves.append((path, deepcopy(value)))
+
+
+def _difference(place: str, one: list[tuple[str, Any]], other: list[tuple[str, Any]]) -> str | None:
+    for first, second in zip_longest(one, other):
+        if first != second:
+            return f"{place}: {repr(first)}, and {repr(second)}"
+    return None
+
+
+def _shared_memory(env: Any) -> list[tuple[str, str]]:
+    """Return the attributes of `env` and of its parts that share memory with an attribute before them."""
+    arrays = list(_arrays("", env, set()))
+    return [
+        (path, other)
+        for i, (path, array) in enumerate(arrays)
+        for other, earlier in arrays[:i]
+        if np.may_share_memory(array, earlier)
+    ]
+
+
+def _arrays(path: str, value: Any, seen: set[int]) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, np.ndarray):
+        yield path, value
+    if id(value) in seen or isinstance(value, Immutable) or callable(value):
+        return
+    seen.add(id(value))
+    if isinstance(value, (list, tuple)):
+        parts: Any = enumerate(value)
+    else:
+        parts = (value if isinstance(value, dict) else getattr(value, "__dict__", {})).items()
+    for name, part in parts:
+        yield from _arrays(f"{path}.{name}", part, seen)

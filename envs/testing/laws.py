@@ -1,58 +1,104 @@
 """The laws that hold for every game."""
 
+import warnings
 from collections.abc import Callable
+from contextlib import redirect_stdout
+from importlib import import_module
+from importlib.util import find_spec
+from io import StringIO
 from time import perf_counter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from pettingzoo.test import api_test, parallel_api_test
+
+from ..core.aec import GameEnv, TurnBasedParallel
 from ..core.game import Game
-from . import (
-    accounting,
-    arrays,
-    conformance,
-    copies,
-    determinism,
-    environment_copies,
-    full_information,
-    one_source,
-    parity,
-    payloads,
-    random_events,
-    secrecy,
-)
-from .trial import LawBroken, NotTried, Trial
+from . import copies, determinism, payloads, secrecy
+from .trial import LawBroken, NotTried, Trial, bounds, for_every_version, written_whole
+
+_SINGLE_AGENT = f"{__name__.rpartition('.envs.')[0]}.wrappers.rl.gymnasium_env"
+"""The module of `SingleAgentEnv`. It is a name, because `envs` must not import `wrappers`."""
+
+
+@for_every_version
+def pettingzoo(trial: Trial) -> None:
+    """`pettingzoo.test` accepts the environment, with both kinds of observation and all kinds of actions."""
+    game = trial.game
+    modes = [("dict", "discrete", 200), ("flat", "discrete", 200), ("flat", "payload", 50)]
+    if game.view.grid is not None:
+        modes.append(("flat", "grid", 50))
+    with warnings.catch_warnings(), redirect_stdout(StringIO()):
+        warnings.simplefilter("ignore")  # about names and shapes; PettingZoo's own games have them too
+        for observation, action, cycles in modes:
+            env = GameEnv(game, observation, action, illegal_reward=-game.payoffs.unit)
+            api_test(env, num_cycles=cycles)
+        if not hasattr(import_module("pettingzoo"), "register"):
+            # Before 1.27 its parallel test knows actions by index alone.
+            env = GameEnv(game, "flat", illegal_reward=-game.payoffs.unit)
+        parallel_api_test(TurnBasedParallel(env), num_cycles=50)
+
+
+def _seat(trial: Trial) -> Any:
+    if find_spec(_SINGLE_AGENT.rpartition(".rl.")[0]) is None:
+        raise NotTried(f"{_SINGLE_AGENT} is not installed")
+    return import_module(_SINGLE_AGENT).SingleAgentEnv(trial.game)
+
+
+@for_every_version
+def gymnasium(trial: Trial) -> None:
+    """`gymnasium.utils.env_checker` accepts the game as a single-agent environment."""
+    from gymnasium.utils.env_checker import check_env
+
+    env = _seat(trial)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check_env(env, skip_render_check=True)
+
+
+@for_every_version
+def stable_baselines3(trial: Trial) -> None:
+    """`stable_baselines3.common.env_checker` accepts the game as a single-agent environment."""
+    if find_spec("stable_baselines3") is None:
+        raise NotTried("stable-baselines3 is not installed")
+    from stable_baselines3.common.env_checker import check_env
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check_env(_seat(trial), warn=False)
+
 
 LAWS: dict[str, Callable[[Trial], None]] = {
-    "parity": parity.loads,
-    "parity of messages": parity.loads_with_messages,
-    "bounds of observations": arrays.bounds,
-    "arrays written whole": arrays.written_whole,
+    "parity": secrecy.loads,
+    "parity of messages": secrecy.loads_with_messages,
+    "bounds of observations": bounds,
+    "arrays written whole": written_whole,
     "secrecy": secrecy.seats,
     "secrecy of the public view": secrecy.public_view,
     "secrecy of messages": secrecy.messages,
-    "one rules source": one_source.same_game,
+    "one rules source": determinism.same_game,
     "determinism": determinism.same_bytes,
     "global random state": determinism.global_state,
     "seeds": determinism.seeds,
     "threads": determinism.threads,
     "plain Python": determinism.plain_python,
-    "clone": environment_copies.environments,
+    "clone": copies.environments,
     "copied records": copies.records,
     "independent TurnStates": copies.turn_states,
-    "accounting": accounting.payoffs,
-    "turns": accounting.turns,
+    "accounting": secrecy.payoffs,
+    "turns": secrecy.turns,
     "payloads": payloads.legal_actions,
     "schemas": payloads.schemas,
     "types of states": payloads.states,
     "allowed actions": payloads.allowed_actions,
     "any answer": payloads.any_answer,
-    "full information refused": full_information.refused,
-    "full information shown": full_information.shows_more,
-    "random events": random_events.probabilities,
-    "frequencies of random events": random_events.frequencies,
-    "value of the tree": random_events.value,
-    "PettingZoo": conformance.pettingzoo,
-    "Gymnasium": conformance.gymnasium,
-    "Stable-Baselines3": conformance.stable_baselines3,
+    "full information refused": secrecy.refused,
+    "full information shown": secrecy.shows_more,
+    "random events": determinism.probabilities,
+    "frequencies of random events": determinism.frequencies,
+    "value of the tree": determinism.value,
+    "PettingZoo": pettingzoo,
+    "Gymnasium": gymnasium,
+    "Stable-Baselines3": stable_baselines3,
 }
 """The laws by name. The function's docstring is the law's statement. `check` tests them in this order."""
 

@@ -1,6 +1,6 @@
 """Payloads: every legal action index is a documented payload, and a wrong answer is refused with a documented code."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -8,11 +8,70 @@ import msgspec
 import numpy as np
 
 from ..core.aec import GameEnv
-from ..core.turn_state import ERROR_CODES, ActionResult, AgentResponse, TurnState
-from . import differences
-from .answers import Answers
+from ..core.game import Game
+from ..core.turn_state import ERROR_CODES, Action, ActionResult, AgentResponse, AllowedAction, TurnState
 from .copies import environment_at_a_decision
-from .trial import NotTried, Trial, chooser
+from .trial import NotTried, Trial, chooser, in_mask, in_observation, in_record, in_turn_state
+
+_VALUES: tuple[Any, ...] = (
+    None, True, False, 0, 1, -1, 3, 500, 10**30, 0.5, -0.0, float("nan"), float("inf"), "", "fold", "public", "ünïcode",
+    "\ud800", [], {}, [None], {"a": 1}, "player_0", b"bytes", object(),
+)  # fmt: skip
+
+
+class Answers:
+    """Random answers: some are legal, most are almost right, some are nonsense.
+
+    Args:
+        game: the game with its options.
+        seed: seed of the random choices.
+    """
+
+    def __init__(self, game: Game, seed: int) -> None:
+        self.game = game
+        self._generator = np.random.default_rng(seed)
+
+    def answer(self, offers: Sequence[AllowedAction]) -> Any:
+        """Return a random answer to a turn with these allowed actions."""
+        kind = int(self._generator.integers(6))
+        if kind == 0:
+            return self.value()
+        action = {"action_type": self._action_type(), "payload": self._payload(offers)}
+        if kind == 1:
+            return action
+        if kind == 2:
+            return Action(action["action_type"], action["payload"])
+        if kind == 3:
+            return AgentResponse(Action(action["action_type"], action["payload"]), self._messages())
+        return {"action": action if kind == 4 else self.value(), "messages": self._messages()}
+
+    def value(self) -> Any:
+        """Return a random value of any type."""
+        return self.one_of(_VALUES)
+
+    def one_of(self, choices: Sequence[Any]) -> Any:
+        """Return a random element of a sequence, drawn uniformly."""
+        return choices[int(self._generator.integers(len(choices)))]
+
+    def _action_type(self) -> Any:
+        types = [*self.game.view.action_spaces] * 3
+        return self.one_of([*types, "pass", "message_only", ERROR_CODES[0], self.value()])
+
+    def _payload(self, offers: Sequence[AllowedAction]) -> Any:
+        """Return a payload with known keys and random values."""
+        keys = sorted({key for offer in offers for key in offer.payload_schema.get("properties", {})} | {"amount"})
+        chosen = [key for key in keys if self._generator.random() < 0.5]
+        values = [self.one_of((self.value(), int(self._generator.integers(-3, 100)))) for _ in chosen]
+        return self.one_of([dict(zip(chosen, values, strict=True))] * 5 + [self.value()])
+
+    def _messages(self) -> Any:
+        intent = {
+            "scope": self.one_of(["public", "private", "loud", self.value()]),
+            "content": self.one_of(["hello", self.value()]),
+            "to_agent_ids": self.one_of([None, [self.one_of(self.game.agents)], ["stranger"], self.value()]),
+        }
+        return self.one_of([[], [intent], [intent] * 11, self.value()])
+
 
 ACTIONS_A_DECISION = 12
 """The number of legal actions that are tried at a decision if there are more; and the last one."""
@@ -65,16 +124,16 @@ def _check_action(trial: Trial, env: GameEnv, index: int) -> None:
     by_index.step(index)
     result = by_payload.submit(agent, AgentResponse.from_json(response.to_json()))
     trial.require(result.ok, f"action {index} encodes to {action}, refused: {result.error}: {result.error_detail}")
-    trial.same(differences.in_record(by_index.table, by_payload.table))
+    trial.same(in_record(by_index.table, by_payload.table))
     trial.require(
         by_index.rewards == by_payload.rewards,
         f"action {index} is rewarded with {by_index.rewards}, its payload with {by_payload.rewards}",
     )
     for other in {agent, game.agents[index % game.seats]}:  # not all of them, to save time
-        trial.same(differences.in_turn_state(by_index.turn_state(other), by_payload.turn_state(other)))
+        trial.same(in_turn_state(by_index.turn_state(other), by_payload.turn_state(other)))
     one, other_one = by_index.observe(agent), by_payload.observe(agent)
-    trial.same(differences.in_observation(game.layout, one["observation"], other_one["observation"]))
-    trial.same(differences.in_mask(one["action_mask"], other_one["action_mask"]))
+    trial.same(in_observation(game.layout, one["observation"], other_one["observation"]))
+    trial.same(in_mask(one["action_mask"], other_one["action_mask"]))
 
 
 def _as_sample(payload: dict[str, Any]) -> dict[str, Any]:
@@ -184,4 +243,4 @@ def try_answer(trial: Trial, env: GameEnv, agent: str, answer: Any) -> None:
 
 def _check_json(trial: Trial, states: Iterable[TurnState]) -> None:
     for state in states:
-        trial.same(differences.in_turn_state(state, TurnState.from_json(state.to_json())))
+        trial.same(in_turn_state(state, TurnState.from_json(state.to_json())))

@@ -1,15 +1,59 @@
 """Secrecy: two tables that differ only in what a seat may not know look the same to that seat, byte for byte."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from ..core.aec import GameEnv
+from ..core.encoder import Encoder
 from ..core.game import Game
 from ..core.match import Match
+from ..core.rollout import play_until_done, tables_with_seed
 from ..core.turn_state import TurnState
-from . import differences
-from .shown import warn_of_fields
-from .trial import Chatter, NotTried, Trial, chooser
+from .trial import (
+    Chatter,
+    NotTried,
+    Trial,
+    chooser,
+    in_mask,
+    in_observation,
+    in_observations,
+    in_record,
+    in_turn_state,
+    warn_of_fields,
+)
+
+
+def loads(trial: Trial) -> None:
+    """A TurnState, sent as JSON, loads to the same observations and mask, for every seat at every decision.
+
+    The observations are those of every encoder that a policy may play with. What the others show cannot be loaded.
+    """
+    game = trial.game
+    for table, seat in trial.views():
+        _compare_views(trial, game.turn_state(table, seat, match_id="m"), table, seat)
+
+
+def loads_with_messages(trial: Trial) -> None:
+    """The same holds in matches with public and private messages."""
+    game = trial.game
+    for seed in trial.seeds():
+        for match in trial.matches(seed):
+            for seat in trial.watched(match.table):
+                trial.seat = seat
+                _compare_views(trial, match.turn_state(game.agents[seat]), match.table, seat)
+
+
+def _compare_views(trial: Trial, state: TurnState, table: object, seat: int) -> None:
+    game = trial.game
+    received = TurnState.from_json(state.to_json())
+    trial.same(in_turn_state(state, received))
+    tables, own = game.view.load(received)
+    trial.same(in_observations(game.versions, (tables[0], own), (table, seat)))
+    trial.same(in_mask(game.mask(tables[0], own), game.mask(table, seat)))
+
 
 HIDES_NOTHING = "the game hides nothing: its view shows every field of its own"
 NOTHING_LIKE_IT = "no two of the random episodes differ in hidden fields alone: give the game a view with `resample`"
@@ -25,9 +69,9 @@ def seats(trial: Trial) -> None:
     for table, seat in trial.views():
         other = table.copy()
         game.view.resample(other, seat, generator)
-        trial.same(differences.in_turn_state(game.turn_state(table, seat), game.turn_state(other, seat)))
-        trial.same(differences.in_observations(game.versions, (table, seat), (other, seat)))
-        trial.same(differences.in_mask(game.mask(table, seat), game.mask(other, seat)))
+        trial.same(in_turn_state(game.turn_state(table, seat), game.turn_state(other, seat)))
+        trial.same(in_observations(game.versions, (table, seat), (other, seat)))
+        trial.same(in_mask(game.mask(table, seat), game.mask(other, seat)))
         trial.require(
             game.renderer.text(table, seat) == game.renderer.text(other, seat), "the rendered text of the seat differs"
         )
@@ -47,12 +91,12 @@ def public_view(trial: Trial) -> None:
         raise NotTried("the game has no public view")
     for table, seat in trial.views():
         seen = game.public_turn_state(table, match_id="m")
-        trial.same(differences.in_turn_state(seen, TurnState.from_json(seen.to_json())))
+        trial.same(in_turn_state(seen, TurnState.from_json(seen.to_json())))
         trial.require(seen.game_over == bool(table.done), f"game_over is {seen.game_over} in the public view")
         trial.require(not seen.allowed_actions, "the public view allows actions")
         other = table.copy()
         game.view.resample(other, seat, generator)
-        trial.same(differences.in_turn_state(seen, game.public_turn_state(other, match_id="m")))
+        trial.same(in_turn_state(seen, game.public_turn_state(other, match_id="m")))
         text, other_text = (game.renderer.text(one, -1) for one in (table, other))
         trial.require(text == other_text, "the rendered text for those who look on (seat -1) differs")
         hidden = hidden or _hidden(table, other)
@@ -61,7 +105,7 @@ def public_view(trial: Trial) -> None:
 
 def _hidden(table: Any, other: Any) -> bool:
     """Return whether two records differ in more than the random stream."""
-    return differences.in_record(table, other, ignore=("stream",)) is not None
+    return in_record(table, other, ignore=("stream",)) is not None
 
 
 def _require_hidden(game: Game, hidden: bool) -> None:
@@ -106,7 +150,124 @@ def _play_twice(trial: Trial, seed: int, seat: int) -> None:
 
 def _compare(trial: Trial, one: Match, other: Match, seat: int) -> None:
     agent = trial.game.agents[seat]
-    trial.same(differences.in_turn_state(one.turn_state(agent), other.turn_state(agent)))
-    trial.same(differences.in_observations(trial.game.versions, (one.table, seat), (other.table, seat)))
+    trial.same(in_turn_state(one.turn_state(agent), other.turn_state(agent)))
+    trial.same(in_observations(trial.game.versions, (one.table, seat), (other.table, seat)))
     if trial.game.public_view is not None:
-        trial.same(differences.in_turn_state(one.public_turn_state(), other.public_turn_state()))
+        trial.same(in_turn_state(one.public_turn_state(), other.public_turn_state()))
+
+
+class _Peeking:
+    """A policy that requests the observations of an encoder."""
+
+    def __init__(self, encoder: str) -> None:
+        self.encoder = encoder
+
+    def act(self, observations: Any, masks: Any) -> Any:
+        return masks.argmax(axis=1)
+
+
+def _full(game: Game) -> dict[str, Encoder]:
+    full = {name: encoder for name, encoder in game.encoders.items() if encoder.full_information}
+    if not full:
+        raise NotTried("no encoder of the game shows hidden information")
+    return full
+
+
+def refused(trial: Trial) -> None:
+    """Matches, environments and rollouts refuse a full encoder."""
+    game = trial.game
+    for name in _full(game):
+        players: dict[str, Callable[[], Any]] = {
+            "Match": lambda name=name: Match(game, name),  # type: ignore[misc]
+            "GameEnv": lambda name=name: GameEnv(game, encoder=name),  # type: ignore[misc]
+            "Game": lambda name=name: replace(game, encoder=name),  # type: ignore[misc]
+            "play_until_done": lambda name=name: play_until_done(  # type: ignore[misc]
+                game, [_Peeking(name)], tables_with_seed(game, 1, 0)
+            ),
+        }
+        for player, make in players.items():
+            try:
+                make()
+            except ValueError:
+                continue
+            trial.fail(f"{player} takes the encoder {name!r}, which shows hidden information")
+
+
+def shows_more(trial: Trial) -> None:
+    """A full encoder shows what an encoder for players shows, and it changes when hidden information changes."""
+    game = trial.game
+    for name, full in _full(game).items():
+        base = _base(trial, name, full)
+        size, generator = base.layout.size, np.random.default_rng(4)
+        hidden = shown = False
+        for table, seat in trial.views():
+            seen = full.observation(table, seat)
+            trial.same(in_observation(base.layout, seen[:size], base.observation(table, seat)))
+            other = table.copy()
+            game.view.resample(other, seat, generator)
+            hidden = hidden or in_record(table, other, ignore=("stream",)) is not None
+            shown = shown or seen.tobytes() != full.observation(other, seat).tobytes()
+        trial.require(shown or not hidden, f"the encoder {name!r} does not change when hidden information is resampled")
+
+
+def _base(trial: Trial, name: str, full: Encoder) -> Encoder:
+    """Return the encoder for players whose slices are the first ones of a full encoder."""
+    slices = list(full.layout)
+    for encoder in trial.game.versions.values():
+        own = list(encoder.layout)
+        if slices[: len(own)] == own:
+            return encoder
+    trial.fail(f"the layout of {name!r} does not begin with the slices of an encoder for players, such as 'v0'")
+
+
+ROUNDING = 1e-9
+"""What rewards that are fractions may lose by rounding, as a share of the largest return."""
+
+
+def payoffs(trial: Trial) -> None:
+    """Zero-sum rewards sum to zero at every step, shared ones are equal; returns are in bounds, and in the outcome."""
+    game = trial.game
+    declared = game.payoffs
+    slack = ROUNDING * max(1.0, abs(declared.low), abs(declared.high))
+    for seed in trial.seeds():
+        total = np.zeros(game.seats)
+        for table in trial.decisions(seed):
+            rewards = table.rewards[: game.seats]
+            trial.require(np.isfinite(rewards).all(), f"rewards are {rewards.tolist()}")
+            trial.require(trial.decision or not rewards.any(), f"rewards before the first decision: {rewards.tolist()}")
+            trial.require(
+                not declared.zero_sum or abs(rewards.sum()) <= slack,
+                f"rewards {rewards.tolist()} do not sum to zero, though payoffs.zero_sum is set",
+            )
+            trial.require(
+                not declared.shared or (rewards == rewards[0]).all(),
+                f"rewards {rewards.tolist()} differ, though payoffs.shared is set",
+            )
+            total += rewards
+        for trial.seat, won in enumerate(total.tolist()):
+            trial.require(
+                declared.low - slack <= won <= declared.high + slack,
+                f"the seat won {won:g}; payoffs declares {declared.low:g} to {declared.high:g}",
+            )
+            outcome = game.turn_state(table, trial.seat).outcome or {}
+            shown = [row.get("utility") for row in outcome.get("payoffs", ())]
+            trial.require(
+                len(shown) == game.seats and np.allclose(shown, total),
+                f"the outcome shows the utilities {shown}; the seats won {total.tolist()}",
+            )
+
+
+def turns(trial: Trial) -> None:
+    """The acting seat has a legal action, the game's safe action is legal, and no seat acts after the end."""
+    game = trial.game
+    for seed in trial.seeds():
+        for table in trial.decisions(seed):
+            if table.done:
+                trial.require(table.turn == -1, f"the episode is over, and turn is {table.turn}, not -1")
+                continue
+            trial.require(0 <= table.turn < game.seats, f"turn is {table.turn}; there are {game.seats} seats")
+            mask = game.mask(table, int(table.turn))
+            trial.require(mask.any(), "no action is legal")
+            trial.require(np.isin(mask, (0, 1)).all(), f"the mask has other values than 0 and 1: {mask.tolist()}")
+            safe = game.view.safe(table)
+            trial.require(mask[safe], f"the safe action {safe} is not legal; legal are {np.flatnonzero(mask).tolist()}")

@@ -7,7 +7,6 @@ from typing import Any
 from gymnasium import spaces
 
 from ..core import turn_state as ts
-from ..core.game_state import or_else
 from ..core.turn_state import (
     MESSAGE_LENGTH,
     NOTHING,
@@ -17,6 +16,7 @@ from ..core.turn_state import (
     AllowedAction,
     MessageIntent,
     MessageScope,
+    or_else,
 )
 from ..core.view import ActionRange
 from ..mafia import actions as mafia

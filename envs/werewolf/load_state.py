@@ -5,9 +5,8 @@ from typing import Any
 
 import msgspec
 
-from ..core.game_state import or_else
 from ..core.record import Tables
-from ..core.turn_state import Message, TurnState
+from ..core.turn_state import Message, TurnState, or_else
 from ..mafia import load_state as mafia
 from ..mafia.statements import READY, code_of, from_wire, read
 from ..mafia.table import DISCUSSION

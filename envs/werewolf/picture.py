@@ -5,10 +5,8 @@ from typing import Any
 
 import msgspec
 
-from ..core.game_state import or_else
-from ..core.turn_state import TurnState
+from ..core.turn_state import TurnState, or_else
 from ..mafia import picture as mafia
-from ..mafia import picture as mafia_text
 from ..mafia.statements import from_wire, sentence
 from ..mafia.view import Statement as MafiaStatement
 from .load_state import as_mafia
@@ -48,4 +46,4 @@ def _statement(one: Statement, ids: Sequence[str]) -> MafiaStatement:
 
 def render(table: Any, seat: int | None) -> str:
     """Return a few lines of text. `seat`: whose known roles and votes are shown; None: all."""
-    return labelled(mafia_text.render(table, seat))
+    return labelled(mafia.render(table, seat))

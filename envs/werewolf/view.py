@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Struct, UnsetType, field, to_builtins
 
-from ..core.game_state import GameState, about
+from ..core.turn_state import GameState, about
 from ..mafia.rules import Choice
 from ..mafia.statements import READY, act_of, to_wire
 from ..mafia.table import MAFIA, NIGHT, SHERIFF, VOTING

@@ -32,20 +32,6 @@ def test_nothing_gains_from_the_equilibria_of_the_options(options):
     assert gain(envs.game("auction", bids=FINE, **options), "equilibrium") == pytest.approx(0.1, abs=0.1)
 
 
-def test_the_response_to_truthful_bids_is_half_the_valuation():
-    """The gain is the mean of v² / 400 with two bidders, and (n − 1)ⁿ⁻¹ / nⁿ vⁿ / 100ⁿ⁻¹ with n."""
-    assert gain(envs.game("auction", bids=FINE), "truthful") == pytest.approx(100 / 12, abs=0.05)
-    assert gain(envs.game("auction", seats=3, bids=FINE), "truthful") == pytest.approx(100 * 4 / 27 / 4, abs=0.05)
-
-
-def test_shading_in_a_second_price_auction_costs_what_it_loses():
-    """Who bids 0.8 v against such a bidder misses the wins against bids from 0.8 v to v."""
-    game = envs.game("auction", rule="second-price", bids=FINE)
-    v, w = np.meshgrid(np.linspace(0, 100, 2_001), np.linspace(0, 100, 2_001), indexing="ij")
-    lost = np.where((w > v) & (0.8 * w < v), v - 0.8 * w, 0).mean()
-    assert gain(game, "shade") == pytest.approx(lost, abs=0.05)
-
-
 class Fixed:
     """Bids a number of the grid, drawn with given chances; with chance 0 in all of them it passes."""
 
@@ -93,49 +79,8 @@ def test_a_best_response_may_bid_between_the_levels():
     assert worth[bids == 50.0] == pytest.approx(15.0)  # a tie is drawn
 
 
-def test_who_never_bids_leaves_nothing_to_gain():
-    game = envs.game("auction", rounds=2)
-    assert best_response(Fixed(np.eye(game.num_actions)[game.rules.blank[0].bids], 0), game).score.mean == 0
-
-
-def test_a_pass_is_followed_by_the_next_turn():
-    game = envs.game("auction", rounds=30)
-    chances = np.zeros(game.num_actions)
-    chances[[50, 101]] = 0.5
-    hesitant = best_response(Fixed(chances, 0), game).score.mean
-    assert hesitant == pytest.approx(best_response(Fixed(np.eye(game.num_actions)[50], 0), game).score.mean, abs=1e-6)
-
-
-def test_seats_with_different_distributions_count_one_by_one():
-    game = envs.game("auction", rule="second-price", valuations=[[0, 40], [20, 100]], bids=FINE)
-    assert 0 <= gain(game, "equilibrium") < 0.01
-
-
 @pytest.mark.parametrize("options", [{"values": "average"}, {"talk": True}], ids=str)
 def test_other_auctions_have_no_exact_response(options):
     game = envs.game("auction", **options)
     with pytest.raises(ValueError, match=next(iter(options))):
         best_response(make_policy("random", game, seed=1), game)
-
-
-class Follows:
-    """Bids 20 if another has bid, and passes otherwise; so nobody ever bids against it."""
-
-    def __init__(self, game):
-        self.seen = game.layout["game_state.opponents_with_bid"]
-
-    def act(self, observations, masks):
-        return self.probabilities(observations, masks).argmax(axis=1)
-
-    def probabilities(self, observations, masks):
-        others = observations[:, self.seen.start : self.seen.stop].any(axis=1)
-        chances = np.zeros(masks.shape)
-        chances[others, 20] = chances[~others, -1] = 1
-        return chances
-
-
-def test_the_response_is_exact_only_to_bids_in_the_first_turn():
-    game = envs.game("auction", rounds=3)
-    assert best_response(Follows(game), game).kind == "approximate"
-    assert best_response(make_policy("zoo:auction", game, seed=1), game).kind == "exact"
-    assert best_response(make_policy("equilibrium", game, seed=1), game).kind == "approximate"  # a bot tells nothing

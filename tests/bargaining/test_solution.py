@@ -26,14 +26,6 @@ def test_without_surplus_there_is_no_agreement():
     assert np.isnan(demands).all()
 
 
-def test_many_games_are_solved_at_once():
-    reservations = np.array([[0, 10, 40], [5, 30, 50]])
-    demands, values = subgame_perfect(100, 4, 0.8, reservations)
-    for i in range(3):
-        one = subgame_perfect(100, 4, 0.8, reservations[:, i])
-        np.testing.assert_array_equal((demands[:, i], values[:, i]), one)
-
-
 def solve(game, table):
     """Return both seats' values of the environment's own game tree from `table`, by backward induction over records."""
     if table.done:
@@ -113,43 +105,3 @@ def test_nobody_gains_by_leaving_the_equilibrium(other):
 def test_perfect_needs_public_values():
     with pytest.raises(ValueError, match="public"):
         make_policy("perfect", envs.game("bargaining"))
-
-
-@pytest.mark.parametrize("name", ["fair", "hardliner", "conceder", "boulware", "tit-for-tat"])
-def test_no_bot_makes_a_deal_below_its_reservation_value(name):
-    game = envs.game("bargaining", reservations=(0, 100))
-    assert match(game, [name, "random"])[:, 0].min() >= -0.01
-    assert match(game, ["random", name])[:, 1].min() >= -0.01
-
-
-def test_who_concedes_late_gets_more_from_who_concedes_early():
-    game = envs.game("bargaining")
-    boulware, conceder = match(game, ["boulware", "conceder"]).mean(axis=0)
-    assert boulware > conceder + 10
-
-
-def shares(game, name, offers):
-    """The shares that a bot demands as player_1 after each of the opponent's `offers` (what it would get)."""
-    env = envs.GameEnv(game, "flat")
-    env.reset(seed=0)
-    bot, demanded = make_policy(name, game), []
-    for offer in offers:
-        env.submit("player_0", envs.Action("submit_offer", {"my_share": 100.0 - offer}))
-        seen = env.observe("player_1")
-        env.step(bot.act(seen["observation"][None], seen["action_mask"][None])[0])
-        history = env.turn_state("player_1").game_state["action_history"]
-        demanded.append(history[-1].get("my_share", history[-1]["action"]))
-    return demanded
-
-
-def test_tit_for_tat_concedes_what_the_opponent_conceded():
-    game = envs.game("bargaining", reservations=(0, 0))
-    assert shares(game, "tit-for-tat", [0, 10, 10, 5, 25]) == [100, 90, 90, 90, 70]
-
-
-def test_conceders_go_down_to_their_reservation_value():
-    game = envs.game("bargaining", rounds=5, reservations=(20, 20))
-    assert shares(game, "conceder", [0] * 5) == [90, 70, 50, 30, 20]
-    assert shares(game, "boulware", [0] * 5)[:3] == [100, 100, 93]
-    assert shares(game, "hardliner", [0, 0, 90])[:3] == [90, 90, "accept"]
-    assert shares(game, "fair", [40, 50]) == [50, "accept"]

@@ -9,40 +9,6 @@ import three_cards
 from parlour import envs
 from parlour.envs.core import chance
 
-BLUFF = 1 / 4
-
-
-def kuhn_equilibrium(table, mask):
-    """Bet with the probability of Kuhn's equilibrium in which the first player bluffs with `BLUFF`."""
-    card, moves = int(table.cards[table.turn]), tuple(table.moves[: table.count].tolist())
-    bets = {
-        (): (BLUFF, 0, 3 * BLUFF), (0, 1): (0, BLUFF + 1 / 3, 1), (1,): (0, 1 / 3, 1), (0,): (1 / 3, 0, 1),
-    }[moves][card]  # fmt: skip
-    return np.array([1 - bets, bets])
-
-
-def test_kuhn_poker_is_worth_minus_one_eighteenth():
-    returns = chance.expected_returns(envs.game("three_cards"), kuhn_equilibrium)
-    assert returns == pytest.approx([-1 / 18, 1 / 18], abs=1e-12)
-
-
-def test_the_six_deals_are_equally_likely_and_copies_of_their_own():
-    starts = chance.starts(envs.game("three_cards"))
-    assert sorted(tuple(table.cards.tolist()) for _, table in starts) == [
-        (0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1),
-    ]  # fmt: skip
-    assert [probability for probability, _ in starts] == pytest.approx([1 / 6] * 6)
-    starts[0].table.count = 9
-    assert [int(table.count) for _, table in starts[1:]] == [0] * 5
-
-
-def test_after_an_action_the_first_record_is_as_it_was():
-    game = envs.game("three_cards")
-    (_, table), *_ = chance.starts(game)
-    before = table.tobytes()
-    ((probability, child),) = chance.after(game, table, 1)
-    assert (probability, int(child.count), table.tobytes()) == (1, 1, before)
-
 
 def test_outcomes_may_have_different_probabilities():
     """A loaded draw of the first card: of the two others, the second seat's is drawn as always."""
@@ -79,16 +45,6 @@ def test_the_deal_of_roles_is_every_arrangement_with_the_same_probability():
     starts = chance.starts(small_mafia(doctors=1))
     assert len({table.role[:5].tobytes() for _, table in starts}) == len(starts) == 5 * 4
     assert [probability for probability, _ in starts] == pytest.approx([1 / 20] * 20)
-
-
-def test_a_divided_mafia_follows_one_of_them():
-    game = small_mafia(seats=7, mafia=2)
-    _, table = next(branch for branch in chance.starts(game) if branch.table.role[:2].tolist() == [1, 1])
-    ((_, table),) = chance.after(game, table, 2)  # seat 0 chooses seat 2
-    divided = chance.after(game, table, 2)  # seat 1 chooses seat 3
-    assert [(probability, int(child.killed)) for probability, child in divided] == [(0.5, 2), (0.5, 3)]
-    ((probability, agreed),) = chance.after(game, table, 1)
-    assert (probability, int(agreed.killed)) == (1, 2)
 
 
 def test_a_tied_vote_eliminates_one_of_the_leaders():

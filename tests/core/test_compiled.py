@@ -14,10 +14,9 @@ import numba
 import numpy as np
 import pytest
 import three_cards
-from forking import in_another_process
 from parlour import envs
-from parlour.envs import Encoder, VectorGame
-from parlour.envs.core import compiled, compiling, loops, machine_code, memory, plain_python, plain_start
+from parlour.envs import Encoder
+from parlour.envs.core import compiled, loops, machine_code, memory, plain_python, plain_start
 from parlour.envs.core.record import new_table, record
 
 TESTS = Path(three_cards.__file__).parent
@@ -25,10 +24,6 @@ CALLEE = "from tiny.compiled import compiled\n\n\n@compiled\ndef callee(x):\n   
 CALLER = (
     "from tiny.compiled import compiled\nfrom .callee import callee\n\n\n"
     "@compiled\ndef caller(x):\n    return callee(x)\n"
-)
-NUMBERS = (
-    "import numpy as np\nfrom tiny.compiled import compiled\nfrom .callee import callee\n\n\n"
-    "@compiled\ndef caller(x):\n    return callee(3) + callee(x) + callee(np.int8(x))\n"
 )
 CALL = "from tiny.caller import caller; r = caller(1); s = caller.stats; print(r, sum(s.cache_hits.values()))"
 
@@ -50,31 +45,11 @@ def package(tmp_path, monkeypatch):
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)  # code is kept beside its source
     (tmp_path / "tiny").mkdir()
     (tmp_path / "tiny" / "__init__.py").touch()
-    for module in (compiled, compiling, machine_code, memory, plain_python, plain_start, loops):
+    for module in (compiled, plain_start, machine_code, memory, plain_python, plain_start, loops):
         copy(module.__file__, tmp_path / "tiny")
     (tmp_path / "tiny" / "callee.py").write_text(CALLEE.format(10))
     (tmp_path / "tiny" / "caller.py").write_text(CALLER)
     return tmp_path
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
-def test_whole_numbers_of_all_kinds_are_compiled_once(package):
-    (package / "tiny" / "caller.py").write_text(NUMBERS)
-    code = "from tiny.caller import caller, callee; print(caller(1), caller(0.5), callee.part.signatures)"
-    assert python(code, package) == "35 33.5 [(int64,), (float64,)]"
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
-def test_only_what_python_calls_becomes_machine_code_and_parts_are_kept_for_others(package):
-    """A part that is made, or read from the disk, serves its callers, Python, and callers in other processes."""
-    (package / "other").mkdir()
-    (package / "other" / "caller.py").write_text(CALLER.replace(".callee", "tiny.callee"))
-    seen = "len(callee.overloads), len(callee.part.overloads), sum(callee.part.stats.cache_hits.values())"
-    code = f"from {{0}}.caller import caller, callee; print(caller(1), {seen}); print(callee(1), {seen})"
-    assert python(code.format("tiny"), package) == "11 0 1 0\n11 1 1 0"
-    assert python(code.format("other"), package) == "11 0 1 1\n11 1 1 1"
 
 
 @pytest.mark.smoke
@@ -101,21 +76,6 @@ def test_checkouts_with_the_same_sources_share_machine_code_and_others_keep_thei
     indices = Counter(one.name.rsplit(".", 3)[0] for one in tmp_path.rglob("*.nbc"))
     assert set(indices.values()) == {compiled.KEPT} and len(indices) == 3  # machine code of one, parts of both
     assert run(package) == "11 0"
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
-def test_only_what_depends_on_an_edit_is_compiled_anew(package):
-    (package / "own").mkdir()
-    (package / "own" / "caller.py").write_text(CALLER)
-    callee, other = package / "own" / "callee.py", package / "lib.py"
-    other.write_text("NUMBER = 10\n")
-    callee.write_text("from lib import NUMBER\n" + CALLEE.format("NUMBER"))
-    assert (python(OWN, package), python(OWN, package)) == ("11 0", "11 1")
-    (package / "own" / "beside.py").write_text(CALLEE.format(7))
-    assert python(OWN, package) == "11 1"  # not by a file beside it
-    other.write_text("NUMBER = 100\n")
-    assert (python(OWN, package), python(OWN, package)) == ("101 0", "101 1")  # a constant of another folder
 
 
 @pytest.mark.slow
@@ -247,11 +207,6 @@ def test_an_array_that_is_returned_to_a_compiled_function_is_an_error():
         first_of_both(given)
 
 
-@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
-def test_a_function_that_makes_arrays_does_so_from_a_pickle_too():
-    assert in_another_process("spawn", its_sum, 2.0) == 4.0
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 def test_without_any_folder_for_the_cache_it_compiles_and_runs(package):
@@ -273,29 +228,6 @@ def test_what_a_notebook_compiles_is_not_kept():
         exec(compile(cell, name, "exec"), space)
         assert space["callee"](1) == 11
         assert isinstance(space["callee"]._cache, numba.core.caching.NullCache)
-
-
-MOVER = """from typing import NamedTuple
-from tiny.compiled import compiled
-
-
-class {name}(NamedTuple):
-    amount: int
-
-
-@compiled
-def caller(move):
-    return move.amount
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
-def test_a_type_that_was_renamed_compiles_anew(package):
-    """Numba unpickles its index before it looks at the sources' stamp, and fails where a class is gone."""
-    for name in ("Before", "After"):
-        (package / "tiny" / "caller.py").write_text(MOVER.format(name=name))
-        assert python(f"from tiny.caller import {name}, caller; print(caller({name}(7)))", package) == "7"
 
 
 # The batch loop with a game's own functions.
@@ -373,17 +305,6 @@ class Batch(NamedTuple):
 """
 
 
-EDIT = """
-from pathlib import Path
-from game import rules
-file = Path(rules.__file__)
-file.write_text(file.read_text().replace("10 *", "70 *"))
-"""
-RELOAD = """
-import importlib, os
-os.utime(file, ns=(2 * 10**18, 2 * 10**18))
-importlib.reload(rules)
-"""
 MADE = ("rules.made(3)", "rules.made(4)", "rules.preset(3)", "rules.preset(4)")
 
 
@@ -409,21 +330,6 @@ def test_every_game_has_its_own_loop_on_disk_and_none_is_stale(playable):
             told = python(LOOP, package, "rules.play", "rules.other", *MADE).split("\n")
             own = [f"[1, 2] {hits}", f"[{factor}, {2 * factor}] {hits}"]
             assert told == [*own, *["[3, 6] 0", "[4, 8] 0"] * 2]  # what is made by a function is not kept
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
-def test_a_file_that_is_edited_while_it_is_played_is_compiled_anew_afterwards(playable):
-    package = playable(10)
-    assert python(EDIT + LOOP, package, "rules.helped") == "[10, 20] 0"
-    assert python(LOOP, package, "rules.helped") == "[70, 140] 0"
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
-def test_a_file_that_is_edited_and_loaded_anew_plays_the_new_rules(playable):
-    told = python(LOOP + EDIT + RELOAD + LOOP, playable(10), "rules.other").split("\n")
-    assert told == ["[10, 20] 0", "[70, 140] 0"]
 
 
 def test_a_game_that_has_been_played_can_be_pickled():
@@ -469,52 +375,12 @@ def uncompiled(function):
     return getattr(function, "py_func", function)
 
 
-def test_a_game_whose_functions_are_not_compiled_plays_the_same():
-    game = three_cards.game()
-    functions = {name: getattr(game.rules, name) for name in ("reset", "step", "decode", "legal")}
-    rules = dataclasses.replace(game.rules, **{name: uncompiled(one) for name, one in functions.items()})
-    encoders = {"v0": Encoder(game.layout, uncompiled(game.encoders["v0"].observe))}
-    plain = dataclasses.replace(game, rules=rules, encoders=encoders)
-    both = [VectorGame(one, 3) for one in (game, plain)]
-    for tables in both:
-        tables.reset(seed=4)
-    for _ in range(20):
-        actions = both[0].sample()
-        for tables in both:
-            tables.step(actions)
-        for name in ("tables", "observations", "action_masks", "turn", "rewards", "dones"):
-            assert np.array_equal(*(getattr(tables, name) for tables in both)), name
-
-
 HAND = """
 import warnings; warnings.simplefilter("ignore")
 from parlour.envs import game
 from parlour.envs.testing.determinism import fingerprint
 print(fingerprint(game("holdem", seats=4, stacks=40, hands=2)))
 """
-
-
-SAVE = """
-import pickle, sys, warnings; warnings.simplefilter("ignore")
-from parlour.envs import VectorGame, game
-made = VectorGame(game("trust"), 3)  # its rules are loops of the phase with functions of the game
-made.reset(seed=2)
-pickle.dump(made, open(sys.argv[1], "wb"))
-made.step(made.sample())
-print(made.tables.tobytes().hex())
-"""
-LOAD = """
-import pickle, sys, warnings; warnings.simplefilter("ignore")
-made = pickle.load(open(sys.argv[1], "rb"))
-made.step(made.sample())
-print(made.tables.tobytes().hex())
-"""
-
-
-def test_tables_are_loaded_by_another_process_without_the_compiler(tmp_path):
-    file = str(tmp_path / "tables.pickle")
-    saved, loaded = (python(code, tmp_path, file, NUMBA_DISABLE_JIT="1") for code in (SAVE, LOAD))
-    assert saved == loaded != ""
 
 
 @pytest.mark.slow
@@ -537,17 +403,6 @@ def test_rules_and_encoder_are_compiled_once_whoever_calls_them():
     encoder.observation(env.table, env.table.turn)
     for function in (step, observe):  # one on the disk has machine code alone
         assert len({*function.signatures, *function.part.signatures}) == 1
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
-def test_a_constant_that_is_changed_in_a_running_process_is_not_kept_for_others(package):
-    (package / "own").mkdir()
-    source = "from tiny.compiled import compiled\nK = 3\n\n\n@compiled\ndef caller(x):\n    return x + K\n"
-    (package / "own" / "caller.py").write_text(source)
-    changed = "import own.caller as own; own.caller(1); own.K = 100; print(own.caller(1.5))"
-    assert python(changed, package) == "101.5"
-    assert python("from own.caller import caller; print(caller(1.5))", package) == "4.5"
 
 
 def test_the_type_of_a_record_is_made_once(monkeypatch):

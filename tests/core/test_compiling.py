@@ -5,10 +5,9 @@ import subprocess
 import sys
 from types import SimpleNamespace
 
-import numba
 import pytest
-from parlour.envs.core import compiling
-from parlour.envs.core.compiling import CompilingNotice
+from parlour.envs.core import plain_start
+from parlour.envs.core.plain_start import CompilingNotice
 
 
 class Event:
@@ -22,8 +21,8 @@ class Clock:
 
     def __init__(self, monkeypatch):
         self.now, self.timers = 1.0, []
-        monkeypatch.setattr(compiling, "monotonic", lambda: self.now)
-        monkeypatch.setattr(compiling, "Timer", self.timer)
+        monkeypatch.setattr(plain_start, "monotonic", lambda: self.now)
+        monkeypatch.setattr(plain_start, "Timer", self.timer)
 
     def timer(self, seconds, ring):
         timer = SimpleNamespace(due=self.now + seconds, ring=ring)
@@ -58,27 +57,6 @@ def compiled_for(seconds, notice, clock, module="parlour.envs.mafia.rules"):
 def test_a_long_compilation_is_told_with_its_game_and_told_again(caplog, clock):
     compiled_for(25, CompilingNotice(), clock)
     assert caplog.messages == [f"compiling mafia (first use; kept on disk) … {n} s" for n in (1, 11, 21)]
-
-
-def test_seconds_are_those_of_all_compilations_together(caplog, clock):
-    notice = CompilingNotice()
-    for _ in range(24):
-        compiled_for(0.5, notice, clock)
-        clock.go(60)  # between two compilations
-    assert [line.rpartition("… ")[2] for line in caplog.messages] == ["1 s", "11 s"]
-
-
-@pytest.mark.parametrize(("module", "name"), [("parlour.envs.small.leduc", "small games"), ("mine", "the environment")])
-def test_a_package_of_several_games_is_named_in_words(module, name, caplog, clock):
-    compiled_for(2, CompilingNotice(), clock, module)
-    assert caplog.messages[0].startswith(f"compiling {name} (")
-
-
-def test_functions_of_other_packages_are_not_counted(clock):
-    notice = CompilingNotice()
-    with numba.core.event.install_listener("numba:compile", notice):
-        assert numba.njit(lambda x: 2 * x)(2.0) == 4.0
-        assert clock.timers == [] and notice._spent == 0
 
 
 @pytest.mark.slow

@@ -6,10 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import rock_paper_scissors
-import simultaneous
 from parlour import envs
-from parlour.envs import Game, TurnState
-from parlour.envs.core.default_view import default_view
+from parlour.envs.core.view import default_view
 from parlour.envs.testing import check, try_law
 
 
@@ -56,13 +54,6 @@ def test_a_function_says_what_a_seat_may_not_know():
     assert choices(played(game, 2, 1)) == [[None, None], [2, 1]]
 
 
-def test_what_is_hidden_is_loaded_as_it_is_in_the_blank_record():
-    env = played(rock_paper_scissors.game(), 2)
-    received = TurnState.from_json(env.turn_state("second").to_json())
-    tables, seat = env.game.view.load(received)
-    assert (tables.choice.tolist(), seat) == ([[-1, -1]], 1)
-
-
 def test_hidden_fields_are_those_of_another_episode_that_looks_the_same():
     game = rock_paper_scissors.game()
     generator = np.random.default_rng(0)
@@ -96,21 +87,6 @@ def test_where_nothing_is_hidden_secrecy_is_not_tried_and_the_field_is_named():
     assert f"warning: {warning}" in str(check(rock_paper_scissors.game(hidden=()), episodes=4, laws=["secrecy"]))
 
 
-def test_the_page_writes_a_game_whose_choices_are_hidden_for_one_round():
-    game = simultaneous.game()
-    report = check(game, episodes=4)
-    assert not any(result.warnings for result in report.results)
-    assert choices(played(game, 1)) == [[1, None], [None, -1]]
-    env = played(game, 1, 2)
-    assert [env.turn_state(agent).game_state["last"] for agent in game.agents] == [[1, 2], [1, 2]]
-
-
-def test_what_is_hidden_from_one_seat_only_is_named_for_the_other():
-    hides = {"choice": lambda table, seat: [False, False] if seat else [False, True]}
-    (warning,) = try_law("secrecy", rock_paper_scissors.game(hidden=hides), 4).warnings
-    assert warning.startswith("the view shows choice[0] to second")
-
-
 @pytest.mark.parametrize(
     ("hidden", "words"),
     [
@@ -124,10 +100,3 @@ def test_what_is_hidden_from_one_seat_only_is_named_for_the_other():
 def test_what_cannot_be_hidden_is_named(hidden, words):
     with pytest.raises(ValueError, match=words):
         rock_paper_scissors.game(hidden=hidden)
-
-
-def test_a_view_of_its_own_hides_by_itself():
-    game = rock_paper_scissors.game()
-    parts = {name: getattr(game, name) for name in ("name", "agents", "rules", "encoders", "payoffs")}
-    with pytest.raises(ValueError, match=r"hidden=\('choice',\) is for the default view"):
-        Game(**parts, view=default_view(game.rules, game.agents), hidden=("choice",))

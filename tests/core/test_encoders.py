@@ -8,10 +8,9 @@ import numpy as np
 import parlour.envs.holdem.encoders as holdem_encoders
 import pytest
 from parlour import envs
-from parlour.envs import Encoder, Layout, Slice, VectorGame
+from parlour.envs import Slice, VectorGame
 from parlour.envs.core.compiled import compiled
 from parlour.envs.core.rollout import play_until_done, tables_with_seed
-from registry import with_registry
 
 STACKS = Slice("game_state.players.stackAgain", (3,), 0, 1, "stacks in the order of the seats, as a share of all chips")
 
@@ -154,26 +153,3 @@ def test_a_new_version_is_one_function_and_one_line(holdem_v2):
     policies = [Caller(new, "v0"), Caller(new, "v2")]
     play_until_done(new, policies, tables_with_seed(new, 5, 1), who=lambda records: np.tile([0, 1], (5, 1)))
     assert all(policy.shown for policy in policies)
-
-
-def test_pettingzoo_makes_a_new_version(holdem_v2):
-    made = with_registry().make("aec", "parlour/holdem-v2", seats=2)
-    made.reset(seed=1)
-    assert made.observe("player_0")["observation"]["game_state"]["handNumber"] == 1
-
-
-def test_without_it_nothing_of_a_second_version_is_left():
-    assert envs.game("holdem").id == "holdem-v0"
-    with pytest.raises(ValueError, match="no game is called 'holdem-v2'; did you mean 'holdem'"):
-        envs.game("holdem-v2")
-
-
-# What cannot be an encoder.
-
-
-def test_a_layout_that_goes_on_repeats_no_path(game):
-    with pytest.raises(ValueError, match=r"slice 'game_state.players.stackAgain' clashes"):
-        game.encoders["v2"].extended([STACKS], observe_stacks)
-    with pytest.raises(ValueError, match="clashes"):
-        Layout([STACKS, STACKS])
-    assert isinstance(game.encoders["v2"], Encoder)

@@ -25,7 +25,6 @@ from parlour.envs import (
     Teams,
     new_table,
     record,
-    with_required_fields,
 )
 
 GAME = three_cards.game()
@@ -223,24 +222,3 @@ def test_actions_of_a_small_game_have_names():
 def test_names_that_do_not_fit_the_actions_are_refused(changed, words):
     with pytest.raises(ValueError, match=words):
         replace(nim.game(), **changed)
-
-
-def test_the_default_view_shows_everything_and_takes_indices():
-    env = envs.GameEnv(replace(nim.game(), view=None, actions=()))
-    env.reset(seed=1)
-    state = env.turn_state("second")
-    assert (state.game_state, state.phase, state.allowed_actions) == ({"heap": 21}, "play", [])
-    assert env.submit("first", envs.Action("play", {"action": 2})).ok
-    refused = env.submit("second", envs.Action("play", {"action": 3}))
-    assert refused.error_detail == "action 3 is not legal; legal are [0, 1, 2]"
-    assert env.submit("second", envs.Action("take", {})).error == "invalid_action_type"
-    assert env.submit("second", envs.Action("play", {"action": True})).error == "invalid_payload"
-    assert env.table.heap == 18
-    assert env.game.renderer.text(env.table, 0) == "first: {'heap': 18}"
-
-
-def test_fields_that_every_record_has_come_first():
-    dtype = with_required_fields(3, ("heap", "i4"))
-    assert dtype["rewards"].shape == (3,)
-    names = [name for name in dtype.names if not name.startswith("_gap")]
-    assert names == ["stream", "turn", "done", "rewards", "heap"]

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from needs import library
-from parlour.envs import GAMES, Element, Layout, Slice, game
-from parlour.envs.render.chart import chart
+from parlour.envs import GAMES, Layout, Slice, game
+from parlour.envs.render.svg import chart
 
 LAYOUT = Layout(
     [
@@ -49,14 +49,6 @@ def test_paths_may_not_clash(one, other):
         Layout([Slice(one, (1,), 0, 1, ""), Slice(other, (1,), 0, 1, "")])
 
 
-def test_paths_may_share_a_beginning():
-    assert Layout([Slice("pot", (1,), 0, 1, ""), Slice("pots", (1,), 0, 1, "")]).size == 2
-
-
-def test_the_description_is_a_table():
-    assert "| 6:10 | `game_state.history` | (2, 2) | -1 … 1 | moves |" in LAYOUT.describe().splitlines()
-
-
 def test_the_chart_shows_every_slice():
     library("matplotlib")
     flat = np.arange(10, dtype=np.float32) - 3
@@ -81,39 +73,10 @@ def test_slices_are_found_by_path_and_by_place():
         LAYOUT[4]
 
 
-NAMED = Layout(
-    [
-        Slice("phase", (3,), 0, 1, "one-hot", axes=(("day", "night", "end"),)),
-        Slice("game_state.pot", (1,), 0, 9, "chips"),
-        Slice("game_state.history", (2, 2), -1, 1, "moves", axes=("move", ("seat", "bet"))),
-        Slice("rest", (2,), 0, 1, ""),
-    ]
-)
-
-
-def test_every_index_has_a_name():
-    assert [NAMED.at(index).name for index in range(NAMED.size)] == [
-        "day", "night", "end", "pot", "move 0, seat", "move 0, bet", "move 1, seat", "move 1, bet", "0", "1",
-    ]  # fmt: skip
-    assert NAMED.at(6) == Element(6, "game_state.history", (1, 0), "move 1, seat", "moves", -1, 1)
-    assert NAMED.at(-1).index == 9
-    with pytest.raises(IndexError, match=r"index 10 .* 10 elements"):
-        NAMED.at(10)
-
-
 @pytest.mark.parametrize("axes", [(("one", "two"),), ("move", "move")])
 def test_axes_must_fit_the_shape(axes):
     with pytest.raises(ValueError, match=r"'a': axes .* do not fit the shape \(3,\)"):
         Layout([Slice("a", (3,), 0, 1, "", axes=axes)])
-
-
-def test_names_of_an_index_in_a_game():
-    layout = game("holdem").layout
-    start = layout["game_state.players.rank"].start
-    assert [layout.at(start + k).name for k in (0, 6, 8, 9)] == [
-        "high card", "full house", "straight flush", "place within the category",
-    ]  # fmt: skip
-    assert layout.at(layout["game_state.players.cards"].start + 51).name == "As"
 
 
 @pytest.mark.parametrize("game_id", [one for one, source in GAMES.items() if isinstance(source, str)])

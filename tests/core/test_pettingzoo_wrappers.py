@@ -33,19 +33,6 @@ def test_an_illegal_action_ends_the_wrapped_episode_and_costs_a_unit():
     assert env.submit(env.agent_selection, Action("call")).error == "match_not_running"
 
 
-def test_a_clone_of_a_wrapped_environment_is_wrapped():
-    env = holdem_v0.env(seats=3)
-    env.reset(seed=1)
-    before = env.state().tobytes()
-    twin = env.clone()
-    twin.step(1)
-    assert env.unwrapped.state().tobytes() == before
-    assert twin.unwrapped.state().tobytes() != before
-    masked = int(np.flatnonzero(twin.observe(twin.agent_selection)["action_mask"] == 0)[0])
-    twin.step(masked)  # ends the episode; without wrappers it raises
-    assert all(twin.terminations.values())
-
-
 @pytest.mark.parametrize("action", [True, 99, 1.0, None, "call", [1]])
 def test_what_is_no_action_index_is_named_and_changes_nothing(action):
     env = holdem_v0.env(seats=2, stacks=3, button=0)
@@ -56,14 +43,6 @@ def test_what_is_no_action_index_is_named_and_changes_nothing(action):
             each.step(action)
         assert str(error.value) == f"action {action!r} is not legal for player_0; legal are [0, 1, 9]"
     assert env.unwrapped.state().tobytes() == before
-
-
-def test_a_loop_over_agents_that_does_not_step_is_an_error():
-    env = holdem_v0.env(seats=2, button=0)
-    env.reset(seed=1)
-    with pytest.raises(ValueError, match=r"call step\(\) for player_0 first"):
-        for _ in env.agent_iter():
-            pass
 
 
 def test_after_the_last_agent_there_is_nothing_to_see_until_a_reset():

@@ -5,9 +5,7 @@ import subprocess
 import sys
 
 import numpy as np
-import pytest
 from parlour.envs.core.compiled import compiled
-from parlour.envs.core.memory import local_array
 from parlour.envs.core.plain_python import interpreted
 from parlour.envs.core.record import new_table, record
 
@@ -49,23 +47,6 @@ def test_numbers_have_64_bits_as_in_compiled_functions():
     assert table.cards[0, 1] == 12
 
 
-def test_without_it_they_are_others():
-    """What this is for: NumPy keeps eight bits."""
-    with np.errstate(over="ignore"):
-        assert np.int8(100) + np.int8(100) != 200
-    assert 1 << 39 + np.int8(12) != 1 << 51
-
-
-def test_a_record_in_an_array_is_written_and_read():
-    def copy(table):
-        rows = local_array(1, ROW)
-        rows[0] = table
-        rows[0].card += 1
-        return rows[0].card + rows[0].card, rows.card[0], table.card
-
-    assert interpreted(copy)(arguments()[0]) == (202, 101, 100)
-
-
 def test_unsigned_words_of_64_bits_wrap():
     def add(table):
         table.word = table.word - np.uint64(1)
@@ -73,13 +54,6 @@ def test_unsigned_words_of_64_bits_wrap():
 
     with np.errstate(over="ignore"):
         assert interpreted(add)(arguments()[0]) == 2**64 - 1
-
-
-def test_a_field_that_is_not_there_is_named():
-    with pytest.raises(AttributeError, match="the record has no field 'stack'"):
-        interpreted(lambda table: table.stack)(arguments()[0])
-    with pytest.raises(AttributeError, match="the records have no field 'stack'"):
-        interpreted(lambda tables: tables.stack)(new_table(ROW))
 
 
 CONSTANTS = """

@@ -4,12 +4,9 @@ import json
 import os
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import numba
 import pytest
-from parlour.envs import game
-from parlour.envs.core import compile_game
 
 pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 
@@ -61,23 +58,6 @@ def test_an_episode_begins_in_python_and_ends_in_machine_code(tmp_path):
     assert begun["digest"] == first["digest"] == never["digest"]
 
 
-SUMS = """
-import numpy as np
-from parlour.envs import compiled
-
-@compiled
-def left(heaps):
-    return heaps.sum(), heaps.any(), heaps.max()
-"""
-
-
-def test_methods_of_arrays_work_in_plain_python_in_a_process_that_has_not_called_them(tmp_path):
-    (tmp_path / "sums.py").write_text(SUMS)
-    plain = "from parlour.envs.core.plain_python import in_python; import numpy as np, sums\n"
-    code = f"{plain}print(*in_python(sums.left)(np.array([1, 2], np.int32)))"
-    assert run(code, tmp_path, PYTHONPATH=os.pathsep.join([str(tmp_path), *sys.path])) == "3 True 2\n"
-
-
 VECTOR = """
 from parlour.envs import kuhn_v0
 from parlour.envs.core.plain_start import PLAIN_START
@@ -97,22 +77,6 @@ def test_many_tables_compile_first(tmp_path):
     assert run(VECTOR, tmp_path) == "1\n"
 
 
-OWN = """
-from parlour.envs import Match, Rules, game
-from parlour.envs.core.plain_start import PLAIN_START
-from dataclasses import replace
-
-own = replace(game("kuhn"), name="mine", registered="")
-match = Match(own)
-match.reset(seed=1)
-print(len(match.game.loops().one.overloads), PLAIN_START.waits())
-"""
-
-
-def test_a_game_that_no_other_process_can_make_compiles_here(tmp_path):
-    assert run(OWN, tmp_path) == "1 False\n"
-
-
 BROKEN = """
 from parlour.envs.core import plain_start
 from parlour.envs import Match, game
@@ -130,46 +94,6 @@ print(len(match.game.loops().one.overloads))
 
 def test_where_the_other_process_fails_this_one_compiles(tmp_path):
     assert run(BROKEN, tmp_path) == "1\n"
-
-
-NO_PROCESS = """
-from pathlib import Path
-from parlour.envs import Match, game
-from parlour.envs.core import plain_start
-
-plain_start.PLAIN_START.expect("kuhn-v0", {"file": Path("x")}, "v0")  # no JSON: left out
-plain_start.sys.executable = "/nowhere/python"
-match = Match(game("kuhn"))
-match.reset(seed=1)
-print(len(match.game.loops().one.overloads))
-"""
-
-
-def test_where_no_process_can_begin_this_one_compiles(tmp_path):
-    assert run(NO_PROCESS, tmp_path) == "1\n"
-
-
-LARGE = """
-import numpy as np
-from parlour.envs import game
-from parlour.envs.core import plain_start
-from parlour.envs.core.match import Match
-from parlour.envs.holdem import luck
-
-plain_start.COMMAND = ("-c", "import time; time.sleep(1000)")
-match = Match(game("holdem", seats=2))
-match.reset(seed=0)
-while not match.done:
-    match.play(int(match.mask.nonzero()[0][1]))
-assert plain_start.PLAIN_START.waits() and not match.game.loops().one.overloads
-luck.board_luck(match.tables)
-print(len(luck.board_luck.__globals__["_board_luck"].overloads), len(match.game.loops().one.overloads))
-plain_start.PLAIN_START._process.kill()
-"""
-
-
-def test_work_over_many_tables_compiles_while_one_table_still_runs_in_plain_python(tmp_path):
-    assert run(LARGE, tmp_path) == "1 0\n"
 
 
 LIVE = """
@@ -217,17 +141,3 @@ def begin():
 def test_live_play_begins_in_python_and_compiles_nothing_itself(begin, tmp_path):
     code = LIVE.replace("class Count", begin + "\nclass Count")
     assert run(code, tmp_path) == "1 []\n"
-
-
-PARTS = ("tables", "turn_state", "view", "encoders", "mask")
-
-
-def test_the_other_process_ends_also_where_an_episode_does_not():
-    steps = []
-    hold = game("holdem", seats=2, hands=1_000_000)
-    rules = SimpleNamespace(reset=hold.rules.reset, step=lambda *given: steps.append(hold.rules.step(*given)))
-    match = SimpleNamespace(
-        game=SimpleNamespace(**{name: getattr(hold, name) for name in PARTS}, rules=rules), encoder="v0"
-    )
-    compile_game._play_by_the_rules(match)
-    assert len(steps) == compile_game.DECISIONS

@@ -1,14 +1,11 @@
 """Threads that share work: all is done before `run` returns, errors come back, the threads end, a fork has its own."""
 
-import gc
 import threading
 import time
 
 import pytest
 from forking import in_another_process
-from parlour.envs.core.threads import Threads
-
-SHARES = [(0, "a"), (1, "b"), (2, "c")]
+from parlour.envs.core.loops import Threads
 
 
 def test_every_share_is_done_once_and_the_first_in_the_calling_thread():
@@ -37,19 +34,6 @@ def test_an_error_comes_back_when_the_others_have_ended(fails):
     assert ended == [1 - fails]
     threads.run(ended.append, [(7,), (8,)])
     assert sorted(ended[1:]) == [7, 8]
-
-
-def test_the_threads_end_with_their_object():
-    others = set(threading.enumerate())
-    threads = Threads(4)
-    made = set(threading.enumerate()) - others
-    assert len(made) == 3
-    threads.run(lambda held: None, [(threads,)] * 4)
-    del threads
-    gc.collect()
-    for thread in made:
-        thread.join(10)
-        assert not thread.is_alive()
 
 
 def shares_done(threads):

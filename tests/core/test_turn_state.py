@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from parlour import envs
 from parlour.envs import Action, ActionResult, AgentResponse, AllowedAction, Message, MessageIntent, TurnState
-from parlour.envs.core.turn_state import ERROR_CODES, MessageScope, accepted, refused
+from parlour.envs.core.turn_state import MessageScope, refused
 
 EVERY = [
     Action("raiseTo", {"amount": 137}),
@@ -53,29 +53,11 @@ def test_readers_may_be_missing_null_or_a_list(readers):
     assert intent.to_agent_ids == readers.get("to_agent_ids")
 
 
-def test_objects_with_the_same_attributes_are_read():
-    class Theirs:
-        action_type = "raiseTo"
-        payload = {"amount": 5}  # noqa: RUF012
-
-    assert Action.from_dict(Theirs()) == Action("raiseTo", {"amount": 5})
-
-
 def test_what_does_not_fit_is_named():
     with pytest.raises(msgspec.ValidationError, match="phase"):
         TurnState.from_dict({"match_id": "m", "game_id": "g", "agent_id": "a", "phase": 5, "is_my_turn": True})
     with pytest.raises(msgspec.DecodeError):
         TurnState.from_json("not JSON")
-
-
-def test_defaults_are_not_shared():
-    Action("fold").payload["amount"] = 1
-    assert Action("fold").payload == {}
-
-
-def test_results():
-    assert accepted() == ActionResult(True, None, None)
-    assert refused(ERROR_CODES[0], "why") == ActionResult(False, "match_not_found", "why")
 
 
 def test_a_refusal_can_always_travel_and_does_not_grow():

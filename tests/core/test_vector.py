@@ -89,11 +89,6 @@ def test_step_and_sample_before_reset():
         made.sample()
 
 
-def test_no_tables():
-    with pytest.raises(ValueError, match="num_envs is 0"):
-        VectorGame(envs.game("holdem"), 0)
-
-
 def test_seeds():
     assert tables(4, [1, 2, 3, 4]).tables[2].tobytes() == tables(1, [3]).tables[0].tobytes()
     assert tables(4, 9).tables[0].tobytes() == tables(1, 9).tables[0].tobytes()
@@ -118,24 +113,6 @@ def test_samples_are_legal_and_uniform():
     assert (legal == legal[0]).all()
     share = counts / counts.sum() * legal[0].sum()
     assert share[legal[0] == 1] == pytest.approx(1, abs=0.06)
-
-
-def test_sampling_does_not_disturb_the_deal():
-    made, twin = tables(4), tables(4)
-    for _ in range(5):
-        made.sample()
-    for _ in range(30):
-        for one in (made, twin):
-            one.step([1] * 4)
-    assert made.tables.tobytes() == twin.tables.tobytes()
-
-
-def test_fractions_are_no_actions():
-    made = tables(2)
-    before = made.tables.copy()
-    with pytest.raises(ValueError, match="an integer dtype"):
-        made.step([1.7, 1.0])
-    assert made.tables.tobytes() == before.tobytes()
 
 
 def test_threads_are_1_to_the_number_of_tables():

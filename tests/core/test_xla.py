@@ -48,15 +48,6 @@ def test_it_plays_as_the_tables_do(name):
     assert tables.rewards.any()
 
 
-def test_it_says_which_interface_it_knows():
-    for exported in map(xla.on_the_cpu, xla.loops_of(game("kuhn"), "v0")):
-        for frame, minor in ((Frame([], []), 3), (Frame([], []), 1)):
-            if minor == 1:
-                frame.frame.api = None  # as in the oldest version
-            asked = frame.ask(exported.address)
-            assert (asked.version.major_version, asked.version.minor_version, asked.traits) == (0, minor, 0)
-
-
 @pytest.mark.parametrize(("action", "table"), [(2, 0), (-2, 3), (-(2**31), 270), (1_000_003, 256)])
 def test_an_illegal_action_is_an_error_of_xla(action, table):
     made, count = game("kuhn"), 280
@@ -81,18 +72,6 @@ def test_a_function_that_raises_is_an_error_of_xla():
     frame = frame_of(made, arrays_of(made, 40), np.full(40, -1))
     assert frame.call(function.address) == xla_frame.ERROR
     assert frame.errors == [(13, "a function of the game raised an error at a table from 0 to 39")]
-
-
-def test_names_are_those_of_another_process():
-    names = "print(*(xla.on_the_cpu(one).name for one in xla.loops_of(game('kuhn'), 'v0')))"
-    done = subprocess.run(
-        [sys.executable, "-c", f"from parlour.envs import game; from parlour.envs.core import xla; {names}"],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    games = game("kuhn"), game("cournot"), game("cournot", seats=3), game("cournot", quantities=7)
-    ours = [xla.on_the_cpu(one).name for made in games for one in xla.loops_of(made, "v0")]
-    assert done.stdout.split() == ours[:2]
-    assert len(set(ours)) == 8
 
 
 def test_the_function_of_the_gpu_launches_the_kernel_on_the_stream_of_xla():

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from economics.matches import played, utilities
 from parlour import envs
-from parlour.envs import Action, TurnState, play_until_done
-from parlour.envs.core.rollout import tables_with_seed
-from parlour.envs.economics.common_agency import best_wage, terms_of
+from parlour.envs import Action, TurnState
+from parlour.envs.economics.common_agency import best_wage
 
 NAME = "common_agency"
 
@@ -31,12 +30,6 @@ def test_each_principal_pays_its_wage(high, word, expected):
     assert outcome["outcome"] == ("high" if high else "low")
     assert outcome["contracts"] == {"player_0": {"w_low": 1, "w_high": 2}, "player_1": {"w_low": 0.5, "w_high": 3}}
     assert [row["role"] for row in outcome["payoffs"]] == ["principal", "principal", "agent"]
-
-
-def test_a_rejection_gives_all_nothing():
-    env = played(NAME, offer(0, 1), offer(0, 0), "reject_all")
-    assert utilities(env) == [0, 0, 0]
-    assert env.turn_state("player_2").outcome["reason"] == "common_agency_rejected"
 
 
 def test_the_offers_are_seen_in_turn_and_the_effort_by_the_agent_alone():
@@ -97,24 +90,6 @@ def test_the_equilibrium_is_backward_induction_over_all_offers(options):
     assert bots == best(0, 0.0)
 
 
-def test_the_last_principal_pays_what_high_effort_needs():
-    game = envs.game(NAME)
-    assert terms_of(game.rules.blank[0].parameter) == pytest.approx((10 / 3, 30 / 7))
-    tables = tables_with_seed(game, 1, 5)
-    play_until_done(game, [game.bots["equilibrium"](game, seed=1)], tables)
-    table = tables.view(np.recarray)[0]
-    assert (table.fact[:2].tolist(), table.number[2, 2]) == ([0, 3.5], 1)
-
-
-@pytest.mark.slow
-def test_the_bots_get_what_their_contracts_are_worth():
-    game = envs.game(NAME)
-    for bot, expected in (("equilibrium", (7, 4.55, 1.45)), ("equal", (5.6, 5.6, 1.8)), ("free_rider", (4, 4, 0))):
-        tables = tables_with_seed(game, 20_000, 5)
-        play_until_done(game, [game.bots[bot](game, seed=1)], tables)
-        assert tables["total"][:, :3].mean(axis=0) == pytest.approx(expected, abs=0.12)
-
-
 def state_of(me, phase, **more):
     """A state as strategic-agent-games writes it."""
     told = {
@@ -146,10 +121,3 @@ def test_the_platforms_states_are_seen_as_our_own(moment):
     assert place == seat
     assert (game.observation(tables[0], seat) == game.observation(env.table, seat)).all()
     assert (game.mask(tables[0], seat) == game.mask(env.table, seat)).all()
-
-
-def test_of_more_principals_than_the_policy_knows_some_are_not_seen():
-    game, ids = envs.game(NAME), ["a", "b", "c", "d"]
-    for me, seat in (("a", 0), ("b", 1), ("d", 1), ("cy", 2)):
-        tables, place = game.view.load(state_of(me, "offer_contracts", principal_ids=ids, agent_ids=[*ids, "cy"]))
-        assert place == tables[0].turn == seat

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 from parlour import envs
-from parlour.envs import Action, GameEnv, play_until_done
-from parlour.envs.core.rollout import tables_with_seed
+from parlour.envs import Action, GameEnv
 from parlour.envs.economics.cournot import equilibrium_quantity
 
 
@@ -23,10 +22,6 @@ def test_the_price_falls_with_the_total_quantity():
     outcome = env.turn_state("player_0").outcome
     assert (outcome["reason"], outcome["price"], outcome["total_quantity"]) == ("market_cleared", 49.5, 50.5)
     assert outcome["payoffs"][1] == {"agent_id": "player_1", "quantity": 20.5, "marginal_cost": 20, "utility": 604.75}
-
-
-def test_a_flooded_market_costs_what_it_costs_to_produce():
-    assert table_after(90, 60).table.rewards[:2].tolist() == [-1800, -1200]
 
 
 def test_a_quantity_is_hidden_until_the_market_is_over():
@@ -71,30 +66,3 @@ def test_nobody_gains_by_leaving_the_equilibrium(seats):
     own = np.linspace(0, a / b, 2001)
     profit = (np.maximum(0, a - b * (own + (seats - 1) * each)) - cost) * own
     assert own[profit.argmax()] == pytest.approx(each, abs=0.1)
-
-
-def test_with_private_costs_the_equilibrium_is_best_against_itself():
-    game = envs.game("cournot", costs=(0, 30), quantities=256)
-    tables = tables_with_seed(game, 4000, 1)
-    bot = game.bots["equilibrium"](game)
-    play_until_done(game, [bot, bot], tables)
-    costs, others = tables["private"][:, 0], tables["number"][:, 0, 1]
-    for low in (0, 10, 25):
-        mine = (costs >= low) & (costs < low + 1)
-        tried = np.linspace(0, 60, 601)
-        profit = (np.maximum(0, 100 - tried - others[:, None]).mean(axis=0) - (low + 0.5)) * tried
-        assert abs(tried[profit.argmax()] - tables["number"][mine, 0, 0].mean()) < 0.7
-
-
-def test_the_best_response_bot_answers_the_last_quantities():
-    game = envs.game("cournot", rounds=20, quantities=256)
-    tables = tables_with_seed(game, 1, 1)
-    players = [game.bots["best_response"](game), game.bots["collusive"](game)]
-    play_until_done(game, players, tables, who=lambda tables: np.array([[0, 1]]))
-    assert tables["number"][0, 0, :2] == pytest.approx([30, 20], abs=0.3)
-
-
-def test_wrong_options_are_named():
-    for wrong in ({"costs": (5, 1)}, {"costs": [(0, 1)] * 3}, {"seats": 9}, {"b": 0}, {"quantities": 1}):
-        with pytest.raises(ValueError, match=next(iter(wrong))):
-            envs.game("cournot", **wrong)

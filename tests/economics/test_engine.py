@@ -5,7 +5,6 @@ import sys
 from types import ModuleType
 
 import msgspec
-import numba
 import pytest
 from parlour import envs
 from parlour.envs.core.compiled import compiled
@@ -44,13 +43,6 @@ def test_the_bots_play_legal_actions(game_id):
             env.step(int(action))
 
 
-@pytest.mark.parametrize("game_id", GAMES)
-def test_a_match_can_be_repeated(game_id):
-    once, thrice = envs.game(game_id), envs.game(game_id, rounds=3)
-    assert thrice.payoffs.high == 3 * once.payoffs.high
-    assert thrice.layout["game_state.history.choices"].shape[0] == 4
-
-
 def toy(**more):
     parts = {"phases": [Phase("play", ("take",))], "actions": [Named("take", 1, "take it")]}
     rest = {"name": "toy", "title": "Toy", "seats": 2, "options": {}, "pay": nothing, "payoffs": (0, 1), "end": End}
@@ -77,22 +69,6 @@ def lottery(table):
 def test_payoffs_that_draw_from_the_stream_have_no_tree():
     with pytest.raises(ValueError, match=r"toy-v0 draws from the stream of the match.*PhaseGame\(odds=…\)"):
         flat_tree(make(toy(pay=lottery)))
-
-
-def plain(table):
-    table.rewards[0] = 1.0
-
-
-def half(table):
-    return 0.5
-
-
-@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
-@pytest.mark.parametrize("own", [{"pay": plain}, {"odds": half}, {"late": plain}, {"follow": plain}, {"early": half}])
-def test_functions_that_are_not_compiled_are_refused(own):
-    (name,) = own
-    with pytest.raises(ValueError, match=f"toy: {name} is not compiled; decorate it with `parlour.envs.compiled`"):
-        make(toy(**own))
 
 
 def test_the_type_of_a_state_is_pickled_with_its_game():

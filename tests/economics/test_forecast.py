@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 from parlour import envs
-from parlour.envs import compiled
-from parlour.envs.phases import End, Named, OwnChoice, Phase, PhaseGame, WhoChose, make
 
 PHASED = [name for name in envs.GAMES if envs.find(name)().capabilities.forecasts is not None]
 REPEATED = {"cournot-v0": {"rounds": 3}, "trust-v0": {"rounds": 2}, "voluntary_contribution-v0": {"rounds": 3}}
@@ -52,32 +50,6 @@ def test_the_last_round_and_answers_without_a_number_are_assumed():
     assert found.payoffs == {"if the other answers accept": pytest.approx([q - worth for q in found.numbers])}
 
 
-def test_of_a_later_bargain_halves_are_assumed_and_of_a_later_choice_of_ones_own_each():
-    game = envs.game("hold_up")
-    table = begun(game)
-    [first] = forecasts(game, table)
-    same, half = (
-        "if the other does the same and you divide equally",
-        "if the other chooses half of the most and you divide equally",
-    )
-    assert first.payoffs[same] == pytest.approx([3 * 2 * x / 2 - x for x in first.numbers])
-    assert first.payoffs[half] == pytest.approx([3 * (x + 5) / 2 - x for x in first.numbers])
-    game.rules.play(table, 5)
-    [second] = forecasts(game, table)
-    assert list(second.payoffs) == ["if you divide equally"]
-    assert second.payoffs["if you divide equally"] == pytest.approx([3 * (5 + x) / 2 - x for x in second.numbers])
-
-    insurance = envs.game("insurance_moral_hazard")
-    table = begun(insurance)
-    insurance.rules.play(table, 40)
-    [accept] = [one for one in forecasts(insurance, table) if one.action_type == "accept"]
-    paid = {"if you then choose low effort": "low", "if you then choose high effort": "high"}
-    assert accept.payoffs.keys() == paid.keys()
-    insurance.rules.play(table, int(np.flatnonzero(insurance.mask(table, 1))[0]))
-    [effort] = forecasts(insurance, table)
-    assert effort.payoffs == {f"with {one} effort": accept.payoffs[words] for words, one in paid.items()}
-
-
 def test_several_numbers_have_a_constant_and_slopes():
     insurance = envs.game("insurance_moral_hazard", p_good_low_effort=0.5, p_good_high_effort=0.9)
     [offer] = forecasts(insurance, begun(insurance))
@@ -103,38 +75,6 @@ def test_several_numbers_have_a_constant_and_slopes():
         bad, good = state["benefit_low"], state["benefit_high"]
         assert offer.payoffs[low] == pytest.approx([0.75 * bad + 0.25 * good, -0.75, -0.25])
         assert offer.payoffs[high] == pytest.approx([0.25 * bad + 0.75 * good, -0.25, -0.75])
-
-
-PRISONERS = ((3.0, 0.0), (5.0, 1.0))  # what the row gets; the first choice is to be silent
-
-
-@compiled
-def sentence(table):
-    for seat in range(2):
-        table.rewards[seat] = PRISONERS[int(table.number[0, seat])][int(table.number[0, 1 - seat])]
-
-
-def test_of_a_secret_choice_without_a_number_every_one_is_assumed():
-    game = make(
-        PhaseGame(
-            name="prisoners",
-            title="Prisoners",
-            seats=2,
-            options={},
-            phases=[Phase("choose", ("silent", "talk"), sealed=True, may_pass=False)],
-            actions=[Named("silent", 0.0, "say nothing"), Named("talk", 1.0, "tell all")],
-            pay=sentence,
-            payoffs=(0, 5),
-            end=lambda table: End("chosen"),
-            fields=[OwnChoice("my_choice"), WhoChose("who_chose")],
-        )
-    )
-    table = begun(game)
-    for _ in range(2):  # the second seat does not know the first one's choice, and neither do its forecasts
-        silent, talk = forecasts(game, table)
-        assert silent.payoffs == {"if the other answers silent": [3], "if the other answers talk": [0]}
-        assert talk.payoffs == {"if the other answers silent": [5], "if the other answers talk": [1]}
-        game.rules.play(table, 1)
 
 
 @pytest.mark.parametrize("name", PHASED)

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from economics.matches import played, utilities
 from parlour import envs
-from parlour.envs import Action, TurnState, play_until_done
-from parlour.envs.core.rollout import tables_with_seed
+from parlour.envs import Action, TurnState
 from parlour.envs.economics.insurance_moral_hazard import best_contract, contracts_of, values_of
 
 NAME = "insurance_moral_hazard"
@@ -36,14 +35,6 @@ def test_the_contract_pays_by_state(good, word, expected):
     }
 
 
-@pytest.mark.slow
-def test_high_effort_makes_the_good_state_more_likely():
-    for word, chance in (("low", 0.6), ("high", 0.8)):
-        states = [played(NAME, offer(5), "accept", effort(word), seed=seed) for seed in range(400)]
-        good = np.mean([one.turn_state("player_1").game_state["state_realized"] == "good" for one in states])
-        assert good == pytest.approx(chance, abs=0.07)
-
-
 def test_after_a_rejection_the_insurer_offers_again():
     env = played(NAME, "pass", offer(9, 1, 2), "reject", "pass", "pass")
     state = env.turn_state("player_0")
@@ -52,20 +43,6 @@ def test_after_a_rejection_the_insurer_offers_again():
     assert (seen["offer_count"], seen["contract"], seen["accepted"], seen["turns_left"]) == (1, None, None, 1)
     assert [row["action"] for row in seen["action_history"]] == ["pass", "offer", "reject", "pass", "pass"]
     assert [row["phase"] for row in seen["action_history"]][1:3] == ["offer_contract", "accept_contract"]
-
-
-def test_the_last_rejection_ends_the_match():
-    env = played(NAME, *[offer(8), "reject"] * 3)
-    state = env.turn_state("player_1")
-    assert utilities(env) == [0, 0]
-    assert (state.outcome["reason"], state.phase) == ("insurance_rejected", "accept_contract")
-    assert (state.game_state["accepted"], state.game_state["offer_count"]) == (False, 3)
-
-
-def test_without_an_offer_time_is_up():
-    env = played(NAME, offer(8), "reject", "pass", "pass", "pass")
-    assert utilities(env) == [0, 0]
-    assert env.turn_state("player_0").outcome["reason"] == "max_rounds_exceeded"
 
 
 def test_the_effort_is_hidden_until_the_outcome():
@@ -104,18 +81,6 @@ def test_what_is_refused(before, action, code):
     assert result.error == code
 
 
-def test_every_contract_of_the_grid_has_its_index():
-    game = envs.game(NAME, premiums=3, transfers=3, highest=4)
-    contracts = contracts_of(game)
-    assert contracts.tolist() == [[p, g, b] for p in (0, 2, 4) for g in (0, 2, 4) for b in (0, 2, 4)]
-    table = tables_with_seed(game, 1, 3)[0]
-    game.rules.reset(table)
-    for index in range(27):
-        assert game.view.nearest(table, game.rules.decode(table, index)) == index
-    move = game.view.parse(table, Action(*offer(2.9, 0.8, 3.2)))
-    assert contracts[game.view.nearest(table, move)].tolist() == [2, 0, 4]
-
-
 def test_theory_is_backward_induction_over_all_contracts():
     game = envs.game(NAME, premiums=21)
     best = -np.inf
@@ -132,23 +97,6 @@ def test_theory_is_backward_induction_over_all_contracts():
     assert worth.high.tolist() == [True, False, False]
     assert worth.insurer == pytest.approx([7.2, 5.6, 6])
     assert worth.insured == pytest.approx([-0.2, 0.4, 0])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("bot", "expected"), [("equilibrium", (7, 0)), ("full_cover", (0, 6)), ("equal", (3.6, 3.4))])
-def test_the_bots_get_what_their_contracts_are_worth(bot, expected):
-    game = envs.game(NAME)
-    tables = tables_with_seed(game, 20_000, 5)
-    play_until_done(game, [game.bots[bot](game, seed=1)], tables)
-    assert tables["total"][:, :2].mean(axis=0) == pytest.approx(expected, abs=0.12)
-
-
-def test_an_insurer_that_can_only_lose_offers_what_is_rejected():
-    game = envs.game(NAME, base_income=0)  # only a contract with transfers above the premium would be accepted
-    assert best_contract(game).tolist() == [0, 0, 0]
-    tables = tables_with_seed(game, 10, 5)
-    play_until_done(game, [game.bots["equilibrium"](game, seed=1)], tables)
-    assert not tables["total"].any() and (tables["fact"][:, 2] == 3).all()
 
 
 def state_of(me, phase, rows=(), **more):
@@ -169,19 +117,3 @@ def test_states_of_the_platform_are_read():
     assert (seat, table.turn, table.phase) == (1, 1, 1)
     assert (table.number[0, 0], *table.fact[:3]) == (2, 5, 0, 2)  # 3 more each: the same payments
     assert table.parameter[3] == 0.5 and game.mask(table, 1).nonzero()[0].tolist() == [396, 397]
-
-
-def test_the_insurers_passes_since_its_last_offer_are_counted():
-    game = envs.game(NAME)
-    rows = [
-        {"agent_id": agent, "action": action, "phase": phase}
-        for agent, action, phase in (
-            ("bob", "pass", "offer_contract"),
-            ("bob", "offer", "offer_contract"),
-            ("ann", "reject", "accept_contract"),
-            ("bob", "message_only", "offer_contract"),
-            ("bob", "pass", "offer_contract"),
-        )
-    ]
-    tables, seat = game.view.load(state_of("bob", "offer_contract", rows, offer_count=1))
-    assert (seat, tables[0].cycle, tables[0].fact[2]) == (0, 1, 1)

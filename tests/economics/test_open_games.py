@@ -6,7 +6,6 @@ from economics.matches import played, utilities
 from parlour import envs
 from parlour.envs import Action, TurnState, play_until_done
 from parlour.envs.core.rollout import tables_with_seed
-from parlour.envs.economics.bilateral_trade import last_offer
 from parlour.envs.economics.centipede import is_taken
 
 
@@ -103,11 +102,6 @@ def test_the_last_bidder_pays_its_own_last_bid():
     assert (outcome["reason"], outcome["winner"], outcome["bid_paid"]) == ("last_standing", "player_0", 20.5)
 
 
-def test_when_the_highest_bidder_folds_the_other_pays_less():
-    env = played("english_auction", bid(10), bid(50), "pass", "fold", valuations=(80, 80))
-    assert utilities(env) == [70, 0]
-
-
 def test_who_has_folded_has_no_turn():
     env = played("english_auction", bid(5), "fold", bid(10), "pass", bid(15), seats=3)
     assert env.agent_selection == "player_0"
@@ -130,32 +124,6 @@ def test_nobody_accepts_its_own_price():
     }  # fmt: skip
     env.submit("player_1", Action("accept_proposal"))
     assert utilities(env) == [24.5, 15.5] and env.turn_state("player_0").outcome["reason"] == "trade_completed"
-
-
-def test_who_leaves_may_say_why():
-    env = played("bilateral_trade", propose(30))
-    refused = env.submit("player_1", Action("reject_and_exit", {"reason": 3}))
-    assert refused.error == "invalid_payload"
-    assert env.submit("player_1", Action("reject_and_exit", {"reason": "too low"})).ok
-    assert utilities(env) == [0, 0] and env.turn_state("player_0").outcome["reason"] == "negotiation_failed"
-
-
-@pytest.mark.slow
-def test_gains_from_trade_beside_the_bounds():
-    tables = matches("bilateral_trade", "equilibrium", prices=201, max_rounds=2, count=100_000)
-    value, cost = tables["private"][:, 0], tables["private"][:, 1]
-    gain, possible = tables["total"][:, :2].sum(axis=1).mean() / 100, np.maximum(value - cost, 0).mean() / 100
-    assert possible == pytest.approx(1 / 6, abs=0.002)
-    assert gain == pytest.approx(1 / 8, abs=0.002) and gain < 9 / 64  # Myerson and Satterthwaite
-    bids, asks = 2 * value / 3 + 100 / 12, 2 * cost / 3 + 25  # Chatterjee and Samuelson's double auction
-    assert np.where(bids >= asks, value - cost, 0).mean() / 100 == pytest.approx(9 / 64, abs=0.002)
-
-
-def test_the_last_offer_is_the_best():
-    prices = np.linspace(0, 100, 10_001)
-    for value, least, most in ((80, 0, 100), (90, 40, 60), (95, 10, 20)):
-        gains = (value - prices) * np.clip((prices - least) / (most - least), 0, 1)
-        assert float(last_offer(value, least, most)) == pytest.approx(prices[gains.argmax()], abs=0.01)
 
 
 def invest(amount):
@@ -181,18 +149,6 @@ def test_investments_make_the_surplus_that_is_split():
     assert (outcome["reason"], outcome["payoffs"][1]["share"]) == ("hold_up_agreement", 9.5)
 
 
-def test_a_rejected_offer_is_gone():
-    env = played("hold_up", invest(1), invest(1), split(3, 3), "reject")
-    assert env.turn_state("player_0").game_state["current_offer"] is None
-    assert offered(env) == {"make_offer", "pass", "message_only"}
-
-
-def test_who_does_not_invest_in_time_invests_nothing():
-    env = played("hold_up", invest(5), "pass", "pass", max_rounds=3)
-    assert env.turn_state("player_0").game_state["investments"] == {"player_0": 5, "player_1": 0}
-    assert (env.turn_state("player_0").phase, env.agent_selection) == ("bargain", "player_0")
-
-
 def test_in_the_last_round_nobody_passes_or_rejects():
     env = played("hold_up", invest(1), invest(1), "pass", "pass", max_rounds=2)
     assert offered(env) == {"make_offer", "message_only"}
@@ -200,23 +156,6 @@ def test_in_the_last_round_nobody_passes_or_rejects():
     assert offered(env) == {"make_offer", "accept", "message_only"}
     env.submit("player_1", Action(*split(0, 6)))
     assert utilities(env) == [0, 0] and env.turn_state("player_0").outcome["reason"] == "max_rounds_exceeded"
-
-
-def test_the_last_offer_holds_up_the_other_investment():
-    assert matches("hold_up", "equilibrium", 5)["total"][0, :2].tolist() == [20, 0]
-    assert matches("hold_up", "equal", 5)["total"][0, :2].tolist() == [20, 20]
-    game = envs.game("hold_up", surplus_multiplier=0.5)
-    tables = tables_with_seed(game, 1, 1)
-    play_until_done(game, [game.bots["equilibrium"](game)], tables)
-    assert tables["number"][0, 0, :2].tolist() == [0, 0]  # it does not pay
-    game = envs.game("hold_up", max_rounds=3)
-    for amount in (0.0, 4.0, 10.0):  # whatever seat 1 invests, it gets its cost
-        env = played("hold_up", invest(10), invest(amount), max_rounds=3)
-        (action,) = game.bots["equilibrium"](game).act(
-            game.observation(env.table, 0)[None], game.mask(env.table, 0)[None]
-        )
-        env.step(int(action))
-        assert env.turn_state("player_1").game_state["current_offer"]["player_1"] == pytest.approx(amount)
 
 
 PLATFORM = {"agent_ids": ["bob", "ann"], "max_rounds": 20}
@@ -258,12 +197,3 @@ def test_states_of_the_platform_are_read(name, state, expected):
     table = tables[0]
     assert (seat, table.standing, table.owner, table.cycle) == expected
     assert table.turn == 1 and game.mask(table, 1).any()
-
-
-def test_the_history_of_a_long_open_phase_ends_with_the_last_actions():
-    actions = [propose(price) if seat == 0 else "pass" for price in range(30) for seat in range(2)]
-    env = played("bilateral_trade", *actions, max_rounds=100)
-    rows = env.turn_state("player_0").game_state["action_history"]
-    assert len(rows) == 32 and rows[0]["price"] == 14 and rows[-1] == {
-        "agent_id": "player_1", "action": "pass", "phase": "negotiate", "round": 29,
-    }  # fmt: skip

@@ -1,13 +1,10 @@
 """Principal and agent: texts in payloads, questions and answers, scores that decide a payment, foreign states."""
 
-import numpy as np
 import pytest
 from economics.matches import played, utilities
 from parlour import envs
 from parlour.envs import Action, TurnState, play_until_done
 from parlour.envs.core.rollout import tables_with_seed
-from parlour.wrappers.agents.policy import PolicyAgent
-from parlour.wrappers.live.arena.agent import ArenaAgent
 
 NAME = "principal_agent"
 POST = "post_contract", {"task_description": "Write a poem.", "success_criteria": "It rhymes."}
@@ -43,12 +40,6 @@ def test_the_score_decides_the_payment(number, label, payment):
     assert (outcome["outcome_score"], outcome["outcome_label"], outcome["payment"]) == (number, label, payment)
 
 
-def test_the_last_level_counts_that_is_reached():
-    levels = {"high": [60, 5], "low": [20, 1]}
-    assert utilities(played(NAME, *UP_TO_SCORE, score(70), outcome_levels=levels)) == [-1, 1]
-    assert utilities(played(NAME, *UP_TO_SCORE, score(10), outcome_levels=levels)) == [-5, 5]
-
-
 def test_a_rejection_ends_the_match():
     env = played(NAME, POST, "skip_clarify", ("reject_contract", {"reason": "too little"}))
     assert utilities(env) == [0, 0]
@@ -75,13 +66,6 @@ def test_texts_are_messages_to_the_other():
     env = played(NAME, POST, ASK, REPLY, "skip_clarify", "accept_contract", DELIVER)
     texts = [message.content for message in env.turn_state("player_0").messages]
     assert texts == ["Write a poem.", "It rhymes.", "Which form?", "A sonnet.", "Shall I compare thee"]
-
-
-def test_a_standard_text_is_no_message():
-    env = played(NAME)
-    while not env.table.done:
-        env.step(int(np.flatnonzero(env.observe(env.agent_selection)["action_mask"])[0]))
-    assert env.turn_state("player_0").messages == []
 
 
 @pytest.mark.parametrize(
@@ -171,21 +155,3 @@ def test_the_levels_of_a_contract_are_those_that_the_host_sends():
     assert tables[0].parameter[:3].tolist() == [10, 7, 1e9]
     with pytest.raises(ValueError, match="need 1 to 4 levels"):
         game.view.load(state_of("bob", "verify", contract={**CONTRACT, "outcome_levels": levels * 5}))
-
-
-@pytest.mark.parametrize(("lowest", "expected"), [(0, "accept_contract"), (-1, "reject_contract")])
-def test_no_worker_of_ours_accepts_what_it_may_have_to_pay_for(lowest, expected):
-    game = envs.game(NAME)
-    levels = [{"label": "a", "threshold": 0, "payment": lowest}, {"label": "b", "threshold": 90, "payment": 7}]
-    state = state_of("ann", "respond", contract={**CONTRACT, "outcome_levels": levels})
-    for name, bot in game.bots.items():
-        answer = ArenaAgent("ann", PolicyAgent(game, bot(game, seed=3))).respond(state)
-        assert answer.action.action_type == expected or (name == "random" and lowest == 0)
-
-
-def test_the_principal_pays_least_by_the_levels_of_the_host():
-    game = envs.game(NAME)
-    levels = [{"label": "a", "threshold": 0, "payment": 5}, {"label": "b", "threshold": 40, "payment": 2}]
-    state = state_of("bob", "verify", contract={**CONTRACT, "outcome_levels": levels}, accepted=True, deliverable="x")
-    answer = ArenaAgent("bob", PolicyAgent(game, game.bots["equilibrium"](game, seed=3))).respond(state)
-    assert answer.action.payload == {"score": 40}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from economics.matches import played, utilities
 from parlour import envs
-from parlour.envs import Action, TurnState, play_until_done
+from parlour.envs import Action, play_until_done
 from parlour.envs.core.rollout import tables_with_seed
 from parlour.envs.economics.war_of_attrition import mixed_time
 
@@ -34,12 +34,6 @@ def test_a_tie_is_drawn():
     assert 8 < sum(one[0] == 6 for one in won) < 32
 
 
-def test_a_time_is_hidden():
-    env = played("war_of_attrition", wait(31.25))
-    assert env.turn_state("player_1").game_state["submitted_agents"] == ["player_0"]
-    assert "31.25" not in env.turn_state("player_1").to_json().decode()
-
-
 def test_in_the_mixed_equilibrium_every_time_before_the_end_wins_as_much():
     prize, rate, longest = 10.0, 1.0, 12.0
     chance = (np.arange(200_000) + 0.5) / 200_000
@@ -52,14 +46,6 @@ def test_in_the_mixed_equilibrium_every_time_before_the_end_wins_as_much():
     assert [gain(time) for time in (0.001, 1, 3, 6.9, longest)] == pytest.approx([0] * 5, abs=0.01)
     assert gain(9) < -0.2  # nobody gives up between T − prize / (2 rate) and T
     assert float((other == longest).mean()) == pytest.approx(np.exp(-(longest - 5) / 10), abs=1e-4)
-
-
-def test_the_equilibrium_bots_waste_the_whole_prize():
-    game = envs.game("war_of_attrition", times=256, prize=5, max_time=40)
-    tables = tables_with_seed(game, 20_000, 2)
-    play_until_done(game, [game.bots["equilibrium"](game, seed=1)], tables)
-    assert tables["total"][:, :2].mean() == pytest.approx(0, abs=0.1)
-    assert tables["number"][:, 0, :2].mean() == pytest.approx(5, abs=0.1)
 
 
 def test_the_allocator_divides():
@@ -76,11 +62,6 @@ def test_shares_sum_to_the_pie():
     env = played("dictator")
     refused = env.submit("player_0", Action(*keep(50, 49)))
     assert refused.error == "invalid_payload" and "sum to 100" in refused.error_detail
-
-
-def test_without_a_split_nobody_has_a_share():
-    env = played("dictator", "pass", "pass", "pass", reservations=[(10, 10), (30, 30)])
-    assert utilities(env) == [-10, -30]
 
 
 @pytest.mark.parametrize("interaction", ["complements", "substitutes"])
@@ -107,10 +88,3 @@ def test_subgame_perfect_investments(scale, interaction):
     reply = (joint / 2 - follower).argmax(axis=1)  # the follower's, for each investment of the leader
     best = (joint / 2 - leader)[np.arange(21), reply].max()
     assert tables["total"][0, 0] == pytest.approx(best, abs=1e-4)
-
-
-def test_the_leader_is_found_by_its_role():
-    game = envs.game("sequential_investment")
-    state = {"leader_id": "bob", "follower_id": "ann", "agent_ids": ["ann", "bob"], "investments": {"bob": 2.5}}
-    tables, seat = game.view.load(TurnState("m", "sequential-investment", "ann", "follower_invest", True, "ann", state))
-    assert (seat, tables[0].phase, tables[0].number[0, 0]) == (1, 1, 2.5)

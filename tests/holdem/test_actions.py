@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from dealing import bounds, deal, play
-from parlour.envs import Action, game
+from dealing import deal, play
 from parlour.envs.holdem import rules, view
 from parlour.envs.holdem.rules import Move
-from parlour.envs.holdem.table import CALL, FOLD, RAISE
+from parlour.envs.holdem.table import RAISE
 from parlour.envs.holdem.view import game_state, phase
 
 
@@ -23,12 +22,6 @@ def test_the_action_indices_are_fold_call_least_raise_pot_fractions_and_all_in()
     assert amounts == {2: 10, 4: 12, 5: 14, 6: 18, 7: 24, 8: 30, 9: 200}  # a third of the pot is the least raise
 
 
-def test_only_a_raise_has_an_amount():
-    found = legal_moves(play(deal([200, 200]), "raise 6"))
-    assert (found[0], found[1]) == (Move(FOLD, 0), Move(CALL, 0))
-    assert all(move.kind == RAISE and move.amount > 0 for number, move in found.items() if number >= 2)
-
-
 def test_half_a_chip_rounds_up():
     table = deal([200, 200], pot_fractions=[0.625])  # a pot of 4 after the call
     assert legal_moves(table)[3].amount == 2 + 3
@@ -39,16 +32,6 @@ def test_amounts_are_offered_once_all_in_first_and_then_the_least():
     assert [move.amount for number, move in legal_moves(table).items() if number >= 2] == [4, 6, 10]
     table = deal([4, 10])
     assert {number: move.amount for number, move in legal_moves(table).items() if number >= 2} == {9: 4}
-
-
-def test_without_a_raise_no_raise_is_legal():
-    table = play(deal([100, 30]), "raise 100")
-    assert {number: move.kind for number, move in legal_moves(table).items()} == {0: FOLD, 1: CALL}
-
-
-def test_the_raises_follow_the_option():
-    assert game("holdem", pot_fractions=[]).num_actions == 4
-    assert game("holdem", pot_fractions=[0.5, 1]).num_actions == 6
 
 
 def offered(table):
@@ -67,13 +50,6 @@ def test_allowed_actions_have_the_order_and_live_bounds_of_the_document():
     assert [a.action_type for a in offered(play(deal([100, 30]), "raise 100"))] == ["fold", "call"]
 
 
-@pytest.mark.parametrize("amount", [4, 5, 99, 100])
-def test_every_amount_between_the_bounds_is_legal(amount):
-    table = deal([100, 100])
-    assert bounds(table) == (4, 100)
-    assert view.parse(table, Action("raiseTo", {"amount": amount})) == Move(RAISE, amount)
-
-
 @pytest.mark.parametrize(("amount", "number"), [(4, 2), (5, 5), (7, 6), (50, 8), (60, 9), (100, 9)])
 def test_the_nearest_number(amount, number):
     table = deal([100, 100])
@@ -86,11 +62,6 @@ def test_the_nearest_number(amount, number):
         9: 100,
     }
     assert view.nearest(table, Move(RAISE, amount)) == number
-
-
-@pytest.mark.parametrize(("kind", "number"), [(FOLD, 0), (CALL, 1)])
-def test_what_is_no_raise_is_its_own_number(kind, number):
-    assert view.nearest(deal([100, 100]), Move(kind, 0)) == number
 
 
 def test_the_safe_action_checks_where_it_is_free_and_folds_else():

@@ -73,16 +73,6 @@ def test_flop_and_turn_are_paid_exactly(heads_up, streets):
     assert tables.tobytes() == before.tobytes() and abs(rewards[0, 0]) < 40
 
 
-def test_side_pots_and_folded_cards_count():
-    three = game("holdem", seats=3, stacks=[10, 40, 40], button=0)
-    cards = ["7s 7d", "Ah Ac", "Kh Kc"]
-    tables = played(three, [1, 1, 1, 1, three.num_actions - 1, 1], cards, "2s 9d Jc 4h 5h")  # the button may still call
-    for action in (CALL, FOLD):
-        rewards = np.zeros((1, 3), np.float32)
-        AllInEquity(three.seats, 2_000, 0)(tables, np.array([action]), rewards)
-        np.testing.assert_allclose(rewards[0], enumerated(three, tables, action), atol=1e-4)
-
-
 def test_sampled_boards_are_unbiased(heads_up):
     """Before the flop, by 40 boards at a time: their mean is that of many boards, within five standard errors."""
     tables = at(heads_up, 0)
@@ -95,22 +85,6 @@ def test_sampled_boards_are_unbiased(heads_up):
     error = rewards[:, 0].std() / np.sqrt(4_000)
     assert 0 < error < 0.3 and abs(rewards[:, 0].mean() - exact) < 5 * error
     np.testing.assert_allclose(rewards.sum(axis=1), 0, atol=1e-4)
-
-
-def test_before_the_flop_the_known_equity_comes_out(heads_up):
-    """AsKd against QhQc wins 43.0 % of all boards and splits 0.4 %."""
-    tables = at(heads_up, 0)
-    rewards = np.zeros((1, 2), np.float32)
-    AllInEquity(heads_up.seats, 40_000, 1)(tables, np.array([CALL]), rewards)
-    assert rewards[0, 0] / 80 + 0.5 == pytest.approx(0.432, abs=0.012)
-
-
-def test_folds_and_rivers_keep_their_result(heads_up):
-    for streets, action in ((1, FOLD), (3, CALL)):
-        rewards = np.full((1, 2), 7, np.float32)
-        tables = at(heads_up, streets)
-        AllInEquity(heads_up.seats, 100, 0)(tables, np.array([action]), rewards)
-        assert (rewards[0] == result(tables, action)[:2]).all()
 
 
 def test_tables_pay_equity_and_the_game_goes_on_the_same(heads_up):

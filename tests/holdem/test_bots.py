@@ -1,7 +1,5 @@
 """The scripted opponents: legal, decided by their seed, of the right order, blind to what their seat does not see."""
 
-import inspect
-
 import numpy as np
 import pytest
 from parlour.envs import VectorGame, game
@@ -36,24 +34,6 @@ def test_bots_play_legal_numbers(name, options):
     tables.reset(seed=1)
     for _ in range(60):
         tables.step(bot.act(tables.observations, tables.action_masks))  # raises if one is not legal
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_bots_are_decided_by_their_seed(name):
-    made = game("holdem", seats=3)
-    tables = VectorGame(made, 200)
-    tables.reset(seed=1)
-
-    def acts(seed):
-        return made.bots[name](made, seed=seed).act(tables.observations, tables.action_masks).tolist()
-
-    assert acts(1) == acts(1)
-    assert name == "call" or acts(1) != acts(2)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_bots_are_given_nothing_but_observations_and_masks(name):
-    assert list(inspect.signature(bots.BOTS[name](game("holdem"), 1).act).parameters) == ["observations", "masks"]
 
 
 def test_call_never_folds_nor_raises_and_maniac_mostly_raises():

@@ -1,21 +1,17 @@
 """Hands that begin on a later street, with a given board and given ranges."""
 
 import json
-import re
-import sys
 from collections import Counter
 
 import numpy as np
 import pytest
 from parlour import envs
 from parlour.envs.core import chance
-from parlour.envs.core.installed import install
 from parlour.envs.core.rng import streams
 from parlour.envs.holdem.hands import card_name
 from parlour.envs.holdem.ranges import HOLDINGS, weights_of
 from parlour.training import cli
 from parlour.training.evaluation.exact import flat_tree, values
-from parlour.training.solving.tabular import solve
 from parlour.wrappers.policies.loading import make_policy
 
 BOARD = "2c7dKhTs3s"
@@ -64,18 +60,6 @@ def test_hands_have_the_product_of_their_weights_where_they_share_no_card():
         assert count / 40_000 == pytest.approx((3 if mine == "AhAs" else 1) / 24, abs=0.01)
 
 
-@pytest.mark.slow
-def test_the_other_cards_are_drawn_from_the_rest():
-    game = envs.game("holdem", seats=4, start="flop", board=["As"], ranges=[None, "AA", None, "AhKh,AdKd"])
-    tables, seen = dealt(game, 3_000), set()
-    for table in tables:
-        cards = [*table.cards[:4].ravel().tolist(), *table.board.tolist()]
-        assert len(set(cards)) == 13
-        assert card_name(cards[8]) == "As"
-        seen |= set(table.board[1:].tolist()) | set(table.cards[0].tolist())
-    assert len(seen) == 52 - 4  # the aces are on the board and in the hands of the two seats
-
-
 def test_a_game_from_the_river_is_solved_and_its_value_is_that_of_its_tree(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     ranges = ["AA,KQs", "JJ,KK:0.5"]
@@ -90,13 +74,6 @@ def test_a_game_from_the_river_is_solved_and_its_value_is_that_of_its_tree(tmp_p
     policy = make_policy(told["policy"], game, seed=1)
     tree = flat_tree(game)
     assert values(tree, tree.strategy_of(policy))[0] == pytest.approx(told["value"], abs=1e-3)
-
-
-def test_a_known_hand_wins_the_pot_on_the_river():
-    """With the nuts against a hand that cannot win, the value is the pot's other half."""
-    game = envs.game("holdem", **RIVER, ranges=["KsKd", "QsQd"])
-    found = solve(flat_tree(game), "cfr+", target=1e-6)
-    assert found.values == pytest.approx([10, -10], abs=1e-4)
 
 
 def test_weights_and_text_are_the_same_range():
@@ -140,15 +117,3 @@ def test_turns_and_flops_are_enumerated_where_the_deals_are_few():
 def test_what_cannot_be_is_refused(options, message):
     with pytest.raises(ValueError, match=message):
         envs.game("holdem", **{**RIVER, **options})
-
-
-def test_text_without_pokerkit_tells_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pokerkit", None)
-    with pytest.raises(ImportError, match=re.escape(install("phh"))):
-        envs.game("holdem", **RIVER, ranges=["AA", None])
-
-
-def test_cards_are_given_by_the_options_alone():
-    env = envs.make("holdem", **RIVER)
-    with pytest.raises(ValueError, match="give cards there"):
-        env.reset(seed=1, options={"cards": [["As", "Ah"], None]})

@@ -92,18 +92,6 @@ def test_agents_of_any_name_are_loaded_and_a_history_beyond_the_end_is_refused()
         GAME.view.load(wrong)
 
 
-def test_the_other_may_hold_any_card_but_ones_own():
-    env = dealt("QJ")
-    for seat, others in ((0, {"J", "K"}), (1, {"Q", "K"})):
-        found = set()
-        for seed in range(20):
-            table = env.table.copy()
-            GAME.view.resample(table, seat, np.random.default_rng(seed))
-            assert table.card[seat] == env.table.card[seat]
-            found.add(RANKS[table.card[1 - seat]])
-        assert found == others
-
-
 def test_opponents_that_were_saved_when_the_bots_were_elsewhere_load(tmp_path, monkeypatch):
     """Runs of version 0.2 name the class of a bot by the module in which it was then."""
     tables = SelfPlayTables(GAME, 4)

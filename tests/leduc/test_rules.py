@@ -1,13 +1,11 @@
 """Leduc hold'em by named situation: bets, rounds, showdowns, the deck."""
 
 import msgspec
-import numpy as np
 import pytest
 from parlour import envs
 from parlour.envs import Action
 from parlour.envs.core import chance
 from parlour.envs.small.leduc import RANKS
-from parlour.envs.testing.trial import Trial
 
 GAME = envs.game("leduc")
 
@@ -69,10 +67,6 @@ def test_raises_are_two_and_four_and_two_in_a_round():
     assert env.turn_state("player_1").phase == "second"
 
 
-def test_a_fold_needs_a_raise():
-    assert dealt("JQ").submit("player_0", Action("fold")).error == "game_rule_violation"
-
-
 def test_cards_have_the_probabilities_of_the_deck():
     starts = {tuple(table.card.tolist()): share for share, table in chance.starts(GAME)}
     assert len(starts) == 9
@@ -81,26 +75,6 @@ def test_cards_have_the_probabilities_of_the_deck():
     ((_, table),) = chance.after(GAME, table, 1)
     boards = {int(child.board): share for share, child in chance.after(GAME, table, 1)}
     assert boards == {1: 0.5, 2: 0.5}
-
-
-def test_a_pair_of_jacks_leaves_none_for_the_board():
-    for seed in range(40):
-        for table in Trial("deck", GAME, 1).decisions(seed):
-            cards = [*table.card.tolist(), int(table.board)]
-            assert all(cards.count(rank) <= 2 for rank in range(3))
-
-
-def test_bots_play_by_their_hand():
-    def acts(bot, env):
-        seat = int(env.table.turn)
-        seen = GAME.observation(env.table, seat)[None], GAME.mask(env.table, seat)[None]
-        return ["fold", "call", "raise"][int(GAME.bots[bot](GAME, seed=0).act(*seen)[0])]
-
-    first, facing = dealt("KJ"), play(dealt("QJ"), "raise")
-    assert [acts(bot, first) for bot in ("call", "tight", "maniac")] == ["call", "raise", "raise"]
-    assert [acts(bot, facing) for bot in ("call", "tight", "maniac")] == ["call", "fold", "raise"]
-    assert acts("tight", dealt("JK")) == "call"
-    assert acts("tight", play(dealt("JK"), "call call", "J")) == "raise"
 
 
 def test_what_cannot_be_is_not_loaded():
@@ -112,13 +86,3 @@ def test_what_cannot_be_is_not_loaded():
         wrong = msgspec.structs.replace(state, game_state={**state.game_state, **change})
         with pytest.raises(ValueError, match="no open card"):
             GAME.view.load(wrong)
-
-
-def test_what_the_other_may_hold_is_drawn_from_what_is_left():
-    env = play(dealt("JQ"), "call call", "J")
-    found = set()
-    for seed in range(20):
-        table = env.table.copy()
-        GAME.view.resample(table, 0, np.random.default_rng(seed))
-        found.add(int(table.card[1]))
-    assert found == {1, 2}

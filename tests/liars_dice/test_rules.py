@@ -1,7 +1,6 @@
 """Liar's dice by named situation: bids, challenges, wild faces, payloads, bots."""
 
 import msgspec
-import numpy as np
 import pytest
 from parlour import envs
 from parlour.envs import Action
@@ -64,12 +63,6 @@ def test_bids_out_of_range_and_challenges_of_nothing_are_refused():
     for wrong in (bid(3, 1), bid(1, 7), bid(0, 1), bid("1", 2), Action("bid", {"quantity": 1})):
         assert env.submit("player_0", wrong).error == "invalid_payload"
     assert env.submit("player_0", Action("raise")).error == "invalid_action_type"
-
-
-def test_after_the_highest_bid_only_a_challenge_is_left():
-    env = play(rolled(6, 6), (2, 6))
-    assert [action.action_type for action in env.turn_state("player_1").allowed_actions] == ["liar"]
-    assert np.flatnonzero(env.game.mask(env.table, 1)).tolist() == [12]
 
 
 def test_action_indices_are_those_of_openspiel():

@@ -11,7 +11,7 @@ from live.arena_matches import FREE, TALK, bargaining, offer
 from parlour import envs
 from parlour.envs import Action, AgentResponse, TurnState
 from parlour.envs.core.turn_state import ERROR_CODES
-from parlour.envs.testing.differences import in_observations
+from parlour.envs.testing.trial import in_observations
 from parlour.wrappers.live.arena.agent import ArenaAgent, ArenaAgentSession
 from parlour.wrappers.live.common.agent_turn import plain, read_state
 from parlour.wrappers.live.common.match_session import MatchLimits, MatchSession

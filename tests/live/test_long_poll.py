@@ -10,7 +10,7 @@ import aiohttp
 import pytest
 from parlour import envs
 from parlour.envs import Action
-from parlour.envs.testing.differences import in_observations
+from parlour.envs.testing.trial import in_observations
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.policies.base import RandomPolicy
 

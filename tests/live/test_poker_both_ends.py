@@ -15,7 +15,7 @@ from live.settled import act
 from live.small_host import Host
 from parlour import envs
 from parlour.envs.holdem import game as holdem
-from parlour.envs.testing.differences import in_observations
+from parlour.envs.testing.trial import in_observations
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.common.agent_turn import Turn
 from parlour.wrappers.live.poker import messages

@@ -10,15 +10,11 @@ independent, so that small groups often agree on nobody; and the mafia never vot
 
 from functools import cache
 
-import numpy as np
 import pytest
 from parlour import envs
-from parlour.envs import VectorGame
 from parlour.envs.core import chance
-from parlour.envs.mafia.bots import BOTS
 from parlour.envs.mafia.rules import Choice
 from parlour.envs.mafia.table import MAFIA, MAFIA_WINS, TARGET, VOTE, VOTING
-from parlour.training.evaluation.team_matches import play_teams
 
 KNOWN = {(10, 3): 0.888, (10, 2): 0.711, (7, 2): 0.870}
 
@@ -94,54 +90,3 @@ def tree_share(game):
         return after(table, lynched if last != lynched else living[0])
 
     return sum(probability * value(table) for probability, table in chance.starts(game))
-
-
-def played(players, mafia, lynching, matches):
-    """The mafia's share when nights are random and sparing, and votes are of this kind:
-
-    ``"drawn"``: all for one of the living, drawn uniformly; ``"independent"``: everybody for any other.
-    """
-    tables = VectorGame(envs.game("mafia", seats=players, mafia=mafia, talk=False), 500)
-    tables.reset(seed=7)
-    bot, generator = BOTS["loyal"](tables.game, 1), np.random.default_rng(1)
-    row = np.arange(tables.num_envs)
-    won = ended = 0
-    lynched, drawn_in = np.zeros(500, np.int64), np.full(500, -1)
-    while ended < matches:
-        records, turn = tables.tables, tables.turn
-        actions = bot.act(tables.observations, tables.action_masks)
-        voting = records.phase == VOTING
-        alive = records.alive[:, :players] > 0
-        anybody = np.where(alive, generator.random(alive.shape), -1)
-        anybody[row, turn] = -1
-        other = anybody.argmax(axis=1)  # of the living others
-        if lynching == "drawn":
-            anybody[row, turn] = generator.random(500)  # of the living
-            fresh = voting & (drawn_in != records.votings)
-            lynched[fresh] = anybody.argmax(axis=1)[fresh]
-            drawn_in[fresh] = records.votings[fresh]
-            other = np.where(lynched == turn, other, lynched)
-        actions = np.where(voting, players + (other - turn) % players, actions)
-        villain = (records.role[:, :players] == MAFIA).argmax(axis=1)
-        tables.step(actions)
-        drawn_in[tables.dones] = -1
-        won += int((tables.rewards[row, villain] > 0).sum())
-        ended += int(tables.dones.sum())
-    return won / ended
-
-
-@pytest.mark.parametrize(("players", "mafia"), KNOWN)
-def test_with_a_drawn_lynching_random_play_wins_the_known_share(players, mafia):
-    assert played(players, mafia, "drawn", 2_000) == pytest.approx(KNOWN[players, mafia], abs=0.03)
-
-
-@pytest.mark.slow
-def test_what_the_rules_change():
-    for (players, mafia), known in KNOWN.items():
-        game = envs.game("mafia", seats=players, mafia=mafia, talk=False)
-        drawn, independent = (played(players, mafia, kind, 20_000) for kind in ("drawn", "independent"))
-        pair = {"mafia": BOTS["loyal"](game, 1), "town": BOTS["loyal"](game, 2)}
-        loyal = play_teams(game, pair, matches=20_000).wins["mafia"].share
-        print(f"{players} players, {mafia} mafia: known {known}, drawn {drawn:.3f}, {independent:.3f}, {loyal:.3f}")
-        assert drawn == pytest.approx(known, abs=0.01)
-        assert drawn < independent < loyal

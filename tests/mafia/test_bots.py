@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 from cases import slow_but
-from matches import match, night, ok, talk, vote
+from matches import match, night, talk, vote
 from parlour import envs
-from parlour.envs import Action
 from parlour.envs.core.rng import streams
 from parlour.envs.mafia.bots import BOTS, PERSONALITIES, Loyal, Scripted
 from parlour.envs.mafia.habits import habits
@@ -72,34 +71,6 @@ def test_the_mafia_kill_who_claims_to_be_sheriff_and_the_doctor_protects_them(pe
     assert targets(env, BOTS[personality]) == {"p4"}
 
 
-def test_the_sheriff_investigates_whom_it_has_not_checked():
-    env = match("m d s v v v", talk=False)
-    night(env, "p4", "p4", "p5")
-    vote(env, *[None] * 6)
-    night(env, "p6", "p6")
-    assert "p5" not in targets(env, BOTS["analytical"])
-
-
-def test_the_sheriff_reveals_the_mafia_it_found_when_the_mafia_could_win_soon():
-    env = match("m d s v v")
-    night(env, "p4", "p2", "p1")
-    talk_until(env, "p3")
-    assert {(p["type"], p["targetId"], p["isMafia"]) for p in chosen(env, BOTS["cautious"])} == {("claim", "p1", True)}
-
-
-def talk_until(env, agent):
-    while env.agent_selection != agent:
-        ok(env, Action("say", {"type": "general"}))
-
-
-@pytest.mark.parametrize("personality", PERSONALITIES)
-def test_the_sheriff_votes_for_the_mafia_it_found(personality):
-    env = match("m d s v v", talk=False)
-    night(env, "p4", "p4", "p1")
-    vote(env, None, None)
-    assert targets(env, BOTS[personality]) == {"p1"}
-
-
 @pytest.mark.parametrize("lie_frequency", [0.0, 0.4, 1.0])
 @pytest.mark.parametrize("personality", [*PERSONALITIES, "mixed"])
 def test_the_mafia_lie_with_the_given_frequency(personality, lie_frequency):
@@ -107,29 +78,6 @@ def test_the_mafia_lie_with_the_given_frequency(personality, lie_frequency):
     mafia = Scripted(game, 1, personality, lie_frequency)
     tables = finished(game, mafia, BOTS["mixed"](game, 2), streams(3, 300))
     assert habits(tables, "mafia")["untrue"] == pytest.approx(lie_frequency, abs=0.05)
-
-
-def test_a_lower_threshold_makes_sheriffs_and_doctors_reveal_earlier():
-    game = envs.game("mafia")
-    claims = [
-        habits(finished(game, BOTS["mixed"](game, 1), Scripted(game, 2, "cautious", 0.7, at), streams(3, 300)), "town")
-        for at in (50, 100)
-    ]
-    assert claims[0]["claims"] > claims[1]["claims"] + 0.02
-
-
-def test_personalities_differ_in_accusations_votes_and_wins():
-    game = envs.game("mafia")
-    found = {
-        one: play_teams(game, BOTS["mixed"](game, 1), BOTS[one](game, 2), matches=1_500, seed=4)
-        for one in PERSONALITIES
-    }
-    accusations = {one: found[one].habits["town"]["accusations"] for one in PERSONALITIES}
-    changes = {one: found[one].habits["town"]["changes"] for one in PERSONALITIES}
-    wins = {one: found[one].wins["town"].share for one in PERSONALITIES}
-    assert accusations["aggressive"] > accusations["social"] + 0.02 > accusations["cautious"] + 0.15
-    assert changes["aggressive"] > changes["analytical"] + 0.05
-    assert wins["analytical"] > wins["social"] + 0.03 > wins["cautious"] + 0.03
 
 
 @pytest.mark.parametrize(

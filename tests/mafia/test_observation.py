@@ -57,38 +57,12 @@ def test_the_first_night():
     assert other["players.alive"].all()
 
 
-def test_who_is_gone_when_and_how():
-    env = one_day()
-    view = seen(env, "p4")  # p5 is 1 away, p6 is 2
-    assert ones(1 - view["players.alive"]) == [1, 2]
-    assert view["players.eliminatedRound"] == pytest.approx([0, 1 / 20, 1 / 20, 0, 0, 0, 0, 0, 0])
-    assert ones(view["votingHistory.eliminated"]) == [2]
-    assert ones(view["lastNightResult.killed"]) == [1]
-    assert view["lastNightResult.prevented"] == 0
-    assert ones(view["players.role"]) == [(0, 2), (1, 3), (2, 3)]
-    assert view["dayNumber"] == pytest.approx(1 / 20)
-
-
 def test_private_knowledge():
     env = one_day()
     assert seen(env, "p4")["privateKnowledge.investigationResults"].tolist() == [0, 0, 0, 0, 0, 0, 1, 0, 0]
     assert not seen(env, "p3")["privateKnowledge.investigationResults"].any()
     assert ones(seen(env, "p3")["privateKnowledge.lastProtected"]) == [0]
     assert not seen(env, "p4")["privateKnowledge.lastProtected"].any()
-
-
-def test_votes_of_the_latest_day_and_of_all():
-    env = one_day()
-    cast = [(0, 3), (1, 5), (2, 5), (3, 0), (5, 6), (6, 5), (8, 5)]  # p8 abstained
-    assert ones(seen(env, "p1")["votingHistory.latest"]) == cast
-    assert sorted(((v - 3) % 9, (t - 3) % 9) for v, t in cast) == ones(seen(env, "p4")["votingHistory.latest"])
-    night(env, "p9", "p9", "p9", "p2")
-    talk(env)
-    vote(env, "p4", *[None] * 6)
-    after = seen(env, "p1")
-    assert ones(after["votingHistory.latest"]) == [(0, 3)]
-    assert after["votingHistory.all"][0, 3] == 0.5
-    assert after["votingHistory.all"].sum() == 0.25 * (len(cast) + 1)
 
 
 def test_who_said_what_of_whom():
@@ -106,23 +80,6 @@ def test_who_said_what_of_whom():
     assert seen(env, "p1")["statements.stance"][3, 0] == -0.5
     talk(env)
     assert seen(env, "p1")["statements.stance"][0, 3] == 1  # a result stays
-
-
-def test_of_what_was_said_of_a_player_the_last_counts_but_results_stay():
-    env = match("m d s v v v", discussion_rounds=2)
-    night(env, "p5", "p5", "p4")
-    talk(env, "I accuse p3.", "I accuse p4.", "I am the sheriff, and p4 is not mafia.")
-    view = seen(env, "p1")
-    assert view["statements.stance"][:3, :4].tolist() == [[0, 0, 0.5, 0], [0, 0, 0, 0.5], [0, 0, 0, -1]]
-
-    env = match("m d s v v v", discussion_rounds=2)
-    night(env, "p5", "p5", "p4")
-    first = ["I accuse p3.", "I accuse p4.", "I am the sheriff, and p4 is not mafia.", *["I have nothing to say."] * 3]
-    talk(env, *first, "I defend p3.", "I have nothing to say.", "I accuse p4.")
-    view = seen(env, "p1")
-    assert view["statements.stance"][:3, :4].tolist() == [[0, 0, -0.5, 0], [0, 0, 0, 0.5], [0, 0, 0, -1]]
-    assert view["statements.today"][:3, :4].tolist() == [[0, 0, -0.5, 0], [0, 0, 0, 0.5], [0, 0, 0, 0.5]]
-    assert view["statements.made"].tolist() == [1, 1, 1, 1, 1, 1]
 
 
 def test_suspicion_by_hand():
@@ -145,21 +102,6 @@ def test_suspicion_by_hand():
     assert suspicions(env.table, 8) == pytest.approx(public)
     own = suspicions(env.table, 3)  # the sheriff knows better than p1, who claims to be one
     assert own[0] == pytest.approx(expected[0] + 30)
-
-
-def test_a_contested_sheriff_is_believed_by_nobody():
-    env = match("m d s v v v")
-    night(env, "p5", "p5", "p1")
-    talk(env, "I am the sheriff, and p4 is mafia.", "I have nothing to say.", "I am the sheriff. p1 is mafia.")
-    points = suspicions(env.table, 4)
-    assert points[3] == points[0]  # both were accused once, neither is found
-    vote(env, "p3", *["p1"] * 4, None)
-    assert env.table.done
-
-
-def test_the_size_is_fixed_by_the_seats():
-    assert {envs.game("mafia", **options).layout.size for options in ({}, {"talk": False}, {"sheriffs": 3})} == {590}
-    assert envs.game("mafia", seats=20).layout.size == 1_970
 
 
 @pytest.mark.parametrize("doctors", [1, 3])

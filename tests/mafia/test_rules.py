@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from matches import SEVEN, alive, drawn, match, night, state, talk, utilities, vote
 from parlour import envs
-from parlour.envs import Action, MessageIntent, VectorGame
+from parlour.envs import Action, MessageIntent
 from parlour.envs.mafia.table import DOCTOR, MAFIA, NIGHT, SHERIFF
 
 # Set-up.
@@ -19,13 +19,6 @@ def test_three_in_ten_are_mafia_one_is_doctor_one_sheriff(seats, mafia):
     env.reset(seed=1)
     roles = Counter(env.table.role[:seats].tolist())
     assert (roles[MAFIA], roles[DOCTOR], roles[SHERIFF]) == (mafia, 1, 1)
-
-
-def test_every_seat_has_every_role_equally_often():
-    tables = VectorGame(envs.game("mafia", seats=5, mafia=1), 6_000)
-    tables.reset(seed=1)
-    share = (tables.tables.role[:, :5] == MAFIA).mean(axis=0)
-    assert share == pytest.approx([0.2] * 5, abs=0.02)
 
 
 def test_the_first_decision_is_that_of_the_first_night():
@@ -79,45 +72,12 @@ def test_without_a_majority_one_of_the_submitted_targets_is_drawn():
     assert 160 < dead[5] < 240
 
 
-def test_half_of_the_mafia_is_no_majority_and_each_member_counts_in_the_draw():
-    env = match("m m m m d s v v v v")
-    night(env, "p7", "p7", "p8", "p9", "p5")
-    dead = Counter(int(table.killed) + 1 for table in drawn(env, INVESTIGATE_P1))
-    assert set(dead) == {7, 8, 9}
-    assert 160 < dead[7] < 240
-
-
-def test_mafia_may_choose_a_teammate_but_not_itself_nor_the_dead():
-    env = match(SEVEN)
-    own = env.submit("p1", Action("nightAction", {"actionType": "KILL", "targetId": "p1"}))
-    assert own.error == "game_rule_violation"
-    assert "cannot choose p1, who is yourself; the legal targets are p2, p3, p4, p5, p6, p7" in own.error_detail
-    night(env, "p5", "p5", "p3", "p1")
-    talk(env)
-    vote(env, *[None] * 6)
-    assert (
-        "who is dead" in env.submit("p1", Action("nightAction", {"actionType": "KILL", "targetId": "p5"})).error_detail
-    )
-    night(env, "p2", "p1")
-    assert env.table.phase == NIGHT  # the doctor and the sheriff are still to choose
-
-
 def test_whom_the_doctor_protects_does_not_die():
     env = match(SEVEN)
     night(env, "p5", "p5", "p5", "p1")
     assert len(alive(env)) == 7
     assert state(env, "p5")["lastNightResult"] == {"killed": None, "protected": None, "prevented": True}
     assert state(env, "p3")["lastNightResult"] == {"killed": None, "protected": "p5", "prevented": True}
-
-
-def test_of_several_doctors_only_those_who_protected_the_saved_player_see_who_it_was():
-    env = match("m d d d s v v")
-    night(env, "p6", "p6", "p5", "p6", "p2")
-    assert len(alive(env)) == 7
-    shown = [state(env, f"p{seat}")["lastNightResult"] for seat in range(1, 8)]
-    assert [result["protected"] for result in shown] == [None, "p6", None, "p6", None, None, None]
-    assert all(result["prevented"] and result["killed"] is None for result in shown)
-    assert state(env, "p3")["privateKnowledge"]["lastProtected"] == "p5"  # whom it protected, saved or not
 
 
 def test_the_doctor_may_protect_itself_but_nobody_two_nights_running():
@@ -135,13 +95,6 @@ def test_the_doctor_may_protect_itself_but_nobody_two_nights_running():
     vote(env, *[None] * 6)
     night(env, "p6", "p6", "p3", "p2")  # two nights later it may
     assert "p6" not in alive(env)
-
-
-def test_who_dies_tonight_still_acts_tonight():
-    env = match(SEVEN)
-    night(env, "p4", "p4", "p5", "p1")
-    assert "p4" not in alive(env)
-    assert state(env, "p4")["privateKnowledge"]["investigationResults"][0]["isMafia"] is True
 
 
 def test_the_sheriff_learns_at_once_and_alone():
@@ -169,45 +122,6 @@ def test_the_wrong_night_action_is_refused():
 
 
 # Who sees what.
-
-
-def test_at_night_nobody_learns_whose_turn_it_is():
-    env = match("v s m d m v v")
-    for actor in ("p3", "p5", "p4", "p2"):
-        for agent in env.possible_agents:
-            seen = env.turn_state(agent).current_turn_agent_id
-            assert seen == (actor if agent == actor else None)
-            assert agent == actor or env.submit(agent, Action("pass")).error_detail.endswith(
-                "it is another agent's turn"
-            )
-        night(env, "p1")
-    assert env.turn_state("p1").current_turn_agent_id == env.agent_selection
-
-
-def test_the_mafia_see_what_their_teammates_chose_tonight_and_nobody_else_does():
-    env = match("m m m d s v v v v")
-    night(env, "p6", "p7")
-    assert state(env, "p3")["nightActions"] == {"p1": "p6", "p2": "p7"}
-    assert state(env, "p1")["nightActions"] == {"p1": "p6", "p2": "p7"}
-    seen = env.game.observation(env.table, 2)[env.game.layout["game_state.nightActions"].start :][:9]
-    assert seen.tolist() == [0, 0, 0, 0.5, 0.5, 0, 0, 0, 0]
-    for agent in ("p4", "p5", "p6"):
-        assert state(env, agent)["nightActions"] == {}
-        assert "mafiaTeammates" not in state(env, agent)["privateKnowledge"]
-    assert [mate["id"] for mate in state(env, "p2")["privateKnowledge"]["mafiaTeammates"]] == ["p1", "p3"]
-
-
-def test_roles_of_the_dead_are_revealed_and_those_of_the_living_are_not():
-    env = match(SEVEN)
-    night(env, "p5", "p5", "p3", "p1")
-    assert state(env, "p6")["deadPlayers"] == [{"id": "p5", "name": "p5", "role": "villager", "eliminatedRound": 1}]
-    assert [player["role"] for player in state(env, "p6")["players"]] == ["unknown"] * 4 + ["villager"] * 2 + [
-        "unknown"
-    ]
-    talk(env)
-    vote(env, "p2", None, "p2", "p2", "p2", "p2")
-    assert state(env, "p6")["deadPlayers"][0] == {"id": "p2", "name": "p2", "role": "mafia", "eliminatedRound": 1}
-    assert (state(env, "p6")["mafiaCount"], state(env, "p6")["townCount"]) == (1, 4)
 
 
 def test_mafia_may_write_to_each_other_at_night_and_nobody_else_may_write():
@@ -252,32 +166,6 @@ def test_mafia_wins_when_they_are_as_many_as_the_others_dead_players_share_it():
     assert env.turn_state("p5").outcome["payoffs"][4] == {"agent_id": "p5", "utility": -1.0}
 
 
-def test_a_dead_mafia_member_wins_with_its_team():
-    env = match("m m d s v v v v", talk=False)
-    night(env, "p5", "p5", "p3", "p1")
-    vote(env, None, "p1", "p1", "p1", "p1", None, None)
-    night(env, "p6", "p4", "p2")
-    vote(env, "p7", "p7", "p7", None, None)
-    night(env, "p4", "p8", "p2")
-    vote(env, "p8", "p8", None)
-    assert utilities(env).tolist() == [1, 1, -1, -1, -1, -1, -1, -1]
-
-
-def test_the_win_is_tested_after_the_night_too():
-    env = match("m d s v v", talk=False)
-    night(env, "p4", "p2", "p1")
-    vote(env, None, "p5", "p5", None)
-    night(env, "p2", "p3", "p1")
-    assert env.terminations["p1"]
-    assert utilities(env).tolist() == [1, -1, -1, -1, -1]
-
-
-def test_a_mafia_member_killed_by_its_own_can_win_for_the_town():
-    env = match("m m d s v v v")
-    night(env, "p2", "p1", "p3", "p1")
-    assert env.table.living_mafia == 1
-
-
 def test_after_the_last_day_the_match_ends_without_reward():
     env = match("m d s v v", talk=False, max_days=2)
     night(env, "p4", "p4", "p1")
@@ -288,14 +176,6 @@ def test_after_the_last_day_the_match_ends_without_reward():
     assert not env.truncations["p1"]
     assert not utilities(env).any()
     assert env.turn_state("p1").outcome["reason"] == "max_days_exceeded"
-
-
-def test_the_dead_take_no_turns():
-    tables = VectorGame(envs.game("mafia", seats=8), 50)
-    tables.reset(seed=0)
-    for _ in range(200):
-        assert tables.tables.alive[np.arange(50), tables.turn].all()
-        tables.step(tables.sample())
 
 
 # What stands in for an agent that gives no answer.

@@ -22,16 +22,6 @@ def played(decisions, seed=3):
         mafia.loops().step(tables, bot.act(batch.observations, batch.masks), batch, True)
 
 
-def test_columns_and_actions_are_permutations():
-    mafia = game("mafia", seats=7)
-    random = np.random.default_rng(1)
-    drawn = [relabelling(mafia.layout, random) for _ in range(20)]
-    for columns, actions in drawn:
-        np.testing.assert_array_equal(np.sort(columns), np.arange(mafia.layout.size))
-        np.testing.assert_array_equal(np.sort(actions), np.arange(mafia.num_actions))
-    assert len({tuple(actions) for _, actions in drawn}) == 20
-
-
 def test_what_is_seen_of_a_seat_stays_with_its_actions():
     """Under every name: votes are for the living, and a statement about a seat is found in that seat's column."""
     random = np.random.default_rng(2)
@@ -76,18 +66,6 @@ def test_the_two_tokens_change_places_together_with_the_claims_seen():
         own = columns[claimed.start : claimed.start + 4] - claimed.start
         np.testing.assert_array_equal(own, [3, 1, 2, 0] if swapped else [0, 1, 2, 3])
     assert 0 < exchanged < 20
-
-
-def test_names_stay_for_an_episode_and_a_saved_state_goes_on():
-    mafia = game("mafia")
-    names, other = (Relabelling(mafia, "v0", 4, seed=5) for _ in range(2))
-    turn, actions = np.arange(4), np.full(4, 35)
-    meant = names.meant(turn, actions)
-    np.testing.assert_array_equal(names.meant(turn, actions), meant)
-    names.draw(np.ones(4, np.bool_))
-    other.load(names.state())
-    names.draw(np.ones(4, np.bool_)), other.draw(np.ones(4, np.bool_))
-    np.testing.assert_array_equal(names.meant(turn, actions), other.meant(turn, actions))
 
 
 def test_recorded_decisions_are_shown_under_other_names_together_with_their_actions():

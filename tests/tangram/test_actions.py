@@ -8,7 +8,7 @@ from parlour import envs
 from parlour.envs import Action, GameEnv
 from parlour.envs.tangram.lattice import PIECES
 from parlour.envs.tangram.rules import Placement
-from parlour.envs.tangram.table import FINISH, PLACES, PLAY
+from parlour.envs.tangram.table import PLAY
 
 GAME = envs.game("tangram", figure="A square", plays=2)
 
@@ -62,13 +62,6 @@ def test_any_pose_with_its_centre_on_the_board_is_played_exactly(x, y, rotation,
     assert min(off, 360 - off) < 1e-6
     low, high = np.min(shown["vertices"]), np.max(shown["vertices"])
     assert ("BOUNDARY" in shown["collisions"]) == (low < -0.01 or high > 100.01)
-
-
-def test_pass_is_finish():
-    env = fresh()
-    assert env.submit("player_0", Action("pass")).ok
-    assert env.agent_selection == "player_1"
-    assert env.table.passes == 1
 
 
 def test_nearest_stays_with_the_piece_and_prefers_what_is_open():
@@ -138,41 +131,3 @@ def test_a_bad_choice_on_the_grid_is_refused_and_changes_nothing(action, said):
     with pytest.raises(ValueError, match=said):
         env.step(action)
     assert env.state().tobytes() == before
-
-
-def test_games_without_a_grid_say_so():
-    with pytest.raises(ValueError, match="'grid' is unknown; choose from 'discrete', 'payload'"):
-        envs.make("auction", action="grid")
-
-
-def test_the_standard_wrappers_take_the_grid():
-    env = envs.tangram_v0.env(figure="A square", turns=3, action="grid")
-    env.reset(seed=0)
-    steps = 0
-    for agent in env.agent_iter():
-        observation, _, terminated, truncated, _ = env.last()
-        env.step(None if terminated or truncated else env.action_space(agent).sample(observation["action_mask"]))
-        steps += 1
-    assert steps > 3
-
-
-def test_payloads_as_an_action_space():
-    env = fresh(action="payload")
-    space = env.action_space("player_0")
-    space.seed(3)
-    for _ in range(20):
-        action = space.sample()
-        if action["action_type"] == 0:
-            assert action["play"]["shape"] in PIECES
-            env.step(action)
-            break
-    assert env.table.moved >= 0
-
-
-def test_finish_is_the_last_number_and_always_open():
-    assert GAME.num_actions == PLACES + 1 <= 300
-    env = fresh()
-    while env.agents and not env.table.done:
-        assert env.observe(env.agent_selection)["action_mask"][PLACES]
-        assert GAME.rules.decode(env.table, PLACES).kind == FINISH
-        env.step(PLACES)

@@ -5,10 +5,7 @@ import pytest
 from parlour import envs
 from parlour.envs import Action, GameEnv
 from parlour.envs.core.vector import VectorGame
-from parlour.envs.tangram.corners import measure
-from parlour.envs.tangram.lattice import PIECES
-from parlour.envs.tangram.rules import FIGURES, put
-from parlour.envs.tangram.silhouettes import library
+from parlour.envs.tangram.rules import FIGURES
 from parlour.wrappers.policies.loading import make_policy
 
 
@@ -51,12 +48,6 @@ def test_the_solver_solves_the_whole_library(aspect):
     assert done.all(), [FIGURES[i].name for i in np.flatnonzero(~done)]
 
 
-def test_the_solver_solves_random_figures_of_every_split():
-    for split in ("train", "validation", "test"):
-        game = envs.game("tangram", split=split)
-        assert played(game, ["solver", "solver"], 20)[1].all()
-
-
 def test_the_solver_plays_with_feedback_and_finishes():
     game = envs.game("tangram", figure="A cat", seats=1, plays=5)
     env = GameEnv(game, "flat")
@@ -70,37 +61,6 @@ def test_the_solver_plays_with_feedback_and_finishes():
         env.step(number)
     assert kinds == [False, True] * 7
     assert env.table.iou > 0.999
-
-
-def test_the_solver_finishes_where_the_figure_is_solved_already():
-    game = envs.game("tangram", figure="A square")
-    env = GameEnv(game, "flat")
-    env.reset(seed=0)
-    for name, (x, y, rotation) in zip(PIECES, library()["A square"].poses().tolist(), strict=True):
-        put(env.table, PIECES.index(name), x, y, rotation)
-    measure(env.table)
-    seen = game.observation(env.table, 0)[None]
-    everything = np.ones((1, game.num_actions), np.int8)
-    assert make_policy("solver", game).act(seen, everything).tolist() == [game.num_actions - 1]
-
-
-def test_the_solver_puts_right_what_another_misplaced():
-    game = envs.game("tangram", turns=60)
-    assert played(game, ["solver", "random"], 12)[1].mean() > 0.5
-
-
-def test_the_solver_goes_on_where_there_is_no_solution():
-    game = envs.game("tangram", figure="A square", seats=2, turns=12)
-    env = GameEnv(game, "flat")
-    env.reset(seed=0)
-    assert env.submit("player_0", Action("play", {"shape": "Red", "position": [50.3, 49.1], "rotation": 17})).ok
-    assert env.submit("player_0", Action("finish")).ok
-    solver = make_policy("solver", game)
-    while env.agents and not env.table.done:
-        agent = env.agent_selection
-        seen = env.observe(agent)
-        env.step(int(solver.act(seen["observation"][None], seen["action_mask"][None])[0]))
-    assert env.table.iou > 0.3
 
 
 def test_the_solver_mostly_solves_what_somebody_began_wrong():
@@ -127,23 +87,3 @@ def test_greedy_is_better_than_random_and_the_solver_is_best():
     random, greedy, solver = (played(game, [bot, bot], 60, seed=1) for bot in ("random", "greedy", "solver"))
     assert random[0].mean() < greedy[0].mean() - 0.05
     assert solver[1].all()
-
-
-def test_greedy_never_covers_less():
-    game = envs.game("tangram", figure="library", split=None, plays=1)
-    greedy = make_policy("greedy", game)
-    tables = VectorGame(game, 32)
-    tables.reset(seed=0)
-    for _ in range(15):
-        before = tables.tables.iou.copy()
-        tables.step(greedy.act(tables.observations, tables.action_masks))
-        went_on = ~tables.dones
-        assert (tables.tables.iou[went_on] >= before[went_on] - 1e-9).all()
-
-
-def test_bots_play_all_modalities_or_say_why_not():
-    for modality in ("pixels", "both"):
-        game = envs.game("tangram", modality=modality, turns=4)
-        played(game, ["greedy", "random"], 4)
-    with pytest.raises(ValueError, match="modality='numeric' or 'both'"):
-        make_policy("solver", envs.game("tangram", modality="pixels"))

@@ -155,20 +155,6 @@ def test_iou_and_gain_are_shapelys(options):
                 assert table.gain[number] == pytest.approx(gained, abs=1e-9)
 
 
-def snugness(shape, border):
-    return min(1.0, shape.exterior.intersection(border.buffer(1e-6)).length / shape.exterior.length)
-
-
-def test_snug_is_the_share_of_the_border_that_touches():
-    for seed in range(6):
-        for table in walk(seed):
-            figure, pieces = figure_of(table), placed(table)
-            for number in (number for number in range(PLACES) if table.fitting and table.open >> number & 1):
-                shape = polygon(table, int(PIECE[number]), *pose(table, number))
-                border = unary_union([figure.boundary, *(piece.exterior for piece in pieces.values())])
-                assert table.snug[number] == pytest.approx(snugness(shape, border), abs=1e-4)
-
-
 @pytest.mark.parametrize("aspect", ["square", "godot"])
 def test_every_stored_solution_can_be_played_by_snapping(aspect):
     for figure in library().values():
@@ -193,39 +179,6 @@ def test_every_stored_solution_can_be_played_by_snapping(aspect):
                 game.rules.play(table, number)
             assert table.done
             assert table.iou == pytest.approx(1, abs=1e-9)
-
-
-def test_skipped_turns_go_through_all_corners_and_round_again():
-    game = envs.game("tangram", figure="A cat")
-    table = game.tables(1)[0]
-    game.rules.reset(table)
-    seen = []
-    for _ in range(19):
-        seen.append((*table.focus.tolist(), int(table.ray)))
-        game.rules.play(table, PLACES)
-    corners = len(set(seen))
-    assert corners > 3
-    assert seen == (seen[:corners] * 19)[:19]
-
-
-def test_of_twins_in_the_drawer_one_is_offered():
-    game = envs.game("tangram", plays=1)
-    table = game.tables(1)[0]
-    for seed in range(20):
-        table.stream = streams(seed, 1)[0]
-        game.rules.reset(table)
-        offered = {int(PIECE[number]) for number in range(PLACES) if table.open >> number & 1}
-        assert not offered & {1, 6}  # Cream and Green, whose twins are in the drawer too
-
-
-def test_the_mask_stays_the_same_throughout_a_turn():
-    game = envs.game("tangram", figure="A boat" if "A boat" in library() else "A house", plays=5)
-    table = game.tables(1)[0]
-    game.rules.reset(table)
-    mask = game.mask(table, 0)
-    for number in np.flatnonzero(mask)[:3]:
-        game.rules.play(table, int(number))
-        assert np.array_equal(game.mask(table, 0), mask)
 
 
 def test_an_outline_that_pieces_of_a_person_lie_across_is_no_reason_to_fail():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from parlour import envs
 from parlour.envs.core.vector import VectorGame
-from parlour.envs.tangram.figure_sets import figures_of, own_figures, set_text
+from parlour.envs.tangram.figure_sets import own_figures, set_text
 from parlour.envs.tangram.lattice import code, values
 from parlour.envs.tangram.silhouettes import library, parse, text_of
 from parlour.training.evaluation.games.tangram import sets
@@ -49,16 +49,6 @@ def test_svg_polygons_and_text_are_read(tmp_path):
         assert all(same(read[one.name], one) for one in FIGURES)
 
 
-def test_mirror_images_are_drawn_where_they_differ_and_can_be_filled():
-    text = "\n".join(text_of(library()[name]) for name in ("A square", "A rocket", "The letter F"))
-    plain, flipped = figures_of(text, False), figures_of(text, True)
-    assert list(plain) == ["A square", "A rocket", "The letter F"]
-    assert "A square, mirrored" not in flipped
-    added = [flipped[name] for name in flipped if name not in plain]
-    assert all(not any(same(one, other) for other in plain.values()) for one in added)
-    assert len(added) == 1
-
-
 BAD = {
     "A circle": [[np.cos(a), np.sin(a)] for a in np.linspace(0, 6.2, 40).tolist()],
     "A bow": [[0, 0], [4, 4], [4, 0], [0, 4]],
@@ -97,13 +87,6 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path, kind, text, problem):
     with pytest.raises(ValueError, match=problem) as told:
         envs.game("tangram", figure=str(path))
     assert str(path) in str(told.value)
-
-
-def test_a_missing_file_and_a_flip_without_figures_are_refused():
-    with pytest.raises(ValueError, match=r"none\.svg cannot be read"):
-        envs.game("tangram", figure="none.svg")
-    with pytest.raises(ValueError, match="flip"):
-        envs.game("tangram", flip=True)
 
 
 def test_a_game_draws_its_figures_from_the_set(tmp_path):

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import shapely
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
-from parlour.envs.tangram.geometry import TOLERANCE, collides, covered_area, depth, on_board, outline_area, place
-from parlour.envs.tangram.lattice import AREAS, ASPECTS, BOARD, BROWN, CORNERS, PERIODS, PIECES, SHAPES
+from parlour.envs.tangram.geometry import TOLERANCE, collides, covered_area, depth, outline_area, place
+from parlour.envs.tangram.lattice import AREAS, ASPECTS, BOARD, CORNERS, PIECES, SHAPES
 from shapely.affinity import translate
 
 SQUARE, GODOT = ASPECTS["square"], ASPECTS["godot"]
@@ -78,17 +78,6 @@ def test_area_within_outlines_with_holes():
 
 
 @given(poses, poses)
-@example((0, 50.0, 50.0, 0.0), (1, 50.0, 50.0, 180.0))
-@example((2, 0.0, 0.0, 45.0), (2, 0.0, 0.0, 1e-9))
-@example((6, 0.0, 0.0, 1e-13), (6, 0.0, 0.0, 90.0))
-def test_areas_in_any_pose(one, other):
-    a, b = placed(*one), placed(*other)
-    exact = shapely.Polygon(a).intersection(shapely.Polygon(b)).area
-    assert covered_area(a, b, (len(b),)) == pytest.approx(exact, abs=1e-9)
-    assert covered_area(b, a, (len(a),)) == pytest.approx(exact, abs=1e-9)
-
-
-@given(poses, poses)
 def test_depth_is_the_shortest_move_that_parts_them(one, other):
     a, b = placed(*one), placed(*other)
     reach = depth(a, b)
@@ -136,39 +125,3 @@ def test_pieces_are_the_documents():
         assert ours.exterior.is_ccw
         assert shapely.Polygon(SHAPES[piece]).area == pytest.approx(AREAS[piece])
     assert AREAS.sum() == 16
-
-
-@given(poses)
-def test_rotation_is_clockwise_and_periodic(pose):
-    piece, x, y, rotation = pose
-    for scale in (SQUARE, GODOT):
-        ours = placed(piece, x, y, rotation, scale)
-        angle = np.radians(-rotation)  # y up: clockwise is negative
-        turned = SHAPES[piece, : len(ours)] @ [[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]]
-        assert ours == pytest.approx((x, y) + turned * scale, abs=1e-9)
-        full = shapely.Polygon(placed(piece, x, y, rotation + PERIODS[piece], scale))
-        assert full.symmetric_difference(shapely.Polygon(ours)).area < 1e-8
-        if rotation % 45 == 0:
-            assert np.array_equal(ours, placed(piece, x, y, rotation + 360 * 7, scale))
-
-
-def test_the_parallelogram_is_not_its_mirror_image():
-    mirrored = shapely.Polygon((50, 50) + SHAPES[BROWN] * (-1, 1) * SQUARE)
-    for step in range(8):
-        turned = shapely.Polygon(placed(BROWN, 50, 50, 45 * step))
-        assert turned.intersection(mirrored).area < 0.95 * mirrored.area
-
-
-@given(poses)
-def test_boundary(pose):
-    ours = placed(*pose)
-    inside = shapely.box(-TOLERANCE, -TOLERANCE, BOARD + TOLERANCE, BOARD + TOLERANCE).covers(shapely.Polygon(ours))
-    assert on_board(ours) is inside
-
-
-def test_edges_of_the_board_belong_to_it():
-    corner = placed(2, 0, 0, 0)
-    corner -= corner.min(0)
-    assert on_board(corner)
-    assert not on_board(corner - (2 * TOLERANCE, 0))
-    assert not on_board(corner * np.nan)

@@ -6,15 +6,12 @@ import shapely
 from hypothesis import given
 from hypothesis import strategies as st
 from parlour.envs.tangram.lattice import (
-    CORNER_AT,
     ONE,
     PIECES,
     RINGS,
-    ROOT,
     VERTICES,
     code,
     exact,
-    halves,
     outline,
     value,
     values,
@@ -31,15 +28,6 @@ def test_sums_are_sums(first, second):
     assert (first == second) == (abs(value(first) - value(second)) < 1e-3)
     assert exact(value(first)) == first
     assert values(np.array([first, second])).tolist() == [value(first), value(second)]
-
-
-def test_units():
-    assert value(ONE) == 1 and value(ROOT) == 2**0.5
-    assert halves(3 * ONE // 2 - 5) == (3, -5)
-    with pytest.raises(ValueError, match=r"0\.3 u is no sum"):
-        exact(0.3)
-    with pytest.raises(ValueError, match="nan u"):
-        exact(float("nan"))
 
 
 def outlined(placements):
@@ -91,9 +79,3 @@ def test_parts_that_meet_in_a_point_are_rings_of_their_own():
         assert shapely.LinearRing(values(vertices[start:end])).is_ccw
     twice = outlined([(green, 4, (0, 0)), (red, 0, (0, 0))])
     assert np.array_equal(twice[1], vertices)
-
-
-def test_no_room_is_said():
-    vertices, ends = np.zeros((3, 2), np.int64), np.zeros(1, np.int64)
-    assert outline(np.array([2]), np.array([0]), np.zeros((1, 2), np.int64), 1, vertices, ends) == -1
-    assert CORNER_AT.shape == (7, 8, 4, 2)

@@ -8,8 +8,6 @@ from parlour import envs
 from parlour.envs.core.rng import streams
 from parlour.envs.tangram.lattice import CORNERS
 
-SIDE = 100 / 64
-
 
 def boards(count=8, **options):
     """Boards in the middle of random games."""
@@ -53,15 +51,6 @@ def test_pixels_are_what_lies_on_the_middle_of_each_cell(aspect):
             assert np.array_equal(plane[sure] > 0, shapely.contains(shape, middles(64))[sure])
 
 
-def test_each_piece_in_the_drawer_has_a_plane():
-    for game, table in boards(modality="both"):
-        planes = part(game, table, "game_state.drawer_img")
-        assert np.array_equal(planes.any((1, 2)), table.on_board == 0)
-        areas = planes.sum((1, 2)) * SIDE**2 / np.prod(table.scale)
-        wanted = np.array([4, 4, 2, 2, 2, 1, 1]) * (table.on_board == 0)
-        assert areas == pytest.approx(wanted, abs=0.6)
-
-
 def test_the_coarse_grids_are_shares_of_the_cells():
     for game, table in boards():
         for path, shape in (
@@ -73,12 +62,6 @@ def test_the_coarse_grids_are_shares_of_the_cells():
             exact = shapely.area(shapely.intersection(shapely.box(x, y, x + 6.25, y + 6.25), shape)) / 6.25**2
             assert part(game, table, path) == pytest.approx(exact, abs=0.2)
             assert part(game, table, path).sum() == pytest.approx(exact.sum(), rel=0.05)
-
-
-def test_remaining_is_the_uncovered_share():
-    for game, table in boards():
-        uncovered = shape_of(table).difference(pieces_of(table)).area / shape_of(table).area
-        assert part(game, table, "game_state.silhouette.remaining")[0] == pytest.approx(uncovered, abs=1e-6)
 
 
 def test_around_the_focus_is_what_is_uncovered_in_its_frame():
@@ -107,28 +90,3 @@ def test_a_figure_looks_the_same_around_the_focus_however_it_is_turned():
         seen.append(part(game, table, "allowed_actions.focus.around").copy())
         game.rules.play(table, game.num_actions - 1)
     assert all(np.array_equal(seen[0], other) for other in seen[1:])
-
-
-def test_poses_and_outline_are_the_records():
-    for game, table in boards(aspect="godot"):
-        poses = part(game, table, "game_state.on_board")
-        there = table.on_board > 0
-        assert np.array_equal(poses[:, 0] > 0, there)
-        assert poses[there, 1] * 100 == pytest.approx(table.x[there], abs=1e-4)
-        angles = np.degrees(np.arctan2(poses[there, 4], poses[there, 3])) % 360
-        assert angles == pytest.approx(table.rotation[there], abs=1e-3)
-        outline = part(game, table, "game_state.silhouette.outline")
-        count = table.ends[-1]
-        assert outline[:count, 2:] * 100 == pytest.approx(table.outline[:count], abs=1e-4)
-        assert not outline[count:].any()
-
-
-def test_seats_are_counted_from_the_observer():
-    game = envs.game("tangram", seats=4)
-    table = game.tables(1)[0]
-    game.rules.reset(table)
-    game.rules.play(table, game.num_actions - 1)
-    for seat in range(4):
-        turn = part(game, table, "current_turn_agent_id", seat)
-        assert turn.tolist() == [float((1 - seat) % 4 == i) for i in range(4)]
-        assert part(game, table, "is_my_turn", seat)[0] == (seat == 1)

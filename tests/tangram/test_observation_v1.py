@@ -66,24 +66,6 @@ def test_it_shows_the_board_after_every_legal_action(options):
     assert seen == {False, True}  # actions that lose the figure, and others
 
 
-def test_it_changes_nothing_and_begins_with_version_0():
-    for game, tables, table in boards(20, 30):
-        before = tables.tobytes()
-        for seat in range(game.seats):
-            old, new = (game.encoders[name].observation(table, seat) for name in ("v0", "v1"))
-            assert np.array_equal(new[: len(old)], old)
-        assert tables.tobytes() == before
-
-
-def test_a_finished_board_shows_nothing_after_it():
-    for game, _, table in boards(10, 60, turns=3):
-        if table.turn < 0:
-            assert not any(values.any() for values in shown(game, table).values())
-            break
-    else:
-        pytest.fail("no game was over")
-
-
 def test_the_action_that_solves_the_figure_is_marked():
     game = envs.game("tangram", seats=1)
     tables = tables_with_seed(game, 20, 3)
@@ -107,10 +89,3 @@ def test_the_action_that_solves_the_figure_is_marked():
     assert (tables.iou >= SOLVED).all()
     # In each game two actions are marked: the play of the last piece, and the end of that turn.
     assert sum(marks) == 2 * len(tables)
-
-
-def test_critics_and_pixels_have_it_too():
-    game = envs.game("tangram", modality="pixels")
-    assert game.encoders["full_v1"].full_information
-    assert game.encoders["full_v1"].layout.size == game.encoders["v1"].layout.size
-    assert game.encoders["v1"].layout.size == game.encoders["v0"].layout.size + 5 * (PLACES + 1)

@@ -5,14 +5,12 @@ import time
 import numpy as np
 import pytest
 from parlour import envs
-from parlour.envs import play_until_done
 from parlour.envs.core.rng import streams
 from parlour.envs.tangram.bots import TangramPlanning
 from parlour.envs.tangram.corners import measure, survey
 from parlour.envs.tangram.rules import lift, put
 from parlour.envs.tangram.table import SOLVED
 from parlour.training.evaluation.games.tangram import SETS, built
-from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.agents.search import SearchAgent, SearchPolicy, SearchResult
 from parlour.wrappers.policies.loading import make_policy
 
@@ -57,21 +55,6 @@ def test_a_board_with_a_stray_piece_is_mended_and_solved():
     assert (tables.iou >= SOLVED).mean() >= 0.95
 
 
-def test_on_the_menu_a_spoilt_board_is_solved_more_often_than_by_the_policy():
-    mended, alone = spoilt(40, seed=4), spoilt(40, seed=4)
-    play_until_done(GAME, [searching(GAME)], mended, begin=False)
-    play_until_done(GAME, [make_policy("greedy", GAME, seed=1)], alone, begin=False)
-    assert (mended.iou >= SOLVED).mean() > (alone.iou >= SOLVED).mean() + 0.2
-
-
-def test_the_policys_action_stands_ready():
-    policy = make_policy("greedy", GAME)
-    agent = SearchAgent(GAME, policy, TangramPlanning(GAME), seconds=1e-9)
-    for table in spoilt(6, seed=5):
-        state = GAME.turn_state(table, int(table.turn))
-        assert agent.respond(state) == PolicyAgent(GAME, policy).respond(state)
-
-
 def test_a_search_ends_when_its_time_is_over():
     tables = spoilt(12, seed=6)
     agent = SearchAgent(GAME, make_policy("greedy", GAME, seed=1), TangramPlanning(GAME), seconds=0.02)
@@ -99,17 +82,6 @@ def test_a_search_takes_half_of_the_time_left(monkeypatch):
             agent.set_seconds_left(left)
             agent.respond(state)
     assert limits == [None, *map(pytest.approx, [101.5, 100.05, 100.2, 100.2, 100.05])]
-
-
-def test_a_plan_changes_no_table():
-    tables = spoilt(4, seed=7)
-    before = tables.copy()
-    rows = np.arange(4)
-    seen = GAME.encoders["v0"].observations(tables, rows)
-    masks = np.array([GAME.mask(table, int(table.turn)) for table in tables])
-    actions = searching(GAME).act_on(tables, rows, seen, masks)
-    assert tables.tobytes() == before.tobytes()
-    assert all(mask[action] for mask, action in zip(masks, actions, strict=True))
 
 
 @pytest.mark.parametrize("settings", [{"width": 0}, {"seconds": 0}, {"seconds": float("nan")}])

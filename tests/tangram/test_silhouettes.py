@@ -7,13 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from figures import assert_solved
-from hypothesis import given
-from hypothesis import strategies as st
-from parlour.envs.tangram import silhouettes
 from parlour.envs.tangram.gallery import picture
 from parlour.envs.tangram.geometry import covered_area, outline_area, place
 from parlour.envs.tangram.lattice import ASPECTS, PERIODS, code
-from parlour.envs.tangram.silhouettes import drawn, library, number, objective, parse, text_of, written
+from parlour.envs.tangram.silhouettes import drawn, library, objective, parse, text_of
 
 DOCS = Path(__file__).parents[2] / "docs"
 OBJECTIVES = ["A house", "A fish", "A human", "A rocket", "A cat", "A robot"]
@@ -54,32 +51,6 @@ def test_text_there_and_back(figures):
         again = parse(text_of(figure))[figure.name]
         assert np.array_equal(again.vertices, figure.vertices) and np.array_equal(again.ends, figure.ends)
         assert np.array_equal(again.solutions, figure.solutions)
-
-
-def test_the_documented_format():
-    text = silhouettes.__doc__.split("::\n")[1].split("\nLengths")[0].replace("\n    ", "\n")
-    figures = parse(text)
-    assert list(figures) == ["A square", "A rectangle"]
-    assert np.array_equal(figures["A square"].vertices, library()["A square"].vertices)
-    assert np.array_equal(figures["A rectangle"].vertices, library()["A rectangle"].vertices)
-
-
-def test_a_figure_with_a_hole():
-    text = "A ring\n  outline 0 0, 4 0, 6 2, 6 4, 4 6, 0 6\n  hole "
-    with pytest.raises(ValueError, match=r"line 1: A ring: .* area"):
-        parse(text + "2 2, 2 4, 4 4, 4 2")
-    figure = next(figure for figure in drawn(500, seed=1) if figure.ends[0] < figure.ends[-1])
-    rings = np.split(figure.vertices, figure.ends)[:2]
-    lines = [", ".join(f"{written(x)} {written(y)}" for x, y in ring.tolist()) for ring in rings]
-    again = parse(f"Again\n  outline {lines[0]}\n  hole {lines[1]}\n")["Again"]
-    assert np.array_equal(again.vertices, figure.vertices)
-
-
-@given(st.integers(-40, 40), st.integers(-20, 20))
-def test_numbers_there_and_back(a, b):
-    exact = a * (1 << 20) + b
-    assert number(written(exact)) == exact
-    assert number(f"{a / 2 + b * 2**0.5 / 2:.4f}") == exact
 
 
 def line(text):
@@ -128,16 +99,6 @@ def test_mistakes_are_named(text, message):
         return
     with pytest.raises(ValueError, match=message):
         parse(text)
-
-
-@given(st.text(alphabet="Red Geny0123r/+-,\n# outlineho.", max_size=60))
-def test_any_text_is_read_or_refused(text):
-    try:
-        figures = parse(text)
-    except ValueError as error:
-        assert str(error).startswith("line ")
-    else:
-        assert not figures
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 from parlour.envs import Slice, game
-from parlour.envs.core.layout import Layout
+from parlour.envs.core.encoder import Layout
 from parlour.training.algorithms.selfplay import Learner
 from parlour.training.evaluation.exact import flat_tree
 from parlour.training.learning.league import League

@@ -1,13 +1,11 @@
 """Werewolf: the rules in which it differs from mafia, its payloads, and the states of strategic-agent-games."""
 
-import msgspec
 import numpy as np
 import pytest
 from parlour import envs
 from parlour.envs import Action, GameEnv, Message, TurnState
-from parlour.envs.core.turn_state import MessageIntent, MessageScope
+from parlour.envs.core.turn_state import MessageScope
 from parlour.envs.mafia.table import MAFIA, SHERIFF, VILLAGER
-from parlour.envs.werewolf.view import labelled
 from parlour.wrappers.live.arena.platform_games import hosted_games, platform_game, supported_games
 
 ROLES = [MAFIA, MAFIA, SHERIFF, VILLAGER, VILLAGER, VILLAGER]
@@ -79,23 +77,11 @@ def test_werewolves_cannot_be_nominated_and_the_seer_may_inspect_itself():
     assert env.submit("p3", inspect("p3")).ok
 
 
-def test_the_seer_acts_in_the_night_of_its_death():
-    env = match(kill("p3"), kill("p3"), inspect("p4"))
-    assert state(env, "p3").game_state["my_inspections"] == [{"day": 1, "target": "p4", "is_werewolf": False}]
-    assert "p3" not in state(env).game_state["alive_players"]
-
-
 def test_more_than_half_ready_end_the_discussion():
     env = match(*NIGHT, READY, READY)
     assert (state(env).phase, state(env).game_state["players_ready_to_vote"]) == ("day_discuss", ["p1", "p2"])
     assert offered(env) == ["send_public_message", "ready_to_vote"]
     assert state(match(*NIGHT, READY, READY, READY)).phase == "day_vote"
-
-
-def test_all_speak_twice_at_most():
-    env = match(*NIGHT, *[say("Hello.")] * 9)
-    assert state(env).phase == "day_discuss"
-    assert state(match(*NIGHT, *[say("Hello.")] * 10)).phase == "day_vote"
 
 
 def test_votes_are_open_and_must_be_cast():
@@ -139,29 +125,6 @@ def test_statements_are_read_in_the_words_of_werewolf():
     claim = {"agent_id": "p2", "day": 1, "action": "claim", "target": "p1", "role": "seer", "is_werewolf": True}
     assert state(env).game_state["statements"][1] == claim
     assert state(env).messages[-1].content == "I am the seer, and p1 is a werewolf."
-
-
-def test_a_null_field_of_another_host_beside_statements_loads():
-    env = match(*NIGHT, say("p3 is the wolf!"), say("Hm."), READY)
-    seen = state(env)
-    seen = msgspec.structs.replace(seen, game_state={**seen.game_state, "role_counts": None})
-    loaded, seat = env.game.view.load(seen)
-    assert (seat, loaded[0].turn) == (env.table.turn, env.table.turn)
-
-
-def test_labels_are_in_the_words_of_werewolf():
-    assert labelled("over: mafia wins") == "over: werewolves win"
-    assert labelled("the mafia, the town, mafia 2") == "the werewolves, the village, werewolves 2"
-
-
-def test_who_may_send_messages():
-    env, private = match(), MessageIntent(MessageScope.PRIVATE, "p4?", ["p2"])
-    assert env.match.send("p1", private).ok
-    assert env.match.send("p3", private).error == "game_rule_violation"
-    assert env.match.send("p1", MessageIntent(MessageScope.PUBLIC, "hello")).error == "game_rule_violation"
-    env = match(*NIGHT)
-    assert env.match.send("p1", MessageIntent(MessageScope.PUBLIC, "hello")).ok
-    assert env.match.send("p6", MessageIntent(MessageScope.PUBLIC, "hello")).error == "game_rule_violation"
 
 
 # strategic-agent-games.
@@ -212,18 +175,6 @@ def test_a_voter_sees_the_votes_and_what_was_said():
     assert np.flatnonzero(game.mask(table, 2)).tolist() == [8, 9, 10, 11]  # eve, fay, ann, bob, as seen from cy
 
 
-def test_past_votes_are_known_by_their_result():
-    game = envs.game("werewolf")
-    log = [
-        {"day": 1, "type": "killed", "agent_id": "dee", "role": "villager"},
-        {"day": 1, "type": "lynched", "agent_id": "bob", "role": "werewolf", "votes": {"bob": 3}},
-    ]
-    state = foreign("cy", "night_seer", day=2, event_log=log, my_inspections=[])
-    table = game.view.load(state)[0][0]
-    assert (table.votings, table.living, table.living_mafia) == (1, 4, 1)
-    assert table.voted_out[:6].tolist() == [0, 1, 0, 0, 0, 0] and table.eliminated_round[1] == 1
-
-
 @pytest.mark.parametrize(
     ("phase", "offers", "expected"),
     [
@@ -261,11 +212,6 @@ def test_it_is_hosted_under_the_platforms_id():
     game = envs.game("werewolf")
     assert supported_games(game) == hosted_games(game) == ["werewolf"]
     assert platform_game("werewolf", game).name == "werewolf"
-
-
-def test_a_bare_state_of_a_match_that_is_over_is_read():
-    bare = TurnState("m", "werewolf", "ann", "waiting_for_players", False, None, {}, game_over=True)
-    assert envs.game("werewolf").view.load(bare)[0][0].done
 
 
 def test_the_number_of_players_is_drawn_with_two_werewolves_and_the_view_shows_those_who_play():

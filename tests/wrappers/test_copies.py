@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from forking import in_another_process
 from parlour import envs
-from parlour.envs.testing import Trial, environment_copies
-from parlour.envs.testing.environment_copies import SEED, Kind, continues, play, undisturbed
+from parlour.envs.testing import Trial
+from parlour.envs.testing import copies as environment_copies
+from parlour.envs.testing.copies import SEED, Kind, continues, play, undisturbed
 from parlour.wrappers.rl.gymnasium_env import SingleAgentEnv, SingleAgentVectorEnv, TablesVectorEnv
 from parlour.wrappers.rl.sb3 import SB3VecEnv
 from parlour.wrappers.rl.self_play_tables import SelfPlayTables

@@ -9,7 +9,7 @@ import gymnasium
 import torch
 from parlour.envs import VectorGame, game
 from parlour.envs.testing import Trial
-from parlour.envs.testing.environment_copies import SEED, Kind, continues
+from parlour.envs.testing.copies import SEED, Kind, continues
 from parlour.wrappers.rl.gymnasium_env import TablesVectorEnv
 from parlour.wrappers.torchrl import Tables
 from torchrl.envs import GymWrapper

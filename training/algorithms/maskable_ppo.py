@@ -13,8 +13,8 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import KVWriter, Logger
 
 from ...envs import Game
+from ...envs.core.encoder import Layout
 from ...envs.core.files import replacing
-from ...envs.core.layout import Layout
 from ...envs.core.options import named, number, whole
 from ...wrappers.policies.base import TrainedFor
 from ...wrappers.policies.mlp import MlpPolicy

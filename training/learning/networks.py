@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 from torch import nn
 
-from ...envs.core.layout import Layout
+from ...envs.core.encoder import Layout
 from ...wrappers.policies.mlp import Network, SeatLayer
 
 

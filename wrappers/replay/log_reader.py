@@ -18,11 +18,11 @@ import numpy as np
 
 from ... import envs
 from ...envs.core.counted import counted
-from ...envs.core.default_view import default_parts
 from ...envs.core.files import no_files
 from ...envs.core.game import Game
 from ...envs.core.registry import own_name
 from ...envs.core.turn_state import Action, AgentResponse, MessageIntent, TurnState
+from ...envs.core.view import default_parts
 from ...envs.holdem import game as holdem
 from ...envs.holdem import rules
 from ...envs.holdem.hands import card_number

@@ -17,8 +17,7 @@ from ...envs.core.registry import as_game
 from ...envs.core.rollout import choose_actions
 from ...envs.core.vector import VectorGame
 from ...envs.core.vector import illegal as illegal_action
-from ...envs.render.display import Display
-from ...envs.render.window import FPS, MODES, warn_unshown
+from ...envs.render.window import FPS, MODES, Display, warn_unshown
 from .opponents import Opponents, OpponentSeats
 from .single_agent import (
     EPISODES_WITHOUT_DECISION,

@@ -13,8 +13,7 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from ...envs.core.game import Game
 from ...envs.core.registry import as_game
-from ...envs.render.display import Display
-from ...envs.render.window import FPS
+from ...envs.render.window import FPS, Display
 from .opponents import Opponents
 from .single_agent import SingleAgentTables, check_view, show_all
 

@@ -26,8 +26,7 @@ from ...envs.core.record import Tables, as_bytes
 from ...envs.core.rollout import RandomPolicy, choose_actions
 from ...envs.core.turn_state import TurnState
 from ...envs.core.vector import NO_ACTION, VectorGame
-from ...envs.render.display import Display
-from ...envs.render.window import MODES
+from ...envs.render.window import MODES, Display
 from ..policies.base import Policy
 from .opponents import Opponents, OpponentSeats, check_random_start_steps
 

@@ -12,8 +12,8 @@ from ..compiled import compiled
 from ..loops import Batch
 from ..memory import array_at, local_array
 from ..xla import begin, end
-from .kernels import bound
 from .toolchain import Kernel, cuda, require_gpu, threads_in_block
+from .vector import bound
 
 CAPTURED = 1
 """The trait of a function that XLA may record in a CUDA graph: it launches the same kernel at every call."""

@@ -20,8 +20,16 @@ from aiohttp import web
 from yarl import URL
 
 from ....envs.core.game import Game
-from ....envs.core.game_state import moves_in, named_order
-from ....envs.core.turn_state import INVALID_PAYLOAD, Action, AgentResponse, AllowedAction, MessageIntent, TurnState
+from ....envs.core.turn_state import (
+    INVALID_PAYLOAD,
+    Action,
+    AgentResponse,
+    AllowedAction,
+    MessageIntent,
+    TurnState,
+    moves_in,
+    named_order,
+)
 from ...agents.base import Agent
 from ...agents.llm import LLMAgent
 from ...agents.policy import PolicyAgent

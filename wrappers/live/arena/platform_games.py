@@ -13,8 +13,17 @@ from typing import Any
 import msgspec
 
 from ....envs.core.game import Game
-from ....envs.core.game_state import amount, moves_in, named_order, round_of
-from ....envs.core.turn_state import Action, AgentResponse, MessageIntent, MessageScope, TurnState
+from ....envs.core.turn_state import (
+    Action,
+    AgentResponse,
+    MessageIntent,
+    MessageScope,
+    TurnState,
+    amount,
+    moves_in,
+    named_order,
+    round_of,
+)
 
 OTHERS = "others"
 """The name of all others together in an `ultimatum` of more than two agents."""

@@ -15,8 +15,7 @@ from msgspec.structs import replace
 
 from ....envs import game as make_game
 from ....envs.core.game import Game
-from ....envs.core.game_state import or_else
-from ....envs.core.turn_state import TurnState
+from ....envs.core.turn_state import TurnState, or_else
 from ....envs.mafia.table import DAYS, SPEECHES
 from ....envs.mafia.view import Alive, Dead, Knowledge, MafiaState, NightResult, VotingRound
 from ....envs.mafia.view import Player as PlayerState

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from aiohttp import web
 
-from ....envs.core.default_view import default_parts
 from ....envs.core.game import Game
 from ....envs.core.how_to_play import how_to_play, meanings_of_words
 from ....envs.core.match import Match
 from ....envs.core.options import seconds
 from ....envs.core.rng import streams
+from ....envs.core.view import default_parts
 from ....envs.render.svg import plain
 from ... import replay
 from ...agents.base import Agent

@@ -23,11 +23,18 @@ from yarl import URL
 
 from ....envs.core.counted import counted
 from ....envs.core.game import Game
-from ....envs.core.game_state import or_else
 from ....envs.core.match import Match
 from ....envs.core.options import seconds
 from ....envs.core.rng import streams
-from ....envs.core.turn_state import Action, ActionResult, AgentResponse, MessageIntent, MessageScope, TurnState
+from ....envs.core.turn_state import (
+    Action,
+    ActionResult,
+    AgentResponse,
+    MessageIntent,
+    MessageScope,
+    TurnState,
+    or_else,
+)
 from ....envs.tangram.view import TangramState
 from ...agents.answers import parse_typed
 from ...agents.base import Agent
