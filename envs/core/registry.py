@@ -23,7 +23,7 @@ from .checks import require_functions
 from .game import Game
 from .options import UnexpectedOption, did_you_mean, with_options
 from .plain_start import PLAIN_START
-from .vector import VectorGame
+from .vector import DEVICES, VectorGame
 
 PACKAGE = __name__.rpartition(".core.")[0]
 """The package that holds the games' packages: ``parlour.envs``."""
@@ -412,3 +412,12 @@ def with_underscores(name: str) -> str:
 
 def _version(game_id: str) -> int:
     return int(game_id.rpartition("-v")[2])
+
+
+def _cuda() -> type[VectorGame]:
+    from .cuda.vector import CudaVectorGame
+
+    return CudaVectorGame
+
+
+DEVICES["cuda"] = _cuda

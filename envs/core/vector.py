@@ -270,12 +270,3 @@ class VectorGame:
 def illegal(action: int, table: int, mask: NDArray[np.int8]) -> ValueError:
     """Return the error for an illegal action at a table with this mask."""
     return ValueError(f"action {action} is not legal at table {table}; legal are {np.flatnonzero(mask).tolist()}")
-
-
-def _cuda() -> type[VectorGame]:
-    from .cuda.vector import CudaVectorGame
-
-    return CudaVectorGame
-
-
-DEVICES["cuda"] = _cuda
