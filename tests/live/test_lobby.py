@@ -17,9 +17,8 @@ from parlour.wrappers.live.common import limits
 from parlour.wrappers.live.common.database import SaveError
 from parlour.wrappers.live.common.server import ServerSettings
 from parlour.wrappers.live.lobby import host as stores
-from parlour.wrappers.live.lobby import tables
 from parlour.wrappers.live.lobby.host import LobbyHost, LobbyStore
-from parlour.wrappers.live.lobby.tables import Offer, Opponent
+from parlour.wrappers.live.lobby.messages import Offer, Opponent
 from parlour.wrappers.live.poker.agent import PlayLength, SeatRequest, play
 from parlour.wrappers.live.poker.host_session import PokerRules
 from parlour.wrappers.live.poker.hosted_table import PokerTimes
@@ -199,7 +198,7 @@ async def test_a_person_has_one_seat_at_a_poker_table():
 
 @on_loop
 async def test_what_is_wrong_with_a_call_is_said_and_nothing_changes(monkeypatch):
-    monkeypatch.setattr(tables, "MOST_OF_ONE", 1)
+    monkeypatch.setattr(stores, "MOST_OF_ONE", 1)
     async with lobby(server=ServerSettings(access_token="key")) as host:
         assert (await call(host, "POST", "/people", None, {"name": "Ann"}))[0] == 401
         assert (await call(host, "POST", "/people", "kez", {"name": "Ann"}))[0] == 401
@@ -269,7 +268,7 @@ async def test_a_table_that_is_not_listed_is_seen_by_its_owner_only():
 
 @on_loop
 async def test_a_table_without_visitors_ends_and_its_owner_can_open_another(monkeypatch):
-    monkeypatch.setattr(tables, "MOST_OF_ONE", 1)
+    monkeypatch.setattr(stores, "MOST_OF_ONE", 1)
     async with lobby(empty_after=1.5) as host:
         ann = await enter(host, "Ann")
         table_id = await opened(host, ann, game="holdem", opponents=["call"])  # its program does not keep it open
@@ -286,7 +285,7 @@ async def test_a_table_without_visitors_ends_and_its_owner_can_open_another(monk
 
 @on_loop
 async def test_a_table_whose_opening_is_cancelled_does_not_stay_open(monkeypatch):
-    monkeypatch.setattr(tables, "MOST_OF_ONE", 1)
+    monkeypatch.setattr(stores, "MOST_OF_ONE", 1)
     begun, on = threading.Event(), threading.Event()
 
     def slow(*args, **options):
@@ -413,7 +412,7 @@ async def test_a_table_that_cannot_be_made_is_refused_in_words(monkeypatch, capl
             raise FileNotFoundError("policy.npz")
 
         with monkeypatch.context() as patch:
-            patch.setattr(host._tables, "_make", gone)
+            patch.setattr(host, "_make", gone)
             status, body = await call(host, "POST", "/tables", ann, {"game": "holdem", "opponents": ["call"]})
         assert (status, body["code"]) == (503, "TABLE_FAILED")
         await opened(host, ann, game="holdem", opponents=["call"])

@@ -246,7 +246,7 @@ async def test_what_players_leave_behind_is_forgotten(monkeypatch):
         await client.register()
         await client.join()  # and it never connects
         await asyncio.sleep(0.1)
-        assert not host._tokens._tokens and not list(host._store.read("SELECT * FROM tokens"))
+        assert not host.tokens._tokens and not list(host.store.read("SELECT * FROM tokens"))
     banks = TimeBanks(10.0)
     banks.turn_ended("gone", 5.0)
     for _ in range(6):
@@ -501,7 +501,7 @@ def test_wrong_options_are_named(option, value):
 
 
 async def test_of_the_tables_that_ended_only_so_many_are_remembered(monkeypatch):
-    monkeypatch.setattr("parlour.wrappers.live.poker.hosted_table.MOST_ENDED", 3)
+    monkeypatch.setattr("parlour.wrappers.live.poker.host.MOST_ENDED", 3)
     async with hosting() as (host, _):
         for _ in range(6):
             newest = list(host.tables)[-1]
@@ -678,7 +678,7 @@ async def test_a_host_that_is_killed_in_the_middle_of_a_hand_goes_on(sig, tmp_pa
 
 async def test_a_full_disk_refuses_newcomers_changes_nothing_and_stops_no_hand(tmp_path, caplog):
     async with hosting(2, state=tmp_path / "state") as (host, one, two):
-        late, store = Client(one.http, host), host._store
+        late, store = Client(one.http, host), host.store
         await late.register()
         with full_disk(store):
             for row in (("agents", "nobody", ""), ("tokens", "nobody", 0, "nobody")):  # each has room in its last page

@@ -26,8 +26,8 @@ from ...wrappers.agents.llm import statistics_of
 from ...wrappers.live.common.activity import Activity
 from ...wrappers.live.common.names import short_name
 from ...wrappers.live.common.server import ServerSettings
-from ...wrappers.live.lobby.host import LobbyHost
-from ...wrappers.live.lobby.tables import LobbyTable, Offer, Opponent, Preset
+from ...wrappers.live.lobby.host import LobbyHost, LobbyTable
+from ...wrappers.live.lobby.messages import Offer, Opponent, Preset
 from ...wrappers.live.table.host import TableHost
 from ...wrappers.live.table.results import LobbyCallbacks, TableResult
 from ...wrappers.logs.match_log import MatchLog
@@ -369,7 +369,7 @@ def _table(
     lobby: LobbyCallbacks,
     tables: TableArguments,
 ) -> LobbyTable:
-    """Return a table of the lobby; see `wrappers.live.lobby.tables`."""
+    """Return a table of the lobby; see `wrappers.live.lobby.host.MakeTable`."""
     given = [f"{option}={value}" for option, value in options.items()]
     if "seats" in options:
         raise ValueError("the number of seats has a field of its own")

@@ -9,16 +9,18 @@ import logging
 import secrets
 import sqlite3
 import zlib
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import msgspec
 from aiohttp import web
 from aiohttp.typedefs import Middleware
+from aiohttp.web_urldispatcher import PrefixResource
 
 from ..common.database import IN_MEMORY, Database, SaveError
 from ..common.limits import RateLimit
@@ -26,16 +28,44 @@ from ..common.names import folded, problem_of, short_name
 from ..common.server import HEADERS, Body, Server, ServerSettings, page_routes, read_struct
 from ..common.tokens import bearer_token, hashed, lacks_token
 from ..table.host import PAGE
-from ..table.results import EndedMatches, PlayerResult, TableResult
+from ..table.results import EndedMatches, LobbyCallbacks, PlayerResult, SeatTaken, TableResult, ignored
 from . import messages
-from .messages import ListedPlayer, ListedResult, Lobby, NewPerson, NewTable, Opened, Person, Refused
-from .tables import LobbyRefusal, LobbyTables, MakeTable, Offer, Preset
+from .messages import (
+    ListedResult,
+    ListedTable,
+    Lobby,
+    NewPerson,
+    NewTable,
+    Offer,
+    Opened,
+    Person,
+    Preset,
+    Refused,
+)
+
+if TYPE_CHECKING:
+    from ..table.host import TableHost
+    from ..table.poker import PokerTable
+
+LobbyTable: TypeAlias = "TableHost | PokerTable"
+MakeTable: TypeAlias = Callable[..., LobbyTable]
+"""Makes a table, which has not started, as ``make(game, seats, opponents, options, lobby=callbacks)``, in a thread.
+
+`opponents` take the first seats. It raises ValueError for options or a number of seats that the game does not have, or
+no seat for a person.
+"""
 
 BODY_LIMIT = 2**14
 """The most bytes of a request's body."""
 NEW_NAMES = 2.0
 """New names per second, of all people together."""
 SHOWN_RESULTS = 20
+MOST_TABLES = 50
+"""The most open tables."""
+MOST_OF_ONE = 3
+"""The most open tables of one person."""
+CHECK = 1.0
+"""Seconds between two looks for tables without visitors."""
 NO_PERSON = "choose a name in the lobby first"
 
 SCHEMA = """
@@ -55,6 +85,81 @@ MOST_LOGS = 200
 """The latest results that keep their logs."""
 
 logger = logging.getLogger(__name__)
+
+
+class Mounts(PrefixResource):
+    """Applications by name: ``/tables/NAME/…`` is served by the application NAME.
+
+    aiohttp's own sub-applications cannot be added to a server that has started. Register this resource at a router
+    before the start; applications may change at any time.
+
+    Args:
+        path: the path above the names, such as ``/tables``.
+
+    Attributes:
+        applications: by name. The routes of an application begin with the path and its name.
+    """
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self.applications: dict[str, web.Application] = {}
+
+    async def resolve(self, request: web.Request) -> tuple[Any, set[str]]:
+        """See aiohttp's `AbstractResource`."""
+        name, *_ = request.rel_url.path_safe.removeprefix(f"{self.canonical}/").split("/", 1)
+        app = self.applications.get(name)
+        if app is None:
+            return None, set()
+        match = await app.router.resolve(request)
+        match.add_app(app)
+        return match, set()
+
+    def get_info(self) -> Any:
+        """See aiohttp's `AbstractResource`."""
+        return {"path": self.canonical}
+
+    def url_for(self, **_: str) -> NoReturn:
+        """See aiohttp's `AbstractResource`."""
+        raise NotImplementedError("mounts have no address of their own")
+
+    def __len__(self) -> int:
+        return 0
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(())
+
+
+class LobbyRefusal(Exception):
+    """A call is refused.
+
+    Attributes:
+        code: one of `messages.STATUS`.
+    """
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+@dataclass
+class OpenTable:
+    """A table.
+
+    Attributes:
+        game: the game's name.
+        table: the table.
+        options: those that the person chose who opened it.
+        opened_by: the name of that person.
+        listed: whether the lobby shows it to others.
+        empty_since: the loop's time since when nobody has its page open; None: somebody has.
+    """
+
+    game: str
+    options: Mapping[str, str]
+    table: LobbyTable
+    opened_by: str
+    listed: bool
+    empty_since: float | None = None
 
 
 class LobbyStore(Database):
@@ -96,11 +201,10 @@ class LobbyStore(Database):
         self, game: str, ended_at: str, reason: str, players: Sequence[PlayerResult], log: bytes = b""
     ) -> None:
         """Keep the result of a match with its log (empty: none)."""
-        rows = [ListedPlayer(name=one.name, program=one.program, payoff=one.payoff) for one in players]
         with self.changes():
             self.write(
                 "INSERT INTO results (game, ended_at, reason, players) VALUES (?, ?, ?, ?)",
-                (game, ended_at, reason, msgspec.json.encode(rows).decode()),
+                (game, ended_at, reason, msgspec.json.encode(list(players)).decode()),
             )
             for one in players:
                 self.write("INSERT OR IGNORE INTO played VALUES (?)", (one.name,))
@@ -128,7 +232,7 @@ class LobbyStore(Database):
                 game=game,
                 ended_at=ended_at,
                 reason=reason,
-                players=msgspec.json.decode(players, type=list[ListedPlayer]),
+                players=msgspec.json.decode(players, type=list[PlayerResult]),
             )
             for number, log, game, ended_at, reason, players in rows
         ]
@@ -172,14 +276,10 @@ class LobbyHost(Server):
             for offer in offers
         }
         self._reserved = {folded(name) for named in self._programs.values() for name in named}
-        self._tables = LobbyTables(
-            {offer.game: offer for offer in offers},
-            make,
-            admit=self._admit,
-            on_result=self._keep,
-            empty_after=empty_after,
-            lobby=self,
-        )
+        self._make, self._empty_after = make, empty_after
+        self._mounts = Mounts("/tables")
+        self._open: dict[str, OpenTable] = {}
+        self._one_at_a_time = asyncio.Lock()  # a table may compile its rules first
         self._history: list[ListedResult] | None = None  # None: there is a new result
         self._files = EndedMatches()
         self._new_names: RateLimit | None = None
@@ -193,7 +293,7 @@ class LobbyHost(Server):
     @property
     def tables(self) -> int:
         """The number of open tables."""
-        return len(self._tables)
+        return len(self._open)
 
     def routes(self) -> list[web.RouteDef]:
         """See `Server`."""
@@ -211,7 +311,7 @@ class LobbyHost(Server):
 
     def resources(self) -> list[web.AbstractResource]:
         """See `Server`."""
-        return [self._tables.mounts]
+        return [self._mounts]
 
     def middlewares(self) -> list[Middleware]:
         """See `Server`."""
@@ -220,14 +320,15 @@ class LobbyHost(Server):
     async def opening(self) -> None:
         """Begin to end tables without visitors."""
         self._new_names = RateLimit(NEW_NAMES, asyncio.get_running_loop().time())
-        self._sweeping = asyncio.create_task(self._tables.end_empty())
+        self._sweeping = asyncio.create_task(self._end_empty())
 
     async def closing(self) -> None:
         """End all tables."""
         if self._sweeping is not None:
             self._sweeping.cancel()
             await asyncio.wait([self._sweeping])
-        await self._tables.end_all()
+        for table_id in list(self._open):
+            await self._end(table_id)
 
     async def stop(self) -> None:
         """See `Server`."""
@@ -263,19 +364,22 @@ class LobbyHost(Server):
         person = self.store.name_of(bearer_token(request))
         if self._history is None:
             self._history = self.store.results(SHOWN_RESULTS)
-        return _answer(Lobby(you=person, tables=self._tables.listed(person), results=self._history))
+        return _answer(Lobby(you=person, tables=self._listed(person), results=self._history))
 
     async def _new_table(self, request: web.Request) -> web.Response:
         person = self.store.name_of(bearer_token(request))
         if person is None:
             raise LobbyRefusal(messages.UNAUTHORIZED, NO_PERSON)
-        table_id = await self._tables.open(await _body(request, NewTable), person)
+        table_id = await self._open_table(await _body(request, NewTable), person)
         if request.transport is None or request.transport.is_closing():  # who asked has cancelled it meanwhile
-            await self._tables.end(table_id)
+            await self._end(table_id)
         return _answer(Opened(table_id=table_id), 201)
 
     async def _close_table(self, request: web.Request) -> web.Response:
-        await self._tables.close(request.match_info["table_id"], self.store.name_of(bearer_token(request)))
+        table_id, person = request.match_info["table_id"], self.store.name_of(bearer_token(request))
+        if table_id not in self._open or self._open[table_id].opened_by != person:
+            raise LobbyRefusal(messages.UNAUTHORIZED, "only who opened a table can close it")
+        await self._end(table_id)
         return _answer(None)
 
     async def _result_file(self, request: web.Request) -> web.Response:
@@ -283,7 +387,83 @@ class LobbyHost(Server):
         game, log = self.store.log(int(request.match_info["number"]))
         return await self._files.answer(request, log, game)
 
-    # For the tables.
+    # The tables.
+
+    async def _open_table(self, wish: NewTable, person: str) -> str:
+        """Open a table and return its id.
+
+        Raises:
+            LobbyRefusal: for an unknown game or opponent, a wrong number of seats, too many tables, or a table that
+                fails.
+        """
+        offer = next((one for one in self._offers if one.game == wish.game), None)
+        if offer is None:
+            raise LobbyRefusal(messages.VALIDATION_ERROR, f"this lobby has no game {wish.game!r}")
+        unknown = set(wish.opponents) - {one.name for one in offer.opponents}
+        if unknown:
+            raise LobbyRefusal(messages.VALIDATION_ERROR, f"{wish.game} has no opponent {min(unknown)!r} here")
+        async with self._one_at_a_time:
+            if len(self._open) >= MOST_TABLES:
+                raise LobbyRefusal(messages.LIMIT_REACHED, f"{MOST_TABLES} tables are open: join one of them")
+            if sum(one.opened_by == person for one in self._open.values()) >= MOST_OF_ONE:
+                raise LobbyRefusal(messages.LIMIT_REACHED, f"you have opened {MOST_OF_ONE} tables: close one of them")
+            on_result = partial(self._keep, wish.game) if wish.listed else ignored
+            make_table = partial(self._make, lobby=LobbyCallbacks(self._admit, on_result))
+            try:
+                table = await asyncio.to_thread(make_table, wish.game, wish.seats, wish.opponents, wish.options)
+            except ValueError as error:
+                raise LobbyRefusal(messages.VALIDATION_ERROR, str(error)) from None
+            except Exception:  # such as a policy's file that is gone
+                raise _failed(wish.game) from None
+            try:
+                await table.start()
+            except Exception:
+                await table.stop()
+                raise _failed(wish.game) from None
+            table_id = secrets.token_urlsafe(9)
+            self._mounts.applications[table_id] = table.application(f"{self._mounts.canonical}/{table_id}", self)
+            now = asyncio.get_running_loop().time()
+            self._open[table_id] = OpenTable(wish.game, wish.options, table, person, wish.listed, now)
+            return table_id
+
+    def _listed(self, person: str | None) -> list[ListedTable]:
+        """Return the tables that a person sees, the newest first."""
+        return [
+            ListedTable(
+                table_id=table_id,
+                game=one.game,
+                options=dict(one.options),
+                status=one.table.status,
+                seats=[seat or SeatTaken() for seat in one.table.taken],
+                listed=one.listed,
+                yours=one.opened_by == person,
+                watchers=one.table.watchers,
+            )
+            for table_id, one in reversed(self._open.items())
+            if one.listed or person in (one.opened_by, *(seat.name for seat in one.table.taken if seat is not None))
+        ]
+
+    async def _end_empty(self) -> None:
+        """End tables without visitors, for ever."""
+        while True:
+            await asyncio.sleep(min(CHECK, self._empty_after))
+            now = asyncio.get_running_loop().time()
+            for table_id, open_table in list(self._open.items()):
+                if open_table.table.visitors:
+                    open_table.empty_since = None
+                elif open_table.empty_since is None:
+                    open_table.empty_since = now
+                elif now - open_table.empty_since >= self._empty_after:
+                    await self._end(table_id)
+
+    async def _end(self, table_id: str) -> None:
+        """End a table."""
+        del self._mounts.applications[table_id]
+        open_table = self._open.pop(table_id)
+        try:
+            await open_table.table.stop()
+        except Exception:  # one table must not stop the others
+            logger.exception("table %s of %s did not end in order", table_id, open_table.game)
 
     def _admit(self, name: str | None, token: str | None) -> str | None:
         person = None if token is None else self.store.name_of(token)
@@ -294,7 +474,9 @@ class LobbyHost(Server):
     def _keep(self, game: str, result: TableResult) -> None:
         programs = self._programs[game]
         players = [
-            replace(one, name=programs.get(kind := _without_number(one.name, programs), kind)) if one.program else one
+            msgspec.structs.replace(one, name=programs.get(kind := _without_number(one.name, programs), kind))
+            if one.program
+            else one
             for one in result.players
         ]
         with suppress(SaveError):  # a full disk must not stop the game; the database has warned
@@ -302,6 +484,12 @@ class LobbyHost(Server):
                 game, datetime.now(UTC).isoformat(timespec="seconds"), result.reason, players, result.log
             )
         self._history = None
+
+
+def _failed(game: str) -> LobbyRefusal:
+    """Log the current exception, and return what a person is told: one table must not stop the lobby."""
+    logger.exception("a table of %s did not open", game)
+    return LobbyRefusal(messages.TABLE_FAILED, f"the table of {game} could not be opened")
 
 
 def _without_number(name: str, programs: Collection[str]) -> str:

@@ -1,34 +1,95 @@
-"""The bodies of the lobby's HTTP calls, as JSON.
+"""What a lobby offers, and the bodies of its HTTP calls, as JSON.
 
 ``POST /people`` (`NewPerson`) gives a name its token, which the other calls bear. ``GET /lobby`` answers with `Lobby`;
 ``POST /tables`` (`NewTable`) opens a table and answers with `Opened`;
 ``DELETE /tables/ID`` closes one for who opened it. A refusal is `Refused`, with its HTTP status.
 """
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
 from ..common.tokens import ChosenToken
+from ..table.results import PlayerResult, SeatTaken
 
-UNAUTHORIZED = "UNAUTHORIZED"
-NAME_TAKEN = "NAME_TAKEN"
-VALIDATION_ERROR = "VALIDATION_ERROR"
-LIMIT_REACHED = "LIMIT_REACHED"
-TABLE_FAILED = "TABLE_FAILED"
-STATE_FAILED = "STATE_FAILED"
 STATUS = {
-    UNAUTHORIZED: 401,
-    NAME_TAKEN: 409,
-    VALIDATION_ERROR: 400,
-    LIMIT_REACHED: 429,
-    TABLE_FAILED: 503,
-    STATE_FAILED: 503,
+    (UNAUTHORIZED := "UNAUTHORIZED"): 401,
+    (NAME_TAKEN := "NAME_TAKEN"): 409,
+    (VALIDATION_ERROR := "VALIDATION_ERROR"): 400,
+    (LIMIT_REACHED := "LIMIT_REACHED"): 429,
+    (TABLE_FAILED := "TABLE_FAILED"): 503,
+    (STATE_FAILED := "STATE_FAILED"): 503,
 }
 """The HTTP status of a refusal."""
 
 
 Name = Annotated[str, Meta(max_length=64)]
+
+
+@dataclass(frozen=True)
+class Opponent:
+    """A program.
+
+    Attributes:
+        name: how people name it.
+        trained: whether it is a trained policy; the others are bots.
+        seats: the numbers of seats at which it plays.
+    """
+
+    name: str
+    trained: bool
+    seats: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A game.
+
+    Attributes:
+        game: the game's name.
+        seats: the usual number of seats.
+        any_seats: whether a table may have another number.
+        opponents: the programs that play it.
+        title: the game's name in words; "": `game`.
+        kind: the kind of game under which people look for it.
+        sentence: what one does in it.
+        unit: what its results are counted in, plural.
+        minutes: about how long a match takes people, in hold'em all hands of a table; 0: not known.
+        options: what people may choose of the game, by name, with the usual values as text.
+    """
+
+    game: str
+    seats: int
+    any_seats: bool
+    opponents: tuple[Opponent, ...]
+    title: str = ""
+    kind: str = "Games"
+    sentence: str = ""
+    unit: str = "points"
+    minutes: int = 0
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A table that people open with one click.
+
+    Attributes:
+        title: what it is, in a few words.
+        game: the game's name.
+        seats: the number of seats; None: the usual one.
+        opponents: the programs by name.
+        options: options of the game, by name.
+    """
+
+    title: str
+    game: str
+    seats: int | None
+    opponents: tuple[str, ...]
+    options: Mapping[str, str] = field(default_factory=dict)
+
 
 # From the page.
 
@@ -80,14 +141,6 @@ class Opened(Struct, kw_only=True):
     table_id: str
 
 
-class ListedSeat(Struct, kw_only=True):
-    """A seat of a table; without a name it is free."""
-
-    name: str | None = None
-    program: bool = False
-    here: bool = False
-
-
 class ListedTable(Struct, kw_only=True):
     """A table; `yours`: whether the reader opened it; `watchers`: the number of those who look on."""
 
@@ -95,18 +148,10 @@ class ListedTable(Struct, kw_only=True):
     game: str
     options: dict[str, str]
     status: str
-    seats: list[ListedSeat]
+    seats: list[SeatTaken]
     listed: bool
     yours: bool
     watchers: int
-
-
-class ListedPlayer(Struct, kw_only=True):
-    """What a match brought to a player."""
-
-    name: str
-    program: bool
-    payoff: float
 
 
 class ListedResult(Struct, kw_only=True):
@@ -120,7 +165,7 @@ class ListedResult(Struct, kw_only=True):
     game: str
     ended_at: str
     reason: str
-    players: list[ListedPlayer]
+    players: list[PlayerResult]
 
 
 class Lobby(Struct, kw_only=True):

@@ -413,14 +413,9 @@ class PokerResult:
 
     def add(self, other: "PokerResult") -> None:
         """Add the result of another table of the same agent."""
-        self.hands += other.hands
-        self.net += other.net
-        self.actions += other.actions
-        self.rejected += other.rejected
-        self.replaced = other.replaced  # the agent's counter, over all its tables
-        self.reconnects += other.reconnects
-        self.reason = other.reason
-        self.tables += other.tables
+        for name in ("hands", "net", "actions", "rejected", "reconnects", "tables"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.reason, self.replaced = other.reason, other.replaced  # the agent's counter, over all its tables
 
 
 class Seat:

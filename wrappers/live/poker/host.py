@@ -1,14 +1,17 @@
 """The poker server: our hold'em behind the poker platform's WebSocket and REST calls, on one port.
 
-`PokerHostSession` decides everything that is said at a table, and `TablePool` has the tables; here are the connections
-and the REST calls. All of it runs in one event loop, and nothing in it waits for a client. The WebSocket speaks the
-platform's agent format, answers have the platform's fields. ``GET /skill.md`` explains the server to language models.
+`PokerHostSession` decides everything that is said at a table; here are the tables, the connections and the REST calls.
+A table that ends is replaced, and remembered for a while. All of it runs in one event loop, and nothing in it waits for a
+client. The WebSocket speaks the platform's agent format, answers have the platform's fields. ``GET /skill.md`` explains
+the server to language models.
 """
 
 import asyncio
 import functools
 import html
+import secrets
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib import resources
@@ -29,16 +32,18 @@ from ..common.player import Player
 from ..common.server import PREFIX, Body, Server, ServerSettings, read_struct
 from ..common.tokens import admit_by_token, bearer_token
 from . import messages
-from .host_session import PokerHostSession, PokerRules, Refusal
-from .hosted_table import HostedTable, PokerTimes, TableCounts, TablePool
+from .host_session import PokerHostSession, PokerRules, Refusal, TableSnapshot
+from .hosted_table import HostedTable, PokerTimes, TableCounts
 from .messages import Error
-from .store import Account, Accounts, PokerStore, SeatToken
+from .store import Account, Accounts, PokerStore, SeatToken, SeatTokens
 
 FRAME_LIMIT = 2**20
 """Bytes of a message, after which its connection is ended before it is read whole."""
 LIMITS = ConnectionLimits(frame=FRAME_LIMIT, message=16_384, rate=20.0)
 """The limits of a connection, if not told otherwise."""
 NO_TOKEN = "registering needs the header Authorization: Bearer <access token>"
+MOST_ENDED = 300
+"""Tables that ended and are remembered; beyond, the oldest are forgotten."""
 EXCESS_CODES = {Excess.RATE: messages.RATE_LIMIT_EXCEEDED, Excess.LENGTH: messages.VALIDATION_ERROR}
 
 
@@ -131,6 +136,9 @@ class PokerHost(Server):
     Attributes:
         url: base of the REST calls, once started.
         ws_url: address of the WebSocket, to which ``?token=…&format=agent`` is added.
+        tables: the open tables and those that ended lately, by id, oldest first.
+        counts: counters of all tables.
+        rules, times, programs, on_event: as given. store, tokens: what is kept, and the tokens of the seats.
     """
 
     def __init__(
@@ -154,11 +162,19 @@ class PokerHost(Server):
         super().__init__(server, check_host=check_host, body_limit=limits.message, connection_limits=limits)
         rules, times = rules or PokerRules(), times or PokerTimes()
         PokerHostSession(rules)  # wrong rules are named at once
-        self._store = PokerStore(IN_MEMORY if room.state is None else room.state)
-        self._pool = TablePool(rules, times, seed, on_event or (lambda kind, **fields: None), self._store)
-        self._tokens, self._accounts = self._pool.tokens, Accounts(self._store)
-        self.programs = dict(programs or {})
-        self._count = room.tables
+        self.rules, self.times, self.programs = rules, times, dict(programs or {})
+        self.on_event = on_event or (lambda kind, **fields: None)
+        self.store = PokerStore(IN_MEMORY if room.state is None else room.state)
+        self.tokens = SeatTokens(times.session, self.store)
+        self.tables: dict[str, HostedTable] = {}
+        self.counts = TableCounts()
+        self._accounts = Accounts(self.store)
+        self._players: dict[int, tuple[str, Player]] = {}  # the programs, each in a thread
+        self._count, self._seed = room.tables, seed
+        self._opened = 0
+        self._replacing = True
+        self._awaited: set[str] = set()  # tables that have yet to end for good
+        self._all_ended = asyncio.Event()
         self._watchers: Places[Connection] = Places(room.observers, max(1, room.observers // 2))
 
     @property
@@ -167,23 +183,13 @@ class PokerHost(Server):
         return self.url and self.url.replace("http", "ws", 1) + "/v1/ws"
 
     @property
-    def tables(self) -> dict[str, HostedTable]:
-        """The open tables and those that ended lately, by id, oldest first."""
-        return self._pool.tables
-
-    @property
-    def counts(self) -> TableCounts:
-        """Counters of all tables."""
-        return self._pool.counts
-
-    @property
     def problem(self) -> str | None:
         """See `Server`."""
-        return self._store.problem
+        return self.store.problem
 
     async def finished(self) -> None:
         """Wait until every table opened at the start has ended; for an abandoned one, the one that replaced it."""
-        await self._pool.finished()
+        await self._all_ended.wait()
 
     def routes(self) -> list[web.RouteDef]:
         """See `Server`."""
@@ -217,23 +223,79 @@ class PokerHost(Server):
         """Open the tables."""
         PLAIN_START.expect_call(f"{__name__}:warm_up")
         await asyncio.to_thread(warm_up)
-        self._store.open()
-        self._pool.programs = {seat: (name, Player(agent, notes=True)) for seat, (name, agent) in self.programs.items()}
-        for name, program in self._pool.programs.values():
+        self.store.open()
+        self._players = {seat: (name, Player(agent, notes=True)) for seat, (name, agent) in self.programs.items()}
+        for name, program in self._players.values():
             await program.warm_up(name)
-        self._pool.open(self._count)
+        self.tables.clear()
+        self._awaited, self._replacing = set(), True
+        self._all_ended.clear()
+        for table_id, saved in self.store.tables():
+            self._awaited.add(self._open_table(table_id, saved))
+        while len(self._awaited) < self._count:
+            self._awaited.add(self._open_table())
+        for table in self.tables.values():
+            table.wake()
+        self.tokens.restore(asyncio.get_running_loop().time())
 
     async def closing(self) -> None:
         """End every table where somebody sits; those that a file keeps wait for the next start."""
-        self._pool.end()
-        for _, program in self._pool.programs.values():
+        self._replacing = False
+        for table in list(self.tables.values()):
+            if self.store.lasting:
+                table.sleep()
+            elif table.session.seats:
+                table.end("admin_stopped")
+        for _, program in self._players.values():
             program.close()
 
     async def stop(self) -> None:
         """See `Server`."""
         await super().stop()
-        if self._store.lasting:
-            self._store.close()
+        if self.store.lasting:
+            self.store.close()
+
+    # The tables.
+
+    def _running(self) -> list[HostedTable]:
+        """Return the tables that have not ended."""
+        return [table for table in self.tables.values() if table.ended_at is None]
+
+    def _open_table(self, table_id: str | None = None, saved: TableSnapshot | None = None) -> str:
+        seed = None if self._seed is None else self._seed + self._opened
+        self._opened += 1
+        session = PokerHostSession(self.rules, timeout=round(1000 * self.times.act), seed=seed)
+        table_id = table_id or f"tbl_{secrets.token_hex(6)}"
+        table = HostedTable(table_id, session, self)
+        table.open(saved)
+        self.tables[table_id] = table
+        for seat, (name, program) in self._players.items():
+            table.seat(seat, name, program)
+        return table_id
+
+    def table_ended(self, table: HostedTable) -> None:
+        """Replace a table that has ended."""
+        replacement = None
+        if self._replacing:
+            self._forget()
+            replacement = self._open_table()
+        if table.table_id in self._awaited:
+            self._awaited.remove(table.table_id)
+            if replacement is not None and table.session.reason == "abandoned":
+                self._awaited.add(replacement)
+        if not self._awaited:
+            self._all_ended.set()
+
+    def _forget(self) -> None:
+        """Forget tables that ended long ago, or are too many."""
+        now = asyncio.get_running_loop().time()
+        ages = {key: now - table.ended_at for key, table in self.tables.items() if table.ended_at is not None}
+        old = {key for key, age in ages.items() if age > self.times.session}
+        old |= set(sorted(ages, key=ages.__getitem__)[MOST_ENDED:])
+        for key in old:
+            with suppress(SaveError):  # tokens of a table that is gone open nothing
+                del self.tables[key]
+                self.tokens.revoke(key)
 
     # WebSocket.
 
@@ -253,7 +315,7 @@ class PokerHost(Server):
         Raises:
             Refusal: UNAUTHORIZED, INVALID_SESSION, SESSION_EXPIRED.
         """
-        seat_token = self._tokens.find(token, asyncio.get_running_loop().time())
+        seat_token = self.tokens.find(token, asyncio.get_running_loop().time())
         table = self.tables.get(seat_token.table_id)
         seated = None if table is None else table.session.seats.get(seat_token.seat)
         if seated is None or seated.leaving or seated.agent_id != seat_token.agent_id:
@@ -274,7 +336,7 @@ class PokerHost(Server):
         finally:
             table.disconnect(seat, connection)
             if not table.connected(seat):
-                token.expires = asyncio.get_running_loop().time() + self._tokens.lifetime
+                token.expires = asyncio.get_running_loop().time() + self.tokens.lifetime
 
     async def _observe(self, request: web.Request) -> web.WebSocketResponse:
         """Let somebody look on: every state without cards, every result; nothing that is sent is played."""
@@ -283,7 +345,11 @@ class PokerHost(Server):
     async def _serve_observer(self, request: web.Request, connection: Connection) -> None:
         try:
             table = self._named(request)
-            self._take_place(connection, client_of(request))
+            admitted, victim = self._watchers.take(connection, client_of(request))
+            if victim is not None:
+                victim.abort()
+            if not admitted:
+                raise Refusal(messages.TABLE_FULL, f"{self._watchers.most} may look on here")
         except Refusal as refusal:
             return _close_refused(connection, refusal)
         try:
@@ -296,25 +362,13 @@ class PokerHost(Server):
             table.disconnect_observer(connection)
             self._watchers.free(connection)
 
-    def _take_place(self, connection: Connection, address: str) -> None:
-        """Give one who looks on a place, if need be that of another.
-
-        Raises:
-            Refusal: TABLE_FULL.
-        """
-        admitted, victim = self._watchers.take(connection, address)
-        if victim is not None:
-            victim.abort()
-        if not admitted:
-            raise Refusal(messages.TABLE_FULL, f"{self._watchers.most} may look on here")
-
     # REST.
 
     async def _front(self, request: web.Request) -> web.Response:
         tables = "".join(
             f"<tr><td>{table.table_id}<td>{table.session.status}<td>{len(table.session.seats)} of "
             f"{table.session.game.seats}<td>{table.session.hand}</tr>"
-            for table in self._pool.running()
+            for table in self._running()
         )
         command = f"parlour deploy poker tight --api {base_url(request)}"
         page = FRONT_PAGE.format(tables=tables, skill=html.escape(skill_url(request)), command=html.escape(command))
@@ -324,7 +378,10 @@ class PokerHost(Server):
 
     def _named(self, request: web.Request) -> HostedTable:
         """Return the table that a request's path names; raises Refusal."""
-        return self._pool.find(request.match_info["table_id"])
+        table_id = request.match_info["table_id"]
+        if table_id not in self.tables:
+            raise Refusal(messages.TABLE_NOT_FOUND, f"there is no table {table_id[:40]!a}")
+        return self.tables[table_id]
 
     async def _register(self, request: web.Request) -> web.Response:
         body = await _body(request, Register)
@@ -334,14 +391,28 @@ class PokerHost(Server):
         problem = self.admits(body.name, bearer_token(request))
         if problem is not None:
             raise Refusal(messages.UNAUTHORIZED, problem)
-        api_key, agent = self._accounts.register(body.name, self._pool.seated())
+        seated = {seat.agent_id for table in self._running() for seat in table.session.seats.values()}
+        api_key, agent = self._accounts.register(body.name, seated)
         answer = {"agent_id": agent.agent_id, "api_key": api_key, "name": agent.name}
         about = {"protocol_version": messages.PROTOCOL_VERSION, "skill_doc_url": skill_url(request)}
         return web.json_response({**answer, **about}, status=201)
 
     async def _auto_join(self, request: web.Request) -> web.Response:
+        """Seat an agent at the first table with a free seat; or answer what the last table does."""
         agent, body = await self._joining(request)
-        return self._seated(request, agent, *self._pool.join_any(agent, body.preferred_seat, client_of(request)))
+        refusal = Refusal(messages.TABLE_FULL, "no table has a free seat")
+        for table in self._running():
+            if any(seat.agent_id == agent.agent_id for seat in table.session.seats.values()):
+                detail = f"{agent.agent_id} sits at table {table.table_id}"
+                raise Refusal(messages.ALREADY_SEATED, detail, table_id=table.table_id)
+        for table in self._running():
+            try:
+                seat = table.join(agent, body.preferred_seat, client_of(request))
+            except Refusal as another:
+                refusal = another
+            else:
+                return self._seated(request, agent, table, seat)
+        raise refusal
 
     async def _join(self, request: web.Request) -> web.Response:
         agent, body = await self._joining(request)
@@ -356,7 +427,7 @@ class PokerHost(Server):
 
     def _seated(self, request: web.Request, agent: Account, table: HostedTable, seat: int) -> web.Response:
         try:
-            token = self._tokens.issue(table.table_id, seat, agent.agent_id, asyncio.get_running_loop().time())
+            token = self.tokens.issue(table.table_id, seat, agent.agent_id, asyncio.get_running_loop().time())
         except SaveError:
             table.leave(seat)  # else nobody could play in it
             raise
@@ -369,7 +440,7 @@ class PokerHost(Server):
                 "protocol_version": messages.PROTOCOL_VERSION,
                 "min_supported_protocol_version": messages.PROTOCOL_VERSION,
                 "skill_doc_url": skill_url(request),
-                "action_timeout_ms": round(1000 * self._pool.times.act),
+                "action_timeout_ms": round(1000 * self.times.act),
                 "agent_id": agent.agent_id,
             }
         )
@@ -388,7 +459,7 @@ class PokerHost(Server):
     async def _list(self, request: web.Request) -> web.Response:
         """List the tables: the running ones, or those with ``?status=``; ``limit`` and ``offset`` choose a page."""
         status = request.query.get("status")
-        tables = self._pool.running() if status is None else self._pool.tables.values()
+        tables = self._running() if status is None else self.tables.values()
         rows = [table.summary() for table in tables if status in (None, table.session.status)]
         first, most = (_count(request.query.get(name), start) for name, start in (("offset", 0), ("limit", len(rows))))
         page = {"tables": rows[first : first + most], "hasMore": len(rows) > first + most}

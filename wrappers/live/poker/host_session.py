@@ -31,26 +31,6 @@ from ....envs.holdem.hands import card_name
 from ....envs.holdem.table import FOLD, KINDS, PHASES
 from ..common.clock import Outgoing
 from . import messages
-from .messages import (
-    Ack,
-    Action,
-    Error,
-    FinalStack,
-    GameState,
-    HandComplete,
-    Last,
-    Option,
-    Ping,
-    Player,
-    PlayerJoined,
-    PlayerLeft,
-    Pong,
-    Result,
-    ServerMessage,
-    TableStatus,
-    Unknown,
-    Welcome,
-)
 
 OBSERVERS = -1
 """The receiver that stands for all who look on without a seat."""
@@ -63,7 +43,7 @@ MOST_LEFT = 1_000
 
 Reason = Literal["insufficient_players", "abandoned", "admin_stopped"]
 """Why a table ended."""
-Sends: TypeAlias = list[Outgoing[ServerMessage]]
+Sends: TypeAlias = list[Outgoing[messages.ServerMessage]]
 """Messages for seats, or for all `OBSERVERS`."""
 
 
@@ -445,7 +425,7 @@ class PokerHostSession(Hands):
             raise Refusal(messages.TABLE_FULL, f"one address has at most {share} of {self.game.seats} seats here")
         number = preferred if preferred in free else free[0]
         self.seats[number] = PokerSeat(agent_id, name, self._left.pop(agent_id, self.rules.stack), address=address)
-        joined = PlayerJoined(seat_id=number, agent_name=name, stack=self.stack(number), agent_id=agent_id)
+        joined = messages.PlayerJoined(seat_id=number, agent_name=name, stack=self.stack(number), agent_id=agent_id)
         return number, [Outgoing(other, joined) for other in self._receivers() if other != number]
 
     def leave(self, number: int) -> Sends:
@@ -460,7 +440,7 @@ class PokerHostSession(Hands):
         if seat is None or seat.leaving:
             raise Refusal(messages.NOT_SEATED, f"nobody sits at seat {number}")
         seat.leaving, seat.connected = True, False
-        left = PlayerLeft(seat_id=number, agent_id=seat.agent_id)
+        left = messages.PlayerLeft(seat_id=number, agent_id=seat.agent_id)
         sends: Sends = [Outgoing(other, left) for other in self._receivers()]
         if not self._in_hand(number):
             self._free(number)
@@ -502,7 +482,7 @@ class PokerHostSession(Hands):
         if self.status == "ended":
             return [Outgoing(receiver, self._ended())]
         seat = self.seats.get(receiver)
-        waiting = TableStatus(
+        waiting = messages.TableStatus(
             status="waiting",
             seat_id=None if seat is None else receiver,
             agent_id=None if seat is None else seat.agent_id,
@@ -511,12 +491,12 @@ class PokerHostSession(Hands):
         )
         return [Outgoing(receiver, waiting)]
 
-    def _ended(self) -> TableStatus:
+    def _ended(self) -> messages.TableStatus:
         stacks = [
-            FinalStack(seat_id=number, agent_id=seat.agent_id, stack=self.stack(number))
+            messages.FinalStack(seat_id=number, agent_id=seat.agent_id, stack=self.stack(number))
             for number, seat in sorted(self.seats.items())
         ]
-        return TableStatus(status="ended", reason=self.reason, final_stacks=stacks)
+        return messages.TableStatus(status="ended", reason=self.reason, final_stacks=stacks)
 
     def disconnect(self, number: int) -> None:
         """Note that a seat has lost its connection. It stays seated, the clock acts for it, and soon it sits out."""
@@ -566,11 +546,11 @@ class PokerHostSession(Hands):
         if seat is None or seat.leaving:
             return [self._error(number, messages.NOT_SEATED, f"nobody sits at seat {number}")]
         message = messages.decode_client(data)
-        if isinstance(message, Unknown):
+        if isinstance(message, messages.Unknown):
             kind = f"message of type {message.type[:40]!a}" if message.type else "message"
             return [self._error(number, messages.VALIDATION_ERROR, f"cannot read the {kind}: {message.reason[:200]}")]
-        if isinstance(message, Ping):
-            return [Outgoing(number, Pong(payload=message.payload))]
+        if isinstance(message, messages.Ping):
+            return [Outgoing(number, messages.Pong(payload=message.payload))]
         seat.missed = seat.idle = 0  # also an answer that is too late: it is dealt in again
         return self._act(number, message)
 
@@ -612,42 +592,42 @@ class PokerHostSession(Hands):
         self.deal(self.seats)
         return self._go_on()
 
-    def _act(self, number: int, message: Action) -> Sends:
+    def _act(self, number: int, message: messages.Action) -> Sends:
         choice = message.action
         key = (number, choice.turn_token)
         if key in self._acks:  # a retry; every other check would mistake it for something else
-            return [Outgoing(number, Ack(turn_token=choice.turn_token, seq=self._acks[key]))]
+            return [Outgoing(number, messages.Ack(turn_token=choice.turn_token, seq=self._acks[key]))]
         refusal = self._refuse(number, message)
         if refusal is not None:
             return [Outgoing(number, refusal)]
         move = self._decode(choice)
-        if isinstance(move, Error):
+        if isinstance(move, messages.Error):
             return [Outgoing(number, move)]
         self.play(move, reasoning=choice.reasoning or "")
         self._acks[key] = self.seq
-        return [Outgoing(number, Ack(turn_token=choice.turn_token, seq=self.seq)), *self._go_on()]
+        return [Outgoing(number, messages.Ack(turn_token=choice.turn_token, seq=self.seq)), *self._go_on()]
 
-    def _refuse(self, number: int, message: Action) -> Error | None:
+    def _refuse(self, number: int, message: messages.Action) -> messages.Error | None:
         """Make the platform's checks, in its order."""
         if self.status == "ended":
-            return Error(code=messages.TABLE_ENDED, message="this table has ended")
+            return messages.Error(code=messages.TABLE_ENDED, message="this table has ended")
         if self.status == "waiting":
-            return Error(code=messages.INVALID_TABLE_STATE, message="the table waits for players")
+            return messages.Error(code=messages.INVALID_TABLE_STATE, message="the table waits for players")
         if message.expected_seq not in (None, self.seq):
             detail = f"expected_seq is {message.expected_seq}, the table is at {self.seq}"
-            return Error(code=messages.STALE_SEQ, message=detail)
+            return messages.Error(code=messages.STALE_SEQ, message=detail)
         if self.turn != number:
-            return Error(code=messages.NOT_YOUR_TURN, message=f"seat {number} is not to act")
+            return messages.Error(code=messages.NOT_YOUR_TURN, message=f"seat {number} is not to act")
         if message.action.turn_token != self.token:
-            return Error(code=messages.INVALID_ACTION, message="this turn_token was not issued for this turn")
+            return messages.Error(code=messages.INVALID_ACTION, message="this turn_token was not issued for this turn")
         return None
 
-    def _decode(self, choice: messages.Choice) -> rules.Move | Error:
+    def _decode(self, choice: messages.Choice) -> rules.Move | messages.Error:
         payload = {"amount": choice.amount} if choice.kind == "raiseTo" else {}
         move = self.move(choice.kind, payload)
         if isinstance(move, ActionResult):
             code = messages.VALIDATION_ERROR if move.error == INVALID_PAYLOAD else messages.INVALID_ACTION
-            return Error(code=code, message=move.error_detail or "")
+            return messages.Error(code=code, message=move.error_detail or "")
         return move
 
     def _go_on(self) -> Sends:
@@ -702,12 +682,12 @@ class PokerHostSession(Hands):
 
     # Small questions.
 
-    def _welcome(self, number: int) -> Outgoing[ServerMessage]:
-        welcome = Welcome(seat=number, agent_id=self.seats[number].agent_id, timeout=self._timeout)
+    def _welcome(self, number: int) -> Outgoing[messages.ServerMessage]:
+        welcome = messages.Welcome(seat=number, agent_id=self.seats[number].agent_id, timeout=self._timeout)
         return Outgoing(number, welcome)
 
-    def _error(self, number: int, code: str, message: str) -> Outgoing[ServerMessage]:
-        return Outgoing(number, Error(code=code, message=message))
+    def _error(self, number: int, code: str, message: str) -> Outgoing[messages.ServerMessage]:
+        return Outgoing(number, messages.Error(code=code, message=message))
 
     def _states(self, receivers: Sequence[int] | None = None) -> Sends:
         """Return the state for each receiver (None: all): what all see, its own cards, and its choices in its turn."""
@@ -716,7 +696,7 @@ class PokerHostSession(Hands):
             table[field].tolist() for field in ("stack", "bet", "folded", "seated", "cards")
         )
         players = {
-            number: Player(
+            number: messages.Player(
                 seat=number,
                 name=seat.name,
                 stack=stacks[number] + seat.chips,
@@ -728,8 +708,10 @@ class PokerHostSession(Hands):
         }
         last = None
         if table.last_seat >= 0:
-            last = Last(seat=int(table.last_seat), kind=KINDS[table.last_kind], amount=int(table.last_amount) or None)
-        public = GameState(
+            last = messages.Last(
+                seat=int(table.last_seat), kind=KINDS[table.last_kind], amount=int(table.last_amount) or None
+            )
+        public = messages.GameState(
             seq=self.seq,
             hand=self.hand,
             phase=self.game.view.phase(table),
@@ -749,10 +731,10 @@ class PokerHostSession(Hands):
                 state = replace(public, players=list({**players, receiver: own}.values()))
             if receiver == public.turn:
                 state.to_call = to_call = int(table.to_call)
-                state.actions = [Option(kind="fold"), Option(kind="call" if to_call else "check")]
+                state.actions = [messages.Option(kind="fold"), messages.Option(kind="call" if to_call else "check")]
                 if table.raise_max > 0:
                     bounds = int(table.raise_min), int(table.raise_max)
-                    state.actions.append(Option(kind="raiseTo", min=bounds[0], max=bounds[1]))
+                    state.actions.append(messages.Option(kind="raiseTo", min=bounds[0], max=bounds[1]))
                 state.turn_token = self.token
             sends.append(Outgoing(receiver, state))
         return sends
@@ -762,13 +744,15 @@ class PokerHostSession(Hands):
         sends: Sends = []
         for receiver in self._receivers():
             results = [
-                Result(seat=row["seat"], cards=self.cards(receiver), won=row["won"])
+                messages.Result(seat=row["seat"], cards=self.cards(receiver), won=row["won"])
                 if row["seat"] == receiver and not row.get("cards")
-                else Result(**row)
+                else messages.Result(**row)
                 for row in rows
             ]
             sends.append(
-                Outgoing(receiver, HandComplete(hand=self.hand, results=results, showdown=bool(self.table.showdown)))
+                Outgoing(
+                    receiver, messages.HandComplete(hand=self.hand, results=results, showdown=bool(self.table.showdown))
+                )
             )
         return sends
 

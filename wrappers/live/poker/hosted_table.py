@@ -1,17 +1,13 @@
-"""The tables of a poker server with their connections, programs and timers.
-
-One that ends is replaced by another, and is remembered for a while.
-"""
+"""A table of a poker server with its connections, its programs and its timers."""
 
 import asyncio
 import logging
 import secrets
-from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -22,16 +18,17 @@ from ..common.connection import Connection
 from ..common.database import SaveError
 from ..common.player import Player
 from . import messages
-from .host_session import PokerDue, PokerHostSession, PokerRules, Reason, Refusal, Sends, TableSnapshot
+from .host_session import PokerDue, PokerHostSession, Reason, Sends, TableSnapshot
 from .messages import Error
-from .store import Account, PokerStore, SeatTokens
+from .store import Account
+
+if TYPE_CHECKING:
+    from .host import PokerHost
 
 logger = logging.getLogger(__name__)
 
 RESERVED_SECONDS = 10.0
 """Seconds after which a seat is free again whose player has not connected."""
-MOST_ENDED = 300
-"""Tables that ended and are remembered; beyond, the oldest are forgotten."""
 NOTES = ("probabilities", "value", "think")
 """The notes of a program on its action that the log of a hand has."""
 
@@ -97,13 +94,13 @@ class HostedTable:
         bank: the seconds of the time bank that the turn under way began with.
     """
 
-    def __init__(self, table_id: str, session: PokerHostSession, pool: "TablePool") -> None:
+    def __init__(self, table_id: str, session: PokerHostSession, host: "PokerHost") -> None:
         self.table_id = table_id
         self.session = session
         self.ended_at: float | None = None
         self.observers: set[Connection] = set()
         self._created = datetime.now(UTC).isoformat()
-        self._pool, self._store, self._times = pool, pool.store, pool.times
+        self._host, self._store, self._times = host, host.store, host.times
         self._saved: Any = None  # what the saved snapshot depends on
         self._connections: dict[int, Connection] = {}
         self._programs: dict[int, Player] = {}
@@ -144,7 +141,7 @@ class HostedTable:
         agent_id = self.session.seats[seat].agent_id if seat in self.session.seats else None
         sends = self.session.leave(seat)
         with suppress(SaveError):  # a token of a seat that is free opens nothing
-            self._pool.tokens.revoke(self.table_id, agent_id)
+            self._host.tokens.revoke(self.table_id, agent_id)
         self._came_back(seat)
         self._report("left", seat=seat, agent_id=agent_id)
         connection = self._connections.pop(seat, None)
@@ -192,8 +189,8 @@ class HostedTable:
         before = self.session.seq
         sends = self.session.receive(seat, data)
         moved = self.session.seq != before
-        self._pool.counts.turns += moved
-        self._pool.counts.refused += any(isinstance(message, Error) for _, message in sends)
+        self._host.counts.turns += moved
+        self._host.counts.refused += any(isinstance(message, Error) for _, message in sends)
         self._deliver(sends)
         return moved
 
@@ -324,7 +321,7 @@ class HostedTable:
         played = await self._programs[due.seat].answer(turn, Deadline.after(self._times.act))
         self._asking = None
         notes = {name: played.thoughts[name] for name in NOTES if name in played.thoughts}
-        self._pool.counts.turns += 1
+        self._host.counts.turns += 1
         self._deliver(self.session.answered(due, played.response.action, notes))
 
     def _stop_asking(self) -> None:
@@ -353,7 +350,7 @@ class HostedTable:
         if due.what == "act":
             if self._asking is not None and not self._asking.done():
                 return  # its player has the same deadline
-            self._pool.counts.replaced += 1
+            self._host.counts.replaced += 1
             self._deliver(self.session.timeout(due.seat, due.token))
             return
         for seat in self.session.silent:
@@ -389,150 +386,10 @@ class HostedTable:
         self._stop_asking()
         for connection in [*self._connections.values(), *self.observers]:
             connection.close(reason=b"Table ended")
-        self._pool.table_ended(self)
+        self._host.table_ended(self)
 
     def _report(self, kind: str, **fields: Any) -> None:
         try:
-            self._pool.on_event(kind, table_id=self.table_id, **fields)
+            self._host.on_event(kind, table_id=self.table_id, **fields)
         except Exception:  # a full disk must not stop the game
             logger.exception("on_event failed at %r of table %s", kind, self.table_id)
-
-
-class TablePool:
-    """So many open tables.
-
-    Args:
-        rules, times: of every table.
-        seed: makes the cards reproducible (every table has its own from it); None takes the operating system's.
-        on_event: see `PokerHost`.
-        store: keeps the tables.
-
-    Attributes:
-        tables: the open tables and those that ended lately, by id, oldest first.
-        counts: counters of all tables.
-        tokens: of the seats.
-        programs: by seat, the name and the player of a program at every table.
-    """
-
-    def __init__(
-        self,
-        rules: PokerRules,
-        times: PokerTimes,
-        seed: int | None,
-        on_event: Callable[..., None],
-        store: PokerStore,
-    ) -> None:
-        self.tables: dict[str, HostedTable] = {}
-        self.counts = TableCounts()
-        self.programs: Mapping[int, tuple[str, Player]] = {}
-        self.tokens = SeatTokens(times.session, store)
-        self.times, self.on_event, self.store = times, on_event, store
-        self._rules, self._seed = rules, seed
-        self._opened = 0
-        self._replacing = True
-        self._awaited: set[str] = set()  # tables that have yet to end for good
-        self._all_ended = asyncio.Event()
-
-    def open(self, count: int) -> None:
-        """Take up the tables that the store has kept, and open new ones up to so many.
-
-        Raises:
-            ValueError: if they were kept with other rules.
-        """
-        self.tables, self._awaited, self._replacing = {}, set(), True
-        self._all_ended.clear()
-        for table_id, saved in self.store.tables():
-            self._awaited.add(self._open_table(table_id, saved))
-        while len(self._awaited) < count:
-            self._awaited.add(self._open_table())
-        for table in self.tables.values():
-            table.wake()
-        self.tokens.restore(asyncio.get_running_loop().time())
-
-    def end(self) -> None:
-        """End every table where somebody sits as ``admin_stopped``; one that a file keeps only stops its clocks.
-
-        No further table is opened.
-        """
-        self._replacing = False
-        for table in list(self.tables.values()):
-            if self.store.lasting:
-                table.sleep()
-            elif table.session.seats:
-                table.end("admin_stopped")
-
-    async def finished(self) -> None:
-        """Wait until every table that was opened first has ended; for an abandoned one, the one that replaced it."""
-        await self._all_ended.wait()
-
-    def running(self) -> list[HostedTable]:
-        """Return the tables that have not ended."""
-        return [table for table in self.tables.values() if table.ended_at is None]
-
-    def find(self, table_id: str) -> HostedTable:
-        """Return the table with this id.
-
-        Raises:
-            Refusal: TABLE_NOT_FOUND.
-        """
-        if table_id not in self.tables:
-            raise Refusal(messages.TABLE_NOT_FOUND, f"there is no table {table_id[:40]!a}")
-        return self.tables[table_id]
-
-    def seated(self) -> set[str]:
-        """Return the ids of the agents that sit at a table."""
-        return {seat.agent_id for table in self.running() for seat in table.session.seats.values()}
-
-    def join_any(self, agent: Account, preferred: int | None, address: str = "") -> tuple[HostedTable, int]:
-        """Seat an agent at the first table with a free seat; return the table and the seat.
-
-        Raises:
-            Refusal: ALREADY_SEATED, with the table; else what the last table answers.
-        """
-        for table in self.running():
-            if any(seat.agent_id == agent.agent_id for seat in table.session.seats.values()):
-                detail = f"{agent.agent_id} sits at table {table.table_id}"
-                raise Refusal(messages.ALREADY_SEATED, detail, table_id=table.table_id)
-        refusal = Refusal(messages.TABLE_FULL, "no table has a free seat")
-        for table in self.running():
-            try:
-                return table, table.join(agent, preferred, address)
-            except Refusal as another:
-                refusal = another
-        raise refusal
-
-    def _open_table(self, table_id: str | None = None, saved: TableSnapshot | None = None) -> str:
-        seed = None if self._seed is None else self._seed + self._opened
-        self._opened += 1
-        session = PokerHostSession(self._rules, timeout=round(1000 * self.times.act), seed=seed)
-        table_id = table_id or f"tbl_{secrets.token_hex(6)}"
-        table = HostedTable(table_id, session, self)
-        table.open(saved)
-        self.tables[table_id] = table
-        for seat, (name, program) in self.programs.items():
-            table.seat(seat, name, program)
-        return table_id
-
-    def table_ended(self, table: HostedTable) -> None:
-        """Replace a table that has ended."""
-        replacement = None
-        if self._replacing:
-            self._forget()
-            replacement = self._open_table()
-        if table.table_id in self._awaited:
-            self._awaited.remove(table.table_id)
-            if replacement is not None and table.session.reason == "abandoned":
-                self._awaited.add(replacement)
-        if not self._awaited:
-            self._all_ended.set()
-
-    def _forget(self) -> None:
-        """Forget tables that ended long ago, or are too many."""
-        now = asyncio.get_running_loop().time()
-        ages = {key: now - table.ended_at for key, table in self.tables.items() if table.ended_at is not None}
-        old = {key for key, age in ages.items() if age > self.times.session}
-        old |= set(sorted(ages, key=ages.__getitem__)[MOST_ENDED:])
-        for key in old:
-            with suppress(SaveError):  # tokens of a table that is gone open nothing
-                del self.tables[key]
-                self.tokens.revoke(key)

@@ -27,23 +27,6 @@ from ..common.match_session import MatchLimits, MatchSession
 from ..common.names import folded, problem_of
 from ..common.tokens import Admit, admit_by_token, same_token
 from . import messages
-from .messages import (
-    Act,
-    Again,
-    Error,
-    Ping,
-    Place,
-    Pong,
-    Result,
-    Say,
-    Seated,
-    Seating,
-    ServerMessage,
-    Sit,
-    Stand,
-    State,
-    Unseated,
-)
 
 LIMITS = MatchLimits(actions=None, attempts=20)
 """The number of refused answers in one turn after which the safe action is played; people mistype."""
@@ -51,7 +34,7 @@ LIMITS = MatchLimits(actions=None, attempts=20)
 logger = logging.getLogger(__name__)
 
 
-Sends: TypeAlias = list[Outgoing[ServerMessage]]
+Sends: TypeAlias = list[Outgoing[messages.ServerMessage]]
 """Messages for clients."""
 
 
@@ -145,7 +128,7 @@ class TableHostSession:
         self.dealt: list[tuple[str, bool]] = []
         self._referee = Match(game)
         self._clients: dict[int, int | None] = {}
-        self._latest: dict[int, tuple[int | None, State]] = {}
+        self._latest: dict[int, tuple[int | None, messages.State]] = {}
         self._before = 0  # turns of earlier matches
         self._timeout = timeout
         self._seeds = None if seed is None else np.random.SeedSequence(seed)
@@ -199,21 +182,21 @@ class TableHostSession:
         match message:
             case str():
                 return [_error(client, messages.VALIDATION_ERROR, f"cannot read the message: {message}")]
-            case Ping():
-                return [Outgoing(client, Pong(watchers=self.watchers))]
-            case Sit():
+            case messages.Ping():
+                return [Outgoing(client, messages.Pong(watchers=self.watchers))]
+            case messages.Sit():
                 return self._sit(client, message)
         seat = self._clients[client]
         if seat is None:
             return [_error(client, messages.NOT_SEATED, "you look on; sit down to play")]
         match message:
-            case Act():
+            case messages.Act():
                 return self._act(client, seat, message)
-            case Say():
+            case messages.Say():
                 return self._say(client, seat, message)
-            case Stand():
+            case messages.Stand():
                 return self._stand(client, seat)
-            case Again():
+            case messages.Again():
                 self.seats[seat].ready = True
                 return self._begin_if_ready() or self._seatings()
 
@@ -247,7 +230,7 @@ class TableHostSession:
 
     # Seats.
 
-    def _sit(self, client: int, wish: Sit) -> Sends:
+    def _sit(self, client: int, wish: messages.Sit) -> Sends:
         if self._clients[client] is not None:
             return [_error(client, messages.ALREADY_SEATED, "you have a seat")]
         for number, seat in enumerate(self.seats):
@@ -283,7 +266,7 @@ class TableHostSession:
         before = self.seats[number].client
         if before is not None:
             self._clients[before] = None
-            sends = [Outgoing(before, Unseated(reason="replaced")), *self._states([before])]
+            sends = [Outgoing(before, messages.Unseated(reason="replaced")), *self._states([before])]
         return sends + self._attach(client, number)
 
     def _attach(self, client: int, number: int) -> Sends:
@@ -293,12 +276,12 @@ class TableHostSession:
         seat.client, seat.missed = client, False
         begun = self._begin_if_ready()
         news: Sends = begun or [*self._seatings(), *self._states([client])]
-        return [Outgoing(client, Seated(seat=number, token=seat.token)), *news]
+        return [Outgoing(client, messages.Seated(seat=number, token=seat.token)), *news]
 
     def _stand(self, client: int, number: int) -> Sends:
         self._clients[client] = None
         self.seats[number] = TableSeat(None, False)
-        left: Sends = [Outgoing(client, Unseated(reason="stood")), *self._seatings()]
+        left: Sends = [Outgoing(client, messages.Unseated(reason="stood")), *self._seatings()]
         return left + (self._go_on() if self.status == "running" else self._states([client]))
 
     # The match.
@@ -322,7 +305,7 @@ class TableHostSession:
         (seed,) = self._seeds.spawn(1)
         return int(seed.generate_state(1, np.uint64)[0] >> np.uint64(1))
 
-    def _act(self, client: int, seat: int, message: Act) -> Sends:
+    def _act(self, client: int, seat: int, message: messages.Act) -> Sends:
         before = self.turn
         waits = self.due is not None and self.due.seat != seat
         hidden = (
@@ -336,15 +319,15 @@ class TableHostSession:
             result = ts.refused(ts.NOT_YOUR_TURN, "it is not your turn")
         else:
             result = self.match.act(self.game.agents[seat], message.response)
-        answer: Sends = [Outgoing(client, Result(turn=message.turn, result=result))]
+        answer: Sends = [Outgoing(client, messages.Result(turn=message.turn, result=result))]
         return answer + self._go_on() if result.ok or self.turn != before else answer
 
-    def _say(self, client: int, seat: int, message: Say) -> Sends:
+    def _say(self, client: int, seat: int, message: messages.Say) -> Sends:
         if self.match is None:
             result = ts.refused(ts.MATCH_NOT_RUNNING, "the match has not begun")
         else:
             result = self.match.send(self.game.agents[seat], message.intent)
-        answer: Sends = [Outgoing(client, Result(turn=None, result=result))]
+        answer: Sends = [Outgoing(client, messages.Result(turn=None, result=result))]
         return answer + self._states(self._clients) if result.ok else answer
 
     def _go_on(self) -> Sends:
@@ -379,7 +362,7 @@ class TableHostSession:
             else:
                 continue
             hidden = not state.game_over and state.current_turn_agent_id is None
-            shown = seat, State(turn=-1 if hidden else self.turn, turn_state=state)
+            shown = seat, messages.State(turn=-1 if hidden else self.turn, turn_state=state)
             if self._latest.get(client) != shown:
                 self._latest[client] = shown
                 ended = state.game_over and seat is not None
@@ -390,7 +373,9 @@ class TableHostSession:
                 asked = forecasts is not None and state.is_my_turn
                 pays = self._of_game("forecast", forecasts, state) if asked else None
                 sends.append(
-                    Outgoing(client, State(turn=shown[1].turn, turn_state=state, picture=drawn, forecasts=pays))
+                    Outgoing(
+                        client, messages.State(turn=shown[1].turn, turn_state=state, picture=drawn, forecasts=pays)
+                    )
                 )
         return sends
 
@@ -407,9 +392,9 @@ class TableHostSession:
     def _seatings(self) -> Sends:
         return [Outgoing(client, self._seating(client)) for client in self._clients]
 
-    def _seating(self, client: int) -> Seating:
+    def _seating(self, client: int) -> messages.Seating:
         places = [
-            Place(
+            messages.Place(
                 seat=number,
                 agent_id=self.game.agents[number],
                 name=seat.name,
@@ -420,7 +405,7 @@ class TableHostSession:
             )
             for number, seat in enumerate(self.seats)
         ]
-        return Seating(
+        return messages.Seating(
             game_id=self.game.id,
             status=self.status,
             match=self.matches,
@@ -431,5 +416,5 @@ class TableHostSession:
         )
 
 
-def _error(client: int, code: str, message: str) -> Outgoing[ServerMessage]:
-    return Outgoing(client, Error(code=code, message=message))
+def _error(client: int, code: str, message: str) -> Outgoing[messages.ServerMessage]:
+    return Outgoing(client, messages.Error(code=code, message=message))

@@ -39,23 +39,21 @@ REPLAY_HEADERS = {
 }
 
 
-@dataclass(frozen=True)
-class SeatTaken:
-    """A player in a seat.
+class SeatTaken(msgspec.Struct):
+    """A seat and its player.
 
     Attributes:
-        name: the player's name.
+        name: the player's name; None: the seat is free.
         program: whether the player is a program.
         here: whether the player is connected; programs always are.
     """
 
-    name: str
-    program: bool
-    here: bool
+    name: str | None = None
+    program: bool = False
+    here: bool = False
 
 
-@dataclass(frozen=True)
-class PlayerResult:
+class PlayerResult(msgspec.Struct):
     """What a match brought to a player.
 
     Attributes:
