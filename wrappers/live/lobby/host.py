@@ -449,7 +449,7 @@ class LobbyHost(Server):
             await asyncio.sleep(min(CHECK, self._empty_after))
             now = asyncio.get_running_loop().time()
             for table_id, open_table in list(self._open.items()):
-                if open_table.table.visitors:
+                if open_table.table.connections:
                     open_table.empty_since = None
                 elif open_table.empty_since is None:
                     open_table.empty_since = now

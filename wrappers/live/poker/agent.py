@@ -149,7 +149,7 @@ class PokerRestClient:
     def _keep(self, url: URL | None) -> None:
         """Write the key and the seat to the file, if there is one."""
         if self.request.state is not None:
-            kept = _Kept(str(self.address), self.api_key, self.agent_id, self.table, url and str(url))
+            kept = _Kept(str(self.address), self.api_key, self.agent_id, self.table, None if url is None else str(url))
             try:
                 with open(os.open(self.request.state, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
                     file.write(msgspec.json.encode(kept))

@@ -1,9 +1,8 @@
 """The poker server: our hold'em behind the poker platform's WebSocket and REST calls, on one port.
 
 `PokerHostSession` decides everything that is said at a table; here are the tables, the connections and the REST calls.
-A table that ends is replaced, and remembered for a while. All of it runs in one event loop, and nothing in it waits for a
-client. The WebSocket speaks the platform's agent format, answers have the platform's fields. ``GET /skill.md`` explains
-the server to language models.
+A table that ends is replaced, and remembered for a while. All of it runs in one event loop, and nothing in it waits for
+a client. The WebSocket speaks the platform's agent format, and answers have the platform's fields.
 """
 
 import asyncio

@@ -270,7 +270,7 @@ class Hands:
 
     def move(self, kind: str, payload: Mapping[str, Any]) -> rules.Move | ActionResult:
         """Return the move that an action stands for, or why it is refused."""
-        return self.game.view.parse(self.table, ts.Action(kind, dict(payload)))  # type: ignore[no-any-return]
+        return self.game.view.parse(self.table, ts.Action(kind, dict(payload)))
 
     def play(self, move: rules.Move, **notes: Any) -> None:
         """Play the acting seat's legal move, and open the next turn; the notes on it are for the log."""
@@ -708,13 +708,13 @@ class PokerHostSession(Hands):
         }
         last = None
         if table.last_seat >= 0:
-            last = messages.Last(
-                seat=int(table.last_seat), kind=KINDS[table.last_kind], amount=int(table.last_amount) or None
-            )
+            amount = int(table.last_amount) or None
+            last = messages.Last(seat=int(table.last_seat), kind=KINDS[table.last_kind], amount=amount)
+        phase: Any = self.game.view.phase(table)
         public = messages.GameState(
             seq=self.seq,
             hand=self.hand,
-            phase=self.game.view.phase(table),
+            phase=phase,
             board=self.board(),
             pot=int(table.pot) if playing else 0,
             players=list(players.values()),

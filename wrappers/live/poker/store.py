@@ -152,8 +152,10 @@ class SeatTokens:
 
     def restore(self, now: float) -> None:
         """Take up the tokens that the store has kept."""
-        for key, *row in self._store.read("SELECT token_hash, table_id, seat, agent_id FROM tokens"):
-            self._tokens[key] = SeatToken(*row, now + self.lifetime)
+        for key, table_id, seat, agent_id in self._store.read(
+            "SELECT token_hash, table_id, seat, agent_id FROM tokens"
+        ):
+            self._tokens[key] = SeatToken(table_id, seat, agent_id, now + self.lifetime)
 
     def issue(self, table_id: str, seat: int, agent_id: str, now: float) -> str:
         """Return a new token of a seat, in place of those that the agent has there; raises `SaveError`."""

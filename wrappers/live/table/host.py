@@ -178,11 +178,6 @@ class TableHost(Server):
         return [None if one.name is None else SeatTaken(one.name, one.program, one.here) for one in self.session.seats]
 
     @property
-    def visitors(self) -> int:
-        """The number of open pages."""
-        return len(self._clients)
-
-    @property
     def watchers(self) -> int:
         """The number of those who look on."""
         return self.session.watchers

@@ -186,11 +186,6 @@ class PokerTable(PokerHost):
         return len(self._table.observers)
 
     @property
-    def visitors(self) -> int:
-        """The number of open pages."""
-        return self.connections
-
-    @property
     def _table(self) -> HostedTable:
         """The newest table."""
         return list(self.tables.values())[-1]
