@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from .live.poker.agent import SeatRequest as SeatRequest
     from .live.poker.host import PokerHost as PokerHost
     from .live.poker.host import PokerRoom as PokerRoom
+    from .live.poker.host import PokerTimes as PokerTimes
     from .live.poker.host_session import PokerRules as PokerRules
-    from .live.poker.hosted_table import PokerTimes as PokerTimes
     from .logs import match_log as _logs
     from .logs.match_log import MatchLog
     from .policies.loading import load_policy as load_policy
@@ -53,7 +53,7 @@ _SOURCES = {
     "PokerHost": "live.poker.host.PokerHost",
     "PokerRoom": "live.poker.host.PokerRoom",
     "PokerRules": "live.poker.host_session.PokerRules",
-    "PokerTimes": "live.poker.hosted_table.PokerTimes",
+    "PokerTimes": "live.poker.host.PokerTimes",
     "PolicyAgent": "agents.policy.PolicyAgent",
     "Pool": "rl.opponents.Pool",
     "Prompting": "agents.prompt.Prompting",

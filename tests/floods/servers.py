@@ -56,9 +56,8 @@ async def control():
 
 @asynccontextmanager
 async def poker():
-    from parlour.wrappers.live.poker.host import PokerHost, PokerRoom
+    from parlour.wrappers.live.poker.host import PokerHost, PokerRoom, PokerTimes
     from parlour.wrappers.live.poker.host_session import PokerRules
-    from parlour.wrappers.live.poker.hosted_table import PokerTimes
 
     names, lost = {}, 0
 

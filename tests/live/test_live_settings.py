@@ -9,8 +9,7 @@ from parlour.wrappers.live.common.match_session import MatchLimits
 from parlour.wrappers.live.common.server import ServerSettings
 from parlour.wrappers.live.mafia.agent_policy import MafiaLimits
 from parlour.wrappers.live.poker.agent import ClientSettings, PlayLength
-from parlour.wrappers.live.poker.host import PokerRoom
-from parlour.wrappers.live.poker.hosted_table import PokerTimes
+from parlour.wrappers.live.poker.host import PokerRoom, PokerTimes
 from parlour.wrappers.live.tangram.host import TangramTimes
 
 WRONG = [

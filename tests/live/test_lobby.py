@@ -20,8 +20,8 @@ from parlour.wrappers.live.lobby import host as stores
 from parlour.wrappers.live.lobby.host import LobbyHost, LobbyStore
 from parlour.wrappers.live.lobby.messages import Offer, Opponent
 from parlour.wrappers.live.poker.agent import PlayLength, SeatRequest, play
+from parlour.wrappers.live.poker.host import PokerTimes
 from parlour.wrappers.live.poker.host_session import PokerRules
-from parlour.wrappers.live.poker.hosted_table import PokerTimes
 from parlour.wrappers.live.table.host import TableHost
 from parlour.wrappers.live.table.poker import PokerTable
 from parlour.wrappers.live.table.results import PlayerResult, TableResult

@@ -19,7 +19,8 @@ from live.test_poker_stop import command
 from parlour.wrappers.live.common.clock import TimeBanks
 from parlour.wrappers.live.common.database import SaveError
 from parlour.wrappers.live.common.server import local_url
-from parlour.wrappers.live.poker import hosted_table, messages
+from parlour.wrappers.live.poker import host as hosted_table
+from parlour.wrappers.live.poker import messages
 from parlour.wrappers.live.poker import messages as m
 from parlour.wrappers.live.poker.host import FRAME_LIMIT, PokerHost
 from parlour.wrappers.live.poker.host_session import PokerHostSession

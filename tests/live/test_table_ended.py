@@ -19,8 +19,8 @@ from parlour import envs
 from parlour.envs import Action, AgentResponse
 from parlour.training.commands.table import Results
 from parlour.wrappers.live.common.clock import TimeBanks
+from parlour.wrappers.live.poker.host import PokerTimes
 from parlour.wrappers.live.poker.host_session import PokerHostSession, PokerRules
-from parlour.wrappers.live.poker.hosted_table import PokerTimes
 from parlour.wrappers.live.table import results as ended_matches
 from parlour.wrappers.live.table.host import TableHost
 from parlour.wrappers.live.table.poker import PokerHands, PokerTable

@@ -26,8 +26,8 @@ from parlour.wrappers.agents.llm import LLMAgent
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.common.server import HEADERS, Origins, ServerSettings, server_tls
 from parlour.wrappers.live.poker.host import PokerHost as PokerHost
+from parlour.wrappers.live.poker.host import PokerTimes
 from parlour.wrappers.live.poker.host_session import PokerRules
-from parlour.wrappers.live.poker.hosted_table import PokerTimes
 from parlour.wrappers.live.table import messages as m
 from parlour.wrappers.live.table.host import MESSAGE_LIMIT, TableHost, _unset, _warm_up
 from parlour.wrappers.live.table.poker import PokerTable, turn_state

@@ -18,9 +18,8 @@ from ...envs.core.counted import counted
 from ...wrappers.agents.base import Agent
 from ...wrappers.live.common.server import ServerSettings
 from ...wrappers.live.poker.agent import PokerResult, SeatRequest, play
-from ...wrappers.live.poker.host import LIMITS, PokerHost
+from ...wrappers.live.poker.host import LIMITS, PokerHost, PokerTimes
 from ...wrappers.live.poker.host_session import PokerRules
-from ...wrappers.live.poker.hosted_table import PokerTimes
 from ...wrappers.logs.match_log import MatchLog
 from ..evaluation.duplicate import RunningScore, cells, evaluate, score_table
 from ..learning.run_folder import RUNS

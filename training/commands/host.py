@@ -30,9 +30,8 @@ from ...wrappers.live.mafia.host import MafiaHost, RemoteAgent, ServiceConnectio
 from ...wrappers.live.mafia.host_session import MafiaResult
 from ...wrappers.live.mafia.llm_agent import MafiaLLMAgent, load_prompts
 from ...wrappers.live.mafia.messages import Event
-from ...wrappers.live.poker.host import PokerHost, PokerRoom
+from ...wrappers.live.poker.host import PokerHost, PokerRoom, PokerTimes
 from ...wrappers.live.poker.host_session import PokerRules
-from ...wrappers.live.poker.hosted_table import PokerTimes
 from ...wrappers.live.poker.messages import in_words
 from ...wrappers.live.tangram.host import Person, TangramHost, TangramTimes
 from ...wrappers.live.tangram.messages import Dialect

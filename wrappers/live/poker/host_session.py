@@ -1,8 +1,8 @@
 """The host's end of the poker platform's protocol for one table, without I/O: no socket and no clock.
 
 `PokerHostSession` decides who sits where, whose action is accepted and when a hand begins; `Hands` plays the hands.
-Every call returns what to send, in order. `due` says what the clock must bring about next. The shell in `hosted_table`
-owns connections and time.
+Every call returns what to send, in order. `due` says what the clock must bring about next. The shell in `host` owns
+connections and time.
 
 Where the platform's protocol is silent: a leaving player's hand is folded when its turn comes, and its seat is free
 after the hand; a seat taken during a hand is listed as folded until the next deal, and so is one that sits out, as its

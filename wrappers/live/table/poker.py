@@ -20,9 +20,8 @@ from ...logs.match_log import MatchLog, SafeMatchLog
 from ..common.server import ServerSettings, read_struct
 from ..common.tokens import bearer_token
 from ..poker import messages
-from ..poker.host import PokerHost, PokerRoom
+from ..poker.host import NOTES, HostedTable, PokerHost, PokerRoom, PokerTimes
 from ..poker.host_session import PokerHostSession, PokerRules, Refusal
-from ..poker.hosted_table import NOTES, HostedTable, PokerTimes
 from ..poker.store import SeatToken
 from .host import MOST_CLIENTS, page
 from .results import (
