@@ -59,14 +59,13 @@ TESTS = {
     "wrappers/live/poker/table_tracker.py": "tests/live/test_poker_agent_session.py",
     "wrappers/live/poker/agent_session.py": "tests/live/test_poker_agent_session.py tests/live/test_poker_both_ends.py",
     "wrappers/live/poker/host_session.py": "tests/live/test_poker_host_session.py tests/live/test_poker_both_ends.py",
-    "wrappers/live/arena/*": "tests/live/test_arena_session*.py tests/live/test_arena_fuzz.py "
-    "-k 'not (tangram or mafia or holdem)'",
+    "wrappers/live/arena/*": "tests/live/test_arena_session.py -k 'not (tangram or mafia or holdem)'",
     "wrappers/live/mafia/host_session.py": "tests/live/test_mafia_host*.py tests/live/test_mafia_session.py",
     "wrappers/live/mafia/*": "tests/live/test_mafia_session.py tests/live/test_mafia_service.py "
     "tests/live/test_mafia_remote.py",
-    "wrappers/live/tangram/host.py": "tests/live/test_tangram_host*.py tests/live/test_tangram_fuzz.py",
-    "wrappers/live/tangram/*": "tests/live/test_tangram_session_*.py tests/live/test_tangram_joint.py "
-    "tests/live/test_tangram_fuzz.py tests/live/test_tangram_agent.py "
+    "wrappers/live/tangram/host.py": "tests/live/test_tangram_host*.py tests/live/test_tangram_messages.py",
+    "wrappers/live/tangram/*": "tests/live/test_tangram_session.py tests/live/test_tangram_outsider.py "
+    "tests/live/test_tangram_messages.py tests/live/test_tangram_agent.py "
     "-k 'not is_what_the_environment_shows and not bots_build'",
     "wrappers/live/table/*": "tests/live/test_table_session.py tests/live/test_table_server.py",
 }

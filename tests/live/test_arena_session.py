@@ -1,22 +1,31 @@
-"""The arena's match without sockets: order, refusals, names, and law 1 through the wire."""
+"""The arena's match without sockets: order, refusals, names, limits, law 1, and both ends under broken messages."""
 
 import json
+import random
 
+import msgspec
 import numpy as np
 import pytest
-from cases import CASES
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from live.arena_matches import FREE, TALK, bargaining, offer
+from live.fuzzing import MESSAGES, ODD, WORKERS, changed, mutated
 from parlour import envs
 from parlour.envs import Action, AgentResponse, TurnState
 from parlour.envs.core.turn_state import ERROR_CODES
 from parlour.envs.testing.trial import in_observations
-from parlour.wrappers.live.arena.agent import ArenaAgent, ArenaAgentSession
+from parlour.wrappers.live.arena.agent import ArenaAgentSession
 from parlour.wrappers.live.common.agent_turn import plain, read_state
-from parlour.wrappers.live.common.match_session import MatchLimits, MatchSession
-from parlour.wrappers.live.common.seat_names import SeatNames
+from parlour.wrappers.live.common.match_session import MatchLimits, MatchSession, SeatNames
 from parlour.wrappers.logs import match_log
+
+FREE = MatchLimits(actions=None)
+TALK = {"messages": [{"scope": "public", "content": "hello"}], "action": {"action_type": "message_only"}}
+
+
+def bargaining(*agents, seed=1, **limits):
+    return MatchSession(envs.game("bargaining"), agents or ("ann", "bob"), seed=seed, limits=MatchLimits(**limits))
+
+
+def offer(share):
+    return {"action_type": "submit_offer", "payload": {"my_share": share}}
 
 
 def ids(game, tricky):
@@ -119,15 +128,6 @@ def test_every_error_code_is_reachable():
     assert all(result.error_detail and not result.ok for result in found)
 
 
-def test_a_rejected_answer_changes_nothing():
-    session = bargaining()
-    before = session.match.table.tobytes()
-    assert session.act("ann", offer(101)).error == "invalid_payload"
-    assert session.match.table.tobytes() == before
-    assert session.turn == "ann"
-    assert session.rejections == {"ann": 1, "bob": 0}
-
-
 def test_an_answer_that_is_not_offered_is_not_sent():
     state = bargaining().turn_state("ann")
     turn = ArenaAgentSession(envs.game("bargaining")).turn(state)
@@ -164,45 +164,6 @@ def test_recipients_that_are_not_in_the_match_are_left_out():
     ]  # fmt: skip
     assert [m.sender_id for m in session.turn_state("ann").messages] == ["ann", "ann"]
     assert session.rejections == {"ann": 0, "bob": 0}
-
-
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=12), inner, max_size=4),
-    max_leaves=12,
-)
-answers = json_values | st.fixed_dictionaries(
-    {
-        "action": st.fixed_dictionaries(
-            {"action_type": st.sampled_from(["submit_offer", "accept", "raiseTo", "submit_bid", "bet", "pass"]),
-             "payload": st.dictionaries(st.sampled_from(["my_share", "amount", "bid"]), json_values, max_size=2)}
-        ),
-        "messages": json_values | st.lists(st.just(TALK["messages"][0]), max_size=12),
-    }
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("case", [CASES[0], *(case for case in CASES if "default" in case.id)])
-@given(answer=answers)
-@settings(max_examples=60)
-def test_any_payload_is_answered(case, answer):
-    game = envs.game(case[0], **case[1])
-    session = MatchSession(game, ids(game, False), seed=3, limits=MatchLimits(actions=None, attempts=2))
-    before, acting = session.match.table.tobytes(), session.turn
-    result = session.act(acting, answer)
-    if not result.ok:
-        assert result.error in ERROR_CODES
-        assert result.error_detail
-        assert session.match.table.tobytes() == before
-        session.act(acting, answer)
-        assert session.forced[acting] == 1
-    json.dumps([event["kind"] for event in session.events])
-
-
-def test_agents_must_fit_the_seats():
-    for agents in (("ann",), ("ann", "ann"), ("ann", "bob", "eve")):
-        with pytest.raises(ValueError, match="2 different ones"):
-            bargaining(*agents)
 
 
 def test_the_log_of_a_match_replays(tmp_path):
@@ -245,32 +206,6 @@ def test_plain_reads_cycles_and_strangers_without_harm():
     assert len(session.act("ann", huge).error_detail) <= 500
 
 
-def test_the_two_bidder_dialect_is_read():
-    state = read_state(
-        {
-            "match_id": "m", "game_id": "first-price-auction", "agent_id": "ann", "phase": "auction",
-            "is_my_turn": True, "current_turn_agent_id": "ann", "messages": None, "outcome": None, "novelty": 1,
-            "allowed_actions": [{"action_type": "submit_bid", "payload_schema": {"bid": {"type": "number"}}}],
-            "game_state": {"my_valuation": 80, "my_bid": None, "opponent_has_bid": True},
-        }
-    )  # fmt: skip
-    game = envs.game("auction", seats=2)
-    tables, seat = game.view.load(state)
-    assert game.mask(tables[0], seat).any()
-    answer = ArenaAgent("ann", Echo(AgentResponse(Action("submit_bid", {"bid": 40})))).act(state)
-    assert answer.action.payload == {"bid": 40}
-
-
-class Echo:
-    def __init__(self, answer):
-        self.answer = answer
-
-    def respond(self, state):
-        if isinstance(self.answer, Exception):
-            raise self.answer
-        return self.answer
-
-
 def test_words_are_heard_by_the_arenas_names_and_told_by_them():
     """Mafia, where free text is read for an act, and acts are told in words."""
     ids = ["ann", "token-bot", "p1", "dan", "eve"]  # p1 sits in the third seat
@@ -290,3 +225,224 @@ def test_words_are_heard_by_the_arenas_names_and_told_by_them():
     acts = [(one["playerId"], one["type"], one["targetId"]) for one in state.game_state["statements"]]
     assert acts == [(speaker, "accusation", target), (second, "accusation", speaker)]
     assert [message.content for message in state.messages] == [text, f"I accuse {speaker}."]
+
+
+@pytest.mark.parametrize("kind", ["rejected", "failed"])
+def test_what_a_mistake_costs(kind):
+    def err(session):
+        return session.act("ann", None) if kind == "rejected" else session.failed("ann", "RuntimeError: boom")
+
+    session = bargaining(**{kind: "keep"}, attempts=2)
+    err(session)
+    assert session.turn == "ann" and session.forced["ann"] == 0
+    err(session)
+    assert session.turn == "bob" and session.forced["ann"] == 1
+    assert session.turn_state("bob").game_state["action_history"] == [{"agent_id": "ann", "action": "pass", "round": 1}]
+
+    session = bargaining(**{kind: "pass"})
+    err(session)
+    assert session.turn == "bob" and session.actions == 1
+
+    session = bargaining(**{kind: "end"})
+    err(session)
+    assert session.turn is None
+    assert session.error.startswith("ann: ")
+    assert session.outcome["reason"] == "error"
+    assert session.outcome["payoffs"] == [{"agent_id": "ann", "utility": 0}, {"agent_id": "bob", "utility": 0}]
+    state = session.turn_state("bob")
+    assert state.game_over and state.outcome == session.outcome and state.current_turn_agent_id is None
+    assert session.failed("ann", "late").error == "match_not_running"
+
+
+def test_a_late_agent_loses_its_turn_and_no_more():
+    session = bargaining(failed="keep")
+    assert session.timeout("bob").error == "not_your_turn"
+    assert session.timeout("ann").ok
+    assert session.turn == "bob"
+    assert session.failures == {"ann": 1, "bob": 0}
+
+
+def test_the_safe_action_stands_in_where_a_game_has_no_pass():
+    session = MatchSession(envs.game("holdem", seats=2, button=0), ("ann", "bob"), seed=1)
+    session.timeout(session.turn)
+    assert session.outcome["reason"] == "fold"
+
+
+def test_endless_talk_ends_in_a_pass():
+    session = bargaining(messages=10, waits=3)
+    for _ in range(3):
+        assert session.act("ann", TALK).ok
+        assert session.turn == "ann"
+    assert session.act("ann", TALK).ok
+    assert session.turn == "bob" and session.forced["ann"] == 1
+    assert len(session.turn_state("bob").messages) == 4
+    assert session.act("bob", Action("pass")).ok
+    notes = [event.get("replaced") for event in session.events if event["kind"] == "turn"]
+    assert notes[-2:] == ["it only talked", None]
+
+
+@pytest.mark.parametrize("game", ["holdem", "bargaining", "auction", "kuhn", "leduc", "liars_dice"])
+def test_endless_passes_end_the_match(game):
+    made = envs.game(game, seats=2) if game in ("holdem", "auction") else envs.game(game)
+    session = MatchSession(made, ("ann", "bob"), seed=1)
+    for _ in range(20):
+        if session.turn is None:
+            break
+        assert session.act(session.turn, Action("pass")).ok
+    assert session.turn is None
+
+
+def test_twenty_actions_are_the_limit_of_two():
+    game = envs.game("bargaining", rounds=50)
+    session = MatchSession(game, ("ann", "bob"), seed=1)
+    while session.turn:
+        session.act(session.turn, offer(90))
+    assert session.actions == 20
+    assert session.outcome["reason"] == "max_actions_exceeded"
+    session = MatchSession(game, ("ann", "bob"), seed=1, limits=FREE)
+    while session.turn:
+        session.act(session.turn, offer(90))
+    assert session.actions == 100
+    assert session.outcome["reason"] == "max_rounds_exceeded"
+
+
+def test_a_match_that_is_cut_short_pays_the_rounds_that_have_ended():
+    game = envs.game("cournot", rounds=30)  # price 100 less what both produce; a unit costs 20
+    session = MatchSession(game, ("ann", "bob"), seed=1, limits=MatchLimits(actions=7))
+    while session.turn:
+        assert session.act(session.turn, Action("submit_quantity", {"quantity": 30})).ok
+    assert session.outcome["reason"] == "max_actions_exceeded"
+    # (100 - 60 - 20) for each of 30 units, three times; the fourth round has not ended.
+    assert session.outcome["payoffs"] == [{"agent_id": name, "utility": 1800} for name in ("ann", "bob")]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"actions": 0}, {"messages": 11}, {"waits": -1}, {"attempts": 0}, {"rejected": "shout"}]
+)
+def test_wrong_limits_are_told(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        MatchLimits(**wrong)
+
+
+def test_messages_are_counted_before_they_are_read():
+    class Unread(dict):
+        def items(self):
+            raise AssertionError("it was read")
+
+    session = bargaining()
+    for answer in (
+        {"action": offer(1), "messages": [Unread()] * 12_000},
+        AgentResponse(Action("pass"), [Unread()] * 12_000),
+    ):
+        result = session.act("ann", answer)
+        assert (result.error, session.turn) == ("game_rule_violation", "ann")
+    assert session.rejections["ann"] == 2
+
+
+def test_messages_of_answers_count_towards_the_limit_of_a_turn():
+    session = bargaining(messages=2, waits=9, rejected="keep", attempts=9)
+    assert session.act("ann", TALK).ok
+    assert session.send("ann", TALK["messages"][0]).ok
+    result = session.act("ann", TALK)
+    assert (result.error, session.turn) == ("game_rule_violation", "ann")
+    assert session.act("ann", offer(60)).ok  # without messages there is nothing to count
+
+
+def test_only_the_acting_agent_can_give_up_and_that_ends_the_match():
+    session = bargaining()
+    for other in ("bob", "eve"):
+        session.gave_up(other, "it is gone")
+        assert session.turn == "ann" and session.failures == {"ann": 0, "bob": 0}
+    session.gave_up("ann", "it is gone")
+    assert session.turn is None and session.outcome["reason"] == "error"
+    session.gave_up("ann", "again")
+    assert session.failures == {"ann": 1, "bob": 0}
+
+
+GAMES = [envs.game("bargaining"), envs.game("auction"), envs.game("liars_dice"), envs.game("mafia", seats=5)]
+PATIENT = MatchLimits(actions=None, attempts=10**9)
+SAID = {"scope": "private", "content": "hello", "recipients": ["ann"]}
+
+
+def honest(session, names, rng):
+    """A legal answer of the agent to act, as it travels."""
+    table = session.match.table
+    legal = session.game.mask(table, int(session.match.turn)).nonzero()[0]
+    answer = names.response_for_agents(session.game.view.encode(table, int(rng.choice(legal.tolist()))))
+    return json.loads(answer.to_json())
+
+
+def begun(game, rng):
+    ids = ["ann", "bob", "cat", "dan", "eve", "fay"][: game.seats]
+    session = MatchSession(game, ids, seed=rng.randrange(2**32), limits=PATIENT)
+    return session, SeatNames(ids, game.agents)
+
+
+@pytest.mark.parametrize("worker", range(WORKERS))
+def test_a_host_refuses_what_is_broken_and_plays_on(worker):
+    rng, game = random.Random(worker), GAMES[worker]
+    session, names = begun(game, rng)
+    sent = refused = played = 0
+    while sent < MESSAGES // WORKERS:
+        if session.turn is None:
+            session, names = begun(game, rng)
+        answer = honest(session, names, rng)
+        for _ in range(rng.randint(0, 6)):
+            acting, before, actions = session.turn, session.match.table.tobytes(), session.actions
+            agent = rng.choice([acting, *session.agent_ids, "nobody", ""])
+            if rng.random() < 0.2:
+                result = session.send(agent, changed(rng, SAID))
+            else:
+                wire = answer if rng.random() < 0.5 else {**answer, "messages": [SAID, SAID]}
+                result = session.act(agent, changed(rng, wire))
+            sent += 1
+            if not result.ok:
+                refused += 1
+                assert result.error in ERROR_CODES and result.error_detail
+                assert (session.match.table.tobytes(), session.turn) == (before, acting)
+            if session.turn is None or session.actions != actions:
+                break
+        else:
+            assert session.act(session.turn, answer).ok
+            played += 1
+        session.events.clear()
+    assert refused > sent / 10 and played > sent / 100
+    assert session.outcome is None or session.error is None
+
+
+@pytest.mark.parametrize("worker", range(WORKERS))
+def test_an_agent_reads_or_refuses_every_state_and_always_has_an_answer(worker):
+    rng, game = random.Random(worker), GAMES[worker]
+    agent = ArenaAgentSession(game)
+    sent = read = 0
+    while sent < MESSAGES // WORKERS:
+        session, _ = begun(game, rng)
+        if rng.random() < 0.5:
+            agent.match(session.match_id).order = rng.choice([session.agent_ids, ["ann"], ["ann", "ann"], []])
+        while session.turn is not None and sent < MESSAGES // WORKERS:
+            clean = session.turn_state(session.turn).to_json()
+            plain = json.loads(clean)
+            for _ in range(rng.randint(1, 6)):
+                sent += 1
+                try:
+                    state = read_state(msgspec.json.decode(mutated(rng, plain)))
+                except (ValueError, TypeError, AttributeError, RecursionError):  # HTTP 400
+                    continue
+                read += 1
+                check(agent.turn(state), rng)
+            turn = agent.turn(read_state(msgspec.json.decode(clean)))
+            assert turn.problem is None
+            assert session.act(session.turn, json.loads(turn.safe().to_json())).ok
+        agent.match_ended(session.match_id)
+    assert read > sent / 10
+
+
+def check(turn, rng):
+    """Whatever the state holds, an answer can be sent, and it is one that the state offers."""
+    _, refusal = turn.settle(lambda: rng.choice(ODD))
+    assert refusal is None or isinstance(refusal, str)
+    answer = turn.safe()
+    json.loads(answer.to_json())
+    offered = [offer.action_type for offer in turn.state.allowed_actions]
+    assert not offered or answer.action.action_type in [*offered, "pass", "message_only"]
+    assert isinstance(turn.notes({"probabilities": {"pass": 1.0}}), dict)

@@ -1,15 +1,20 @@
-"""What a live program tells about itself: counters, status lines, health and metrics."""
+"""What a live program tells about itself, its memory, and the database of a server."""
 
 import asyncio
 import json
+import logging
+import platform
 
 import aiohttp
 import pytest
 from live.event_loops import in_virtual_time
+from live.full_disk import full_disk
 from parlour.wrappers.agents.language_model import ModelStatistics
-from parlour.wrappers.live.common.activity import REPLACED_IN_A_ROW, Activity, Link
+from parlour.wrappers.live.common import database as module
+from parlour.wrappers.live.common.activity import REPLACED_IN_A_ROW, Activity, Link, resident_bytes, trim_memory
 from parlour.wrappers.live.common.agent_turn import AgentStatistics
 from parlour.wrappers.live.common.client import Backoff, LiveError, retry
+from parlour.wrappers.live.common.database import Database, SaveError
 from parlour.wrappers.live.common.health import STUCK_SECONDS, Heartbeat, serving_health
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -171,3 +176,63 @@ async def test_a_taken_port_is_an_error():
         port = int(url.rpartition(":")[2])
         with pytest.raises(OSError), serving_health(Activity(), Heartbeat(), port=port):
             pass
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc is trimmed")
+def test_free_memory_between_blocks_in_use_is_given_back():
+    blocks = [bytes(1024) for _ in range(200_000)]
+    kept = blocks[::64]
+    del blocks
+    before = resident_bytes()
+
+    async def trim():
+        task = asyncio.create_task(trim_memory(0.01))
+        await asyncio.sleep(0.2)
+        task.cancel()
+
+    asyncio.run(trim())
+    assert resident_bytes() < before - 150_000_000
+    assert len(kept) == 3125
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] == "glibc", reason="glibc is trimmed")
+def test_another_c_library_is_left_alone():
+    asyncio.run(trim_memory(0.01))
+
+
+SCHEMA = "CREATE TABLE IF NOT EXISTS words (word TEXT PRIMARY KEY);"
+LONG = "x" * 100_000
+
+
+@pytest.fixture
+def database(tmp_path):
+    made = Database(tmp_path / "file", SCHEMA, "words")
+    yield made
+    made.close()
+
+
+def words(database):
+    return [word for (word,) in database.read("SELECT word FROM words ORDER BY word")]
+
+
+def test_a_full_disk_changes_nothing_warns_once_a_minute_and_is_told(database, caplog, monkeypatch):
+    database.write("INSERT INTO words VALUES (?)", ("a",))
+    with full_disk(database):
+        for _ in range(5):
+            with pytest.raises(SaveError, match="cannot save words: database or disk is full"):
+                database.write("INSERT INTO words VALUES (?)", (LONG,))
+            with pytest.raises(SaveError), database.changes():
+                database.write("DELETE FROM words")
+                database.write("INSERT INTO words VALUES (?)", (LONG,))
+        assert words(database) == ["a"]
+        assert database.problem == "cannot save words: database or disk is full"
+    assert [(record.levelno, record.exc_info) for record in caplog.records] == [(logging.WARNING, None)]
+    database.write("INSERT INTO words VALUES (?)", ("b",))
+    assert words(database) == ["a", "b"] and database.problem is not None
+    monkeypatch.setattr(module, "FAILING_SECONDS", 0.0)
+    assert database.problem is None
+
+
+def test_a_file_has_one_server(tmp_path, database):
+    with pytest.raises(ValueError, match=r"cannot keep words in .*locked; another server uses it"):
+        Database(tmp_path / "file", SCHEMA, "words")

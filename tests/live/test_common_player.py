@@ -1,18 +1,25 @@
-"""What plays at a port: turns under way and passed, rejections, notes, and errors of ours in every place."""
+"""What plays at a port, and how an agent is asked: deadlines, failures, thoughts, counters, errors of ours."""
 
 import asyncio
 import logging
+from dataclasses import dataclass
 
 import msgspec
 import pytest
 from live.event_loops import FakeWorker, in_virtual_time
-from parlour.envs import Action, TurnState
+from parlour.envs import Action, AgentResponse, AllowedAction, TurnState
+from parlour.envs.core.aec import GameEnv
+from parlour.envs.core.turn_state import NOTHING
+from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.common.activity import Activity
-from parlour.wrappers.live.common.agent_turn import AgentStatistics, Turn
+from parlour.wrappers.live.common.agent_turn import Played, Turn, read_response
 from parlour.wrappers.live.common.client import LiveError
+from parlour.wrappers.live.common.clock import Deadline
 from parlour.wrappers.live.common.player import Codec, Note, Over, Player, run
+from parlour.wrappers.logs.match_log import MatchLog, SafeMatchLog, read
+from parlour.wrappers.policies.base import RandomPolicy
 
-TAKE = Action("take")
+TAKEN = Action("take")
 
 
 class Said(msgspec.Struct):
@@ -54,7 +61,7 @@ class Table(Codec):
         return [Said("gave up")]
 
 
-class Played:
+class Script:
     """A port: what comes in, and how many seconds after what came before; keeps what is sent, and when."""
 
     def __init__(self, *script):
@@ -75,7 +82,7 @@ class Played:
 class Agent:
     """Answers so."""
 
-    def __init__(self, answer=TAKE):
+    def __init__(self, answer=TAKEN):
         self.answer = answer
 
     def respond(self, state):
@@ -86,25 +93,18 @@ def turn(number=1, again=False, seconds=10.0):
     return Turn(TurnState("m", "nim", "ann", "play", True), number, again, seconds=seconds, name="table 1")
 
 
-async def played(*script, answer=TAKE, seconds=1.0, codec=None, watch=lambda event: None):
+async def played(*script, answer=TAKEN, seconds=1.0, codec=None, watch=lambda event: None):
     """Play what comes in; return what was sent, and the player."""
     worker = FakeWorker()
     worker.seconds = seconds
-    player, port = Player(Agent(answer), worker=worker), Played(*script, (30, []))
+    player, port = Player(Agent(answer), worker=worker), Script(*script, (30, []))
     await run(port, codec or Table(), player, watch)
     return port.sent, player
 
 
-@in_virtual_time
-async def test_a_turn_is_answered_and_counted():
-    sent, player = await played((0, [turn()]))
-    assert sent == [(1.0, "take in turn 1")]
-    assert player.statistics.decisions == 1
-
-
 @pytest.mark.parametrize(
     ("seconds", "answer", "at", "why"),
-    [(11.0, TAKE, 10.0, "no answer within 10 s"), (1.0, 3, 1.0, "Expected `object`, got `int`")],
+    [(11.0, TAKEN, 10.0, "no answer within 10 s"), (1.0, 3, 1.0, "Expected `object`, got `int`")],
 )
 @in_virtual_time
 async def test_a_late_answer_and_an_unplayable_one_are_replaced_by_the_safe_action(seconds, answer, at, why, caplog):
@@ -153,15 +153,15 @@ async def test_it_is_over_when_the_codec_says_so_by_a_message_or_by_the_clock():
         def tick(self, now):
             return [Over("late")] if now > 5 else []
 
-    port = Played((1, [Over("soon")]), (99, []))
+    port = Script((1, [Over("soon")]), (99, []))
     assert (await run(port, Table(), Player(Agent(), worker=FakeWorker()))).reason == "soon"
     began = asyncio.get_running_loop().time()
-    port = Played((99, []))
+    port = Script((99, []))
     assert (await run(port, Leaving(), Player(Agent(), worker=FakeWorker()))).reason == "late"
     assert asyncio.get_running_loop().time() - began < 7
     with pytest.raises(LiveError, match="NO: go away"):
-        await run(Played((0, [Over(error=LiveError("NO", "go away"))])), Table(), Player(Agent(), worker=FakeWorker()))
-    port = Played((0, [Over("silence", again=True, problem=False)]))
+        await run(Script((0, [Over(error=LiveError("NO", "go away"))])), Table(), Player(Agent(), worker=FakeWorker()))
+    port = Script((0, [Over("silence", again=True, problem=False)]))
     await run(port, Table(), Player(Agent(), worker=FakeWorker()))
     assert port.redialled == [("silence", logging.INFO)]
 
@@ -205,9 +205,253 @@ async def test_who_watches_may_fail_and_nothing_else_does(error, caplog):
     assert healthy(player) and caplog.text.count("who watches failed") == 3
 
 
-def test_an_error_of_ours_is_forgotten_by_the_next_answer_of_the_agent():
-    statistics = AgentStatistics(broken=True)
-    statistics.decided(0.1, replaced=True)
-    assert Activity(statistics=statistics).problem() == "an error of ours: see the log"
-    statistics.decided(0.1, replaced=False)
-    assert Activity(statistics=statistics).problem() is None
+STATE = TurnState("m", "nim", "ann", "play", True)
+TAKE = AgentResponse(Action("take", {"stones": 2}))
+
+
+class Scripted:
+    """An agent that gives one answer, or raises it."""
+
+    def __init__(self, answer=TAKE):
+        self.answer = answer
+
+    def respond(self, state):
+        if isinstance(self.answer, BaseException):
+            raise self.answer
+        return self.answer
+
+    def thoughts(self):
+        return {"value": 0.5}
+
+
+def driver(agent=None, seconds=0.0, **options):
+    made = Player(agent or Scripted(), worker=FakeWorker(), **options)
+    made._worker.seconds = seconds
+    return made
+
+
+@in_virtual_time
+async def test_an_agent_that_plans_is_told_the_time_left():
+    agent = Scripted()
+    told = agent.told = []
+    agent.set_seconds_left = told.append
+    deadline = Deadline.after(10)
+    await driver(agent).answer(Turn(STATE), deadline)
+    await asyncio.sleep(4)
+    await driver(agent).answer(Turn(STATE), deadline)
+    await driver(agent).answer(Turn(STATE))
+    assert told == [10.0, 6.0, None]
+
+
+BOUNDED = {"type": "object", "properties": {"amount": {"type": "integer", "minimum": 4, "maximum": 9}}}
+PLACED = {"type": "object", "properties": {"at": {"type": "array", "items": {"type": "number", "maximum": 100}}}}
+
+
+@in_virtual_time
+@pytest.mark.parametrize(
+    ("payload", "taken", "warned"),
+    [
+        ({"amount": 6}, {"amount": 6}, None),
+        ({"amount": 6.0}, {"amount": 6}, None),
+        ({"amount": 12}, {"amount": 9}, "m: raiseTo 9 instead of {'amount': 12}, to keep the bounds"),
+        ({"amount": 3.0}, {"amount": 4}, "m: raiseTo 4 instead of {'amount': 3.0}, to keep the bounds"),
+        ({"at": [101.5, 3]}, {"at": [100, 3]}, "m: raiseTo [100, 3] instead of {'at': [101.5, 3]}, to keep the bounds"),
+        ({"other": 12}, {"other": 12}, None),
+    ],
+    ids=repr,
+)
+async def test_numbers_out_of_the_bounds_of_their_offer_go_to_the_nearest_bound(payload, taken, warned, caplog):
+    schema = PLACED if "at" in payload else BOUNDED
+    state = TurnState("m", "nim", "ann", "play", True, allowed_actions=[AllowedAction("raiseTo", "", schema)])
+    answer = await driver(Scripted(Action("raiseTo", payload))).answer(Turn(state))
+    assert answer.problem is None
+    assert repr(answer.response.action.payload) == repr(taken)  # 6.0 equals 6
+    assert [record.getMessage() for record in caplog.records] == ([] if warned is None else [warned])
+
+
+@pytest.mark.parametrize(
+    ("action", "problem"),
+    [
+        (Action("raiseTo", {"amount": "much"}), "raiseTo: amount is a whole number from 4 to 9, got much"),
+        (Action("raiseTo", {"amount": True}), "raiseTo: amount is a whole number from 4 to 9, got True"),
+        (Action("raiseTo"), "raiseTo: amount is missing"),
+        (Action("call", {"amount": 4}), "call: it takes no payload, got {'amount': 4}"),
+        (Action("bet", {"amount": 4}), "'bet' is not offered, but call, raiseTo"),
+        ("bet", "this is not an AgentResponse: Expected `object`, got `str`"),
+    ],
+    ids=repr,
+)
+@in_virtual_time
+async def test_an_answer_that_is_not_offered_is_replaced_by_what_commits_to_least(action, problem):
+    schema = {**BOUNDED, "required": ["amount"]}
+    offers = [AllowedAction("call", "", NOTHING), AllowedAction("raiseTo", "", schema)]
+    state = TurnState("m", "nim", "ann", "play", True, allowed_actions=offers)
+    answer = await driver(Scripted(action)).answer(Turn(state))
+    assert (answer.problem, answer.response) == (problem, AgentResponse(Action("call")))
+
+
+@in_virtual_time
+async def test_a_pass_that_is_not_offered_plays_the_safe_action_and_replaces_nothing():
+    offers = [AllowedAction("raiseTo", "", BOUNDED), AllowedAction("check", "", NOTHING)]
+    state = TurnState("m", "nim", "ann", "play", True, allowed_actions=offers)
+    answer = await driver(Scripted(Action("pass"))).answer(Turn(state))
+    assert (answer.problem, answer.response) == (None, AgentResponse(Action("check")))
+
+
+@in_virtual_time
+async def test_after_a_late_answer_the_next_call_fails_at_once_until_the_agent_is_back():
+    slow = driver(seconds=30.0)
+    await slow.answer(Turn(STATE), Deadline.after(10))
+    answer = await slow.answer(Turn(STATE), Deadline.after(10))
+    assert (answer.problem, answer.seconds) == ("still busy with an earlier turn", 0.0)
+    with pytest.raises(RuntimeError, match="still busy"):
+        await slow.call(slow._agent.respond, STATE)
+    await asyncio.sleep(25)
+    slow._worker.seconds = 1.0
+    assert (await slow.answer(Turn(STATE), Deadline.after(10))).problem is None
+
+
+@in_virtual_time
+async def test_an_agent_may_be_waited_for_until_the_next_deadline():
+    slow = driver(seconds=15.0, waits=True)
+    assert (await slow.answer(Turn(STATE), Deadline.after(10))).problem is not None
+    slow._worker.seconds = 1.0
+    answer = await slow.answer(Turn(STATE), Deadline.after(10))
+    assert (answer.problem, answer.seconds) == (None, 6.0)
+
+
+@in_virtual_time
+async def test_a_call_that_is_dropped_does_not_make_the_next_one_fail():
+    slow = driver(seconds=5.0)
+    dropped = asyncio.create_task(slow.answer(Turn(STATE), Deadline.after(10)))
+    await asyncio.sleep(1)
+    dropped.cancel()
+    assert (await slow.answer(Turn(STATE), Deadline.after(10))).problem is None
+
+
+@pytest.mark.parametrize("error", [ValueError("boom"), StopIteration("boom"), SystemExit("boom")], ids=repr)
+@in_virtual_time
+async def test_whatever_an_agent_raises_is_a_problem_with_its_words(error):
+    answer = await driver(Scripted(error)).answer(Turn(STATE))
+    assert type(error).__name__ in answer.problem and "boom" in answer.problem
+
+
+@in_virtual_time
+async def test_an_answer_that_cannot_be_looked_at_is_a_problem():
+    class Odd:
+        @property
+        def action(self):
+            return 1 / 0
+
+    assert "ZeroDivisionError" in (await driver(Scripted(Odd())).answer(Turn(STATE))).problem
+
+
+@in_virtual_time
+async def test_thoughts_are_asked_for_only_where_there_is_a_log(tmp_path):
+    assert (await driver().answer(Turn(STATE))).thoughts == {}
+    with MatchLog(tmp_path / "log.jsonl") as log:
+        assert (await driver(log=SafeMatchLog(log)).answer(Turn(STATE))).thoughts == {"value": 0.5}
+
+
+def test_a_turn_is_written_with_its_thoughts_or_with_what_it_was_replaced_for(tmp_path):
+    with MatchLog(tmp_path / "log.jsonl") as log:
+        told = {"value": 0.5, "kind": "no kind", "response": "no response"}
+        Played(TAKE, thoughts=told).write(SafeMatchLog(log), Turn(STATE), hand=3)
+        Played(TAKE, "late", told).write(SafeMatchLog(log), Turn(STATE))
+    first, second = read(tmp_path / "log.jsonl")
+    assert (first["kind"], first["hand"], first["value"]) == ("turn", 3, 0.5)
+    assert first["response"] == second["response"] == TAKE.to_dict()
+    assert second["replaced"] == "late" and "value" not in second
+
+
+@in_virtual_time
+async def test_an_agent_warms_up_in_its_thread_and_a_failure_costs_a_warning(caplog):
+    agent = Scripted()
+    agent.warm_up = lambda: 1 / 0
+    with caplog.at_level(logging.WARNING):
+        await driver(agent).warm_up("ann")
+    assert caplog.messages == ["warming up ann failed: the agent raised ZeroDivisionError: division by zero"]
+    agent.warm_up = lambda: setattr(agent, "warm", True)
+    await driver(agent).warm_up()
+    assert agent.warm
+
+
+DECISIONS = 60
+
+
+def test_legal_answers_are_played_as_they_are(game):
+    env = GameEnv(game, "flat")
+    env.reset(seed=5)
+    player = PolicyAgent(env.game, RandomPolicy(seed=5))
+    for _ in range(DECISIONS):
+        if env.table.done:
+            break
+        agent = env.agent_selection
+        state = env.turn_state(agent)
+        answer = player.respond(state)
+        assert Turn(state).settle(lambda answer=answer: answer) == (answer, None)
+        assert env.submit(agent, answer).ok
+
+
+def offered(action_type, schema, **more):
+    offers = [AllowedAction(action_type, "", schema), AllowedAction("pass", "", NOTHING)]
+    return Turn(TurnState("m", "g", "ann", "play", True, allowed_actions=offers), **more)
+
+
+@pytest.mark.parametrize(
+    ("schema", "payload", "sent"),
+    [
+        ({"outcome_levels": {"type": "object"}, "wage": {"type": "number"}}, {"wage": 3.0}, {"wage": 3.0}),
+        ({"reason": {"type": "string"}}, {}, {}),
+        ({"n": {"type": ["number", "null"]}}, {}, {}),
+        ({"type": "object", "additionalProperties": {"type": "number"}}, {"x": 1}, {"x": 1}),
+        ({"quantity": {"type": "number"}}, {"quantity": "30"}, {"quantity": 30.0}),
+        ({"n": {"type": "integer", "maximum": 5.5}}, {"n": 9}, {"n": 5}),
+        ({"n": {"type": "number", "minimum": 9, "maximum": 2}}, {"n": 5}, {"n": 2}),
+        ({"n": {"type": "number", "maximum": 10**400}}, {"n": 5}, {"n": 5}),
+        (
+            {"type": "object", "properties": {"amount": {"type": "integer"}}, "additionalProperties": False},
+            {"amount": 10, "reasoning": "…"},
+            {"amount": 10, "reasoning": "…"},
+        ),
+    ],
+    ids=str,
+)
+def test_what_a_platforms_schema_does_not_forbid_in_a_known_form_is_sent(schema, payload, sent):
+    response, problem = offered("act", schema).settle(lambda: Action("act", payload))
+    assert (response.action, problem) == (Action("act", sent), None)
+
+
+def test_of_two_offers_of_one_action_an_answer_has_to_fit_one():
+    one = {"type": "object", "properties": {"n": {"type": "number"}}, "required": ["n"]}
+    other = {"type": "object", "properties": {"k": {"type": "number"}}, "required": ["k"]}
+    offers = [AllowedAction("act", "", one), AllowedAction("act", "", other)]
+    turn = Turn(TurnState("m", "g", "ann", "play", True, allowed_actions=offers))
+    for payload in ({"n": 1}, {"k": 1}):
+        assert turn.settle(lambda payload=payload: Action("act", payload))[1] is None
+    assert turn.settle(lambda: Action("act", {}))[1] == "act: n is missing"
+
+
+def test_an_agent_that_changes_what_it_sees_changes_no_offer():
+    turn = offered("raise", {"type": "object", "properties": {"n": {"type": "integer", "maximum": 9}}})
+    seen = turn.shown()
+    seen.allowed_actions[0].payload_schema["properties"]["n"]["maximum"] = 10**6
+    seen.allowed_actions.clear()
+    assert turn.read(Action("raise", {"n": 5000})).action == Action("raise", {"n": 9})
+    assert turn.safe().action == Action("pass")
+
+
+@dataclass
+class Noted:
+    """An answer with notes of its own, which are no JSON."""
+
+    action: Action
+    messages: list
+    notes: object
+    phase: object
+
+
+def test_of_an_answer_only_its_own_fields_are_read():
+    noted = Noted(Action("act"), [], object(), ValueError("no JSON"))
+    for answer in (noted, vars(noted), type("Both", (), {"action": Action("act"), "action_type": "shortcut"})()):
+        assert read_response(answer).action == Action("act")

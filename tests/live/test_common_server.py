@@ -1,19 +1,39 @@
-"""The life of a server, over real sockets on this machine."""
+"""The server of all hosts over real sockets, under floods, pings and resets; and its connections without a socket."""
 
 import asyncio
+import base64
+import contextlib
+import gc
 import gzip
+import logging
+import os
+import socket
+import ssl
+import struct
 import time
+import weakref
 from contextlib import suppress
+from types import SimpleNamespace
 
 import aiohttp
+import msgspec
 import pytest
-from aiohttp import web
+from aiohttp import WSMsgType, web
 from live.event_loops import in_virtual_time
-from parlour.wrappers.live.common import limits
+from live.poker_client import Client, hosting
+from parlour.envs import Action, AgentResponse
+from parlour.wrappers.live.common import client, limits
 from parlour.wrappers.live.common import server as server_module
-from parlour.wrappers.live.common.connection import ConnectionLimits
+from parlour.wrappers.live.common.agent_turn import read_response
+from parlour.wrappers.live.common.client import next_message, open_websocket, receive
+from parlour.wrappers.live.common.clock import EndCounter, SessionTimer
+from parlour.wrappers.live.common.connection import Connection, ConnectionLimits, Excess
 from parlour.wrappers.live.common.limits import Limit, Pace, Places, Rate, client_of
-from parlour.wrappers.live.common.server import Server, ServerSettings, local_url, read_body
+from parlour.wrappers.live.common.server import FrameLimit, Server, ServerSettings, local_url, read_body, server_tls
+from parlour.wrappers.live.common.tokens import bearer_token
+from parlour.wrappers.live.poker.host import PokerHost
+from parlour.wrappers.live.poker.host_session import PokerRules
+from parlour.wrappers.logs.match_log import describe_error, escaped
 
 
 class Echo(Server):
@@ -331,3 +351,468 @@ def test_settings_keep_their_token_to_themselves_and_refuse_one_text_as_names():
     assert "secret" not in repr(ServerSettings(access_token="secret"))
     with pytest.raises(ValueError, match="need a list of names"):
         ServerSettings(names="proxy.example")
+
+
+PING = b"\x89\x80" + bytes(4)
+"""A masked ping without a payload."""
+
+
+async def opened(host, token="", read=True):
+    """Open a WebSocket by hand; return its streams."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", int(host.url.rsplit(":", 1)[1]))
+    key = base64.b64encode(os.urandom(16)).decode()
+    upgrade = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+    path = f"/v1/ws?token={token}&format=agent"
+    writer.write(f"GET {path} HTTP/1.1\r\nHost: {host.url[7:]}\r\n{upgrade}Sec-WebSocket-Key: {key}\r\n\r\n".encode())
+    if read:
+        await reader.readuntil(b"\r\n\r\n")
+    return reader, writer
+
+
+def reset(writer):
+    """End a connection by a reset, without a goodbye."""
+    linger = struct.pack("ii", 1, 0)
+    writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+    writer.transport.abort()
+
+
+async def test_pings_are_answered_up_to_a_limit_and_a_flood_of_them_waits_on_the_peers_side():
+    async with hosting() as (host, client):
+        await client.sit_down()
+        await client.register("flood")
+        await client.join()
+        reader, writer = await opened(host, client.token)
+        sent = 0
+
+        async def flood():
+            nonlocal sent
+            while True:
+                writer.write(PING * 1000)
+                sent += 1000
+                await writer.drain()
+
+        flooding = asyncio.create_task(flood())
+        await asyncio.sleep(1.0)
+        flooding.cancel()
+        late = await latency(client.http, host)
+        pongs = 0
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(0.5):
+                while True:
+                    pongs += (await reader.read(2**16)).count(b"\x8a\x00")
+        reset(writer)
+    assert late < 5.0
+    assert 0 < pongs < 200 < sent  # ten a second, and what was open at first
+
+
+async def latency(http, host):
+    clock = asyncio.get_running_loop().time
+    began = clock()
+    for _ in range(5):
+        async with http.get(host.url + "/v1/tables") as answer:
+            assert answer.ok
+    return (clock() - began) / 5
+
+
+async def until_seen(reader, wanted):
+    data = b""
+    async with asyncio.timeout(10):
+        while wanted not in data:
+            data += await reader.read(1000)
+    return data
+
+
+@pytest.mark.parametrize("when", ["before-the-answer", "after-it", "in-a-frame", "after-pings"])
+async def test_a_reset_logs_no_traceback(when, caplog):
+    caplog.set_level(logging.INFO)
+    async with hosting() as (host, client):
+        for _ in range(5):
+            await client.register()
+            await client.join()
+            _, writer = await opened(host, client.token, read=when != "before-the-answer")
+            if when == "in-a-frame":
+                writer.write(b"\x81\xfe\x01\x00")
+            elif when == "after-pings":
+                writer.write(PING * 15)
+            await writer.drain()
+            reset(writer)
+            await asyncio.sleep(0.05)
+        await client.register("honest")
+        await client.join()
+        await client.connect()
+        assert (await client.receive())["type"] in ("table_status", "welcome")
+    assert not any(record.exc_info for record in caplog.records)
+    assert len([record for record in caplog.records if "reset" in record.message]) <= 5
+
+
+async def test_a_host_with_a_certificate_speaks_tls(certificate, monkeypatch, caplog):
+    monkeypatch.setattr(limits, "SILENT_SECONDS", 0.5)
+    host = PokerHost(PokerRules(seats=2), server=ServerSettings(tls=server_tls(*certificate)))
+    trusting = aiohttp.TCPConnector(ssl=ssl.create_default_context(cafile=certificate[0]))
+    async with host, aiohttp.ClientSession(connector=trusting) as http:
+        assert host.url.startswith("https://") and host.ws_url.startswith("wss://")
+        client = await Client(http, host).sit_down()
+        assert (await client.receive())["type"] == "table_status"
+        assert client.ws_url == host.ws_url
+        reader, _ = await asyncio.open_connection("127.0.0.1", int(host.url.rpartition(":")[2]))
+        assert await asyncio.wait_for(reader.read(), 5) == b""  # it is closed, and the seat is not
+        await client.send({"type": "ping", "payload": {"timestamp": 1}})
+        await client.until("pong")
+        await client.ws.close()
+    assert not any(record.exc_info for record in caplog.records)
+
+
+def test_a_wrong_certificate_is_named(certificate, tmp_path):
+    cert, _ = certificate
+    with pytest.raises(ValueError, match=r"cannot use the certificate .*cert\.pem"):
+        server_tls(cert)
+    with pytest.raises(ValueError, match="nothing"):
+        server_tls(tmp_path / "nothing.pem")
+
+
+# Frames.
+
+
+def frame(payload=b"", opcode=1, last=True):
+    """A masked frame."""
+    length = struct.pack("!B", 0x80 | len(payload)) if len(payload) < 126 else struct.pack("!BH", 0xFE, len(payload))
+    return bytes([0x80 * last | opcode]) + length + bytes(4) + payload
+
+
+EMPTY = frame(opcode=0, last=False)
+"""A continuation without a payload."""
+
+
+async def test_empty_continuations_count_and_too_many_end_the_connection():
+    async with hosting(rate=None) as (host, client):
+        await client.sit_down()
+        await client.register("flood")
+        await client.join()
+        reader, writer = await opened(host, client.token)
+        writer.write(frame(last=False))
+        closing = asyncio.create_task(until_seen(reader, b"too many frames"))
+        with contextlib.suppress(ConnectionError):
+            for _ in range(100):
+                writer.write(EMPTY * 10_000)
+                await asyncio.wait_for(writer.drain(), 5)
+        assert b"\x03\xf0too many frames" in await closing  # 1008
+        await asyncio.wait_for(ended(reader), 5)
+        writer.close()
+        assert await latency(client.http, host) < 1.0
+
+
+async def ended(reader):
+    with contextlib.suppress(ConnectionError):
+        while await reader.read(2**16):
+            pass
+
+
+async def test_a_message_in_many_fragments_is_one_message():
+    async with hosting() as (host, client):
+        await client.register()
+        await client.join()
+        reader, writer = await opened(host, client.token)
+        ping = b'{"type": "ping", "payload": {"timestamp": 1}}'
+        parts = [frame(ping[at : at + 1], opcode=0, last=False) for at in range(1, len(ping))]
+        data = b"".join([frame(ping[:1], last=False), *parts, EMPTY * 500, frame(opcode=0)])
+        for at in range(0, len(data), 5):
+            writer.write(data[at : at + 5])
+            await asyncio.sleep(0)
+        assert b'"type":"pong"' in await until_seen(reader, b'"type":"pong"')
+        reset(writer)
+
+
+class Parser:
+    def __init__(self):
+        self.data = b""
+
+    def feed_data(self, data):
+        self.data += data
+        return False, b""
+
+
+@pytest.mark.parametrize("step", [1, 2, 3, 7, 1000, 10**6])
+@in_virtual_time
+async def test_fragments_are_counted_however_they_arrive(step):
+    lengths = [0, 1, 125, 126, 1000]
+    whole = [frame(b"x" * length, opcode) for length in lengths for opcode in (1, 2, 9)]
+    parts = [frame(b"\x00" * length, opcode=0, last=False) for length in lengths]
+    unmasked = [b"\x82\x7f" + struct.pack("!Q", 70_000) + b"\x00" * 70_000, b"\x81\x01a"]
+    rounds = int(2 * limits.FRAGMENTS) // len(parts)
+    data = b"".join(whole * 10 + unmasked + (parts + whole) * rounds) if step >= 1000 else b"".join(whole + unmasked)
+    parser, exceeded = Parser(), []
+    limit = FrameLimit(parser, lambda: exceeded.append(True))
+    for at in range(0, len(data), step):
+        limit.feed_data(data[at : at + step])
+    assert parser.data == data and not exceeded
+    more = EMPTY * int(2 * limits.FRAGMENTS + 1)
+    for at in range(0, len(more), step):
+        limit.feed_data(more[at : at + step])
+    assert exceeded == [True]
+    assert len(parser.data) < len(data + more)
+
+
+class Socket:
+    """A WebSocket that sends nothing while it is blocked."""
+
+    def __init__(self, *incoming):
+        self.incoming = list(incoming)
+        self.sent = []
+        self.free = asyncio.Event()
+        self.free.set()
+
+    async def send_str(self, text):
+        await self.free.wait()
+        self.sent.append(text)
+
+    async def pong(self, payload):
+        await self.send_str(("pong", payload))
+
+    async def close(self, *, code, message):
+        await self.send_str((code, message))
+
+    async def receive(self, timeout):
+        if not self.incoming:
+            return SimpleNamespace(type=WSMsgType.CLOSED, data=None)
+        item = self.incoming.pop(0)
+        if isinstance(item, float):
+            await asyncio.sleep(item)
+            return await self.receive(timeout)
+        kind = WSMsgType.TEXT if isinstance(item, str) else WSMsgType.BINARY
+        return SimpleNamespace(type=WSMsgType.PING if item is None else kind, data=item)
+
+
+class Transport:
+    aborted = False
+
+    def abort(self):
+        self.aborted = True
+
+
+@in_virtual_time
+async def test_messages_go_out_in_order_and_the_close_comes_last():
+    socket = Socket()
+    async with Connection(socket, Transport()) as connection:
+        for text in "abc":
+            connection.send(text)
+        connection.close(1001, b"bye")
+        connection.close(1000)  # it closes already
+    assert socket.sent == ["a", "b", "c", (1001, b"bye")]
+
+
+@in_virtual_time
+async def test_a_peer_that_does_not_read_is_dropped_when_the_queue_is_full(caplog):
+    socket, transport = Socket(*"xyz"), Transport()
+    socket.free.clear()
+    async with Connection(socket, transport, ConnectionLimits(queue=4)) as connection:
+        for number in range(20):
+            connection.send(f"{number}")
+        assert transport.aborted
+        assert [data async for data in connection.messages()] == []  # nothing of it is read any longer
+    assert caplog.messages == ["dropping a connection that is 4 messages behind"]
+
+
+@in_virtual_time
+async def test_a_peer_that_does_not_answer_a_close_is_waited_for_so_long_only():
+    socket = Socket()
+    socket.free.clear()
+    async with Connection(socket, Transport(), ConnectionLimits(closing=2.0)) as connection:
+        connection.close()
+    assert asyncio.get_running_loop().time() == 2.0
+
+
+@in_virtual_time
+async def test_a_burst_of_messages_is_answered_though_it_is_longer_than_the_queue():
+    socket, transport = Socket(*["ping"] * 1_000), Transport()
+    async with Connection(socket, transport, ConnectionLimits(queue=16)) as connection:
+        async for data in connection.messages():
+            connection.send(data)
+        connection.close()
+    assert len(socket.sent) == 1_001
+    assert not transport.aborted
+
+
+@in_virtual_time
+async def test_long_messages_are_refused_and_other_frames_are_left_out():
+    refused = []
+    connection = Connection(Socket("short", "x" * 11, None, b"bytes"), Transport(), ConnectionLimits(message=10))
+    taken = [data async for data in connection.messages(lambda *why: refused.append(why))]
+    assert taken == ["short", b"bytes"]
+    assert refused == [(Excess.LENGTH, "a message of 11 bytes; at most 10")]
+
+
+@in_virtual_time
+async def test_pings_are_answered_up_to_their_limit_and_then_read_more_slowly():
+    socket = Socket(*[None] * 7, "text")
+    connection = Connection(socket, Transport(), ConnectionLimits(controls=2.0))
+    assert [data async for data in connection.messages()] == ["text"]
+    assert socket.sent == [("pong", None)] * 5
+    assert asyncio.get_running_loop().time() == 1.0
+
+
+@in_virtual_time
+async def test_too_many_messages_are_refused_and_read_more_slowly():
+    refused = []
+    connection = Connection(Socket(*"abcdef"), Transport(), ConnectionLimits(rate=2.0))
+    taken = [data async for data in connection.messages(lambda *why: refused.append(why))]
+    assert taken == ["a", "b", "c", "d", "f"]
+    assert refused == [(Excess.RATE, "more than 2 messages a second")]
+    assert asyncio.get_running_loop().time() == 0.5
+
+
+@in_virtual_time
+async def test_messages_that_are_spared_do_not_count():
+    connection = Connection(Socket(*"abcdef"), Transport(), ConnectionLimits(rate=1.0))
+    taken = []
+    async for data in connection.messages():
+        taken.append(data)
+        connection.spare()
+    assert taken == list("abcdef")
+
+
+# A host's timer.
+
+
+@in_virtual_time
+async def test_an_equal_due_value_lets_the_timer_go_on_and_another_one_restarts_it():
+    rung = []
+    timer = SessionTimer(lambda due: rung.append((due, asyncio.get_running_loop().time())))
+    assert timer.follow(("act", 1), 10.0)
+    await asyncio.sleep(6)
+    assert not timer.follow(("act", 1), 10.0)
+    assert timer.left == 4.0
+    await asyncio.sleep(6)
+    assert timer.follow(("act", 2), 10.0)
+    await asyncio.sleep(11)
+    assert rung == [(("act", 1), 10.0), (("act", 2), 22.0)]
+
+
+@in_virtual_time
+async def test_waiting_for_ends_counts_those_that_came_before():
+    counter = EndCounter()
+    counter.add()
+    waiting = asyncio.create_task(counter.reached(3))
+    for _ in range(2):
+        await asyncio.sleep(1)
+        assert not waiting.done()
+        counter.add()
+    await asyncio.wait_for(waiting, 1)
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(counter.reached(), 1)
+
+
+# Tokens and texts.
+
+
+@pytest.mark.parametrize(
+    ("header", "token"),
+    [(None, ""), ("Bearer abc", "abc"), ("bearer  abc ", "abc"), ("Basic abc", ""), ("abc", ""), ("Bearer", "")],
+)
+def test_the_bearer_token_of_a_request(header, token):
+    assert bearer_token(SimpleNamespace(headers={} if header is None else {"Authorization": header})) == token
+
+
+def test_texts_of_others_are_one_line_without_what_steers_a_terminal():
+    assert escaped("a\nb\x1b[2J\u202e", 100) == "a\\nb\\x1b[2J\\u202e"
+    assert escaped("x" * 1_000) == "x" * 300
+
+    class Broken(Exception):
+        def __str__(self):
+            raise ValueError
+
+    assert describe_error(Broken()) == "Broken: (no text)"
+    assert len(describe_error(ValueError("\x00" * 1_000))) == 300
+
+
+# Answers.
+
+
+@pytest.mark.parametrize("response", [None, 3, {}, {"action": 3}, AgentResponse(action=None), Action(3), object()])
+def test_what_is_no_answer_is_refused(response):
+    with pytest.raises(ValueError, match="this is not an AgentResponse: ") as caught:
+        read_response(response)
+    assert not isinstance(caught.value, msgspec.ValidationError)
+
+
+SILENCE = 0.1
+
+
+class Listener(Server):
+    """Notes what comes, and when a connection is over."""
+
+    def __init__(self):
+        super().__init__()
+        self.heard = []
+        self.over = asyncio.Event()
+
+    def routes(self):
+        return [web.get("/ws", self._websocket), web.get("/deaf", deaf)]
+
+    async def _websocket(self, request):
+        return await self.upgrade(request, self._serve)
+
+    async def _serve(self, connection):
+        async for data in connection.messages():
+            self.heard.append(data)
+            connection.send(data)
+        self.over.set()
+
+
+@pytest.fixture(autouse=True)
+def short_silence(monkeypatch):
+    monkeypatch.setattr(client, "HEARTBEAT", SILENCE)
+
+
+async def test_a_silent_client_that_answers_pings_keeps_its_connection():
+    async with Listener() as server, aiohttp.ClientSession() as http:
+        socket = await open_websocket(http, f"{server.url}/ws")
+        reading = asyncio.create_task(next_message(socket))
+        await asyncio.sleep(6 * SILENCE)
+        assert not server.over.is_set()
+        assert not reading.done()
+        await socket.send_str("still here")
+        assert await reading == "still here"
+        await socket.close()
+
+
+async def test_a_client_that_answers_no_ping_loses_its_connection():
+    async with Listener() as server, aiohttp.ClientSession() as http:
+        socket = await http.ws_connect(f"{server.url}/ws", autoping=False)
+        assert (await socket.receive()).type is WSMsgType.PING
+        await asyncio.wait_for(server.over.wait(), 20 * SILENCE)
+        assert server.heard == []
+        assert (await socket.receive()).type is WSMsgType.CLOSE
+        await socket.close()
+
+
+async def deaf(request):
+    """A server that answers nothing for a second."""
+    socket = web.WebSocketResponse(autoping=False)
+    await socket.prepare(request)
+    await asyncio.sleep(1)
+    return socket
+
+
+async def test_a_server_that_answers_no_ping_is_lost():
+    async with Listener() as server, aiohttp.ClientSession() as http:
+        socket = await open_websocket(http, f"{server.url}/deaf")
+        assert await next_message(socket) is None
+        await socket.close()
+        socket = await open_websocket(http, f"{server.url}/deaf")
+        with pytest.raises(ConnectionError, match=r"not answered a ping for 0\.05 s"):
+            await receive(socket, 0.05)
+        await socket.close()
+
+
+async def test_a_closed_connection_is_freed_at_once():
+    async with Listener() as server, aiohttp.ClientSession() as http:
+        socket = await open_websocket(http, f"{server.url}/ws")
+        await socket.send_str("hello")
+        assert await next_message(socket) == "hello"
+        await socket.close()
+        await asyncio.wait_for(server.over.wait(), 5)
+        gone = weakref.ref(socket)
+        del socket
+        await asyncio.sleep(0.05)
+        gc.collect()
+        assert gone() is None

@@ -11,8 +11,7 @@ import msgspec
 import pytest
 from aiohttp import web
 from command_line import run
-from live.arena_players import FREE, ours
-from live.arena_sessions import polling
+from live.arena_players import FREE, ours, polling
 from live.event_loops import on_loop
 from live.poker_client import hosting
 from live.poker_options import play

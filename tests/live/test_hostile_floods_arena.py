@@ -3,8 +3,7 @@
 import asyncio
 
 import aiohttp
-from live.arena_players import BARGAINING, FREE, ours
-from live.arena_sessions import Client, polling
+from live.arena_players import BARGAINING, FREE, Client, ours, polling
 from live.flooding import beside, each, no_traceback, pool
 from parlour.wrappers.live.arena.agent import ArenaAgentServer
 from parlour.wrappers.live.arena.host import ArenaHost

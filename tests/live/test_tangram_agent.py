@@ -98,14 +98,9 @@ async def test_several_games_at_once():
 @pytest.mark.parametrize(
     "bad",
     [
-        ValueError("boom"),
         SystemExit(1),
         None,
-        {"action": 3},
-        Action("fold"),
-        Action("play", {"shape": "Orange", "position": [1, 2], "rotation": 0}),
         Action("play", {"shape": "Red", "position": [float("nan"), 2], "rotation": 0}),
-        AgentResponse(action=None),
         pytest.param(lambda state: time.sleep(0.6) or FINISH, id="late"),
     ],
     ids=lambda bad: str(bad)[:40],

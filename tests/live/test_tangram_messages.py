@@ -1,14 +1,25 @@
-"""The tangram game's wire types: strict out, tolerant in, in both dialects."""
+"""The tangram game's wire types, strict out, tolerant in; and both ends under broken messages."""
 
 import json
-import math
+import random
 
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from live.fuzzing import MESSAGES, WORKERS, mutated
+from live.settled import act
+from live.small_game import SmallGame
+from live.tangram_turns import GAME, NONSENSE
+from msgspec import Struct
+from parlour.envs.core.match import Match
+from parlour.envs.core.turn_state import Action
 from parlour.envs.tangram.lattice import PIECES
+from parlour.wrappers.live.common.agent_turn import Turn
+from parlour.wrappers.live.common.player import Note
 from parlour.wrappers.live.tangram import messages as m
+from parlour.wrappers.live.tangram.agent import TangramAgentSession
+from parlour.wrappers.live.tangram.host import AgentSaid, TangramHostSession, TurnEnded
 
 RED = {
     "position": [12.5, 40.25],
@@ -22,7 +33,7 @@ STATE = {
 }
 WHEN = "2026-01-02T03:04:05+00:00"
 PLAYING = {"objective": "A house", "state": STATE, "board_img": "aGk=", "drawer_img": "aGk=", "timestamp": WHEN}
-GAME = [
+FROM_GAME = [
     {"type": "playRequest", **PLAYING},
     {"type": "playFeedback", **PLAYING},
     {"type": "chatRequest", "message": "the roof?", **PLAYING},
@@ -57,7 +68,7 @@ GODOT = {
 }
 
 
-@pytest.mark.parametrize("message", GAME, ids=lambda message: message["type"])
+@pytest.mark.parametrize("message", FROM_GAME, ids=lambda message: message["type"])
 def test_the_games_messages_survive_both_ways_to_the_letter(message):
     for form in (message, json.dumps(message), json.dumps(message).encode()):
         read = m.decode_game(form)
@@ -89,7 +100,7 @@ def test_the_agents_messages_survive_both_ways_to_the_letter(message):
 
 
 def test_the_real_games_dialect_says_the_same():
-    theirs, ours = m.decode_game(GODOT), m.decode_game(GAME[0])
+    theirs, ours = m.decode_game(GODOT), m.decode_game(FROM_GAME[0])
     red = theirs.state.on_board["Red"]
     assert red.position == pytest.approx((12.5, 40.25), abs=1e-4)
     assert msgspec.structs.replace(red, position=(12.5, 40.25)) == ours.state.on_board["Red"]
@@ -236,41 +247,6 @@ def test_nothing_raises(data):
     assert isinstance(m.decode_agent(data), m.Unknown)
 
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
-    max_leaves=8,
-)
-PIECE = st.fixed_dictionaries({}, optional=dict.fromkeys(("position", "vertices", "rotation", "collisions"), JSON))
-BOARD = JSON | st.dictionaries(st.sampled_from([*PIECES, "Orange"]), JSON | PIECE | st.just(RED))
-
-
-@given(
-    st.fixed_dictionaries(
-        {"type": st.sampled_from(["playRequest", "playFeedback", "chatRequest", "error", "play", "finish", "chat"])},
-        optional={
-            "objective": JSON,
-            "state": JSON | st.fixed_dictionaries({}, optional={"on_board": BOARD, "off_board": BOARD}),
-            "message": JSON,
-            "board_img": JSON,
-            "timestamp": JSON,
-            "shape": JSON,
-            "position": JSON,
-            "rotation": JSON,
-        },
-    )
-)
-def test_arbitrary_fields_never_raise_and_what_is_read_is_finite(fields):
-    for read in (m.decode_game(fields), m.decode_agent(fields)):
-        if isinstance(read, (m.PlayRequest, m.PlayFeedback, m.Play)):
-            again = m.decode_game if not isinstance(read, m.Play) else m.decode_agent
-            assert again(m.encode(read)) == read
-        if isinstance(read, (m.PlayRequest, m.PlayFeedback)):
-            for piece in read.state.on_board.values():
-                assert all(map(math.isfinite, (*piece.position, piece.rotation)))
-                assert all(map(math.isfinite, sum(piece.vertices, ())))
-
-
 @given(st.dictionaries(st.sampled_from(PIECES), st.tuples(*[st.floats(-1e9, 1e9)] * 3)), st.text(max_size=20))
 def test_both_dialects_mean_the_same(poses, objective):
     on_board = {
@@ -286,3 +262,80 @@ def test_both_dialects_mean_the_same(poses, objective):
     for name, piece in read.state.on_board.items():
         assert piece.position == pytest.approx(on_board[name].position, rel=1e-5, abs=1e-3)
         assert piece.rotation == round(on_board[name].rotation, 2)
+
+
+@pytest.mark.parametrize("worker", range(WORKERS))
+def test_a_host_refuses_what_is_broken_and_plays_on(worker):
+    rng = random.Random(worker)
+    session, sent, honest, refused = None, 0, 0, 0
+    while sent < MESSAGES // WORKERS:
+        if session is None or session.over:
+            match = Match(GAME)
+            match.reset(seed=rng.randrange(2**32))
+            session = TangramHostSession(match)
+        if not session.agents_turn:
+            legal = session.match.game.mask(session.match.table, 0).nonzero()[0]
+            answer = session.match.game.view.encode(session.match.table, int(rng.choice(legal.tolist())))
+            session.play(answer)
+            continue
+        session.request()
+        while session.agents_turn and rng.random() < 0.8:
+            place = [rng.uniform(0, 100), rng.uniform(0, 100)]
+            play = {"type": "play", "shape": rng.choice(PIECES), "position": place, "rotation": rng.uniform(0, 360)}
+            base = rng.choices([play, {"type": "chat", "message": "hi"}, {"type": "finish"}], (8, 2, 1))[0]
+            before = session.match.table.tobytes()
+            events = session.receive(mutated(rng, base))
+            sent += 1
+            ended = any(isinstance(event, TurnEnded) for event in events)
+            refusals = [one for one in events if isinstance(one, m.Error)]
+            refused += len(refusals)
+            if refusals and not ended:
+                assert session.match.table.tobytes() == before
+            for event in events:
+                assert isinstance(event, (Struct, TurnEnded, AgentSaid))
+                if isinstance(event, Struct):
+                    json.loads(m.encode(event))
+            if ended:
+                session.request()
+        if session.agents_turn:
+            events = session.receive('{"type": "finish"}')
+            assert events == [TurnEnded("")] and not session.agents_turn
+            honest += 1
+    assert honest > sent / 100 and refused > sent / 10
+
+
+def answers(session, events, rng):
+    """Answer decisions, well or badly; whatever goes out can be read at the other end."""
+    out = []
+    for event in events:
+        assert isinstance(event, (Struct, Turn, Note))
+        if isinstance(event, Struct):
+            out.append(event)
+        elif isinstance(event, Turn):
+            out += act(session, rng.choice([Action("finish"), *NONSENSE]), event)
+    for message in out:
+        assert m.decode_agent(m.encode(message)) == message
+
+
+@pytest.mark.parametrize("worker", range(WORKERS))
+def test_an_agent_takes_whatever_comes_and_answers_its_turns(worker):
+    rng = random.Random(worker)
+    sent = turns = 0
+    while sent < MESSAGES // WORKERS:
+        session, game = TangramAgentSession(GAME), SmallGame("A square", godot=rng.random() < 0.5)
+        for _ in range(20):
+            name = rng.choice(PIECES)
+            game.poses[name] = rng.uniform(10, 90), rng.uniform(10, 90), 45.0 * rng.randrange(8)
+            clean = game.message()
+            base = json.loads(clean)
+            for _ in range(rng.randint(1, 8)):
+                kind = rng.choices(["playRequest", "playFeedback", "chatRequest"], (4, 2, 1))[0]
+                answers(session, session.receive(mutated(rng, {**base, "type": kind, "message": "hi"})), rng)
+                sent += 1
+            events = session.receive(clean)
+            [asked] = [event for event in events if isinstance(event, Turn)]
+            assert set(asked.state.game_state["on_board"]) == set(game.poses)
+            [finish] = act(session, Action("finish"), asked)
+            assert isinstance(finish, m.Finish)
+            turns += 1
+    assert turns > 0

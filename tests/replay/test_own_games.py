@@ -9,7 +9,7 @@ import drawn_nim
 import pytest
 from logs import played
 from parlour.envs.core.options import with_options
-from parlour.wrappers.live.common.seat_names import SeatNames
+from parlour.wrappers.live.common.match_session import SeatNames
 from parlour.wrappers.replay.log_reader import picture
 
 REPLAY = [sys.executable, "-m", "parlour.training.cli", "replay"]

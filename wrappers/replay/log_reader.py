@@ -32,7 +32,7 @@ from ...envs.holdem.view import parse
 from ...envs.render.svg import escape
 from ..agents.base import sentence
 from ..live.arena.platform_games import PLATFORM_GAMES
-from ..live.common.seat_names import SeatNames
+from ..live.common.match_session import SeatNames
 from ..logs.match_log import read
 
 ALL = "all"

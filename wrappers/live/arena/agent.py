@@ -38,8 +38,8 @@ from ...logs.match_log import MatchLog, SafeMatchLog, describe_error, without_im
 from ..common.agent_turn import AgentStatistics, Played, Turn, convert_to, read_state
 from ..common.client import Backoff, LiveError, http_client, request_json
 from ..common.clock import EndCounter
+from ..common.match_session import SeatNames
 from ..common.player import Player, Turns
-from ..common.seat_names import SeatNames
 from ..common.server import Server, ServerSettings, local_url, read_body
 from .messages import ANSWER_SECONDS, STATE_LIMIT, MatchEnd, MatchStart
 from .platform_games import PlatformGame, platform_game, supported_games

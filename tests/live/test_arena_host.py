@@ -1,0 +1,756 @@
+"""Our arena: tournaments of every game, agents that misbehave in process and over HTTP, its calls, and the commands."""
+
+import asyncio
+import json
+import threading
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import aiohttp
+import endpoint as models
+import numpy as np
+import pytest
+from aiohttp import web
+from live.arena_players import BARGAINING, FREE, Client, Theirs, endpoint, flood, ours, passing, raising, run
+from needs import library
+from parlour import envs
+from parlour.envs import Action, AgentResponse, TurnState
+from parlour.training import cli
+from parlour.training.evaluation import arena_results
+from parlour.training.evaluation.arena_results import Standings
+from parlour.wrappers import make_policy
+from parlour.wrappers.agents.policy import PolicyAgent
+from parlour.wrappers.live.arena.agent import ArenaAgent, ArenaAgentServer
+from parlour.wrappers.live.arena.host import ArenaHost, ArenaResult, assess
+from parlour.wrappers.live.arena.messages import ANSWER_LIMIT
+from parlour.wrappers.live.common.server import ServerSettings
+from parlour.wrappers.logs import match_log
+from parlour.wrappers.logs.match_log import FirstMatches
+from parlour.wrappers.policies.base import RandomPolicy
+from pydantic import BaseModel
+
+# Tournaments.
+
+
+def test_a_policy_that_hangs_loses_its_turns_and_holds_up_nobody_else():
+    release, ticks = threading.Event(), []
+
+    async def ticking():
+        while not release.is_set():
+            ticks.append(None)
+            await asyncio.sleep(0.01)
+
+    async def main():
+        async with ArenaHost(BARGAINING, limits=FREE, timeout=0.2, seed=1) as host:
+            stuck = ours("stuck")
+            stuck.agent.respond = lambda state: release.wait(20)
+            for agent in (stuck, ours("ann", seed=2)):
+                host.add(agent)
+            beat = asyncio.create_task(ticking())
+            result = await host.play(["stuck", "ann"])
+            release.set()
+            await beat
+            return result
+
+    result = run(main())
+    assert result.forced["stuck"] > 0 == result.forced["ann"]
+    assert len(ticks) > 5
+
+
+def test_every_game_is_hosted_and_every_match_replays(game, tmp_path):
+    async def main():
+        with match_log.MatchLog(tmp_path / "log.jsonl") as log:
+            async with ArenaHost(game, limits=FREE, seed=1, log=log) as host:
+                for seat in range(game.seats):
+                    host.add(ours(f"agent {seat}", game, RandomPolicy(seed=seat)))
+                return await host.tournament(1)
+
+    results = run(main())
+    assert len(results) == game.seats  # every rotation
+    for result in results:
+        assert sum(result.payoffs.values()) == pytest.approx(0) or not game.payoffs.zero_sum
+        assert not any([*result.rejected.values(), *result.failed.values(), *result.forced.values(), result.error])
+        assert result.agent_ids[0] in result.payoffs
+    outcomes = [entry["outcome"] for entry in match_log.read(tmp_path / "log.jsonl") if entry["kind"] == "end"]
+    assert len(outcomes) == game.seats
+    assert match_log.replay(tmp_path / "log.jsonl").table.done
+
+
+def test_a_round_robin_meets_everybody_in_every_seat():
+    async def main():
+        async with ArenaHost(BARGAINING, seed=1) as host:
+            for name in "abc":
+                host.add(ours(name))
+            return await host.tournament(2, concurrent=3)
+
+    tables = sorted(tuple(result.agent_ids) for result in run(main()))
+    assert tables == sorted([(a, b) for a in "abc" for b in "abc" if a != b] * 2)
+
+
+def test_the_same_seed_is_the_same_tournament():
+    def tournament():
+        async def main():
+            async with ArenaHost(BARGAINING, seed=7) as host:
+                for number, name in enumerate("ab"):
+                    host.add(ours(name, seed=number))
+                return [result.payoffs for result in await host.tournament(5, concurrent=2)]
+
+        return run(main())
+
+    assert tournament() == tournament()
+
+
+def test_others_see_their_own_names_and_hooks_and_types():
+    class Model(BaseModel):
+        agent_id: str
+        is_my_turn: bool
+        game_state: dict[str, Any]
+
+    seen = []
+
+    class Typed(Theirs):
+        def act(self, state: Model) -> Any:
+            seen.append(state)
+            return {"action": {"action_type": "submit_offer", "payload": {"my_share": 50}}}
+
+    class Asynchronous(Theirs):
+        async def act(self, state: Mapping[str, Any]):
+            await asyncio.sleep(0)
+            seen.append(state)
+            return AgentResponse(Action("pass"))
+
+    typed, asynchronous = Typed("ann", None), Asynchronous("bob", None)
+
+    async def main():
+        async with ArenaHost(BARGAINING) as host:
+            host.add(typed)
+            host.add(asynchronous)
+            return await host.play(["ann", "bob"], seed=1)
+
+    result = run(main())
+    assert result.actions == 6 and result.reason == "max_rounds_exceeded"
+    assert {type(state) for state in seen} == {Model, dict}
+    assert seen[1]["agent_id"] == "bob" and seen[1]["game_state"]["last_offer_by"] == "ann"
+    (match, game_id, agents), (same, outcome) = typed.told
+    assert (game_id, agents, same) == ("bargaining-v0", ["ann", "bob"], match)
+    assert {row["agent_id"] for row in outcome["payoffs"]} == {"ann", "bob"}
+
+
+# Agents that misbehave, in process.
+
+
+class Exploding:
+    def __getattr__(self, name):
+        raise RuntimeError("do not look at me")
+
+
+class BrokenText(Exception):
+    def __str__(self):
+        raise ValueError("no text either")
+
+
+RUBBISH = {
+    "none": None,
+    "text": "accept",
+    "wrong types": {"action": {"action_type": 3, "payload": []}},
+    "unknown action": {"action": {"action_type": "explode"}},
+    "not a number": {"action": {"action_type": "submit_offer", "payload": {"my_share": float("nan")}}},
+    "ten megabytes": {"action": {"action_type": "pass", "payload": {"x": "y" * 10_000_000}}},
+    "deep": json.loads("[" * 400 + "]" * 400),
+    "half characters": {"action": {"action_type": "\ud800"}},
+    "long message": {"action": {"action_type": "pass"}, "messages": [{"scope": "public", "content": "x" * 10**7}]},
+    "many messages": {"action": {"action_type": "pass"}, "messages": [{"scope": "public", "content": "x"}] * 100_000},
+}
+
+BAD = {
+    "raises": raising(RuntimeError("boom")),
+    "raises without text": raising(BrokenText()),
+    "exits": raising(SystemExit(1)),
+    "interrupts": raising(KeyboardInterrupt()),
+    "floods": flood,
+    "explodes": lambda state: Exploding(),
+    "changes the state": lambda state: state.game_state.clear() or state.allowed_actions.clear(),
+    **{name: lambda state, answer=answer: answer for name, answer in RUBBISH.items()},
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_agent_loses_its_own_turns_only(name):
+    bad = Theirs("bad", BAD[name])
+
+    async def main():
+        async with ArenaHost(BARGAINING, seed=1, timeout=20) as host:
+            host.add(bad)
+            host.add(ours("good"))
+            host.add(ours("fine", policy="fair"))
+            return await host.tournament()
+
+    results = run(main())
+    assert len(results) == 6
+    for result in results:
+        assert result.reason in ("agreement", "max_rounds_exceeded") and result.error is None
+        others = [agent for agent in result.agent_ids if agent != "bad"]
+        for kind in (result.rejected, result.failed, result.forced):
+            assert not any(kind[agent] for agent in others)
+        if "bad" in result.agent_ids:
+            assert result.forced["bad"] > 0
+    assert len(bad.told) == 8
+
+
+def test_a_hook_that_raises_or_hangs_costs_nothing():
+    class Rude(Theirs):
+        def on_match_start(self, match_id, game_id, agent_ids):
+            raise RuntimeError("no")
+
+        def on_match_end(self, match_id, outcome):
+            time.sleep(0.6)
+
+    async def main():
+        async with ArenaHost(BARGAINING, timeout=0.3) as host:
+            host.add(Rude("rude", passing))
+            host.add(ours("good", policy="hardliner"))
+            return await host.play(["rude", "good"])
+
+    assert run(main()).failed == {"rude": 0, "good": 0}
+
+
+def test_policies_that_fail_are_counted_too():
+    class Broken:
+        def act(self, observations, masks):
+            return np.array([10**6])
+
+    async def main():
+        async with ArenaHost(BARGAINING) as host:
+            host.add(ArenaAgent("broken", PolicyAgent(BARGAINING, Broken())))
+            host.add(ours("good"))
+            return await host.play(["broken", "good"])
+
+    result = run(main())
+    assert result.failed["broken"] == result.forced["broken"] > 0
+
+
+# Over HTTP.
+
+
+def test_our_agent_joins_over_http_and_sees_what_the_environment_shows(game_id, monkeypatch):
+    """Law 1 over a real socket: the policy gets the very observations of the environment."""
+    game = envs.game(game_id)
+    seen, shown = [], []
+
+    newest = max(game.versions)
+
+    class Watched(RandomPolicy):
+        encoder = newest
+
+        def act(self, observations, masks):
+            seen.append((observations.tobytes(), masks.tobytes()))
+            return super().act(observations, masks)
+
+    def watch(session, agent_id):
+        seat = session.agent_ids.index(agent_id)
+        table = session.match.table
+        shown.append(
+            (game.encoders[newest].observation(table, seat).tobytes(), session.game.mask(table, seat).tobytes())
+        )
+        return original(session, agent_id)
+
+    from parlour.wrappers.live.common.match_session import MatchSession
+
+    original = MatchSession.turn_state
+
+    async def main():
+        async with ArenaHost(game, limits=FREE, seed=3) as host:
+            for seat in range(1, game.seats):
+                host.add(ours(f"bot {seat}", game, RandomPolicy(seed=seat)))
+            agent = ArenaAgent("over the wire", PolicyAgent(game, Watched(seed=9)))
+            async with ArenaAgentServer(agent) as server:
+                seen.clear()  # the rehearsal's
+                await server.register(host.url)
+                await host.wait_for(game.seats)
+                monkeypatch.setattr(MatchSession, "turn_state", watch)
+                await host.tournament(2)
+                assert agent.statistics.replaced == 0
+                assert (server.matches, server.turns) == (2 * game.seats, len(seen))
+            return host.results
+
+    results = run(main())
+    assert seen and seen == shown
+    assert not any(result.failed["over the wire"] + result.rejected["over the wire"] for result in results)
+
+
+def test_the_wire_is_the_documents():
+    async def answer(request):
+        return web.json_response({"action": {"action_type": "pass"}})
+
+    async def main():
+        async with endpoint(answer) as (url, posted), ArenaHost(BARGAINING) as host:
+            host.add_remote("remote", url)
+            host.add(ours("good", policy="hardliner"))
+            await host.play(["good", "remote"])
+            return posted
+
+    posted = run(main())
+    assert [path for path, _ in posted] == ["/agent/match_start", *["/agent/act"] * 3, "/agent/match_end"]
+    start, state, end = (json.loads(posted[i][1]) for i in (0, 1, -1))
+    assert set(start) == {"match_id", "game_id", "agent_ids"}
+    assert start["game_id"] == state["game_id"] == "unfair-split"  # what agents of the platform know
+    assert list(state) == list(TurnState.__struct_fields__)
+    assert state["agent_id"] == state["current_turn_agent_id"] == "remote"
+    assert set(end) == {"match_id", "outcome"} and end["match_id"] == start["match_id"] == state["match_id"]
+
+
+async def _hang(request):
+    await asyncio.sleep(30)
+
+
+async def _disconnect(request):
+    request.transport.abort()
+    return web.Response()
+
+
+async def _megabytes(request):
+    return web.Response(body=b'{"x":"' + b"y" * 10_000_000 + b'"}')
+
+
+async def _endless(request):
+    response = web.StreamResponse()
+    await response.prepare(request)
+    while True:
+        await response.write(b" " * 1000)
+        await asyncio.sleep(0.01)
+
+
+async def _away(request):
+    raise web.HTTPTemporaryRedirect("http://127.0.0.1:1/act")
+
+
+REMOTE = {
+    "hangs": _hang,
+    "disconnects": _disconnect,
+    "ten megabytes": _megabytes,
+    "endless": _endless,
+    "redirects": _away,
+    **{
+        name: lambda request, body=body, status=status: _say(body, status)
+        for name, status, body in (
+            ("fails", 500, b"oops"),
+            ("not found", 404, b"{}"),
+            ("no json", 200, b"\xff\x00rubbish"),
+            ("empty", 200, b""),
+            ("deep", 200, b"[" * 100_000),
+            ("a list", 200, b"[1, 2]"),
+            ("infinity", 200, b'{"action":{"action_type":"submit_offer","payload":{"my_share":1e999}}}'),
+            (
+                "huge number",
+                200,
+                b'{"action":{"action_type":"submit_offer","payload":{"my_share":' + b"9" * 5000 + b"}}}",
+            ),
+        )
+    },
+}
+
+
+async def _say(body, status):
+    return web.Response(body=body, status=status)
+
+
+@pytest.mark.parametrize("name", REMOTE)
+def test_a_bad_agent_over_http_loses_its_own_turns_only(name):
+    async def main():
+        async with endpoint(REMOTE[name], REMOTE[name]) as (url, _), ArenaHost(BARGAINING, timeout=0.3) as host:
+            host.add_remote("bad", url)
+            host.add(ours("good", policy="hardliner"))
+            host.add(ours("fine", policy="hardliner"))
+            return await host.tournament()
+
+    results = run(main())
+    assert len(results) == 6
+    for result in results:
+        assert result.reason == "max_rounds_exceeded"
+        if "bad" in result.payoffs:
+            assert result.forced["bad"] == 3
+            assert result.failed["bad"] + result.rejected["bad"] >= 3
+
+
+# The host's REST calls.
+
+
+def test_registration_and_reports():
+    async def main():
+        async with ArenaHost(BARGAINING, server=ServerSettings(access_token="open sesame")) as host:
+            key = {"Authorization": "Bearer open sesame"}
+            async with aiohttp.ClientSession() as http:
+
+                async def call(method, path, headers=key, **kind):
+                    async with http.request(method, host.url + path, headers=headers, **kind) as reply:
+                        return reply.status, await reply.json()
+
+                async def register(agent_id, url, **more):
+                    return (await call("POST", "/api/register", json={"agent_id": agent_id, "endpoint": url, **more}))[
+                        0
+                    ]
+
+                body = {"agent_id": "ann", "endpoint": "http://127.0.0.1:1/x"}
+                assert (await call("POST", "/api/register", headers={}, json=body))[0] == 401
+                assert (await call("POST", "/api/register", headers={"Authorization": "Bearer é"}, json=body))[0] == 401
+                for name in ("", "x" * 65, "a\nb", 3, None, "accept", "ann\n"):
+                    assert await register(name, "http://127.0.0.1:1") in (400, 409), name
+                for url in (
+                    "",
+                    "file:///etc/passwd",
+                    "127.0.0.1",
+                    "http://",
+                    "http://a b",
+                    3,
+                    "http://a/?q",
+                    "ftp://a",
+                ):
+                    assert await register("eve", url) == 400, url
+                for data in (b"", b"[]", b"{", b"\xff", b"[" * 9999):
+                    assert (await call("POST", "/api/register", data=data))[0] == 400
+                assert await register("ann", "http://127.0.0.1:1/x", capabilities=["more"]) == 200
+                assert await register("ann", "http://127.0.0.1:1/x") == 200
+                assert await register("ann", "http://127.0.0.1:2/x") == 409
+                assert await register("cleo", "http://127.0.0.1:1/x", supported_games=["chess"]) == 409
+                agents = (await call("GET", "/api/agents"))[1]["agents"]
+                assert [one["agent_id"] for one in agents] == ["ann"]
+                host.add(ours("bob"))
+                result = await host.play(["ann", "bob"])
+                status, found = await call("GET", f"/api/matches/{result.match_id}")
+                assert (status, found["payoffs"]) == (200, result.payoffs)
+                status, found = await call("GET", "/api/matches/nowhere")
+                assert (status, found["error"]) == (404, "match_not_found")
+                assert (await call("GET", "/health"))[1]["game_id"] == "bargaining-v0"
+
+    run(main())
+
+
+def test_agents_need_names_of_their_own():
+    async def main():
+        async with ArenaHost(BARGAINING) as host:
+            host.add(ours("ann"))
+            for agent, words in (
+                (ours("ann"), "already"),
+                (ours("accept"), "a word of bargaining"),
+                (ours("x" * 65), "1 to 64 characters, not 65"),
+                (ours("\u202eann"), "hidden characters"),
+                (object(), "needs agent_id and act"),
+            ):
+                with pytest.raises(ValueError, match=words):
+                    host.add(agent)
+            with pytest.raises(ValueError, match="no agent is called 'eve'"):
+                await host.play(["ann", "eve"])
+            with pytest.raises(ValueError, match="1 agent:"):
+                await host.tournament()
+            with pytest.raises(ValueError, match="concurrent=0"):
+                await host.tournament(concurrent=0)
+
+    run(main())
+    with pytest.raises(ValueError, match="timeout=0"):
+        ArenaHost(BARGAINING, timeout=0)
+
+
+def test_an_agent_can_leave_and_the_matches_are_listed():
+    async def main():
+        async with ArenaHost(envs.game("bargaining"), limits=FREE, seed=3) as host, aiohttp.ClientSession() as http:
+            host.add(ours("bot"))
+            agent = ArenaAgent("over the wire", PolicyAgent(BARGAINING, RandomPolicy(seed=9)))
+
+            async def post(path, body):
+                async with http.post(f"{host.url}/api/{path}", json=body) as answer:
+                    return answer.status, await answer.json()
+
+            async with ArenaAgentServer(agent) as server:
+                body = {"agent_id": "over the wire", "endpoint": server.endpoint}
+                _, registered = await post("register", body)
+                claim = {"agent_id": "over the wire", "claim_token": registered["claim_token"]}
+                assert "claim_token" not in (await post("register", body))[1]  # it comes again, or somebody else does
+                playing = asyncio.create_task(host.tournament(2))
+                await asyncio.sleep(0)
+                status, refused = await post("unregister", claim)
+                assert (status, "tournament" in refused["error"]) == (409, True)
+                await playing
+                assert (await post("unregister", {"agent_id": "bot"}))[0] == 409  # it is the host's own
+                for theft in (
+                    await post("unregister", {"agent_id": "over the wire"}),
+                    await post("unregister", {**claim, "claim_token": "wrong"}),
+                    await post("register", {**body, "endpoint": "http://127.0.0.1:9/"}),
+                ):
+                    assert theft[0] in (403, 409)
+                assert host.players["over the wire"].endpoint == server.endpoint
+                moved = {**body, **claim, "endpoint": f"{server.endpoint}/there"}
+                assert (await post("register", moved))[1]["claim_token"] == claim["claim_token"]
+                assert host.players["over the wire"].endpoint == moved["endpoint"]
+                assert await post("unregister", claim) == (200, {"ok": True})
+                assert await post("unregister", claim) == (200, {"ok": False})
+                assert host.agent_ids == ["bot"]
+
+    run(main())
+
+
+AGENTS = ["--agents", "random", "equilibrium", "zoo", "--seed", "1", "--port", "0"]
+
+
+def said(capsys, *args):
+    cli.main(["host", "arena", *args])
+    return capsys.readouterr()
+
+
+def test_each_agent_plays_the_games_that_it_knows(capsys, tmp_path):
+    log = str(tmp_path / "log.jsonl")
+    out = said(capsys, "bargaining,trust,kuhn", *AGENTS, "--rounds", "2", "--json", "--log", log).out
+    answer = json.loads(out)
+    players = {one["game"]: {row["agent_id"] for row in one["standings"]} for one in answer["games"]}
+    assert players == {
+        "bargaining-v0": {"random", "zoo"},
+        "trust-v0": {"random", "equilibrium", "zoo"},
+        "kuhn-v0": {"random", "equilibrium", "zoo"},
+    }
+    matches = {row["agent_id"]: row["matches"] for row in answer["over_all"]}
+    assert matches == {"random": 4 + 8 + 8, "equilibrium": 8 + 8, "zoo": 4 + 8 + 8}
+    assert len([line for line in match_log.read(log) if line["kind"] == "end"]) == 4 + 12 + 12
+
+
+def test_the_pages_have_all_tables_and_the_first_matches(capsys, tmp_path):
+    out = tmp_path / "results"
+    told = said(capsys, "trust,kuhn", *AGENTS, "--rounds", "1", "--out", str(out), "--samples", "2").out
+    assert "all games: 12 matches" in told and f"written: {out / 'index.html'}" in told.replace("\n", "")
+    index = (out / "index.html").read_text()
+    for words in ("All games", "trust-v0: 6 matches", "kuhn-v0: 6 matches", "rating over all", 'href="kuhn.html"'):
+        assert words in index
+    assert {file.name for file in out.iterdir()} == {"index.html", "trust.html", "kuhn.html"}
+    assert "kuhn-v0: first matches" in (out / "kuhn.html").read_text()
+
+
+def test_a_game_without_enough_agents_is_left_out_and_named(capsys):
+    told = said(capsys, "kuhn,mafia,dictator", "--agents", "random", "honest", "--rounds", "1", "--port", "0").out
+    assert "dictator is left out: 1 agent for 2 seats" in told
+    assert "mafia is left out" in told
+    assert "kuhn-v0: 2 matches" in told
+
+
+def test_a_folder_that_cannot_be_made_is_told_before_the_matches(capsys, tmp_path):
+    (tmp_path / "file").write_text("")
+    told = said(capsys, "kuhn", *AGENTS, "--rounds", "1", "--out", str(tmp_path / "file"))
+    assert "exists" in told.err and "matches" not in told.out
+
+
+@pytest.mark.parametrize(
+    ("args", "why"),
+    [
+        (["kuhn,kuhn"], "kuhn: named twice"),
+        (["kuhn,chess"], "no game is called 'chess'"),
+        (["kuhn,trust", "--agents", "random", "nobody"], "no bot, run or policy file is called 'nobody'"),
+        (["kuhn,trust", "--agents", "random"], "no game has enough agents"),
+        (["kuhn,trust", "--wait", "1"], "names 2 games: --wait, --seats and --options need a single one"),
+        (["kuhn,trust", "--options", "seats=2"], "need a single one"),
+        (["kuhn", "--samples", "-1", "--agents", "random"], "samples=-1"),
+    ],
+)
+def test_what_cannot_be_played_is_named(capsys, args, why):
+    assert cli.main(["host", "arena", *args]) == 2
+    told = capsys.readouterr()
+    assert why in told.err
+
+
+def test_a_log_of_the_first_matches_passes_all_on(tmp_path):
+    everything, first = match_log.MatchLog(tmp_path / "all.jsonl"), tmp_path / "first.jsonl"
+    with everything, FirstMatches(first, 1, everything) as log:
+        for number in range(3):
+            log.write("match", match_id=f"m{number}")
+            log.write("end", match_id=f"m{number}")
+    assert [line["match_id"] for line in match_log.read(first)] == ["m0", "m0"]
+    assert len(list(match_log.read(everything.path))) == 6
+
+
+@pytest.mark.parametrize("size", [0, 10, match_log.BLOCK, 3 * match_log.BLOCK])
+def test_a_line_that_a_crash_cut_off_is_removed_without_reading_what_is_before_it(tmp_path, size, monkeypatch):
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(b'{"kind":"a"}\n' * 20_000 + b"x" * size)
+    monkeypatch.setattr(match_log.Path, "read_bytes", None)
+    with match_log.MatchLog(path) as log:
+        log.write("b")
+    assert [line["kind"] for line in match_log.read(path)] == ["a"] * 20_000 + ["b"]
+
+
+def test_one_server_has_the_sessions_and_matches_of_several_games():
+    async def main():
+        trust = ArenaHost(envs.game("trust"))
+        async with ArenaHost(BARGAINING, others=[trust]) as host, aiohttp.ClientSession() as http:
+            client = Client(http, host.url)
+            _, listed = await client.call("GET", "/api/games")
+            assert {"unfair-split", "trust"} <= {row["game_id"] for row in listed["games"]}
+            for game_id in ("trust", "unfair-split"):
+                _, ann = await client.post("create", game_id=game_id, player_name="Ann")
+                await client.post("join", invite_code=ann["invite_codes"][0], player_name="Bob")
+                state = await client.turn(ann["token"])
+                assert state["game_id"] == game_id
+                assert ("endowment" in state["game_state"]) == (game_id == "trust")
+            for host_of_one in (host, trust):
+                for name in ("cat", "dan"):
+                    game = host_of_one.game
+                    host_of_one.add(ArenaAgent(name, PolicyAgent(game, make_policy("random", game))))
+            body = {"agent_ids": ["cat", "dan"], "num_matches": 1, "game_id": "trust"}
+            _, asked = await client.call("POST", "/api/match", json=body)
+            while not trust.results:
+                await asyncio.sleep(0.01)
+            _, played = await client.call("GET", f"/api/match/{asked['session_id']}")
+            _, match = await client.call("GET", f"/api/matches/{trust.results[0].match_id}")
+            assert played["game_id"] == "trust" and match["game_id"] == "trust-v0" and not host.results
+
+    run(main())
+
+
+# Results.
+
+
+def lines_of(*matches):
+    table = Standings()
+    for match in matches:
+        table.add(match)
+    return table.lines()
+
+
+def test_standings_are_means_with_intervals_and_ratings():
+    def match(number, a, b, deal=None, efficiency=None):
+        return ArenaResult(str(number), "g", ["a", "b"], {"a": a, "b": b}, "end", deal=deal, efficiency=efficiency)
+
+    lines = lines_of(match(0, 3.0, 1.0, True, 1.0), match(1, 5.0, 1.0, False, 0.0), match(2, 4.0, 1.0))
+    first, second = lines
+    assert (first.agent_id, first.mean, first.matches, first.deals, first.efficiency) == ("a", 4.0, 3, 0.5, 0.5)
+    assert first.high - first.mean == pytest.approx(1.96 * 1.0 / 3**0.5)
+    assert (second.low, second.high) == (1.0, 1.0)
+    assert first.rating > 25 > second.rating
+    assert lines_of(match(0, 1.0, 2.0))[0].low is None
+    assert lines_of() == []
+
+
+def test_an_arena_that_stays_for_months_forgets_the_oldest_agents(monkeypatch):
+    monkeypatch.setattr(arena_results, "MOST_AGENTS", 3)
+    table = Standings()
+    for pair in ("ab", "ac", "ad", "ae"):
+        table.add(ArenaResult(pair, "g", list(pair), {pair[0]: 1.0, pair[1]: 0.0}, "end"))
+    assert table.matches == 4
+    lines = {line.agent_id: line.matches for line in table.lines()}
+    assert lines == {"a": 4, "d": 1, "e": 1}
+
+
+def test_deals_and_efficiency_are_those_of_the_outcome():
+    def bargained(low, high, outcome):
+        states = [
+            TurnState("m", "bargaining-v0", name, "", False, game_state={"total": 100, "my_reservation_value": value})
+            for name, value in (("a", low), ("b", high))
+        ]
+        return assess(states, outcome)
+
+    def pay(a, b):
+        return {"payoffs": [{"agent_id": "a", "utility": a}, {"agent_id": "b", "utility": b}]}
+
+    assert bargained(20, 30, {"reason": "agreement", **pay(30, 20)}) == (True, 1.0)
+    assert bargained(20, 30, {"reason": "max_rounds_exceeded", **pay(0, 0)}) == (False, 0.0)
+    assert bargained(60, 50, {"reason": "max_rounds_exceeded", **pay(0, 0)}) == (None, None)
+    assert bargained(20, 30, {"reason": "error", **pay(0, 0)}) == (None, None)
+    issues = [
+        TurnState("m", "multi_issue_bargaining-v0", name, "", False, game_state={"my_preferences": worth, **other})
+        for name, worth, other in (
+            ("a", {"price": [0.0, 0.6], "date": [0.4, 0.0]}, {"my_reservation_value": 0.3}),
+            ("b", {"price": [0.3, 0.0], "date": [0.0, 0.7]}, {"my_reservation_value": 0.4}),
+        )
+    ]
+    # The most without a loss is 0.3 and 0.3: the high price for one, the late date for the other.
+    assert assess(issues, {"reason": "agreement", **pay(0.15, 0.3)}) == (True, pytest.approx(0.75))
+    assert assess(issues, {"reason": "max_rounds_exceeded", **pay(0, 0)}) == (False, 0.0)
+    issues[0].game_state["my_reservation_value"] = 0.7
+    assert assess(issues, {"reason": "max_rounds_exceeded", **pay(0, 0)}) == (None, None)
+    bidders = [
+        TurnState("m", "auction-v0", name, "", False, game_state={"my_valuation": value})
+        for name, value in (("a", 80.0), ("b", 60.0))
+    ]
+    assert assess(bidders, {"reason": "auction_resolved", "winner": "b", **pay(0, 9)}) == (True, 0.75)
+    assert assess([TurnState("m", "holdem-v0", "a", "", False)], {"reason": "showdown", "payoffs": []}) == (None, None)
+
+
+# The commands.
+
+
+def test_the_host_command(capsys, tmp_path):
+    log = tmp_path / "log.jsonl"
+    three = ["bargaining", "--agents", "fair", "fair", "random", "--rounds", "2", "--log", str(log)]
+    assert cli.main(["host", "arena", *three, "--port", "0", "--seed", "1", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert {line["agent_id"]: line["matches"] for line in report["standings"]} == {"fair": 8, "fair-2": 8, "random": 8}
+    assert sum(entry["kind"] == "end" for entry in match_log.read(log)) == 12
+    three = ["holdem", "--agents", "call", "tight", "random", "--rounds", "1"]
+    assert cli.main(["host", "arena", *three, "--port", "0", "--seed", "1"]) == 0
+    out = capsys.readouterr().out
+    assert "holdem-v0: 3 matches" in out
+    assert "call-2" in out  # "call" is a word of hold'em
+
+
+def test_the_host_command_counts_the_answers_of_a_language_model(capsys, tmp_path):
+    library("openai")
+    texts = iter(["I would rather talk.", '{"action_type": "bid", "payload": {"quantity": 1, "face": 9}}'])
+
+    async def answer(request, body):
+        text = next(texts, '{"action_type": "challenge", "payload": {}}')
+        return web.json_response({**models.said(text), "usage": models.USAGE})
+
+    with models.answering(answer) as url:
+        where = ["--model", "stub", "--llm-url", url, "--port", "0", "--seed", "1", "--out", str(tmp_path)]
+        args = ["host", "arena", "liars_dice", "--agents", "llm", "careful", "--rounds", "2", "--json", *where]
+        assert cli.main(args) == 0
+    row = json.loads(capsys.readouterr().out)["models"]["llm"]
+    assert row["unparsable"] == 1 and row["illegal"] >= 1  # the second answer is out of the bounds of its schema
+    assert row["decisions"] >= 2 and row["tokens in"] >= 11 * (row["decisions"] + 1)
+    page = (tmp_path / "index.html").read_text("utf-8")
+    assert "Language models" in page and "<th>unparsable</th>" in page
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("barganing",), "did you mean 'bargaining'"),
+        (("bargaining", "--agents", "fiar", "fair"), "did you mean 'fair'"),
+        (("bargaining", "--agents", "fair"), "1 agent for 2 seats"),
+        (("bargaining", "--agents", "fair", "fair", "--rounds", "0"), "rounds=0"),
+        (("bargaining", "--agents", "fair", "--remote", "http://x"), "name=http"),
+        (("bargaining", "--agents", "fair", "fair", "--timeout", "0"), "timeout=0"),
+        (("bargaining", "--agents", "fair", "fair", "--port", "70000"), "port=70000"),
+        (("bargaining", "--agents", "fair", "fair", "--max-actions", "-3"), "actions=-3"),
+    ],
+)
+def test_a_mistake_is_told_in_one_line(capsys, arguments, words):
+    assert cli.main(["host", "arena", *arguments]) == 2
+    err = capsys.readouterr().err
+    assert words in err and err.count("\n") == 1
+
+
+def test_both_commands_meet(capsys):
+    """`parlour host arena --wait 1` and `parlour deploy arena`, each in a thread, over a real socket."""
+    import socket
+
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+
+    def deploy():
+        guest = ["conceder", "--game", "bargaining", "--name", "guest", "--port", "0", "--matches", "6", "--seed", "2"]
+        assert cli.main(["deploy", "arena", *guest, "--arena", f"http://127.0.0.1:{port}"]) == 0
+
+    guest = threading.Thread(target=deploy, daemon=True)
+    guest.start()
+    one = ["bargaining", "--agents", "fair", "--wait", "1", "--rounds", "3", "--port", str(port)]
+    assert cli.main(["host", "arena", *one, "--seed", "1", "--json"]) == 0
+    guest.join(20)
+    assert not guest.is_alive()
+    report = json.loads(next(line for line in capsys.readouterr().out.splitlines() if line.startswith("{")))
+    assert {line["agent_id"]: (line["matches"], line["failed"]) for line in report["standings"]} == {
+        "fair": (6, 0),
+        "guest": (6, 0),
+    }
+
+
+def test_an_answer_of_every_allowed_message_fits():
+    messages = [{"scope": "public", "content": "\u0001" * 4000}] * 10
+    assert len(json.dumps({"action": {"action_type": "pass"}, "messages": messages})) < ANSWER_LIMIT
