@@ -19,24 +19,19 @@ from parlour.wrappers.live.common.player import Worker
 from parlour.wrappers.live.mafia import messages as wire
 from parlour.wrappers.live.mafia.agent_policy import (
     SENTENCES,
-    AgentPolicy,
     ChunkLimit,
     MafiaLimits,
     SentenceLimit,
-    night_targets,
     sentences,
 )
 from parlour.wrappers.live.mafia.agents import (
-    CLOSINGS,
     CORES,
-    OPENINGS,
     SELF,
     MafiaPolicyAgent,
     MafiaScriptedAgent,
     phrase,
 )
 from parlour.wrappers.live.mafia.conversion import of_context, turn_state
-from parlour.wrappers.policies.base import RandomPolicy
 from parlour.wrappers.policies.mlp import MlpPolicy
 
 pytestmark = pytest.mark.usefixtures("compiled_mafia")
@@ -74,16 +69,6 @@ def test_what_is_said_is_heard_as_the_same_act_in_one_to_five_sentences(personal
         for text in said:
             assert read(text, 0, SEATS) == act, text
             assert 1 <= len(sentences(text)) <= SENTENCES
-
-
-def test_every_core_opening_and_closing_says_what_it_should():
-    for kind, cores in CORES.items():
-        for core in cores:
-            act = (DEFEND, 0) if kind == SELF else (kind, 3 if "{}" in core else -1)
-            assert read(core.replace("{}", "Dan"), 0, SEATS) == act, core
-    for words in (*OPENINGS.values(), *CLOSINGS.values()):
-        for text in words:
-            assert read(text, 0, SEATS) == (GENERAL, -1) and len(sentences(text)) == 1, text
 
 
 def test_names_that_are_words_do_not_change_what_is_said():
@@ -128,14 +113,6 @@ def test_abbreviations_and_ellipses_end_no_sentence(text, count):
     assert len(sentences(text)) == count
 
 
-@pytest.mark.parametrize("after", ["", " ", "\n", " \n\n"])
-def test_five_sentences_and_a_blank_are_not_too_many(after):
-    cut = SentenceLimit()
-    said = "One. Two. Three. Four. Five." + after
-    assert cut.take(said) == said and not cut.full
-    assert cut.take("S") == ("" if after else "S") and cut.full == bool(after)
-
-
 # Streams.
 
 
@@ -154,23 +131,7 @@ def test_streams_are_bounded_in_length():
 # What may be chosen.
 
 
-def test_night_targets():
-    _, info, _ = context("NIGHT_ACTIONS", role="mafia", dead=(2,))
-    assert night_targets(info) == ["p2", "p4", "p5"]
-    _, info, _ = context("NIGHT_ACTIONS", role="doctor")
-    assert night_targets(info) == ["p1", "p2", "p3", "p4", "p5"]
-    for last in ("p2", "Bob"):  # hosts of others may send a name
-        info.private_knowledge.last_protected = last
-        assert night_targets(info) == ["p1", "p3", "p4", "p5"]
-    assert night_targets(context("NIGHT_ACTIONS", role="villager")[1]) == []
-
-
 # Our agents.
-
-
-def test_all_agents_are_agent_policies():
-    assert isinstance(scripted(0), AgentPolicy)
-    assert isinstance(MafiaPolicyAgent("p1", "Ann", TEN, RandomPolicy(1)), AgentPolicy)
 
 
 async def decisions(agent, role="mafia"):
@@ -297,13 +258,6 @@ def test_settings_out_of_range_are_told():
             MafiaScriptedAgent("p1", "Ann", config)
 
 
-async def test_villagers_sleep():
-    state, private, _ = context("NIGHT_ACTIONS")
-    agent = scripted(0)
-    assert await heard(agent.think(state, private)) == ["I sleep."]
-    assert await agent.night_action(state, private) is None
-
-
 class Stuck:
     """A policy that never comes back."""
 
@@ -330,19 +284,6 @@ def test_a_policy_that_hangs_costs_only_its_own_answers_where_it_has_a_worker():
     assert {fault.agent_id for fault in result.faults} == {"p1"}
     assert stuck.calls == 1 and any("still busy" in fault.problem for fault in result.faults)
     stuck.free.set()
-
-
-async def test_thoughts_are_computed_in_the_worker_too():
-    class Slow(Stuck):
-        def act(self, observations, masks):
-            return np.argmax(masks, axis=1)
-
-    slow = Slow()
-    agent = MafiaPolicyAgent("p1", "Ann", FIVE, slow, worker=Worker("slow"))
-    thinking = asyncio.create_task(heard(agent.think(*context("DAY_VOTING")[:2])))
-    await asyncio.sleep(0.05)
-    slow.free.set()
-    assert "My likeliest choices" in "".join(await thinking)
 
 
 def test_a_context_of_more_statements_a_day_or_more_days_is_read_whole():

@@ -92,7 +92,7 @@ async def test_two_agents_on_one_connection(package):
     service = MafiaAgentServer(lambda id, name: MafiaScriptedAgent(id, name, seed=1))
     async with service, node(package, service.url) as ask:
         answers, service = await ask("both"), service
-    assert service.calls == 8 and service.replaced == 0
+    assert service.statistics.decisions == 8 and service.statistics.replaced == 0
     for agent, method, answer in answers:
         if method in ("think", "say"):
             assert len(answer) >= 1 and all(isinstance(chunk, str) and chunk for chunk, _ in answer)
@@ -183,15 +183,6 @@ def test_a_host_plays_with_agents_of_the_documents_own_types(package):
     told = b"".join(events)
     assert b'"reason":"somebody has to go"' in told and b'"metadata":{"by":"Theirs"}' in told
     assert any(f"I am {role}.".encode() in told for role in ("mafia", "villager"))
-
-
-def test_the_documents_types_compile_as_their_own_project_would_have_them(package):
-    """The build checks them with more switches than `strict` has; a project with `strict` alone has to compile too."""
-    switches = ["--noEmit", "--exactOptionalPropertyTypes", "false", "--noUncheckedIndexedAccess", "false"]
-    done = subprocess.run(
-        ["npx", "tsc", *switches], cwd=package, capture_output=True, text=True, timeout=120, check=False
-    )
-    assert done.returncode == 0, done.stdout
 
 
 def test_the_package_can_be_published(package):

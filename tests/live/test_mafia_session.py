@@ -6,8 +6,6 @@ import random
 import msgspec
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from live.fuzzing import MESSAGES, ODD, WORKERS, changed, mutated
 from mafia_players import context, session
 from parlour.wrappers.live.common.agent_turn import Played
@@ -226,34 +224,6 @@ def test_both_ends_understand_each_other():
         (*_, end), _ = answered(service, turn, {"targetId": None})
         assert json.loads(wire.encode(caller.receive(json.dumps(end)))) == end
         assert caller.receive(json.dumps({"id": number, "chunk": "late"})) is None
-
-
-def test_every_running_call_fails_with_the_connection():
-    caller = MafiaCallerSession()
-    numbers = [caller.call("think", STATE, PRIVATE)[0] for _ in range(3)]
-    assert {reply.id for reply in caller.lost()} == set(numbers)
-    assert not caller.lost() and caller.give_up(numbers[0]) is None
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda part: st.lists(part, max_size=3) | st.dictionaries(st.text(max_size=8), part, max_size=3),
-    max_leaves=12,
-)
-METHODS = JSON | st.sampled_from(["think", "say", "vote", "nightAction"])
-FIELDS = ("id", "context", "info", "cancel", "agent", "chunk", "done", "error", "result")
-
-
-@given(
-    JSON.map(json.dumps)
-    | st.fixed_dictionaries({}, optional={"method": METHODS, **dict.fromkeys(FIELDS, JSON)}).map(json.dumps)
-    | st.binary(max_size=200)
-    | st.text(max_size=200)
-)
-def test_any_data_is_answered_or_ignored_at_both_ends(data):
-    assert all(one.error for one in MafiaAgentSession().receive(data))
-    got = MafiaCallerSession().receive(data)
-    assert got is None or (got.id is None and got.error)
 
 
 def test_configs_and_states_have_the_documents_names():

@@ -176,16 +176,6 @@ class MafiaAgentServer(Server):
         """Counters and latencies of the calls."""
         return self._agents.statistics
 
-    @property
-    def calls(self) -> int:
-        """Number of ended calls."""
-        return self.statistics.decisions
-
-    @property
-    def replaced(self) -> int:
-        """Number of answers that were cut off or replaced."""
-        return self.statistics.replaced
-
     def routes(self) -> list[web.RouteDef]:
         """See `Server`."""
         return [web.get("/", self._connect), web.get("/health", self._health)]
@@ -202,7 +192,7 @@ class MafiaAgentServer(Server):
         self._agents.close()
 
     async def _health(self, request: web.Request) -> web.Response:
-        return web.json_response({"ok": True, "connections": self.connections, "calls": self.calls})
+        return web.json_response({"ok": True, "connections": self.connections, "calls": self.statistics.decisions})
 
     async def _connect(self, request: web.Request) -> web.StreamResponse:
         if lacks_token(request, self.settings.access_token):

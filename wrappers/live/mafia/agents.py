@@ -220,56 +220,68 @@ ROW = np.zeros(1, np.int64)
 """The row of the only table of a game that was read from a context."""
 
 
-class BaseMafiaAgent:
-    """An agent that loads the context into a record of our game. A policy chooses an action index.
+class MafiaScriptedAgent:
+    """A bot that plays mafia by `AgentPolicy` (see `parlour.envs.mafia.bots.Scripted`).
 
-    It decides when it thinks; the action after the thought is this decision.
+    It loads the context into a record of our game. It decides when it thinks; the action after the thought is this
+    decision.
 
     Args:
         id, name: the player's id and name.
-        config: the type of the agent and its settings.
-        personality: the personality of its sentences.
-        seed: the seed of its sentences; None: fresh entropy.
-        worker: the thread of a policy that may block; None: the policy runs in the event loop.
+        config: its personality, the frequency of lies, and the threshold of suspicion. None: analytical.
+        seed: the seed of its choices and sentences; None: fresh entropy.
+
+    Raises:
+        ValueError: for a setting that is out of its range.
     """
 
     blocks = False
 
-    def __init__(
-        self,
-        id: str,
-        name: str,
-        config: AgentConfig,
-        personality: str,
-        seed: int | None = None,
-        worker: Worker | None = None,
-    ) -> None:
+    def __init__(self, id: str, name: str, config: AgentConfig | None = None, *, seed: int | None = None) -> None:
         self.id = id
         self.name = name
         self.role: str | None = None
-        self.config = config
-        self._personality = personality
+        self.config = config or AgentConfig(type="scripted")
+        given = self.config.scripted_config or ScriptedConfig()
+        self._personality = named("personality", given.personality or "analytical", PERSONALITIES)
+        self._settings: dict[str, Any] = {"seed": seed, "personality": self._personality}
+        if given.lie_frequency is not None:
+            self._settings["lie_frequency"] = number("lieFrequency", given.lie_frequency, 0, 1)
+        if given.suspicion_threshold is not None:
+            self._settings["suspicion_threshold"] = number("suspicionThreshold", given.suspicion_threshold, 0, 100)
+        self._bots: dict[int, Policy] = {}
         self._random = random.Random(seed)
-        self._worker = worker
+        self._worker: Worker | None = None
         self._private: PrivateInfo | None = None
         self._decision: MafiaDecision | None = None
 
     def player(self, context: GameState) -> tuple[Game, Policy]:
-        """Return the game that loads the context, and the policy that plays it.
-
-        Raises:
-            ValueError: if there is no such game.
-        """
-        raise NotImplementedError
+        """Return the game that loads the context, and the policy that plays it."""
+        game = of_context(context)
+        bot = self._bots.get(game.seats)  # the observation it reads does not depend on other options
+        if bot is None:
+            bot = self._bots[game.seats] = Scripted(game, **self._settings)
+        return game, bot
 
     def reasons(self, decision: MafiaDecision) -> Sequence[str]:
-        """Return the true reasons of a decision, as sentences."""
-        raise NotImplementedError
+        """Return the true reasons of a decision, as sentences: the two players that it suspects most."""
+        part = decision.game.encoders[Scripted.encoder].layout["suspicion"]
+        points = decision.observations[0, part.start : part.stop].tolist()
+        players, seats, seat = decision.state.game_state["players"], len(points), decision.seat
+        others = [(points[r], -r) for r in range(1, seats) if players[(seat + r) % seats]["alive"]]
+        names, most = decision.names, sorted(others, reverse=True)[:2]
+        suspects = [f"{names[(seat - r) % seats]} ({100 * score:.0f})" for score, r in most]
+        return [f"Of 100 points of suspicion I give the most to {' and '.join(suspects)}."]
 
     def remember(self, private_info: PrivateInfo) -> None:
         """Keep the private information of a call: the calls of statements and votes have none."""
         self._private = private_info.kept()
         self.role = private_info.self.role
+
+    def private_in(self, context: GameState) -> PrivateInfo | None:
+        """Return the private information of a context's match; None: not received."""
+        private = self._private
+        return None if private is None or private.game_state.game_id != context.game_id else private
 
     async def think(self, context: GameState, private_info: PrivateInfo) -> AsyncIterator[str]:
         """Decide, and yield the reasons; see `AgentPolicy`."""
@@ -313,11 +325,8 @@ class BaseMafiaAgent:
         return decision
 
     async def _decide(self, context: GameState) -> MafiaDecision:
-        private = self._private
-        if private is not None and private.game_state.game_id != context.game_id:
-            private = None
         game, policy = self.player(context)
-        state = turn_state(self.id, context, private)
+        state = turn_state(self.id, context, self.private_in(context))
         tables, seat = game.view.load(state)
         observations = game.encoders[encoder_of(policy, game)].observations(tables, ROW)
         masks = game.rules.masks(tables, ROW)
@@ -341,54 +350,11 @@ def _moment(context: GameState) -> tuple[str, str, int]:
     return context.game_id, context.phase, context.round_number
 
 
-class MafiaScriptedAgent(BaseMafiaAgent):
-    """A bot that plays mafia by `AgentPolicy` (see `parlour.envs.mafia.bots.Scripted`).
-
-    Args:
-        id, name: the player's id and name.
-        config: its personality, the frequency of lies, and the threshold of suspicion. None: analytical.
-        seed: the seed of its choices and sentences; None: fresh entropy.
-
-    Raises:
-        ValueError: for a setting that is out of its range.
-    """
-
-    def __init__(self, id: str, name: str, config: AgentConfig | None = None, *, seed: int | None = None) -> None:
-        config = config or AgentConfig(type="scripted")
-        given = config.scripted_config or ScriptedConfig()
-        personality = named("personality", given.personality or "analytical", PERSONALITIES)
-        super().__init__(id, name, config, personality, seed)
-        self._settings: dict[str, Any] = {"seed": seed, "personality": personality}
-        for field, most in (("lieFrequency", 1), ("suspicionThreshold", 100)):
-            own = "lie_frequency" if most == 1 else "suspicion_threshold"
-            if (value := getattr(given, own)) is not None:
-                self._settings[own] = number(field, value, 0, most)
-        self._bots: dict[int, Policy] = {}
-
-    def player(self, context: GameState) -> tuple[Game, Policy]:
-        """See `BaseMafiaAgent`."""
-        game = of_context(context)
-        bot = self._bots.get(game.seats)  # the observation it reads does not depend on other options
-        if bot is None:
-            bot = self._bots[game.seats] = Scripted(game, **self._settings)
-        return game, bot
-
-    def reasons(self, decision: MafiaDecision) -> Sequence[str]:
-        """Return the two players that it suspects most, which its heuristics use."""
-        part = decision.game.encoders[Scripted.encoder].layout["suspicion"]
-        points = decision.observations[0, part.start : part.stop].tolist()
-        players, seats, seat = decision.state.game_state["players"], len(points), decision.seat
-        others = [(points[r], -r) for r in range(1, seats) if players[(seat + r) % seats]["alive"]]
-        names, most = decision.names, sorted(others, reverse=True)[:2]
-        suspects = [f"{names[(seat - r) % seats]} ({100 * score:.0f})" for score, r in most]
-        return [f"Of 100 points of suspicion I give the most to {' and '.join(suspects)}."]
-
-
 MOST_CHOICES = 3
 """Most choices in a thought, the likeliest first."""
 
 
-class MafiaPolicyAgent(BaseMafiaAgent):
+class MafiaPolicyAgent(MafiaScriptedAgent):
     """A policy that plays mafia by `AgentPolicy`.
 
     In a match with more players than it was trained for, a scripted agent decides.
@@ -414,15 +380,15 @@ class MafiaPolicyAgent(BaseMafiaAgent):
         worker: Worker | None = None,
     ) -> None:
         config = AgentConfig(type="scripted", scripted_config=ScriptedConfig(personality=personality))
-        super().__init__(id, name, config, personality, seed, worker)
+        super().__init__(id, name, config, seed=seed)
         self._game = game
         self._policy = policy
-        self._deputy = MafiaScriptedAgent(id, name, config, seed=seed)
+        self._worker = worker
         self._warned = False
         self._latest: tuple[MafiaDecision, Any, float | None] | None = None  # chances and value of the latest decision
 
     def player(self, context: GameState) -> tuple[Game, Policy]:
-        """See `BaseMafiaAgent`. The game is the policy's own, unless the match is longer or has more statements."""
+        """See `MafiaScriptedAgent`. The game is the policy's own, unless the match is longer or has more statements."""
         self._latest = None
         players, own = len(context.players), self._game.options
         if players <= self._game.seats:
@@ -433,12 +399,12 @@ class MafiaPolicyAgent(BaseMafiaAgent):
             trained, instead = f"{self.id} was trained for {self._game.seats} players at most", "a bot plays for it"
             train = f"parlour train mafia --options seats={players}"
             logger.warning("%s; %s among %d; train for them with: %s", trained, instead, players, train)
-        return self._deputy.player(context)
+        return super().player(context)
 
     def reasons(self, decision: MafiaDecision) -> Sequence[str]:
         """Return the likeliest choices with their probabilities, and the expected value, if the policy has them."""
         if decision.game.seats != self._game.seats:
-            return self._deputy.reasons(decision)
+            return super().reasons(decision)
         sentences = []
         chances: Any = ()
         probabilities = getattr(self._policy, "probabilities", None)

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any, cast
 
 from msgspec import UNSET, convert, to_builtins
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from ....envs import game as make_game
 from ....envs.core.game import Game
@@ -25,13 +25,11 @@ from .messages import (
     GameState,
     Investigation,
     LastNight,
-    Phase,
     Player,
     PrivateInfo,
     PrivateKnowledge,
     PublicInfo,
     Statement,
-    StatementType,
 )
 
 
@@ -55,10 +53,7 @@ class ContextWriter:
         state = MafiaState.of(turn_state)
         players = [self._player(player) for player in state.players]
         context = GameState(
-            game_id=turn_state.match_id,
-            phase=cast(Phase, state.phase),
-            day_number=state.day_number,
-            round_number=state.round_number,
+            **self._about(turn_state, state),
             players=players,
             alive_players=[player for player in players if player.alive],
             dead_players=[player for player in players if not player.alive],
@@ -66,7 +61,6 @@ class ContextWriter:
             town_count=state.town_count,
             winner=cast(Any, state.winner),
             last_night_result=self._last_night(state),
-            voting_history=self._voting_history(state),
             statements=self._said(state, turn_state),
         )
         own = self._player(cast(PlayerState, state.own))
@@ -77,17 +71,18 @@ class ContextWriter:
         state = MafiaState.of(turn_state)
         last = state.last_night_result
         return PublicInfo(
-            game_id=turn_state.match_id,
-            phase=cast(Phase, state.phase),
-            day_number=state.day_number,
-            round_number=state.round_number,
+            **self._about(turn_state, state),
             alive_players=[self._renamed(player) for player in state.alive_players],
             dead_players=[self._renamed(player) for player in state.dead_players],
             last_night_result=None
             if last is None
             else NightResult(killed=self._names[last.killed], prevented=last.prevented),
-            voting_history=self._voting_history(state),
         )
+
+    def _about(self, turn_state: TurnState, state: MafiaState) -> dict[str, Any]:
+        numbers = {"day_number": state.day_number, "round_number": state.round_number}
+        votings = self._voting_history(state)
+        return {"game_id": turn_state.match_id, "phase": state.phase, "voting_history": votings, **numbers}
 
     def _renamed(self, player: Any) -> Any:
         return replace(player, id=self._ids[player.id], name=self._names[player.id])
@@ -120,17 +115,8 @@ class ContextWriter:
         written = self._statements
         for i in range(len(written), len(state.statements)):
             said = state.statements[i]
-            written.append(
-                Statement(
-                    player_id=self._ids[said.player_id],
-                    round=said.round,
-                    type=cast(StatementType, said.type),
-                    content=turn_state.messages[i].content,
-                    target_id=self._ids[said.target_id],
-                    role=said.role,
-                    is_mafia=said.is_mafia,
-                )
-            )
+            ids = {"player_id": self._ids[said.player_id], "target_id": self._ids[said.target_id]}
+            written.append(Statement(**{**asdict(said), **ids, "content": turn_state.messages[i].content}))
         return written.copy()
 
     def _knowledge(self, state: MafiaState) -> PrivateKnowledge:

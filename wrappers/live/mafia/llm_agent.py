@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Sequence
 from os import PathLike
 from typing import Any
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from ...agents.answers import Spoken, last_choice
 from ...agents.language_model import Chat, Model, ModelCall, ModelError, ModelStatistics, library
@@ -69,7 +69,7 @@ VOTINGS = 6
 """Number of latest votes in the prompt."""
 
 
-class MafiaLLMAgent:
+class MafiaLLMAgent(MafiaScriptedAgent):
     """A language model that plays mafia by `AgentPolicy`.
 
     Args:
@@ -91,8 +91,6 @@ class MafiaLLMAgent:
         ValueError: if there is no such persona.
     """
 
-    blocks = False
-
     def __init__(
         self,
         id: str,
@@ -105,85 +103,81 @@ class MafiaLLMAgent:
         seed: int | None = None,
     ) -> None:
         library()
+        super().__init__(id, name, seed=seed)
         self.prompts = prompts or load_prompts()
         self.replacement: str | None = None
         self.calls: list[ModelCall] = []
         self.statistics = ModelStatistics()
         self._persona = self.prompts.persona(persona) if persona else ""
-        self.id = id
-        self.name = name
-        self.role: str | None = None
         settings = LlmConfig(model=model.name, temperature=model.temperature, max_tokens=model.max_tokens)
         self.config = AgentConfig(type="llm", llm_config=settings)
         self.model = model
         self.replaced = 0
-        self._deputy = MafiaScriptedAgent(id, name, seed=seed)
         self._past: deque[str] = deque(maxlen=history)
         self._game = ""
-        self._private: PrivateInfo | None = None
         self._held = True
 
     async def think(self, context: GameState, private_info: PrivateInfo) -> AsyncIterator[str]:
         """See `AgentPolicy`."""
-        self._remember_private(private_info)
-        thought: list[str] = []
-        call = self._call()
-        try:
-            async for chunk in self.model.stream(self._chat(context, self.prompts.think), call):
-                thought.append(chunk)
-                yield chunk
-            self._learn(call)
-        except ModelError as error:
-            self._replace(context, "think", error, own=bool(thought))
-        self._remember(context, "I thought", "".join(thought))
+        self.remember(private_info)
+        async for chunk in self._stream(context, "think", self.prompts.think):
+            yield chunk
 
     async def say(self, context: GameState, public_info: PublicInfo) -> AsyncIterator[str]:
         """See `AgentPolicy`; at most five sentences, and no thoughts of the model."""
-        said: list[str] = []
-        cut, call = SentenceLimit(), self._call()
-        try:
-            async for chunk in self.model.stream(self._chat(context, self.prompts.say), call, held=self._held):
-                part = cut.take(chunk if said else chunk.lstrip())
-                if part:
-                    said.append(part)
-                    yield part
-                if cut.full:
-                    break
-            self._learn(call)
-        except ModelError as error:
-            self._replace(context, "say", error, own=bool(said))
-            if not said:
-                async for chunk in self._deputy.say(context, public_info):
-                    said.append(chunk)
-                    yield chunk
-        what = "I said to all" if self.replacement is None else "it was said to all in my name"
-        self._remember(context, what, "".join(said))
+        said = False
+        async for chunk in self._stream(context, "say", self.prompts.say, SentenceLimit(), held=self._held):
+            said = True
+            yield chunk
+        if not said:
+            instead = super().say(context, public_info)
+            chunks = [chunk async for chunk in instead]
+            self._keep(context, "it was said to all in my name", "".join(chunks))
+            for chunk in chunks:
+                yield chunk
 
     async def night_action(self, context: GameState, private_info: PrivateInfo) -> NightAction | None:
         """See `AgentPolicy`."""
-        self._remember_private(private_info)
+        self.remember(private_info)
+        self.replacement = None
         targets = night_targets(private_info)
         if not targets:
             return None
         kind = NIGHT_ACTIONS[str(private_info.self.role)]
         try:
-            answer = await self._choose(context, self.prompts.night, targets, action=kind)
+            target, reason = await self._choose(context, self.prompts.night, targets, action=kind)
         except ModelError as error:
             self._replace(context, "nightAction", error)
-            return await self._deputy.night_action(context, private_info)
-        reason = _reason(answer)
-        return NightAction(kind, answer["targetId"], None if reason is None else {"reason": reason})
+            return await super().night_action(context, private_info)
+        return NightAction(kind, target, {"reason": reason} if reason else None)
 
     async def vote(self, context: GameState, public_info: PublicInfo) -> VoteAction:
         """See `AgentPolicy`."""
-        targets = [None, *vote_targets(self.id, context)]
         try:
-            answer = await self._choose(context, self.prompts.vote, targets)
+            target, reason = await self._choose(context, self.prompts.vote, [None, *vote_targets(self.id, context)])
         except ModelError as error:
             self._replace(context, "vote", error)
-            return await self._deputy.vote(context, public_info)
-        reason = _reason(answer)
-        return VoteAction(answer["targetId"]) if reason is None else VoteAction(answer["targetId"], reason)
+            return await super().vote(context, public_info)
+        return VoteAction(target, reason or UNSET)
+
+    async def _stream(
+        self, context: GameState, method: str, ask: str, cut: SentenceLimit | None = None, held: bool = False
+    ) -> AsyncIterator[str]:
+        """Yield the model's words, and keep them; nothing if it fails."""
+        said: list[str] = []
+        call = self._call()
+        try:
+            async for chunk in self.model.stream(self._chat(context, ask), call, held=held):
+                part = chunk if cut is None else cut.take(chunk if said else chunk.lstrip())
+                if part:
+                    said.append(part)
+                    yield part
+                if cut is not None and cut.full:
+                    break
+            self._learn(call)
+        except ModelError as error:
+            self._replace(context, method, error, own=bool(said))
+        self._keep(context, "I thought" if method == "think" else "I said to all", "".join(said))
 
     def take_calls(self) -> list[ModelCall]:
         """Return the model's calls since the last time, for logs."""
@@ -198,8 +192,10 @@ class MafiaLLMAgent:
         reader.take(call.text, last=True)
         self._held = reader.began_inside or (self._held and bool(call.faults))
 
-    async def _choose(self, context: GameState, ask: str, targets: Sequence[str | None], **values: str) -> Any:
-        """Return the model's choice of a target.
+    async def _choose(
+        self, context: GameState, ask: str, targets: Sequence[str | None], **values: str
+    ) -> tuple[Any, str]:
+        """Return the model's choice of a target, and its reason or "".
 
         Raises:
             ModelError: if the model fails.
@@ -223,19 +219,15 @@ class MafiaLLMAgent:
             if answer["targetId"] not in targets:
                 raise ValueError(f"targetId must be one of {', '.join(map(str, targets))}")
 
-        return await self.model.choose(self._chat(context, ask, **values), schema, read, fits, self._call())
+        answer = await self.model.choose(self._chat(context, ask, **values), schema, read, fits, self._call())
+        reason = answer.get("reason")
+        return answer["targetId"], reason[:REASON] if isinstance(reason, str) else ""
 
     def _call(self) -> ModelCall:
         """Begin a call of the model. Until it fails, the answer is its own."""
         self.replacement = None
         self.calls = [*self.calls[1 - CALLS :], ModelCall()]
         return self.calls[-1]
-
-    def _remember_private(self, private_info: PrivateInfo) -> None:
-        self.replacement = None
-        self._private = private_info.kept()
-        self.role = private_info.self.role
-        self._deputy.remember(private_info)
 
     def _replace(self, context: GameState, method: str, error: ModelError, own: bool = False) -> None:
         """Count a failure of the model; `own`: it failed after some words, which are kept, with a warning."""
@@ -245,7 +237,7 @@ class MafiaLLMAgent:
             where = f"{shown(context.game_id[:64])}, {method} of {shown(self.name[:64])}"
             logger.warning("%s: it broke off: %s", where, shown(str(error)))
 
-    def _remember(self, context: GameState, what: str, text: str) -> None:
+    def _keep(self, context: GameState, what: str, text: str) -> None:
         if text.strip():
             self._past.append(f"Round {context.round_number}, {what}: {text[:1000]}")
 
@@ -253,20 +245,13 @@ class MafiaLLMAgent:
         if context.game_id != self._game:
             self._game = context.game_id
             self._past.clear()
-        private = self._private
-        if private is not None and private.game_state.game_id != context.game_id:
-            private = None
+        private = self.private_in(context)
         roles = known_roles(self.id, context, private)
         values = {"action": "", **values, "name": shown(self.name), "id": shown(self.id), "persona": self._persona}
         advice = self.prompts.roles.get(roles.get(self.id, ""), "").strip()
         system = f"{fill(self.prompts.system, **values)} {advice}"
         seen = "\n".join([_in_words(self.id, context, private, roles), *self._past, fill(ask, **values)])
         return [{"role": "system", "content": system}, {"role": "user", "content": seen}]
-
-
-def _reason(answer: Any) -> str | None:
-    reason = answer.get("reason")
-    return reason[:REASON] if isinstance(reason, str) and reason else None
 
 
 def _in_words(agent_id: str, context: GameState, private: PrivateInfo | None, roles: dict[str, str]) -> str:
