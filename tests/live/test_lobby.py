@@ -245,8 +245,25 @@ async def test_what_is_wrong_with_a_call_is_said_and_nothing_changes(monkeypatch
 @on_loop
 async def test_new_names_are_limited_in_number():
     async with lobby() as host:
-        answers = [await call(host, "POST", "/people", None, {"name": f"p{i}"}) for i in range(12)]
+        answers = [await call(host, "POST", "/people", None, {"name": f"p{i}"}) for i in range(45)]
         assert {status for status, _ in answers} == {201, 429}
+        elsewhere = aiohttp.TCPConnector(local_addr=("127.0.0.2", 0))
+        async with (
+            aiohttp.ClientSession(connector=elsewhere) as http,
+            http.post(f"{host.url}/people", json={"name": "honest"}) as reply,
+        ):
+            assert reply.status == 201  # somebody else comes in
+
+
+@on_loop
+async def test_one_address_does_not_take_all_tables(monkeypatch):
+    monkeypatch.setattr(stores, "MOST_OF_ADDRESS", 2)
+    async with lobby() as host:
+        people = [await enter(host, name) for name in ("Ann", "Bob", "Eve")]
+        for person in people[:2]:
+            await opened(host, person, game="bargaining", opponents=["fair"])
+        status, answer = await call(host, "POST", "/tables", people[2], {"game": "bargaining", "opponents": ["fair"]})
+        assert (status, answer["code"]) == (429, "LIMIT_REACHED")
 
 
 @on_loop

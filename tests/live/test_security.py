@@ -100,6 +100,17 @@ def test_of_the_agents_that_register_only_so_many_are_remembered_and_none_at_a_t
     assert known.find(keys[-1]).name == "stranger 9"
 
 
+async def test_one_address_does_not_evict_the_keys_of_others(compiled_poker):
+    elsewhere = aiohttp.TCPConnector(local_addr=("127.0.0.2", 0))
+    async with hosting(seats=2) as (host, ann), aiohttp.ClientSession(connector=elsewhere) as eve:
+        statuses = []
+        for _ in range(45):
+            async with eve.post(f"{host.url}/v1/agents", json={"name": "eve"}) as reply:
+                statuses.append(reply.status)
+        assert set(statuses[:40]) == {201} and statuses[-1] == 429
+        await ann.register("ann")
+
+
 async def test_a_players_key_neither_plays_nor_leaves_for_another(compiled_poker):
     async with hosting(seats=3) as (host, ann), aiohttp.ClientSession() as http:
         await ann.register("ann")

@@ -31,6 +31,8 @@ SOCKETS = Limit(4096, 1024)
 """Open sockets, where the process may open so many files; else less, and `each` a quarter of it."""
 NEW_SOCKETS = Rate(50.0, 200)
 REQUESTS = Rate(200.0, 400)
+NAMES = Rate(0.1, 40)
+"""New names in a lobby, or new keys of a poker host; the oldest of thousands are forgotten for new ones."""
 SESSIONS = Limit(1_000, 250)
 """Sessions of an arena that wait for players or run."""
 REGISTRATIONS = Limit(1_000, 250)

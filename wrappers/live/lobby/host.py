@@ -23,7 +23,7 @@ from aiohttp.typedefs import Middleware
 from aiohttp.web_urldispatcher import PrefixResource
 
 from ..common.database import IN_MEMORY, Database, SaveError
-from ..common.limits import RateLimit
+from ..common.limits import NAMES, Pace, client_of
 from ..common.names import folded, problem_of, short_name
 from ..common.server import HEADERS, Body, Server, ServerSettings, page_routes, read_struct
 from ..common.tokens import bearer_token, hashed, lacks_token
@@ -57,13 +57,13 @@ no seat for a person.
 
 BODY_LIMIT = 2**14
 """The most bytes of a request's body."""
-NEW_NAMES = 2.0
-"""New names per second, of all people together."""
 SHOWN_RESULTS = 20
 MOST_TABLES = 50
 """The most open tables."""
 MOST_OF_ONE = 3
 """The most open tables of one person."""
+MOST_OF_ADDRESS = 12
+"""The most open tables of one address."""
 CHECK = 1.0
 """Seconds between two looks for tables without visitors."""
 NO_PERSON = "choose a name in the lobby first"
@@ -150,6 +150,7 @@ class OpenTable:
         table: the table.
         options: those that the person chose who opened it.
         opened_by: the name of that person.
+        address: of that person.
         listed: whether the lobby shows it to others.
         empty_since: the loop's time since when nobody has its page open; None: somebody has.
     """
@@ -158,6 +159,7 @@ class OpenTable:
     options: Mapping[str, str]
     table: LobbyTable
     opened_by: str
+    address: str
     listed: bool
     empty_since: float | None = None
 
@@ -282,7 +284,7 @@ class LobbyHost(Server):
         self._one_at_a_time = asyncio.Lock()  # a table may compile its rules first
         self._history: list[ListedResult] | None = None  # None: there is a new result
         self._files = EndedMatches()
-        self._new_names: RateLimit | None = None
+        self._new_names = Pace(*NAMES)
         self._sweeping: asyncio.Task[None] | None = None
 
     @property
@@ -319,7 +321,6 @@ class LobbyHost(Server):
 
     async def opening(self) -> None:
         """Begin to end tables without visitors."""
-        self._new_names = RateLimit(NEW_NAMES, asyncio.get_running_loop().time())
         self._sweeping = asyncio.create_task(self._end_empty())
 
     async def closing(self) -> None:
@@ -348,9 +349,8 @@ class LobbyHost(Server):
         problem = problem_of(wish.name)
         if problem is not None:
             raise LobbyRefusal(messages.VALIDATION_ERROR, problem)
-        assert self._new_names is not None
-        if not self._new_names.take(asyncio.get_running_loop().time()):
-            raise LobbyRefusal(messages.LIMIT_REACHED, "too many new names; try again in a second")
+        if self._new_names.wait(_address(request)) != 0:
+            raise LobbyRefusal(messages.LIMIT_REACHED, "too many new names of your address; try again in a minute")
         program = _without_number(folded(wish.name), self._reserved) in self._reserved
         try:
             taken = program or not self.store.add_person(wish.name, token)
@@ -370,7 +370,7 @@ class LobbyHost(Server):
         person = self.store.name_of(bearer_token(request))
         if person is None:
             raise LobbyRefusal(messages.UNAUTHORIZED, NO_PERSON)
-        table_id = await self._open_table(await _body(request, NewTable), person)
+        table_id = await self._open_table(await _body(request, NewTable), person, _address(request))
         if request.transport is None or request.transport.is_closing():  # who asked has cancelled it meanwhile
             await self._end(table_id)
         return _answer(Opened(table_id=table_id), 201)
@@ -389,7 +389,7 @@ class LobbyHost(Server):
 
     # The tables.
 
-    async def _open_table(self, wish: NewTable, person: str) -> str:
+    async def _open_table(self, wish: NewTable, person: str, address: str) -> str:
         """Open a table and return its id.
 
         Raises:
@@ -407,6 +407,8 @@ class LobbyHost(Server):
                 raise LobbyRefusal(messages.LIMIT_REACHED, f"{MOST_TABLES} tables are open: join one of them")
             if sum(one.opened_by == person for one in self._open.values()) >= MOST_OF_ONE:
                 raise LobbyRefusal(messages.LIMIT_REACHED, f"you have opened {MOST_OF_ONE} tables: close one of them")
+            if sum(one.address == address for one in self._open.values()) >= MOST_OF_ADDRESS:
+                raise LobbyRefusal(messages.LIMIT_REACHED, "your address has opened too many tables: join one of them")
             on_result = partial(self._keep, wish.game) if wish.listed else ignored
             make_table = partial(self._make, lobby=LobbyCallbacks(self._admit, on_result))
             try:
@@ -423,7 +425,7 @@ class LobbyHost(Server):
             table_id = secrets.token_urlsafe(9)
             self._mounts.applications[table_id] = table.application(f"{self._mounts.canonical}/{table_id}", self)
             now = asyncio.get_running_loop().time()
-            self._open[table_id] = OpenTable(wish.game, wish.options, table, person, wish.listed, now)
+            self._open[table_id] = OpenTable(wish.game, wish.options, table, person, address, wish.listed, now)
             return table_id
 
     def _listed(self, person: str | None) -> list[ListedTable]:
@@ -496,6 +498,10 @@ def _without_number(name: str, programs: Collection[str]) -> str:
     """Return the name of a program without its number among those of its kind at a table, as in "Tight 2"."""
     kind, _, number = name.rpartition(" ")
     return kind if kind in programs and number.isdecimal() else name
+
+
+def _address(request: web.Request) -> str:
+    return client_of(request) or "this machine"
 
 
 async def _body(request: web.Request, kind: type[Body]) -> Body:

@@ -31,7 +31,7 @@ from ..common.agent_turn import Turn
 from ..common.clock import Deadline, SessionTimer, TimeBanks
 from ..common.connection import Connection, ConnectionLimits, Excess
 from ..common.database import IN_MEMORY, SaveError
-from ..common.limits import Places, client_of
+from ..common.limits import NAMES, Pace, Places, client_of
 from ..common.names import problem_of
 from ..common.player import Player
 from ..common.server import PREFIX, Body, Server, ServerSettings, read_struct
@@ -547,6 +547,7 @@ class PokerHost(Server):
         self._replacing = True
         self._awaited: set[str] = set()  # tables that have yet to end for good
         self._all_ended = asyncio.Event()
+        self._new_keys = Pace(*NAMES)
         self._watchers: Places[Connection] = Places(room.observers, max(1, room.observers // 2))
 
     @property
@@ -763,6 +764,8 @@ class PokerHost(Server):
         problem = self.admits(body.name, bearer_token(request))
         if problem is not None:
             raise Refusal(messages.UNAUTHORIZED, problem)
+        if self._new_keys.wait(client_of(request)) != 0:
+            raise Refusal(messages.RATE_LIMIT_EXCEEDED, "too many new keys of your address; try again in a minute")
         seated = {seat.agent_id for table in self._running() for seat in table.session.seats.values()}
         api_key, agent = self._accounts.register(body.name, seated)
         answer = {"agent_id": agent.agent_id, "api_key": api_key, "name": agent.name}
