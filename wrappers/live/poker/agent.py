@@ -2,14 +2,14 @@
 
 It registers and joins by REST, connects and reconnects, and answers every decision before its deadline. A decision that
 is late, raises or cannot be played is replaced by the safe action (check, else fold). Tokens and keys are never logged.
-`Seat` is one table, `TableLoop` one table after another.
+`PokerRestClient` takes the seats, `Stay` plays in them.
 """
 
 import asyncio
 import contextlib
 import logging
 import os
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from os import PathLike
@@ -411,119 +411,64 @@ class PokerResult:
     reason: str = ""
     tables: int = 0
 
-    def add(self, other: "PokerResult") -> None:
-        """Add the result of another table of the same agent."""
-        for name in ("hands", "net", "actions", "rejected", "reconnects", "tables"):
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-        self.reason, self.replaced = other.reason, other.replaced  # the agent's counter, over all its tables
 
-
-class Seat:
-    """Our agent in one seat, over as many connections as it takes.
-
-    Args:
-        port: connects to the table.
-        session: the protocol.
-        player: the agent.
-        rest: takes the seat and gives it back.
-        watch: is called with every event.
-    """
-
-    def __init__(
-        self,
-        port: Dial,
-        session: PokerAgentSession,
-        player: Player,
-        rest: PokerRestClient,
-        watch: Callable[[PokerEvent], None],
-    ) -> None:
-        self.session = session
-        self._port, self._player, self._rest, self._watch = port, player, rest, watch
-        self._reason = ""
-
-    async def play(self) -> None:
-        """Play until there is a reason to go.
-
-        Raises:
-            LiveError: if the server refuses us for good.
-        """
-        try:
-            self._reason = (await run(self._port, self.session, self._player, self._note)).reason
-        except asyncio.CancelledError:  # Ctrl-C: the seat is given back first
-            await self._rest.leave()
-            raise
-        except LiveError as error:
-            if error.code == messages.REAL_MONEY:
-                await self._rest.leave()
-            raise
-        if self._reason in ("hands", "until", "busted", "stalled"):
-            await self._rest.leave()
-
-    def _note(self, event: PokerEvent) -> None:
-        if isinstance(event, SeatTaken) and event.agent_id is not None:
-            self._rest.agent_id = event.agent_id
-        self._watch(event)
-
-    @property
-    def result(self) -> PokerResult:
-        """Result in this seat."""
-        session, connections = self.session, self._port.connections
-        return PokerResult(
-            hands=session.hands_played,
-            net=session.net,
-            actions=session.actions,
-            rejected=session.rejected,
-            replaced=self._player.statistics.replaced,
-            reconnects=max(0, connections - 1),
-            reason=self._reason,
-            tables=int(connections > 0),
-        )
-
-
-class TableLoop:
-    """Joins a table, plays there until it ends or our chips are gone, and joins the next.
+class Stay:
+    """Our agent at one table, over as many connections as it takes, or at one table after another.
 
     Between two tables it waits: `retry_after` seconds where hands were played, else longer each time, up to
     `LONGEST_WAIT`. It gives up only where nothing was ever played: then an address or a key may be wrong.
 
     Args:
-        rest: registers and joins.
-        sit: returns our seat at the next table, given the hands that are left (None: any number) and whether one was
-            taken before.
-        hands: stop after so many in all.
-        retry_after: seconds.
+        http: what connects.
+        rest: takes seats and gives them back.
+        player: the agent.
+        length, client, monitoring: see `play`.
     """
 
     def __init__(
         self,
+        http: aiohttp.ClientSession,
         rest: PokerRestClient,
-        sit: Callable[[int | None, bool], Seat],
-        hands: int | None,
-        retry_after: float,
+        player: Player,
+        length: PlayLength,
+        client: ClientSettings,
+        monitoring: Monitoring,
     ) -> None:
         self.result = PokerResult()
-        self._rest = rest
-        self._sit = sit
-        self._hands = hands
-        self._retry_after = retry_after
+        self._http, self._rest, self._player = http, rest, player
+        self._length, self._client, self._monitoring = length, client, monitoring
         self._failures = 0
-        self._seat: Seat | None = None
+        self._session: PokerAgentSession | None = None
         self._leaving = ""
         self._wake = asyncio.Event()
 
     async def play(self) -> PokerResult:
-        """Play at one table after another.
+        """Play until there is a reason to go.
 
         Raises:
             LiveError: if the server refuses us for good, or was never reached.
         """
+        if not self._length.keep_playing:
+            try:
+                await self._play_table()
+            except LiveError:
+                self._rest.forget_seat()  # the next start is to try another
+                raise
+            return self.result
         while not self._leaving:
             hands = self.result.hands
-            await self._play_table()
+            try:
+                await self._play_table()
+            except LiveError as error:
+                self.result.reason = str(error)
+                if not await self._may_go_on(error):
+                    raise
+                logger.warning("%s", error)
             if self.result.reason in ("hands", "until"):
                 return self.result
             self._failures = 0 if self.result.hands > hands else self._failures + 1
-            wait = min(self._retry_after * (self._failures + 1), max(LONGEST_WAIT, self._retry_after))
+            retry_after = self._client.retry_after
+            wait = min(retry_after * (self._failures + 1), max(LONGEST_WAIT, retry_after))
             logger.info("%s; the next table in %.1f s", messages.in_words(self.result.reason), wait)
             try:
                 async with asyncio.timeout(wait):
@@ -537,23 +482,51 @@ class TableLoop:
         """Stop after this hand, at once where we have no cards."""
         self._leaving = reason
         self._wake.set()
-        if self._seat is not None:
-            self._seat.session.leave(reason)
+        if self._session is not None:
+            self._session.leave(reason)
 
     async def _play_table(self) -> None:
-        left = None if self._hands is None else self._hands - self.result.hands
-        self._seat = seat = self._sit(left, self.result.tables > 0)
+        keeps, client, rest, result = self._length.keep_playing, self._client, self._rest, self.result
+        self._session = session = PokerAgentSession(
+            hands=None if self._length.hands is None else self._length.hands - result.hands,
+            deadline=client.deadline,
+            leave_busted=keeps,
+            stalled=STALLED_SECONDS if keeps else None,
+            real_money=rest.request.real_money,
+        )
+        growth = max(1, round(LONGEST_WAIT / client.retry_after)) if keeps else 10
+        tries = None if keeps else client.retries + 1
+        backoff = Backoff(client.retry_after, tries, first_tries=FIRST_TRIES, growth=growth)
+        backoff.reached = result.tables > 0
+        link = self._monitoring.link or Link()
+        port = Dial(self._http, rest.url, messages.encode, backoff, link, REFUSED, lambda: session.seq)
+        reason = ""
         try:
-            await seat.play()
-            self.result.add(seat.result)
+            reason = (await run(port, session, self._player, self._note)).reason
+            if reason in ("hands", "until", "busted", "stalled"):
+                await rest.leave()
+        except asyncio.CancelledError:  # Ctrl-C: the seat is given back first
+            await rest.leave()
+            raise
         except LiveError as error:
-            self.result.add(seat.result)
-            self.result.reason = str(error)
-            if not await self._may_go_on(error):
-                raise
-            logger.warning("%s", error)
+            if error.code == messages.REAL_MONEY:
+                await rest.leave()
+            raise
         finally:
-            self._seat = None
+            self._session = None
+            result.hands += session.hands_played
+            result.net += session.net
+            result.actions += session.actions
+            result.rejected += session.rejected
+            result.reconnects += max(0, port.connections - 1)
+            result.tables += port.connections > 0
+            result.reason, result.replaced = reason, self._player.statistics.replaced
+
+    def _note(self, event: PokerEvent) -> None:
+        if isinstance(event, SeatTaken) and event.agent_id is not None:
+            self._rest.agent_id = event.agent_id
+        if self._monitoring.on_event is not None:
+            self._monitoring.on_event(event)
 
     async def _may_go_on(self, error: LiveError) -> bool:
         """Return whether another join may work; forget a key or a seat that stands in its way."""
@@ -613,51 +586,8 @@ async def play(
             player = Player(agent, log=match_log, waits=True, statistics=monitoring.statistics)
             stack.enter_context(contextlib.closing(player))
             await player.warm_up()
-            rest = PokerRestClient(http, url, seat)
-
-            def sit(hands: int | None, reached: bool) -> Seat:
-                session = PokerAgentSession(
-                    hands=hands,
-                    deadline=client.deadline,
-                    leave_busted=length.keep_playing,
-                    stalled=STALLED_SECONDS if length.keep_playing else None,
-                    real_money=seat.real_money,
-                )
-                growth = max(1, round(LONGEST_WAIT / client.retry_after)) if length.keep_playing else 10
-                tries = None if length.keep_playing else client.retries + 1
-                backoff = Backoff(client.retry_after, tries, first_tries=FIRST_TRIES, growth=growth)
-                backoff.reached = reached
-                link = monitoring.link or Link()
-                port = Dial(http, rest.url, messages.encode, backoff, link, REFUSED, lambda: session.seq)
-                return Seat(port, session, player, rest, monitoring.on_event or (lambda event: None))
-
-            if length.keep_playing:
-                loop = TableLoop(rest, sit, length.hands, client.retry_after)
-                async with _leaving_at(length.until, loop.leave):
-                    return await loop.play()
-            only = sit(length.hands, False)
-            try:
-                async with _leaving_at(length.until, only.session.leave):
-                    await only.play()
-            except LiveError:
-                rest.forget_seat()  # the next start is to try another
-                raise
-            return only.result
-
-
-@contextlib.asynccontextmanager
-async def _leaving_at(until: datetime | None, leave: Callable[[str], None]) -> AsyncIterator[None]:
-    """Call `leave` when the time has come."""
-    if until is None:
-        yield
-        return
-
-    async def wait() -> None:
-        await asyncio.sleep(max(0.0, until.timestamp() - datetime.now().timestamp()))
-        leave("until")
-
-    waiting = asyncio.create_task(wait())
-    try:
-        yield
-    finally:
-        waiting.cancel()
+            stay = Stay(http, PokerRestClient(http, url, seat), player, length, client, monitoring)
+            if length.until is not None:
+                left = max(0.0, length.until.timestamp() - datetime.now().timestamp())
+                stack.callback(asyncio.get_running_loop().call_later(left, stay.leave, "until").cancel)
+            return await stay.play()
