@@ -367,6 +367,27 @@ async def test_poker_is_played_beside_programs_while_others_look_on_without_card
         assert own
 
 
+class Dead:
+    def warm_up(self):
+        raise OSError("policy.npz is gone")
+
+    respond = staticmethod(raising)
+
+
+@on_loop
+async def test_a_program_that_is_dead_keeps_no_poker_table_from_its_people(caplog):
+    table = PokerTable(PokerRules(seats=2), {1: ("dead", Dead())}, times=PokerTimes(hand=0))
+    async with asyncio.timeout(30), table, aiohttp.ClientSession() as http:
+        assert "policy.npz is gone" in caplog.text
+        joined = await Guest(http, table).join()
+        async with http.ws_connect(f"{joined['ws_url']}?token={joined['session_token']}&format=agent") as ann:
+            while (message := json.loads(await ann.receive_str()))["type"] != "hand_complete":
+                if message.get("actions"):
+                    choice = {"turn_token": message["turn_token"], "kind": message["actions"][1]["kind"]}
+                    await ann.send_json({"type": "action", "action": choice})
+    assert "dead: check instead of the agent's answer" in caplog.text or "dead: fold" in caplog.text
+
+
 @on_loop
 async def test_when_a_poker_table_ends_the_programs_sit_down_at_the_next():
     programs = {0: ("caller", Program(caller))}
