@@ -115,7 +115,7 @@ class _Strategy:
         """Return the strategy of a decision: float64[rows, children]."""
         start, rows, count = int(self._starts[node]), int(self._rows[node]), int(self.count[node])
         levels = self._levels[start : start + rows * count].reshape(rows, count)
-        return levels / np.maximum(1, levels.sum(axis=1, keepdims=True))
+        return np.asarray(levels / np.maximum(1, levels.sum(axis=1, keepdims=True)), np.float64)
 
     def children(self, node: int) -> range:
         """Return the children of a node."""

@@ -238,7 +238,8 @@ def before_showdown(entry: Mapping[str, Any], table: Any) -> None:
 @cache
 def _game() -> Game:
     """Return a game with room for any number of players. The stakes of a hand stand in its record."""
-    return holdem(seats=SEATS)
+    game: Game = holdem(seats=SEATS)
+    return game
 
 
 def _seen(entry: Mapping[str, Any], table: Any, seat: int, named: Mapping[int, str]) -> TurnState:

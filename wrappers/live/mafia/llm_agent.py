@@ -12,8 +12,8 @@ from typing import Any
 from msgspec import UNSET, Struct
 
 from ...agents.answers import Spoken, last_choice
-from ...agents.language_model import Chat, Model, ModelCall, ModelError, ModelStatistics, library
-from ...agents.prompt import fill, load_texts
+from ...agents.language_model import Model, ModelCall, ModelError, ModelStatistics, library
+from ...agents.prompt import Chat, fill, load_texts
 from ...logs.match_log import escaped as shown
 from .agent_policy import SentenceLimit, night_targets, vote_targets
 from .agents import MafiaScriptedAgent
