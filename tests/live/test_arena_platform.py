@@ -401,16 +401,6 @@ def narrowed(offer, chance):
     return AllowedAction(offer.action_type, offer.description, schema)
 
 
-class Deaf:
-    """A policy that always wants the same action index, open or not."""
-
-    def __init__(self, action):
-        self.action = action
-
-    def act(self, observations, masks):
-        return np.full(len(masks), self.action)
-
-
 class Broken:
     def act(self, observations, masks):
         raise RuntimeError("no answer")

@@ -128,15 +128,6 @@ def test_every_error_code_is_reachable():
     assert all(result.error_detail and not result.ok for result in found)
 
 
-def test_an_answer_that_is_not_offered_is_not_sent():
-    state = bargaining().turn_state("ann")
-    turn = ArenaAgentSession(envs.game("bargaining")).turn(state)
-    assert turn.settle(lambda: offer(50))[1] is None
-    assert "'accept' is not offered, but submit_offer" in turn.settle(lambda: Action("accept"))[1]
-    state.allowed_actions.clear()  # an arena that offers nothing says nothing
-    assert ArenaAgentSession(envs.game("bargaining")).turn(state).settle(lambda: Action("accept"))[1] is None
-
-
 def test_after_ten_turns_without_an_action_nobody_may_go_on_talking():
     """A pass stays, because it is a move of some games; an action of the game ends it."""
     session = bargaining(actions=None)

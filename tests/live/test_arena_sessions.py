@@ -7,74 +7,18 @@ from dataclasses import replace
 import aiohttp
 import pytest
 from aiohttp import web
-from live.arena_players import BARGAINING, FREE, QUICK, Client, ours, polling, run
+from live.arena_players import BARGAINING, Client, ours, polling, run
 from live.event_loops import VirtualLoop, on_loop
 from live.small_server import served
 from live.test_poker_stop import command
 from parlour import envs
 from parlour.envs import Action, AgentResponse, TurnState
-from parlour.wrappers.agents.policy import PolicyAgent
-from parlour.wrappers.live.arena.agent import ArenaAgent
 from parlour.wrappers.live.arena.host import ArenaHost, ArenaRest
 from parlour.wrappers.live.arena.players import MOST_ENDED, PAGE, HostedSessions, SessionRefused
 from parlour.wrappers.live.arena.polling_agent import ArenaPollingAgent, PollingTimes, SessionChatClient
 from parlour.wrappers.live.common import limits
 from parlour.wrappers.live.common.server import ServerSettings
-from parlour.wrappers.policies.base import RandomPolicy
 from yarl import URL
-
-
-@pytest.fixture
-def law_1(monkeypatch):
-    """Note what policies see, and what the environment shows to them."""
-    from parlour.wrappers.live.common.match_session import MatchSession
-
-    shown = []
-    original = MatchSession.turn_state
-
-    def watch(session, agent_id):
-        if agent_id == "watched":
-            seat = session.agent_ids.index(agent_id)
-            table = session.match.table
-            newest = session.game.encoders[max(session.game.versions)]
-            shown.append((newest.observation(table, seat).tobytes(), session.game.mask(table, seat).tobytes()))
-        return original(session, agent_id)
-
-    monkeypatch.setattr(MatchSession, "turn_state", watch)
-    return shown
-
-
-def test_our_agents_meet_in_our_sessions_and_see_what_the_environment_shows(game_id, law_1):
-    game, seen = envs.game(game_id), []
-
-    class Watched(RandomPolicy):
-        encoder = max(game.versions)
-
-        def act(self, observations, masks):
-            seen.append((observations.tobytes(), masks.tobytes()))
-            return super().act(observations, masks)
-
-    async def one(player):
-        async with player:
-            seen.clear()  # the warm-up's
-            await player.play(1, 1)
-        return player
-
-    async def main():
-        async with ArenaHost(game, limits=FREE, seed=3) as host:
-            agents = [ArenaAgent("watched", PolicyAgent(game, Watched(seed=9)))]
-            agents += [ours(f"bot {seat}", game) for seat in range(1, game.seats)]
-            games = [game.id]
-            players = [ArenaPollingAgent(agent, host.url, games=games, times=QUICK) for agent in agents]
-            for player in await asyncio.gather(*map(one, players)):
-                assert (player.matches, player.lost, player.agent.statistics.replaced) == (1, 0, 0)
-            return host.results
-
-    (result,) = run(main(), within=110)
-    assert seen == law_1
-    # The dead, and who only receives, may have had no turn.
-    assert seen or game.name in ("mafia", "werewolf", "dictator")
-    assert not any(result.rejected.values()) and not any(result.failed.values())
 
 
 def test_many_sessions_at_once_and_an_invitation():

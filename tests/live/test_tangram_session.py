@@ -243,20 +243,6 @@ def test_an_unknown_objective_becomes_a_figure_that_holds_together(objective, ma
     assert turn(session, game, None) == 0  # it stands: nothing is moved any more
 
 
-@given(
-    st.dictionaries(st.sampled_from(PIECES), st.tuples(st.floats(-20, 120), st.floats(-20, 120), st.floats(0, 360))),
-    st.sampled_from([0.0, 0.3]),
-)
-@settings(max_examples=25)
-def test_it_makes_the_best_of_any_board(poses, margin):
-    session, game = TangramAgentSession(GAME), SmallGame(NOBODYS, margin, poses=dict(poses))
-    before = sum(bool(game.collisions(name)) for name in game.poses)
-    for _ in range(2):
-        turn(session, game, None)
-    assert sum(bool(game.collisions(name)) for name in game.poses) <= before
-    assert len(game.poses) >= len(poses)
-
-
 # Between turns, and other games.
 
 
@@ -368,15 +354,6 @@ def test_an_error_of_the_game_ends_the_turn_and_is_not_answered():
         assert "\x1b" not in note.text
     assert act(session, play(), asked) == []
     assert decision(session.receive(game.message()))
-
-
-def test_a_message_of_ten_megabytes_gets_an_error():
-    session, game = TangramAgentSession(GAME), SmallGame("A square")
-    for message in ("x" * 10**7, b"x" * 10**7, game.message(board_img="A" * 10**7)):
-        (answer,) = sent(session.receive(message))
-        assert isinstance(answer, m.Error)
-        assert "4194304" in answer.message
-    assert decision(session.receive(game.message(board_img="A" * 10**6, drawer_img="no image")))
 
 
 @pytest.mark.parametrize("kind", ["playRequest", "playFeedback"])
