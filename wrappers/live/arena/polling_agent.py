@@ -33,13 +33,7 @@ SECONDS = aiohttp.ClientTimeout(total=2.0)
 
 
 class _SessionFeed:
-    """Rows that an arena may send beside a session. A request that fails costs no turn.
-
-    Args:
-        http: the HTTP client.
-        url: the URL of the feed.
-        token: the player's token.
-    """
+    """Rows that an arena may send beside a session. A request that fails costs no turn."""
 
     def __init__(self, http: aiohttp.ClientSession, url: URL, token: str) -> None:
         self._http = http
