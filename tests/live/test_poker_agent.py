@@ -5,15 +5,12 @@ import logging
 import threading
 import time
 
-import numpy as np
 import pytest
 from aiohttp import web
 from live.poker_options import play
 from live.poker_server import CALLER, FAST, KEY, SEAT, TOKEN, Scripted, Server, Silent, actions, checks, stay
 from live.small_server import served
-from parlour import envs
 from parlour.envs import Action, AgentResponse
-from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.common.client import LiveError
 from parlour.wrappers.live.poker import messages
 from parlour.wrappers.logs.match_log import read, turns
@@ -33,20 +30,6 @@ def test_a_table_is_played_to_its_end():
     )
     assert played.actions == len(actions(server)) > 5
     assert played.net == server.host.table.stack[SEAT] - 500
-
-
-def test_a_policy_rehearses_before_the_clock_runs(caplog):
-    class Slow:
-        def __init__(self):
-            self.calls = 0
-
-        def act(self, observations, masks):
-            self.calls += 1
-            time.sleep(1.0 if self.calls == 1 else 0.0)  # loading, compiling
-            return np.ones(len(masks), np.int64)
-
-    game = envs.game("holdem", seats=2)
-    assert stay(Server(), PolicyAgent(game, Slow()), deadline=0.5).replaced == 0
 
 
 def test_registering_joining_and_leaving_by_rest():
@@ -242,16 +225,6 @@ def test_the_match_log_tells_the_stay_and_no_secrets(tmp_path, caplog):
     assert KEY not in caplog.text
 
 
-def test_a_full_disk_costs_no_hand(tmp_path, caplog, monkeypatch):
-    def full(self, kind, **fields):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("parlour.wrappers.logs.match_log.MatchLog.write", full)
-    played = stay(Server(), log=tmp_path / "log.jsonl")
-    assert (played.hands, played.reconnects, played.replaced) == (5, 0, 0)
-    assert caplog.text.count("the match log ends here") == 1
-
-
 class Impatient(Server):
     """Acts for the client before it has answered."""
 
@@ -312,17 +285,6 @@ def test_a_broken_policy_plays_safe_with_one_warning_each(answer, says, caplog):
     assert all(says in warning for warning in warnings)
     assert set(actions(server)) <= {"check", "fold"}
     assert played.rejected == 0
-
-
-def test_a_masked_action_plays_safe(caplog):
-    class Masked:
-        def act(self, observations, masks):
-            return masks.argmin(1)
-
-    game = envs.game("holdem", seats=2, pot_fractions=(0.01,))
-    played = stay(Server(), PolicyAgent(game, Masked()))
-    assert played.replaced == played.actions > 0
-    assert "which is masked; open are" in caplog.text
 
 
 def test_a_policy_that_sleeps_past_the_deadline_plays_safe_and_its_late_answer_is_never_sent(caplog):

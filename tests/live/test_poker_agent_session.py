@@ -197,13 +197,6 @@ def test_a_state_with_the_same_seq_is_not_late():
     assert session.turn is None and act(session, Action("call"), decision) == []
 
 
-def test_an_unreadable_turn_with_the_same_seq_is_not_late():
-    host, seat, session = table()
-    assert session.receive(host.state(1 - seat)) == []
-    [event] = session.receive(host.state(seat, pot=-2))
-    assert isinstance(event, UnreadableTurn) and act(session, None, event)[0].expected_seq == host.seq
-
-
 def test_a_hand_ends_once():
     host, seat, session = table()
     session.receive(host.state(seat))
@@ -847,11 +840,6 @@ def state(*options, to_call=None, bets=(1, 2)):
     return GameState(
         seq=1, hand=1, phase="preflop", board=[], pot=sum(bets), players=players, actions=list(options), **told
     )
-
-
-def test_a_state_without_actions_offers_nothing():
-    bare = GameState(seq=1, hand=1, phase="preflop", board=[], pot=0, players=[])
-    assert read_offers(bare, 0) == ([], 0)
 
 
 def test_kinds_come_in_one_order_and_unknown_ones_are_left_out():

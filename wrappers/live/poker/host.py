@@ -673,14 +673,7 @@ class PokerHost(Server):
     # WebSocket.
 
     async def _play(self, request: web.Request) -> web.WebSocketResponse:
-        async def live(connection: Connection) -> None:
-            try:
-                token = self.admit(request.query.get("token", ""))
-            except Refusal as refusal:
-                return _close_refused(connection, refusal)
-            await self._serve_seat(connection, token)
-
-        return await self.upgrade(request, live)
+        return await self.upgrade(request, partial(self._serve_seat, request))
 
     def admit(self, token: str) -> SeatToken:
         """Return the table and the seat of a session token.
@@ -695,7 +688,11 @@ class PokerHost(Server):
             raise Refusal(messages.INVALID_SESSION, "the seat was given up in the meantime; join a table to get one")
         return seat_token
 
-    async def _serve_seat(self, connection: Connection, token: SeatToken) -> None:
+    async def _serve_seat(self, request: web.Request, connection: Connection) -> None:
+        try:
+            token = self.admit(request.query.get("token", ""))
+        except Refusal as refusal:
+            return _close_refused(connection, refusal)
         table, seat = self.tables[token.table_id], token.seat
         token.expires = float("inf")
         self.keep(connection)
