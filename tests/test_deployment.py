@@ -12,7 +12,7 @@ import pytest
 from parlour.training import cli, parser
 from parlour.training.commands.supervisor import TRY_AGAIN
 from parlour.wrappers.live.common.activity import Activity
-from parlour.wrappers.live.common.health import STUCK_SECONDS, HealthServer, Heartbeat, serving_health
+from parlour.wrappers.live.common.health import STUCK_SECONDS, Heartbeat, serving_health
 
 HERE = Path(__file__).parents[1]
 PAGE = HERE / "docs" / "leave_it_running.md"
@@ -45,7 +45,7 @@ def test_the_health_check_of_the_image_tells_healthy_from_stuck():
         told = {"PARLOUR_METRICS_PORT": url.rpartition(":")[2]}
         return subprocess.run([sys.executable, *args], env=told, capture_output=True).returncode
 
-    with serving_health(HealthServer(Activity(), heartbeat)) as url:
+    with serving_health(Activity(), heartbeat) as url:
         assert check_health(url) == 0
         heartbeat.latest -= STUCK_SECONDS + 1
         assert check_health(url) != 0
