@@ -85,16 +85,22 @@ def test_one_button_opens_the_usual_table_and_every_game_says_how_long_it_takes(
         assert page.inner_text("#title") == "Kuhn poker"
 
 
-def test_the_usual_table_of_a_game_for_any_number_of_seats_has_the_usual_number(lobby):
+def test_a_table_is_opened_with_options_and_the_usual_number_of_seats(lobby):
     with lobby("cournot") as visit:
         page = visit(**DESK)
         page.wait_for_selector("#enter:visible")
         assert page.inner_text("#usual") == "Play now Cournot competition, 2 players, about 1 minute"
         assert page.inner_text("#what").startswith("2 to ")
         enter(page, "Ann")
-        page.click("#now")
-        page.wait_for_selector("#seats li:has-text('Ann (you)')")
+        page.wait_for_selector("#new [type=submit]:enabled")
+        page.locator("details:has(#options)").evaluate("one => (one.open = true)")
+        assert page.get_attribute("#options [name=rounds]", "placeholder") == "1"
+        page.fill("#options [name=rounds]", "3")
+        page.click("#new [type=submit]")
+        page.wait_for_selector("#board:has-text('round 1 of 3')")
         assert page.locator("#seats li").count() == 2
+        page.click("#lobby")
+        page.wait_for_selector("#tables li:has-text('Rounds: 3')")
 
 
 @pytest.mark.smoke

@@ -2,7 +2,7 @@
 
 import pytest
 from layout import SIZES, flaws, flaws_at_all_sizes
-from tables import MINE, OVER, move, sit
+from tables import DRAWN, MINE, OVER, move, sit
 
 pytestmark = pytest.mark.slow
 
@@ -104,6 +104,7 @@ def test_a_game_of_economics_says_what_one_decides_and_what_it_pays(table):
         page.wait_for_selector(MINE)
         assert page.inner_text("[data-action=submit_quantity]").startswith("Submit quantity")
         assert "the price is max(0, 100 - 1" in page.inner_text("#board")
+        page.wait_for_selector(f"{DRAWN} text:text('20')", state="attached")  # the own cost
         start = float(page.input_value("input[type=number]"))
         assert start > 0 and sum_of(page, "if the other does the same") >= 0  # the curve's start loses in no case
         page.fill("input[type=number]", "30")

@@ -88,7 +88,7 @@ def test_what_a_page_begins_with_is_asked_for_again(table, args, url, there):
 # Poker: calls beside the socket.
 
 
-def test_a_call_that_fails_once_does_not_stop_the_game(table):
+def test_a_call_that_fails_once_does_not_stop_the_game_and_who_leaves_has_left(table):
     with table(*HEADS_UP) as visit:
         page = visit(**DESK)
         sit(page, "Ann")
@@ -99,6 +99,11 @@ def test_a_call_that_fails_once_does_not_stop_the_game(table):
         page.complaints.clear()  # Chromium's own, of the answer
         page.wait_for_selector(MINE, timeout=5000)
         move(page, "fold")
+        broken_once(page, "**/leave")
+        page.click("#stand")
+        page.wait_for_selector("#sit:visible", timeout=10_000)
+        page.complaints.clear()
+        assert page.inner_text("#notice") == ""
 
 
 def test_a_picture_that_did_not_come_is_asked_for_again(table):
@@ -159,18 +164,6 @@ def test_seats_as_they_were_before_one_left_are_not_shown(table):
         assert page.is_visible("#sit")
 
 
-def test_who_leaves_has_left_though_the_call_fails_once(table):
-    with table(*HEADS_UP) as visit:
-        page = visit(**DESK)
-        sit(page, "Ann")
-        page.wait_for_selector(MINE)
-        broken_once(page, "**/leave")
-        page.click("#stand")
-        page.wait_for_selector("#sit:visible", timeout=10_000)
-        page.complaints.clear()  # Chromium's own, of the answer
-        assert page.inner_text("#notice") == ""
-
-
 def test_nothing_can_be_done_in_a_seat_before_its_state_is_there(table):
     held, slow = [], []
 
@@ -201,28 +194,19 @@ def test_nothing_can_be_done_in_a_seat_before_its_state_is_there(table):
 # Sitting down.
 
 
-@pytest.mark.parametrize("kind", ["sit", "seated"])
-def test_who_was_cut_off_while_sitting_down_has_the_seat(table, kind):
+@pytest.mark.parametrize(("kind", "reloads"), [("sit", False), ("seated", False), ("seated", True)])
+def test_who_was_cut_off_while_sitting_down_has_the_seat(table, kind, reloads):
     handle, sent = cut_off_once(kind)
-    with table("bargaining", "--agents", "human", "fair") as visit:
-        page = visit(lambda page: page.route_web_socket("**/ws", handle), **DESK)
-        page.fill("#name", "Ann")
-        page.click("#sit button")
-        page.wait_for_selector("#seats li:has-text('Ann (you')")
-        page.wait_for_selector(MINE)
-        assert len(sent) == 2
-
-
-def test_who_reloads_the_page_before_the_answer_has_the_seat(table):
-    handle, sent = cut_off_once("seated")
     with table("bargaining", "--agents", "human", "fair") as visit:
         page = visit(lambda page: page.route_web_socket("**/ws", handle), **DESK)
         page.fill("#name", "Ann")
         page.evaluate("document.querySelector('#sit').requestSubmit()")
         while not sent:
             page.wait_for_timeout(10)
-        page.reload()
+        if reloads:
+            page.reload()
         page.wait_for_selector("#seats li:has-text('Ann (you')")
+        page.wait_for_selector(MINE)
 
 
 def test_who_gets_no_seat_when_the_connection_is_back_looks_on(table):

@@ -126,6 +126,13 @@ def test_a_choice_with_values_says_what_it_does_and_these_words_name_it():
         parse_typed("give 30", offers)
 
 
+@pytest.mark.parametrize(("types", "word"), [(("call", "raise"), "check"), (("fold", "call", "raise"), "call")])
+def test_a_call_where_nothing_is_owed_is_a_check(types, word):
+    offers = [AllowedAction(one, "") for one in types]
+    assert choices(offers).splitlines()[types.index("call")].split()[1] == word
+    assert parse_typed(word, offers) == parse_typed("call", offers) == Action("call")
+
+
 def test_free_text_and_points_are_asked_for_in_few_words():
     say = {"type": {"type": ["string", "null"], "enum": [None, "claim"]}, "text": {"type": ["string", "null"]}}
     place = {"type": "array", "items": {"type": "number", "minimum": 0, "maximum": 100}, "minItems": 2, "maxItems": 2}

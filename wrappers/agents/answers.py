@@ -116,7 +116,7 @@ def typed_word(action_type: str, allowed: list[AllowedAction]) -> str:
 def _of_type(word: str, allowed: list[AllowedAction]) -> list[AllowedAction]:
     """Return the choice of the type that is named; else those of types that begin so."""
     types = {id(offer): offer.action_type.lower() for offer in allowed}
-    named = [offer for offer in allowed if types[id(offer)] == word.lower()]
+    named = [offer for offer in allowed if word.lower() in (types[id(offer)], _said(offer, allowed))]
     return named or [offer for offer in allowed if word and types[id(offer)].startswith(word.lower())]
 
 
@@ -124,11 +124,17 @@ def _that_do(word: str, allowed: list[AllowedAction]) -> list[AllowedAction]:
     return [offer for offer in allowed if word.lower() in _does(offer).lower().split()]
 
 
+def _said(offer: AllowedAction, allowed: list[AllowedAction]) -> str:
+    """Return the type of a choice; where nobody can fold, because nothing is owed, a call is a check."""
+    free = offer.action_type == "call" and all(one.action_type != "fold" for one in allowed)
+    return "check" if free else offer.action_type
+
+
 def _name(offer: AllowedAction, allowed: list[AllowedAction]) -> str:
     """Return the word that a person types for a choice: its type, or what it does if the type is more than a word."""
     does = _does(offer).lower().split()
     if not does or re.fullmatch("[a-z]+", offer.action_type):
-        return offer.action_type
+        return _said(offer, allowed)
     return does[0] if (_of_type(does[0], allowed) or _that_do(does[0], allowed)) == [offer] else offer.action_type
 
 

@@ -50,8 +50,7 @@ PAGE = files(__package__) / "page"
 SHARED = [files(replay) / name for name in ("legible.js", "pictures.css")]
 """The files that pages of tables have in common with replays."""
 DRAWN_BY_PAGE = ("tangram", "mafia")
-"""The games whose page draws the table: people move or choose things in it. Nor does the
-server send pictures of games with forecasts, which the page shows as curves and tables."""
+"""The games whose page draws the table: people move or choose things in it."""
 MESSAGE_LIMIT = 2**17
 """The most bytes of a message; a longer one is refused. Ten messages of 4,000 characters fit."""
 RATE = 20.0
@@ -121,7 +120,6 @@ class TableHost(Server):
             seed=seed,
             admit=admit,
             pictures=game.name not in DRAWN_BY_PAGE
-            and game.capabilities.forecasts is None
             and game.renderer.picture is not plain,  # a list of the fields, which the page has too
         )
         self._agents = {seat: player[1] for seat, player in enumerate(players) if player is not None}

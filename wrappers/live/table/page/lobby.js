@@ -5,17 +5,7 @@ import { face } from "./names.js";
 import { keepPerson, keyPart, lobbyKey, nextToken, person } from "./person.js";
 import { UNREACHABLE, askFacts, bearer, untilAnswered } from "./wire.js";
 
-/**
- * @typedef {{ name: string, trained: boolean, seats: number[] }} Opponent
- * @typedef {{ game: string, seats: number, any_seats: boolean, opponents: Opponent[], title: string, kind: string, sentence: string, unit: string, minutes: number, options: Options }} Offer
- * @typedef {Record<string, string>} Options of a game, by name
- * @typedef {{ title: string, game: string, seats: number | null, opponents: string[], options: Options }} Preset
- * @typedef {{ name: string | null, program: boolean, here: boolean }} Seat
- * @typedef {{ table_id: string, game: string, options: Options, status: string, seats: Seat[], listed: boolean, yours: boolean, watchers: number }} Table
- * @typedef {{ name: string, program: boolean, payoff: number }} Player
- * @typedef {{ number: number, log: boolean, game: string, ended_at: string, reason: string, players: Player[] }} Result
- * @typedef {{ you: string | null, tables: Table[], results: Result[] }} Lobby
- */
+/** @import { Lobby, Offer, Options, Preset, Result, Table } from "./types.d.ts" */
 
 const EVERY = 3_000; // milliseconds between two looks
 const STATUS = { waiting: "waits for players", running: "plays", over: "between two matches", ended: "has ended" };

@@ -2,7 +2,7 @@
 
 import { keepLegible } from "./legible.js";
 
-const ROOM = 12; // characters of a name
+const ROOM = 10; // characters of a name
 const SMALL = 8; // in the sign of an agent
 
 let drawn = "";

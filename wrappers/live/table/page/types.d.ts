@@ -226,3 +226,63 @@ export interface GamePage {
   /** How a number of a payload is chosen; default: by the schema's bounds. */
   range?(action: AllowedAction, field: string, view: View): Range | null;
 }
+
+/** Who listens to a connection. */
+export interface Ears {
+  open(): void;
+  message(message: any): void;
+  lost(): void;
+  /** Whether to come back after a close with this code. */
+  closed(code: number): boolean;
+}
+
+/** Options of a game, by name. */
+export type Options = Record<string, string>;
+
+/** What the lobby sends (wrappers/live/lobby/messages.py, tables.py). */
+export interface Lobby {
+  you: string | null;
+  tables: Table[];
+  results: Result[];
+}
+
+export interface Table {
+  table_id: string;
+  game: string;
+  options: Options;
+  status: string;
+  seats: { name: string | null; program: boolean; here: boolean }[];
+  listed: boolean;
+  yours: boolean;
+  watchers: number;
+}
+
+export interface Result {
+  number: number;
+  log: boolean;
+  game: string;
+  ended_at: string;
+  reason: string;
+  players: { name: string; program: boolean; payoff: number }[];
+}
+
+export interface Offer {
+  game: string;
+  seats: number;
+  any_seats: boolean;
+  opponents: { name: string; trained: boolean; seats: number[] }[];
+  title: string;
+  kind: string;
+  sentence: string;
+  unit: string;
+  minutes: number;
+  options: Options;
+}
+
+export interface Preset {
+  title: string;
+  game: string;
+  seats: number | null;
+  opponents: string[];
+  options: Options;
+}

@@ -4,13 +4,7 @@ const WAITS = [250, 500, 1000, 2000, 4000]; // after each failure in a row, and 
 const PING_EVERY = 5_000;
 const SILENCE = 5_000; // after a ping, before the connection is given up
 
-/**
- * @typedef {object} Ears
- * @property {() => void} open
- * @property {(message: any) => void} message
- * @property {() => void} lost
- * @property {(code: number) => boolean} closed whether to come back after a close with this code
- */
+/** @import { Ears } from "./types.d.ts" */
 
 export class Wire {
   /** @param {string} url @param {Ears} ears */

@@ -4,7 +4,7 @@ import { commas, el, facts, number, table, words } from "../dom.js";
 import { nameTag, outcome, placeOf } from "../names.js";
 
 /** @import { View } from "../types.d.ts" */
-/** @typedef {Record<string, any>} Fields */
+/** @typedef {Record<string, any>} Fields @typedef {(Node | string)[]} Words */
 
 /** Fields that have another place on the page, or repeat one. */
 const ELSEWHERE = /^(seat|agent_ids|alive_players|phase|action_history|past_.*|statements|totals|rounds?|round_number|turns_left|num_.*|resolved|.)$/;
@@ -49,10 +49,7 @@ export default {
 const unfold = el("summary");
 const fold = el("details", { class: "fold" }, unfold, el("div"));
 
-/**
- * What a picture stands for, to be unfolded; the same node, which stays open.
- * @param {Node[]} said @param {string[]} marked what others changed
- */
+/** What a picture stands for: the same node, which stays open. @param {Node[]} said @param {string[]} marked */
 function folded(said, marked) {
   unfold.textContent = `All fields${marked.length ? ` (changed: ${marked.join(", ")})` : ""}`;
   fold.lastElementChild?.replaceChildren(...said);
@@ -60,10 +57,7 @@ function folded(said, marked) {
 }
 
 let turn = ""; // that of the latest state
-/**
- * The latest state, the one before the changes that are marked, and the one after the latest own action.
- * @type {View["state"][]}
- */
+/** The latest state, the one before what is marked, the one after the own action. @type {View["state"][]} */
 let [latest = null, before = null, own = null] = [];
 
 /**
@@ -88,20 +82,14 @@ function stateBefore(view) {
 
 // What is said of a field.
 
-/**
- * The fields of a state; "none" in place of each number that stands for nothing. Null is what is hidden.
- * @param {View} view @param {Fields} game @returns {Fields}
- */
+/** The fields, with words for what stands for nothing. @param {View} view @param {Fields} game @returns {Fields} */
 function cleared({ unset }, game = {}) {
   const parts = (/** @type {string} */ _, /** @type {unknown} */ part) => (part === -1 ? NONE : part);
   const worded = unset.filter((name) => name in game).map((name) => [name, JSON.parse(JSON.stringify(game[name]), parts)]);
   return { ...game, ...Object.fromEntries(worded) };
 }
 
-/**
- * Whether another part of the board says the same: the outcome, or the field that names who has the own role.
- * @param {View} view @param {Fields} game @param {string} name
- */
+/** Whether the outcome, or who has the own role, says the same. @param {View} view @param {Fields} game @param {string} name */
 function isSaid(view, game, name) {
   const { outcome } = view.state ?? {};
   const value = game[name];
@@ -115,18 +103,12 @@ function isSaid(view, game, name) {
   return [value, `${value}_id`, `${value}_ids`].flatMap((role) => game[role]).includes(view.state?.agent_id);
 }
 
-/**
- * Whether a value has named parts. A list and null, which stands for what is hidden, have none.
- * @param {unknown} value @returns {value is Fields}
- */
+/** @param {unknown} value null stands for what is hidden @returns {value is Fields} */
 function isRecord(value) {
   return value !== null && typeof value === "object" && !Array.isArray(value);
 }
 
-/**
- * A list of records, or a record of each player, as rows from the earliest; empty: something else.
- * @param {View} view @param {unknown} value @returns {Fields[]}
- */
+/** The rows of a list of records, or of a record of each player. @param {View} view @param {unknown} value @returns {Fields[]} */
 function rowsOf(view, value) {
   if (Array.isArray(value)) return value.every(isRecord) ? value : [];
   const players = isRecord(value) ? Object.entries(value).reverse() : [];
@@ -134,10 +116,7 @@ function rowsOf(view, value) {
   return whole ? players.map(([agent_id, one]) => ({ agent_id, ...one })) : [];
 }
 
-/**
- * Whether a value says something of several things that are no players, such as the issues of a negotiation.
- * @param {View} view @param {unknown} value
- */
+/** Whether a value is about things, such as the issues of a negotiation. @param {View} view @param {unknown} value */
 function isOfThings(view, value) {
   return isRecord(value) && Object.keys(value).length > 1 && !Object.keys(value).some((name) => placeOf(view, name));
 }
@@ -175,31 +154,21 @@ function part(name) {
   return name === "agent_id" ? "Player" : label(name);
 }
 
-/**
- * What a private field stands for, in plain words; its name stands behind them.
- * @param {View} view @param {string} name
- */
+/** What a private field stands for, and behind it its name. @param {View} view @param {string} name */
 function plainly({ words: said }, name) {
   const meaning = isOwn(name) && !name.endsWith("_role") ? said.get(name) : undefined;
   const term = words(name.replace(/^my_/, "")).toLowerCase();
   return meaning === undefined || meaning === `your ${term}` ? label(name) : `${words(meaning)} (${term})`;
 }
 
-/**
- * A field and its value.
- * @param {View} view @param {string} name @param {unknown} value @param {unknown} old
- * @returns {[string, (Node | string)[]]}
- */
+/** @param {View} view @param {string} name @param {unknown} value @param {unknown} old */
 function fact(view, name, value, old) {
   const one = !isRecord(value) && !Array.isArray(value) && changed(value, old);
   const was = one ? [" ", el("small", {}, "before: ", ...shown(view, old))] : [];
   return [plainly(view, name), [...shown(view, value, old), ...was]];
 }
 
-/**
- * A number, a word, a player, or several of them. What was another before is marked.
- * @param {View} view @param {unknown} value @param {any} [old] @returns {(Node | string)[]}
- */
+/** What was another before is marked. @param {View} view @param {unknown} value @param {any} [old] @returns {Words} */
 function shown(view, value, old) {
   if (Array.isArray(value)) {
     const records = value.every(isRecord);

@@ -135,10 +135,7 @@ function village(view, game) {
   return list;
 }
 
-/**
- * @param {View} view @param {any} game @param {any} one a player @param {string[]} open who can be chosen
- * @param {boolean} turn
- */
+/** @param {View} view @param {any} game @param {any} one @param {string[]} open @param {boolean} turn */
 function villager(view, game, one, open, turn) {
   const place = placeOf(view, one.id);
   const against = game.statements.filter((/** @type {any} */ said) =>
@@ -220,10 +217,7 @@ function speech(view, one) {
   );
 }
 
-/**
- * The votes of a day, by whom they are against, most first.
- * @param {View} view @param {any} game @param {number} round
- */
+/** The votes of a day, most first. @param {View} view @param {any} game @param {number} round */
 function vote(view, game, round) {
   const found = game.votingHistory.find((/** @type {any} */ row) => row.round === round);
   if (found === undefined) return [];
@@ -246,10 +240,7 @@ function listed(view, agents) {
 
 // What the person does.
 
-/**
- * Whom the person can vote for, kill, protect or investigate now; "" for nobody.
- * @param {View} view @returns {string[]}
- */
+/** Whom the person can choose now; "" for nobody. @param {View} view @returns {string[]} */
 function targets(view) {
   const state = view.state;
   const allowed = view.you !== null && state?.is_my_turn ? state.allowed_actions[0] : undefined;
@@ -258,20 +249,14 @@ function targets(view) {
   return [...ids.filter((one) => one !== null).map(String), ...(ids.includes(null) ? [""] : [])];
 }
 
-/**
- * One of those who can be chosen.
- * @param {string} id @param {number} number from 0 @param {(Node | string)[]} known what is shown of it
- */
+/** One of those who can be chosen. @param {string} id @param {number} number @param {(Node | string)[]} known */
 function target(id, number, ...known) {
   const key = number < 9 ? String(number + 1) : null;
   const input = el("input", { type: "radio", name: "target", value: id, required: true, form: CHOICE, "data-key": key });
   return el("label", {}, input, el("span", {}, ...known), key === null ? "" : el("kbd", { "aria-hidden": "true" }, key));
 }
 
-/**
- * The question and its button. The players are chosen on the board.
- * @param {View} view @param {AllowedAction} allowed @param {Act} act
- */
+/** Players are chosen on the board. @param {View} view @param {AllowedAction} allowed @param {Act} act */
 function choice(view, { action_type, payload_schema }, act) {
   const actionType = payload_schema.properties?.["actionType"]?.enum?.[0];
   const deed = actionType === undefined ? "vote" : String(actionType).toLowerCase();
@@ -292,10 +277,7 @@ function choice(view, { action_type, payload_schema }, act) {
   return form;
 }
 
-/**
- * A statement: what it does, of whom, and the words.
- * @param {View} view @param {AllowedAction} allowed @param {Act} act
- */
+/** What is stated, of whom, and the words. @param {View} view @param {AllowedAction} allowed @param {Act} act */
 function statement(view, { payload_schema }, act) {
   const { targetId, role: roles } = payload_schema.properties ?? {};
   const values = (/** @type {Schema | undefined} */ { enum: all = [] } = {}) => all.filter((one) => one !== null).map(String);
@@ -336,10 +318,7 @@ function statement(view, { payload_schema }, act) {
   return form;
 }
 
-/**
- * What people write: in place of names the ids that players have in the game, such as p3.
- * @param {View} view @param {string} words
- */
+/** What people write, with ids such as p3 in place of names. @param {View} view @param {string} words */
 function identified(view, words) {
   const known = view.seats.filter((place) => (place.name ?? "").length > 1);
   const longest = known.sort((a, b) => (b.name ?? "").length - (a.name ?? "").length);

@@ -1,17 +1,11 @@
-/**
- * A tangram, built together: pieces are dragged, turned and put; the drawing stays in place while a finger holds a
- * piece.
- */
+/** A tangram, built together: pieces are dragged, turned and put. */
 
 import { button, el, fill, isWriting, number, svg } from "../dom.js";
 import { nameTag, outcome } from "../names.js";
 
 /** @import { Act, View } from "../types.d.ts" */
 /** @typedef {[number, number]} Point */
-/**
- * A centre, and how far a piece is turned clockwise, in degrees.
- * @typedef {{ x: number, y: number, rotation: number }} Pose
- */
+/** A centre, and a turn clockwise in degrees. @typedef {{ x: number, y: number, rotation: number }} Pose */
 /**
  * A piece that the person holds: whether it is over the board, and whether its pose is yet to be played.
  * @typedef {Pose & { name: string, out: boolean, pending: boolean }} Held
@@ -128,10 +122,7 @@ class Table {
     this.show();
   }
 
-  /**
-   * Board units for one of the shapes' units, across and up: the board may be a little wider than high.
-   * @returns {Point}
-   */
+  /** Board units for one of the shapes' units, across and up: they may differ a little. @returns {Point} */
   get scale() {
     const [name = "", one] = Object.entries({ ...this.game.off_board, ...this.game.on_board })[0] ?? [];
     const flat = placed(SHAPES[name] ?? [], { x: 0, y: 0, rotation: one.rotation }, [1, 1]);
@@ -231,10 +222,7 @@ class Table {
     return `${moved} lies well. Adjust it, or end your turn.`;
   }
 
-  /**
-   * Whether a polygon lies in the figure, but for a little at its border. Points of it are looked at.
-   * @param {Point[]} polygon
-   */
+  /** Whether points of a polygon lie in the figure, but for a little at its border. @param {Point[]} polygon */
   inFigure(polygon) {
     const figure = new Path2D(this.figure.getAttribute("d") ?? "");
     const [x = 0, y = 0] = [0, 1].map((axis) => polygon.reduce((sum, one) => sum + (one[axis] ?? 0) / polygon.length, 0));
@@ -453,10 +441,7 @@ function path(ring) {
 
 // Convex polygons, counter-clockwise, y upwards.
 
-/**
- * The corners of a shape in a pose; it is turned before it is scaled.
- * @param {Point[]} shape @param {Pose} pose @param {Point} scale @returns {Point[]}
- */
+/** A shape that is turned, then scaled. @param {Point[]} shape @param {Pose} pose @param {Point} scale @returns {Point[]} */
 function placed(shape, pose, scale) {
   const [cos, sin] = [Math.cos(radians(pose.rotation)), Math.sin(radians(pose.rotation))];
   return shape.map(([x, y]) => [pose.x + scale[0] * (x * cos + y * sin), pose.y + scale[1] * (y * cos - x * sin)]);
@@ -472,10 +457,7 @@ function overlap(one, other) {
   return depth(one, other) > TOLERANCE && depth(other, one) > TOLERANCE;
 }
 
-/**
- * How deep `b` reaches over the edge of `a` that it reaches over least; negative: they are apart.
- * @param {Point[]} a @param {Point[]} b
- */
+/** How deep `b` reaches over the edge of `a` that it reaches over least. @param {Point[]} a @param {Point[]} b */
 function depth(a, b) {
   const left = (/** @type {[Point, Point]} */ [[ax, ay], [bx, by]]) =>
     Math.max(...b.map(([x, y]) => ((y - ay) * (bx - ax) - (x - ax) * (by - ay)) / Math.hypot(bx - ax, by - ay)));
@@ -483,8 +465,7 @@ function depth(a, b) {
 }
 
 /**
- * The ways to move a polygon so that it comes to lie corner to corner, or corner to edge, with others near it; or to
- * stay.
+ * The ways to move a polygon corner to corner, or corner to edge, with others near it; or to stay.
  * @param {Point[]} polygon @param {[Point, Point][]} others edges
  */
 function pulls(polygon, others) {
