@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from parlour import envs
 from parlour.envs import play_until_done
-from parlour.envs.auction.best_response import best_bids, worth_of_bids
 from parlour.envs.core.rollout import tables_with_seed
-from parlour.training.evaluation.games.auction import best_response
+from parlour.training.evaluation.games.auction import best_bids, best_response, worth_of_bids
 from parlour.wrappers.policies.loading import make_policy
 
 FINE = 251  # steps of 0.4

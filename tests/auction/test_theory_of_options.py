@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from parlour.envs.auction.theory import equilibrium_bid, optimal_reserve
+from parlour.envs.auction.bots import equilibrium_bid
 
 RULES = ("first-price", "second-price", "all-pay")
 
@@ -17,11 +17,6 @@ def test_reserve_prices_have_the_known_bids():
     threshold = np.sqrt(0.3)  # all-pay: t · t = r
     bids = equilibrium_bid("all-pay", 2, [0, 1], np.array([threshold - 1e-6, threshold + 1e-6, 1]), reserve=0.3)
     assert bids == pytest.approx([0, 0.3, 1 - (1 - 0.3) / 2], abs=1e-5)
-
-
-@pytest.mark.parametrize(("quantiles", "best"), [((0, 1), 0.5), ((0, 100), 50), ((60, 100), 60), ((0, 20, 100), 50)])
-def test_the_optimal_reserve(quantiles, best):
-    assert optimal_reserve(quantiles) == pytest.approx(best)
 
 
 def test_units_of_uniform_valuations():

@@ -1,20 +1,130 @@
 """Auctions: comparison of a policy with the equilibrium, its exact best response, and what differs at a live table."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ....envs import Game
-from ....envs.auction.best_response import best_bids, worth_of_bids
-from ....envs.auction.theory import OPTIONS, equilibrium_bid
-from ....envs.auction.theory import revenue as revenue_of
+from ....envs.auction.bots import OPTIONS, equilibrium_bid
+from ....envs.auction.rules import CLOSE
 from ....envs.core.record import Tables
 from ....envs.core.rollout import Policy, encoder_of, played
 from ..comparison import Comparison, Floats, Quantity, means, play, quantiles
 from ..duplicate import Response, Score, unit_per_game
 from ..exploit import Estimated
 from . import Measures
+
+
+def worth_of_bids(
+    valuations: Floats, bids: Floats, levels: Floats, chances: Floats, options: Mapping[str, Any], money: float
+) -> Floats:
+    """Return the expected utility of each bid for each valuation.
+
+    Args:
+        valuations: float64[V], private.
+        bids: float64[B], amounts.
+        levels: float64[L], strictly rising: the amounts that the other bidders may bid.
+        chances: float64[n − 1, L], the probability of each amount for each of them. A row may sum to less than 1; with
+            the rest the bidder never bids, so the auction ends without a winner.
+        options: of the game (see `game`).
+        money: the amount that utilities of risk aversion refer to: the highest valuation.
+
+    Returns:
+        float64[V, B].
+
+    Raises:
+        ValueError: if the values are not private.
+    """
+    if options["values"] != "private":
+        raise ValueError(f"values={options['values']!r}: only private values are independent of the others' bids")
+    rule, fee, units = (options[name] for name in ("rule", "entry_fee", "units"))
+    part = takes_part(bids, options)
+    ranks = _ranks(bids, levels, chances * takes_part(levels, options), chances.sum(axis=1))
+    above, equal = np.ogrid[: ranks.shape[1], : ranks.shape[2]]
+    wins = (ranks * np.clip((units - above) / (equal + 1), 0, 1)).sum(axis=(1, 2))  # ties are drawn
+    whole = float(chances.sum(axis=1).prod())  # all others bid
+
+    def utility(gain: Floats) -> Floats:
+        """Return the utility of a gain, as `rules.utility`."""
+        curved = money * np.maximum(gain / money, 0) ** (1 - options["risk_aversion"])
+        return np.where(gain > 0, curved, gain)
+
+    own = valuations[:, None]
+    lost = (whole - wins) * utility(np.array(-fee if rule != "all-pay" else -bids - fee, np.float64))
+    if rule == "second-price":
+        prices, cheap = _prices(levels, chances, options)
+        surely = np.where(prices[None, :] < bids[:, None] - CLOSE, cheap, 0.0)  # float64[B, prices]
+        gained = utility(own - prices - fee) @ surely.T + (wins - surely.sum(axis=1)) * utility(own - bids - fee)
+    else:
+        gained = wins * utility(own - bids - fee)
+    return np.where(part, gained + lost, 0.0)
+
+
+def best_bids(levels: Floats, options: Mapping[str, Any]) -> Floats:
+    """Return the bids among which there is always a best response: each level, and a hundredth above it.
+
+    Between two levels the chance to win is the same, and a higher bid never costs less.
+    """
+    return np.unique(np.concatenate([[0.0, options["reserve"]], levels, levels + 0.01]))
+
+
+def _ranks(bids: Floats, levels: Floats, chances: Floats, whole: Floats) -> Floats:
+    """Return the probabilities that so many of the others are above each bid and so many equal: float64[B, n, n].
+
+    `chances` are those of bids that take part, `whole` those to bid at all.
+    """
+    others = len(chances)
+    higher = levels > bids[:, None] + CLOSE
+    same = np.abs(levels - bids[:, None]) <= CLOSE
+    ranks = np.zeros((len(bids), others + 1, others + 1))
+    ranks[:, 0, 0] = 1
+    for chance, bids_at_all in zip(chances, whole, strict=True):
+        above, equal = ((chance * where).sum(axis=1)[:, None, None] for where in (higher, same))
+        after = (bids_at_all - above - equal) * ranks
+        after[:, 1:] += above * ranks[:, :-1]
+        after[:, :, 1:] += equal * ranks[:, :, :-1]
+        ranks = after
+    return ranks
+
+
+def _prices(levels: Floats, chances: Floats, options: Mapping[str, Any]) -> tuple[Floats, Floats]:
+    """Return the prices of a second-price auction, and the probability of each: float64[P] each.
+
+    A winner pays the highest losing bid, which is the `units`-th highest of the others, or the reserve price without
+    one.
+    """
+    part = takes_part(levels, options)
+    points = np.concatenate([[-1.0], levels])  # the first one is below all bids
+    ranks = _ranks(points, levels, chances * part, chances.sum(axis=1))
+    at_most = ranks[:, : options["units"]].sum(axis=(1, 2))  # the probability that fewer than `units` are above
+    prices = np.maximum(levels, options["reserve"])[part]
+    return np.concatenate([[options["reserve"]], prices]), np.concatenate([at_most[:1], np.diff(at_most)[part]])
+
+
+def takes_part(bids: Floats, options: Mapping[str, Any]) -> NDArray[np.bool_]:
+    """Return which bids may win and are charged, as `rules.takes_part`, for an array of any shape."""
+    return np.asarray((bids >= options["reserve"] - CLOSE) & ((bids > 0) | (options["entry_fee"] == 0)))
+
+
+def revenue(bids: Floats, options: Mapping[str, Any]) -> Floats:
+    """Return what the bidders of each auction pay: float64[N].
+
+    Args:
+        bids: float64[N, bidders], of auctions in which all have bid; where one has not, nobody pays.
+        options: of the game.
+    """
+    rule, reserve, fee, units = (options[name] for name in ("rule", "reserve", "entry_fee", "units"))
+    part = takes_part(bids, options)
+    ranked = -np.sort(-np.where(part, bids, 0.0), axis=1)
+    fees = fee * part.sum(axis=1)
+    if rule == "all-pay":
+        return np.asarray(ranked.sum(axis=1) + fees)
+    if rule == "first-price":
+        return np.asarray(ranked[:, :units].sum(axis=1) + fees)
+    return np.asarray(np.minimum(part.sum(axis=1), units) * np.maximum(ranked[:, units], reserve) + fees)
+
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,13 +173,13 @@ def _beside(tables: Tables, game: Game, losses: Floats | None, kind: str) -> Com
     upper = middle >= min(np.median(valuations), middle[-1])
     upper_error = float(np.average(errors[upper], weights=counts[upper]))
     paid = np.where(tables["num_bids_submitted"][:, None] == bidders, bids, 0.0)  # else nobody pays
-    revenue, expected = (float(revenue_of(each, game.options).mean()) for each in (paid, theory))
+    earned, expected = (float(revenue(each, game.options).mean()) for each in (paid, theory))
     lines = [
         Quantity("bid_error", "error of the mean bid, over all valuations", float(np.average(errors, weights=counts))),
         Quantity("bid_error_upper", "in the upper half of them", upper_error),
         Quantity("bid_error_largest", "in the worst class of the upper half", float(errors[upper].max())),
         Quantity("each_bid_error", "error of a single bid, mean", float(np.abs(bids - theory).mean())),
-        Quantity("revenue", "revenue", revenue, expected),
+        Quantity("revenue", "revenue", earned, expected),
         Quantity("utility", "utility, mean over bidders", float(tables["rewards"][:, :bidders].mean())),
     ]
     if losses is not None:
