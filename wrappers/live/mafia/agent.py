@@ -106,7 +106,7 @@ class MafiaAgents(Player):
         shown = turn.context, info
         answer = await ask(agent.called, turn.method, shown, role=role, deadline=deadline, take=turn.take)
         turn.replaced = turn.replaced or replacement(agent.policy)
-        return answer, safe_thoughts(lambda: thoughts(agent.policy)) if self.log else {}  # type: ignore[arg-type]
+        return answer, safe_thoughts(lambda: thoughts(agent.policy)) if self.log else {}
 
     def record(self, turn: Turn, played: Played) -> None:
         """See `Player`. A thought is kept for the decision after it."""

@@ -245,9 +245,11 @@ class MafiaHost:
             seed = int(own.generate_state(1, np.uint64)[0] >> np.uint64(1))
         self._count += 1
         writes, lines = not self._writes, list[tuple[str, dict[str, Any]]]()
-        note = self._log.write if writes else lambda kind, **fields: lines.append((kind, fields))
-        game_id, watch = f"{self._name}-{self._count}", {"note": note, "on_event": self._on_event}
-        match = HostedMatch(self.game, agents, game_id=game_id, seed=seed, limits=self._limits, **watch)
+        note: Note = self._log.write if writes else lambda kind, **fields: lines.append((kind, fields))
+        game_id, watch = f"{self._name}-{self._count}", self._on_event
+        match = HostedMatch(
+            self.game, agents, game_id=game_id, seed=seed, limits=self._limits, note=note, on_event=watch
+        )
         self._writes = True
         try:
             result = await match.play()

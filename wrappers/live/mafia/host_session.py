@@ -363,7 +363,8 @@ class MafiaHostSession:
         before, self._phase = self._phase, phase
         self._round = number = int(self._shown.round_number)
         day = number - (phase == "NIGHT_ACTIONS")
-        self._tell("PHASE_CHANGED", **{"from": before}, to=phase, dayNumber=day, roundNumber=number)
+        names: dict[str, Any] = {"from": before, "to": phase}
+        self._tell("PHASE_CHANGED", **names, dayNumber=day, roundNumber=number)
 
     def _go_on(self) -> None:
         """Add the calls of the next decisions, or end the match."""
