@@ -357,16 +357,16 @@ def test_of_the_dead_nothing_is_said_but_the_words():
 # Faults.
 
 
-def test_what_times_out_loses_that_answer_only():
+def test_what_fails_or_is_late_loses_that_answer_only():
     driver = Driver(dealt("mafia"))
     driver.begin()
     think = next(call for call in driver.calls if call.seat == 0)
     driver.take(driver.session.chunk(think.number, "now "))
-    driver.take(driver.session.timed_out(think.number))
+    driver.take(driver.session.failed(think.number, "cut off after 30 s"))
     assert driver.faults() == [("think", "cut off after 30 s", "")]
     assert stream(driver, "p1", "AGENT_THINK_STREAM") == ["now ", ""]
     for _ in range(2):
-        driver.take(driver.session.timed_out(driver.calls[-1].number))
+        driver.take(driver.session.failed(driver.calls[-1].number, "no answer within 30 s"))
     kept = driver.faults()[1:]
     assert [problem for _, problem, _ in kept] == ["no answer within 30 s"] * 2
     assert [instead[5:] for _, _, instead in kept] == ["", "drawn"]  # one fault an answer

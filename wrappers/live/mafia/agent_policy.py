@@ -297,8 +297,6 @@ class ChunkLimit:
             self.error = ValueError(f"more than {self._characters:,} characters")
             size = self._left
         self._left -= size
-        if size <= LONGEST_CHUNK:
-            return [chunk[:size]] if size else []
         return [chunk[start : min(start + LONGEST_CHUNK, size)] for start in range(0, size, LONGEST_CHUNK)]
 
 

@@ -150,7 +150,8 @@ class HostedMatch:
         try:
             answer = await ask(self._called[call.seat], call.method, arguments, role=role, deadline=deadline, take=take)
         except TimeoutError:
-            step = session.timed_out(number)
+            what = "cut off after" if call.characters else "no answer within"
+            step = session.failed(number, f"{what} {call.seconds:g} s")
         except RuntimeError as error:
             step = session.failed(number, str(error))
         else:

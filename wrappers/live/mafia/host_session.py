@@ -165,7 +165,7 @@ class MafiaHostSession:
     """A match of mafia between agents that are called as the AgentPolicy document says.
 
     Call `begin`, make the calls of every `Step`, and report each call: `chunk` for every chunk of a stream, then one of
-    `finished`, `answered`, `failed` and `timed_out`. Reports of a call that is not `running` are ignored. The match is
+    `finished`, `answered` and `failed`. Reports of a call that is not `running` are ignored. The match is
     over when no call is running; then `result` is set.
 
     Args:
@@ -303,18 +303,13 @@ class MafiaHostSession:
         return self._step()
 
     def failed(self, number: int, problem: str) -> Step:
-        """Report that a call has ended without an answer, and why."""
+        """Report that a call has ended without an answer, or in the middle of a stream, and why."""
         running = self._running.get(number)
-        if running is not None:
-            self._end_without_answer(running, problem, problem)
-        return self._step()
-
-    def timed_out(self, number: int) -> Step:
-        """Report that the time of a call is over."""
-        running = self._running.get(number)
-        if running is not None:
-            seconds = f"{running.call.seconds:g} s"
-            self._end_without_answer(running, f"cut off after {seconds}", f"no answer within {seconds}")
+        if running is not None and running.call.characters:
+            self._fault(running.call.seat, running.call.method, problem)
+            self._end_stream(running)
+        elif running is not None:
+            self._end_choice(running, None, problem, {})
         return self._step()
 
     def _step(self) -> Step:
@@ -525,13 +520,6 @@ class MafiaHostSession:
             drawn = self._drawn(seat)
             self._fault(seat, method, problem, f"{self._names[drawn]}, drawn")
             self._choose(seat, drawn, {})
-
-    def _end_without_answer(self, running: _RunningCall, of_stream: str, of_choice: str) -> None:
-        if running.call.method in ("think", "say"):
-            self._fault(running.call.seat, running.call.method, of_stream)
-            self._end_stream(running)
-        else:
-            self._end_choice(running, None, of_choice, {})
 
     def _drawn(self, seat: int) -> int:
         """Return a legal target of the night, drawn from the match's stream."""
