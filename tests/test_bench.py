@@ -1,6 +1,5 @@
 """`make bench`: the measurements of a checkout."""
 
-import importlib
 import io
 import json
 import os
@@ -9,12 +8,10 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from needs import library
 from parlour import envs
-from parlour.training.learning import selfplay_settings
 from rich.console import Console
 
 CHECKOUT = Path(__file__).parents[1] / ".ci"
@@ -22,7 +19,7 @@ if not CHECKOUT.is_dir():
     pytest.skip("the measurements belong to the checkout", allow_module_level=True)
 sys.path.append(str(CHECKOUT))
 
-from benchmarks import base, growth, learner, measure  # noqa: E402
+from benchmarks import base, growth, measure  # noqa: E402
 from benchmarks.__main__ import main, report  # noqa: E402
 
 
@@ -36,7 +33,7 @@ def test_quick_figures_of_what_needs_no_peer(capsys, monkeypatch):
     # Timed figures are never held against their targets here: a test machine is busy.
     found = rows(capsys, "vector", "aec", "protocol", "godot", "memory")
     live = {f"{name}-{part}" for name in ("protocol", "godot") for part in ("p50", "p99")}
-    games = (
+    games = [
         "2",
         "6",
         "auction",
@@ -47,21 +44,13 @@ def test_quick_figures_of_what_needs_no_peer(capsys, monkeypatch):
         "public-good",
         "mafia",
         "tangram",
-    )
+    ]
     vector = {f"vector-{name}{part}" for name in games for part in ("", "-writing", "-observing")}
     assert set(found) == {*vector, "raw-env", "env", "memory", "memory-tables", *live}
     assert all(row["value"] > 0 for row in found.values())
     assert all(found[name]["worst"] < found[name]["median"] < found[name]["value"] for name in ("vector-2", "env"))
     assert found["vector-2-writing"]["value"] > 1  # a decision takes longer than writing zeros
     assert found["protocol-p50"]["value"] <= found["protocol-p99"]["value"]
-
-
-@pytest.mark.slow
-def test_the_learner_is_measured(monkeypatch):
-    library("sb3_contrib")
-    monkeypatch.setattr(learner, "rate", lambda run, seconds, rounds=5: run() * 1.0)
-    (row,) = learner.learner(0.1)
-    assert row.value == 256 * 64
 
 
 @pytest.fixture
@@ -121,72 +110,14 @@ def test_every_peer_is_installed_once_in_an_environment_of_its_own(tmp_path):
     assert failed.returncode != 0
 
 
-@pytest.fixture
-def one_core(monkeypatch):
-    """Ray on a machine with one core: an actor plays a batch in a second; to wait and to read take 0.25 s each."""
-    ray, clocks = library("ray"), {"elapsed": 0.0, "own": 0.0}
-    importlib.import_module("parlour.training.learning.ray_engine")  # it keeps the real functions
-
-    class Actor:
-        def __init__(self, config, pool, number):
-            self.batches = 0
-            self.rollout, self.spent = SimpleNamespace(remote=self.play), SimpleNamespace(remote=lambda: self.batches)
-
-        def play(self, *order):
-            self.batches += 1
-            clocks["elapsed"] += 1
-            return Batch()
-
-    class Batch:
-        decisions, nbytes = 100, 5_000
-
-        def unpacked(self):
-            clocks["own"] += 0.25
-
-    def wait(calls):
-        clocks["own"] += 0.25
-        return calls[:1], calls[1:]
-
-    monkeypatch.setattr(ray, "remote", lambda **_: lambda kind: SimpleNamespace(remote=Actor))
-    monkeypatch.setattr(ray, "put", lambda value: value)
-    monkeypatch.setattr(ray, "get", lambda value: value)
-    monkeypatch.setattr(ray, "wait", wait)
-    monkeypatch.setattr(ray, "shutdown", lambda: None)
-    monkeypatch.setattr("parlour.training.parallel.ray.connect", lambda address, cpus: None)
-    monkeypatch.setattr("os.cpu_count", lambda: 2)
-    return SimpleNamespace(perf_counter=lambda: clocks["elapsed"], process_time=lambda: clocks["own"])
-
-
-def test_actors_are_measured_alone_together_and_while_they_are_read(one_core, monkeypatch):
-    measured = measure("actors")
-    config = selfplay_settings.SelfPlayConfig(game="kuhn", net_arch=(4,), critic_net_arch=(4,))
-    monkeypatch.setitem(measured.__globals__, "time", one_core)
-    monkeypatch.setitem(measured.__globals__, "load_config", lambda *_, **__: config)
-    monkeypatch.setitem(measured.__globals__, "make_game", lambda *_, **__: envs.game("kuhn"))
-    rows = {row.name: row for row in measured(1.0)}
-    assert {name: row.value for name, row in rows.items()} == {
-        "actors": 100,  # decisions per second of both
-        "actors-ratio": 0.5,  # half of twice one actor: they share a core
-        "actors-processor": 1,
-        "actors-read": 1,
-        "actors-reader": 0.5,
-        "actors-bytes": 50,
-    }
-    assert all(row.median == row.worst == row.value for name, row in rows.items() if name != "actors-bytes")
-
-
 def test_growth_is_measured_and_drawn(monkeypatch, tmp_path):
     monkeypatch.setattr(growth, "make_game", lambda name, **options: envs.game("kuhn"))
     monkeypatch.setattr(growth, "TABLES", (10, 100, 10**9))
     monkeypatch.setattr(growth, "SEATS", (2, 3))
     monkeypatch.setattr(growth, "THREADS", (1, 2))
     found = {row.name: row for row in growth.growth(0.05)}
-    tables = {
-        f"growth-{name}{part}-{count}"
-        for name in ("holdem", "leduc")
-        for part in ("", "-memory")
-        for count in (10, 100)
-    }
+    names = [f"growth-{name}{part}" for name in ("holdem", "leduc") for part in ("", "-memory")]
+    tables = {f"{name}-{count}" for name in names for count in (10, 100)}
     assert set(found) == tables | {f"growth-{kind}" for kind in ("seats-2", "seats-3", "threads-1", "threads-2")}
     assert all(row.value >= 0 for row in found.values())
     library("matplotlib", "plot")

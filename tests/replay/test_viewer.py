@@ -17,6 +17,13 @@ LARGE = {"width": 1600, "height": 1400}
 """Pixels at which no text of a picture is made larger: the pictures are those of the renderers."""
 
 
+def listened(tab, complaints):
+    """Note what the console of a tab complains of; return the tab."""
+    tab.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
+    tab.on("pageerror", lambda error: complaints.append(str(error)))
+    return tab
+
+
 @pytest.fixture
 def visit(browser):
     """Open a page from disk without a network; at the end its console must have been silent."""
@@ -25,9 +32,7 @@ def visit(browser):
     def opened(file, *, first=True):
         """`first`: go on to the first match where the page opens on the overview."""
         contexts.append(browser.new_context(offline=True, viewport=LARGE))
-        tab = contexts[-1].new_page()
-        tab.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
-        tab.on("pageerror", lambda error: complaints.append(str(error)))
+        tab = listened(contexts[-1].new_page(), complaints)
         tab.goto(file.as_uri())
         tab.wait_for_selector("#stage svg, #matches button")
         if first and tab.is_visible("#overview"):
@@ -193,9 +198,7 @@ def test_a_match_of_a_long_log_is_drawn_when_it_is_opened(browser, tmp_path, mon
     monkeypatch.setattr(pages, "match", lambda number: opened.append(number) or draw(number))
     with PageServer(pages) as server, browser.new_context(viewport=LARGE) as context:
         threading.Thread(target=server.serve_forever, args=(0.01,)).start()
-        tab = context.new_page()
-        tab.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
-        tab.on("pageerror", lambda error: complaints.append(str(error)))
+        tab = listened(context.new_page(), complaints)
         tab.goto(server.url)
         assert tab.locator("#matches tr").count() == 5
         assert tab.locator("#chart polyline").count() == 2

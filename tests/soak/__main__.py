@@ -1,24 +1,142 @@
-"""`make soak`: a host of poker and its agents under faults, for hours. ``ARGS=--help`` lists the options."""
+"""`make soak`: a host of poker and its agents in processes of their own, for hours, with faults between them.
 
+`proxy` draws faults and applies them between the two ends, `poker` is the ends and knows which fault explains what,
+`claims` collects what was measured and what was broken. ``ARGS=--help`` lists the options.
+"""
+
+import asyncio
+import contextlib
 import json
 import sys
 import tempfile
-from collections.abc import Sequence
-from dataclasses import replace
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 from parlour.training.commands.supervisor import until_done
 from parlour.training.parser import one_by_one
 
-from .poker import PokerSoak, PokerSoakSettings
-from .report import text
-from .soak import SoakSettings, soak
+from .claims import growth
+from .poker import PokerSoak, SoakSettings
+from .proxy import Dice, clock
+
+SAMPLE_SECONDS = 10.0
+ERRORS = ("Traceback", " ERROR ", " CRITICAL ")
+"""What shows an error in a log."""
+
+
+async def soak(soaked: PokerSoak, settings: SoakSettings, tell: Callable[[str], None]) -> dict[str, Any]:
+    """Run a soak test and return its report.
+
+    Args:
+        soaked: the ends.
+        settings: see there.
+        tell: prints a status line.
+    """
+    ends = soaked.ends.values()
+    async with soaked.running():
+        began, processor = clock(), time.process_time()
+        ended = began + 3600 * settings.hours
+        async with _background(_restarts(soaked, settings, began), _samples(soaked)):
+            told = began
+            while clock() < ended:
+                await asyncio.sleep(min(1.0, max(0.0, ended - clock())))
+                soaked.look()
+                for case in soaked.claims.news():
+                    tell(f"{_hours(clock() - began)} BROKEN {case}")
+                if clock() - told >= settings.report_every:
+                    told = clock()
+                    sizes = " ".join(f"{end.name} {end.latest or 0:.0f}" for end in ends)
+                    tell(f"{_hours(told - began)} {soaked.status()}; MB {sizes}; broken: {soaked.claims.broken}")
+        seconds = clock() - began
+        spent = {end.name: end.processor + end.processor_now() for end in ends}
+    memory = {}
+    for end in ends:
+        with end.errors.open(encoding="utf-8", errors="replace") as lines:
+            errors = [line.strip() for line in lines if any(sign in line for sign in ERRORS)]
+        case = f"{end.name}: {len(errors)} errors in {end.errors}; first {errors[:1]}"
+        soaked.claims.check("logs", not errors, case)
+        if end.samples:
+            found = growth([one for one in end.samples if one[0] - end.started >= settings.warm_up])
+            verdict = found.verdict(settings.growth_limit)
+            memory[end.name] = {**found.plain(), "verdict": verdict, "mb": end.latest}
+            if verdict != "undecided":
+                soaked.claims.check("memory", verdict == "flat", f"{end.name}: {found.plain()}")
+    spent["proxy"] = time.process_time() - processor
+    return {
+        "seconds": round(seconds, 1),
+        "broken": soaked.claims.broken,
+        "claims": {name: asdict(claim) for name, claim in soaked.claims.claims.items()},
+        "figures": soaked.figures(),
+        "counts": dict(sorted(soaked.claims.counts.items())),
+        "seconds_measured": soaked.claims.times(),
+        "memory": memory,
+        "starts": {end.name: end.starts for end in ends},
+        "processor_share": {name: round(value / seconds, 4) for name, value in spent.items()},
+        "settings": json.loads(json.dumps(asdict(settings), default=str)),
+    }
+
+
+async def _samples(soaked: PokerSoak) -> None:
+    while True:
+        for end in soaked.ends.values():
+            end.sample()
+        await asyncio.sleep(SAMPLE_SECONDS)
+
+
+async def _restarts(soaked: PokerSoak, settings: SoakSettings, began: float) -> None:
+    """Kill the host and the agents' processes from time to time, one after another, in the first part of the run."""
+    dice, rates = Dice(settings.rates, f"{settings.seed} restarts"), settings.rates
+    agents = [name for name in soaked.ends if name != "host"]
+    last = began + settings.restarts * 3600 * settings.hours
+    host, agent = (began + dice.wait(rate) for rate in (rates.host_restarts, rates.agent_restarts))
+    while min(host, agent) < last:
+        await asyncio.sleep(max(0.0, min(host, agent) - clock()))
+        if host <= agent:
+            await soaked.restart("host", dice.down())
+            host = clock() + dice.wait(rates.host_restarts)
+        else:
+            await soaked.restart(agents[dice.pick(len(agents))], dice.down())
+            agent = clock() + dice.wait(rates.agent_restarts)
+
+
+@contextlib.asynccontextmanager
+async def _background(*work: Any) -> AsyncIterator[None]:
+    """Run coroutines beside a block; an error in one ends the block."""
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(one) for one in work]
+        yield
+        for task in tasks:
+            task.cancel()
+
+
+def _hours(seconds: float) -> str:
+    return f"{int(seconds // 3600)}:{int(seconds // 60 % 60):02}:{int(seconds % 60):02}"
+
+
+def text(report: dict[str, Any]) -> str:
+    """Return a report (see `soak`) as text: claims, figures, times, faults, memory, processor."""
+    lines = [f"{report['seconds'] / 3600:.2f} hours; {_words(report['figures'])}", ""]
+    for claim in report["claims"].values():
+        verdict = (
+            f"BROKEN {claim['broken']} times" if claim["broken"] else "holds" if claim["checks"] else "not checked"
+        )
+        lines.append(f"{verdict}: {claim['text']} ({claim['checks']} checks)")
+        lines += [f"    {case}" for case in claim["examples"][:5]]
+    for name in ("seconds_measured", "counts", "memory", "starts", "processor_share"):
+        lines += ["", f"{name.replace('_', ' ')}:"]
+        lines += [f"    {key}: {_words(value)}" for key, value in report[name].items()]
+    return "\n".join(lines)
+
+
+def _words(value: Any) -> str:
+    return ", ".join(f"{name} {one}" for name, one in value.items()) if isinstance(value, dict) else f"{value:,}"
 
 
 def run(
-    poker: PokerSoakSettings,
     settings: SoakSettings,
     *,
     faults: float = 1.0,
@@ -38,7 +156,7 @@ def run(
     folder.mkdir(parents=True, exist_ok=True)
     settings = replace(settings, folder=folder, rates=settings.rates.scaled(faults))
     print(f"logs and state in {folder}")
-    report = until_done(soak(PokerSoak(poker, settings), settings, print))
+    report = until_done(soak(PokerSoak(settings), settings, print))
     if json_file is not None:
         json_file.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
     print(text(report))

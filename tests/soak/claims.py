@@ -15,14 +15,7 @@ NORMAL_95 = 1.96
 
 @dataclass
 class Claim:
-    """One claim.
-
-    Attributes:
-        text: what is claimed.
-        checks: how often it was checked.
-        broken: how often it did not hold.
-        examples: the first cases, in words.
-    """
+    """One claim in words, how often it was checked, how often it did not hold, and the first such cases in words."""
 
     text: str
     checks: int = 0
@@ -31,13 +24,9 @@ class Claim:
 
 
 class Claims:
-    """All claims of a run.
-
-    Args:
-        texts: the claims by name.
+    """All claims of a run by name.
 
     Attributes:
-        claims: by name.
         counts: what happened and is no claim: faults, reconnects, refusals.
         seconds: measured times by name.
     """
@@ -88,14 +77,7 @@ def summary(ordered: list[float]) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Growth:
-    """How memory grows.
-
-    Attributes:
-        per_hour: MB an hour, the slope of a straight line.
-        low, high: its 95 % confidence interval; None where the samples are too few.
-        samples: how many.
-        hours: the time that they span.
-    """
+    """MB an hour by which memory grows, with the ends of its 95 % interval; None where the samples are too few."""
 
     per_hour: float
     low: float | None
@@ -112,22 +94,15 @@ class Growth:
     def plain(self) -> dict[str, Any]:
         """Return it for JSON."""
         ends = [None if end is None else round(end, 3) for end in (self.low, self.high)]
-        return {
-            "mb_per_hour": round(self.per_hour, 3),
-            "interval_95": ends,
-            "samples": self.samples,
-            "hours": round(self.hours, 3),
-        }
+        rate, hours = round(self.per_hour, 3), round(self.hours, 3)
+        return {"mb_per_hour": rate, "interval_95": ends, "samples": self.samples, "hours": hours}
 
 
 def growth(samples: list[tuple[float, float]]) -> Growth:
-    """Return the growth of a process's memory.
+    """Return the growth of a process's memory, from times in seconds and sizes in MB.
 
     Neighbouring samples are alike, so that they count for less: the standard error is that of n·(1-r)/(1+r) independent
     ones, where r is the correlation of neighbouring residuals.
-
-    Args:
-        samples: time in seconds and memory in MB.
     """
     count = len(samples)
     if count < 3:

@@ -1,20 +1,23 @@
-"""FaultProxy: stands between the agents and the host, passes on HTTP and WebSocket, and applies the faults.
+"""FaultProxy: stands between the agents and the host, passes on HTTP and WebSocket, and applies faults of a seed.
 
-What a protocol's `Watch` is told: every frame when it arrives from its sender, and again when it leaves for its
-receiver; every fault of a connection; and how the connection ended.
+The watch is told: every frame when it arrives from its sender, and again when it leaves unbroken for its receiver;
+every fault of a connection or request; and how a connection ended.
 """
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
-from typing import Literal, Protocol, TypeAlias
+from bisect import bisect
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from itertools import accumulate
+from random import Random
+from typing import Any, Literal, TypeAlias, get_args
 
 import aiohttp
 from aiohttp import WSMsgType, web
 from parlour.wrappers.live.common.client import CONNECTION_ERRORS
 from parlour.wrappers.live.common.server import url_of
-
-from .faults import Dice, FaultRates
 
 REORDER_SECONDS = 1.0
 """For how long a frame waits for the one that is to overtake it."""
@@ -23,37 +26,88 @@ PASSED_ON = ("Host", "Authorization", "Content-Type")
 """Headers of a request that are passed on."""
 
 Side: TypeAlias = Literal["agent", "host"]
-OTHER: dict[Side, Side] = {"agent": "host", "host": "agent"}
 clock = time.monotonic
 
 
-class Line(Protocol):
-    """One WebSocket through the proxy, as a protocol sees it."""
-
-    def arrived(self, sender: Side, text: str | bytes) -> None:
-        """A frame has come from its sender."""
-
-    def left(self, sender: Side, text: str | bytes) -> None:
-        """A frame has gone out, unbroken, to the other side."""
-
-    def fault(self, kind: str) -> None:
-        """A fault holds a frame of this connection, or has taken it away."""
-
-    def closed(self, by: Side | Literal["cut"], code: int | None) -> None:
-        """The connection is over: closed by a side (with the code of its close frame; None: without one) or cut."""
+FrameFault: TypeAlias = Literal["drop", "break", "delay", "duplicate", "reorder"]
+"""What may happen to a frame: it is lost; it is cut off in the middle; its direction stands still for a time; it is
+sent twice; the next frame overtakes it."""
 
 
-class Watch(Protocol):
-    """What a protocol sees of all connections."""
+@dataclass(frozen=True, kw_only=True)
+class FaultRates:
+    """How often each fault happens.
 
-    def open_line(self, request: web.Request) -> Line:
-        """A WebSocket was opened."""
+    Attributes:
+        drop, broken, delay, duplicate, reorder: share of the frames, and of the HTTP requests.
+        cuts: resets of a connection per connection and hour.
+        host_restarts: kills of the host per hour.
+        agent_restarts: kills of one of the agents' processes per hour.
+        longest_delay: seconds; a delay is drawn from 0 to it.
+        longest_down: seconds that a killed process is away at most; drawn from 0 to it.
+    """
 
-    def answered(self, request: web.Request, body: bytes, status: int, answer: bytes) -> None:
-        """The host has answered an HTTP request."""
+    drop: float = 0.001
+    broken: float = 0.001
+    delay: float = 0.004
+    duplicate: float = 0.004
+    reorder: float = 0.004
+    cuts: float = 4.0
+    host_restarts: float = 6.0
+    agent_restarts: float = 12.0
+    longest_delay: float = 3.0
+    longest_down: float = 4.0
 
-    def disturbed(self, request: web.Request, kind: str) -> None:
-        """A fault is about to be applied to an HTTP request."""
+    def __post_init__(self) -> None:
+        """Check the ranges."""
+        shares = (self.drop, self.broken, self.delay, self.duplicate, self.reorder)
+        if min(shares) < 0 or sum(shares) > 1:
+            raise ValueError(f"the shares of frames with a fault are {shares}: each from 0 up, together at most 1")
+
+    def scaled(self, factor: float) -> "FaultRates":
+        """Return the rates with each share and each number per hour multiplied."""
+        rates = {name: value for name, value in asdict(self).items() if not name.startswith("longest")}
+        return replace(self, **{name: factor * value for name, value in rates.items()})
+
+
+class Dice:
+    """The random numbers of one stream of faults.
+
+    Args:
+        rates: how often.
+        seed: any text; streams with other seeds are independent.
+    """
+
+    def __init__(self, rates: FaultRates, seed: str) -> None:
+        self._rates = rates
+        self._random = Random(seed)
+
+    def frame(self) -> FrameFault | None:
+        """Return what happens to the next frame; None: nothing."""
+        rates = self._rates
+        shares = (rates.drop, rates.broken, rates.delay, rates.duplicate, rates.reorder, 1.0)
+        faults = (*get_args(FrameFault), None)
+        return faults[bisect(list(accumulate(shares)), self._random.random())]
+
+    def seconds(self) -> float:
+        """Return the length of a delay."""
+        return self._random.uniform(0.0, self._rates.longest_delay)
+
+    def down(self) -> float:
+        """Return for how many seconds a killed process is away."""
+        return self._random.uniform(0.0, self._rates.longest_down)
+
+    def wait(self, per_hour: float) -> float:
+        """Return the seconds until the next of events that happen so often; infinity where they never do."""
+        return self._random.expovariate(per_hour / 3600) if per_hour > 0 else float("inf")
+
+    def broken(self, data: bytes) -> bytes:
+        """Return the beginning of a message: at least one byte, and at least one less than all."""
+        return data[: self._random.randint(1, max(1, len(data) - 1))]
+
+    def pick(self, count: int) -> int:
+        """Return a number below `count`."""
+        return self._random.randrange(count)
 
 
 class FaultProxy:
@@ -63,13 +117,13 @@ class FaultProxy:
         upstream: the host's base URL; called for each connection, since a host that starts again may have another.
         rates: how often each fault happens.
         seed: of the faults.
-        watch: sees everything.
+        watch: sees everything; see `PokerWatch`.
 
     Attributes:
         url: where the agents connect to.
     """
 
-    def __init__(self, upstream: Callable[[], str], rates: FaultRates, seed: int, watch: Watch) -> None:
+    def __init__(self, upstream: Callable[[], str], rates: FaultRates, seed: int, watch: Any) -> None:
         self.url = ""
         self._upstream = upstream
         self._rates = rates
@@ -161,11 +215,11 @@ class FaultProxy:
         return agent
 
     async def _live(
-        self, agent: web.WebSocketResponse, host: aiohttp.ClientWebSocketResponse, line: Line, dice: Dice
+        self, agent: web.WebSocketResponse, host: aiohttp.ClientWebSocketResponse, line: Any, dice: Dice
     ) -> tuple[Side | Literal["cut"], int | None]:
         """Pass frames on until a side ends the connection or it is cut; return which, and the code of the close."""
-        from_agent = asyncio.create_task(_Direction("agent", agent.receive, _sender(host), line, dice).run())
-        from_host = asyncio.create_task(_Direction("host", host.receive, _sender(agent), line, dice).run())
+        from_agent = asyncio.create_task(_Direction("agent", agent, host, line, dice).run())
+        from_host = asyncio.create_task(_Direction("host", host, agent, line, dice).run())
         seconds = dice.wait(self._rates.cuts)
         tasks = {from_agent, from_host}
         try:
@@ -181,26 +235,12 @@ class FaultProxy:
         return by, (from_host if from_host in done else from_agent).result()
 
 
-Received: TypeAlias = tuple[str | bytes, bool]
-"""A frame, and whether it waited behind another that was delayed."""
-
-
 class _Direction:
     """The frames of one direction of a WebSocket. They are read at once, and pass through the faults in order."""
 
-    def __init__(
-        self,
-        sender: Side,
-        receive: Callable[[], Awaitable[aiohttp.WSMessage]],
-        send: Callable[[str | bytes], Awaitable[None]],
-        line: Line,
-        dice: Dice,
-    ) -> None:
-        self._sender = sender
-        self._receive = receive
-        self._send = send
-        self._line = line
-        self._dice = dice
+    def __init__(self, sender: Side, source: Any, target: Any, line: Any, dice: Dice) -> None:
+        self._sender, self._receive, self._target = sender, source.receive, target
+        self._line, self._dice = line, dice
         self._frames: asyncio.Queue[str | bytes | None] = asyncio.Queue()
         self._still = False  # whether a delay stops this direction
 
@@ -220,59 +260,40 @@ class _Direction:
             passing.cancel()
 
     async def _pass_on(self) -> None:
-        try:
+        with suppress(ConnectionError):  # the reader of the other direction sees the end
             while (frame := await self._frames.get()) is not None:
                 await self._pass_frame(frame)
-        except ConnectionError:  # the reader of the other direction sees the end
-            return
 
     async def _pass_frame(self, frame: str | bytes) -> None:
-        match self._dice.frame():
-            case "drop":
-                self._line.fault("drop")
-            case "break":
-                self._line.fault("break")
-                text = isinstance(frame, str)
-                broken = self._dice.broken(frame.encode() if isinstance(frame, str) else frame)
-                await self._send(broken.decode(errors="ignore") if text else broken)
-            case "delay":
-                self._still = True
-                self._line.fault("delay")
-                await asyncio.sleep(self._dice.seconds())
-                self._still = False
-                await self._deliver(frame)
-            case "duplicate":
-                self._line.fault("duplicate")
-                await self._deliver(frame)
-                await self._send(frame)
-            case "reorder":
-                self._line.fault("reorder")
-                try:
-                    async with asyncio.timeout(REORDER_SECONDS):
-                        overtaking = await self._frames.get()
-                except TimeoutError:
-                    overtaking = None
+        fault = self._dice.frame()
+        if fault is not None:
+            self._line.fault(fault)
+        if fault == "break":
+            broken = self._dice.broken(frame.encode() if isinstance(frame, str) else frame)
+            await self._send(broken.decode(errors="ignore") if isinstance(frame, str) else broken)
+        elif fault == "delay":
+            self._still = True
+            await asyncio.sleep(self._dice.seconds())
+            self._still = False
+        elif fault == "reorder":
+            with suppress(TimeoutError):
+                async with asyncio.timeout(REORDER_SECONDS):
+                    overtaking = await self._frames.get()
+                if overtaking is None:  # the end
+                    self._frames.put_nowait(None)
                 else:
-                    if overtaking is None:  # the end
-                        self._frames.put_nowait(None)
-                if overtaking is not None:
                     await self._deliver(overtaking)
-                await self._deliver(frame)
-            case None:
-                await self._deliver(frame)
+        if fault not in ("drop", "break"):
+            await self._deliver(frame)
+        if fault == "duplicate":
+            await self._send(frame)
+
+    async def _send(self, frame: str | bytes) -> None:
+        await (self._target.send_str if isinstance(frame, str) else self._target.send_bytes)(frame)
 
     async def _deliver(self, frame: str | bytes) -> None:
         await self._send(frame)
         self._line.left(self._sender, frame)
-
-
-def _sender(
-    socket: web.WebSocketResponse | aiohttp.ClientWebSocketResponse,
-) -> Callable[[str | bytes], Awaitable[None]]:
-    async def send(frame: str | bytes) -> None:
-        await (socket.send_str(frame) if isinstance(frame, str) else socket.send_bytes(frame))
-
-    return send
 
 
 def _abort(request: web.Request) -> None:
@@ -284,8 +305,6 @@ def _abort(request: web.Request) -> None:
 async def _send_half(request: web.Request, answer: bytes) -> None:
     """Send the head of an answer and half of its body."""
     response = web.StreamResponse(headers={"Content-Length": str(len(answer))})
-    try:
+    with suppress(ConnectionError):
         await response.prepare(request)
         await response.write(answer[: len(answer) // 2])
-    except ConnectionError:
-        return

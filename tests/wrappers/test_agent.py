@@ -1,16 +1,25 @@
 """Agents: policies at tables of every size, and people."""
 
+import asyncio
 import io
+import threading
+import time
 
 import numpy as np
 import pytest
 from parlour import envs
 from parlour.envs import Action, AgentResponse, AllowedAction, MessageScope
 from parlour.envs.core.turn_state import Message
+from parlour.training.commands.lookup import searching_agents
 from parlour.wrappers.agents.answers import choices, parse_typed
-from parlour.wrappers.agents.base import Agent, sentence
+from parlour.wrappers.agents.base import Agent, DelayedAgent, sentence
 from parlour.wrappers.agents.human import HumanAgent
 from parlour.wrappers.agents.policy import PolicyAgent
+from parlour.wrappers.agents.search import ReadyAgent
+from parlour.wrappers.live.common.agent_turn import Turn
+from parlour.wrappers.live.common.clock import Deadline
+from parlour.wrappers.live.common.player import Player
+from parlour.wrappers.policies.loading import make_policy
 
 
 class Fixed:
@@ -39,17 +48,17 @@ def test_a_policy_agent_plays_what_the_policy_would_play_in_the_environment():
             assert env.submit(env.agent_selection, response).ok
 
 
-@pytest.mark.parametrize("seats", [2, 3, 6, 9])
-@pytest.mark.parametrize("bot", ["random", "call", "tight", "maniac"])
-def test_a_heads_up_policy_plays_at_any_table(bot, seats):
+@pytest.mark.parametrize("seats", [3, 9])
+def test_a_heads_up_policy_plays_at_any_table(seats):
     heads_up = envs.game("holdem", seats=2)
-    agent = PolicyAgent(heads_up, heads_up.bots[bot](heads_up, 1))
     env = envs.make("holdem", seats=seats, stacks=100)
-    for seed in range(15):
-        env.reset(seed=seed)
-        while not env.table.done:
-            result = env.submit(env.agent_selection, agent.respond(env.turn_state(env.agent_selection)))
-            assert result.ok, result
+    for bot in ("random", "call", "tight", "maniac"):
+        agent = PolicyAgent(heads_up, heads_up.bots[bot](heads_up, 1))
+        for seed in range(15):
+            env.reset(seed=seed)
+            while not env.table.done:
+                result = env.submit(env.agent_selection, agent.respond(env.turn_state(env.agent_selection)))
+                assert result.ok, result
 
 
 @pytest.mark.parametrize("number", [3, -1, 99])
@@ -84,46 +93,91 @@ def turn():
     return env.turn_state(env.agent_selection)
 
 
-def test_a_person_sees_the_turn_and_answers(turn):
-    response, shown = human("raiseTo 137\n", turn)
+def test_a_person_sees_the_turn_and_is_asked_until_the_answer_fits(turn):
+    wrong = "bat 5, bet, the 3, 200 6, bet 5 6, raiseTo, raiseTo 3, raiseTo x, raiseTo 5.5, raiseTo true, raiseTo 5 6"
+    response, shown = human("\n" + wrong.replace(", ", "\n") + "\nraiseTo 137\n", turn)
     assert response == AgentResponse(Action("raiseTo", {"amount": 137}))
     assert "raise <amount: a whole number from 4 to 200>" in shown
-    for card in next(player["cards"] for player in turn.game_state["players"] if "cards" in player):
-        assert card in shown
+    assert all(card in shown for player in turn.game_state["players"] for card in player.get("cards", ()))
+    assert shown.count("\n> ") == 12 and "\n> > " in shown  # an empty line is no answer
+    for words in ("must be a whole number from 4 to 200, not 3", "amount is missing", "'6' is too much"):
+        assert words in shown
 
 
-def test_a_person_is_asked_again(turn):
-    lines = [
-        "",
-        "bat 5",
-        "bet",
-        "the 3",
-        "200 6",
-        "bet 5 6",
-        "raiseTo",
-        "raiseTo 3",
-        "raiseTo x",
-        "raiseTo 5.5",
-        "raiseTo true",
-        "raiseTo 5 6",
-        "call",
-    ]
-    response, shown = human("\n".join(lines) + "\n", turn)
-    assert response == AgentResponse(Action("call"))
-    assert shown.count("\n> ") == len(lines) - 1 and "\n> > " in shown  # an empty line is no answer
-    assert "amount must be a whole number from 4 to 200, not 3" in shown
-    assert "amount is missing" in shown
-    assert "'6' is too much" in shown
+def offer(action_type, description="", required=None, **properties):
+    needed = [*properties] if required is None else required
+    return AllowedAction(action_type, description, {"properties": properties, "required": needed})
 
 
-def test_a_choice_with_values_says_what_it_does_and_these_words_name_it():
-    share = {"properties": {"allocator_share": {"type": "number"}}, "required": ["allocator_share"]}
-    split = AllowedAction("allocate_split", "keep this share and give the rest", share)
-    offers = [split, AllowedAction("pass", "do not choose in this turn")]
-    assert " 1 keep <allocator_share: a number>  (keep this share and give the rest)" in choices(offers)
-    assert parse_typed("keep 30", offers) == Action("allocate_split", {"allocator_share": 30})
-    with pytest.raises(ValueError, match=r"^'give' is not one of keep <"):  # it would keep 30
-        parse_typed("give 30", offers)
+WHOLE = {"type": "integer", "minimum": 4, "maximum": 9}
+NUMBER = {"type": "number"}
+PLACE = {"type": "array", "items": NUMBER | {"minimum": 0, "maximum": 100}, "minItems": 2, "maxItems": 2}
+TEXT = {"type": ["string", "null"]}
+SAY = {"type": {"type": ["string", "null"], "enum": [None, "claim"]}, "isMafia": {"type": ["boolean", "null"]}}
+SHARE = offer("allocate_split", "keep this share and give the rest", allocator_share=NUMBER)
+ANY = {"type": "array"}
+TYPED = {  # an offer; how it is shown; lines, and the payload that each gives; a line that is refused, and why
+    "words of the description name it": (
+        SHARE, "keep <allocator_share: a number>  (keep this share and give the rest)",
+        ("keep 30", "1 30"), {"allocator_share": 30}, ("give 30", "^'give' is not one of keep <"),
+    ),
+    "a text": (
+        offer("say", "make a statement: an act, or a text", [], **SAY, text=TEXT), "say <text>  (make a statement)",
+        ("say I am the doctor",), {"text": "I am the doctor"}, ("say", ""),
+    ),
+    "points": (
+        offer("move", place=PLACE, turn=NUMBER), "move <place: 2 numbers from 0 to 100, such as 0,0> <turn: a number>",
+        ("move 40,60.5 90", "1 [40,60.5] 90"), {"place": [40, 60.5], "turn": 90}, ("move", "is missing"),
+    ),
+    "the only action": (
+        offer("play", action={"type": "integer", "enum": [1]}), "play [1]",
+        ("play", "play 1", "1"), {"action": 1}, ("play b", "must be|is too much"),
+    ),
+    "the only word": (
+        offer("vote", target={"enum": ["a"]}), "vote [a]",
+        ("vote", "vote a", "a", "1", "1 a", "vote target=a"), {"target": "a"}, ("vote b", "must be|is too much"),
+    ),
+    "the only number": (
+        offer("raise", amount=WHOLE | {"maximum": 4}), "raise [4]",
+        ("raise", "raise 4", "4", "raise to 4"), {"amount": 4}, ("raise b", "must be|is too much"),
+    ),
+    "the only word before a number": (
+        offer("kill", kind={"enum": ["K"]}, n=WHOLE), "kill [K] <n: a whole number from 4 to 9>",
+        ("kill 5", "kill K 5", "5", "K 5", "kill n=5"), {"kind": "K", "n": 5}, ("kill b", "must be|is too much"),
+    ),
+    "a value that is not described": (
+        AllowedAction("do", "", {"properties": {}, "required": ["x"]}), "do <x: a value>",
+        ("do 5",), {"x": 5}, ("do", "x is missing"),
+    ),
+    "a list of anything": (
+        offer("do", x=ANY), "do <x: a value>",
+        ("do [[1,2],[3,4]]", "do [1,2],[3,4]"), {"x": [[1, 2], [3, 4]]}, ("do", "x is missing"),
+    ),
+    "a list of two": (
+        offer("do", x=PLACE | {"items": WHOLE}), "do <x: 2 whole numbers from 4 to 9, such as 4,4>",
+        ("do 4,5",), {"x": [4, 5]}, ("do", "x is missing"),
+    ),
+    "a choice of which nothing is there": (
+        offer("say", "", ["type"], **SAY, text=TEXT), None, ("say claim",), {"type": "claim"},
+        ("say", r"type is missing: write say <type: null or claim> \[isMafia: true or false\] \[text: text\]"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", TYPED)
+def test_what_a_person_may_type_is_shown_and_read(kind):
+    choice, shown, lines, payload, (refused, complaint) = TYPED[kind]
+    if shown is not None:
+        assert choices([choice]) == f" 1 {shown}"
+    if kind == "a text":
+        assert "[isMafia: true or false] [text: text]" in choices([choice], described=True)
+    for line in lines:
+        assert parse_typed(line, [choice]) == Action(choice.action_type, payload)
+        if line[0] in choice.action_type[0] + "1":
+            assert parse_typed(line, [choice, AllowedAction("pass")]) == Action(choice.action_type, payload)
+    if complaint:
+        with pytest.raises(ValueError, match=complaint):
+            parse_typed(refused, [choice])
 
 
 @pytest.mark.parametrize(("types", "word"), [(("call", "raise"), "check"), (("fold", "call", "raise"), "call")])
@@ -131,86 +185,6 @@ def test_a_call_where_nothing_is_owed_is_a_check(types, word):
     offers = [AllowedAction(one, "") for one in types]
     assert choices(offers).splitlines()[types.index("call")].split()[1] == word
     assert parse_typed(word, offers) == parse_typed("call", offers) == Action("call")
-
-
-def test_free_text_and_points_are_asked_for_in_few_words():
-    say = {"type": {"type": ["string", "null"], "enum": [None, "claim"]}, "text": {"type": ["string", "null"]}}
-    place = {"type": "array", "items": {"type": "number", "minimum": 0, "maximum": 100}, "minItems": 2, "maxItems": 2}
-    turn = {"type": "number", "minimum": -1e9, "maximum": 1e9}
-    offers = [
-        AllowedAction("say", "make a statement: an act, or a text", {"properties": say}),
-        AllowedAction("move", "", {"properties": {"place": place, "turn": turn}, "required": ["place", "turn"]}),
-    ]
-    assert choices(offers).splitlines() == [
-        " 1 say <text>  (make a statement)",
-        " 2 move <place: 2 numbers from 0 to 100, such as 0,0> <turn: a number>",
-    ]
-    assert " 1 say [type: null or claim] [text: text]" in choices(offers, described=True)
-    assert parse_typed("say I am the doctor", offers) == Action("say", {"text": "I am the doctor"})
-    for line in ("move 40,60.5 90", "2 [40,60.5] 90"):
-        assert parse_typed(line, offers) == Action("move", {"place": [40, 60.5], "turn": 90})
-
-
-def offer(action_type="vote", description="", **properties):
-    return AllowedAction(action_type, description, {"properties": properties, "required": [*properties]})
-
-
-WHOLE = {"type": "integer", "minimum": 4, "maximum": 9}
-LAST = WHOLE | {"maximum": 4}
-
-
-@pytest.mark.parametrize(
-    ("choice", "shown", "lines", "payload"),
-    [
-        (
-            offer("play", "", action={"type": "integer", "enum": [1]}),
-            "play [1]",
-            ("play", "play 1", "1"),
-            {"action": 1},
-        ),
-        (
-            offer(target={"enum": ["a"]}),
-            "vote [a]",
-            ("vote", "vote a", "a", "1", "1 a", "vote target=a"),
-            {"target": "a"},
-        ),
-        (offer("raise", "", amount=LAST), "raise [4]", ("raise", "raise 4", "4", "raise to 4"), {"amount": 4}),
-        (
-            offer("kill", "", kind={"enum": ["K"]}, n=WHOLE),
-            "kill [K] <n: a whole number from 4 to 9>",
-            ("kill 5", "kill K 5", "5", "K 5", "kill n=5"),
-            {"kind": "K", "n": 5},
-        ),
-    ],
-)
-def test_a_value_that_is_the_only_one_is_shown_and_may_be_typed(choice, shown, lines, payload):
-    assert choices([choice]) == f" 1 {shown}"
-    for offers in ([choice], [choice, AllowedAction("pass")]):
-        for line in lines if len(offers) == 1 else [line for line in lines if line[0] in choice.action_type[0] + "1"]:
-            assert parse_typed(line, offers) == Action(choice.action_type, payload)
-    with pytest.raises(ValueError, match=r"must be|is too much"):
-        parse_typed(f"{choice.action_type} b", [choice])
-
-
-@pytest.mark.parametrize(
-    ("field", "line", "value", "shown"),
-    [
-        (None, "do 5", 5, "a value"),  # required, and not described
-        ({"type": "array"}, "do [[1,2],[3,4]]", [[1, 2], [3, 4]], "a value"),
-        ({"type": "array"}, "do [1,2],[3,4]", [[1, 2], [3, 4]], "a value"),
-        (
-            {"type": "array", "items": WHOLE, "minItems": 2, "maxItems": 2},
-            "do 4,5",
-            [4, 5],
-            "2 whole numbers from 4 to 9, such as 4,4",
-        ),
-    ],
-)
-def test_schemas_of_other_platforms_are_read(field, line, value, shown):
-    schema = {"properties": {} if field is None else {"x": field}, "required": ["x"]}
-    choice = AllowedAction("do", "", schema)
-    assert choices([choice]) == f" 1 do <x: {shown}>"
-    assert parse_typed(line, [choice]) == Action("do", {"x": value})
 
 
 class Tty(io.StringIO):
@@ -253,46 +227,94 @@ def test_the_compact_view_has_the_choices_and_every_message_once(turn):
     assert screen.getvalue().count("good luck") == 3
 
 
-SAY = {
-    "type": "object",
-    "properties": {
-        "type": {"type": ["string", "null"], "enum": [None, "claim"]},
-        "isMafia": {"type": ["boolean", "null"]},
-        "text": {"type": ["string", "null"]},
-    },
-    "required": ["type"],
-}
-
-
-@pytest.mark.parametrize(
-    ("line", "complaint"),
-    [
-        ("say", r"type is missing: write say <type: null or claim> \[isMafia: true or false\] \[text: text\]"),
-        ("say lie", "type must be null or claim, not lie"),
-    ],
-)
-def test_choices_are_named(line, complaint):
-    with pytest.raises(ValueError, match=complaint):
-        parse_typed(line, [AllowedAction("say", "", SAY)])
-
-
-def test_a_person_who_has_gone(turn):
-    with pytest.raises(EOFError):
-        human("nonsense\n", turn)
-
-
-@pytest.mark.parametrize(("total", "written"), [(100, "submit_offer 25"), (33.33, "submit_offer 8.3325")])
-def test_actions_are_written_as_people_write_them_and_read_back(total, written):
-    env = envs.make("bargaining", total=total, offers=5)
+def test_actions_are_written_as_people_write_them_and_read_back():
+    env = envs.make("bargaining", total=33.33, offers=5)
     env.reset(seed=1)
     allowed = env.turn_state(env.agent_selection).allowed_actions
     actions = [env.game.view.encode(env.table, number).action for number in np.flatnonzero(env.game.mask(env.table, 0))]
     lines = [sentence(action) for action in actions]
     assert [parse_typed(line, allowed) for line in lines] == actions
-    assert written in lines
+    assert "submit_offer 8.3325" in lines
 
 
-@pytest.mark.parametrize("word", ["quit", "Q", "exit"])
-def test_quit_leaves_as_ctrl_c_does(turn, word):
-    with pytest.raises(KeyboardInterrupt):
-        human(f"{word}\n1\n", turn)
+@pytest.mark.parametrize(("word", "error"), [("quit", KeyboardInterrupt), ("Q", KeyboardInterrupt), ("bat", EOFError)])
+def test_quit_leaves_as_ctrl_c_does_and_a_person_may_have_gone(turn, word, error):
+    with pytest.raises(error):
+        human(f"{word}\n", turn)
+
+
+GAME = envs.game("leduc")
+
+
+class Raises:
+    def act(self, observations, masks):
+        return np.flatnonzero(masks[0])[-1:]
+
+
+class Searches(PolicyAgent):
+    """Calls, as the search says."""
+
+    def __init__(self, how):
+        super().__init__(GAME, make_policy("call", GAME, seed=1))
+        self.how, self.begun = how, 0
+
+    def respond(self, state):
+        self.begun += 1
+        self.how()
+        return super().respond(state)
+
+
+def state():
+    table = GAME.tables(1)[0]
+    GAME.rules.reset(table)
+    return GAME.turn_state(table, int(table.turn))
+
+
+def fail():
+    raise RuntimeError("no plan")
+
+
+@pytest.mark.parametrize(("how", "answer"), [(lambda: None, "call"), (fail, "raise")])
+def test_the_search_answers_and_the_policy_does_where_it_fails(how, answer):
+    agent = ReadyAgent(PolicyAgent(GAME, Raises()), Searches(how))
+    assert agent.respond(state()).action.action_type == answer
+
+
+def test_a_search_that_never_ends_misses_no_deadline_and_the_policys_action_is_played():
+    ends = threading.Event()
+    search = Searches(ends.wait)
+    agent = ReadyAgent(PolicyAgent(GAME, Raises()), search)
+    agent._most = None
+    own = PolicyAgent(GAME, Raises()).respond(state())
+
+    async def two_turns():
+        driver = Player(agent)
+        return [await driver.answer(Turn(state()), Deadline.after(0.4)) for _ in range(2)]
+
+    began = time.monotonic()
+    played = asyncio.run(two_turns())
+    ends.set()
+    assert [each.response.action for each in played] == [own.action] * 2
+    assert [each.problem for each in played] == [None, None]
+    assert search.begun == 1  # the second one is not begun while the first one goes on
+    assert time.monotonic() - began < 5
+
+
+def test_a_delayed_agent_tells_what_is_left_after_its_wait():
+    left = []
+    agent = Searches(lambda: None)
+    agent.set_seconds_left = left.append
+    DelayedAgent(agent, 1.0).set_seconds_left(3.0)
+    DelayedAgent(agent, 1.0).set_seconds_left(None)
+    assert left == [2.0, None]
+
+
+def test_those_that_can_search_do():
+    game = envs.game("holdem", seats=2)
+    policies = [PolicyAgent(game, make_policy(name, game, seed=1)) for name in ("zoo:holdem", "call")]
+    agents = searching_agents(["zoo:holdem", "call", "human"], [*policies, HumanAgent()], 1)
+    assert [type(one) for one in agents] == [ReadyAgent, PolicyAgent, HumanAgent]
+    with pytest.raises(ValueError, match="does not tell its probabilities"):
+        searching_agents(["call", "human"], [policies[1], HumanAgent()], 1)
+    with pytest.raises(ValueError, match="leduc"):
+        searching_agents(["call"], [PolicyAgent(GAME, make_policy("call", GAME, seed=1))], 1)

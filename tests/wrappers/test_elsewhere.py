@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 from parlour import envs, zoo
-from parlour.envs.core.rollout import act_of
+from parlour.envs.core.rollout import act_of, play_until_done, tables_with_seed
 from parlour.envs.core.turn_state import ActionResult
 from parlour.training import cli
 from parlour.training.commands.host import several_games
 from parlour.training.commands.lookup import agent, reason_against, tables_of
 from parlour.wrappers.policies import elsewhere
 from parlour.wrappers.policies.base import TrainedFor
-from parlour.wrappers.policies.elsewhere import ElsewherePolicy
+from parlour.wrappers.policies.elsewhere import ElsewherePolicy, MutedPolicy, ScrambledPolicy, statements_of
 from parlour.wrappers.policies.loading import make_policy
 from parlour.wrappers.policies.mlp import MlpPolicy
 from rich.console import Console
@@ -78,7 +78,7 @@ def test_a_policy_that_cannot_play_is_refused_with_one_sentence_everywhere(tmp_p
         ["play", "mafia", "--agents", ten, *mixed, "--out", str(tmp_path / "match.html")],
         ["table", "mafia", "--agents", ten, *mixed[1:], "human", "--port", "0"],
         ["host", "arena", "mafia", "--agents", ten, *mixed, "--port", "0", "--seats", "12"],
-        ["host", "mafia", "--agents", ten, "mixed", "--players", "12", "--port", "0"],
+        ["host", "mafia", "--agents", ten, "mixed", "--players", "12"],
         ["deploy", "mafia", ten, "--players", "12", "--port", "0"],
         ["evaluate", ten, "--seats", "12"],
         ["evaluate", "exploit", ten, "--seats", "12"],
@@ -122,3 +122,40 @@ def test_the_reason_against_a_policy(trained, table, words):
     game = envs.game(table[0], **table[1])
     reason = elsewhere.reason_against(policy, game)
     assert words in reason and bool(words) == bool(reason)
+
+
+TALKING = [("mafia", {"seats": 6}), ("auction", {"seats": 3, "talk": True}), ("bargaining", {"talk": True})]
+
+
+def said(made, policy, seed=3):
+    """The statements in 40 episodes, and how often each action index is played."""
+    actions = []
+    tables = tables_with_seed(made, 40, seed)
+    play_until_done(made, [policy], tables, on_decisions=lambda seen: actions.extend(seen.actions.tolist()))
+    of = statements_of(made)
+    return [action for action in actions if action in of], actions
+
+
+@pytest.mark.parametrize(("name", "options"), TALKING)
+def test_a_muted_policy_says_nothing_and_plays_on(name, options):
+    made = envs.game(name, **options)
+    loud, _ = said(made, make_policy("random", made, seed=1))
+    silent, played = said(made, MutedPolicy(make_policy("random", made, seed=1), made))
+    assert loud and played and not silent
+
+
+def test_a_scrambled_policy_talks_as_often_but_at_random():
+    made = envs.game("mafia", seats=6)
+    first = statements_of(made).start
+
+    class Accuser:
+        """Always makes the first statement that it may make."""
+
+        def act(self, observations, masks):
+            return np.where(masks[:, first:].any(axis=1), first + masks[:, first:].argmax(axis=1), masks.argmax(axis=1))
+
+    scrambled, played = said(made, ScrambledPolicy(Accuser(), made, seed=1))
+    assert len(set(scrambled)) > 15
+    steady, all_played = said(made, Accuser())
+    assert len(set(steady)) < 6
+    assert len(scrambled) / len(played) == pytest.approx(len(steady) / len(all_played), rel=0.2)

@@ -11,8 +11,7 @@ pytest.importorskip("jax", reason="it is missing: make frameworks")
 import jax
 import jax.numpy as jnp
 from parlour.envs import VectorGame, game
-from parlour.envs.core.rng import streams
-from parlour.wrappers.jax import JaxGame, _first_words
+from parlour.wrappers.jax import JaxGame
 
 STEPS = 300
 TABLES = 3
@@ -61,21 +60,6 @@ def test_it_gives_the_bytes_of_the_tables(case):
     same_tables(env, after, tables)
     for ours, theirs in zip(played, outcomes, strict=True):
         assert np.asarray(ours).tobytes() == theirs.tobytes()
-
-
-def test_a_seed_begins_the_stream_that_it_begins_at_the_tables():
-    seeds = [
-        0,
-        1,
-        7,
-        2**32 - 1,
-        2**32,
-        2**64 - 1,
-        *np.random.default_rng(1).integers(0, 2**64, 200, np.uint64).tolist(),
-    ]
-    halves = np.array(seeds, np.uint64).view(np.uint32).reshape(-1, 2)
-    words = np.asarray(_first_words(jnp.asarray(halves)))
-    assert words.tobytes() == streams(seeds, len(seeds)).tobytes()
 
 
 def test_seeds_differ_by_key_and_table():

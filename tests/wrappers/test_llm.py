@@ -1,4 +1,4 @@
-"""Language models as agents of any game: against endpoints that misbehave in every way, and a real small model."""
+"""Language models as agents of any game: how they are asked, what they answer, endpoints that misbehave."""
 
 import asyncio
 import json
@@ -6,19 +6,26 @@ import logging
 from functools import partial
 
 import endpoint
+import jsonschema
+import numpy as np
 import pytest
 from aiohttp import web
+from cases import slow_but
+from mafia_players import context
 from needs import library
 from parlour import envs
-from parlour.envs import Action, AgentResponse
+from parlour.envs import Action, AgentResponse, Match, find, how_to_play
 from parlour.training.commands.arguments import PromptArguments
 from parlour.wrappers.agents import language_model
-from parlour.wrappers.agents.answers import last_choice
+from parlour.wrappers.agents.answers import Spoken, last_choice, parse, spoken
 from parlour.wrappers.agents.language_model import Model, ModelCall, ModelError
 from parlour.wrappers.agents.llm import LLMAgent
 from parlour.wrappers.agents.policy import PolicyAgent
+from parlour.wrappers.agents.prompt import Prompting, Skin, in_words, load_prompts
+from parlour.wrappers.live.mafia.llm_agent import MafiaLLMAgent
 from parlour.wrappers.logs.program_log import program_log
 from parlour.wrappers.policies.loading import make_policy
+from parlour.wrappers.text import TextGame
 
 library("openai")
 BARGAINING = envs.game("bargaining")
@@ -58,13 +65,6 @@ async def test_a_stream_without_an_end_of_a_line_is_given_up_long_before_the_tim
     assert sum(sent) < 2 * language_model.MOST_STREAMED
 
 
-async def test_a_choice_is_constrained_by_its_schema():
-    async with endpoint.endpoint(endpoint.talking()) as (url, asked):
-        answer, asked = await model(url).choose(CHAT, SCHEMA, TARGET), asked
-    assert answer == {"targetId": "p2"}
-    assert asked[0][0]["response_format"]["json_schema"]["schema"] == SCHEMA
-
-
 async def test_an_endpoint_without_schemas_is_asked_in_words():
     async def answer(request, body):
         if "response_format" in body:
@@ -88,6 +88,9 @@ async def test_what_does_not_fit_is_asked_for_again_with_the_reason():
     assert chosen == {"targetId": "p2"} and "no JSON object" in asked[1][0]["messages"][-1]["content"]
 
 
+FAULTS = {"slow": "late", "refuses": "refused", "500": "failed"}
+
+
 @pytest.mark.parametrize("kind", endpoint.MISBEHAVIOURS)
 def test_every_misbehaviour_is_one_error_in_time(kind, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-private")
@@ -101,6 +104,7 @@ def test_every_misbehaviour_is_one_error_in_time(kind, monkeypatch):
                 with pytest.raises(ModelError) as error:
                     await ask(model(url, timeout=0.3 if "slow" in kind else 60))
                 errors.append(str(error.value))
+            assert error.value.fault == FAULTS.get(kind, error.value.fault)
             return errors, asked
 
     errors, asked = run(main())
@@ -110,11 +114,6 @@ def test_every_misbehaviour_is_one_error_in_time(kind, monkeypatch):
         assert len(asked) == 4 and f"HTTP {kind}" in errors[0]  # one more try each
     if "slow" in kind:
         assert "within 0.3 s" in errors[0]
-
-
-def test_nobody_at_the_endpoint():
-    with pytest.raises(ModelError, match="it cannot be reached"):
-        run(model("http://127.0.0.1:9/v1", retries=0).choose(CHAT, SCHEMA, TARGET))
 
 
 def first_turn(game):
@@ -152,7 +151,7 @@ def test_an_agent_answers_a_turn():
     }
 
 
-@pytest.mark.parametrize("choice", ["{}", '{"action_type": "rob"}', '{"action_type": "accept", "payload": 3}', "[]"])
+@pytest.mark.parametrize("choice", ['{"action_type": "rob"}', '{"action_type": "accept", "payload": 3}', "[]"])
 def test_a_fallback_answers_where_the_model_does_not(choice, caplog):
     _, state = first_turn(BARGAINING)
 
@@ -177,16 +176,6 @@ def test_an_agent_answers_where_an_event_loop_runs_already(caplog):
     assert isinstance(run(cell()), AgentResponse) and agent.replaced == 1
 
 
-def test_without_a_fallback_the_failure_is_reported():
-    _, state = first_turn(BARGAINING)
-
-    def play(url):
-        with pytest.raises(ModelError, match="no answer that fits"):
-            LLMAgent(model(url), None).respond(state)
-
-    served(endpoint.talking(choice="{}"), play)
-
-
 def test_where_the_rules_keep_talk_for_actions_a_model_adds_none():
     _, state = first_turn(BARGAINING)
     choice = json.dumps({"action_type": "pass", "payload": {}, "say": "psst"})
@@ -197,22 +186,11 @@ def test_where_the_rules_keep_talk_for_actions_a_model_adds_none():
     assert '"say"' not in json.dumps(asked[0][0]["response_format"])
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"name": ""},
-        {"max_tokens": 0},
-        {"timeout": 0},
-        {"temperature": 3},
-        {"retries": -1},
-        {"attempts": 0},
-        {"prices": (-1, 1)},
-        {"prices": (float("nan"), 1)},
-    ],
-)
-def test_wrong_settings_are_reported(settings):
-    with pytest.raises(ValueError, match=next(iter(settings))):
-        Model(**{"name": "m", **settings})
+def test_wrong_settings_are_reported():
+    wrong = {"name": "", "max_tokens": 0, "timeout": 0, "temperature": 3, "retries": -1, "attempts": 0}
+    for name, value in [*wrong.items(), ("prices", (-1, 1)), ("prices", (float("nan"), 1))]:
+        with pytest.raises(ValueError, match=name):
+            Model(**{"name": "m", name: value})
 
 
 def test_no_problem_and_no_fact_of_a_model_names_the_password_of_its_url():
@@ -220,6 +198,7 @@ def test_no_problem_and_no_fact_of_a_model_names_the_password_of_its_url():
     call = ModelCall()
     with pytest.raises(ModelError) as error:
         run(Model(name="stub", base_url=url.partition("?")[0], retries=0).choose(CHAT, SCHEMA, TARGET, call=call))
+    assert "it cannot be reached" in str(error.value)
     for text in (str(error.value), str(call.problem)):
         assert "127.0.0.1:9/v1" in text and "sesame" not in text
     facts = PromptArguments(model="stub", llm_url=url).facts()
@@ -236,3 +215,306 @@ def test_a_program_writes_no_request_with_its_url_into_its_log(tmp_path):
     served(endpoint.talking(), ask)
     written = (tmp_path / "program.log").read_text()
     assert "asked" in written and "sesame" not in written and "127.0.0.1" not in written
+
+
+BET, PASS = '{"action_type": "bet", "payload": {}}', '{"action_type": "pass", "payload": {}}'
+ANSWERS = {
+    f"<think>Perhaps {PASS}?</think>\n{BET}": "bet",
+    f"<think>{PASS}</think> {BET} <thinking>or {PASS}</thinking>": "bet",
+    f"<think>I <think>{PASS}</think> {PASS}</think>{BET}": "bet",
+    f"Perhaps {PASS}.</think>{BET}": "bet",  # the template writes the beginning
+    f"[THINK]{PASS}[/THINK]{BET}": "bet",
+    f"{BET}<think>no, {PASS}": "bet",
+    f"I could play {PASS}, but I prefer {BET}, and that is {{final}}.": "bet",
+    f"{PASS}\nAction: bet": "bet",
+    f"Action: pass\n{BET} it is": "bet",
+    "**Action:** `bet`\nBecause I may win.": "bet",
+    "My final action: Bet.": "bet",
+    "bet": "bet",
+    '{"action_type": "bet", "payload": null}': "bet",
+    " **Bet.**\n": "bet",
+    f"<think>{BET}": "unfinished",
+    f"<think>{BET}</think>": "unfinished",
+    "<think>bet": "unfinished",
+    "": "unparsable",
+    "fly": "unparsable",
+    "I bet": "unparsable",
+    '{"action_type": 7}': "unparsable",
+    '{"action_type": "fly", "payload": {}}': "illegal",
+}
+
+
+@pytest.mark.parametrize("answer", ANSWERS)
+def test_a_text_game_and_an_agent_read_the_same(answer):
+    table = TextGame("kuhn", retries=0)
+    turn = table.reset(seed=1)
+    after = table.step(answer)
+    faults = table.faults["player_0"]
+    played = after.info["turn_state"].game_state["action_history"][-1]["action"]
+    read = [next(iter(faults), played)]
+
+    async def answered(request, body):
+        return web.json_response(endpoint.said(answer))
+
+    async def main():
+        async with endpoint.endpoint(answered) as (url, _):
+            agent = LLMAgent(Model(name="stub", base_url=url, attempts=1), None)
+            try:
+                return (await agent.answer(turn.info["turn_state"])).action.action_type
+            except ModelError as error:
+                return error.fault
+
+    assert [*read, asyncio.run(main())] == [ANSWERS[answer]] * 2
+
+
+def test_values_behind_a_word_are_those_of_the_offer():
+    state = TextGame("holdem", seats=2).reset(seed=1).info["turn_state"]
+    for text in ("Action: raiseTo 40", 'Action: raiseTo {"amount": 40}', "action: RAISETO to 40"):
+        assert parse(text, state.allowed_actions) == Action("raiseTo", {"amount": 40})
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 9])
+def test_a_stream_says_what_the_whole_answer_says(size):
+    for text in [
+        *ANSWERS,
+        "I <3 Bob [laughs] and 2 < 3. <b>No</b> ◁think▷I am the mafia◁/think▷ <",
+        "<think >x</Think>y",
+    ]:
+        reader = Spoken()
+        parts = [reader.take(text[at : at + size]) for at in range(0, len(text), size)]
+        parts.append(reader.take("", last=True))
+        assert reader.text == spoken(text)
+        assert reader.began_inside or "".join(parts) == spoken(text)
+        assert "mafia" not in "".join(parts)
+
+
+SECRET = "I am the mafia. I shall kill Bob."
+STREAMS = {  # the content, what comes beside it, why it ends; what is said
+    "thought first": ((f"<think>{SECRET}</think>", "Good day, Bob."), {}, "stop", "Good day, Bob."),
+    "tag in pieces": (("<thi", f"nk>{SECRET}</th", "ink> Good ", "day."), {}, "stop", "Good day."),
+    "no beginning": ((SECRET, " </think>", "Good day."), {}, "stop", "Good day."),
+    "no end": ((f"Good day.<think>{SECRET}",), {}, "stop", "Good day."),
+    "a field of its own": (("Good day.",), {"reasoning_content": SECRET}, "stop", "Good day."),
+    "only a thought": ((f"<think>{SECRET}",), {}, "length", None),
+    "only a field": (("",), {"reasoning_content": SECRET}, "stop", None),
+    "cut in a thought without a beginning": ((SECRET,), {}, "length", None),
+}
+
+
+@pytest.mark.parametrize("kind", STREAMS)
+async def test_mafia_never_says_a_thought(kind, caplog):
+    parts, beside, finish, said = STREAMS[kind]
+
+    async def answer(request, body):
+        end = json.loads(endpoint.part("").decode().removeprefix("data: "))
+        end["choices"][0]["finish_reason"] = finish
+        pieces = [endpoint.part(None, **beside), *(endpoint.part(text) for text in parts)]
+        return await endpoint.stream(request, *pieces, f"data: {json.dumps(end)}\n\n".encode(), b"data: [DONE]\n\n")
+
+    with caplog.at_level(logging.WARNING):
+        async with endpoint.endpoint(answer) as (url, _):
+            player = MafiaLLMAgent("p1", "Ann", Model(name="stub", base_url=url), seed=1)
+            state, _, public = context("DAY_DISCUSSION", role="mafia")
+            text, player = "".join([chunk async for chunk in player.say(state, public)]), player
+    (call,) = player.take_calls()
+    assert "mafia" not in text and text.strip()
+    assert (text == said, player.replaced, call.faults) == ((True, 0, []) if said else (False, 1, ["unfinished"]))
+    assert ("--max-tokens" in (player.replacement or "")) == (said is None)
+
+
+def test_answers_of_a_text_game_send_no_messages_and_thoughts_are_not_repeated():
+    table = TextGame("bargaining", retries=1, penalty=-0.5)
+    turn = table.reset(seed=1)
+    assert "message_only" not in json.dumps(turn.prompt)
+    again = table.step('<think>a secret</think>{"action_type": "message_only"}')
+    assert "message_only is not offered" in again.refused and again.rewards[turn.agent] == -0.5
+    assert "secret" not in json.dumps(again.prompt)
+    end = table.step('{"action_type": "message_only"}')
+    assert end.info["replaced"] and table.faults[turn.agent] == {"illegal": 2}
+    assert "message_only" in envs.how_to_play(table.game)  # for those who may wait
+
+
+VIEWS = ("json", "compact", "words")
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_shows_the_state_and_the_offers_of_every_game(game, view):
+    match = Match(game)
+    match.reset(3)
+    rng = np.random.default_rng(3)
+    for _ in range(12):
+        if match.done:
+            break
+        state = match.turn_state(match.game.agents[match.turn])
+        shown, hidden = (Prompting(view=view, legal=legal).state(state) for legal in (True, False))
+        offers = [offer.action_type for offer in state.allowed_actions]
+        assert len(hidden) < len(shown)
+        if view == "json":
+            assert json.loads(hidden)["game_state"] == json.loads(json.dumps(state.game_state))
+            assert [offer["action_type"] for offer in json.loads(shown)["allowed_actions"]] == offers
+        else:
+            lines = shown.partition("\nYou may:\n")
+            assert lines[0] == hidden
+            assert [line.removeprefix("- ").split()[0].rstrip(":") for line in lines[2].splitlines()] == offers
+        if view == "compact":
+            assert {line.partition(":")[0] for line in hidden.splitlines()} >= set(state.game_state)
+        if view == "words":
+            assert len(hidden.splitlines()) >= len(state.game_state)
+        match.play(int(rng.choice(np.flatnonzero(match.mask))))
+
+
+def test_words_are_words():
+    state = {"phase": "betting", "myCard": "K", "board": [], "last_offer_by": None, "talk": True, "to_call": 2.0}
+    assert in_words(state | {"moves": [{"agent_id": "a", "chips": {"b": 1.5}}]}).splitlines() == [
+        "Phase is betting.",
+        "My card is K.",
+        "Board: none.",
+        "Last offer by is not there.",
+        "Talk: yes.",
+        "To call is 2.",
+        "Moves: a, chips (b 1.5).",
+    ]
+
+
+def test_the_rules_are_told_and_texts_are_replaced(tmp_path):
+    game = TextGame("leduc")
+    system, turn = game.reset(seed=1).prompt
+    assert system["content"].startswith(how_to_play(game.game)) and "You are player_0" in system["content"]
+    file = tmp_path / "mine.toml"
+    file.write_text('system = "Play $game as $agent for $$1. $answer"\nanswer = "One word."\nturn = "Look: $state"\n')
+    mine = TextGame("leduc", prompting=Prompting(prompts=load_prompts(file), view="compact"))
+    system, turn = mine.reset(seed=1).prompt
+    assert system["content"] == "Play leduc-v0 as player_0 for $1. One word."
+    assert turn["content"].startswith("Look: phase: first\n")
+    assert mine.step("what?").prompt[-1]["content"].endswith("One word.")
+    for wrong in ('system = "$nothing"', 'turns = "$state"', "turn = 3", "turn"):
+        file.write_text(wrong)
+        with pytest.raises(ValueError, match=r"mine\.toml"):
+            load_prompts(file)
+
+
+def test_a_conversation_has_the_own_turns_and_answers_and_no_others():
+    game = TextGame("leduc", prompting=Prompting(conversation=True, turns=1))
+    first = game.reset(seed=1)
+    second = game.step("call")
+    assert [message["role"] for message in second.prompt] == ["system", "user"]
+    game.step("raise")
+    third = game.step("call")
+    assert third.agent == first.agent
+    *_, past, answer, _ = third.prompt
+    assert (past, answer["content"]) != (first.prompt[-1], "call")  # only the latest turn is kept
+    assert [message["role"] for message in third.prompt] == ["system", "user", "assistant", "user"]
+    assert [message["role"] for message in game.reset(seed=2).prompt] == ["system", "user"]
+
+
+def test_a_model_that_is_not_shown_the_legal_actions_is_not_told_them_by_the_schema_either():
+    game = envs.game("leduc")
+    match = Match(game)
+    match.reset(1)
+    answers = iter(['{"action_type": "fold", "payload": {}}', '{"action_type": "raise", "payload": {}}'] * 2)
+
+    def played(prompting):
+        async def answer(request, body):
+            asked.append(body)
+            return web.json_response({**endpoint.said(next(answers)), "usage": endpoint.USAGE})
+
+        asked = []
+        with endpoint.answering(answer) as url:
+            agent = LLMAgent(Model(name="stub", base_url=url, prices=(1e6, 2e6)), None, prompting=prompting)
+            assert agent.respond(match.turn_state("player_0")).action.action_type == "raise"
+        return json.dumps(asked), agent.statistics
+
+    hidden, statistics = played(Prompting(legal=False))
+    assert "raise" not in hidden and "call" not in hidden
+    assert dict(statistics.faults) == {"illegal": 1} and (statistics.decisions, statistics.replaced) == (1, 0)
+    assert (statistics.input_size, statistics.output_size, statistics.cost) == (22, 14, 22 + 28)
+    assert "raise" in played(Prompting())[0]
+
+
+@pytest.mark.parametrize(
+    ("answer", "fault"),
+    [(endpoint.no_json, "unparsable"), (endpoint.talking(choice='{"action_type": "fly", "payload": {}}'), "illegal")],
+)
+def test_faults_of_answers_are_counted_apart(answer, fault):
+    match = Match(envs.game("kuhn"))
+    match.reset(1)
+    with endpoint.answering(answer) as url:
+        agent = LLMAgent(Model(name="stub", base_url=url, retries=0), None)
+        with pytest.raises(ModelError) as error:
+            agent.respond(match.turn_state("player_0"))
+    row = agent.statistics.row()
+    assert error.value.fault == fault and (row["decisions"], row["replaced"]) == (1, 1)
+    assert {name: row[name] for name in KINDS_OF_FAULTS if row[name]} == {fault: 2}
+
+
+KINDS_OF_FAULTS = ("illegal", "unparsable", "late", "refused", "failed")
+
+
+FAMOUS = ("poker", "Kuhn", "hold'em", "raiseTo", "mafia", "werewol", "sheriff", "ultimatum", "auction", "player_0")
+
+
+@pytest.mark.parametrize("seed", slow_but([0], range(3)))
+def test_a_skin_is_the_same_tree(game, seed):
+    skin = Skin(game, seed)
+    assert len(set(skin.names.values())) == len(skin.names)
+    plain, disguised = Match(game), Match(game)
+    plain.reset(seed)
+    disguised.reset(seed)
+    rng = np.random.default_rng(seed)
+    for _ in range(30):
+        if plain.done:
+            break
+        agent = game.agents[plain.turn]
+        state = plain.turn_state(agent)
+        seen = skin.state(state)
+        assert shape(seen.game_state) == shape(state.game_state)
+        assert [one.action_type for one in seen.allowed_actions] == [
+            skin.names[one.action_type] for one in state.allowed_actions
+        ]
+        schemas = {}
+        for one in seen.allowed_actions:
+            schemas.setdefault(one.action_type, []).append(one.payload_schema)
+        legal = np.flatnonzero(plain.mask)
+        for index in rng.choice(legal, min(5, len(legal)), replace=False):
+            action = game.view.encode(plain.table, int(index)).action
+            hidden = skin.disguised(action)
+            assert any(jsonschema.Draft202012Validator(s).is_valid(hidden.payload) for s in schemas[hidden.action_type])
+            assert skin.action(hidden) == action
+        chosen = game.view.encode(plain.table, int(rng.choice(legal))).action
+        assert plain.submit(agent, chosen) == disguised.submit(agent, skin.action(skin.disguised(chosen)))
+        assert plain.table.tobytes() == disguised.table.tobytes()
+
+
+def shape(value):
+    """Return a state without its names."""
+    if isinstance(value, dict):
+        return sorted((shape(one) for one in value.values()), key=str)
+    if isinstance(value, list):
+        return [shape(one) for one in value]
+    return "text" if isinstance(value, str) else value
+
+
+@pytest.mark.parametrize("name", ["kuhn", "leduc", "holdem", "mafia", "werewolf", "ultimatum", "english_auction"])
+def test_nothing_in_a_skin_names_the_game(name):
+    game, seed = find(f"{name}-v0")(), 1
+    skin = Skin(game, seed)
+    match = Match(game)
+    match.reset(1)
+    state = skin.state(match.turn_state(game.agents[match.turn]))
+    text = skin.text(how_to_play(game)) + json.dumps(state.to_dict())
+    for word in FAMOUS:
+        assert word not in text
+    assert skin.text(how_to_play(game)) == Skin(game, seed).text(how_to_play(game)) != Skin(game, seed + 3).text("")
+    assert len({Skin(game, one).text(how_to_play(game)) for one in range(4)}) == 4
+
+
+def test_a_model_plays_a_whole_episode_in_disguise():
+    game = TextGame("leduc", prompting=Prompting(game=find("leduc-v0")(), skin=1, view="compact"))
+    turn = game.reset(seed=1)
+    refused = game.step("raise")  # nobody has said what that is
+    assert refused.refused and "raise" not in json.dumps(refused.prompt[-1])
+    while not turn.done:
+        text = json.dumps(turn.prompt) + "".join(turn.answers)
+        assert not any(word in text for word in ("poker", "Leduc", "raise", "player_0", "my_card"))
+        turn = game.step(turn.answers[-1])
+    assert game.match.done and turn.refused is None

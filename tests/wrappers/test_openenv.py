@@ -53,14 +53,6 @@ def test_an_episode_of_every_game_returns_what_the_environment_does(game):
     assert (state.game, state.turn, state.seats) == (game.id, None, list(game.agents))
 
 
-def test_the_pot_is_credited_to_the_last_decision_of_the_seat_that_wins_it():
-    with serving("holdem", seats=3, button=0) as url, session(url) as client:
-        answers = iter(["call", "fold", "check", "check", "fold"])
-        episode = play(client, lambda seen: next(answers), seed=1)
-    rewards = {seat: [reward for *_, reward in turns] for seat, turns in episode.decisions.items()}
-    assert rewards == {"player_0": [0, -1], "player_1": [-0.5], "player_2": [0, 1.5]}
-
-
 def test_one_seat_plays_against_named_opponents_and_its_rewards_are_its_own():
     with serving("kuhn", players={"passing": Passing}) as url, session(url) as client:
         for opponents in ("random", "zoo:kuhn", "passing", {"player_0": "passing"}):

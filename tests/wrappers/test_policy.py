@@ -3,6 +3,8 @@
 import shlex
 import zipfile
 from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -60,9 +62,11 @@ def test_random_policy_is_legal_uniform_and_seeded(scene):
     np.testing.assert_allclose(counts / len(one), [1 / 3, 0, 1 / 3, 1 / 3, 0], atol=0.02)
 
 
-@pytest.mark.parametrize("activation", [torch.nn.Tanh, torch.nn.ReLU])
-@pytest.mark.parametrize("layers", [[], [64, 64], {"pi": [32], "vf": [16, 16]}])
-def test_mlp_policy_has_the_torch_models_distribution(scene, activation, layers):
+@pytest.mark.parametrize(
+    ("activation", "layers"),
+    [(torch.nn.Tanh, []), (torch.nn.Tanh, [64, 64]), (torch.nn.ReLU, {"pi": [32], "vf": [16, 16]})],
+)
+def test_mlp_policy_has_the_torch_models_distribution(scene, activation, layers, tmp_path):
     observations, masks = scene
     original = model(policy_kwargs={"net_arch": layers, "activation_fn": activation})
     with torch.no_grad():
@@ -71,10 +75,10 @@ def test_mlp_policy_has_the_torch_models_distribution(scene, activation, layers)
         tensor = torch.as_tensor(observations)
         expected = original.policy.get_distribution(tensor, action_masks=masks.astype(bool)).distribution.probs.numpy()
         values = original.policy.predict_values(tensor).numpy()[:, 0]
-    np.testing.assert_allclose(MlpPolicy.from_model(original).probabilities(observations, masks), expected, atol=1e-5)
-    np.testing.assert_allclose(SB3Policy(original).probabilities(observations, masks), expected, atol=1e-5)
-    np.testing.assert_allclose(MlpPolicy.from_model(original).values(observations), values, rtol=1e-4, atol=1e-4)
-    np.testing.assert_allclose(SB3Policy(original).values(observations), values, rtol=1e-5)
+    MlpPolicy.from_model(original).save(tmp_path / "policy.npz")
+    for policy in (MlpPolicy.from_model(original), SB3Policy(original), load_policy(tmp_path / "policy.npz")):
+        np.testing.assert_allclose(policy.probabilities(observations, masks), expected, atol=1e-5)
+        np.testing.assert_allclose(policy.values(observations), values, rtol=1e-4, atol=1e-4)
 
 
 def test_mlp_policy_of_a_network_that_sees_parts_of_the_observation(scene):
@@ -102,14 +106,6 @@ def test_sampling_follows_the_probabilities_and_deterministic_plays_the_mode(sce
     assert (MlpPolicy.from_model(original, deterministic=True).act(*many) == probabilities.argmax()).all()
 
 
-def test_mlp_policy_survives_saving(scene, tmp_path):
-    policy = MlpPolicy.from_model(model())
-    policy.save(tmp_path / "policy.npz")
-    loaded = load_policy(tmp_path / "policy.npz")
-    np.testing.assert_array_equal(loaded.probabilities(*scene), policy.probabilities(*scene))
-    np.testing.assert_array_equal(loaded.values(scene[0]), policy.values(scene[0]))
-
-
 @pytest.mark.parametrize("algorithm", [MaskablePPO, PPO, A2C, DQN])
 def test_load_policy_reads_what_stable_baselines_saved(algorithm, scene, tmp_path):
     original = model(algorithm)
@@ -123,54 +119,57 @@ def test_load_policy_reads_what_stable_baselines_saved(algorithm, scene, tmp_pat
     np.testing.assert_allclose(expected.sum(axis=1), 1, atol=1e-5)
 
 
-def test_load_policy_names_what_is_wrong(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"no policy at .*nowhere"):
-        load_policy(tmp_path / "nowhere.zip")
-    with pytest.raises(ValueError, match="is a folder"):
-        load_policy(tmp_path)
-    (tmp_path / "text.zip").write_text("hello")
-    with pytest.raises(ValueError, match="no model saved by"):
-        load_policy(tmp_path / "text.zip")
-    (tmp_path / "text.npz").write_text("hello")
-    with pytest.raises(ValueError, match="not a saved MlpPolicy"):
-        load_policy(tmp_path / "text.npz")
-    np.savez(tmp_path / "other.npz", a=np.zeros(3), activation=np.array("ReLU"))
-    with pytest.raises(ValueError, match="not a saved MlpPolicy"):
-        load_policy(tmp_path / "other.npz")
+@pytest.mark.parametrize(
+    ("name", "write", "error", "words"),
+    [
+        ("nowhere.zip", None, FileNotFoundError, r"no policy at .*nowhere"),
+        ("folder", Path.mkdir, ValueError, "is a folder"),
+        ("text.zip", lambda file: file.write_text("hello"), ValueError, "no model saved by"),
+        ("text.npz", lambda file: file.write_text("hello"), ValueError, "not a saved MlpPolicy"),
+        (
+            "other.npz",
+            lambda file: np.savez(file, a=np.zeros(3)),
+            ValueError,
+            "not a saved MlpPolic",
+        ),
+        ("model.zip", lambda file: damaged(file, "policy.pth"), ValueError, r"model.zip is (damaged: Mask|no model)"),
+        ("model.zip", lambda file: damaged(file, "data"), ValueError, r"model.zip is (damaged: Mask|no model)"),
+    ],
+)
+def test_load_policy_names_what_is_wrong(name, write, error, words, tmp_path):
+    if write is not None:
+        write(tmp_path / name)
+    with pytest.raises(error, match=words):
+        load_policy(tmp_path / name)
 
 
-@pytest.mark.parametrize("part", ["policy.pth", "data"])
-def test_a_damaged_model_is_named(part, tmp_path):
-    model().save(tmp_path / "whole.zip")
-    with zipfile.ZipFile(tmp_path / "whole.zip") as whole, zipfile.ZipFile(tmp_path / "model.zip", "w") as damaged:
-        for name in whole.namelist():
-            content = whole.read(name)
-            damaged.writestr(name, content[: len(content) // 2] if name == part else content)
-    with pytest.raises(ValueError, match=r"model.zip is (damaged: MaskablePPO|no model saved)"):
-        load_policy(tmp_path / "model.zip")
+def damaged(file, part):
+    """Write a model of which half of a part is missing."""
+    whole = BytesIO()
+    model().save(whole)
+    with zipfile.ZipFile(whole) as parts, zipfile.ZipFile(file, "w") as made:
+        for name in parts.namelist():
+            content = parts.read(name)
+            made.writestr(name, content[: len(content) // 2] if name == part else content)
 
 
 def test_load_run_needs_a_run_folder(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"no config\.toml"):
-        load_run(tmp_path)
-    (tmp_path / "config.toml").write_text("steps = 3\n")
-    with pytest.raises(ValueError, match="does not name a game"):
-        load_run(tmp_path)
-    (tmp_path / "config.toml").write_text('game = "holdem-v0"\n[options]\nseats = 3\n')
-    with pytest.raises(FileNotFoundError, match=r"model\.zip"):
-        load_run(tmp_path)
+    def refused(error, words, config=None, **settings):
+        if config is not None:
+            (tmp_path / "config.toml").write_text(config)
+        with pytest.raises(error, match=words):
+            load_run(tmp_path, **settings)
+
+    holdem = 'game = "holdem-v0"\n[options]\n'
+    refused(FileNotFoundError, r"no config\.toml")
+    refused(ValueError, "does not name a game", "steps = 3\n")
+    refused(FileNotFoundError, r"model\.zip", holdem + "seats = 3\n")
     MlpPolicy.from_model(model()).save(tmp_path / "policy.npz")  # of a table with 2 seats
-    with pytest.raises(ValueError, match=r"observations of 203 numbers and 10 actions; holdem-v0 now has \d+"):
-        load_run(tmp_path)
-    (tmp_path / "config.toml").write_text('game = "holdem-v0"\n[options]\nseats = 2\npot_fractions = [1.0]\n')
-    with pytest.raises(ValueError, match=r"10 actions; holdem-v0 now has 203 and 5"):
-        load_run(tmp_path)
-    (tmp_path / "config.toml").write_text('game = "holdem-v0"\n[options]\nseats = 2\n')
-    with pytest.raises(ValueError, match=r"^seed -1"):
-        load_run(tmp_path, seed=-1)
+    refused(ValueError, r"observations of 203 numbers and 10 actions; holdem-v0 now has \d+")
+    refused(ValueError, r"10 actions; holdem-v0 now has 203 and 5", holdem + "seats = 2\npot_fractions = [1.0]\n")
+    refused(ValueError, r"^seed -1", holdem + "seats = 2\n", seed=-1)
     loaded, policy = load_run(tmp_path)
-    assert loaded.seats == 2
-    assert isinstance(policy, MlpPolicy)
+    assert (loaded.seats, type(policy)) == (2, MlpPolicy)
 
 
 def test_make_policy_knows_bots_runs_and_files(tmp_path, scene):

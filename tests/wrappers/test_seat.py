@@ -1,21 +1,31 @@
 """A learner's seat: whose reward is whose, what happens at an end, who plays against whom."""
 
 import dataclasses
+import warnings
 
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.utils.env_checker import check_env
-from parlour.envs import Capabilities, Teams, VectorGame, game
+import torch
+from gymnasium.utils import env_checker
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.wrappers.vector import RecordEpisodeStatistics
+from parlour.envs import Capabilities, Teams, VectorGame, game, holdem_v0
 from parlour.wrappers.policies.base import RandomPolicy
 from parlour.wrappers.rl.gymnasium_env import (
     SingleAgentEnv,
     SingleAgentVectorEnv,
+    TablesVectorEnv,
     make_single_agent_env,
     make_single_agent_vector_env,
 )
 from parlour.wrappers.rl.opponents import Pool
+from parlour.wrappers.rl.sb3 import sb3_env
 from parlour.wrappers.rl.single_agent import SingleAgentTables
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+from stable_baselines3 import DQN, PPO
+from stable_baselines3.common.env_checker import check_env
 
 FOLD, CALL = 0, 1
 
@@ -86,27 +96,6 @@ def test_step_rewards_sum_to_the_episodes_result_over_several_hands():
     assert ends > 20
 
 
-@pytest.mark.parametrize("seats", [2, 5])
-def test_every_chip_is_booked_once(seats):
-    """The learner's results and its opponents' sum to zero: what the tables paid its seat is what was booked."""
-    tables = SingleAgentTables(game("holdem", seats=seats), 16, Pool(["random", "maniac"]))
-    paid = np.zeros(16)
-    step = tables.tables.step_with_ends
-
-    def watched(moves, keep):
-        seat = tables.seat.copy()
-        ends = step(moves, keep)
-        paid.__iadd__(tables.tables.rewards[np.arange(16), seat] / 2)
-        return ends
-
-    tables.tables.step_with_ends = watched
-    tables.reset(seed=6)
-    for _ in play(tables, 100):
-        pass
-    unfinished = tables._result.sum()
-    assert tables.winnings + unfinished == pytest.approx(paid.sum())
-
-
 def test_the_learner_plays_its_seat_and_rotating_takes_turns():
     seats = SingleAgentTables(game("holdem", seats=3), 6, "random", seat=2)
     seats.reset(seed=1)
@@ -144,8 +133,6 @@ def test_a_pool_draws_one_policy_for_each_team():
             against |= before
         seats.step(np.full(64, 7))
     assert against == {50.0, 100.0}
-    with pytest.raises(ValueError, match=r"teammate_weights=\[1\]: give 2 numbers"):
-        Pool(["random", "random"], teammate_weights=[1])
 
 
 def test_same_seed_same_everything_and_the_deals_of_the_plain_tables():
@@ -175,61 +162,62 @@ def test_same_seed_same_everything_and_the_deals_of_the_plain_tables():
     assert untouched.any()
 
 
-def test_opponents_one_each_per_seat_or_drawn():
-    holdem = game("holdem", seats=3)
-    left, right = Always(CALL), Always(CALL)
-    seats = SingleAgentTables(holdem, 8, [left, right], seat=0)
+def test_opponents_are_one_for_each_seat_or_drawn_by_weight():
+    holdem, never, always = game("holdem", seats=3), Always(CALL), Always(CALL)
+    seats = SingleAgentTables(holdem, 8, [Always(CALL), Always(CALL)], seat=0)
     seats.reset(seed=1)
-    assert (seats._seating.who[:, 1] == 0).all()
-    assert (seats._seating.who[:, 2] == 1).all()
-    never, always = Always(CALL), Always(CALL)
+    assert (seats._seating.who[:, 1:] == [0, 1]).all()
     seats = SingleAgentTables(holdem, 8, Pool([always, never], weights=[1, 0]))
     seats.reset(seed=1)
     for _ in play(seats, 20):
         pass
-    assert always.asked > 0
-    assert never.asked == 0
-    with pytest.raises(ValueError, match="3 opponents for 2 other seats"):
-        SingleAgentTables(holdem, 1, ["call", "call", "call"])
-    with pytest.raises(ValueError, match="did you mean 'tight'"):
-        SingleAgentTables(holdem, 1, "tigt")
-    with pytest.raises(ValueError, match="weights"):
-        Pool(["call", "random"], [1])
-    for wrong in (3, -1, True, "rotated", 1.0):
-        with pytest.raises(ValueError, match=f'seat={wrong!r}: need "rotate" or a whole number, from 0 to 2'):
-            SingleAgentTables(holdem, 1, seat=wrong)
+    assert always.asked > 0 == never.asked
 
 
-def test_an_opponent_that_plays_a_masked_action_is_distinguished_from_the_learner():
-    class Wrong:
-        def act(self, observations, masks):
-            return np.full(len(masks), 99)
+class Wrong:
+    def act(self, observations, masks):
+        return np.full(len(masks), 99)
 
-    seats = SingleAgentTables(game("holdem", seats=2), 2, Wrong())
-    with pytest.raises(ValueError, match=r"an opponent played .*action 99 is not legal"):
+
+def stepped(actions, opponents="call", begun=True):
+    seats = SingleAgentTables(game("holdem", seats=2), 2, opponents)
+    if begun:
         seats.reset(seed=1)
-        seats.step([1, 1])
+    seats.step(actions)
 
 
-def test_wrong_calls_are_explained():
-    with pytest.raises(ValueError, match="opponents=3: give names"):
-        SingleAgentTables(game("holdem", seats=2), 2, 3)
-    seats = SingleAgentTables(game("holdem", seats=2), 2)
-    with pytest.raises(ValueError, match="before reset"):
-        seats.step([1, 1])
-    seats.reset(seed=1)
-    with pytest.raises(ValueError, match=r"shape \(3,\)"):
-        seats.step([1, 1, 1])
-    with pytest.raises(ValueError, match="float64; an integer dtype is needed"):
-        seats.step([1.7, 1])
+def at_three(*args, **options):
+    return lambda: SingleAgentTables(game("holdem", seats=3), 1, *args, **options)
 
 
-@pytest.mark.filterwarnings("error::UserWarning")
-@pytest.mark.parametrize("opponents", ["random", "call", "tight"])
-def test_gymnasiums_checker(opponents):
-    env = gymnasium.make("parlour/Holdem-v0", opponents=opponents, seats=2)
-    assert isinstance(env.unwrapped, SingleAgentEnv)
-    check_env(env.unwrapped)
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (at_three(["call", "call", "call"]), "3 opponents for 2 other seats"),
+        (at_three("tigt"), "did you mean 'tight'"),
+        (at_three(3), "opponents=3: give names"),
+        (lambda: Pool(["call", "random"], [1]), "weights"),
+        (lambda: Pool(["random", "random"], teammate_weights=[1]), r"teammate_weights=\[1\]: give 2 numbers"),
+        *((at_three(seat=seat), f'seat={seat!r}: need "rotate" or a whole') for seat in (3, -1, True, "rotated", 1.0)),
+        *((at_three(random_start_steps=steps), "the least number") for steps in ((-1, 3), (4, 3))),
+        (lambda: stepped([1, 1], Wrong()), r"an opponent played .*action 99 is not legal"),
+        (lambda: stepped([1, 1], begun=False), "before reset"),
+        (lambda: stepped([1, 1, 1]), r"shape \(3,\)"),
+        (lambda: stepped([1.7, 1]), "float64; an integer dtype is needed"),
+    ],
+)
+def test_wrong_calls_are_explained(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()
+
+
+def test_the_checkers_of_gymnasium_and_stable_baselines():
+    env = gymnasium.make("parlour/Holdem-v0", opponents="random", seats=2).unwrapped
+    assert isinstance(env, SingleAgentEnv)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        env_checker.check_env(env)
+        check_env(env)
 
 
 def test_seat_env_ends_with_the_finished_table_and_then_wants_a_reset():
@@ -307,7 +295,172 @@ def test_an_opening_is_played_by_chance_in_every_seat():
     assert seats.episodes == 0
 
 
-@pytest.mark.parametrize("opening", [(-1, 3), (4, 3)])
-def test_random_start_steps_that_cannot_be_drawn_are_named(opening):
-    with pytest.raises(ValueError, match="the least number"):
-        SingleAgentTables(game("bargaining"), 4, "fair", random_start_steps=opening)
+def test_it_is_a_vector_env_with_spaces_and_metadata():
+    env = TablesVectorEnv("holdem", 5, seats=3)
+    assert isinstance(env, VectorEnv)
+    learner = gymnasium.make_vec("parlour/Kuhn-v0", num_envs=2).unwrapped
+    for one in (env, learner):  # skrl's wrap_env looks for gymnasium in the direct bases
+        assert any(base.__module__.startswith("gymnasium.") for base in type(one).__bases__)
+    assert env.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+    assert (env.observation_space.shape, env.action_space.shape) == ((5, env.tables.observations.shape[1]), (5,))
+    assert env.single_action_space == gymnasium.spaces.Discrete(game("holdem", seats=3).num_actions)
+
+
+def test_it_plays_what_the_tables_play():
+    env, tables = TablesVectorEnv("holdem", 16, seats=3), holdem_v0.vector_env(16, seats=3)
+    observations, infos = env.reset(seed=9)
+    tables.reset(seed=9)
+    returns, ended = np.zeros((16, 3)), 0
+    for _ in range(60):
+        assert np.array_equal(observations, tables.observations)
+        assert np.array_equal(infos["turn"], tables.turn)
+        assert np.array_equal(infos["action_mask"], tables.action_masks)
+        actions, acted = tables.sample(), tables.turn.copy()
+        tables.step(actions)
+        assert env.observation_space.contains(observations)
+        observations, rewards, terminations, truncations, infos = env.step(actions)
+        assert (terminations.dtype, truncations.dtype) == (np.bool_, np.bool_)
+        assert np.array_equal(rewards, tables.rewards[np.arange(16), acted])
+        assert np.array_equal(infos["rewards"], tables.rewards)
+        assert np.array_equal(terminations | truncations, tables.dones)
+        returns += tables.rewards
+        for table in np.flatnonzero(tables.dones):
+            assert infos["_episode_return"][table]
+            assert infos["episode_return"][table].tolist() == returns[table].tolist()
+            returns[table] = 0
+            ended += 1
+    assert ended > 10
+
+
+def test_the_final_observation_is_of_the_seat_that_acted_last():
+    env = TablesVectorEnv("holdem", 1, seats=2, button=0)
+    env.reset(seed=4)
+    aec = holdem_v0.raw_env(seats=2, button=0, observation="flat")
+    aec.reset(seed=4)
+    aec.step(0)
+    _, rewards, terminations, _, infos = env.step(np.array([0]))
+    assert (terminations.tolist(), rewards.tolist(), infos["episode_length"].tolist()) == ([True], [-1.0], [1])
+    assert np.array_equal(infos["final_obs"][0], aec.observe("player_0")["observation"])
+
+
+def test_gymnasiums_own_wrappers_take_it():
+    env = RecordEpisodeStatistics(TablesVectorEnv("kuhn", 8))
+    _, infos = env.reset(seed=1)
+    lengths = []
+    for _ in range(20):
+        *_, infos = env.step(env.env.tables.sample())
+        lengths += infos["episode"]["l"][infos["_episode"]].tolist() if "episode" in infos else []
+    assert {2, 3} <= set(lengths) <= {1, 2, 3}  # Gymnasium 1.1 counts wrong after an end
+
+
+OPTIONS_REFUSED = [
+    ({"cards": [["As", "Ah"], None], "board": ["2c"]}, "cards, board: drawn here"),
+    ({"reset_mask": np.array([True, False])}, "reset_mask: a finished table begins its next episode by itself"),
+    ({"other": 1}, "options={'other': 1}: reset\\(\\) takes none here"),
+    ([], r"options=\[\]: give a dict, such as {}, or None"),
+    ("cards", "options='cards': give a dict"),
+]
+
+
+@pytest.mark.parametrize(("options", "words"), OPTIONS_REFUSED)
+def test_options_are_refused_and_change_nothing(options, words):
+    makers = [
+        lambda: gymnasium.make("parlour/Holdem-v0", seats=2).unwrapped,
+        lambda: gymnasium.make_vec("parlour/Holdem-v0", num_envs=2, seats=2),
+        lambda: TablesVectorEnv("holdem", 2, seats=2),
+    ]
+    for make in makers:
+        env, twin = make(), make()
+        env.reset(seed=1)
+        twin.reset(seed=1)
+        with pytest.raises(ValueError, match=words):
+            env.reset(seed=5, options=options)
+        assert np.array_equal(env.reset(options={})[0], twin.reset()[0])
+
+
+def test_an_action_that_is_not_legal_is_played_as_the_safe_one():
+    env = TablesVectorEnv("holdem", 4, seats=2, stacks=3, button=0)
+    env.reset(seed=1)
+    _, rewards, terminations, _, infos = env.step(np.array([3, 99, -1, 1]))  # a raise that the stack does not allow
+    assert infos["illegal"].tolist() == terminations.tolist() == [True, True, True, False]
+    assert rewards.tolist() == [-1, -1, -1, 0]
+
+
+torch.set_num_threads(1)
+
+
+def test_masks_are_found_by_maskable_ppo():
+    env = sb3_env("holdem", n_envs=7, seats=2)
+    env.seed(1)
+    env.reset()
+    assert is_masking_supported(env)
+    np.testing.assert_array_equal(get_action_masks(env), env.seats.masks.astype(bool))
+    assert env.env_method("action_masks", indices=[2, 5]).shape == (2, 10)
+    assert env.get_attr("num_envs", indices=3) == [7]
+    for index in (1, np.int64(1), [np.int32(1)]):
+        np.testing.assert_array_equal(env.env_method("action_masks", indices=index), env.action_masks()[[1]])
+    with pytest.raises(IndexError):
+        env.get_attr("num_envs", indices=7)
+    assert not env.has_attr("no_such_thing")
+    assert env.env_is_wrapped(object) == [False] * 7
+
+
+def test_steps_are_those_of_the_seats():
+    env = sb3_env("holdem", n_envs=6, seats=2, opponents="call", reward_scale=0.5)
+    seats = SingleAgentTables(game("holdem", seats=2), 6, "call")
+    env.seed(4)
+    seats.reset([4, 5, 6, 7, 8, 9])
+    np.testing.assert_array_equal(env.reset(), seats.observations)
+    ended = 0
+    for _ in range(40):
+        actions = seats.tables.sample()
+        observations, rewards, dones, infos = env.step(actions)
+        seats.step(actions)
+        np.testing.assert_array_equal(observations, seats.observations)
+        np.testing.assert_allclose(rewards, seats.rewards / 2)
+        np.testing.assert_array_equal(dones, seats.dones)
+        for table in np.flatnonzero(dones):
+            assert infos[table]["episode"]["r"] == seats.returns[table]
+            assert infos[table]["episode"]["l"] == seats.lengths[table]
+            assert infos[table]["TimeLimit.truncated"] is False
+            final = seats.final_observations(np.array([table]))[0]
+            np.testing.assert_array_equal(infos[table]["terminal_observation"], final)
+            assert final[seats.layout["game_over"].start] == 1
+        assert all(infos[table] == {} for table in np.flatnonzero(~dones))
+        ended += int(dones.sum())
+    assert ended > 10
+
+
+def test_options_and_attributes_of_single_tables_are_refused():
+    env = sb3_env("holdem", n_envs=2, seats=2)
+    env.set_options({})
+    env.set_options([{}, None])
+    for wrong, words in [
+        ({"cards": [["As", "Ah"]]}, "cards: drawn here"),
+        ([{}, {"board": ["2c"]}], "board: drawn here"),
+        ([], r"options=\[\]: give a dict"),
+        ([{}], r"options=\[\{\}\]: give a dict"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            env.set_options(wrong)
+    with pytest.raises(ValueError, match="reward_scale is one for all tables"):
+        env.set_attr("reward_scale", 2.0, indices=[0])
+    env.set_attr("reward_scale", 2.0, indices=[0, 1])
+    assert env.get_attr("reward_scale") == [2.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "settings"),
+    [
+        (MaskablePPO, {"n_steps": 16, "batch_size": 64}),
+        (PPO, {"n_steps": 16, "batch_size": 64}),
+        (DQN, {"learning_starts": 32, "buffer_size": 500}),
+    ],
+)
+def test_algorithms_learn_with_masks_and_without(algorithm, settings):
+    env = sb3_env("holdem", n_envs=8, seats=2, opponents="call", reward_scale=0.01)
+    model = algorithm("MlpPolicy", env, seed=1, device="cpu", **settings)
+    model.learn(256)
+    assert model.num_timesteps == 256
+    assert len(model.ep_info_buffer) > 0
+    assert bool(env.seats.illegal.any()) <= (algorithm is not MaskablePPO)

@@ -9,7 +9,7 @@ from parlour import envs
 from parlour.envs import Action
 from parlour.wrappers import text
 from parlour.wrappers.agents.language_model import ModelError
-from parlour.wrappers.text import MOST_READ, TextGame, parse, play_text
+from parlour.wrappers.text import MOST_READ, TextGame, play_text
 
 
 def first(turn):
@@ -18,47 +18,6 @@ def first(turn):
 
 def last(turn):
     return turn.answers[-1]
-
-
-@pytest.mark.parametrize(
-    ("text", "action"),
-    [
-        ('{"action_type": "raiseTo", "payload": {"amount": 9}}', Action("raiseTo", {"amount": 9})),
-        (
-            'I have {"a": 1} and {nothing}. So: {"action_type": "fold"} is bad. {"action_type": "call"}',
-            Action("call", {}),
-        ),
-        (" check \n", Action("check", {})),
-        ('{"action_type": "fold", "payload": null}', Action("fold", {})),
-    ],
-)
-def test_an_action_is_found_in_an_answer(text, action):
-    assert parse(text) == action
-
-
-@pytest.mark.parametrize("game_id", ["holdem", "auction", "bargaining", "mafia", "kuhn", "leduc", "liars_dice"])
-def test_every_offered_answer_is_legal_and_every_episode_ends(game_id):
-    game = TextGame(game_id)
-    for model in (first, last):
-        seats = play_text(game, model, seed=3)
-        assert set(seats) == set(game.game.agents)
-        if game.game.payoffs.zero_sum:
-            assert sum(seat.total for seat in seats.values()) == pytest.approx(0)
-        asked = [one for seat in seats.values() for one in seat.exchanges]
-        assert asked
-        for one in asked:
-            assert [message["role"] for message in one.prompt] == ["system", "user"]
-            assert json.loads(one.prompt[1]["content"])["allowed_actions"]
-
-
-def test_a_seats_rewards_are_what_it_gains_until_it_is_asked_again():
-    game = TextGame("holdem", seats=3, button=0)
-    seats = play_text(game, [lambda turn: "fold", lambda turn: "fold", first], seed=1)
-    assert [seat.total for seat in seats.values()] == [0, -0.5, 0.5]
-    assert [one.reward for one in seats["player_1"].exchanges] == [-0.5]
-    assert seats["player_2"].exchanges == []  # everybody folds to the big blind
-    with pytest.raises(ValueError, match="2 models"):
-        play_text(game, [first, last])
 
 
 def test_a_refused_answer_costs_and_is_asked_again_with_the_reason():
@@ -78,15 +37,10 @@ def test_a_refused_answer_costs_and_is_asked_again_with_the_reason():
         game.step("fold")
 
 
-def test_the_turn_state_is_what_the_environment_shows():
-    game, env = TextGame("leduc"), envs.make("leduc")
-    turn = game.reset(seed=5)
-    env.reset(seed=5)
-    assert turn.info["turn_state"] == env.turn_state(env.agent_selection)
-    with pytest.raises(ValueError, match="retries=-1"):
-        TextGame("kuhn", retries=-1)
-    with pytest.raises(ValueError, match="penalty=nan"):
-        TextGame("kuhn", penalty=float("nan"))
+@pytest.mark.parametrize(("option", "value"), [("retries", -1), ("penalty", float("nan"))])
+def test_wrong_options_are_named(option, value):
+    with pytest.raises(ValueError, match=f"{option}={value}"):
+        TextGame("kuhn", **{option: value})
 
 
 def test_a_model_plays_one_seat_of_every_game_and_opponents_by_name_the_others(game):
@@ -100,29 +54,13 @@ def test_a_model_plays_one_seat_of_every_game_and_opponents_by_name_the_others(g
             assert turn.agent == game.agents[0]
             answers.append(rng.choice(turn.answers))
             turn = table.step(answers[-1])
+            assert turn.refused is None and not turn.info.get("replaced")
             totals.update(turn.rewards)
         assert dict(totals) == pytest.approx(dict(turn.returns))
         played.append((answers, turn.returns, table.match.table.tobytes()))
         if game.payoffs.zero_sum:
             assert sum(turn.returns.values()) == pytest.approx(0, abs=1e-4)
     assert played[0] == played[1]  # the opponents are seeded with the episode
-
-
-def test_the_pot_comes_to_the_model_when_an_opponent_folds_and_faults_are_counted_apart():
-    table = TextGame("kuhn", opponents={"player_1": "zoo:kuhn"}, penalty=0.0)
-    for seed in range(40):
-        table.reset(seed=seed)
-        turn = table.step("bet")
-        if turn.done and turn.rewards["player_0"] == 1:
-            break
-    assert (turn.done, turn.rewards) == (True, {"player_0": 1, "player_1": -1})
-    table.reset(seed=1)
-    table.step("I do not know")
-    table.step("fly")
-    assert table.faults["player_0"] == {"unparsable": 2} and not table.faults["player_1"]
-    for wrong in ({"player_2": "random"}, {"player_0": "random", "player_1": "random"}, {"player_0": "nobody"}):
-        with pytest.raises(ValueError, match=r"player_|nobody"):
-            TextGame("kuhn", opponents=wrong)
 
 
 def test_a_policy_of_the_zoo_is_read_once_and_plays_every_episode_as_at_a_new_table(monkeypatch):
@@ -162,6 +100,8 @@ def test_seats_are_given_to_models_policies_and_agents():
             return Action("fly")
 
     game = envs.game("kuhn")
+    with pytest.raises(ValueError, match="2 models"):
+        play_text(TextGame("holdem", seats=3), [first, last])
     assert TextGame(game, opponents="self").opponents == {}
     assert TextGame(game, opponents="random", seat="player_1").opponents == {"player_0": "random"}
     assert TextGame(game, opponents={"player_0": "self", "player_1": "zoo:kuhn"}).opponents == {"player_1": "zoo:kuhn"}
@@ -169,6 +109,9 @@ def test_seats_are_given_to_models_policies_and_agents():
         TextGame(game, opponents="random", seat="dealer")
     with pytest.raises(ValueError, match="player_1 is the model's seat"):
         TextGame(game, opponents={"player_1": "random"}, seat="player_1")
+    for wrong in ({"player_2": "random"}, {"player_0": "random", "player_1": "random"}, {"player_0": "nobody"}):
+        with pytest.raises(ValueError, match=r"player_|nobody"):
+            TextGame(game, opponents=wrong)
     table = TextGame(game, opponents=Agent())
     for _ in range(2):  # the safe action, a pass, is played for an agent that fails
         table.reset(seed=1)
@@ -195,6 +138,7 @@ def test_what_is_no_action_is_refused_with_a_sentence_and_costs_nothing_else(ans
     turn = table.step(answer)
     assert "there is no JSON object with an action_type" in turn.refused
     assert (turn.agent, turn.done, turn.answers) == (before.agent, False, before.answers)
+    assert table.faults == {"player_0": {"unparsable": 1}, "player_1": {}}
     json.dumps(turn.prompt).encode()
     assert sum(len(message["content"]) for message in turn.prompt) < 10_000
     assert len(table.transcripts[turn.agent].exchanges[0].answer) <= MOST_READ
