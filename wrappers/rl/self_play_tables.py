@@ -23,8 +23,10 @@ logger = logging.getLogger(__name__)
 RENAMED = {
     ("parlour.envs.core.random_policy", "RandomPolicy"): ("parlour.envs.core.rollout", "RandomPolicy"),
     ("parlour.envs.stages.bots", "StageBot"): ("parlour.envs.phases.bots", "PhaseBot"),
+    ("parlour.wrappers.policies.network", "Network"): ("parlour.wrappers.policies.mlp", "Network"),
+    ("parlour.wrappers.policies.trained_for", "TrainedFor"): ("parlour.wrappers.policies.base", "TrainedFor"),
 }
-"""Renamed bots: module and name in version 0.2, and the current ones."""
+"""Renamed classes: module and name in version 0.2, and the current ones."""
 
 
 class SelfPlayTables:
