@@ -1,6 +1,5 @@
 """A plain client of a poker server, for tests over real sockets."""
 
-import asyncio
 import json
 from contextlib import asynccontextmanager
 
@@ -119,19 +118,3 @@ async def refused(client, status, code, *call, **kwargs):
 async def turned_away(client, code):
     assert (await client.receive())["code"] == code
     assert await client.closed() == 1008
-
-
-async def keep_on(client, message, every):
-    while True:
-        await client.send(message)
-        await asyncio.sleep(every)
-
-
-async def whose_turn(clients):
-    """Read on with everybody; return the client whose turn it is."""
-    turns = {asyncio.create_task(client.my_turn()): client for client in clients}
-    done, rest = await asyncio.wait(turns, return_when=asyncio.FIRST_COMPLETED)
-    for task in rest:
-        task.cancel()
-    await asyncio.gather(*rest, return_exceptions=True)
-    return turns[done.pop()]

@@ -24,7 +24,7 @@ from parlour.wrappers.live.poker.host import PokerTimes
 from parlour.wrappers.live.poker.host_session import PokerRules
 from parlour.wrappers.live.table.host import TableHost
 from parlour.wrappers.live.table.poker import PokerTable
-from parlour.wrappers.live.table.results import PlayerResult, TableResult
+from parlour.wrappers.live.table.results import PlayerResult
 
 OFFERS = (
     Offer("bargaining", 2, False, (Opponent("fair", False, (2,)), Opponent("zoo:bargaining", True, (2,)))),
@@ -403,36 +403,6 @@ async def test_a_full_disk_refuses_new_names_in_words():
             status, body = await call(host, "POST", "/people", None, {"name": "Ann"})
             assert (status, body["code"]) == (503, "STATE_FAILED")
         await enter(host, "Ann")
-
-
-@on_loop
-async def test_looking_asks_the_store_once_for_each_result(monkeypatch):
-    async with lobby() as host:
-        asked = []
-        results = host.store.results
-        monkeypatch.setattr(host.store, "results", lambda most: asked.append(most) or results(most))
-        for _ in range(5):
-            assert (await look(host))["results"] == []
-        assert len(asked) == 1
-        host._keep("bargaining", TableResult((PlayerResult("Ann", False, 1.0),), "agreement"))
-        assert [one["game"] for one in (await look(host))["results"]] == ["bargaining"]
-        assert len(asked) == 2
-
-
-@on_loop
-async def test_a_table_that_cannot_be_made_is_refused_in_words(monkeypatch, caplog):
-    caplog.set_level(logging.CRITICAL)
-    async with lobby() as host:
-        ann = await enter(host, "Ann")
-
-        def gone(*_, **__):
-            raise FileNotFoundError("policy.npz")
-
-        with monkeypatch.context() as patch:
-            patch.setattr(host, "_make", gone)
-            status, body = await call(host, "POST", "/tables", ann, {"game": "holdem", "opponents": ["call"]})
-        assert (status, body["code"]) == (503, "TABLE_FAILED")
-        await opened(host, ann, game="holdem", opponents=["call"])
 
 
 @on_loop

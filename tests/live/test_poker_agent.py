@@ -2,34 +2,18 @@
 
 import asyncio
 import logging
-import threading
 import time
 
 import pytest
 from aiohttp import web
 from live.poker_options import play
-from live.poker_server import CALLER, FAST, KEY, SEAT, TOKEN, Scripted, Server, Silent, actions, checks, stay
+from live.poker_server import CALLER, FAST, KEY, SEAT, TOKEN, Scripted, Server, Silent, actions, stay
 from live.small_server import served
-from parlour.envs import Action, AgentResponse
 from parlour.wrappers.live.common.client import LiveError
 from parlour.wrappers.live.poker import messages
 from parlour.wrappers.logs.match_log import read, turns
 
 pytestmark = pytest.mark.usefixtures("compiled_poker")
-
-
-def test_a_table_is_played_to_its_end():
-    server = Server()
-    played = stay(server)
-    assert (played.hands, played.reason, played.rejected, played.replaced, played.reconnects) == (
-        5,
-        "admin_stopped",
-        0,
-        0,
-        0,
-    )
-    assert played.actions == len(actions(server)) > 5
-    assert played.net == server.host.table.stack[SEAT] - 500
 
 
 def test_registering_joining_and_leaving_by_rest():
@@ -225,25 +209,6 @@ def test_the_match_log_tells_the_stay_and_no_secrets(tmp_path, caplog):
     assert KEY not in caplog.text
 
 
-class Impatient(Server):
-    """Acts for the client before it has answered."""
-
-    hands = 1
-
-    async def talk(self, socket):
-        await super().send(socket, self.host.wrap({"type": "welcome", "seat": SEAT, "timeout": 60000}))
-        while await self.go_on(socket):
-            await asyncio.sleep(0.05)
-            await self.send(socket, *(self.host.play(0) or [self.host.state(SEAT)]))
-
-
-def test_a_turn_that_has_passed_is_not_answered(caplog):
-    server = Impatient()
-    played = stay(server, Scripted(lambda state: (time.sleep(0.5), checks(state))[1]))
-    assert (played.hands, played.actions, actions(server)) == (1, 0, [])
-    assert "the turn has passed" in caplog.text
-
-
 def test_an_address_of_another_kind_is_refused():
     with pytest.raises(ValueError, match=r"give ws://"):
         asyncio.run(play("ftp://example.org/x?token=t", CALLER))
@@ -287,65 +252,7 @@ def test_a_broken_policy_plays_safe_with_one_warning_each(answer, says, caplog):
     assert played.rejected == 0
 
 
-def test_a_policy_that_sleeps_past_the_deadline_plays_safe_and_its_late_answer_is_never_sent(caplog):
-    woken = threading.Event()
-
-    def sleepy(state):
-        if not woken.is_set():
-            woken.set()
-            time.sleep(0.4)
-            return AgentResponse(Action("raiseTo", {"amount": 4}))  # late
-        return checks(state)
-
-    server = Server()
-    server.hands = 60
-    began = time.monotonic()
-    played = stay(server, Scripted(sleepy), deadline=0.1)
-    assert time.monotonic() - began < 15
-    assert "no answer within 0.1 s" in caplog.text
-    assert "raiseTo" not in actions(server)
-    assert played.rejected == 0
-    # Decisions asked while the sleeper slept were late as well; afterwards the agent plays again.
-    assert 1 <= played.replaced < played.actions
-
-
-def test_the_deadline_lies_inside_the_servers_timeout():
-    server = Server()
-    server.timeout, server.hands = 200, 1
-    began = time.monotonic()
-    played = stay(server, Scripted(lambda state: time.sleep(3)))
-    assert played.replaced > 0
-    assert time.monotonic() - began < 2.5
-
-
 # Servers that refuse.
-
-
-class Refusing(Server):
-    """Rejects the first `times` actions of every turn."""
-
-    code = messages.INVALID_ACTION
-    times = 1
-
-    def __init__(self):
-        super().__init__()
-        self.refused = {}
-
-    async def act(self, socket, action):
-        count = self.refused[action["turn_token"]] = self.refused.get(action["turn_token"], 0) + 1
-        if count <= self.times:
-            await self.send(socket, self.host.wrap({"type": "error", "code": self.code, "message": "no"}))
-            return True
-        return await super().act(socket, action)
-
-
-@pytest.mark.parametrize("code", [messages.INVALID_ACTION, messages.STALE_SEQ])
-def test_a_rejected_action_is_tried_again(code):
-    server = Refusing()
-    server.code = code
-    played = stay(server)
-    assert played.rejected == played.actions == len(actions(server)) / 2
-    assert set(actions(server)) <= {"check", "call"}
 
 
 class Unwelcoming(Server):

@@ -11,7 +11,7 @@ import aiohttp
 import numpy as np
 import pytest
 from live.full_disk import full_disk
-from live.poker_client import Client, action, hosting, refused, turned_away, whose_turn
+from live.poker_client import Client, action, hosting, refused, turned_away
 from live.poker_options import grouped, play, rules
 from live.poker_room import Room
 from live.poker_server import CALLER
@@ -277,16 +277,6 @@ async def test_a_table_without_connections_is_abandoned_and_replaced():
         await one.join()
 
 
-async def test_coming_back_in_time_saves_the_table():
-    async with hosting(2, abandoned_after=1) as (host, one, two):
-        await one.ws.close()
-        await two.ws.close()
-        await asyncio.sleep(0.1)
-        await one.connect()
-        await asyncio.sleep(1.2)
-        assert host.tables[one.table_id].session.status == "running"
-
-
 # Whole tables.
 
 
@@ -316,60 +306,6 @@ async def test_several_tables_play_side_by_side_and_know_nothing_of_each_other()
         assert len({client.table_id for client in clients}) == 3
         assert await asyncio.gather(*(client.play() for client in clients)) == [1000] * 6
         await asyncio.wait_for(host.finished(), 5)
-
-
-async def test_finished_counts_no_abandoned_table_but_the_one_that_replaced_it():
-    async with hosting(tables=2, seats=2, max_hands=2, abandoned_after=1) as (host, one):
-        clients = [one] + [Client(one.http, host) for _ in range(5)]
-        finished = asyncio.create_task(host.finished())
-        for client in clients[:4]:
-            await client.sit_down()
-        left = clients[2].table_id
-        assert left == clients[3].table_id != one.table_id
-        for client in clients[2:4]:
-            await client.ws.close()
-        while host.tables[left].ended_at is None:
-            await asyncio.sleep(0.02)
-        await asyncio.gather(*(client.play() for client in clients[:2]))
-        # One has ended for good; what replaced it does not count, and what replaced the abandoned one does.
-        first, second = [key for key, table in host.tables.items() if table.ended_at is None]
-        host.tables[second].end("insufficient_players")
-        await asyncio.sleep(0.05)
-        assert not finished.done()
-        for client in clients[4:]:
-            await client.sit_down()
-        assert clients[4].table_id == clients[5].table_id == first
-        await asyncio.gather(*(client.play() for client in clients[4:]))
-        await asyncio.wait_for(finished, 5)
-
-
-async def test_who_disconnects_in_its_turn_is_played_for_and_comes_back():
-    """After some actions the seat to act goes away; it is played for, and dealt in again when it is back."""
-    async with hosting(3) as (host, *clients):
-        for _ in range(5):
-            client = await whose_turn(clients)
-            await client.act(client.got[-1])
-            await client.until("ack")
-        client = await whose_turn(clients)
-        await client.ws.close()
-        hand = client.got[-1]["hand"]
-        table = host.tables[client.table_id]
-        others = [asyncio.create_task(other.play()) for other in clients if other is not client]
-        for other in clients:
-            if other is not client and other.got[-1].get("turn") == other.seat and "turn_token" in other.got[-1]:
-                await other.act(other.got[-1])
-        while table.session.hand < hand + 2:
-            due = table.session.due
-            if due.what == "act" and due.seat == client.seat:
-                table.ring(due)  # its time is over
-            await asyncio.sleep(0.005)
-        await client.connect()
-        await client.until("welcome")
-        while "cards" not in (state := await client.until("game_state"))["players"][client.seat]:
-            assert state["hand"] > hand
-        assert sum(player["stack"] for player in state["players"]) + state["pot"] == 300
-        for other in others:
-            other.cancel()
 
 
 async def test_an_absent_seat_stops_nobody_and_sits_out_after_two_turns():

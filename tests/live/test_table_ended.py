@@ -215,17 +215,6 @@ async def test_a_person_may_think_longer_out_of_the_bank_which_is_full_again_in_
         assert (await ann.turn())["bank"] == 5000
 
 
-@on_loop
-async def test_a_bank_that_is_empty_ends_the_turn():
-    table = TableHost(BARGAINING, [None, ("bot", Program(offering))], timeout=0.1, time_bank=0.2)
-    async with table as host, person(host) as ann:
-        await ann.sit()
-        await ann.turn()
-        turn = await ann.turn()  # the safe action was played in the first
-        assert turn["bank"] == 0
-        assert turn["turn_state"]["game_state"]["action_history"][0]["action"] == "pass"
-
-
 @pytest.mark.parametrize("seconds", [-1.0, float("nan"), float("inf")])
 def test_a_bank_needs_a_number_of_seconds(seconds):
     with pytest.raises(ValueError, match="time_bank"):
@@ -255,14 +244,6 @@ async def test_where_nothing_is_hidden_those_who_look_on_see_the_board():
         seen = (await eve.until("state"))["turn_state"]
         assert seen["game_state"] == turn["game_state"] and seen["current_turn_agent_id"] == "first"
         assert seen["allowed_actions"] == [] and not seen["is_my_turn"]
-
-
-def test_a_view_that_hides_something_has_no_public_view_of_a_game_before_it():
-    open_view = nim.game().view
-    own = replace(nim.game(), view=replace(open_view, game_state=lambda table, seat: {"heap": None}))
-    assert own.public_view is None
-    assert replace(nim.game(), view=None, hidden=("heap",)).public_view is None
-    assert replace(own, view=open_view).public_view is not None
 
 
 # Those who look on.

@@ -186,25 +186,6 @@ def test_what_is_not_sent_stays_in_the_box(table):
         assert page.locator("#messages li").count() == 10
 
 
-def test_what_is_said_out_of_sight_is_shown_beside_the_controls(table):
-    phone = {"viewport": {"width": 390, "height": 780}, "has_touch": True, "is_mobile": True}
-    with table("tangram", "--agents", "human", "human", "--options", 'figure="A cat"') as visit:
-        ann, bob = visit(**phone), visit()
-        sit(ann, "Ann")
-        sit(bob, "B" * 32)
-        ann.wait_for_selector(MINE)
-        bob.fill("#text", "the <u>tail</u> goes right")
-        bob.press("#text", "Enter")
-        ann.tap("#latest:has-text('the <u>tail</u> goes right')")
-        ann.wait_for_selector("#latest", state="hidden")
-        assert bob.locator("#latest:visible").count() == 0
-        for page in (ann, bob):
-            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-            assert page.evaluate(
-                "document.querySelector('aside').scrollWidth <= document.querySelector('aside').clientWidth"
-            )
-
-
 # Coming back.
 
 
@@ -339,25 +320,6 @@ def served(game, players):
         loop.call_soon_threadsafe(over.set)
         serving.result(20)
         loop.call_soon_threadsafe(loop.stop)
-
-
-def test_any_turn_state_game_can_be_played(browser):
-    with served(envs.game("three_cards"), [None, None]) as url:
-        pages = [browser.new_context().new_page() for _ in range(2)]
-        for page, name in zip(pages, ("Ann", "Bob"), strict=True):
-            page.goto(url)
-            sit(page, name)
-        while not pages[0].query_selector(OVER):
-            for page in pages:
-                page.wait_for_selector(f"{MINE}, {OVER}, body:not(.mine)")
-                button = page.query_selector(MINE)
-                if button is not None:
-                    turn = turn_of(page)
-                    button.click()
-                    passed(page, turn)
-        for page in pages:
-            page.wait_for_selector(f"{OVER}")
-            assert page.locator(".outcome tr").count() == 3
 
 
 def test_a_game_of_ones_own_shows_roles_what_others_did_and_the_last_board(browser):

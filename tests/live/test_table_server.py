@@ -9,20 +9,16 @@ from dataclasses import replace
 from importlib.resources import files
 
 import aiohttp
-import endpoint
 import msgspec
 import nim
 import pytest
 from live.table_people import BARGAINING, Program, caller, hanging, offering, on_loop, person, raising
-from needs import library
 from parlour import envs
 from parlour.envs import Action, AgentResponse, new_table, with_required_fields
 from parlour.envs.holdem import hands
 from parlour.training.commands.arguments import TableArguments
 from parlour.training.commands.table import browser_table, players_of
 from parlour.wrappers.agents.base import DelayedAgent
-from parlour.wrappers.agents.language_model import Model
-from parlour.wrappers.agents.llm import LLMAgent
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.common.server import HEADERS, Origins, ServerSettings, server_tls
 from parlour.wrappers.live.poker.host import PokerHost as PokerHost
@@ -83,24 +79,6 @@ async def test_a_program_that_fails_costs_only_itself(respond, words, caplog):
             assert state["turn_state"]["game_state"]["action_history"][-1]["action"] == "pass"
             await ann.act(state["turn"], "pass")
     assert words in caplog.text
-
-
-@on_loop
-async def test_a_language_model_plays_and_talks_and_its_failure_costs_it_the_turn(caplog):
-    library("openai")
-    choice = json.dumps({"action_type": "submit_offer", "payload": {"my_share": 61}, "say": "Take it."})
-    async with endpoint.endpoint(endpoint.talking(choice=choice)) as (url, _):
-        model = LLMAgent(Model(name="stub", base_url=url), None)
-        async with TableHost(BARGAINING, [("llm", DelayedAgent(model, 0)), None]) as host, person(host) as ann:
-            await ann.sit()
-            state = await ann.turn()
-            assert state["turn_state"]["game_state"]["current_offer"] == 61
-            assert state["turn_state"]["messages"][0]["content"] == "Take it."
-            model.model = Model(name="stub", base_url="http://127.0.0.1:9/v1", retries=0)
-            await ann.act(state["turn"], "reject")
-            state = await ann.turn()
-            assert state["turn_state"]["game_state"]["action_history"][-1]["action"] == "pass"
-    assert "llm: the safe action is played" in caplog.text
 
 
 @on_loop
