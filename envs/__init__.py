@@ -13,6 +13,7 @@ from .core.encoder import Element, Encoder, Layout, Slice
 from .core.game import Game, Payoffs
 from .core.how_to_play import how_to_play
 from .core.match import Match
+from .core.options import Options, from_options, within
 from .core.record import new_table, record, with_required_fields
 from .core.registry import GAMES, find, game, make, register, register_installed, register_platform_id
 from .core.rng import draw, streams
@@ -55,6 +56,7 @@ __all__ = [
     "Message",
     "MessageIntent",
     "MessageScope",
+    "Options",
     "OutsideOption",
     "Payoffs",
     "Policy",
@@ -73,6 +75,7 @@ __all__ = [
     "default_view",
     "draw",
     "find",
+    "from_options",
     "game",
     "how_to_play",
     "make",
@@ -83,11 +86,10 @@ __all__ = [
     "register_platform_id",
     "streams",
     "with_required_fields",
+    "within",
 ]
 
-holdem_v0 = register(
-    "holdem-v0", words=("poker", "texas", "texas_holdem", "hold_em", "no_limit_holdem", "nlhe", "nolimit")
-)
+holdem_v0 = register("holdem-v0", words=("poker", "texas", "texas_holdem", "hold_em", "no_limit_holdem", "nlhe"))
 auction_v0 = register("auction-v0", words=("sealed_bid", "vickrey"))
 bargaining_v0 = register("bargaining-v0", words=("negotiation", "split", "rubinstein"))
 mafia_v0 = register("mafia-v0", words=("werewolf", "werewolves"))

@@ -3,6 +3,7 @@
 from dataclasses import MISSING, fields, replace
 from pathlib import Path
 
+import high_card
 import nim
 import pytest
 import three_cards
@@ -26,6 +27,7 @@ from parlour.envs import (
     new_table,
     record,
 )
+from parlour.envs.testing import check
 
 GAME = three_cards.game()
 HEAP = Slice("game_state.heap", (1,), 0, 21, "stones")
@@ -195,6 +197,16 @@ def test_a_small_game_needs_ten_arguments_and_forty_lines():
         if field.default is MISSING and field.default_factory is MISSING
     ]
     assert len(needed) <= 10, needed
+
+
+def test_a_small_game_with_options_chance_and_hidden_cards_needs_sixty_lines():
+    source = Path(high_card.__file__).read_text(encoding="utf-8")
+    assert sum(bool(line.strip()) for line in source.splitlines()) <= 60
+    assert check(high_card.game(ranks=3), episodes=1)
+    assert high_card.game(stake=2).options == {"ranks": 5, "stake": 2.0}
+    with pytest.raises(ValueError, match="ranks=14: need a whole number, from 2 to 13"):
+        high_card.game(ranks=14)
+    assert "ranks: number of ranks, 2 to 13." in high_card.game.__doc__
 
 
 def test_actions_of_a_small_game_have_names():
