@@ -42,21 +42,13 @@ Key = tuple[str, str, str]
 
 @dataclass
 class ServedAgent:
-    """An agent of the service, and what is known of it between its calls.
-
-    Attributes:
-        policy: the agent.
-        called: the same, or `Apart`.
-        private: its latest private information; None: not received.
-        thought, moment: its latest thought, with phase and round.
-        winner: the winner in its latest context.
-    """
+    """An agent of the service, and the latest that is known of it."""
 
     policy: AgentPolicy
-    called: Any
+    called: Any  # the same, or `Apart`
     private: PrivateInfo | None = None
     thought: str = ""
-    moment: tuple[str, int] = ("", 0)
+    moment: tuple[str, int] = ("", 0)  # phase and round of the thought
     winner: str | None = None
 
 

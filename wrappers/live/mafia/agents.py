@@ -135,19 +135,9 @@ CLAIMED = {CLAIM_MAFIA: "mafia", CLAIM_DOCTOR: "doctor", CLAIM_SHERIFF: "sheriff
 
 
 class MafiaDecision(NamedTuple):
-    """A decision of an agent.
+    """A decision of an agent: the action index, its move, and the policy's input, float32[1, D] and int8[1, A]."""
 
-    Attributes:
-        moment: match, phase and round.
-        seat: the agent's seat.
-        action: the action index.
-        move: the move of this index.
-        state: the TurnState of the decision.
-        game: the game that loaded it.
-        observations, masks: the policy's input, float32[1, D] and int8[1, A].
-    """
-
-    moment: tuple[str, str, int]
+    moment: tuple[str, str, int]  # match, phase and round
     seat: int
     action: int
     move: Choice
