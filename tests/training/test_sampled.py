@@ -36,6 +36,7 @@ def measured(name, solver, **options):
     return one.nash_conv()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize(
     ("name", "options", "iterations", "most"),

@@ -51,6 +51,7 @@ def states(game, seed):
         env.step(int(chance.choice(game.mask(env.table, seat).nonzero()[0])))
 
 
+@pytest.mark.slow
 def test_every_player_keeps_to_what_is_offered(game):
     chance = np.random.default_rng(5)
     for number, policy in enumerate(players(game)):
