@@ -95,7 +95,7 @@ class Standings:
         """Count a match."""
         self.matches += 1
         for agent in result.agent_ids:
-            sums = self._sums[agent] = self._sums.pop(agent, None) or defaultdict(float)  # the latest one is the last
+            sums = self._sums[agent] = self._sums.pop(agent, defaultdict(float))  # the latest one is the last
             sums["matches"] += 1
             difference = result.payoffs[agent] - sums["mean"]  # Welford's mean and sum of squared differences
             sums["mean"] += difference / sums["matches"]

@@ -157,8 +157,10 @@ def serving_health(
         start("200 OK" if problem is None else "503 Service Unavailable", [("Content-Type", "application/json")])
         return [msgspec.json.encode({"healthy": problem is None, "problem": problem, **activity.fields()})]
 
-    family = {"address_family": socket.AF_INET6 if ":" in address else socket.AF_INET}
-    server = make_server(address, port, app, type("_Server", (ThreadingWSGIServer,), family), _Quiet)
+    class Listening(ThreadingWSGIServer):
+        address_family = socket.AF_INET6 if ":" in address else socket.AF_INET
+
+    server = make_server(address, port, app, Listening, _Quiet)
     thread = threading.Thread(target=server.serve_forever, daemon=True, name="health")
     thread.start()
     try:
