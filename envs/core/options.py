@@ -126,7 +126,8 @@ def with_options(source: Callable[..., Game], options: Mapping[str, Any]) -> Gam
 
 # The options of a game: each is a field with its type, its rule, its default, and its words below it.
 
-P, Given = ParamSpec("P"), TypeVar("Given", bound="Options")
+P = ParamSpec("P")
+Given = TypeVar("Given", bound="Options")
 
 
 @dataclass(frozen=True)

@@ -215,7 +215,7 @@ def _start(given: HoldemOptions) -> Start | None:
 
 def _per_seat(given: HoldemOptions) -> list[int]:
     stacks = given.stacks
-    return stacks if isinstance(stacks, list) else [stacks] * given.seats
+    return [stacks] * given.seats if isinstance(stacks, int) else list(stacks)
 
 
 def _blank(given: HoldemOptions) -> Tables:

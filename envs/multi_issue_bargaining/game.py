@@ -151,7 +151,7 @@ def _blank(given: MultiIssueOptions, issues: Issues, reservations: Any, worth: A
     table.values[: len(counts)] = counts
     table.discount, table.per_move = given.discount, 1 / (seats * rounds)
     table.low[:seats], table.high[:seats] = zip(*reservations, strict=True)
-    table.public, table.kind = given.public, FIXED if worth else DRAWN[given.preferences]
+    table.public, table.kind = given.public, FIXED if worth else DRAWN[str(given.preferences)]
     for seat, own in enumerate(worth or ()):
         for issue, values in enumerate(own):
             table.worth[seat, issue, : len(values)] = values
