@@ -37,15 +37,7 @@ def test_the_zoo_plays_every_number_of_seats_that_the_page_of_a_game_names(name)
     assert zoo.seats_of(name) == list(reasons)
 
 
-ELSEWHERE = [
-    ("holdem", 6),
-    ("mafia", 7),
-    ("auction", 5),
-    ("cournot", 4),
-]
-
-
-@pytest.mark.parametrize(("name", "seats"), ELSEWHERE)
+@pytest.mark.parametrize(("name", "seats"), [("holdem", 6), ("mafia", 7), ("auction", 5), ("cournot", 4)])
 def test_at_other_tables_a_policy_plays_in_simulation_as_live(name, seats):
     game = envs.game(name, seats=seats)
     policy, live = make_policy(f"zoo:{name}", game, seed=5), agent(f"zoo:{name}", game, seed=5)

@@ -25,7 +25,7 @@ from parlour.wrappers.rl.sb3 import ColumnSelector, sb3_env
 from parlour.wrappers.rl.single_agent import SingleAgentTables
 from parlour.zoo import weights
 from sb3_contrib import MaskablePPO
-from stable_baselines3 import A2C, DQN, PPO
+from stable_baselines3 import DQN, PPO
 
 torch.set_num_threads(1)
 
@@ -106,7 +106,7 @@ def test_sampling_follows_the_probabilities_and_deterministic_plays_the_mode(sce
     assert (MlpPolicy.from_model(original, deterministic=True).act(*many) == probabilities.argmax()).all()
 
 
-@pytest.mark.parametrize("algorithm", [MaskablePPO, PPO, A2C, DQN])
+@pytest.mark.parametrize("algorithm", [MaskablePPO, PPO, DQN])
 def test_load_policy_reads_what_stable_baselines_saved(algorithm, scene, tmp_path):
     original = model(algorithm)
     original.save(tmp_path / "model.zip")
