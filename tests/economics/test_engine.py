@@ -3,6 +3,7 @@
 import pickle
 import sys
 from types import ModuleType
+from typing import Annotated
 
 import msgspec
 import pytest
@@ -43,9 +44,13 @@ def test_the_bots_play_legal_actions(game_id):
             env.step(int(action))
 
 
-def toy(**more):
+class Seats(envs.Options, frozen=True, kw_only=True):
+    seats: Annotated[int, envs.within(2, 20)] = 2
+
+
+def toy(seats=2, **more):
     parts = {"phases": [Phase("play", ("take",))], "actions": [Named("take", 1, "take it")]}
-    rest = {"name": "toy", "title": "Toy", "seats": 2, "options": {}, "pay": nothing, "payoffs": (0, 1), "end": End}
+    rest = {"name": "toy", "title": "Toy", "options": Seats(seats=seats), "pay": nothing, "payoffs": (0, 1), "end": End}
     return PhaseGame(**{**rest, **parts, **more})
 
 
