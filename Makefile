@@ -31,7 +31,7 @@ coverage: $(VENV)/.dev  ## the branches that make test takes; it doubles its tim
 nightly: coverage  ## each target in a fresh clone, coverage, all rules in plain Python, a million broken messages for each end of every protocol, a million hands beside PokerKit
 	.ci/targets
 	PYTEST_ADDOPTS='-m ""' $(MAKE) test-plain SHORT=
-	PARLOUR_FUZZ=1000000 $(BIN)/python -m pytest -n 4 -m "" --timeout=0 tests/live/test_*_fuzz.py
+	PARLOUR_FUZZ=1000000 $(BIN)/python -m pytest -n 4 -m "" --timeout=0 tests/live -k fuzz
 	PARLOUR_NIGHTLY=1 $(BIN)/python -m pytest -n 2 -m "" tests/core/test_cuda.py tests/test_laws.py
 	PARLOUR_NIGHTLY=1 $(BIN)/python -m pytest -n 2 -m nightly
 	PARLOUR_FLOOD=200000 $(BIN)/python -m pytest -n 3 -m "" --timeout=0 tests/live/test_hostile_floods*.py

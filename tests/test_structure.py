@@ -258,3 +258,16 @@ def test_who_waits_for_a_task_of_an_object_does_not_cancel_it_for_others():
         (module, name) for module, name in tasks if re.search(rf"await {name}$", ast.unparse(tree(module)), re.M)
     }
     assert awaited == set()  # asyncio.wait([task]) leaves it running
+
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.mark.skipif(not (ROOT / ".ci").is_dir(), reason="needs a checkout")
+@pytest.mark.parametrize("script", ["Makefile", ".ci/run", ".ci/mutants.py", ".ci/frameworks"])
+def test_the_tests_that_a_script_names_exist(script):
+    for word in re.findall(r"tests/[\w/*{},]+\.py", (ROOT / script).read_text("utf-8")):
+        before, _, after = word.partition("{")
+        names, _, end = after.partition("}")
+        for path in [before + name + end for name in names.split(",")]:
+            assert list(ROOT.glob(path)), f"{script} names {path}, which is not there"

@@ -7,8 +7,11 @@ import copy
 import json
 import os
 
+import pytest
+
 MESSAGES = int(os.environ.get("PARLOUR_FUZZ", "2000"))
 WORKERS = 4
+fuzzed = pytest.mark.parametrize("worker", range(WORKERS), ids="fuzz{}".format)
 DEEP = []
 for _ in range(60):
     DEEP = [DEEP]

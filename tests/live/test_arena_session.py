@@ -6,7 +6,7 @@ import random
 import msgspec
 import numpy as np
 import pytest
-from live.fuzzing import MESSAGES, ODD, WORKERS, changed, mutated
+from live.fuzzing import MESSAGES, ODD, WORKERS, changed, fuzzed, mutated
 from parlour import envs
 from parlour.envs import Action, AgentResponse, TurnState
 from parlour.envs.core.turn_state import ERROR_CODES
@@ -369,7 +369,7 @@ def begun(game, rng):
     return session, SeatNames(ids, game.agents)
 
 
-@pytest.mark.parametrize("worker", range(WORKERS))
+@fuzzed
 def test_a_host_refuses_what_is_broken_and_plays_on(worker):
     rng, game = random.Random(worker), GAMES[worker]
     session, names = begun(game, rng)
@@ -401,7 +401,7 @@ def test_a_host_refuses_what_is_broken_and_plays_on(worker):
     assert session.outcome is None or session.error is None
 
 
-@pytest.mark.parametrize("worker", range(WORKERS))
+@fuzzed
 def test_an_agent_reads_or_refuses_every_state_and_always_has_an_answer(worker):
     rng, game = random.Random(worker), GAMES[worker]
     agent = ArenaAgentSession(game)

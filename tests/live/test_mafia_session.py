@@ -6,7 +6,7 @@ import random
 import msgspec
 import numpy as np
 import pytest
-from live.fuzzing import MESSAGES, ODD, WORKERS, changed, mutated
+from live.fuzzing import MESSAGES, ODD, WORKERS, changed, fuzzed, mutated
 from mafia_players import context, session
 from parlour.wrappers.live.common.agent_turn import Played
 from parlour.wrappers.live.common.player import Over
@@ -248,7 +248,7 @@ def test_configs_and_states_have_the_documents_names():
 # Broken messages; see `fuzzing`.
 
 
-@pytest.mark.parametrize("worker", range(WORKERS))
+@fuzzed
 def test_an_agents_end_answers_every_message_and_begins_every_honest_call(worker):
     rng, end = random.Random(worker), MafiaAgentSession()
     sent = honest = 0
@@ -271,7 +271,7 @@ def test_an_agents_end_answers_every_message_and_begins_every_honest_call(worker
     assert honest > sent / 20
 
 
-@pytest.mark.parametrize("worker", range(WORKERS))
+@fuzzed
 def test_a_hosts_end_takes_whatever_comes_and_ends_every_call_once(worker):
     rng, end = random.Random(worker), MafiaCallerSession()
     sent = ended = 0
@@ -307,7 +307,7 @@ def told(match, call, rng):
     return [match.answered(call.number, changed(rng, msgspec.to_builtins(answer)))], False, 1
 
 
-@pytest.mark.parametrize("worker", range(WORKERS))
+@fuzzed
 def test_a_match_takes_any_answer_and_plays_on(worker):
     rng = random.Random(worker)
     sent = honest = 0

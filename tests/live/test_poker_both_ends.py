@@ -7,7 +7,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from live.fuzzing import MESSAGES, WORKERS, mutated
+from live.fuzzing import MESSAGES, WORKERS, fuzzed, mutated
 from live.poker_options import grouped, play
 from live.poker_options import rules as session_options
 from live.poker_room import Room, pass_turn, whole
@@ -282,7 +282,7 @@ def test_with_new_stacks_after_busts_what_all_have_won_is_still_nothing():
 KINDS = ("fold", "check", "call", "raiseTo")
 
 
-@pytest.mark.parametrize("worker", range(WORKERS))
+@fuzzed
 def test_a_host_refuses_what_is_broken_and_plays_on(worker):
     rng = random.Random(worker)
     room, sent, hands = None, 0, 0
@@ -327,7 +327,7 @@ def test_a_host_refuses_what_is_broken_and_plays_on(worker):
     assert hands > sent // 1000
 
 
-@pytest.mark.parametrize("worker", range(WORKERS))
+@fuzzed
 def test_an_agent_takes_whatever_comes_and_answers_its_turns(worker):
     rng = random.Random(worker)
     sent = turns = 0

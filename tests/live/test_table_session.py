@@ -7,7 +7,7 @@ from dataclasses import replace
 import nim
 import numpy as np
 import pytest
-from live.fuzzing import MESSAGES, WORKERS, mutated
+from live.fuzzing import MESSAGES, WORKERS, fuzzed, mutated
 from live.table_room import Room
 from parlour import envs
 from parlour.envs import Action, AgentResponse, Capabilities, Renderer
@@ -491,7 +491,7 @@ def refused(sends):
     return True
 
 
-@pytest.mark.parametrize("worker", range(WORKERS))
+@fuzzed
 def test_a_table_refuses_what_is_broken_and_serves_the_honest(worker):
     rng = random.Random(worker)
     sent = turns = refusals = 0

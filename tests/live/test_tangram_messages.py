@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from live.fuzzing import MESSAGES, WORKERS, mutated
+from live.fuzzing import MESSAGES, WORKERS, fuzzed, mutated
 from live.settled import act
 from live.small_game import SmallGame
 from live.tangram_turns import GAME, NONSENSE
@@ -264,7 +264,7 @@ def test_both_dialects_mean_the_same(poses, objective):
         assert piece.rotation == round(on_board[name].rotation, 2)
 
 
-@pytest.mark.parametrize("worker", range(WORKERS))
+@fuzzed
 def test_a_host_refuses_what_is_broken_and_plays_on(worker):
     rng = random.Random(worker)
     session, sent, honest, refused = None, 0, 0, 0
@@ -317,7 +317,7 @@ def answers(session, events, rng):
         assert m.decode_agent(m.encode(message)) == message
 
 
-@pytest.mark.parametrize("worker", range(WORKERS))
+@fuzzed
 def test_an_agent_takes_whatever_comes_and_answers_its_turns(worker):
     rng = random.Random(worker)
     sent = turns = 0
