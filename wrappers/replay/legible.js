@@ -18,12 +18,16 @@ export function keepLegible(drawing) {
 }
 
 /**
- * Make text that would be too small larger where there is room for it, and leave it out where there is none. Larger
+ * Make text that would be too small larger where there is room for it; cut names, and leave out what has none. Larger
  * text has the right of way. A group whose text is all left out goes with it.
  * @param {SVGSVGElement} drawing
  */
 function legible(drawing) {
   for (const part of drawing.querySelectorAll("g, text")) part.removeAttribute("style");
+  for (const text of drawing.querySelectorAll("text[data-whole]")) {
+    text.textContent = text.getAttribute("data-whole");
+    text.removeAttribute("data-whole");
+  }
   const whole = drawing.getBoundingClientRect();
   const scale = drawing.getScreenCTM()?.a ?? 0;
   if (whole.width === 0 || scale === 0) return; // it is not shown
@@ -36,9 +40,15 @@ function legible(drawing) {
   /** @type {DOMRect[]} */
   const placed = [];
   const out = texts.filter(({ text, size, before }) => {
+    const room = around(shapes, letters(before)) ?? whole;
+    const fits = () => size * scale >= LEAST || inside(letters(text.getBoundingClientRect()), room);
+    const words = text.textContent ?? "";
+    for (let most = words.length - 1; most > 5 && !fits() && !/\d/.test(words); most -= 1) {
+      text.setAttribute("data-whole", words); // a name is cut, a number is not
+      text.textContent = `${words.slice(0, most - 1)}…`;
+    }
     const box = letters(text.getBoundingClientRect());
-    const fits = size * scale >= LEAST || inside(box, around(shapes, letters(before)) ?? whole);
-    if (fits && !placed.some((other) => overlap(box, other))) return void placed.push(box);
+    if (fits() && !placed.some((other) => overlap(box, other))) return void placed.push(box);
     return true;
   });
   for (const { text } of out) text.style.display = "none";
