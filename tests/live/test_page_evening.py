@@ -180,8 +180,8 @@ def test_who_opened_a_table_closes_it(lobby):
         other.click("#tables button:text('Close')")
         other.wait_for_selector("#tables li:has-text('No table is open')")
         assert '"Ann"' in loaded(other, "#results a:has-text('Replay')")
-        for page in (ann, eve):
-            page.wait_for_selector("#status:has-text('has been closed')")
+        ann.wait_for_selector(f"{OVER}, #status:has-text('has been closed')")  # the table told her before
+        eve.wait_for_selector("#status:has-text('has been closed')")
         ann.complaints.clear()  # Chromium's own, of a table that is gone
 
 
