@@ -128,7 +128,8 @@ def one_by_one(command: Callable[..., object]) -> Callable[..., object]:
         return command(*bound.args, **bound.kwargs)
 
     text, args, described = cleandoc(command.__doc__ or "").partition("\nArgs:")
-    flat.__doc__ = re.sub(r"(?<!\n)\n(?!\n)", " ", text) + args + described  # a paragraph is a line
+    # A paragraph is a line.
+    flat.__doc__ = re.sub(r"(?<!\n)\n(?!\n)", " ", text.strip()) + "\n" + args + described
     flat.__signature__ = whole  # type: ignore[attr-defined]
     flat.__annotations__ = {one.name: one.annotation for one in changed}
     return flat
