@@ -164,7 +164,7 @@ def serving_health(
     thread = threading.Thread(target=server.serve_forever, daemon=True, name="health")
     thread.start()
     try:
-        yield url_of(*server.server_address[:2])
+        yield url_of(str(server.server_address[0]), server.server_port)
     finally:
         server.shutdown()
         server.server_close()
