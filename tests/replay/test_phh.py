@@ -5,7 +5,7 @@ import os
 import numpy as np
 import pytest
 from parlour.training import cli
-from parlour.wrappers.replay.log_reader import replay_hand
+from parlour.wrappers.replay.log_reader import picture, replay_hand
 from parlour.wrappers.replay.phh import HandFile, Refused, hand_of
 from parlour.wrappers.replay.phh_writer import phhs
 from pokerkit import Automation, HandHistory, NoLimitTexasHoldem
@@ -104,6 +104,12 @@ def test_replay_makes_a_page_of_a_hand(tmp_path, capsys):
     [
         ('"NT"', '"FT"', "what is read is NT"),
         ("starting_stacks", "run_twice = true\nstarting_stacks", "run_twice is True"),
+        ("starting_stacks", "_bomb_pot = true\nstarting_stacks", "_bomb_pot is True"),
+        ("p3 cbr 6", "p3 cbr 600", "is no raise that p3 can make"),
+        ("[200, 200, 200]", "[200, 200, true]", "are not all amounts of chips"),
+        ("[1, 2, 0]", "[1, -2, 0]", "a player has to post"),
+        ("d db AhKd3c", "d db AhKdAh", "the card Ah is with the board and with the board"),
+        ("d db 4s", "d db 4s5s6s", "has more than five cards"),
         ('"p2 f"', '"p3 f"', "where it is p2's turn"),
         ("p3 cbr 6", "p3 cbr 3", "is no raise that p3 can make"),
         (', "p3 cc"]', ', "p3 cc", "p3 sm KcKs"]', "where p3 was dealt QdQc"),
@@ -190,6 +196,90 @@ def test_a_short_big_blind_is_written_where_pokerkit_plays_the_same():
     assert list(HandHistory.loads(phhs([entry]).removeprefix("[1]\n")))[-1].stacks == [199, 2, 200]
     entry["actions"][0]["kind"] = "call"
     assert phhs([entry]).startswith("# hand 5 is left out: the big blind of 2 is posted with 1, ")
+
+
+TWO = "d dh p1 AsKs, d dh p2 QdQc, p2 cc, p1 cc, " + DOWN.replace(", p3 cc", "")
+CALLED = DEAL + "p3 cc, p1 cc, p2 cc, " + DOWN
+REOPENED = (
+    "d dh p1 6dJh, d dh p2 AsAh, d dh p3 8h8c, d dh p4 KcKd, p3 cc, p4 cbr 30, p1 cc, p2 cc, p3 cc, d db QcAd5c, "
+    "p1 cc, p2 cbr 1, p4 cc, p1 cbr 10, p4 cc, d db 5d, d db 2d"
+)
+SHORT_ANTE = DEAL.replace("QdQc", "QdQh") + "p3 cc, p2 cc, " + DOWN.replace("p1 cc, ", "")
+SPLIT = (
+    "d dh p1 AsKs, d dh p2 7h2c, d dh p3 AcKc, p3 cbr 6, p1 cc, p2 f, d db AhKd3c, p1 cbr 9, p3 cbr 18, p1 cc, "
+    "d db 4s, p1 cc, p3 cc, d db 9h, p1 cc, p3 cc"
+)
+NEWCOMER = (
+    "d dh p1 7h2c, d dh p2 AsKs, d dh p3 ????, d dh p4 QdQc, p3 cc, p4 cbr 6, p1 f, p2 cc, p3 f, "
+    "d db AhKd3c, p2 cc, p4 cc, d db 4s, p2 cc, p4 cc, d db 9h, p2 cc, p4 cc"
+)
+SHORT_OF_ANTE = {"stacks": (2, 100, 99), "antes": 5}
+POSTS = {"stacks": (200,) * 4, "antes": (0, 0, 1, 0), "blinds": (1, 2, 0, -2)}
+ANTES_ALONE = {"antes": 5, "blinds": (0, 0), "min_bet": 10}
+ALL_IN = DEAL + "p3 cbr 20, p2 f, d db AhKd3c, d db 4s, d db 9h"
+PLAYED = {  # actions, fields, and the last stacks
+    "an ante of the big blind": (CALLED, {"antes": (0, 3, 0)}, [207, 195, 198]),
+    "an ante of the button": (CALLED, {"antes": (0, 0, 3)}, [207, 198, 195]),
+    "a short stack for the whole ante": (
+        ALL_IN, {"antes": (0, 9, 0), "stacks": (1, 200, 200)}, [12, 189, 200],
+    ),
+    "heads-up the big blind is p1": (TWO, {"stacks": (100, 100), "antes": (0, 5)}, [102, 98]),
+    "a short ante, trimmed": (SHORT_ANTE, {**SHORT_OF_ANTE, "ante_trimming_status": True}, [6, 93, 102]),
+    "a short ante, whole": (SHORT_ANTE, {**SHORT_OF_ANTE, "ante_trimming_status": False}, [12, 93, 96]),
+    "a dead small blind, trimmed": (NEWCOMER, {**POSTS, "ante_trimming_status": True}, [199, 209, 198, 194]),
+    "a dead small blind, whole": (NEWCOMER, {**POSTS, "ante_trimming_status": False}, [199, 210, 197, 194]),
+    "pots of antes alone": (DEAL + "p1 cc, p2 cc, p3 cc, " + DOWN, ANTES_ALONE, [210, 195, 195]),
+    "a bet for antes alone": (DEAL + "p1 cbr 10, p2 f, p3 f", ANTES_ALONE, [210, 195, 195]),
+    "bets below the big blind": (
+        DEAL + "p3 f, p1 cc, p2 cc, d db AhKd3c, p1 cc, p2 cbr 1, p1 cbr 2, p2 f", {"min_bet": 1}, [203, 197, 200],
+    ),
+    "short all-ins that reopen": (REOPENED, {"stacks": (41, 32, 17, 42), "antes": 1}, None),
+    "the odd chip to the second": (SPLIT, {"finishing_stacks": [202, 198, 200]}, [201, 198, 201]),
+    "uncalled chips counted as won": (DEAL + "p3 cbr 6, p1 f, p2 f", {"winnings": [0, 0, 9]}, [199, 198, 203]),
+    "uncalled chips not counted": (DEAL + "p3 cbr 6, p1 f, p2 f", {"winnings": [0, 0, 5]}, [199, 198, 203]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", PLAYED)
+def test_what_is_posted_and_paid_is_what_the_file_says(kind):
+    actions, fields, stacks = PLAYED[kind]
+    entry, last = read(actions, **fields)
+    assert sum(last) == sum(fields.get("stacks", (200,) * 3))
+    assert stacks is None or last == stacks
+    rows = list(replay_hand(entry, 0))[-1].states["p1"].game_state["players"]
+    assert [row["stack"] for row in rows] == last
+
+
+@pytest.mark.parametrize(
+    ("actions", "fields"),
+    [
+        (SPLIT, {"finishing_stacks": [198, 201, 201]}),  # who folded gets no odd chip
+        (SPLIT, {"finishing_stacks": [207, 198, 195]}),
+        (DEAL + "p3 cbr 6, p1 f, p2 f", {"winnings": [0, 0, 10]}),
+    ],
+)
+def test_what_was_paid_otherwise_is_refused_with_both_numbers(actions, fields):
+    with pytest.raises(Refused, match="recorded are"):
+        read(actions, **fields)
+
+
+def test_money_is_shown_as_money_and_a_player_without_a_name_by_the_seat(tmp_path):
+    actions = "d dh p1 ????, d dh p2 ????, d dh p3 ????, p3 cbr 3.50, p1 f, p2 f"
+    entry, last = read(
+        actions,
+        stacks=(100, 87.35, 60.10),
+        antes=0.25,
+        blinds=(0.50, 1),
+        currency_symbol="$",
+        players=["Ann", "", "Cy"],
+    )
+    assert last == [9_925, 8_610, 6_210]
+    told = list(replay_hand(entry, 0))
+    assert (told[0].action, told[-1].note) == ("raiseTo 3.50", "Cy takes $3.25")
+    state = told[1].states["Ann"].game_state
+    assert (state["smallBlind"], state["bigBlind"], state["ante"], state["pot"]) == (0.5, 1, 0.25, 5.75)
+    drawn = picture(list(told[1].states.values()))
+    assert "blinds $0.50/$1, ante $0.25" in drawn and "pot 5.75" in drawn and "seat 1" in told[1].states
 
 
 # The showdown.

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from parlour.envs import game
 from parlour.training.commands.measures import measure, plays
-from parlour.training.evaluation.duplicate import Score, evaluate
+from parlour.training.evaluation.duplicate import Score, evaluate, student_quantile
 from parlour.wrappers.policies.loading import make_policy
 
 
@@ -55,6 +55,11 @@ def test_what_cannot_be_evaluated_is_named(heads_up):
         evaluate(call, heads_up, [call, call])
     with pytest.raises(ValueError, match="deals=1"):
         evaluate(call, heads_up, [call], deals=1)
+
+
+@pytest.mark.parametrize(("freedom", "quantile"), [(1, 12.706), (2, 4.303), (3, 3.182), (5, 2.571), (30, 2.042)])
+def test_students_quantile(freedom, quantile):
+    assert student_quantile(freedom) == pytest.approx(quantile, rel=0.01)
 
 
 @pytest.mark.parametrize("deals", [2, 3, 5, 200])

@@ -118,6 +118,8 @@ def test_ratings_in_leduc_have_the_order_of_exact_exploitability():
     assert len(order) == 5 and order[0] == "random" and order[-1] == "zoo:leduc"
     assert worth["random"] == pytest.approx(4.747222 / 2, abs=1e-5)  # NashConv by OpenSpiel
     assert all(ratings[weak]["high"] < ratings[strong]["low"] for weak, strong in pairwise(order)), (worth, ratings)
+    assert ratings["random"]["mean"] == pytest.approx(0, abs=15)  # the two marks of the scale
+    assert ratings["zoo:leduc"]["mean"] == pytest.approx(100, abs=15)
 
 
 def test_a_policy_with_probabilities_has_its_exploitability_and_the_same_seed_gives_the_same(tmp_path, capsys):

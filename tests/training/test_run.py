@@ -313,3 +313,13 @@ def test_of_processes_that_lock_at_the_same_time_one_writes(tmp_path):
     assert [one.returncode for one in started] == [0, 0, 0], answers
     with locked(tmp_path):
         pass
+
+
+def test_more_timesteps_than_asked_for_are_told(tmp_path, capsys):
+    train(
+        load_config(
+            "kuhn", run=tmp_path / "one", **TINY | {"options": {}, "bots": {"random": 1.0}, "total_timesteps": 100}
+        ),
+        [],
+    )
+    assert "(100 were asked for, and the last rollout is played to its end)" in capsys.readouterr().out

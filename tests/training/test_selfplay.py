@@ -119,6 +119,27 @@ def test_advantages_are_those_of_the_definition(seed):
     np.testing.assert_allclose(out[acts], expected[acts], atol=1e-4)
 
 
+def after_one_step(name):
+    """Advantages, values and returns of one decision per table, and the values of the seats that decide next."""
+    learner, _ = make(name, n_steps=1)
+    learner.engine.begin()
+    batch = learner.engine.rollout(0, learner._weights())[0]
+    tables, critic = learner.engine.collectors[0].tables.tables, learner.game.encoders["full"]
+    seen = critic.observations(tables.tables, np.arange(64))
+    values = learner._critic(torch.from_numpy(seen))[:, 0].detach().numpy()
+    goes_on = ~tables.dones & (tables.rewards == 0).all(axis=1)
+    return batch.arrays["returns"][goes_on], values[goes_on]
+
+
+def test_who_waits_for_the_only_opponent_may_expect_what_that_one_loses():
+    returns, values = after_one_step("kuhn")
+    assert len(returns) > 20 and np.abs(values).max() > 0.01
+    np.testing.assert_allclose(returns, -values, atol=1e-5)
+    returns, values = after_one_step("centipede")  # not zero-sum: the value of the waiting seat itself
+    assert len(returns) > 20
+    assert not np.allclose(returns, -values, atol=1e-3)
+
+
 @pytest.mark.parametrize(("name", "settings"), [("bargaining", {}), ("trust", {}), ("trust", MIRROR)])
 def test_a_seat_that_waits_is_not_valued_by_a_critic_that_never_saw_it(name, settings):
     learner, _ = make(name, n_steps=3, **settings)

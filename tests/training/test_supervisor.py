@@ -102,6 +102,36 @@ async def test_a_status_line_comes_every_minute(caplog):
     assert last.fields["problem"].endswith("390 s")
 
 
+def test_a_kind_of_lines_is_written_again_after_a_minute():
+    now, written = 0.0, []
+    handler = logging.Handler()
+    handler.emit = lambda record: written.append(record.getMessage())
+    handler.addFilter(logs.RepeatedLines(handler, lambda: now))
+    for now in range(121):
+        handler.handle(logging.makeLogRecord({"msg": f"at {now}", "pathname": "a", "lineno": 1}))
+    left_out = "40 more lines like this one are left out: at"
+    minutes = [[f"at {second + start}" for second in range(20)] for start in (0, 60)]
+    assert written == [*minutes[0], f"{left_out} 59", *minutes[1], f"{left_out} 119", "at 120"]
+
+
+@in_virtual_time
+async def test_a_status_line_says_that_a_problem_is_over_and_none_comes_where_nothing_happens(caplog):
+    caplog.set_level("INFO")
+    problems = iter([None, None, "the disk is full", None, None])
+    telling = asyncio.create_task(tell_status(Activity(failing=lambda: next(problems)), 60.0))
+    await asyncio.sleep(310.0)
+    telling.cancel()
+    assert [record.levelname for record in caplog.records] == ["STATUS", "WARNING", "STATUS"]
+
+
+def test_a_log_of_status_lines_and_faults_alone(capsys):
+    with program_log("status", "text"):
+        for level in (logging.INFO, logs.STATUS, logging.WARNING):
+            logging.getLogger("x").log(level, "a line of %d", level)
+    said = capsys.readouterr().err.splitlines()
+    assert [line.rsplit(" ", 1)[1] for line in said] == [str(logs.STATUS), str(logging.WARNING)]
+
+
 def test_a_log_file_rotates_and_levels_are_kept(tmp_path, monkeypatch):
     monkeypatch.setattr(logs, "MOST_LINES", 40)
     path = tmp_path / "a.log"

@@ -2,6 +2,7 @@
 
 import json
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -84,6 +85,14 @@ def test_private_values_count_deals_and_surplus():
 def test_without_a_closed_form_there_is_no_comparison(name, options):
     game = envs.game(name, **options)
     assert compare(make_policy("random", game), game) is None
+
+
+@pytest.mark.parametrize("public", [False, True])
+def test_where_no_deal_exists_there_is_nothing_to_tell(public):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = lines(envs.game("bargaining", reservations=(60, 60), public=public), "fair", matches=10)
+    assert all(line.learned is None for line in found.values())
 
 
 def report(capsys, *args):

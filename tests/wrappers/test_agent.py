@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+import re
 import threading
 import time
 
@@ -11,7 +12,7 @@ from parlour import envs
 from parlour.envs import Action, AgentResponse, AllowedAction, MessageScope
 from parlour.envs.core.turn_state import Message
 from parlour.training.commands.lookup import searching_agents
-from parlour.wrappers.agents.answers import choices, parse_typed
+from parlour.wrappers.agents.answers import choices, for_people, help_text, parse_typed
 from parlour.wrappers.agents.base import Agent, DelayedAgent, sentence
 from parlour.wrappers.agents.human import HumanAgent
 from parlour.wrappers.agents.policy import PolicyAgent
@@ -125,6 +126,22 @@ TYPED = {  # an offer; how it is shown; lines, and the payload that each gives; 
         offer("say", "make a statement: an act, or a text", [], **SAY, text=TEXT), "say <text>  (make a statement)",
         ("say I am the doctor",), {"text": "I am the doctor"}, ("say", ""),
     ),
+    "a text that looks like a value": (
+        offer("say", "", [], **SAY, text=TEXT), None, ("say I think p2 = mafia", "1 I think p2 = mafia"),
+        {"text": "I think p2 = mafia"}, ("say", ""),
+    ),
+    "values before a text": (
+        offer("say", "", [], **SAY, text=TEXT), None, ("say claim true I = the law",),
+        {"type": "claim", "isMafia": True, "text": "I = the law"}, ("say", ""),
+    ),
+    "a schema of fields alone": (
+        AllowedAction("submit_offer", "", {"my_share": NUMBER}), "submit_offer <my_share: a number>",
+        ("submit_offer 40", "SUBMIT_OFFER my_share=40"), {"my_share": 40}, ("submit_offer x", "must be a number"),
+    ),
+    "no value that fits": (
+        offer("vote", target={"enum": []}), "vote <target: no value at all>", (), {},
+        ("vote a", "target must be no value at all, not a"),
+    ),
     "points": (
         offer("move", place=PLACE, turn=NUMBER), "move <place: 2 numbers from 0 to 100, such as 0,0> <turn: a number>",
         ("move 40,60.5 90", "1 [40,60.5] 90"), {"place": [40, 60.5], "turn": 90}, ("move", "is missing"),
@@ -185,6 +202,33 @@ def test_a_call_where_nothing_is_owed_is_a_check(types, word):
     offers = [AllowedAction(one, "") for one in types]
     assert choices(offers).splitlines()[types.index("call")].split()[1] == word
     assert parse_typed(word, offers) == parse_typed("call", offers) == Action("call")
+
+
+def test_all_in_is_a_number_of_a_raise_and_of_nothing_else():
+    bet = offer("raiseTo", "raise to 4 to 9 (9 is all-in)", amount=WHOLE)
+    say = offer("say", "say (9 is all-in)", text={"type": "string"})
+    for line in ("raise all-in", "raise to all in", "all in", "Allin", "1 all in", "raise amount=all-in"):
+        assert parse_typed(line, [bet, say]) == Action("raiseTo", {"amount": 9})
+    for text in ("I am all in", "all in", "to all"):
+        assert parse_typed(f"say {text}", [bet, say]) == Action("say", {"text": text})
+    with pytest.raises(ValueError, match=r"^'all-in' is not one of call, fold$"):
+        parse_typed("all in", [AllowedAction("call"), AllowedAction("fold")])
+
+
+def test_words_that_several_choices_share_name_none_of_them():
+    offers = [offer(name, f"{name} an amount of chips", amount=NUMBER) for name in ("stake", "insure")]
+    with pytest.raises(ValueError, match=r"stake.*insure") as refused:
+        parse_typed("amount 5", [*offers, AllowedAction("leave", "leave the table")])
+    assert "leave" not in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["holdem", "kuhn", "mafia", "tangram", "ultimatum", "multi_issue_bargaining"])
+def test_the_example_of_help_is_a_choice_that_is_offered(name):
+    env = envs.make(name)
+    env.reset(seed=1)
+    offers = for_people(env.turn_state(env.agent_selection).allowed_actions)
+    actions = [parse_typed(line, offers) for line in re.search(r'as in "(.*)" or "(.*)"', help_text(offers)).groups()]
+    assert actions[0] == actions[1] and env.submit(env.agent_selection, actions[0]).ok
 
 
 class Tty(io.StringIO):

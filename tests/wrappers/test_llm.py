@@ -322,6 +322,95 @@ async def test_mafia_never_says_a_thought(kind, caplog):
     assert ("--max-tokens" in (player.replacement or "")) == (said is None)
 
 
+VOTES = {
+    f'<think>{{"targetId": "p3"}} {SECRET}</think>{{"targetId": "p2"}}': "p2",
+    '{"targetId": "p3"}, no: {"targetId": null}': None,
+    '{"targetId": "p3"}\nAction: p2': "p2",
+    "p2.": "p2",
+}
+
+
+@pytest.mark.parametrize("answer", VOTES)
+async def test_mafia_reads_votes_so_too(answer):
+    async with endpoint.endpoint(endpoint.talking(choice=answer)) as (url, _):
+        player = MafiaLLMAgent("p1", "Ann", Model(name="stub", base_url=url), seed=1)
+        state, _, public = context("DAY_VOTING")
+        assert ((await player.vote(state, public)).target_id, player.replaced) == (VOTES[answer], 0)
+
+
+async def test_an_answer_that_ends_at_the_most_tokens_is_not_played():
+    async def answered(request, body):
+        return web.json_response(endpoint.said(f"{PASS} would be bad", finish="length"))
+
+    async with endpoint.endpoint(answered) as (url, asked):
+        agent = LLMAgent(Model(name="stub", base_url=url, max_tokens=7, temperature=0.5), None)
+        with pytest.raises(ModelError, match=r"ended at 7 tokens: allow more \(--max-tokens\)"):
+            await agent.answer(TextGame("kuhn").reset(seed=1).info["turn_state"])
+        row, asked = agent.statistics.row(), asked
+    assert (row["unfinished"], row["replaced"], len(asked)) == (2, 1, 2)
+    assert [(body["model"], body["max_tokens"], body["temperature"]) for body, _ in asked] == [("stub", 7, 0.5)] * 2
+
+
+COUNTED = {**endpoint.said('{"targetId": "p2"}'), "usage": {"completion_tokens": 7}}
+COUNTED = endpoint.said('{"targetId": "p2"}')
+ODD = {  # what an endpoint answers; the problem, or None for an answer that counts
+    "<html>": "it answers with no JSON object",
+    "[]": "it answers with no JSON object",
+    '{"error": "overloaded"}': "its answer has no choices",
+    '{"choices": ["a"]}': "its answer has no choices",
+    **{
+        json.dumps({**COUNTED, "usage": {"prompt_tokens": size, "completion_tokens": 7}}): None
+        for size in ("many", -5, None, [3])
+    },
+}
+
+
+@pytest.mark.parametrize("body", ODD)
+async def test_an_odd_answer_is_told_in_words_or_counts(body):
+    async def answer(request, asked):
+        return web.Response(text=body, content_type="application/json")
+
+    async with endpoint.endpoint(answer) as (url, _):
+        asked, call = model(url, retries=0), ModelCall()
+        if ODD[body] is None:
+            assert await asked.choose(CHAT, SCHEMA, TARGET, call=call) == {"targetId": "p2"}
+            assert (call.input_size, call.output_size) == (None, 7)
+        else:
+            with pytest.raises(ModelError, match=f"^stub( at http://127.0.0.1:[0-9]+/v1)?: {ODD[body]}$"):
+                await asked.choose(CHAT, SCHEMA, TARGET, call=call)
+
+
+@pytest.mark.parametrize("url", ["http://ann:sesame@h/v1?key=sesame", "ann:sesame@h/v1", "ftp://h", "http://"])
+def test_an_address_without_http_or_with_a_query_is_refused_without_its_password(url, monkeypatch):
+    monkeypatch.setenv("OPENAI_BASE_URL", url)
+    for given in (url, None):
+        with pytest.raises(ValueError, match="--llm-url") as error:
+            Model(name="stub", base_url=given)
+        assert "sesame" not in str(error.value)
+
+
+def test_connections_are_kept_while_the_event_loop_runs_and_closed_with_it():
+    ports = []
+
+    async def answer(request, body):
+        ports.append(request.transport.get_extra_info("peername")[1])
+        return await endpoint.talking()(request, body)
+
+    async def main():
+        async with endpoint.endpoint(answer) as (url, _):
+            for one in (model(url), model(url)):
+                await one.choose(CHAT, SCHEMA, TARGET)
+                await read(one.stream(CHAT))
+                clients.append(await one._client())
+
+    clients = []
+    for _ in range(2):
+        run(main())
+    assert [len(set(ports[at : at + 4])) for at in (0, 4)] == [1, 1]
+    assert clients[0] is clients[1] is not clients[2]
+    assert all(client.is_closed() for client in clients) and not language_model._clients
+
+
 def test_answers_of_a_text_game_send_no_messages_and_thoughts_are_not_repeated():
     table = TextGame("bargaining", retries=1, penalty=-0.5)
     turn = table.reset(seed=1)
@@ -518,3 +607,13 @@ def test_a_model_plays_a_whole_episode_in_disguise():
         assert not any(word in text for word in ("poker", "Leduc", "raise", "player_0", "my_card"))
         turn = game.step(turn.answers[-1])
     assert game.match.done and turn.refused is None
+
+
+def test_an_agent_is_asked_and_answers_in_disguise():
+    game = find("kuhn-v0")()
+    prompting, match = Prompting(game=game, skin=2), Match(game)
+    match.reset(1)
+    bet = json.dumps(prompting.disguise.disguised(Action("bet")).to_dict())
+    with endpoint.answering(endpoint.talking(choice=bet)) as url:
+        agent = LLMAgent(Model(name="stub", base_url=url), None, prompting=prompting)
+        assert agent.respond(match.turn_state("player_0")).action == Action("bet")

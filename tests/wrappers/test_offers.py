@@ -250,3 +250,18 @@ def test_nothing_is_refused_at_tables_of_another_size_and_nobody_ends_below_its_
             assert min(ends[pair]) >= -1e-6, pair
     if name in ("bilateral_trade", "ultimatum"):
         assert max(map(max, ends.values())) > 0
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"properties": {"bid": {"type": "number"}}, "required": 1e308},
+        {"properties": {"bid": {"type": "number"}}, "required": [[], None, {}]},
+        {"properties": {"bids": {"type": "array", "minItems": 2**53}}, "required": ["bids"]},
+        {"properties": {"bids": {"type": "array", "minItems": float("inf")}}, "required": ["bids"]},
+        {"bid": {"type": "number", "minimum": {"a": 1}}},
+    ],
+    ids=repr,
+)
+def test_a_schema_of_nonsense_makes_no_error_and_no_long_list(schema):
+    assert quiet_action([AllowedAction("play", "", schema)]).payload in ({}, {"bids": []}, {"bid": 0})

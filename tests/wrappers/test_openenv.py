@@ -213,3 +213,26 @@ def test_tools_of_mcp_play_an_episode():
             "opponent"
             in call("tools/call", session_id=session, name="begin", arguments={"opponents": "x"})["error"]["message"]
         )
+
+
+def test_sessions_of_mcp_that_nobody_uses_end_and_those_of_clients_stay():
+    create = {"jsonrpc": "2.0", "id": 1, "method": "openenv/session/create", "params": {}}
+    with serving("kuhn", sessions=2, idle=0.5) as url, session(url) as client:
+        client.reset(seed=1)
+        assert "result" in requests.post(f"{url}/mcp", json=create).json()
+        assert "error" in requests.post(f"{url}/mcp", json=create).json()
+        deadline = time.monotonic() + 60
+        while "error" in requests.post(f"{url}/mcp", json=create).json():
+            assert time.monotonic() < deadline
+            time.sleep(0.5)
+        assert client.step(SeatAction(message="bet")).observation.refused is None
+
+
+def test_pages_of_other_origins_are_not_served():
+    with serving("kuhn") as url:
+        host = url.partition("//")[2]
+        for origin, status in (("http://evil.example", 403), ("null", 403), (f"http://{host}", 200), (None, 200)):
+            headers = {} if origin is None else {"Origin": origin}
+            assert requests.post(f"{url}/reset", json={"seed": 1}, headers=headers).status_code == status
+        with pytest.raises(Exception, match="403"):
+            connect(f"ws://{host}/ws", origin="http://evil.example")

@@ -17,7 +17,7 @@ from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.policies.base import Policy, RandomPolicy, TrainedFor
 from parlour.wrappers.policies.elsewhere import ElsewherePolicy
 from parlour.wrappers.policies.loading import load_policy, load_run, make_policy
-from parlour.wrappers.policies.mlp import MlpPolicy
+from parlour.wrappers.policies.mlp import MlpPolicy, Network, SeatLayer
 from parlour.wrappers.policies.sb3 import SB3Policy
 from parlour.wrappers.policies.tabular import TabularPolicy
 from parlour.wrappers.rl.opponents import Pool
@@ -189,6 +189,17 @@ def test_make_policy_knows_bots_runs_and_files(tmp_path, scene):
         make_policy(3, holdem)
 
 
+@pytest.mark.parametrize("algorithm", [MaskablePPO, DQN])
+def test_observations_and_masks_of_other_lengths_are_refused(algorithm, scene):
+    """The compiled softmax does not look where it writes."""
+    policy = SB3Policy(model(algorithm))
+    for count in (9, 11):
+        with pytest.raises(ValueError, match=f"10 actions, and got 203 and {count}"):
+            policy.act(scene[0], np.ones((len(scene[0]), count), np.int8))
+    with pytest.raises(ValueError, match=r"203 numbers and 10 actions, and got 200 and 10"):
+        MlpPolicy.from_model(model()).act(scene[0][:, :200], scene[1])
+
+
 # What a policy was trained for.
 
 
@@ -314,6 +325,41 @@ def test_damaged_weights_are_refused(tmp_path, damage, message):
     np.savez(tmp_path / "bad.npz", **arrays)
     with pytest.raises(ValueError, match=message):
         MlpPolicy.load(tmp_path / "bad.npz")
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        ({"columns": np.array([[0, 1], [2, 9]])}, "not those of an observation, each once"),
+        ({"columns": np.array([[0.0, 1], [2, 3]])}, "not those of an observation, each once"),
+        ({"weights": np.ones((3, 2), "f4")}, "weights of other sizes than its columns"),
+        ({"others": np.array([4, 5])}, "does not have the 7 results that w0 takes"),
+    ],
+)
+def test_a_damaged_layer_shared_over_the_seats_is_refused(tmp_path, damage, message):
+    parts = {"columns": np.array([[0, 1], [2, 3]]), "others": np.array([4])}
+    parts |= {"weights": np.ones((2, 3), "f4"), "biases": np.zeros(3, "f4")}
+    last = [(np.ones((7, 2), "f4"), np.zeros(2, "f4"))]
+    file = tmp_path / "seats.npz"
+    MlpPolicy(Network(last, "ReLU", seat_layer=SeatLayer(**parts))).save(file)
+    assert MlpPolicy.load(file).inputs == 5
+    MlpPolicy(Network(last, "ReLU", seat_layer=SeatLayer(**{**parts, **damage}))).save(file)
+    with pytest.raises(ValueError, match=message):
+        MlpPolicy.load(file)
+
+
+def test_a_saved_policy_of_another_game_is_refused_and_a_zip_is_known_by_its_run(tmp_path):
+    path = str(saved(tmp_path, trained(game("holdem", seats=2))))
+    for name in ("auction", "mafia"):
+        with pytest.raises(ValueError, match=f"plays holdem-v0, not {name}-v0"):
+            make_policy(path, game(name))
+    assert make_policy(path, game("holdem", seats=2, ante=1)).encoder == "v0"  # seen and done is the same
+    model().save(tmp_path / "model.zip")
+    assert load_policy(tmp_path / "model.zip").trained_for is None
+    (tmp_path / "config.toml").write_text('game = "holdem-v0"\n[options]\nseats = 2\n')
+    assert load_policy(tmp_path / "model.zip").trained_for.options["seats"] == 2
+    (tmp_path / "config.toml").write_text("colour = 3\n")  # no run's
+    assert load_policy(tmp_path / "model.zip").trained_for is None
 
 
 def test_a_file_of_weights_with_a_wrong_byte_is_refused_or_whole(tmp_path):

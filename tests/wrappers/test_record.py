@@ -116,6 +116,26 @@ def test_a_log_that_lacks_a_field_does_not_replay(tmp_path, line, field):
         replay(tmp_path / "log")
 
 
+def test_refused_answers_are_not_written_and_an_edited_log_does_not_replay(tmp_path):
+    env = envs.make("holdem", seats=2)
+    with MatchLog(tmp_path / "log") as log:
+        recorder = Recorder(log, env, seed=1)
+        assert not recorder.submit(env.agent_selection, Action("raiseTo", {"amount": 1})).ok
+        assert recorder.submit(env.agent_selection, {"action_type": "raiseTo", "payload": {"amount": 7}}).ok
+        assert [entry["kind"] for entry in read(tmp_path / "log")] == ["match", "turn"]
+        assert replay(tmp_path / "log").state().tobytes() == env.state().tobytes()
+        log.write("turn", agent=env.agent_selection, response=Action("check"))
+    with pytest.raises(ValueError, match=r"does not replay: player_. "):
+        replay(tmp_path / "log")
+
+
+def test_what_editors_leave_behind_is_passed_over_and_what_cannot_be_logged_is_named(tmp_path):
+    (tmp_path / "log").write_bytes(b'\xef\xbb\xbf{"kind": "a"}\r\n\r\n  \n{"kind": "b"}\r\n\n')
+    assert [entry["kind"] for entry in read(tmp_path / "log")] == ["a", "b"]
+    with MatchLog(tmp_path / "log") as log, pytest.raises(TypeError, match="object"):
+        log.write("bad", thing=object())
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device is always full here")
 def test_a_full_disk_ends_a_hosts_log_and_nothing_else(tmp_path, caplog):
     with MatchLog(tmp_path / "match.jsonl") as log:

@@ -190,6 +190,10 @@ def at_three(*args, **options):
     return lambda: SingleAgentTables(game("holdem", seats=3), 1, *args, **options)
 
 
+def empty_seat():
+    SingleAgentTables(game("holdem", seats=3, stacks=[200, 0, 200]), 1, "call", seat=1).reset(seed=1)
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
@@ -201,13 +205,14 @@ def at_three(*args, **options):
         *((at_three(seat=seat), f'seat={seat!r}: need "rotate" or a whole') for seat in (3, -1, True, "rotated", 1.0)),
         *((at_three(random_start_steps=steps), "the least number") for steps in ((-1, 3), (4, 3))),
         (lambda: stepped([1, 1], Wrong()), r"an opponent played .*action 99 is not legal"),
+        (empty_seat, "seat 1 had no decision"),  # and no endless loop
         (lambda: stepped([1, 1], begun=False), "before reset"),
         (lambda: stepped([1, 1, 1]), r"shape \(3,\)"),
         (lambda: stepped([1.7, 1]), "float64; an integer dtype is needed"),
     ],
 )
 def test_wrong_calls_are_explained(call, words):
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises((ValueError, RuntimeError), match=words):
         call()
 
 
@@ -293,6 +298,20 @@ def test_an_opening_is_played_by_chance_in_every_seat():
     offers = seats.tables.tables.log_share[moves >= 6, :6]
     assert len(np.unique(offers)) == 101
     assert seats.episodes == 0
+
+
+def test_what_an_opening_brings_is_nobodys_reward():
+    """Chance agrees now and then while it opens: that is no episode, and no winnings of the learner."""
+    seats = SingleAgentTables(
+        game("bargaining", reservations=(0, 0)), 256, Always(100), seat=1, random_start_steps=(15, 15)
+    )
+    seats.reset(seed=0)
+    total, pass_ = np.zeros(256), 103
+    for _ in range(30):
+        seats.step(np.full(256, pass_))
+        total += seats.rewards
+    assert seats.episodes > 256
+    assert seats.winnings == total.sum() == 0
 
 
 def test_it_is_a_vector_env_with_spaces_and_metadata():

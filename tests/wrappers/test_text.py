@@ -9,7 +9,7 @@ from parlour import envs
 from parlour.envs import Action
 from parlour.wrappers import text
 from parlour.wrappers.agents.language_model import ModelError
-from parlour.wrappers.text import MOST_READ, TextGame, play_text
+from parlour.wrappers.text import MOST_READ, TextGame, play_text, play_texts
 
 
 def first(turn):
@@ -143,3 +143,30 @@ def test_what_is_no_action_is_refused_with_a_sentence_and_costs_nothing_else(ans
     assert sum(len(message["content"]) for message in turn.prompt) < 10_000
     assert len(table.transcripts[turn.agent].exchanges[0].answer) <= MOST_READ
     assert table.step("bet").refused is None
+
+
+def test_many_episodes_at_once_are_those_played_one_by_one():
+    seeds, asked = list(range(12)), []
+
+    def model(turns):
+        asked.append(len(turns))
+        return [turn.answers[len(turn.prompt[-1]["content"]) % len(turn.answers)] for turn in turns]
+
+    tables = [TextGame("leduc", opponents="random") for _ in range(4)]
+    many = play_texts(tables, model, seeds)
+    assert many == [play_text(tables[0], lambda turn: model([turn])[0], seed) for seed in seeds]
+    assert max(asked) == 4
+    for wrong, words in (([], "0 tables"), (tables[:1] * 2, "none twice"), (tables, "shorter")):
+        with pytest.raises(ValueError, match=words):
+            play_texts(wrong, lambda turns: [], seeds)
+
+
+@pytest.mark.parametrize(
+    ("name", "roles"),
+    [("trust", {"trustor"}), ("kuhn", {None}), ("mafia", {"mafia", "doctor", "sheriff", "villager"})],
+)
+def test_roles_are_those_that_the_states_tell(name, roles):
+    match = envs.Match(envs.game(name))
+    match.reset(seed=1)
+    told = [text.role_of(match.turn_state(agent)) for agent in match.game.agents]
+    assert TextGame(name).reset(seed=1).role in told and roles <= set(told)
