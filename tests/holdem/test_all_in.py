@@ -73,6 +73,16 @@ def test_flop_and_turn_are_paid_exactly(heads_up, streets):
     assert tables.tobytes() == before.tobytes() and abs(rewards[0, 0]) < 40
 
 
+def test_side_pots_and_folded_cards_count():
+    three = game("holdem", seats=3, stacks=[10, 40, 40], button=0)
+    cards = ["7s 7d", "Ah Ac", "Kh Kc"]
+    tables = played(three, [1, 1, 1, 1, three.num_actions - 1, 1], cards, "2s 9d Jc 4h 5h")  # the button may still call
+    for action in (CALL, FOLD):
+        rewards = np.zeros((1, 3), np.float32)
+        AllInEquity(three.seats, 2_000, 0)(tables, np.array([action]), rewards)
+        np.testing.assert_allclose(rewards[0], enumerated(three, tables, action), atol=1e-4)
+
+
 def test_sampled_boards_are_unbiased(heads_up):
     """Before the flop, by 40 boards at a time: their mean is that of many boards, within five standard errors."""
     tables = at(heads_up, 0)

@@ -37,6 +37,17 @@ def test_an_all_in_on_the_turn_counts_every_river():
     assert tables[0].rewards[0] == 200
 
 
+def test_side_pots_are_paid_in_every_run_out():
+    """The short stack's aces can win the main pot alone; the side pot is between the others."""
+    hands = [["As", "Ah"], ["Kd", "Kc"], ["2c", "7d"]]
+    made, tables = played(hands, ["9h", "Js", "3s", "4d", "8c"], [ALL_IN, ALL_IN, 1], stacks=[20, 100, 100])
+    mean = expected_chips(tables)[0, :3]
+    assert mean.sum() == pytest.approx(0)
+    assert 0 < mean[0] < 40
+    assert mean[1] > 30 and mean[2] < -60
+    assert without_luck(made.options, tables, tables.rewards).shape == (1, 3)
+
+
 def test_the_mean_stays_and_the_interval_shrinks():
     heads_up = game("holdem", seats=2)
 

@@ -1,5 +1,7 @@
 """The rules of no-limit hold'em by named situation."""
 
+import json
+
 import numpy as np
 import pytest
 from dealing import bounds, deal, play, won
@@ -74,6 +76,13 @@ def test_heads_up_against_a_big_blind_all_in_for_no_more_than_the_small_one_ther
     assert (table.done, table.board_count, table.committed.tolist()[:2]) == (True, 5, [1, 1])
 
 
+def test_a_short_small_blind_is_all_in():
+    table = deal([100, 1, 100], small_blind=2, big_blind=4, cards=[KINGS, ACES, QUEENS], board=DRY)
+    assert (table.stack[1], table.bet[1]) == (0, 1)
+    play(table, "call check" + " check" * 6)
+    assert won(table) == [2, 2, -4]
+
+
 # The size of raises.
 
 
@@ -107,6 +116,17 @@ def test_short_all_ins_that_add_up_to_exactly_a_full_raise_reopen(all_in, opened
     """After a raise by 12, all-ins by 8 and by 3, 4 or 5."""
     table = play(deal([200, 22, all_in, 200]), f"raise 14 call raise 22 raise {all_in}")
     assert (table.turn, table.to_call, bounds(table)) == (3, all_in - 14, opened)
+
+
+def test_a_short_all_in_bet_does_not_reopen_the_betting():
+    table = play(deal([100, 100, 14], small_blind=5, big_blind=10), "call call check check raise 4")
+    assert (table.turn, table.to_call, bounds(table)) == (0, 4, (14, 90))
+    play(table, "call")
+    assert (table.turn, table.to_call, bounds(table)) == (1, 4, (0, 0))
+
+
+def test_folding_is_legal_where_checking_is_free():
+    assert won(play(deal([100] * 2), "call fold")) == [2, -2]
 
 
 def test_nothing_is_open_once_the_game_is_over():
@@ -327,3 +347,10 @@ def test_chips_are_conserved_at_every_step(seed):
 def test_a_bad_option_is_named_with_its_value(options, words):
     with pytest.raises(ValueError, match=words):
         game(**options)
+
+
+def test_options_are_plain_numbers():
+    """They are written to logs and configs."""
+    made = game(seats=np.int64(3), stacks=np.array([50, 60, 70]), ante=np.int32(1), pot_fractions=0.5)
+    assert json.loads(json.dumps(made.options))["stacks"] == [50, 60, 70]
+    assert game(stacks=np.int64(50)).options["stacks"] == 50

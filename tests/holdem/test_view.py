@@ -134,3 +134,11 @@ def test_a_state_that_lacks_a_field_is_refused(field):
     del seen.game_state[field]
     with pytest.raises((KeyError, TypeError, ValueError)):
         made.view.load(seen)
+
+
+def test_a_card_that_is_none_is_refused():
+    made = game("holdem", seats=2)
+    seen = state(made, play(headsup(), "call check"), 0)
+    seen.game_state["board"][0] = "1x"
+    with pytest.raises(ValueError, match="1x"):
+        made.view.load(seen)

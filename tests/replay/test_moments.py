@@ -8,7 +8,7 @@ import pytest
 from logs import played
 from parlour import envs
 from parlour.envs import Action, AgentResponse, MessageIntent
-from parlour.envs.core.turn_state import MessageScope
+from parlour.envs.core.turn_state import MessageScope, TurnState
 from parlour.wrappers.agents.base import sentence
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.common.match_session import MatchSession
@@ -257,3 +257,72 @@ def test_what_cannot_be_shown_is_named(tmp_path, lines, complaint):
     (tmp_path / "log").write_text("".join(json.dumps(line) + "\n" for line in lines))
     with pytest.raises(ValueError, match=complaint):
         list(moments(tmp_path / "log"))
+
+
+def test_nobody_is_called_as_the_view_of_everything(tmp_path):
+    played(tmp_path / "log", envs.game("bargaining"), agent_ids=["all", "ann"])
+    for moment in moments(tmp_path / "log"):
+        assert {name: len(states) for name, states in moment.views.items()} == {"all": 2, "all-2": 1, "ann": 1}
+
+
+def test_an_incomplete_log_has_a_note(tmp_path):
+    played(tmp_path / "log", envs.game("bargaining"))
+    whole = (tmp_path / "log").read_bytes().splitlines(keepends=True)
+    (tmp_path / "part").write_bytes(b"".join(whole[:2]))
+    *_, last = moments(tmp_path / "part")
+    assert (last.agent, last.note) == (None, "the log ends here, before the match does")
+
+
+def test_the_thoughts_of_a_mafia_agent_belong_to_its_decision(tmp_path):
+    game = envs.game("mafia", seats=5)
+    env = envs.GameEnv(game)
+    env.reset(seed=1)
+    agent = env.agent_selection
+    names = ["Ann", "Bob", "Cay", "Dan", "Ann"]
+    agents = [{"id": one, "name": name} for one, name in zip(game.agents, names, strict=True)]
+    with MatchLog(tmp_path / "log") as log:
+        log.write("match", game=game.id, options=game.options, seed=1, match_id="m", agents=agents)
+        for chunk in ("I shall ", "wait.", ""):
+            event = {"eventType": "AGENT_THINK_STREAM", "payload": {"agentId": agent, "chunk": chunk}}
+            log.write("event", event=event)
+        log.write("turn", agent=agent, response=game.view.encode(env.table, game.view.safe(env.table)))
+        log.write("fault", agent_id="p3", problem="late")
+    first, end = moments(tmp_path / "log")
+    assert list(first.states) == ["Ann", "Bob", "Cay", "Dan", "Ann-2"]
+    assert (first.agent, first.think) == (list(first.states)[game.agents.index(agent)], "I shall wait.")
+    assert end.note == "p3 failed: late"
+
+
+def test_an_arena_notes_what_its_policies_thought(tmp_path):
+    session = MatchSession(envs.game("auction"), ["ann", "bob"], seed=5)
+    thoughts = {"probabilities": {"submit_bid 3": 1.0}, "value": 2.5}
+    assert session.act_as_seat("ann", AgentResponse(Action("submit_bid", {"bid": 3})), thoughts).ok
+    with MatchLog(tmp_path / "log") as log:
+        for event in session.events:
+            log.write(**event)
+    first = next(moments(tmp_path / "log"))
+    assert (first.agent, first.probabilities, first.value) == ("ann", {"submit_bid 3": 1.0}, 2.5)
+
+
+def test_games_that_a_live_agent_played_side_by_side_are_shown_one_after_the_other(tmp_path):
+    with MatchLog(tmp_path / "log") as log:
+        for turn in range(3):
+            for seed in range(2):
+                env = envs.make("bargaining")
+                env.reset(seed=seed)
+                for _ in range(turn):
+                    env.submit(env.agent_selection, Action("submit_offer", {"my_share": 100.0}))
+                state = env.turn_state(env.agent_selection)
+                state.match_id = f"m{seed}"
+                log.write("turn", turn_state=state, response=Action("reject"))
+        log.write("ended", match_id="m1", turns=3)
+    told = list(moments(tmp_path / "log"))
+    assert [moment.match for moment in told] == [0, 0, 0, 1, 1, 1, 1]
+    moves = [len(next(iter(moment.states.values())).game_state["action_history"]) for moment in told]
+    assert moves == [0, 1, 2, 0, 1, 2, 2]
+    assert told[-1].note == "turns 3"
+
+
+def test_a_state_that_cannot_be_drawn_is_named():
+    with pytest.raises(ValueError, match="a state of holdem-v0 that cannot be drawn: KeyError"):
+        picture([TurnState("m", "holdem-v0", "a", "flop", True)])

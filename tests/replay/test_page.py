@@ -256,3 +256,14 @@ def test_names_are_written_over_the_words_of_a_picture_alone(monkeypatch):
     names = SeatNames(["second", "Bob"], game.agents)  # who sits first is called as the other seat
     drawn = picture([names.state_for_agents(game.turn_state(table, 0))], names)
     assert [part.split("<")[0] for part in drawn.split(">") if part.split("<")[0]] == ["second moves", "Bob", "21 left"]
+
+
+@pytest.mark.parametrize("end", [{}, {"outcome": None}, {"outcome": {"reason": "stopped"}}])
+def test_a_match_may_end_without_a_result_and_nothing_to_show_is_said(tmp_path, end):
+    begun = {"kind": "match", "game": "kuhn-v0", "options": {}, "seed": 1, "agent_ids": ["ann", "bob"]}
+    (tmp_path / "log").write_text(f"{json.dumps(begun)}\n{json.dumps({'kind': 'end', **end})}\n")
+    pages = MatchPages(tmp_path / "log", "log")
+    assert data(pages.contents())["results"] == [{}]
+    assert len(data(pages.match(0))["matches"]) == 1
+    with pytest.raises(ValueError, match="nothing to show"):
+        page([], "t")

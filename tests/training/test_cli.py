@@ -398,3 +398,17 @@ def test_list_shows_games_bots_the_zoo_presets_and_runs(capsys, tmp_path, monkey
     code, out, _ = run(capsys, "list", "presets", "runs")
     assert code == 0
     assert "bargaining-public" in out and "old" in out and "tight" not in out
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_completion_scripts_know_commands_and_options(shell, capsys):
+    code, out, err = run(capsys, "--completion", shell)
+    assert (code, err) == (0, "")
+    for word in ("evaluate", "deploy", "tangram", "raw", "n-envs", "access-token"):
+        assert word in out
+
+
+def test_a_game_of_ones_own_needs_a_name_of_its_own(monkeypatch):
+    monkeypatch.setattr(registry, "GAMES", {**registry.GAMES, "nim-v0": "kuhn"})
+    with pytest.raises(ValueError, match="an installed game has this id"):
+        registry.register_source("nim:game")

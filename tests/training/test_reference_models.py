@@ -2,12 +2,15 @@
 
 import asyncio
 import json
+import os
 import re
+import signal
 import time
 from collections import Counter
 from pathlib import Path
 
 import endpoint
+import pytest
 from aiohttp import web
 from command_line import run
 from needs import library
@@ -91,6 +94,33 @@ def test_the_limit_of_time_is_a_limit_and_what_was_played_counts(tmp_path, capsy
     total = answers(result)
     assert total["late"] == 0 and 0 < total["replaced"] < total["decisions"]
     assert f"of {total['decisions']} decisions {total['replaced']} were replaced" in " ".join(out.split())
+
+
+@pytest.mark.slow
+def test_ctrl_c_makes_no_late_answers_and_another_temperature_no_other_file(tmp_path, capsys, monkeypatch):
+    class Interrupting(Caller):
+        async def __call__(self, request, body):
+            if self.asked["all"] == self.down_after - 1:
+                self.asked["all"] += 1
+                os.kill(os.getpid(), signal.SIGINT)
+                await asyncio.sleep(1)
+            return await super().__call__(request, body)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with endpoint.answering(model := Caller()) as url:
+            rated(tmp_path / "two", capsys, *asked(url, "--deals", "2"))
+        with endpoint.answering(Interrupting(down_after=model.asked["all"] * 3 // 2)) as url:
+            said = rated(tmp_path, capsys, *asked(url, "--deals", "4"), code=TRY_AGAIN)
+            assert re.search(r"stopped; \d+ games are kept", said)
+            file = tmp_path / "leduc-stub.json"
+            kept = file.read_text()
+            total = answers(json.loads(kept))
+            assert 0 < total["decisions"] < 2 * model.asked["all"] and (total["late"], total["replaced"]) == (0, 0)
+            said = rated(tmp_path, capsys, *asked(url, "--deals", "4", "--temperature", "1"), code=2)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert "with another temperature:" in said and file.read_text() == kept
 
 
 def answers(result):

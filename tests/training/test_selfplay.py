@@ -235,6 +235,11 @@ def test_at_mixed_tables_the_learner_plays_none_half_or_all_of_a_team():
         ("holdem", {"chance_samples": 20}),
         ("holdem", {"opponent_tables": 0.5, "bots": {"call": 1.0, "tight": 1.0}}),
         ("leduc", {**MIRROR, "exploration": 0.3, "reference_every": 1, "n_steps": 3}),
+        pytest.param(
+            "mafia",
+            {"relabel": True, "mixed_tables": 0.5, "bots": {"mixed": 1.0}, "adam_beta1": 0.5, "n_envs": 16},
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_a_resumed_run_goes_on_as_if_it_had_not_stopped(tmp_path, name, settings):
@@ -389,6 +394,28 @@ def test_the_entropy_bonus_pushes_towards_its_prior(prior):
 def test_a_wrong_setting_is_named(settings, message):
     with pytest.raises(ValueError, match=message):
         SelfPlayConfig(game="holdem", **settings)
+
+
+def test_chance_samples_need_a_game_with_expected_rewards():
+    with pytest.raises(ValueError, match="chance_samples=5: kuhn-v0 cannot tell its expected rewards; need 0"):
+        make("kuhn", chance_samples=5)
+
+
+@pytest.mark.parametrize("network", ["mlp", "seats"])
+def test_the_saved_policy_has_the_temperature_and_the_learner_has_none(network):
+    settings = {"network": network, "net_arch": (32, 32), "average_decay": 0.9}
+    (warm, _), (cold, _) = make(**settings), make(temperature=0.25, **settings)
+    for learner in (warm, cold):
+        learner.fit(Monitor(learner, 2))
+    torch.testing.assert_close(warm._actor.state_dict(), cold._actor.state_dict(), rtol=0, atol=0)
+    random, size = np.random.default_rng(5), warm.game.encoders["v0"].layout.size
+    observations = random.random((64, size), np.float32)
+    masks = (random.random((64, warm.game.num_actions)) < 0.7).astype(np.int8)
+    masks[:, :2] = 1
+    before, after = (learner.policy().probabilities(observations, masks) for learner in (warm, cold))
+    powers = before.astype(np.float64) ** 4
+    np.testing.assert_allclose(after, powers / powers.sum(axis=1, keepdims=True), atol=1e-5)
+    assert (after.max(axis=1) > before.max(axis=1)).all()
 
 
 def test_the_command_trains_resumes_and_the_policy_plays(tmp_path, capsys):
