@@ -5,6 +5,7 @@ import itertools
 import json
 import logging
 import re
+import signal
 import urllib.request
 from socket import socket
 
@@ -56,6 +57,37 @@ def test_a_program_that_fails_has_a_summary_too(error, why, capsys):
     with Supervisor(LiveArguments(), SessionArguments(), Console()) as supervisor, pytest.raises(type(error)):
         supervisor.run(work(), SEVEN)
     assert capsys.readouterr().out.rstrip().endswith(f"ended: {why}")
+
+
+@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_a_program_in_order_with_its_code_and_summary(sign, capsys):
+    cleaned = []
+
+    async def work():
+        try:
+            signal.raise_signal(sign)
+            await asyncio.sleep(60)
+        finally:
+            cleaned.append(sign)
+
+    with Supervisor(LiveArguments(), SessionArguments(), Console()) as supervisor, pytest.raises(SystemExit) as ended:
+        supervisor.run(work(), SEVEN)
+    assert (ended.value.code, cleaned) == (128 + sign, [sign])
+    assert capsys.readouterr().out.startswith("summary: 7 hands")
+
+
+def test_a_closed_terminal_that_is_ignored_as_by_nohup_ends_nothing(capsys):
+    async def work():
+        signal.raise_signal(signal.SIGHUP)
+        await asyncio.sleep(0.1)
+        return "hands"
+
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with Supervisor(LiveArguments(), SessionArguments(), Console()) as supervisor:
+            assert supervisor.run(work(), SEVEN, ending=str) == "hands"
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 @pytest.mark.parametrize("platform", [("poker",), ("arena", "kuhn", "--serve")])
