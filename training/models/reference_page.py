@@ -242,12 +242,14 @@ def interval(score: Mapping[str, Any] | None, sign: str = "") -> str:
     '-97 [-120, -73]'
     >>> interval({"mean": 0.12345, "low": 0.1, "high": 0.147}, "+")
     '+0.12 [+0.10, +0.15]'
+    >>> interval({"mean": -0.2, "low": -1.3, "high": 0.9})
+    '0 [-1, 1]'
     """
     if score is None or score["mean"] is None:
         return "—"
     mean, low, high = (score[name] for name in ("mean", "low", "high"))
     exact = abs(mean) / 10 if low is None else (high - low) / 2
-    form = f"{sign}.{max(0, -math.floor(math.log10(exact))) if exact else 0}f"
+    form = f"{sign}z.{max(0, -math.floor(math.log10(exact))) if exact else 0}f"
     return f"{mean:{form}}" + ("" if low is None else f" [{low:{form}}, {high:{form}}]")
 
 
