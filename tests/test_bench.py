@@ -147,9 +147,9 @@ def test_a_simulated_gpu_is_compared_and_measured():
 from parlour import envs
 from benchmarks.cuda import decisions_per_second, equal_episodes
 print(equal_episodes(envs.game("kuhn"), 4, 10), decisions_per_second(envs.game("kuhn"), 2, 0.01))
-from parlour.training.learning import recorded
-recorded.capture_on = lambda device: lambda work: work  # in place of a CUDA graph
-recorded.current_stream = lambda device: 0
+from parlour.training.learning import networks
+networks.capture_on = lambda device: lambda work: work  # in place of a CUDA graph
+networks.current_stream = lambda device: 0
 print(decisions_per_second(envs.game("kuhn"), 2, 0.01, together=3))
 """
     equal, rate, together = base.fresh(code, NUMBA_ENABLE_CUDASIM="1", NUMBA_DISABLE_JIT="1")

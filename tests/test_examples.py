@@ -3,6 +3,7 @@
 import doctest
 import importlib
 import re
+import shlex
 from pathlib import Path
 from unittest.mock import patch
 
@@ -43,12 +44,14 @@ def test_a_block_runs(block, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["opponents", "platforms", "compare_runs", "reproduce"])
+@pytest.mark.parametrize("name", ["opponents", "compare", "training#Train for a live", "training#Reproduce a run"])
 def test_the_commands_of_a_page_run(name, tmp_path, monkeypatch, capsys):
-    """In order, in one folder. Those of `host` and `deploy` need each other and do not end."""
+    """Of a page or one of its sections, in order, in one folder. Those of `host` and `deploy` do not end."""
     monkeypatch.chdir(tmp_path)
-    text = (HERE / "docs" / f"{name}.md").read_text("utf-8")
-    lines = [line.split()[1:] for line in re.findall(r"^ *parlour .*$", text, re.MULTILINE)]
+    page, _, section = name.partition("#")
+    text = (HERE / "docs" / f"{page}.md").read_text("utf-8")
+    text = text.partition(f"## {section}")[2].partition("\n## ")[0] if section else text
+    lines = [shlex.split(line, comments=True)[1:] for line in re.findall(r"^ *parlour .*$", text, re.MULTILINE)]
     ran = [args for args in lines if args[0] not in ("host", "deploy")]
     assert ran
     for args in ran:

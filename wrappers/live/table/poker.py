@@ -243,7 +243,7 @@ class PokerTable(PokerHost):
         own: dict[str, Any] = next((row for row in game["players"] if row["seat"] == game["seat"]), {})
         facts = {name: game[name] for name in ("hand", "history", "smallBlind", "bigBlind")}
         narrow = "narrow" in request.query
-        drawn = (picture.picture if narrow else table.session.game.renderer.picture)([state])
+        drawn = (picture.small_picture if narrow else table.session.game.renderer.picture)([state])
         seats = table.session.seats.items()
         facts |= {
             "out": [one for one, seat in seats if seat.sits_out],
