@@ -69,7 +69,7 @@ def test_one_screen_does_not_scroll_and_what_is_typed_early_is_no_answer():
         terminal.type("q")
         assert "Your turn" in terminal.until("\n> ").partition(CLEAR)[2]  # the table is back
         terminal.type("call")
-        shown = terminal.until("(you): call")
+        shown = terminal.until("(you): check")
         terminal.type("fold XYZZY")  # the screen pauses
         shown += terminal.until("\n> ")
         assert "XYZZY" not in shown
@@ -86,7 +86,7 @@ def test_typing_is_shown_again_after_sigterm():
     with playing("leduc", "--agents", "human", "call", "--seed", "3", "--delay", "30") as terminal:
         terminal.until("\n> ")
         terminal.type("call")
-        terminal.until("(you): call")  # the screen pauses
+        terminal.until("(you): check")  # the screen pauses
         assert not termios.tcgetattr(terminal._end)[3] & termios.ECHO
         terminal.process.terminate()
         terminal.until("You have +0.0 chips after 0 games.")
