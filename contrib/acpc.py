@@ -29,9 +29,8 @@ from parlour.envs.holdem.view import results
 from parlour.training.commands.lookup import agent as named_agent
 from parlour.training.commands.lookup import searching_agent
 from parlour.wrappers.agents.base import Agent
-from parlour.wrappers.live.common.agent_turn import AgentStatistics, Turn
 from parlour.wrappers.live.common.clock import Deadline
-from parlour.wrappers.live.common.player import Player
+from parlour.wrappers.live.common.player import AgentStatistics, Player, Turn
 from parlour.wrappers.logs.match_log import SafeMatchLog, opened
 
 logger = logging.getLogger(__name__)

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec import inspect as types
 from parlour.envs import AgentResponse, TurnState
 from parlour.envs.core.how_to_play import structs_in
-from parlour.wrappers.live.common.agent_turn import Played, Turn
+from parlour.wrappers.live.common.player import Played, Turn
 from parlour.wrappers.live.mafia import messages as mafia
 from parlour.wrappers.live.poker import messages as poker
 from parlour.wrappers.live.poker.agent_session import PokerAgentSession as PokerSession

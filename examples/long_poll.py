@@ -13,11 +13,10 @@ from aiohttp import web
 from parlour import envs
 from parlour.envs import Game, TurnState
 from parlour.wrappers import Agent, PolicyAgent, make_policy
-from parlour.wrappers.live.common.agent_turn import Turn
 from parlour.wrappers.live.common.client import Backoff, LiveError, http_client, request_json
 from parlour.wrappers.live.common.clock import Deadline, SessionTimer
 from parlour.wrappers.live.common.match_session import MatchSession
-from parlour.wrappers.live.common.player import Player
+from parlour.wrappers.live.common.player import Player, Turn
 from parlour.wrappers.live.common.server import Server, read_body
 
 

@@ -5,7 +5,7 @@ from random import Random
 from typing import Any
 
 import numpy as np
-from parlour.wrappers.live.common.agent_turn import Played, Turn
+from parlour.wrappers.live.common.player import Played, Turn
 from parlour.wrappers.live.poker import messages
 from parlour.wrappers.live.poker.agent_session import PokerAgentSession
 from parlour.wrappers.live.poker.host_session import PokerHostSession, PokerRules

@@ -4,7 +4,7 @@ import numpy as np
 from live.small_host import Host
 from parlour import envs
 from parlour.envs.testing.trial import in_observations
-from parlour.wrappers.live.common.agent_turn import Turn
+from parlour.wrappers.live.common.player import Turn
 from parlour.wrappers.live.poker.agent_session import PokerAgentSession, SeatTaken
 
 

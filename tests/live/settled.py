@@ -1,6 +1,6 @@
 """Turns that are answered without an agent."""
 
-from parlour.wrappers.live.common.agent_turn import Played
+from parlour.wrappers.live.common.player import Played
 from parlour.wrappers.live.tangram.agent import UsefulTurn
 
 

@@ -7,7 +7,7 @@ from live.small_game import SmallGame
 from msgspec import Struct
 from parlour import envs
 from parlour.envs import Action, AgentResponse
-from parlour.wrappers.live.common.agent_turn import Turn
+from parlour.wrappers.live.common.player import Turn
 from parlour.wrappers.live.tangram import messages as m
 from parlour.wrappers.live.tangram.agent import TangramAgentSession
 

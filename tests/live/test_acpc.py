@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 from parlour.envs.core.turn_state import Action, AgentResponse
 from parlour.envs.holdem.hands import card_name
 from parlour.wrappers.agents.policy import PolicyAgent
-from parlour.wrappers.live.common.agent_turn import AgentStatistics
+from parlour.wrappers.live.common.player import AgentStatistics
 from parlour.wrappers.logs.match_log import MatchLog, SafeMatchLog
 from parlour.wrappers.policies.loading import make_policy
 from parlour.wrappers.replay.log_reader import moments

@@ -20,8 +20,8 @@ from parlour.envs import Action, AgentResponse, GameEnv, MessageIntent
 from parlour.wrappers.agents.base import sentence
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.arena.agent import ArenaAgent, ArenaAgentServer
-from parlour.wrappers.live.common.agent_turn import read_response
 from parlour.wrappers.live.common.match_session import SeatNames
+from parlour.wrappers.live.common.player import read_response
 from parlour.wrappers.logs.match_log import MatchLog, read
 from parlour.wrappers.policies.base import RandomPolicy
 from parlour.wrappers.replay.log_reader import moments, picture

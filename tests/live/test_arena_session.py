@@ -12,8 +12,8 @@ from parlour.envs import Action, AgentResponse, TurnState
 from parlour.envs.core.turn_state import ERROR_CODES
 from parlour.envs.testing.trial import in_observations
 from parlour.wrappers.live.arena.agent import ArenaAgentSession
-from parlour.wrappers.live.common.agent_turn import plain, read_state
 from parlour.wrappers.live.common.match_session import MatchLimits, MatchSession, SeatNames
+from parlour.wrappers.live.common.player import plain, read_state
 from parlour.wrappers.logs import match_log
 
 FREE = MatchLimits(actions=None)

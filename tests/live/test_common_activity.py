@@ -11,11 +11,11 @@ from live.event_loops import in_virtual_time
 from live.full_disk import full_disk
 from parlour.wrappers.agents.language_model import ModelStatistics
 from parlour.wrappers.live.common import database as module
-from parlour.wrappers.live.common.activity import REPLACED_IN_A_ROW, Activity, Link, resident_bytes, trim_memory
-from parlour.wrappers.live.common.agent_turn import AgentStatistics
-from parlour.wrappers.live.common.client import Backoff, LiveError, retry
+from parlour.wrappers.live.common.activity import REPLACED_IN_A_ROW, Activity, resident_bytes, trim_memory
+from parlour.wrappers.live.common.client import Backoff, Link, LiveError, retry
 from parlour.wrappers.live.common.database import Database, SaveError
 from parlour.wrappers.live.common.health import STUCK_SECONDS, Heartbeat, serving_health
+from parlour.wrappers.live.common.player import AgentStatistics
 from prometheus_client.parser import text_string_to_metric_families
 
 

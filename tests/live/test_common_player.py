@@ -12,10 +12,9 @@ from parlour.envs.core.aec import GameEnv
 from parlour.envs.core.turn_state import NOTHING
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.common.activity import Activity
-from parlour.wrappers.live.common.agent_turn import Played, Turn, read_response
 from parlour.wrappers.live.common.client import LiveError
 from parlour.wrappers.live.common.clock import Deadline
-from parlour.wrappers.live.common.player import Codec, Note, Over, Player, run
+from parlour.wrappers.live.common.player import Codec, Note, Over, Played, Player, Turn, read_response, run
 from parlour.wrappers.logs.match_log import MatchLog, SafeMatchLog, read
 from parlour.wrappers.policies.base import RandomPolicy
 

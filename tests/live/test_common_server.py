@@ -24,13 +24,12 @@ from live.poker_client import Client, hosting
 from parlour.envs import Action, AgentResponse
 from parlour.wrappers.live.common import client, limits
 from parlour.wrappers.live.common import server as server_module
-from parlour.wrappers.live.common.agent_turn import read_response
 from parlour.wrappers.live.common.client import next_message, open_websocket, receive
 from parlour.wrappers.live.common.clock import EndCounter, SessionTimer
 from parlour.wrappers.live.common.connection import Connection, ConnectionLimits, Excess
-from parlour.wrappers.live.common.limits import Limit, Pace, Places, Rate, client_of
+from parlour.wrappers.live.common.limits import Limit, Pace, Places, Rate, bearer_token, client_of
+from parlour.wrappers.live.common.player import read_response
 from parlour.wrappers.live.common.server import FrameLimit, Server, ServerSettings, local_url, read_body, server_tls
-from parlour.wrappers.live.common.tokens import bearer_token
 from parlour.wrappers.live.poker.host import PokerHost
 from parlour.wrappers.live.poker.host_session import PokerRules
 from parlour.wrappers.logs.match_log import describe_error, escaped

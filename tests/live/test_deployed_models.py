@@ -24,9 +24,8 @@ from parlour.wrappers import Model, PolicyAgent, make_policy
 from parlour.wrappers.agents.prompt import Prompting
 from parlour.wrappers.live.arena.agent import ArenaAgent, ArenaDecisions
 from parlour.wrappers.live.arena.host import ArenaHost
-from parlour.wrappers.live.common.agent_turn import Turn
 from parlour.wrappers.live.common.clock import Deadline
-from parlour.wrappers.live.common.player import Player
+from parlour.wrappers.live.common.player import Player, Turn
 from parlour.wrappers.live.tangram.host import TangramHost
 
 library("openai")

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from live.fuzzing import MESSAGES, ODD, WORKERS, changed, fuzzed, mutated
 from mafia_players import context, session
-from parlour.wrappers.live.common.agent_turn import Played
-from parlour.wrappers.live.common.player import Over
+from parlour.wrappers.live.common.player import Over, Played
 from parlour.wrappers.live.mafia import messages as wire
 from parlour.wrappers.live.mafia.agent_policy import MafiaLimits, night_targets
 from parlour.wrappers.live.mafia.host_session import Fault

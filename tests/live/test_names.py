@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from parlour.wrappers.live.common.names import folded, problem_of, short_name
+from parlour.wrappers.live.common.limits import folded, problem_of, short_name
 
 
 @pytest.mark.parametrize("name", ["Ann", "Ann Lee", "王伟", "Zoë", "O'Neill-Śmith 2", "❤️", "x" * 32])

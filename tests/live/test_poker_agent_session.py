@@ -16,8 +16,7 @@ from parlour import envs
 from parlour.envs import Action, AgentResponse
 from parlour.envs.holdem.view import Offer
 from parlour.wrappers.agents.policy import PolicyAgent
-from parlour.wrappers.live.common.agent_turn import Turn
-from parlour.wrappers.live.common.player import Note, Over
+from parlour.wrappers.live.common.player import Note, Over, Turn
 from parlour.wrappers.live.poker import messages
 from parlour.wrappers.live.poker.agent_session import (
     Busted,

@@ -17,7 +17,7 @@ from parlour import envs
 from parlour.envs.holdem import game as holdem
 from parlour.envs.testing.trial import in_observations
 from parlour.wrappers.agents.policy import PolicyAgent
-from parlour.wrappers.live.common.agent_turn import Turn
+from parlour.wrappers.live.common.player import Turn
 from parlour.wrappers.live.poker import messages
 from parlour.wrappers.live.poker import messages as m
 from parlour.wrappers.live.poker.agent_session import PokerAgentSession

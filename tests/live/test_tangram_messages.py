@@ -15,8 +15,7 @@ from msgspec import Struct
 from parlour.envs.core.match import Match
 from parlour.envs.core.turn_state import Action
 from parlour.envs.tangram.lattice import PIECES
-from parlour.wrappers.live.common.agent_turn import Turn
-from parlour.wrappers.live.common.player import Note
+from parlour.wrappers.live.common.player import Note, Turn
 from parlour.wrappers.live.tangram import messages as m
 from parlour.wrappers.live.tangram.agent import TangramAgentSession
 from parlour.wrappers.live.tangram.host import AgentSaid, TangramHostSession, TurnEnded

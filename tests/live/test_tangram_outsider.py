@@ -20,7 +20,7 @@ from parlour import envs
 from parlour.envs.tangram.bots import useful_moves
 from parlour.envs.tangram.silhouettes import objective
 from parlour.wrappers.agents.policy import PolicyAgent
-from parlour.wrappers.live.common.agent_turn import Turn
+from parlour.wrappers.live.common.player import Turn
 from parlour.wrappers.live.tangram import messages
 from parlour.wrappers.live.tangram.agent import TangramAgentSession
 from parlour.wrappers.policies.loading import make_policy

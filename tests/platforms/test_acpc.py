@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from acpc import AgentSession, HostSession, host_acpc, match_game, play_acpc
 from parlour.training.commands.lookup import agent as named_agent
-from parlour.wrappers.live.common.agent_turn import AgentStatistics
+from parlour.wrappers.live.common.player import AgentStatistics
 
 SERVER = os.environ.get("PARLOUR_ACPC_SERVER", "")
 RULES = "holdem.nolimit.2p.reverse_blinds.game"

@@ -24,7 +24,7 @@ import aiohttp
 import msgspec
 from aiohttp import web
 from parlour.wrappers.live.common.client import CONNECTION_ERRORS
-from parlour.wrappers.live.common.tokens import bearer_token
+from parlour.wrappers.live.common.limits import bearer_token
 
 from .claims import Claims
 from .proxy import FaultProxy, FaultRates, Side, clock

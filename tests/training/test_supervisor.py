@@ -14,7 +14,8 @@ from live.event_loops import in_virtual_time
 from parlour.training import cli
 from parlour.training.commands.arguments import LiveArguments, SessionArguments
 from parlour.training.commands.supervisor import Supervisor, tell_status
-from parlour.wrappers.live.common.activity import Activity, Link
+from parlour.wrappers.live.common.activity import Activity
+from parlour.wrappers.live.common.client import Link
 from parlour.wrappers.logs import program_log as logs
 from parlour.wrappers.logs.match_log import read
 from parlour.wrappers.logs.program_log import JsonLines, program_log

@@ -17,9 +17,8 @@ from parlour.wrappers.agents.base import Agent, DelayedAgent, sentence
 from parlour.wrappers.agents.human import HumanAgent
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.agents.search import ReadyAgent
-from parlour.wrappers.live.common.agent_turn import Turn
 from parlour.wrappers.live.common.clock import Deadline
-from parlour.wrappers.live.common.player import Player
+from parlour.wrappers.live.common.player import Player, Turn
 from parlour.wrappers.policies.loading import make_policy
 
 

@@ -29,10 +29,9 @@ from ...wrappers.agents.policy import PolicyAgent
 from ...wrappers.agents.prompt import Prompting
 from ...wrappers.live.arena.agent import ArenaAgent, ArenaAgentServer
 from ...wrappers.live.arena.polling_agent import ArenaPollingAgent, PollingTimes
-from ...wrappers.live.common.activity import Activity, Link
-from ...wrappers.live.common.agent_turn import AgentStatistics
-from ...wrappers.live.common.client import UNREACHABLE, UNTRUSTED_CERTIFICATE, LiveError
-from ...wrappers.live.common.player import Worker
+from ...wrappers.live.common.activity import Activity
+from ...wrappers.live.common.client import UNREACHABLE, UNTRUSTED_CERTIFICATE, Link, LiveError
+from ...wrappers.live.common.player import AgentStatistics, Worker
 from ...wrappers.live.mafia.agent import MafiaAgentServer
 from ...wrappers.live.mafia.agent_policy import AgentPolicy
 from ...wrappers.live.mafia.agents import MafiaPolicyAgent, MafiaScriptedAgent

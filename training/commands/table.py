@@ -24,7 +24,7 @@ from ...envs.core.registry import packages
 from ...wrappers.agents.base import DelayedAgent
 from ...wrappers.agents.llm import statistics_of
 from ...wrappers.live.common.activity import Activity
-from ...wrappers.live.common.names import short_name
+from ...wrappers.live.common.limits import short_name
 from ...wrappers.live.common.server import ServerSettings
 from ...wrappers.live.lobby.host import LobbyHost, LobbyTable
 from ...wrappers.live.lobby.messages import Offer, Opponent, Preset

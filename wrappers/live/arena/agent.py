@@ -35,11 +35,10 @@ from ...agents.llm import LLMAgent
 from ...agents.policy import PolicyAgent
 from ...agents.schemas import IDLE, acceptable, both, narrowed, offered_mask, quiet_action, safe_action
 from ...logs.match_log import MatchLog, SafeMatchLog, describe_error, without_images
-from ..common.agent_turn import AgentStatistics, Played, Turn, convert_to, read_state
 from ..common.client import Backoff, LiveError, http_client, request_json
 from ..common.clock import EndCounter
 from ..common.match_session import SeatNames
-from ..common.player import Player, Turns
+from ..common.player import AgentStatistics, Played, Player, Turn, Turns, convert_to, read_state
 from ..common.server import Server, ServerSettings, local_url, read_body
 from .messages import ANSWER_SECONDS, STATE_LIMIT, MatchEnd, MatchStart
 from .platform_games import PlatformGame, platform_game, supported_games

@@ -29,10 +29,9 @@ from ...logs.match_log import MatchLog, SafeMatchLog, describe_error
 from ..common import limits as table
 from ..common.client import http_client
 from ..common.clock import Deadline
-from ..common.limits import Places, client_of
+from ..common.limits import Places, client_of, hashed, lacks_token, same_token
 from ..common.match_session import MatchLimits, MatchSession
 from ..common.server import Server, ServerSettings, local_url, read_body
-from ..common.tokens import hashed, lacks_token, same_token
 from .messages import (
     ANSWER_LIMIT,
     ANSWER_SECONDS,

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import msgspec
 
 from ....envs.core.turn_state import Wire
-from ..common.names import problem_of
+from ..common.limits import problem_of
 
 ANSWER_SECONDS = 30.0
 """Seconds that an arena gives an agent for its turn."""

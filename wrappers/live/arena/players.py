@@ -21,11 +21,11 @@ from ....envs.core.turn_state import TurnState
 from ...agents.policy import PolicyAgent
 from ...logs.match_log import describe_error
 from ..common import limits
-from ..common.agent_turn import Turn, convert_to, plain
 from ..common.clock import Deadline
 from ..common.limits import Places
 from ..common.match_session import MatchSession
 from ..common.player import Player as AgentPlayer
+from ..common.player import Turn, convert_to, plain
 from .agent import ArenaAgent
 from .messages import ANSWER_LIMIT, MatchEnd, MatchStart
 

@@ -18,9 +18,8 @@ from yarl import URL
 from ....envs.core.options import seconds
 from ....envs.core.turn_state import AgentResponse, Message, MessageScope
 from ...logs.match_log import MatchLog, describe_error
-from ..common.activity import Link
-from ..common.agent_turn import read_state
-from ..common.client import UNREACHABLE, Backoff, LiveError, request_json
+from ..common.client import UNREACHABLE, Backoff, Link, LiveError, request_json
+from ..common.player import read_state
 from .agent import PATIENCE, ArenaAgent, ArenaDecisions, arena_client, arena_url, register
 from .messages import ANSWER_SECONDS, STATE_LIMIT, JoinedSession
 

@@ -14,43 +14,8 @@ from typing import Any
 
 from ....envs.core.counted import counted
 from ...agents.language_model import ModelStatistics
-from .agent_turn import AgentStatistics
-
-
-class Link:
-    """The state of an agent's connection to a platform.
-
-    Args:
-        clock: returns the time in seconds.
-
-    Attributes:
-        connected: whether there is a connection.
-        reconnects: number of connections after a lost one.
-    """
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self.connected = False
-        self.reconnects = 0
-        self._clock = clock
-        self._since = clock()
-        self._lost = False
-
-    def up(self) -> None:
-        """Note that there is a connection."""
-        self.reconnects += self._lost and not self.connected
-        self._lost, self.connected = False, True
-
-    def down(self, lost: bool = True) -> None:
-        """Note that there is no connection; not `lost`: it ended as planned, and the next one is no reconnect."""
-        if self.connected:
-            self.connected, self._lost = False, lost
-            self._since = self._clock()
-
-    @property
-    def away(self) -> float:
-        """Seconds without a connection; 0 with one."""
-        return 0.0 if self.connected else self._clock() - self._since
-
+from .client import Link
+from .player import AgentStatistics
 
 TRIM_SECONDS = 60.0
 """Seconds between two times at which free memory is given back to the system."""

@@ -9,6 +9,7 @@ import contextlib
 import json
 import logging
 import ssl
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from os import PathLike
 from types import SimpleNamespace
@@ -17,8 +18,6 @@ from typing import Any, Protocol, TypeVar
 import aiohttp
 from aiohttp import WSCloseCode, WSMsgType, web
 from yarl import URL
-
-from .activity import Link
 
 logger = logging.getLogger(__name__)
 
@@ -60,6 +59,41 @@ class TryAgain(Exception):
     def __init__(self, text: str, level: int = logging.WARNING) -> None:
         super().__init__(text)
         self.level = level
+
+
+class Link:
+    """The state of an agent's connection to a platform.
+
+    Args:
+        clock: returns the time in seconds.
+
+    Attributes:
+        connected: whether there is a connection.
+        reconnects: number of connections after a lost one.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.connected = False
+        self.reconnects = 0
+        self._clock = clock
+        self._since = clock()
+        self._lost = False
+
+    def up(self) -> None:
+        """Note that there is a connection."""
+        self.reconnects += self._lost and not self.connected
+        self._lost, self.connected = False, True
+
+    def down(self, lost: bool = True) -> None:
+        """Note that there is no connection; not `lost`: it ended as planned, and the next one is no reconnect."""
+        if self.connected:
+            self.connected, self._lost = False, lost
+            self._since = self._clock()
+
+    @property
+    def away(self) -> float:
+        """Seconds without a connection; 0 with one."""
+        return 0.0 if self.connected else self._clock() - self._since
 
 
 class Backoff:

@@ -21,7 +21,7 @@ from prometheus_client.registry import Collector
 
 from ...agents.language_model import Fault, ModelStatistics
 from .activity import COUNTERS, GAUGES, Activity
-from .agent_turn import BOUNDS, AgentStatistics
+from .player import BOUNDS, AgentStatistics
 from .server import Origins, url_of
 
 

@@ -5,12 +5,17 @@ the proxy forwards. An address of IPv6 stands for its network of 64 bits, which 
 """
 
 import asyncio
+import hashlib
+import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
+from hmac import compare_digest
 from ipaddress import ip_address
-from typing import Generic, NamedTuple, TypeVar
+from pathlib import Path
+from typing import Annotated, Generic, NamedTuple, TypeVar
 
 from aiohttp import web
+from msgspec import Meta
 
 
 class Limit(NamedTuple):
@@ -194,3 +199,90 @@ class Places(Generic[Item]):
             if not self._counts[owner]:
                 del self._counts[owner]
         self._kept.discard(item)
+
+
+# Names: which are allowed, in every host, and which two look the same.
+
+MOST_CHARACTERS = 32
+_HIDDEN_CATEGORIES = ("Cc", "Cf", "Cs", "Zl", "Zp")
+_EMPTY = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
+"""Letters and marks that show nothing, though Unicode does not count them among the hidden characters."""
+_VARIANTS = dict.fromkeys([*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)])
+"""Characters that change the picture of the one before them, as in many emoji."""
+
+
+def problem_of(name: str, most: int = MOST_CHARACTERS) -> str | None:
+    """Return why nobody may have this name of up to `most` characters, a sentence without a full stop; None: fine."""
+    if not 1 <= len(name) <= most:
+        return f"a name has 1 to {most} characters, not {len(name)}"
+    hidden = next((one for one in name if unicodedata.category(one) in _HIDDEN_CATEGORIES or one in _EMPTY), None)
+    if hidden is not None:
+        return f"a name has no hidden characters, as U+{ord(hidden):04X} is one"
+    if name != name.strip() or not name.translate(_VARIANTS):
+        return "a name begins and ends with a character that is seen"
+    return None
+
+
+def short_name(spec: str) -> str:
+    """Return how people read the name of a program: ``zoo:mafia`` is "Zoo", ``best_response`` is "Best response".
+
+    A policy's file or run keeps its name without folder and ending, up to 28 characters.
+    """
+    if spec.startswith("zoo:"):
+        return "Zoo"
+    if not spec.isidentifier():
+        return Path(spec).stem[:28] or spec[:28]
+    return "LLM" if spec == "llm" else spec.replace("_", " ").capitalize()[:28]
+
+
+def folded(name: str) -> str:
+    """Return a name as it is compared: without capitals, wide letters, repeated spaces and variants of emoji.
+
+    >>> folded("Ａｎｎ  Lee") == folded("ann lee")
+    True
+    """
+    plain = unicodedata.normalize("NFKC", name.translate(_VARIANTS)).casefold()
+    return " ".join(unicodedata.normalize("NFKC", plain).split())
+
+
+# Access tokens, compared in constant time, and who is admitted to a seat.
+
+Admit = Callable[[str | None, str | None], str | None]
+"""Called with the name and the access token of a player who wants a seat. It returns why the player gets none, or None
+if the player is admitted."""
+
+ChosenToken = Annotated[str, Meta(min_length=22, max_length=100)]
+"""A token of random characters that a client chooses: who sends it again, as the answer was lost, gets the same."""
+
+
+def bearer_token(request: web.Request) -> str:
+    """Return the token of the header ``Authorization: Bearer …``; "" without one."""
+    kind, _, value = request.headers.get("Authorization", "").partition(" ")
+    return value.strip() if kind.lower() == "bearer" else ""
+
+
+def same_token(given: str | None, expected: str) -> bool:
+    """Return whether two tokens are equal, in constant time."""
+    return compare_digest((given or "").encode(errors="surrogatepass"), expected.encode(errors="surrogatepass"))
+
+
+def admit_by_token(access_token: str | None, refusal: str) -> Admit:
+    """Return an `Admit` that answers another access token with `refusal`. With None everybody is admitted."""
+
+    def admit(name: str | None, given: str | None) -> str | None:
+        return None if access_token is None or same_token(given, access_token) else refusal
+
+    return admit
+
+
+def lacks_token(request: web.Request, expected: str | None, given: str | None = None) -> bool:
+    """Return whether a request lacks the expected access token (None: none is expected).
+
+    It is `given`, or in the header. Wrong ones are not counted: guesses may be others', behind the same address.
+    """
+    return expected is not None and not same_token(bearer_token(request) or given, expected)
+
+
+def hashed(secret: str) -> str:
+    """Return what is kept of a key or token: secrets as random as ours need no salt."""
+    return hashlib.sha256(secret.encode(errors="surrogatepass")).hexdigest()

@@ -24,7 +24,7 @@ from ....envs.core.turn_state import (
     MessageIntent,
     TurnState,
 )
-from .agent_turn import plain, read_response
+from .player import plain, read_response
 
 _NESTED = frozenset((str, dict, list))
 """The types of plain data that may contain a name."""

@@ -23,10 +23,8 @@ from aiohttp.typedefs import Middleware
 from aiohttp.web_urldispatcher import PrefixResource
 
 from ..common.database import IN_MEMORY, Database, SaveError
-from ..common.limits import NAMES, Pace, client_of
-from ..common.names import folded, problem_of, short_name
+from ..common.limits import NAMES, Pace, bearer_token, client_of, folded, hashed, lacks_token, problem_of, short_name
 from ..common.server import HEADERS, Body, Server, ServerSettings, page_routes, read_struct
-from ..common.tokens import bearer_token, hashed, lacks_token
 from ..table.host import PAGE
 from ..table.results import EndedMatches, LobbyCallbacks, PlayerResult, SeatTaken, TableResult, ignored
 from . import messages

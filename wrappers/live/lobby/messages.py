@@ -11,7 +11,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from ..common.tokens import ChosenToken
+from ..common.limits import ChosenToken
 from ..table.results import PlayerResult, SeatTaken
 
 STATUS = {

@@ -18,12 +18,11 @@ from aiohttp import WSCloseCode, web
 
 from ...agents.base import thoughts
 from ...logs.match_log import MatchLog, SafeMatchLog, describe_error, safe_thoughts
-from ..common.agent_turn import AgentStatistics, Played, Turn
 from ..common.clock import Deadline
 from ..common.connection import Connection, ConnectionLimits, Served
-from ..common.player import Player, run
+from ..common.limits import lacks_token
+from ..common.player import AgentStatistics, Played, Player, Turn, run
 from ..common.server import Server, ServerSettings, local_url
-from ..common.tokens import lacks_token
 from .agent_policy import AgentPolicy, Apart, ask, called, model_calls, replacement
 from .conversion import turn_state
 from .messages import PrivateInfo, Reply, encode

@@ -16,8 +16,8 @@ import msgspec
 
 from ....envs.core.options import seconds, whole
 from ...logs.match_log import describe_error
-from ..common.agent_turn import plain
 from ..common.clock import Deadline
+from ..common.player import plain
 from .messages import (
     NIGHT_ACTIONS,
     AgentConfig,

@@ -17,9 +17,8 @@ from ....envs.core.turn_state import Action, AgentResponse, TurnState
 from ....envs.mafia.table import DAYS, SEATS
 from ...logs.match_log import describe_error
 from ...logs.match_log import escaped as shown
-from ..common.agent_turn import Played, Turn
 from ..common.limits import SILENT_SECONDS
-from ..common.player import Codec, Over
+from ..common.player import Codec, Over, Played, Turn
 from .agent_policy import ChunkLimit, beside, night_targets, read_choice
 from .messages import (
     NIGHT_ACTIONS,

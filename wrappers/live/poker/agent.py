@@ -23,20 +23,19 @@ from yarl import URL
 from ....envs.core.options import seconds, whole
 from ...agents.base import Agent
 from ...logs.match_log import MatchLog, SafeMatchLog, escaped, opened
-from ..common.activity import Link
-from ..common.agent_turn import AgentStatistics
 from ..common.client import (
     CONNECTION_ERRORS,
     UNREACHABLE,
     Backoff,
     Dial,
+    Link,
     LiveError,
     TryAgain,
     http_client,
     read_json,
     tls_context,
 )
-from ..common.player import Player, run
+from ..common.player import AgentStatistics, Player, run
 from . import messages
 from .agent_session import PokerAgentSession, PokerEvent, SeatTaken, no_real_money
 

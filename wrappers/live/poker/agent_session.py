@@ -14,9 +14,8 @@ import msgspec
 from ....envs.core.turn_state import Action, AgentResponse, TurnState
 from ....envs.holdem.view import STREETS, allowed
 from ...logs.match_log import escaped
-from ..common.agent_turn import Played, Turn
 from ..common.client import LiveError
-from ..common.player import Codec, Note, Over
+from ..common.player import Codec, Note, Over, Played, Turn
 from . import messages
 from .messages import Choice, GameState, Unknown, UnreadTurn
 from .table_tracker import TableTracker, owed, read_offers, safe_kind

@@ -27,15 +27,12 @@ from msgspec.structs import replace
 from ....envs.core.options import seconds, whole
 from ....envs.core.plain_start import PLAIN_START
 from ...agents.base import Agent
-from ..common.agent_turn import Turn
 from ..common.clock import Deadline, SessionTimer, TimeBanks
 from ..common.connection import Connection, ConnectionLimits, Excess
 from ..common.database import IN_MEMORY, SaveError
-from ..common.limits import NAMES, Pace, Places, client_of
-from ..common.names import problem_of
-from ..common.player import Player
+from ..common.limits import NAMES, Pace, Places, admit_by_token, bearer_token, client_of, problem_of
+from ..common.player import Player, Turn
 from ..common.server import PREFIX, Body, Server, ServerSettings, read_struct
-from ..common.tokens import admit_by_token, bearer_token
 from . import messages
 from .host_session import PokerDue, PokerHostSession, PokerRules, Reason, Refusal, Sends, TableSnapshot
 from .messages import Error

@@ -12,7 +12,7 @@ from os import PathLike
 import msgspec
 
 from ..common.database import IN_MEMORY, Database
-from ..common.tokens import hashed
+from ..common.limits import hashed
 from . import messages
 from .host_session import Refusal, TableSnapshot
 

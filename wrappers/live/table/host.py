@@ -24,13 +24,12 @@ from ....envs.render.svg import plain
 from ... import replay
 from ...agents.base import Agent
 from ...logs.match_log import MatchLog, SafeMatchLog
-from ..common.agent_turn import Turn
 from ..common.clock import Deadline, Outgoing, SessionTimer, TimeBanks
 from ..common.connection import Connection, ConnectionLimits, Excess
+from ..common.limits import admit_by_token
 from ..common.match_session import MatchSession
-from ..common.player import Player
+from ..common.player import Player, Turn
 from ..common.server import Server, ServerSettings, page_routes
-from ..common.tokens import admit_by_token
 from . import messages
 from .host_session import TableDue, TableHostSession
 from .messages import Error, State

@@ -23,9 +23,8 @@ from ....envs.core.match import Match
 from ....envs.core.turn_state import AgentResponse
 from ...logs.match_log import describe_error
 from ..common.clock import Outgoing
+from ..common.limits import Admit, admit_by_token, folded, problem_of, same_token
 from ..common.match_session import MatchLimits, MatchSession
-from ..common.names import folded, problem_of
-from ..common.tokens import Admit, admit_by_token, same_token
 from . import messages
 
 LIMITS = MatchLimits(actions=None, attempts=20)

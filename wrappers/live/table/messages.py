@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from ....envs.core.capabilities import Forecast
 from ....envs.core.turn_state import ActionResult, AgentResponse, MessageIntent, TurnState
-from ..common.tokens import ChosenToken
+from ..common.limits import ChosenToken
 
 INVALID_TOKEN = "INVALID_TOKEN"
 UNAUTHORIZED = "UNAUTHORIZED"

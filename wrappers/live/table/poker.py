@@ -17,8 +17,8 @@ from ....envs.holdem import picture, view
 from ....envs.holdem.view import Player
 from ...agents.base import Agent
 from ...logs.match_log import MatchLog, SafeMatchLog
+from ..common.limits import bearer_token
 from ..common.server import ServerSettings, read_struct
-from ..common.tokens import bearer_token
 from ..poker import messages
 from ..poker.host import NOTES, HostedTable, PokerHost, PokerRoom, PokerTimes
 from ..poker.host_session import PokerHostSession, PokerRules, Refusal

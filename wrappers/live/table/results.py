@@ -17,9 +17,8 @@ from ...logs.match_log import Lines
 from ...replay.log_reader import moments
 from ...replay.page import page
 from ...replay.phh_writer import phhs
-from ..common.limits import Pace, client_of
+from ..common.limits import Admit, Pace, client_of
 from ..common.server import HEADERS
-from ..common.tokens import Admit
 
 KINDS = {"replay.html": "text/html", "log.jsonl": "application/jsonl", "hands.phhs": "text/plain"}
 """The files of a match that has ended, and their content types. Only hold'em has hands."""

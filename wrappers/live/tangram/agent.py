@@ -35,10 +35,9 @@ from ....envs.tangram.rules import Placement
 from ...agents.base import Agent
 from ...agents.schemas import fitted
 from ...logs.match_log import MatchLog, SafeMatchLog, escaped
-from ..common.agent_turn import AgentStatistics, Played, Turn, read_response
 from ..common.clock import EndCounter
 from ..common.connection import Connection, ConnectionLimits, Served
-from ..common.player import Codec, Note, Player, run
+from ..common.player import AgentStatistics, Codec, Note, Played, Player, Turn, read_response, run
 from ..common.server import Server, ServerSettings
 from . import messages
 from .board_tracker import (

@@ -39,8 +39,7 @@ from ....envs.tangram.view import TangramState
 from ...agents.answers import parse_typed
 from ...agents.base import Agent
 from ...logs.match_log import MatchLog, SafeMatchLog, describe_error, escaped
-from ..common.activity import Link
-from ..common.client import Backoff, http_client, next_message, open_websocket, retry
+from ..common.client import Backoff, Link, http_client, next_message, open_websocket, retry
 from ..common.clock import Deadline
 from ..common.player import Player
 from . import messages
