@@ -54,6 +54,7 @@ AT, PARAMETERS = shown_of(Cournot)
 def game(given: Cournot) -> Game:
     """Return Cournot's game with these options."""
     cost = ranges("costs", given.costs, given.seats)
+    highest = given.a / given.b
     cheapest, dearest = min(low for low, _ in cost), max(high for _, high in cost)
     return make(
         PhaseGame(
@@ -61,14 +62,11 @@ def game(given: Cournot) -> Game:
             title="Cournot competition",
             options=given,
             phases=[Phase("production", ("submit_quantity",), sealed=True, turns=given.max_rounds)],
-            actions=[
-                Number(
-                    "submit_quantity", "quantity", given.a / given.b, given.quantities, "produce this quantity, sealed"
-                )
-            ],
+            actions=[Number("submit_quantity", "quantity", highest, given.quantities, "produce this quantity, sealed")],
             amounts=(AT.a,),
+            slope=AT.b,
             private=Private("my_marginal_cost", cost),
-            payoffs=(-dearest * given.a / given.b, max(given.a - cheapest, 0.0) ** 2 / (4 * given.b) + 0.01),
+            payoffs=(-dearest * highest, max(given.a - cheapest, 0.0) ** 2 / (4 * given.b) + 0.01),
             pay=pay,
             end=end,
             fields=[

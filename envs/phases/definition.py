@@ -223,6 +223,7 @@ class PhaseGame:
         amounts: the indices of the parameters that are amounts of money, as the numbers of `Number` and private values
             then are too. A host's table of another size is seen in proportion (`load_state.load`); the first of them
             measures it. None: the game has no amounts.
+        slope: the index of the parameter that is an amount for each unit of a `Number`, which then are no amounts.
         private: the private values; None: there are none.
         pass_is_final: whether a seat that passes has no further turn in the phase. What it chose is then 0.
         roles: the names of the seats' roles; empty: all seats are alike.
@@ -252,6 +253,7 @@ class PhaseGame:
     fields: Sequence[Field] = ()
     parameters: Sequence[float] | None = None
     amounts: Sequence[int] | None = None
+    slope: int | None = None
     private: Private | None = None
     pass_is_final: bool = False
     roles: tuple[str, ...] = ()

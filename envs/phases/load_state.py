@@ -50,7 +50,7 @@ def load(rules: PhaseGame, blank: Tables, state: TurnState) -> tuple[Tables, int
     Raises:
         ValueError: naming a field that should hold a number and does not.
     """
-    measured = _measured_size(rules, state)
+    measured = _ratio(rules, state, rules.amounts[0]) if rules.amounts else None
     if measured is not None or rules.amounts is None:
         return _read(rules, blank, state, measured or 1.0)
     numbers = [one for one in rules.actions if isinstance(one, Number)]
@@ -65,14 +65,11 @@ def load(rules: PhaseGame, blank: Tables, state: TurnState) -> tuple[Tables, int
     return (tables, seat) if size == 1 else _read(rules, blank, state, size)
 
 
-def _measured_size(rules: PhaseGame, state: TurnState) -> float | None:
-    """Return how many times larger a host's table is than the game's own, by the amount that measures it; or None."""
-    for index in (rules.amounts or ())[:1]:
-        told = next((one.name for one in rules.fields if isinstance(one, Parameter) and one.index == index), "")
-        own, theirs = rules.numbers[index], state.game_state.get(told)
-        if own > 0 and theirs is not None and amount(theirs, told) > 0:
-            return amount(theirs, told) / own
-    return None
+def _ratio(rules: PhaseGame, state: TurnState, index: int) -> float | None:
+    """Return how many times larger a parameter of a host's table is than the game's own; None: it is not told."""
+    told = next((one.name for one in rules.fields if isinstance(one, Parameter) and one.index == index), "")
+    own, theirs = rules.numbers[index], state.game_state.get(told)
+    return amount(theirs, told) / own if own > 0 and theirs is not None and amount(theirs, told) > 0 else None
 
 
 def _phases_of_amounts(rules: PhaseGame) -> list[int]:
@@ -81,21 +78,23 @@ def _phases_of_amounts(rules: PhaseGame) -> list[int]:
     return [k for k, phase in enumerate(rules.phases) if phase.open is not None or numbers & set(phase.actions)]
 
 
-def _stretch(rules: PhaseGame, table: Any, size: float) -> None:
+def _stretch(rules: PhaseGame, table: Any, size: float, slope: float) -> None:
     """Make a record of the game's own size one of another: of all that is an amount, or a part of one."""
     numbers = [kind for kind, one in enumerate(rules.actions) if isinstance(one, Number)]
-    table.origin[numbers] *= size
-    table.gap[numbers] *= size
+    table.origin[numbers] *= size / slope
+    table.gap[numbers] *= size / slope
     table.further_gap *= size
     table.start *= size
     table.private_low *= size
     table.private_high *= size
     table.per_private /= size
     table.per_payoff /= size
-    table.per_number[_phases_of_amounts(rules)] /= size
+    table.per_number[_phases_of_amounts(rules)] /= size / slope
     table.per_fact[: sum(fact.amount for fact in rules.facts)] /= size
     table.parameter[list(rules.amounts or ())] *= size
     table.per_parameter[list(rules.amounts or ())] /= size
+    if rules.slope is not None:
+        table.per_parameter[rules.slope] /= slope
 
 
 def _read(rules: PhaseGame, blank: Tables, state: TurnState, size: float) -> tuple[Tables, int]:
@@ -103,8 +102,9 @@ def _read(rules: PhaseGame, blank: Tables, state: TurnState, size: float) -> tup
     game = state.game_state
     tables = blank.copy().view(np.recarray)
     table = tables[0]
-    if size != 1:
-        _stretch(rules, table, size)
+    slope = (rules.slope is not None and _ratio(rules, state, rules.slope)) or 1.0
+    if (size, slope) != (1, 1):
+        _stretch(rules, table, size, slope)
     table.past[:] = NOTHING
     begin_round(table)
     seats = seating(rules, state)
@@ -218,12 +218,10 @@ def seating(rules: PhaseGame, state: TurnState) -> dict[str, int]:
     holders = [agent for key in dict.fromkeys(rules.role_keys) for agent in _holders(rules, state, key)]
     if holders and (state.agent_id in holders or not state.agent_id):
         return {agent: seat for seat, agent in enumerate(holders) if isinstance(agent, str)}
-    order = named_order(state)
     ours = [name_of(seat) for seat in range(seats)]
     if not state.agent_id:  # an observer
         return {agent: seat for seat, agent in enumerate(game.get("agent_ids", ours)[:seats])}
-    if not order:
-        order = ours if state.agent_id in ours else [state.agent_id, *ours[1:]]
+    order = named_order(state) or (ours if state.agent_id in ours else [state.agent_id, *ours[1:]])
     place = order.index(state.agent_id)
     if place >= seats:
         order = [*order[: seats - 1], state.agent_id]
