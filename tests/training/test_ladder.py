@@ -1,4 +1,4 @@
-"""The meta-game of several policies: Nash averages, ratings, and the page."""
+"""The ladder of several policies, and its page."""
 
 import html
 import json
@@ -8,37 +8,21 @@ import numpy as np
 import pytest
 from parlour.envs import game
 from parlour.training import cli
-from parlour.training.evaluation.cross_play import advantages, cross_play, nash_average
+from parlour.training.evaluation.cross_play import cross_play, ladder
 from parlour.wrappers.policies.loading import make_policy
 
-ROCK = np.array([[0, -1, 1], [1, 0, -1], [-1, 1, 0]], float)
-
 
 @pytest.mark.parametrize(
-    ("payoffs", "equilibrium"),
-    [
-        (ROCK, [1 / 3, 1 / 3, 1 / 3]),
-        ([[0, -2, 1], [2, 0, -1], [-1, 1, 0]], [1 / 4, 1 / 4, 1 / 2]),
-        ([[0, 1, 3], [-1, 0, 1], [-3, -1, 0]], [1, 0, 0]),
-        (np.zeros((3, 3)), [1 / 3, 1 / 3, 1 / 3]),
-        ([[0, -1, 1, -1], [1, 0, -1, 0], [-1, 1, 0, 1], [1, 0, -1, 0]], [1 / 3, 1 / 6, 1 / 3, 1 / 6]),
-    ],
+    ("name", "seats", "names"), [("kuhn", None, ("honest", "maniac", "random")), ("mafia", 5, ("loyal", "random"))]
 )
-def test_the_equilibrium_is_the_known_one_of_greatest_entropy(payoffs, equilibrium):
-    average, share = nash_average(np.array(payoffs, float))
-    assert share == pytest.approx(equilibrium, abs=1e-3)
-    assert average.max() == pytest.approx(0, abs=1e-3)
-
-
-@pytest.mark.parametrize(
-    ("name", "seats", "names"), [("kuhn", None, ("honest", "maniac")), ("mafia", 5, ("loyal", "random"))]
-)
-def test_advantages_are_antisymmetric(name, seats, names):
+def test_a_ladder_is_sorted_by_the_means_of_what_each_wins_from_the_others(name, seats, names):
     made = game(name, **({"seats": seats} if seats else {}))
     players = {one: make_policy(one, made, seed=1) for one in names}
-    payoffs, results = advantages(made, cross_play(made, players, deals=30, mixed=False))
+    scores, payoffs = ladder(made, cross_play(made, players, deals=30, mixed=False))
+    means = [score.mean for score in scores.values()]
     assert np.allclose(payoffs, -payoffs.T)
-    assert np.allclose(results.mean(axis=2), payoffs)
+    assert means == sorted(means, reverse=True) == pytest.approx(payoffs.sum(axis=1) / (len(names) - 1))
+    assert all(score.low < score.mean < score.high and score.deals == 30 for score in scores.values())
 
 
 def test_the_command_writes_a_page_with_ratings_and_games(capsys, tmp_path):

@@ -2,11 +2,9 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from itertools import combinations
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from rich.table import Table
 
@@ -14,9 +12,10 @@ from ...envs import Game
 from ...wrappers.logs.match_log import MatchLog
 from ...wrappers.replay.log_reader import moments
 from ...wrappers.replay.page import page
-from ..evaluation.cross_play import Matrix, PolicyStanding, advantages, count_of_matches, cross_play, standings
-from ..evaluation.duplicate import in_two_lines, unit_per_game
-from ..evaluation.pages import columns_of, ladder_page, provenance
+from ..evaluation.cross_play import Matrix, count_of_matches, cross_play
+from ..evaluation.cross_play import ladder as ladder_of
+from ..evaluation.duplicate import in_two_lines
+from ..evaluation.pages import ladder_columns, ladder_page, provenance
 from ..terminal.console import Console, counting_bar
 from ..terminal.match import TerminalMatch
 from .arguments import PolicyNames, ReportArguments, WorkerArguments
@@ -45,8 +44,7 @@ def command(
 
     A cell is the return of the row's policy in one seat, with the column's in all others; in a game with teams, the
     share of the matches that the row's policy wins as one team, with the column's in the others. On the diagonal a
-    policy plays with itself. With --ladder the policies are rated by the game of choosing one of them: the Nash average
-    of a policy is what it wins against the equilibrium of that game, 0 at the top.
+    policy plays with itself. With --ladder the policies are sorted by what they win from all others on average.
 
     Args:
         game: The game by name. Default: that of the first policy.
@@ -56,7 +54,7 @@ def command(
         mixed: In a game with teams, also let two policies share a team: half and half, and with one newcomer. Not with
             --ladder.
         by_seat: Also print a table for each seat.
-        ladder: Rate the policies, and write this page (.html) with ratings, matrix and sample games.
+        ladder: Sort the policies, and write this page (.html) with their means, the matrix and sample games.
         samples: Sample games on that page, between the best policies; 0: none.
         mute: Nobody can say anything. What this changes is what talk is worth.
         scramble: Every statement is replaced by a random one.
@@ -86,21 +84,34 @@ def command(
         matrices = cross_play(
             table, heard, deals=deals, seed=report.seed, mixed=mixed, progress=done, workers=work.workers
         )
-    rating = None if ladder is None else rated(table, runs, matrices, ladder, samples, report.seed)
+    if ladder is not None:
+        scores, payoffs = ladder_of(table, matrices)
+        replay = sample_games(table, list(scores), samples, report.seed) if samples else None
+        ladder.parent.mkdir(parents=True, exist_ok=True)
+        about = provenance() | {"seed": report.seed, "deals": deals, "options": table.options}
+        ladder.write_text(ladder_page(f"Ladder of {table.id}", scores, payoffs, replay, about), "utf-8")
     if report.as_json:
         about = {"game": table.id, "options": dict(table.options), "seed": report.seed, "deals": deals}
         about |= {"mute": mute, "scramble": scramble, "search": search}
-        ladders = {} if rating is None else {"ladder": rating.to_dict()}
-        print(json.dumps({**about, "matrices": [matrix.to_dict() for matrix in matrices], **ladders}, indent=2))
+        about |= {"matrices": [matrix.to_dict() for matrix in matrices]}
+        if ladder is not None:
+            standings = [{"name": name, **score.to_dict()} for name, score in scores.items()]
+            matrix = {"policies": list(scores), "payoffs": payoffs.tolist()}
+            about["ladder"] = {"standings": standings, "matrix": matrix, "page": str(ladder)}
+        print(json.dumps(about, indent=2))
         return
     console = Console()
     printed = matrices if table.capabilities.teams is not None or by_seat else matrices[:1]
     for matrix in printed:
         console.print(matrix_table(matrix))
         console.print(*summary(matrix, table), sep="\n", markup=False)
-    if rating is not None:
-        console.print(rating.table())
-        console.print(f"written: {rating.page}", markup=False, soft_wrap=True)
+    if ladder is not None:
+        heads, rows = ladder_columns(scores)
+        lines = Table(*heads, title=f"ladder of {table.id}")
+        for row in rows:
+            lines.add_row(*row)
+        console.print(lines)
+        console.print(f"written: {ladder}", markup=False, soft_wrap=True)
 
 
 def matrix_table(matrix: Matrix) -> Table:
@@ -127,64 +138,6 @@ def summary(matrix: Matrix, game: Game) -> list[str]:
     if matrix.shares or not game.payoffs.zero_sum:  # else every policy has 0 with itself, and all have 0 together
         lines.append(f"self-play {matrix.self_play}, cross-play {matrix.cross_play}, gap {matrix.gap}")
     return lines
-
-
-@dataclass(frozen=True)
-class Ladder:
-    """Ratings of policies.
-
-    Attributes:
-        game: the name of the game.
-        places: the policies with their ratings, the best first.
-        unit: the unit of the payoffs.
-        payoffs: what the policy of a row wins from that of a column, by the order of `policies`.
-        policies: their names.
-        page: the file of the page.
-    """
-
-    game: str
-    places: Sequence[PolicyStanding]
-    unit: str
-    payoffs: Any
-    policies: Sequence[str]
-    page: Path
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the ratings as JSON."""
-        matrix = {"policies": list(self.policies), "payoffs": self.payoffs.tolist()}
-        rated = [asdict(place) for place in self.places]
-        return {"unit": self.unit, "standings": rated, "matrix": matrix, "page": str(self.page)}
-
-    def table(self) -> Table:
-        """Return the ratings as a table."""
-        heads, rows = columns_of(self.places, self.unit)
-        table = Table(*heads, title=f"ladder of {self.game}")
-        for column in table.columns[1:]:
-            column.justify = "right"
-        for row in rows:
-            table.add_row(*row)
-        return table
-
-
-def rated(game: Game, names: Sequence[str], matrices: Sequence[Matrix], out: Path, samples: int, seed: int) -> Ladder:
-    """Rate policies by the matrices of their matches, and write the page.
-
-    Args:
-        game: the game with its options.
-        names: the policies.
-        matrices: the results of `cross_play`, without mixed teams.
-        out: file for the page.
-        samples: number of sample games on the page, between the best policies.
-        seed: seed of the ratings and the sample games.
-    """
-    payoffs, results = advantages(game, matrices)
-    places = standings(names, payoffs, results, seed)
-    unit = "share of matches" if game.capabilities.teams is not None else unit_per_game(game)
-    replay = sample_games(game, [place.name for place in places], samples, seed) if samples else None
-    out.parent.mkdir(parents=True, exist_ok=True)
-    about = provenance() | {"seed": seed, "deals": results.shape[-1], "options": game.options}
-    out.write_text(ladder_page(f"Ladder of {game.id}", places, names, payoffs, unit, replay, about), "utf-8")
-    return Ladder(game.id, places, unit, payoffs, names, out)
 
 
 def sample_games(game: Game, names: Sequence[str], count: int, seed: int) -> str:
