@@ -1,7 +1,5 @@
 """`parlour evaluate RUN`: measures a policy over duplicate deals. Further measures are modules of their own."""
 
-from pathlib import Path
-
 from .arguments import PlayArguments, PolicyArguments, ReportArguments, WorkerArguments
 
 
@@ -12,7 +10,6 @@ def command(
     deals: int = 20_000,
     play: PlayArguments,
     raw: bool = False,
-    picture: Path | None = None,
     work: WorkerArguments,
     report: ReportArguments,
 ) -> None:
@@ -22,7 +19,7 @@ def command(
     what the opponent has in one seat, with the policy in all others, and in a game that is not zero-sum, more than the
     policy itself has there. In a game with teams the policy plays one team and the opponent the others, and the
     opponent in the policy's place stands beside it. If the game has a known equilibrium, the policy is also compared
-    with it: it plays all seats; a picture is drawn.
+    with it: it plays all seats.
 
     Args:
         against: Opponents: bots, runs or policy files. Each one plays all other seats; of several joined by +, such as
@@ -32,8 +29,7 @@ def command(
             for each team.
         raw: Count every result as it was, luck included. Default: where the game has a method for it, luck is taken
             out (hold'em: that of the board, or of all-ins); the mean is the same, the interval is smaller.
-        picture: File for the picture. Default: theory.png in the run folder.
     """
     from .measures import evaluate_policy
 
-    evaluate_policy(evaluated, against, deals, play, raw, picture, work, report)
+    evaluate_policy(evaluated, against, deals, play, raw, work, report)

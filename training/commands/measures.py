@@ -1,12 +1,10 @@
 """`parlour evaluate` with its subcommands teams and held-out: measures of a policy."""
 
 import json
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import count, product
 from math import nan
-from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
@@ -15,7 +13,6 @@ from rich.table import Table
 
 from ...envs import Game
 from ...envs.core.counted import counted
-from ...envs.core.installed import install
 from ...envs.core.options import named
 from ...envs.core.rollout import Policy
 from ..evaluation.comparison import Comparison
@@ -24,7 +21,6 @@ from ..evaluation.duplicate import Score, evaluate, in_two_lines, score_table
 from ..evaluation.exploit import LOST, share_score, wins_of
 from ..evaluation.games import compare, games_with, measures
 from ..evaluation.team_matches import Mixed, Ratio, Share, TeamResult, against_team, play_teams, team_sizes, teams_of
-from ..learning.run_folder import existing as folder_of
 from ..parallel.tasks import Task
 from ..runs.config import settings_from
 from ..terminal.console import Console, counting_bar
@@ -148,7 +144,6 @@ def evaluate_policy(
     deals: int,
     play: PlayArguments,
     raw: bool,
-    picture: Path | None,
     work: WorkerArguments,
     report: ReportArguments,
 ) -> None:
@@ -181,8 +176,6 @@ def evaluate_policy(
     else:
         how = {"with search": search, "mute": play.mute, "with scrambled statements": play.scramble}
         _show(", ".join([run, *(words for words, wanted in how.items() if wanted)]), game, results, beside)
-    if beside is not None:
-        _save(beside, picture, folder_of(run))
 
 
 def _opponents(names: Sequence[str], game: Game) -> dict[str, list[str]]:
@@ -208,21 +201,6 @@ def _parts(name: str, bots: Mapping[str, Any]) -> list[str]:
         if "+" not in name:
             raise
         return [located(part, bots) for part in name.split("+")]
-
-
-def _save(beside: Comparison, picture: Path | None, folder: Path | None) -> None:
-    """Save the picture to `picture`, else in the run folder (a bot has none), and print its path or the problem."""
-    path = picture or (folder / "theory.png" if folder else None)
-    if path is None:
-        return
-    try:
-        beside.save(path)
-    except ImportError:
-        if picture is not None:
-            raise
-        print(f"no picture: matplotlib is not installed: {install('plot')}", file=sys.stderr)
-    else:
-        print(f"picture: {path}", file=sys.stderr)
 
 
 def _show(run: str, game: Game, results: Sequence[Result], beside: Comparison | None) -> None:

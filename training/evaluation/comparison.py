@@ -1,13 +1,11 @@
-"""Comparison of a policy with the known equilibrium of its game, in numbers and in a picture.
+"""Comparison of a policy with the known equilibrium of its game.
 
-The policy plays all seats, with random draws as usual. The numbers are computed from the finished tables. The picture
-needs matplotlib: the extra `plot`.
+The policy plays all seats, with random draws as usual. The numbers are computed from the finished tables.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +15,7 @@ from ...envs import Game, play_until_done
 from ...envs.core.record import Tables
 from ...envs.core.rollout import Policy, tables_with_seed
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 Floats = NDArray[np.float64]
-
-BINS = 50
-"""Number of bins of equal width, in which one quantity is averaged over another."""
 
 
 @dataclass(frozen=True)
@@ -51,11 +43,9 @@ class Comparison:
 
     Attributes:
         lines: the numbers.
-        panels: functions that draw the panels of the picture, from left to right.
     """
 
     lines: Sequence[Quantity]
-    panels: Sequence["Callable[[Axes], None]"]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers by name, for JSON."""
@@ -70,24 +60,6 @@ class Comparison:
             table.add_row(line.what, *values)
         return table
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Draw the picture into a file; the extension decides the format.
-
-        Raises:
-            ImportError: if matplotlib is not installed.
-        """
-        from matplotlib.backends.backend_agg import FigureCanvasAgg  # no display, no global state
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(6 * len(self.panels), 4.5), layout="constrained")
-        FigureCanvasAgg(figure)
-        axes = np.atleast_1d(figure.subplots(1, len(self.panels)))
-        for panel, place in zip(self.panels, axes, strict=True):
-            panel(place)
-            place.legend(frameon=False)
-            place.grid(alpha=0.3)
-        figure.savefig(path, dpi=120)
-
 
 def play(policy: Policy, game: Game, matches: int, seed: int) -> Tables:
     """Play `matches` with `policy` in all seats to the end and return the records, recarray of shape (matches,)."""
@@ -101,23 +73,23 @@ def mean(values: NDArray[Any]) -> float | None:
     return float(values.mean()) if len(values) else None
 
 
-def _classes(by: Floats) -> tuple[Floats, NDArray[np.intp]]:
-    """Return the centres of `BINS` bins over the range of `by`, and the bin of each of its values."""
-    low, width = by.min(), max(float(np.ptp(by)), 1e-9) / BINS
-    middles = low + width * (np.arange(BINS) + 0.5)
-    return middles, np.minimum((by - low) / width, BINS - 1).astype(np.intp).ravel()
+def gini(utilities: Floats) -> float | None:
+    """Return the mean Gini coefficient of rows of utilities, float64[N, seats], whose sum is above 0."""
+    rows = np.maximum(utilities, 0)
+    rows = rows[rows.sum(axis=1) > 0]
+    spread = np.abs(rows[:, :, None] - rows[:, None, :]).sum(axis=(1, 2))
+    return mean(spread / (2 * rows.shape[1] * rows.sum(axis=1)))
 
 
-def means(by: Floats, *values: Floats) -> tuple[Floats, ...]:
-    """Return centres and counts of the non-empty bins of `by`, and the mean of each of `values` in them."""
-    middles, which = _classes(by)
-    counts = np.bincount(which, minlength=BINS)
-    filled = counts > 0
-    sums = (np.bincount(which, each.ravel(), BINS) for each in values)
-    return middles[filled], counts[filled].astype(float), *(each[filled] / counts[filled] for each in sums)
+class Fixed:
+    """A policy that always plays one action index, or the nearest legal one."""
 
+    encoder = "v0"
 
-def quantiles(by: Floats, values: Floats, levels: Sequence[float]) -> Floats:
-    """Return quantiles of `values` in the non-empty bins of `by`: float64[levels, bins]."""
-    _middles, which = _classes(by)
-    return np.stack([np.quantile(values.ravel()[which == k], levels) for k in np.unique(which)], axis=1)
+    def __init__(self, action: int) -> None:
+        self._action = action
+
+    def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
+        """Return the action index for every row."""
+        distance = np.abs(np.arange(masks.shape[1]) - self._action)
+        return np.asarray(np.argmin(np.where(masks > 0, distance, masks.shape[1]), axis=1))

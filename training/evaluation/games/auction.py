@@ -1,7 +1,7 @@
 """Auctions: comparison of a policy with the equilibrium, its exact best response, and what differs at a live table."""
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from ....envs.auction.bots import OPTIONS, equilibrium_bid
 from ....envs.auction.rules import CLOSE
 from ....envs.core.record import Tables
 from ....envs.core.rollout import Policy, encoder_of, played
-from ..comparison import Comparison, Floats, Quantity, means, play, quantiles
+from ..comparison import Comparison, Floats, Quantity, play
 from ..duplicate import Response, Score, unit_per_game
 from ..exploit import Estimated
 from . import Measures
@@ -126,9 +126,8 @@ def revenue(bids: Floats, options: Mapping[str, Any]) -> Floats:
     return np.asarray(np.minimum(part.sum(axis=1), units) * np.maximum(ranked[:, units], reserve) + fees)
 
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
+BINS = 50
+"""Classes of valuations of equal width, in which bids are averaged."""
 CLASSES = 2_000
 """Valuations, at equal probabilities, over which an exact best response is averaged."""
 TURNS = 50
@@ -165,10 +164,14 @@ def _theory(game: Game, valuations: Floats) -> Floats:
 
 
 def _beside(tables: Tables, game: Game, losses: Floats | None, kind: str) -> Comparison:
-    rule, bidders = game.options["rule"], game.seats
+    bidders = game.seats
     valuations, bids = (np.array(tables[name][:, :bidders]) for name in ("valuation", "bid"))
     theory = _theory(game, valuations)
-    middle, counts, learned, right = means(valuations, bids, theory)
+    low, width = valuations.min(), max(float(np.ptp(valuations)), 1e-9) / BINS
+    places = np.minimum((valuations - low) / width, BINS - 1).astype(np.intp).ravel()
+    filled = np.unique(places)
+    counts, learned, right = (np.bincount(places, each)[filled] for each in (None, bids.ravel(), theory.ravel()))
+    middle, learned, right = low + width * (filled + 0.5), learned / counts, right / counts
     errors = np.abs(learned - right)
     upper = middle >= min(np.median(valuations), middle[-1])
     upper_error = float(np.average(errors[upper], weights=counts[upper]))
@@ -190,13 +193,7 @@ def _beside(tables: Tables, game: Game, losses: Floats | None, kind: str) -> Com
             Quantity("response_gain_share", "the same in shares of the surplus", 100 * lost / surplus, 0.0, "%"),
         ]
 
-    def panel(axes: "Axes") -> None:
-        axes.fill_between(middle, *quantiles(valuations, bids, (0.1, 0.9)), alpha=0.25, label="learned, 10 % to 90 %")
-        axes.plot(middle, learned, label="learned, mean")
-        axes.plot(middle, right, "k--", label="equilibrium")
-        axes.set(title=f"{rule}, {bidders} bidders", xlabel="valuation", ylabel="bid")
-
-    return Comparison(lines, [panel])
+    return Comparison(lines)
 
 
 def best_response(

@@ -4,7 +4,7 @@ All of these games are compared in the same way, because each of them has that b
 """
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +13,8 @@ from ....envs import Game, play_until_done
 from ....envs.core.record import Tables
 from ....envs.core.rollout import Decisions, Policy, tables_with_seed
 from ....envs.phases.bots import PhaseBot
-from ..comparison import Comparison, Floats, Quantity, mean, means, play
+from ..comparison import Comparison, Fixed, Floats, Quantity, gini, mean, play
 from . import Measures
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 MIXED = ("war_of_attrition",)
 """Games whose equilibrium draws its choice: distributions are compared, not single choices."""
@@ -45,7 +42,7 @@ def compare(policy: Policy, game: Game, *, matches: int, seed: int) -> Compariso
     play_until_done(game, [bot, policy], tables, who=_second, on_decisions=visited.add)
     theory = play(game.bots["equilibrium"](game, seed=seed), game, matches, seed)
     lines = [*_choices(game, visited), *_utilities(game, tables, theory, seed), _gain(policy, game, matches, seed)]
-    return Comparison(lines, [_panel(game, tables, theory)])
+    return Comparison(lines)
 
 
 def _second(tables: Tables) -> NDArray[np.int64]:
@@ -121,7 +118,8 @@ def _utilities(game: Game, tables: Tables, theory: Tables, seed: int) -> list[Qu
         if greatest > 0:
             shares = 100 * welfare / greatest, 100 * equilibrium / greatest
             lines.append(Quantity("efficiency", "the same, beside the best bot's", *shares, "%"))
-    lines.append(Quantity("gini", "Gini coefficient of the mean utilities", _gini(own), _gini(right), " "))
+    inequality = (None if (means := each.mean(axis=0)).min() < 0 else gini(means[None]) for each in (own, right))
+    lines.append(Quantity("gini", "Gini coefficient of the mean utilities", *inequality, " "))
     return lines
 
 
@@ -132,28 +130,6 @@ def _sales(tables: Tables, seats: int) -> tuple[float, float]:
     worth = np.where(buyers >= 0, values[rows, buyers], 0.0)
     gained = np.where(buyers >= 0, tables["rewards"][rows, buyers], 0.0)
     return float((worth - gained).mean()), 100 * float(worth.sum() / values.max(axis=1).sum())
-
-
-def _gini(utilities: Floats) -> float | None:
-    """Return the inequality of the seats' mean utilities, from 0; None if one is negative or all are 0."""
-    each = np.sort(utilities.mean(axis=0))
-    if each[0] < 0 or each.sum() <= 0:
-        return None
-    return float(np.abs(each[:, None] - each).sum() / (2 * len(each) * each.sum()))
-
-
-class _Fixed:
-    """A policy that always makes the same choice, or the nearest legal one."""
-
-    encoder = "v0"
-
-    def __init__(self, action: int) -> None:
-        self._action = action
-
-    def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
-        """Return the action index for every row."""
-        distance = np.abs(np.arange(masks.shape[1]) - self._action)
-        return np.asarray(np.argmin(np.where(masks > 0, distance, masks.shape[1]), axis=1))
 
 
 def _one_differs(seat: int, seats: int, tables: Tables) -> NDArray[np.int64]:
@@ -178,50 +154,13 @@ def _gain(policy: Policy, game: Game, matches: int, seed: int) -> Quantity:
         won = [usual["total"][:, seat]]
         for action in tried:
             tables = tables_with_seed(game, count, seed)
-            play_until_done(game, [policy, _Fixed(int(action))], tables, who=partial(_one_differs, seat, game.seats))
+            play_until_done(game, [policy, Fixed(int(action))], tables, who=partial(_one_differs, seat, game.seats))
             won.append(tables["total"][:, seat].copy())
         sums = np.array([np.bincount(parts, each, 2 * len(edges) + 2) for each in won])
         means = sums / np.maximum(np.bincount(parts, minlength=sums.shape[1]), 1)
         chosen = means.argmax(axis=0).reshape(-1, 2)[:, ::-1].ravel()  # by the other half of the class
         gains.append(float(sums[chosen, np.arange(len(chosen))].sum() - won[0].sum()) / count)
     return Quantity("gain", "gain by the best fixed choice, mean over seats", float(np.mean(gains)), 0.0)
-
-
-def _standing_panel(game: Game, tables: Tables, theory: Tables, axes: "Axes") -> None:
-    """Draw the standing number at the end of a game with an open phase: the price, the number of pushes."""
-    own, right = (np.array(one["standing"]) for one in (tables, theory))
-    edges = np.linspace(0, max(float(own.max()), float(right.max()), 1e-9), 51).tolist()
-    axes.hist(own, edges, label="learned", alpha=0.6)
-    axes.hist(right, edges, label="equilibrium", histtype="step", color="k")
-    axes.set(title=game.name, xlabel="standing number at the end", ylabel="matches")
-
-
-def _panel(game: Game, tables: Tables, theory: Tables) -> Any:
-    """Return the function that draws the choices of the first phase: by private value, or their distribution."""
-
-    if game.rules.blank[0].closes or game.rules.blank[0].leaves:
-        return partial(_standing_panel, game, tables, theory)
-
-    def panel(axes: "Axes") -> None:
-        chosen = tables["chosen"][:, 0, : game.seats] > 0
-        right = theory["chosen"][:, 0, : game.seats] > 0
-        numbers, wanted = tables["number"][:, 0, : game.seats][chosen], theory["number"][:, 0, : game.seats][right]
-        private, others = tables["private"][:, : game.seats][chosen], theory["private"][:, : game.seats][right]
-        if np.ptp(private) > 0 and game.name not in MIXED:
-            for values, own, style, what in (
-                (private, numbers, "-", "learned"),
-                (others, wanted, "k--", "equilibrium"),
-            ):
-                middle, _, average = means(values, own)
-                axes.plot(middle, average, style, label=what)
-            axes.set(title=game.name, xlabel="private value", ylabel=_phase_name(game, 0))
-        else:
-            edges = np.linspace(0, max(float(numbers.max()), float(wanted.max()), 1e-9), 51).tolist()
-            axes.hist(numbers, edges, label="learned", alpha=0.6)
-            axes.hist(wanted, edges, label="equilibrium", histtype="step", color="k")
-            axes.set(title=game.name, xlabel=_phase_name(game, 0), ylabel="choices")
-
-    return panel
 
 
 MEASURES = Measures(compare=compare)
