@@ -51,7 +51,7 @@ class Engine:
 
     def begin(self) -> None:
         """Start the actors. Called once; before it, `load` may have set their state."""
-        raise NotImplementedError
+        self._ask("begin", [()] * self.config.actors)
 
     def rollout(self, version: int, weights: Weights) -> list[RolloutBatch]:
         """Return batches to learn from, at least one.
@@ -66,7 +66,8 @@ class Engine:
         return batches
 
     def _collect(self, version: int, weights: Weights) -> list[RolloutBatch]:
-        raise NotImplementedError
+        order = version, weights, self._opponents(), self.random_start_steps
+        return self._ask("rollout", [order] * self.config.actors)
 
     def metrics(self) -> dict[str, float]:
         """Return counts of the engine, by the names of the metrics."""
@@ -75,7 +76,9 @@ class Engine:
     def save(self, folder: Path) -> dict[str, Any]:
         """Write the state of the actors into a run folder, and return the rest of it."""
         self._opponents()
-        return {"serials": self._serials, "actors": self._save_actors(folder)}
+        with ExitStack() as stack:
+            files = [stack.enter_context(replacing(tables_file(folder, one))) for one in range(self.config.actors)]
+            return {"serials": self._serials, "actors": self._ask("save", [(file,) for file in files])}
 
     def load(self, folder: Path, state: dict[str, Any]) -> None:
         """Load what `save` wrote and returned.
@@ -84,7 +87,11 @@ class Engine:
             FileNotFoundError: if a file is missing.
         """
         self._serials = list(state["serials"])
-        self._load_actors(folder, state["actors"])
+        files = [tables_file(folder, actor) for actor in range(len(state["actors"]))]
+        for file in files:
+            if not file.is_file():
+                raise FileNotFoundError(f"{file} is missing")
+        self._ask("load", list(zip(files, state["actors"], strict=True)))
 
     def keep_opponents(self) -> None:
         """Declare that `policies` are those that the actors had when the state was saved."""
@@ -93,11 +100,9 @@ class Engine:
     def close(self) -> None:
         """End the actors."""
 
-    def _save_actors(self, folder: Path) -> list[dict[str, Any]]:
-        return []
-
-    def _load_actors(self, folder: Path, actors: list[dict[str, Any]]) -> None:
-        pass
+    def _ask(self, method: str, args: list[tuple[Any, ...]]) -> list[Any]:
+        """Call a method of every actor, each with its arguments, and return the answers."""
+        raise NotImplementedError
 
     def _opponents(self) -> Opponents:
         """Return the opponents that were set from outside, with their serial numbers."""
@@ -117,17 +122,6 @@ def tables_file(folder: Path, actor: int) -> Path:
     return folder / ("tables.pkl" if actor == 0 else f"tables-{actor}.pkl")
 
 
-def check_files(folder: Path, actors: int) -> None:
-    """Check that the tables of all actors are there.
-
-    Raises:
-        FileNotFoundError: for the first file that is missing.
-    """
-    for actor in range(actors):
-        if not tables_file(folder, actor).is_file():
-            raise FileNotFoundError(f"{tables_file(folder, actor)} is missing")
-
-
 class LocalEngine(Engine):
     """Plays in this process. See `Engine`.
 
@@ -137,28 +131,13 @@ class LocalEngine(Engine):
 
     def __init__(self, config: SelfPlayConfig, game: Game, pool: Pool) -> None:
         super().__init__(config, game, pool)
-        self.collectors = [Collector(config, game, pool, actor, config.device) for actor in range(config.actors)]
+        self.collectors = [self._collector(actor) for actor in range(config.actors)]
 
-    def begin(self) -> None:
-        """Begin the episodes."""
-        for collector in self.collectors:
-            collector.begin()
+    def _collector(self, actor: int) -> Any:
+        return Collector(self.config, self.game, self.pool, actor, self.config.device)
 
-    def _collect(self, version: int, weights: Weights) -> list[RolloutBatch]:
-        opponents = self._opponents()
-        return [each.rollout(version, weights, opponents, self.random_start_steps) for each in self.collectors]
-
-    def _save_actors(self, folder: Path) -> list[dict[str, Any]]:
-        states = []
-        for actor, collector in enumerate(self.collectors):
-            with replacing(tables_file(folder, actor)) as unfinished:
-                states.append(collector.save(unfinished))
-        return states
-
-    def _load_actors(self, folder: Path, actors: list[dict[str, Any]]) -> None:
-        check_files(folder, len(self.collectors))
-        for actor, (collector, state) in enumerate(zip(self.collectors, actors, strict=True)):
-            collector.load(tables_file(folder, actor), state)
+    def _ask(self, method: str, args: list[tuple[Any, ...]]) -> list[Any]:
+        return [getattr(each, method)(*given) for each, given in zip(self.collectors, args, strict=True)]
 
 
 class ProcessEngine(Engine):
@@ -178,25 +157,6 @@ class ProcessEngine(Engine):
             self._connections.append(ours)
             self._processes.append(process)
 
-    def begin(self) -> None:
-        """Begin the episodes in every process."""
-        self._ask_all("begin")
-
-    def _collect(self, version: int, weights: Weights) -> list[RolloutBatch]:
-        batches: list[RolloutBatch] = self._ask_all(
-            "rollout", version, weights, self._opponents(), self.random_start_steps
-        )
-        return batches
-
-    def _save_actors(self, folder: Path) -> list[dict[str, Any]]:
-        with ExitStack() as stack:
-            files = [tables_file(folder, actor) for actor in range(self.config.actors)]
-            return self._ask("save", [(stack.enter_context(replacing(file)),) for file in files])
-
-    def _load_actors(self, folder: Path, actors: list[dict[str, Any]]) -> None:
-        check_files(folder, self.config.actors)
-        self._ask("load", [(tables_file(folder, actor), state) for actor, state in enumerate(actors)])
-
     def close(self) -> None:
         """End the processes."""
         for connection in self._connections:
@@ -206,11 +166,8 @@ class ProcessEngine(Engine):
             if process.is_alive():
                 process.terminate()
 
-    def _ask_all(self, method: str, *args: Any) -> list[Any]:
-        return self._ask(method, [args] * self.config.actors)
-
     def _ask(self, method: str, args: list[tuple[Any, ...]]) -> list[Any]:
-        """Call a method of every actor at the same time.
+        """Call all processes at the same time.
 
         Raises:
             ConnectionError: if a process has ended.

@@ -13,7 +13,6 @@ import torch
 from ...envs import Game, VectorGame
 from ...envs.core.cuda.toolchain import SIMULATED
 from ...envs.core.cuda.vector import CudaVectorGame
-from ...envs.core.files import replacing
 from ...wrappers.rl.opponents import Pool
 from .collector import (
     GAE_LAMBDA,
@@ -26,7 +25,7 @@ from .collector import (
     make_networks,
     only_two_compete,
 )
-from .engines import Engine, check_files, tables_file
+from .engines import LocalEngine
 from .networks import ALIGNED, Forward, Recorded, capture_on, current_stream
 from .selfplay_settings import SelfPlayConfig
 
@@ -92,7 +91,7 @@ class GpuCollector:
         self._began = True
 
     @torch.no_grad()
-    def rollout(self, version: int, weights: Weights) -> RolloutBatch:
+    def rollout(self, version: int, weights: Weights, *_: Any) -> RolloutBatch:
         """Play ``n_steps`` decisions on every table.
 
         Args:
@@ -202,7 +201,7 @@ class GpuCollector:
         self._began = state["began"]
 
 
-class GpuEngine(Engine):
+class GpuEngine(LocalEngine):
     """Plays on the GPU. See `Engine`.
 
     Raises:
@@ -219,22 +218,9 @@ class GpuEngine(Engine):
             if getattr(config, name) != value:
                 raise ValueError(f"{name}={getattr(config, name)}: the engine gpu has only {name}={value}")
         super().__init__(config, game, pool)
-        self.collector = GpuCollector(config, game)
 
-    def begin(self) -> None:
-        """Begin the episodes."""
-        self.collector.begin()
-
-    def _collect(self, version: int, weights: Weights) -> list[RolloutBatch]:
-        return [self.collector.rollout(version, weights)]
-
-    def _save_actors(self, folder: Path) -> list[dict[str, Any]]:
-        with replacing(tables_file(folder, 0)) as unfinished:
-            return [self.collector.save(unfinished)]
-
-    def _load_actors(self, folder: Path, actors: list[dict[str, Any]]) -> None:
-        check_files(folder, 1)
-        self.collector.load(tables_file(folder, 0), actors[0])
+    def _collector(self, actor: int) -> GpuCollector:
+        return GpuCollector(self.config, self.game)
 
 
 ENGINE = GpuEngine

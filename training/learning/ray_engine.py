@@ -10,6 +10,7 @@ import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import ray
@@ -173,6 +174,15 @@ class RayEngine(Engine):
             raise ConnectionError(
                 f"no batch for {PATIENCE:.0f} seconds; the cluster has {cpus:.0f} CPUs for {len(self._actors)} actors"
             )
+
+    def save(self, folder: Path) -> dict[str, Any]:
+        """Return the serial numbers of the opponents: actors begin new episodes after a break."""
+        self._opponents()
+        return {"serials": self._serials, "actors": []}
+
+    def load(self, folder: Path, state: dict[str, Any]) -> None:
+        """Load what `save` returned."""
+        self._serials = list(state["serials"])
 
     def metrics(self) -> dict[str, float]:
         """Return lost and dropped batches, the actors in quarantine, the lag in versions, and bytes per decision."""

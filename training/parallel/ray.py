@@ -1,17 +1,18 @@
-"""A Ray cluster: the connection, and an executor whose calls are its tasks."""
+"""A Ray cluster: the connection, and tasks that run there."""
 
 import os
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from typing import Any
 
 import ray
 from ray.exceptions import RayTaskError
+
+from .tasks import Task, Tick, run_task
 
 
 def connect(address: str, cpus: int = 0) -> bool:
@@ -55,51 +56,29 @@ def _signal_handler_kept() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-class RayExecutor(Executor):
-    """Runs every call on one processor of a cluster. A call whose node is lost is made again on another node.
+def run_in_cluster(address: str, tasks: Sequence[Task], progress: Tick) -> list[Any]:
+    """Run every task on one processor of a cluster, and return the results; see `tasks.Workers.run`.
 
-    Args:
-        address: of the cluster (see `ray_cluster.connect`).
-
-    Raises:
-        ConnectionError: if there is no cluster at the address.
+    A task whose node is lost is run again on another node.
     """
-
-    def __init__(self, address: str) -> None:
-        self._own_connection = connect(address)
-        self._call: Any = ray.remote(num_cpus=1, scheduling_strategy="SPREAD")(_call)
-        self._open: dict[Future[Any], Any] = {}
-
-    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """See `concurrent.futures.Executor.submit`."""
-        reference = self._call.remote(function, args, kwargs)
-        future: Future[Any] = Future()
-        self._open[future] = reference
-        reference.future().add_done_callback(lambda done: self._finish(future, done))
-        return future
-
-    def _finish(self, future: Future[Any], done: Future[Any]) -> None:
-        self._open.pop(future, None)
-        if not future.set_running_or_notify_cancel():
-            return
-        error = done.exception()
-        if error is None:
-            future.set_result(done.result())
-        else:  # Ray's error has the stack of the worker in its message
-            future.set_exception(error.cause if isinstance(error, RayTaskError) else error)
-
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Cancel calls if wanted; else wait for them. End the connection if it was made here."""
-        for future, reference in list(self._open.items()):
-            if cancel_futures:
-                future.cancel()
-                ray.cancel(reference)
-            elif wait:
-                future.exception()
-        if self._own_connection and ray.is_initialized():
+    own_connection = connect(address)
+    call: Any = ray.remote(num_cpus=1, scheduling_strategy="SPREAD")(_call)
+    running = [call.remote(task.function, task.args, dict(task.settings)) for task in tasks]
+    sizes, waiting = dict(zip(running, (task.size for task in tasks), strict=True)), running
+    try:
+        while waiting:
+            (done,), waiting = ray.wait(waiting)
+            ray.get(done)
+            progress(sizes[done])
+        return list(ray.get(running))
+    except RayTaskError as error:  # it has the stack of the worker in its message
+        raise error.cause from None
+    finally:
+        for each in waiting:
+            ray.cancel(each)
+        if own_connection and ray.is_initialized():
             ray.shutdown()
 
 
-def _call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    args, kwargs = deepcopy((args, kwargs))  # Ray's arrays are read-only
-    return function(*args, **kwargs)
+def _call(function: Callable[..., Any], args: tuple[Any, ...], settings: dict[str, Any]) -> Any:
+    return run_task(function, *deepcopy((args, settings)))  # Ray's arrays are read-only

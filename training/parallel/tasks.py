@@ -8,7 +8,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -116,37 +116,26 @@ class Workers:
 
         Raises:
             Exception: the first error of a task. Tasks that have not started are left out.
+            ConnectionError: if there is no cluster at the address.
+            ImportError: if Ray is not installed, and there is an address.
         """
         tick = progress or _ignore
         if self.processes == 1 and self.address is None:
-            return [_run(*deepcopy((task.function, task.args, dict(task.settings))), tick) for task in tasks]
-        with self.executor() as executor:
+            return [run_task(*deepcopy((task.function, task.args, dict(task.settings))), tick) for task in tasks]
+        if self.address is not None:
+            from .ray import run_in_cluster  # imported here: Ray is an extra
+
+            return run_in_cluster(self.address, tasks, tick)
+        context = multiprocessing.get_context("spawn")  # a fork would copy the locks of PyTorch's threads
+        executor = ProcessPoolExecutor(self.processes, mp_context=context, initializer=_prepare_worker)
+        try:
             sizes: dict[Future[Any], int] = {}
             for task in tasks:
-                sizes[executor.submit(_run, task.function, task.args, dict(task.settings), _ignore)] = task.size
+                sizes[executor.submit(run_task, task.function, task.args, dict(task.settings))] = task.size
             for future in as_completed(sizes):
                 future.result()
                 tick(sizes[future])
             return [future.result() for future in sizes]
-
-    @contextmanager
-    def executor(self) -> Iterator[Executor]:
-        """Yield an executor that runs calls in other processes. At the end, calls that wait are cancelled.
-
-        Raises:
-            ConnectionError: if there is no cluster at the address.
-            ImportError: if Ray is not installed, and there is an address.
-        """
-        executor: Executor
-        if self.address is not None:
-            from .ray import RayExecutor  # imported here: Ray is an extra
-
-            executor = RayExecutor(self.address)
-        else:
-            context = multiprocessing.get_context("spawn")  # a fork would copy the locks of PyTorch's threads
-            executor = ProcessPoolExecutor(self.processes, mp_context=context, initializer=_prepare_worker)
-        try:
-            yield executor
         except KeyboardInterrupt:
             for worker in multiprocessing.active_children():
                 worker.terminate()  # SIGTERM: a run is saved
@@ -159,17 +148,20 @@ HERE = Workers()
 """All tasks in this process."""
 
 
-def _run(function: Callable[..., Any], args: tuple[Any, ...], settings: dict[str, Any], progress: Tick) -> Any:
+def _ignore(count: int) -> None:
+    """Take no notice of progress."""
+
+
+def run_task(
+    function: Callable[..., Any], args: tuple[Any, ...], settings: dict[str, Any], progress: Tick = _ignore
+) -> Any:
+    """Make the call of a task; Ctrl-C ends a worker's process."""
     try:
         return function(*args, **settings, progress=progress)
     except KeyboardInterrupt:
         if multiprocessing.parent_process() is not None:
             os._exit(130)  # a worker would begin the next task
         raise
-
-
-def _ignore(count: int) -> None:
-    """Take no notice of progress."""
 
 
 def _prepare_worker() -> None:
