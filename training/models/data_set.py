@@ -6,8 +6,10 @@ The value of an action is the return from there on of the seat that takes it, on
 included, play by the policy afterwards.
 """
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.resources import files
 from itertools import count
 from typing import Any
 
@@ -23,21 +25,9 @@ from ..evaluation.exact import Floats, Probable, Tree, nash_conv, realised
 from ..evaluation.exploit import tree_of
 from .reference import PartlyRandom
 
-CROISSANT = "http://mlcommons.org/croissant/1.0"
-CROISSANT_NAMES = (
-    "column", "extract", "field", "fileObject", "jsonPath", "recordSet", "repeated", "source", "subField", "transform",
-)  # fmt: skip
-FIELDS = {
-    "game": ("sc:Text", "The game's id."),
-    "episode": ("sc:Integer", "The number of the episode."),
-    "agent": ("sc:Text", "The agent that decides."),
-    "messages": ("", "The conversation; its last message is the answer that the policy plays."),
-    "answers": ("sc:Text", "The text of every legal action, as JSON."),
-    "values": ("sc:Float", "The value of each of them, in the unit of the reward."),
-    "probabilities": ("sc:Float", "How likely the policy plays each of them."),
-    "source": ("sc:Text", "How the values were calculated: exact, or rollouts."),
-}
-"""The fields of a line, with their types and what they are."""
+CARD = files(__package__).joinpath("croissant.json")
+"""The card of a data set, with GAME, FILE, DIGEST and ABOUT in the places of a game's name, a file, its SHA-256 and a
+description."""
 EPISODES = 256
 """Episodes that are played at the same time."""
 LEAST = 1e-9
@@ -244,45 +234,10 @@ def lines_of(
         }
 
 
-def _field(file: str, name: str, kind: str, words: str) -> dict[str, Any]:
-    """Return a field of the card; without a type it is a list of messages."""
-    field: dict[str, Any] = {"@type": "cr:Field", "@id": f"decisions/{name}", "name": name, "description": words}
-    field |= {"repeated": name in ("messages", "answers", "values", "probabilities")}
-    source = {"fileObject": {"@id": file}, "extract": {"column": name}}
-    if kind:
-        return {**field, "dataType": kind, "source": source}
-    parts = [
-        {
-            **{"@type": "cr:Field", "@id": f"decisions/{name}/{part}", "name": part, "dataType": "sc:Text"},
-            "source": {**source, "transform": {"jsonPath": part}},
-        }
-        for part in ("role", "content")
-    ]
-    return {**field, "subField": parts}
-
-
 def card_of(game: Game, file: str, digest: str, about: str) -> dict[str, Any]:
     """Return the Croissant card (https://docs.mlcommons.org/croissant/docs/croissant-spec.html) of a file."""
-    fields = [_field(file, name, kind, words) for name, (kind, words) in FIELDS.items()]
-    return {
-        "@context": {
-            **{"@language": "en", "@vocab": "https://schema.org/", "sc": "https://schema.org/"},
-            **{"cr": "http://mlcommons.org/croissant/", "dct": "http://purl.org/dc/terms/"},
-            **{name: f"cr:{name}" for name in CROISSANT_NAMES},
-            "conformsTo": "dct:conformsTo",
-            "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-        },
-        "@type": "sc:Dataset",
-        "conformsTo": CROISSANT,
-        "name": f"parlour-{game.name}-decisions",
-        "version": "1.0.0",
-        "description": about,
-        "license": "https://opensource.org/license/mit",
-        "distribution": [
-            {
-                "@type": "cr:FileObject", "@id": file, "name": file, "contentUrl": file,
-                "encodingFormat": "application/jsonlines", "sha256": digest,
-            }
-        ],
-        "recordSet": [{"@type": "cr:RecordSet", "@id": "decisions", "name": "decisions", "field": fields}],
-    }  # fmt: skip
+    text = CARD.read_text("utf-8").replace("GAME", game.name)
+    for name, value in (("FILE", file), ("DIGEST", digest), ("ABOUT", about)):
+        text = text.replace(f'"{name}"', json.dumps(value))
+    card: dict[str, Any] = json.loads(text)
+    return card
