@@ -12,7 +12,7 @@ from parlour.envs.mafia.bots import BOTS
 from parlour.envs.mafia.habits import HABITS, habits
 from parlour.training import cli
 from parlour.training.commands.measures import TeamsRow, tables
-from parlour.training.evaluation.team_matches import Ratio, Share, TeamResult, finished, play_teams
+from parlour.training.evaluation.team_matches import Share, TeamResult, finished, play_teams
 from rich.console import Console
 
 
@@ -20,12 +20,6 @@ def test_the_interval_is_wilsons():
     share = Share.of(10, 100)
     assert (share.low, share.high) == (pytest.approx(0.0552, abs=1e-4), pytest.approx(0.1744, abs=1e-4))
     assert Share.of(0, 50).low == pytest.approx(0, abs=1e-9)
-
-
-def test_the_interval_of_a_ratio_is_katzs():
-    half = Ratio.of(Share.of(20, 100), Share.of(40, 100))
-    assert (half.ratio, half.low, half.high) == pytest.approx((0.5, 0.3158, 0.7917), abs=1e-3)
-    assert np.isnan(Ratio.of(Share.of(0, 100), Share.of(40, 100)).ratio)
 
 
 def test_matches_are_played_to_their_end_and_counted_once():

@@ -28,6 +28,11 @@ from ..learning.settings import CHECKPOINT_SLOTS, TrainConfig
 
 MODEL = "model.zip"
 """The file in which Stable-Baselines3 saves a model, in the run folder."""
+OF_SB3 = (
+    "learning_rate", "n_steps", "batch_size", "n_epochs", "gamma", "gae_lambda", "clip_range", "ent_coef", "vf_coef",
+    "max_grad_norm", "seed",
+)  # fmt: skip
+"""The settings that go to Stable-Baselines3 as they are."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,22 +226,12 @@ def _new_model(config: MaskablePPOConfig, env: SB3VecEnv) -> _Model:
     return _Model(
         "MlpPolicy",
         env,
-        learning_rate=config.learning_rate,
-        n_steps=config.n_steps,
-        batch_size=config.batch_size,
-        n_epochs=config.n_epochs,
-        gamma=config.gamma,
-        gae_lambda=config.gae_lambda,
-        clip_range=config.clip_range,
-        ent_coef=config.ent_coef,
-        vf_coef=config.vf_coef,
-        max_grad_norm=config.max_grad_norm,
+        **{name: getattr(config, name) for name in OF_SB3},
         policy_kwargs={
             "net_arch": {"pi": list(config.net_arch), "vf": list(config.critic_net_arch or config.net_arch)},
             "activation_fn": getattr(torch.nn, config.activation_fn),
             **(selector if columns else {}),
         },
-        seed=config.seed,
         device="cpu",
     )
 

@@ -20,7 +20,7 @@ from ..evaluation.cross_play import mirrored
 from ..evaluation.duplicate import Score, evaluate, in_two_lines, score_table
 from ..evaluation.exploit import LOST, share_score, wins_of
 from ..evaluation.games import compare, games_with, measures
-from ..evaluation.team_matches import Mixed, Ratio, Share, TeamResult, against_team, play_teams, team_sizes, teams_of
+from ..evaluation.team_matches import Mixed, Share, TeamResult, against_team, play_teams, team_sizes, teams_of
 from ..parallel.tasks import Task
 from ..runs.config import settings_from
 from ..terminal.console import Console, counting_bar
@@ -373,7 +373,7 @@ def _wins(rows: Sequence[TeamsRow]) -> Table:
 
 
 def _places(rows: Sequence[TeamsRow]) -> Table:
-    table = Table("seats", "team", "loses", "in its place", "ratio", title="compared with the first policy")
+    table = Table("seats", "team", "loses", "in its place", title="compared with the first policy")
     for team in rows[0].policies:
         first: dict[int, TeamsRow] = {}
         for row in rows:
@@ -386,7 +386,6 @@ def _places(rows: Sequence[TeamsRow]) -> Table:
                     f"{team}, against {', '.join(rivals.values())}",
                     f"{row.policies[team]}\n{_folded(lost)}",
                     f"{before.policies[team]}\n{_folded(reference)}",
-                    _folded(Ratio.of(lost, reference)),
                 )
     return table
 
@@ -402,7 +401,7 @@ def _habits(rows: Sequence[TeamsRow], names: Sequence[str]) -> Table:
     return table
 
 
-def _folded(interval: Share | Ratio) -> str:
+def _folded(interval: Share) -> str:
     return str(interval).replace(" [", "\n[")
 
 

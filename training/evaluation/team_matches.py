@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from math import exp, nan, sqrt
+from math import sqrt
 from typing import TypeVar
 
 import numpy as np
@@ -44,33 +44,6 @@ class Share:
 
     def __str__(self) -> str:
         return f"{self.share:.3f} [{self.low:.3f}, {self.high:.3f}]"
-
-
-@dataclass(frozen=True)
-class Ratio:
-    """One share divided by another, with its 95 % interval (Katz's).
-
-    Attributes:
-        ratio: the ratio. It is NaN if either share is 0, and so are `low` and `high`.
-        low: lower end of the interval.
-        high: upper end.
-    """
-
-    ratio: float
-    low: float
-    high: float
-
-    @classmethod
-    def of(cls, one: Share, other: Share) -> "Ratio":
-        """Divide `one` by `other`."""
-        p, q = one.share, other.share
-        if not p or not q:
-            return cls(nan, nan, nan)
-        spread = exp(1.959964 * sqrt((1 - p) / (one.matches * p) + (1 - q) / (other.matches * q)))
-        return cls(p / q, p / q / spread, p / q * spread)
-
-    def __str__(self) -> str:
-        return f"{self.ratio:.3f} [{self.low:.3f}, {self.high:.3f}]"
 
 
 @dataclass(frozen=True)

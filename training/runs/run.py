@@ -8,7 +8,6 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 from typing import Any, Self
@@ -266,7 +265,7 @@ def train(
                 return folder
             _save(learner, folder)
             Console().print(f"cloned {config.teacher}: mean probability of its actions {probability:.2f}")
-        return _learn(learner, config, folder, _Parts(league, evaluations, callbacks, reraise))
+        return _Run(learner, config, folder, league, evaluations, callbacks).learn(reraise)
 
 
 def resume(
@@ -325,8 +324,8 @@ def resume(
             )
         write_config(config, folder)
         run_folder.add_command(folder, command)
-        parts = _Parts(league, Evaluations(config, game), callbacks, reraise)
-        return _learn(learner, config, folder, parts, next_checkpoint)
+        run_of = _Run(learner, config, folder, league, Evaluations(config, game), callbacks, next_checkpoint)
+        return run_of.learn(reraise)
 
 
 def completed(config: TrainConfig) -> tuple[TrainConfig, Game]:
@@ -366,50 +365,6 @@ def _clone(learner: Learner, config: TrainConfig, game: Game) -> float:
         )
 
 
-@dataclass(frozen=True)
-class _Parts:
-    """The opponents, the evaluations and the callbacks of a run; `reraise` as in `train`."""
-
-    league: League
-    evaluations: Evaluations
-    callbacks: Sequence[Callback]
-    reraise: bool
-
-
-def _learn(
-    learner: Learner, config: TrainConfig, folder: Path, parts: _Parts, next_checkpoint: int | None = None
-) -> Path:
-    console = Console()
-    with (
-        closing(learner),
-        training_bar() as bar,
-        Metrics(folder) as metrics,
-    ):
-        run = _Run(learner, config, folder, parts, metrics, bar, next_checkpoint)
-        try:
-            learner.fit(run)
-            run.evaluate_at_the_end()
-        except KeyboardInterrupt:
-            bar.stop()  # it would overwrite the line
-            console.print(
-                f"stopped at {learner.timesteps:,} timesteps; continue with: {_resume(folder)}",
-                soft_wrap=True,
-            )
-            if parts.reraise:
-                run.save()
-                raise
-        run.save()
-    new, whole = learner.timesteps - run.first, learner.timesteps
-    notes = [f"{whole:,} in all"] if run.first else []
-    if whole > config.total_timesteps:
-        notes.append(f"{config.total_timesteps:,} were asked for, and the last rollout is played to its end")
-    words = f" ({'; '.join(notes)})" if notes else ""
-    console.print(f"trained {new:,} timesteps in {in_words(run.seconds())}{words}: {folder}", soft_wrap=True)
-    if note := parts.evaluations.note:
-        console.print(note if config.evaluate_against else f"in a few deals {note}", markup=False, soft_wrap=True)
-    return folder
-
-
 class _Run:
     """The `Monitor` of a run: manages the budget, the opponents, the checkpoints, the metrics and the progress bar."""
 
@@ -418,21 +373,50 @@ class _Run:
         learner: Learner,
         config: TrainConfig,
         folder: Path,
-        parts: _Parts,
-        metrics: Metrics,
-        bar: Progress,
+        league: League,
+        evaluations: Evaluations,
+        callbacks: Sequence[Callback],
         next_checkpoint: int | None = None,
     ) -> None:
         self.remaining = 1.0
         self.first = learner.timesteps  # those of earlier sessions
         self._learner, self._config, self._folder = learner, config, folder
-        self._league, self._evaluations, self._callbacks = parts.league, parts.evaluations, parts.callbacks
-        self._metrics, self._bar = metrics, bar
+        self._league, self._evaluations, self._callbacks = league, evaluations, callbacks
+        self._bar: Progress = training_bar()
         self._stopped = False  # by a callback
         self._evaluated = -1  # the timesteps of the last evaluation
         self._tables = learner.tables
         self._budget = Budget(config.total_timesteps, config.minutes)
         self._next_checkpoint = next_checkpoint or learner.timesteps + config.checkpoint_every  # timesteps
+
+    def learn(self, reraise: bool) -> Path:
+        """Learn, save, and print what came of it; return the run folder. `reraise`: as in `train`."""
+        learner, folder, console = self._learner, self._folder, Console()
+        with closing(learner), self._bar, Metrics(folder) as self._metrics:
+            try:
+                learner.fit(self)
+                self._evaluate_at_the_end()
+            except KeyboardInterrupt:
+                self._bar.stop()  # it would overwrite the line
+                console.print(
+                    f"stopped at {learner.timesteps:,} timesteps; continue with: {_resume(folder)}", soft_wrap=True
+                )
+                if reraise:
+                    self.save()
+                    raise
+            self.save()
+        new, whole, wanted = learner.timesteps - self.first, learner.timesteps, self._config.total_timesteps
+        notes = [f"{whole:,} in all"] if self.first else []
+        if whole > wanted:
+            notes.append(f"{wanted:,} were asked for, and the last rollout is played to its end")
+        words = f" ({'; '.join(notes)})" if notes else ""
+        console.print(
+            f"trained {new:,} timesteps in {in_words(self._budget.seconds())}{words}: {folder}", soft_wrap=True
+        )
+        if note := self._evaluations.note:
+            deals = "" if self._config.evaluate_against else "in a few deals "
+            console.print(f"{deals}{note}", markup=False, soft_wrap=True)
+        return folder
 
     def on_start(self) -> None:
         """Start the clock. The first reset has already compiled the game."""
@@ -477,8 +461,8 @@ class _Run:
         self._bar.update(self._task, completed=self._budget.used(steps), note=note)
         return {"rollout/return": mean, "time/steps_per_second": per_second, **results}
 
-    def evaluate_at_the_end(self) -> None:
-        """Evaluate the policy where minutes or a callback ended the run after its last evaluation."""
+    def _evaluate_at_the_end(self) -> None:
+        # Where minutes or a callback ended the run after its last evaluation.
         if self._config.evaluate_against and self._evaluated != self._learner.timesteps:
             self.write(self._evaluate())
         else:
@@ -503,10 +487,6 @@ class _Run:
         state = {"league": self._league.state(), "next_checkpoint": self._next_checkpoint}
         run_folder.write_state(self._folder, {**state, "timesteps": self._learner.timesteps})
         _save(self._learner, self._folder)
-
-    def seconds(self) -> float:
-        """Return the duration of learning so far."""
-        return self._budget.seconds()
 
     def _checkpoint(self) -> None:
         checkpoint = self._league.add_checkpoint(self._learner, self._tables.policies)

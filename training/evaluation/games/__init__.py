@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import Any, Protocol
+from typing import Any
 
 from ....envs import Game
 from ....envs.core.registry import packages
@@ -20,26 +20,14 @@ Progress = Callable[[int], None]
 """Called with the number of games just played."""
 
 
-class Compare(Protocol):
-    """Compares a policy with the known equilibrium of its game."""
+Compare = Callable[..., Comparison | None]
+"""``compare(policy, game, matches=…, seed=…)`` plays matches with the policy in all seats.
 
-    def __call__(self, policy: Policy, game: Game, *, matches: int, seed: int) -> Comparison | None:
-        """Play `matches` with `policy` in all seats. None: no equilibrium is known for the game's options."""
-        ...
+None: no equilibrium is known for the game's options."""
+BestResponse = Callable[..., Response]
+"""``best_response(policy, game, hands=…, seed=…, progress=…)`` returns what an opponent wins that knows the policy.
 
-
-class BestResponse(Protocol):
-    """Computes a lower bound on the exploitability of a policy."""
-
-    def __call__(
-        self, policy: Policy, game: Game, *, hands: int, seed: int, progress: Progress | None = None
-    ) -> Response:
-        """Return the winnings of an opponent that knows the policy, per game in `Payoffs.unit`.
-
-        Raises:
-            ValueError: for options of the game that are not supported, or too few hands.
-        """
-        ...
+It is per game, in `Payoffs.unit`. ValueError: for options of the game that are not supported, or too few hands."""
 
 
 @dataclass(frozen=True, kw_only=True)

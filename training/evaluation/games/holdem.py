@@ -28,6 +28,7 @@ from ....envs.holdem.table import CALL_ACTION, FIRST_FRACTION, FOLD_ACTION, LEAS
 from ....wrappers.policies.base import LearnedPolicy
 from ....wrappers.policies.elsewhere import ElsewherePolicy
 from ..duplicate import Response, Score, evaluate
+from ..exploit import Estimated
 from . import Measures
 
 CALL, FOLD_OR_CALL, POT_OR_ALL_IN, ALL = range(4)
@@ -346,22 +347,8 @@ def probabilities_on(policy: Policy) -> ProbabilitiesOn:
     own: ProbabilitiesOn | None = getattr(policy, "probabilities_on", None)
     if own is not None:
         return own
-    observed = played(policy) or _Tried(policy)
+    observed = played(policy) or Estimated(policy, TRIES, prior=1).probabilities
     return lambda table, hands, observations, masks: np.asarray(observed(observations, masks), np.float64)
-
-
-class _Tried:
-    """Estimates with add-one smoothing."""
-
-    def __init__(self, policy: Policy) -> None:
-        self.policy = policy
-
-    def __call__(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.float64]:
-        counts = masks / masks.sum(axis=1, keepdims=True)
-        rows = np.arange(len(masks))
-        for _ in range(TRIES):
-            counts[rows, self.policy.act(observations, masks)] += 1
-        return np.asarray(counts / (TRIES + 1), np.float64)
 
 
 SIZES = {"small bets": ((0.1, 0.2), (0.2, 0.3)), "over-bets": ((1.2, 2.0), (2.0, 3.0))}
