@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 import torch
@@ -15,7 +15,7 @@ from stable_baselines3.common.logger import KVWriter, Logger
 from ...envs import Game
 from ...envs.core.encoder import Layout
 from ...envs.core.files import replacing
-from ...envs.core.options import named, number, whole
+from ...envs.core.options import named
 from ...wrappers.policies.base import TrainedFor
 from ...wrappers.policies.mlp import MlpPolicy
 from ...wrappers.policies.sb3 import SB3Policy
@@ -24,7 +24,17 @@ from ...wrappers.rl.single_agent import SingleAgentTables
 from ..learning.league import League
 from ..learning.learner import Demonstrations, Monitor
 from ..learning.networks import torch_threads
-from ..learning.settings import CHECKPOINT_SLOTS, TrainConfig
+from ..learning.settings import (
+    CHECKPOINT_SLOTS,
+    Count,
+    Positive,
+    Share,
+    Sizes,
+    TrainConfig,
+    Weight,
+    at_least,
+    between,
+)
 
 MODEL = "model.zip"
 """The file in which Stable-Baselines3 saves a model, in the run folder."""
@@ -42,45 +52,45 @@ class MaskablePPOConfig(TrainConfig):
     self_play: float = 0.0
     """Share of the opponents that are the learner itself, copied at the beginning of each rollout. Change it to 1 for
     one policy that learns in all seats."""
-    checkpoint_slots: int = CHECKPOINT_SLOTS
+    checkpoint_slots: Annotated[int, at_least(0)] = CHECKPOINT_SLOTS
     """Number of past checkpoints among the opponents: the newest one, and others drawn at random. Change it to more if
     the policy loses to old versions."""
-    cloning_learning_rate: float | None = None
+    cloning_learning_rate: Annotated[float | None, between(0, above=True)] = None
     """Learning rate of cloning; None: `learning_rate`. It falls linearly to 0 in the second half. Change it to more if
     the teacher is copied too slowly."""
-    cloning_batch_size: int = 1_024
+    cloning_batch_size: Count = 1_024
     """Batch size of cloning. Change it to less if the teacher is copied too slowly."""
-    net_arch: tuple[int, ...] = (64, 64)
+    net_arch: Sizes = (64, 64)
     """Sizes of the hidden layers of the policy, and of the value function if critic_net_arch is empty. Change it to
     larger ones for long observations; they are slower in play too."""
-    critic_net_arch: tuple[int, ...] = ()
+    critic_net_arch: Sizes = ()
     """Sizes of the hidden layers of the value function. Empty: those of the policy. Change it to larger ones if the
     value loss stays high."""
-    activation_fn: str = "ReLU"
+    activation_fn: Literal["ReLU", "Tanh"] = "ReLU"
     """Activation function of the hidden layers: ReLU or Tanh. Change it to compare with results of others."""
     observation_slices: tuple[str, ...] = ()
     """The slices of the observation that the networks get, by their paths in the layout. Empty: all. Change it to
     leave out what does not help."""
-    learning_rate: float = 2e-3
+    learning_rate: Positive = 2e-3
     """Learning rate at the start. It falls linearly to 0. Change it to less if the loss jumps."""
-    n_steps: int = 64
+    n_steps: Count = 64
     """Decisions per table in each rollout. Change it to more for long episodes."""
-    batch_size: int = 4096
+    batch_size: Count = 4096
     """Decisions per gradient step. Change it to less for more updates with each decision."""
-    n_epochs: int = 2
+    n_epochs: Count = 2
     """Number of epochs per rollout. Change it to more where decisions are expensive."""
-    gamma: float = 1.0
+    gamma: Share = 1.0
     """Discount factor. Change it to less if learners wait too long."""
-    gae_lambda: float = 0.95
+    gae_lambda: Share = 0.95
     """Lambda of generalised advantage estimation. Change it to less if returns are noisy."""
-    clip_range: float = 0.2
+    clip_range: Positive = 0.2
     """Clipping range of PPO. Change it to less if the policy jumps."""
-    ent_coef: float = 0.01
+    ent_coef: Weight = 0.01
     """Weight of the entropy bonus at the start. It falls linearly to 0. Change it to more if the policy settles early
     on few actions."""
-    vf_coef: float = 0.5
+    vf_coef: Weight = 0.5
     """Weight of the value loss. Change it to compare with results of others."""
-    max_grad_norm: float = 0.5
+    max_grad_norm: Positive = 0.5
     """Gradients are clipped to this norm. Change it to compare with results of others."""
 
     def league(self) -> League:
@@ -90,22 +100,6 @@ class MaskablePPOConfig(TrainConfig):
     def __post_init__(self) -> None:
         """Check settings that would fail late or without an error."""
         super().__post_init__()
-        for name in ("n_steps", "batch_size", "n_epochs", "cloning_batch_size"):
-            whole(name, getattr(self, name), 1)
-        whole("checkpoint_slots", self.checkpoint_slots, 0)
-        if self.cloning_learning_rate is not None:
-            number("cloning_learning_rate", self.cloning_learning_rate, 0, 1e9, above=True)
-        for name in ("net_arch", "critic_net_arch"):
-            for size in getattr(self, name):
-                whole(name, size, 1)
-        for name in ("learning_rate", "clip_range", "max_grad_norm"):
-            number(name, getattr(self, name), 0, 1e9, above=True)
-        for name in ("ent_coef", "vf_coef"):
-            number(name, getattr(self, name), 0, 1e9)
-        for name in ("gamma", "gae_lambda"):
-            number(name, getattr(self, name), 0, 1)
-        if self.activation_fn not in ("ReLU", "Tanh"):
-            raise ValueError(f"activation_fn={self.activation_fn!r}: choose from ReLU and Tanh")
         if (self.n_envs * self.n_steps) % self.batch_size == 1:
             raise ValueError(
                 f"batch_size={self.batch_size} leaves a batch of 1 of {self.n_envs * self.n_steps} decisions"

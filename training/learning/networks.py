@@ -63,7 +63,7 @@ class Recorded:
 
     def __init__(self, function: Callable[..., torch.Tensor], device: torch.device, capture: Capture | None) -> None:
         self._function, self._device, self._capture = function, device, capture
-        self._records: dict[tuple[Any, ...], _Record | None] = {}
+        self._records: dict[tuple[Any, ...], Callable[..., torch.Tensor] | None] = {}
 
     def __call__(self, *numbers: float, **tensors: torch.Tensor) -> torch.Tensor:
         """Return what the function makes. With a `capture`, the next call overwrites it."""
@@ -75,40 +75,32 @@ class Recorded:
             return self._function(*numbers, **tensors)
         record = self._records[shapes]
         if record is None:
-            record = self._records[shapes] = _Record(self._function, self._device, self._capture, len(numbers), tensors)
+            record = self._records[shapes] = self._record(self._capture, len(numbers), tensors)
         return record(numbers, tensors)
 
-
-class _Record:
-    """The record for tensors of some shapes."""
-
-    def __init__(
-        self,
-        function: Callable[..., torch.Tensor],
-        device: torch.device,
-        capture: Capture,
-        numbers: int,
-        tensors: dict[str, torch.Tensor],
-    ) -> None:
-        self._values: list[float | None] = [None] * numbers
-        self._numbers = [torch.zeros((), device=device) for _ in self._values]
-        self._tensors = {name: torch.empty_like(tensor) for name, tensor in tensors.items()}
-        self._made = torch.empty(0)
+    def _record(self, capture: Capture, numbers: int, tensors: dict[str, torch.Tensor]) -> Callable[..., torch.Tensor]:
+        values: list[float | None] = [None] * numbers
+        scalars = [torch.zeros((), device=self._device) for _ in values]
+        places = {name: torch.empty_like(tensor) for name, tensor in tensors.items()}
+        made = torch.empty(0)
 
         def work() -> None:
-            self._made = function(*self._numbers, **self._tensors)
+            nonlocal made
+            made = self._function(*scalars, **places)
 
-        self._again = capture(work)
+        again = capture(work)
 
-    def __call__(self, numbers: Sequence[float], tensors: dict[str, torch.Tensor]) -> torch.Tensor:
-        for place, value in enumerate(numbers):
-            if value != self._values[place]:
-                self._values[place] = value
-                self._numbers[place].fill_(value)
-        for name, tensor in tensors.items():
-            self._tensors[name].copy_(tensor, non_blocking=True)
-        self._again()
-        return self._made
+        def call(numbers: Sequence[float], tensors: dict[str, torch.Tensor]) -> torch.Tensor:
+            for place, value in enumerate(numbers):
+                if value != values[place]:
+                    values[place] = value
+                    scalars[place].fill_(value)
+            for name, tensor in tensors.items():
+                places[name].copy_(tensor, non_blocking=True)
+            again()
+            return made
+
+        return call
 
 
 def capture_on(device: torch.device, *generators: torch.Generator) -> Capture | None:

@@ -1,12 +1,11 @@
 """SelfPlayConfig: the settings of self-play PPO (see `parlour.training.algorithms.selfplay`)."""
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Annotated, Literal
 
 import torch
 
-from ...envs.core.options import named, number, whole
-from .settings import Schedule, TrainConfig
+from .settings import Count, Positive, Schedule, Share, Sizes, TrainConfig, Weight, at_least, between
 
 EngineName = Literal["local", "process", "ray", "gpu"]
 NetworkKind = Literal["mlp", "residual", "seats"]
@@ -26,15 +25,15 @@ class SelfPlayConfig(TrainConfig):
     actors of a Ray cluster, which play while the learner learns; gpu: at tables on the learner's GPU. The cluster is
     that of the environment's RAY_ADDRESS, such as auto or 10.0.0.1:6379, else one of this machine alone. Change it to
     use more processors, machines or a GPU."""
-    actors: int = 1
+    actors: Count = 1
     """Number of actors. Each has its own tables; those of the engine local play one after the other. Change it to the
     number of free processors."""
-    n_envs: int = 2_048
+    n_envs: Count = 2_048
     """Number of tables of each actor. Change it to more for larger and steadier batches; they take memory."""
-    opponent_tables: float = 0.0
+    opponent_tables: Share = 0.0
     """Share of the tables at which past checkpoints and bots play all seats but one. At the others the learner plays
     every seat. Change it to more if the policy must win from bots, and to 0 for play near an equilibrium."""
-    mixed_tables: float = 0.0
+    mixed_tables: Share = 0.0
     """Share of the tables at which each seat is the learner's or an opponent's, with equal probability. In a game with
     teams the learner plays none, half or all of a team, one opponent the rest. So it meets strangers in its team.
     Change it where the policy will play with strangers in its team."""
@@ -42,7 +41,7 @@ class SelfPlayConfig(TrainConfig):
     """Show each agent in each episode the other seats in random order, and with other tokens, where the game does not
     tell them apart (other-play). So no agreement between copies of the policy can rest on them. Change it where the
     policy will play with strangers."""
-    chance_samples: int = 0
+    chance_samples: Annotated[int, at_least(0)] = 0
     """Where the rest of an episode is only chance (all-in pots), its rewards are means over this many random
     continuations, and exact if there are no more. 0: the rewards as played. Change it to 20 or more in hold'em, for
     less noise."""
@@ -50,21 +49,21 @@ class SelfPlayConfig(TrainConfig):
     """Kind of the networks. mlp; residual: the input of a hidden layer is added to its output, if their sizes are
     equal; seats: the first layer has the same weights for every seat. Change it to seats for games of many
     seats."""
-    net_arch: tuple[int, ...] = (128, 128)
+    net_arch: Sizes = (128, 128)
     """Sizes of the hidden layers of the policy. Change it to larger ones for long observations; they are slower in
     play too."""
-    critic_net_arch: tuple[int, ...] = (128, 128)
+    critic_net_arch: Sizes = (128, 128)
     """Sizes of the hidden layers of the value function. Change it to larger ones if `train/value_loss` stays high; it
     is not needed in play."""
     action_values: bool = False
     """The value function also values every action, and the policy learns from all of them in each decision, not only
     from the one taken (a Q-critic). It needs `kl_coef`, which limits the update. Change it where hidden information
     decides the result, as in auctions."""
-    learning_rate: Schedule = Schedule((1e-3, 1e-4))
+    learning_rate: Annotated[Schedule, between(0, above=True)] = Schedule((1e-3, 1e-4))
     """Learning rate at the start and at the end. One number: constant. Between two above 0 it changes geometrically,
     or linearly if the word linear follows. Change it to start lower if `train/kl` is large, and to end lower in
     long runs."""
-    ent_coef: Schedule = Schedule((0.05, 0.003))
+    ent_coef: Annotated[Schedule, between(0)] = Schedule((0.05, 0.003))
     """Weight of the entropy bonus at the start and at the end, like `learning_rate`, where advantages have a standard
     deviation of 1. Change it to start higher if the policy settles early on few actions, to end lower for play nearer
     to the best action, and to end higher if the policy can be exploited."""
@@ -77,35 +76,35 @@ class SelfPlayConfig(TrainConfig):
     """How a rollout changes the policy. ppo: gradients of the clipped objective. mirror_descent: the policy is fitted
     to the exact proximal step, with values of all actions, and the mean of all policies is saved. Change it to
     mirror_descent where the policy should be hard to exploit."""
-    ratio_clip: float = 0.1
+    ratio_clip: Positive = 0.1
     """Clipping range of PPO. Change it to less for smaller updates."""
-    reference_coef: float = 0.1
+    reference_coef: Weight = 0.1
     """With mirror_descent, the weight of the divergence from the reference, a past version of the policy. Change it to
     more if the latest policies cycle."""
-    reference_every: int = 50
+    reference_every: Annotated[int, at_least(0)] = 50
     """With mirror_descent, the number of updates after which the policy becomes the reference. 0: never, so that the
     reference is the first policy. Change it to more if the policies cycle."""
-    exploration: float = 0.0
+    exploration: Share = 0.0
     """With mirror_descent, the share of random actions in rollouts; the policy learns as if there were none. Change it
     to 0.2, so that the values of rare actions are known."""
-    n_steps: int = 32
+    n_steps: Count = 32
     """Decisions per table in each rollout. Change it to more for long episodes."""
-    batch_size: int = 8_192
+    batch_size: Count = 8_192
     """Decisions per gradient step. Change it to less for more updates with each decision; they take longer."""
-    n_epochs: int = 2
+    n_epochs: Count = 2
     """Number of epochs per rollout. Change it to more where decisions are expensive."""
-    kl_coef: Schedule = Schedule(0)
+    kl_coef: Annotated[Schedule, between(0)] = Schedule(0)
     """Weight of the divergence KL(new policy, policy before the update) at the start and at the end, like
     `learning_rate`. Policies cycle less if it rises while the entropy bonus falls. Change it if policies cycle, and
     with `action_values`."""
-    average_decay: float = 0.0
+    average_decay: Share = 0.0
     """Decay per gradient step of the averaged weights, which are saved and played. 0: the latest weights. Change it to
     0.999 or more where the latest policies differ much."""
-    temperature: float = 1.0
+    temperature: Positive = 1.0
     """Temperature of the saved policy, above 0: its logits are divided by it. Below 1 it plays closer to its best
     action than in the training, where it explores. 1: as in the training. Change it to less where much entropy is
     left at the end."""
-    adam_beta1: float = 0.9
+    adam_beta1: Share = 0.9
     """Decay of Adam's mean of the gradients, 0 to 1. With 0, no momentum, the last policies of self-play cycle less.
     Change it to 0 in small games."""
     device: str = "cpu"
@@ -124,23 +123,8 @@ class SelfPlayConfig(TrainConfig):
     def __post_init__(self) -> None:
         """Check settings that would fail late or without an error."""
         super().__post_init__()
-        for name in ("n_steps", "batch_size", "n_epochs", "actors"):
-            whole(name, getattr(self, name), 1)
-        whole("chance_samples", self.chance_samples, 0)
-        for name in ("net_arch", "critic_net_arch"):
-            for size in getattr(self, name):
-                whole(name, size, 1)
-        number("temperature", self.temperature, 0, 1e9, above=True)
-        for name in ("learning_rate", "ent_coef", "kl_coef"):
-            for value in getattr(self, name)[:2]:
-                number(name, value, 0, 1e9, above=name == "learning_rate")
         if self.action_values and not self.kl_coef.start:
             raise ValueError("action_values needs kl_coef above 0, as 3.5: nothing else limits what one update changes")
-        for name in ("opponent_tables", "mixed_tables", "average_decay", "adam_beta1", "exploration"):
-            number(name, getattr(self, name), 0, 1)
-        number("ratio_clip", self.ratio_clip, 0, 1e9, above=True)
-        number("reference_coef", self.reference_coef, 0, 1e9)
-        whole("reference_every", self.reference_every, 0)
         if self.update == "mirror_descent" and not self.action_values:
             raise ValueError("update='mirror_descent' needs action_values: give --set action_values=true kl_coef=3.5")
         if self.update == "mirror_descent" and self.engine not in ("local", "process"):
@@ -157,8 +141,5 @@ class SelfPlayConfig(TrainConfig):
         for name in ("average_decay", "adam_beta1"):
             if getattr(self, name) == 1:
                 raise ValueError(f"{name}=1: the mean would never move; need less than 1")
-        kinds = {"ent_prior": EntropyPrior, "network": NetworkKind, "engine": EngineName, "update": UpdateKind}
-        for name, kind in kinds.items():
-            named(name, getattr(self, name), get_args(kind))
         if self.device != "cpu" and not (self.device.startswith("cuda") and torch.cuda.is_available()):
             raise ValueError(f"device={self.device!r}: need cpu, or cuda where PyTorch finds a GPU; it finds none here")

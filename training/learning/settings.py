@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, Literal, Self, get_args, get_origin, get_type_hints
 
-from ...envs.core.options import number, whole
+from ...envs.core.options import Rule, named, number, whole
 from .league import League
 
 LINEAR = "linear"
@@ -55,6 +55,21 @@ class Schedule(tuple[Any, ...]):
         return float(round(start ** (1 - used) * end**used, 12))
 
 
+def at_least(low: int) -> Rule:
+    """Return the rule of a whole number, or of each of several, from `low` up."""
+    return Rule(lambda name, value: whole(name, value, low))
+
+
+def between(low: float, high: float = 1e9, *, above: bool = False) -> Rule:
+    """Return the rule of a number, or of both ends of a schedule, from `low`, or above it, to `high`."""
+    return Rule(lambda name, value: number(name, value, low, high, above=above))
+
+
+Count = Annotated[int, at_least(1)]
+Sizes = Annotated[tuple[int, ...], at_least(1)]
+Share = Annotated[float, between(0, 1)]
+Weight = Annotated[float, between(0)]
+Positive = Annotated[float, between(0, above=True)]
 ALGORITHM = "maskable_ppo"
 """The default learning algorithm."""
 CHECKPOINT_SLOTS = 4
@@ -104,16 +119,16 @@ class TrainConfig:
     """The learning algorithm, by name. Some of the settings belong to the algorithm. Change it to selfplay for one
     policy in all seats; maskable_ppo has the files of Stable-Baselines3."""
 
-    total_timesteps: int = 20_000_000
+    total_timesteps: Count = 20_000_000
     """Number of decisions of the learner, at all tables together; the last rollout is played to its end, so it may be
     some more. Change it to more while the learning curve still rises."""
-    minutes: float | None = None
+    minutes: Annotated[float | None, between(0, above=True)] = None
     """The run ends after this many minutes at the latest. The learning rate has its final value by then. Change it
     where time counts more than to get the same result again."""
-    seed: int = 0
+    seed: Annotated[int, at_least(0)] = 0
     """Seed of all random numbers. With one thread and no time limit, the same seed gives the same policy. Change it
     for a second run: trust no result of one seed."""
-    n_envs: int = 256
+    n_envs: Count = 256
     """Number of tables that are played at the same time. Change it to more for larger and steadier batches; they take
     memory."""
     reward_scale: float = 0.01
@@ -124,13 +139,13 @@ class TrainConfig:
     past_checkpoints: float = 0.5
     """Share of the opponents that are past checkpoints of the learner. Change it to more if the policy loses to its
     earlier versions."""
-    checkpoint_every: int = 250_000
+    checkpoint_every: Count = 250_000
     """Timesteps between two checkpoints. The model is saved with each. Change it to more in long runs: every
     checkpoint is kept."""
     bots: dict[str, float] = field(default_factory=lambda: {"random": 1.0})
     """The bots among the opponents, with their relative shares of the rest. Change it to the bots that the policy will
     meet."""
-    random_start_steps: int = 0
+    random_start_steps: Annotated[int, at_least(0)] = 0
     """The most random decisions at the beginning of an episode. The least number falls from this to 0 by the middle of
     the budget, so that the end of the game is learned first (a reverse curriculum). Change it for games whose late
     turns are seldom reached."""
@@ -139,10 +154,10 @@ class TrainConfig:
     """The teacher of behavioural cloning before reinforcement learning: a bot, or an expert of the game. Empty: no
     cloning. An expert may use hidden information, and also labels the learner's own matches (DAgger). Change it
     where learning from nothing is slow, as in mafia and tangram."""
-    demonstrations: int = 1_000_000
+    demonstrations: Count = 1_000_000
     """Number of the teacher's decisions, in all seats, for cloning. Change it to more for a teacher that is hard to
     copy."""
-    cloning_minutes: float | None = None
+    cloning_minutes: Annotated[float | None, between(0, above=True)] = None
     """Time limit of cloning in minutes. `minutes` begin after it. Change it where time counts more than to get the
     same result again."""
 
@@ -169,12 +184,15 @@ class TrainConfig:
 
     def __post_init__(self) -> None:
         """Check settings that would fail late or without an error."""
-        for name in ("total_timesteps", "n_envs", "checkpoint_every", "demonstrations"):
-            whole(name, getattr(self, name), 1)
-        for name in ("random_start_steps", "seed"):
-            whole(name, getattr(self, name), 0)
-        for name in ("minutes", "cloning_minutes"):
-            if getattr(self, name) is not None:
-                number(name, getattr(self, name), 0, 1e9, above=True)
+        for name, hint in get_type_hints(type(self), include_extras=True).items():
+            kind, *rules = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+            value = getattr(self, name)
+            if get_origin(kind) is Literal:
+                named(name, value, get_args(kind))
+            values = value[:2] if isinstance(value, Schedule) else value if isinstance(value, tuple) else [value]
+            for rule in rules:
+                for each in values:
+                    if each is not None:
+                        rule.check(name, each)
         if self.run is not None and not re.fullmatch(r"\w[\w.-]*", self.run.name):
             raise ValueError(f"run={str(self.run)!r}: need a name of letters, digits, . - _, not beginning with . or -")
