@@ -12,8 +12,6 @@ from typing import Any
 import ray
 from ray.exceptions import RayTaskError
 
-from .tasks import Task, Tick, run_task
-
 
 def connect(address: str, cpus: int = 0) -> bool:
     """Connect to a cluster; return whether it was done here, and not before.
@@ -56,20 +54,32 @@ def _signal_handler_kept() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def run_in_cluster(address: str, tasks: Sequence[Task], progress: Tick) -> list[Any]:
-    """Run every task on one processor of a cluster, and return the results; see `tasks.Workers.run`.
+def run_in_cluster(
+    address: str, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]], done: Callable[[int], None]
+) -> list[Any]:
+    """Make every call of a function on one processor of a cluster, and return the results in order.
 
-    A task whose node is lost is run again on another node.
+    A call whose node is lost is made again on another node.
+
+    Args:
+        address: of the cluster (see `connect`).
+        function: a function of a module.
+        calls: the arguments of the calls.
+        done: called with the number of each call that has ended.
+
+    Raises:
+        ConnectionError: if there is no cluster at the address.
+        Exception: the first error of a call. Calls that have not begun are left out.
     """
     own_connection = connect(address)
-    call: Any = ray.remote(num_cpus=1, scheduling_strategy="SPREAD")(_call)
-    running = [call.remote(task.function, task.args, dict(task.settings)) for task in tasks]
-    sizes, waiting = dict(zip(running, (task.size for task in tasks), strict=True)), running
+    remote: Any = ray.remote(num_cpus=1, scheduling_strategy="SPREAD")(_call)
+    running = [remote.remote(function, args) for args in calls]
+    numbers, waiting = {each: number for number, each in enumerate(running)}, running
     try:
         while waiting:
-            (done,), waiting = ray.wait(waiting)
-            ray.get(done)
-            progress(sizes[done])
+            (ended,), waiting = ray.wait(waiting)
+            ray.get(ended)
+            done(numbers[ended])
         return list(ray.get(running))
     except RayTaskError as error:  # it has the stack of the worker in its message
         raise error.cause from None
@@ -80,5 +90,5 @@ def run_in_cluster(address: str, tasks: Sequence[Task], progress: Tick) -> list[
             ray.shutdown()
 
 
-def _call(function: Callable[..., Any], args: tuple[Any, ...], settings: dict[str, Any]) -> Any:
-    return run_task(function, *deepcopy((args, settings)))  # Ray's arrays are read-only
+def _call(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    return function(*deepcopy(args))  # Ray's arrays are read-only

@@ -125,7 +125,8 @@ class Workers:
         if self.address is not None:
             from .ray import run_in_cluster  # imported here: Ray is an extra
 
-            return run_in_cluster(self.address, tasks, tick)
+            calls = [(task.function, task.args, dict(task.settings)) for task in tasks]
+            return run_in_cluster(self.address, run_task, calls, lambda number: tick(tasks[number].size))
         context = multiprocessing.get_context("spawn")  # a fork would copy the locks of PyTorch's threads
         executor = ProcessPoolExecutor(self.processes, mp_context=context, initializer=_prepare_worker)
         try:
