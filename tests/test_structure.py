@@ -60,7 +60,7 @@ CIRCLES = {
 
 PROTOCOLS = {
     ("lobby", "table"): "the lobby opens tables",
-    ("table", "poker"): "the table plays an agent of the poker protocol",
+    ("table", "poker"): "hands with sitting out, rebuys and people who come and go",
 }
 """Packages of `wrappers.live` that import another one besides `common`."""
 
@@ -76,7 +76,7 @@ NAMES_GAMES = {
     "parlour.wrappers.live.poker": "the protocol of this game",
     "parlour.wrappers.live.tangram": "the protocol of this game",
     "parlour.wrappers.live.table.host": "the game whose board the page draws itself",
-    "parlour.wrappers.live.table.poker": "agents of the poker protocol at the table",
+    "parlour.wrappers.live.table.poker": "the table of this game, which people sit down at and leave",
     "parlour.wrappers.policies.buckets": "the cards of the game that solved strategies put together",
     "parlour.wrappers.policies.solved": "strategies of the game, solved from samples",
     "parlour.wrappers.replay.phh": "files of poker hands",

@@ -4,7 +4,7 @@ import asyncio
 import json
 import time
 from contextlib import asynccontextmanager
-from functools import wraps
+from functools import partial, wraps
 
 import aiohttp
 from parlour import envs
@@ -12,6 +12,7 @@ from parlour.envs import Action, AgentResponse
 from parlour.wrappers.live.poker.host import PokerHost as PokerHost
 
 BARGAINING = envs.game("bargaining", rounds=3)
+holdem = partial(envs.game, "holdem")
 
 
 def on_loop(test):

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 import aiohttp
 import pytest
 from live.full_disk import full_disk
-from live.table_people import BARGAINING, Person, Program, caller, offering, on_loop
+from live.table_people import BARGAINING, Person, Program, caller, holdem, offering, on_loop
 from parlour.training.commands.arguments import TableArguments
 from parlour.training.commands.table import _table
 from parlour.wrappers.live.common import limits
@@ -19,9 +19,6 @@ from parlour.wrappers.live.common.server import ServerSettings
 from parlour.wrappers.live.lobby import host as stores
 from parlour.wrappers.live.lobby.host import LobbyHost, LobbyStore
 from parlour.wrappers.live.lobby.messages import Offer, Opponent
-from parlour.wrappers.live.poker.agent import PlayLength, SeatRequest, play
-from parlour.wrappers.live.poker.host import PokerTimes
-from parlour.wrappers.live.poker.host_session import PokerRules
 from parlour.wrappers.live.table.host import TableHost
 from parlour.wrappers.live.table.poker import PokerTable
 from parlour.wrappers.live.table.results import PlayerResult
@@ -35,9 +32,9 @@ OFFERS = (
 def made(game, seats, opponents, options, *, lobby):
     """A table whose programs do always the same."""
     if game == "holdem":
-        players = {seat: (name, Program(caller)) for seat, name in enumerate(opponents)}
-        rules = PokerRules(seats=seats or 2, max_hands=2, stack=50)
-        return PokerTable(rules, players, times=PokerTimes(hand=0), lobby=lobby)
+        table = holdem(seats=seats or 2, stacks=50)
+        players = [*((name, Program(caller)) for name in opponents), *[None] * (table.seats - len(opponents))]
+        return PokerTable(table, players, hands=2, pauses=(0, 0, 60), lobby=lobby)
     players = [*((name, Program(offering)) for name in opponents), *[None] * (2 - len(opponents))]
     if len(opponents) > 1:
         raise ValueError("leave a seat to a person")
@@ -130,20 +127,21 @@ async def test_who_opens_a_table_chooses_options_and_the_list_shows_them():
 
 
 @on_loop
-async def test_a_poker_table_plays_by_its_own_protocol_below_its_path():
+async def test_a_poker_table_gives_one_result_of_all_its_hands():
     async with lobby() as host:
         ann = await enter(host, "Ann")
         table_id = await opened(host, ann, game="holdem", seats=2, opponents=["call"])
-        wish = SeatRequest(name="Ann", access_token=ann)
-        await play(f"{host.url}/tables/{table_id}", Program(caller), seat=wish, length=PlayLength(hands=2))
-        async with asyncio.timeout(20):
-            while not (await look(host))["results"]:
-                await asyncio.sleep(0.02)
+        async with at_table(host, table_id) as page:
+            await page.send("sit", name="Ann", access_token=ann, token=ann)
+            over = 0
+            while over < 2:
+                state = await page.turn()
+                over += state["turn_state"]["game_over"]
+                if state["turn_state"]["is_my_turn"]:
+                    await page.act(state["turn"], state["turn_state"]["allowed_actions"][1]["action_type"])
         [result] = (await look(host))["results"]
         assert {one["name"]: one["program"] for one in result["players"]} == {"Ann": False, "call": True}
         assert sum(one["payoff"] for one in result["players"]) == 0
-        status, body = await call(host, "GET", f"/tables/{table_id}/v1/tables")
-        assert status == 200 and body["tables"]
 
 
 @on_loop
@@ -160,9 +158,6 @@ async def test_a_seat_needs_the_name_that_the_token_proves():
                 assert error["code"] == "UNAUTHORIZED" and why in error["message"]
             await page.send("sit", name="Bob", access_token=bob)
             await page.until("seated")
-        poker = await opened(host, ann, game="holdem", opponents=["call"])
-        status, body = await call(host, "POST", f"/tables/{poker}/v1/agents", bob, {"name": "Ann"})
-        assert status == 401 and "you are called Bob" in body["error"]["message"]
 
 
 @on_loop
@@ -176,24 +171,6 @@ async def test_a_name_is_given_again_to_the_token_that_asked_for_it():
         assert (status, body["code"]) == (409, "NAME_TAKEN")
         status, body = await call(host, "POST", "/people", None, {"name": "Bob", "token": "short"})
         assert (status, body["code"]) == (400, "VALIDATION_ERROR")
-
-
-@on_loop
-async def test_a_person_has_one_seat_at_a_poker_table():
-    async with lobby() as host:
-        ann = await enter(host, "Ann")
-        path = f"/tables/{await opened(host, ann, game='holdem', opponents=[], seats=3)}/v1"
-        status, body = await call(host, "POST", f"{path}/agents", ann, {"name": "Ann"})
-        assert status == 201
-        key = body["api_key"]
-        status, seat = await call(host, "POST", f"{path}/tables/auto-join", key, {})
-        assert status == 200
-        status, body = await call(host, "POST", f"{path}/agents", ann, {"name": "Ann"})
-        assert status == 401 and "Ann has a seat" in body["error"]["message"]
-        status, _ = await call(host, "POST", f"{path}/tables/{seat['table_id']}/leave", key, {})
-        assert status == 200
-        status, _ = await call(host, "POST", f"{path}/agents", ann, {"name": "Ann"})
-        assert status == 201
 
 
 @on_loop

@@ -1,17 +1,14 @@
 """Answers that come late, twice or never, in a real browser: the page shows the present, and no wish is lost."""
 
 import json
-import re
 
 import pytest
 from live.test_lobby_page import enter, opened
-from tables import DRAWN, MINE, WITHIN, cut_off_once, move, sit
+from tables import DRAWN, MINE, WITHIN, cut_off_once, sit
 
 pytestmark = pytest.mark.slow
 
 DESK = {"viewport": {"width": 1280, "height": 800}}
-HEADS_UP = ["holdem", "--agents", "call", "--seed", "1"]
-TABLE = re.compile("/v1/tables/tbl_[^/]+$")
 TWICE = "form => { form.requestSubmit(); form.requestSubmit(); }"
 
 
@@ -24,10 +21,6 @@ def lobby(table):
 def broken(route):
     """Answer as a proxy whose server is away for a moment."""
     route.fulfill(status=502, content_type="text/html", body="<h1>Bad gateway</h1>")
-
-
-def broken_once(page, url):
-    page.route(url, broken, times=1)
 
 
 def lost_once(page, url):
@@ -85,85 +78,6 @@ def test_what_a_page_begins_with_is_asked_for_again(table, args, url, there):
         page.complaints.clear()  # Chromium's own, of the answer
 
 
-# Poker: calls beside the socket.
-
-
-def test_a_call_that_fails_once_does_not_stop_the_game_and_who_leaves_has_left(table):
-    with table(*HEADS_UP) as visit:
-        page = visit(**DESK)
-        sit(page, "Ann")
-        page.wait_for_selector(MINE)
-        broken_once(page, "**/sit-out")
-        page.click("#out")
-        page.wait_for_selector("#notice:text('cannot be reached')")
-        page.complaints.clear()  # Chromium's own, of the answer
-        page.wait_for_selector(MINE, timeout=5000)
-        move(page, "fold")
-        broken_once(page, "**/leave")
-        page.click("#stand")
-        page.wait_for_selector("#sit:visible", timeout=10_000)
-        page.complaints.clear()
-        assert page.inner_text("#notice") == ""
-
-
-def test_a_picture_that_did_not_come_is_asked_for_again(table):
-    with table(*HEADS_UP) as visit:
-        page = visit(**DESK)
-        page.wait_for_selector("#sit:visible")
-        page.wait_for_load_state("networkidle")
-        broken_once(page, "**/view*")
-        sit(page, "Ann")
-        page.wait_for_selector(MINE)
-        page.wait_for_selector(f"{DRAWN} text:text('pot 3')", timeout=10_000)
-        page.complaints.clear()  # Chromium's own, of the answer
-
-
-def test_a_picture_that_comes_late_is_not_shown_to_who_has_left(table):
-    late = """{
-        const read = Response.prototype.json;
-        Response.prototype.json = async function () {
-            const answer = await read.call(this);
-            if (this.url.endsWith("/view") && sessionStorage.length && !window.release) {
-                await new Promise((resolve) => (window.release = resolve));
-            }
-            return answer;
-        };
-    }"""
-    with table(*HEADS_UP) as visit:
-        page = visit(lambda page: page.add_init_script(late), **DESK)
-        sit(page, "Ann")
-        while not page.evaluate("Boolean(window.release)"):
-            page.wait_for_timeout(50)
-        page.click("#stand")
-        page.wait_for_selector("#sit:visible")
-        page.wait_for_selector(f"{DRAWN} text:text('Call')")
-        before = page.text_content("#board")
-        page.evaluate("window.release()")
-        page.wait_for_timeout(200)  # in which it would be drawn
-        assert page.text_content("#board") == before
-
-
-def test_seats_as_they_were_before_one_left_are_not_shown(table):
-    held, slow = [], [True]
-
-    def hold(route):
-        held.append((route, route.fetch())) if slow else route.continue_()
-
-    with table(*HEADS_UP) as visit:
-        page = visit(lambda page: page.route(TABLE, hold), **DESK)
-        sit(page, "Ann")
-        page.wait_for_selector(MINE)
-        slow.clear()
-        page.click("#stand")
-        page.wait_for_selector("#sit:visible")
-        assert "Ann" in held[-1][1].text()
-        for route, answer in held:
-            with page.expect_response(TABLE):
-                route.fulfill(response=answer)
-        page.wait_for_timeout(200)  # in which it would be shown
-        assert page.is_visible("#sit")
-
-
 def test_nothing_can_be_done_in_a_seat_before_its_state_is_there(table):
     held, slow = [], []
 
@@ -171,8 +85,8 @@ def test_nothing_can_be_done_in_a_seat_before_its_state_is_there(table):
         server = socket.connect_to_server()
         server.on_message(lambda message: held.append((socket, message)) if slow else socket.send(message))
 
-    with table(*HEADS_UP) as visit:
-        page = visit(lambda page: page.route_web_socket("**/v1/ws*", keep_back), **DESK)
+    with table("bargaining", "--agents", "human", "fair") as visit:
+        page = visit(lambda page: page.route_web_socket("**/ws", keep_back), **DESK)
         sit(page, "Ann")
         page.wait_for_selector(MINE)
         other = page.context.new_page()
@@ -224,22 +138,8 @@ def test_who_gets_no_seat_when_the_connection_is_back_looks_on(table):
         assert eve.is_hidden("#stand")
 
 
-@pytest.mark.parametrize("call", ["**/v1/agents", "**/auto-join"])
-def test_a_poker_seat_whose_answer_was_lost_is_not_held_against_who_asked_for_it(table, call):
-    with table(*HEADS_UP) as visit:
-        page = visit(**DESK)
-        page.wait_for_selector("#sit:visible")
-        lost = lost_once(page, call)
-        sit(page, "Ann")
-        page.wait_for_selector(MINE, timeout=8_000)  # the seat is reserved for ten seconds
-        assert lost[0].ok
-        assert page.inner_text("#notice") == ""
-        page.complaints.clear()  # Chromium's own, of the lost answer
-
-
-@pytest.mark.parametrize("game", ["kuhn", "holdem"])
-def test_who_asks_twice_for_a_seat_gets_one(table, game):
-    with table(game, "--agents", "human", "human") as visit:
+def test_who_asks_twice_for_a_seat_gets_one(table):
+    with table("kuhn", "--agents", "human", "human") as visit:
         page = visit(**DESK)
         page.fill("#name", "Ann")
         page.locator("#sit").evaluate(TWICE)
@@ -250,9 +150,8 @@ def test_who_asks_twice_for_a_seat_gets_one(table, game):
         assert page.inner_text("#notice") == ""
 
 
-@pytest.mark.parametrize("game", ["kuhn", "holdem"])
-def test_who_leaves_in_one_tab_takes_no_seat_from_another(table, game):
-    with table(game, "--agents", "human", "human") as visit:
+def test_who_leaves_in_one_tab_takes_no_seat_from_another(table):
+    with table("kuhn", "--agents", "human", "human") as visit:
         ann = visit(**DESK)
         bob = ann.context.new_page()
         bob.goto(ann.url)

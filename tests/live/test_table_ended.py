@@ -12,19 +12,19 @@ import nim
 import pytest
 from aiohttp import web
 from live.poker_room import pass_turn
-from live.table_people import BARGAINING, Program, caller, offering, on_loop, person
-from live.test_table_server import Guest, until
+from live.table_people import BARGAINING, Program, caller, holdem, offering, on_loop, person
+from live.test_table_server import callers_move as move
 from needs import library
 from parlour import envs
 from parlour.envs import Action, AgentResponse
 from parlour.training.commands.table import Results
 from parlour.wrappers.live.common.clock import TimeBanks
-from parlour.wrappers.live.poker.host import PokerTimes
 from parlour.wrappers.live.poker.host_session import PokerHostSession, PokerRules
 from parlour.wrappers.live.table import results as ended_matches
 from parlour.wrappers.live.table.host import TableHost
 from parlour.wrappers.live.table.poker import PokerHands, PokerTable
 from parlour.wrappers.live.table.results import EndedMatches, PlayerResult, TableResult
+from parlour.wrappers.logs.match_log import MatchLog, read
 from parlour.wrappers.replay.phh_writer import phhs
 
 KUHN = envs.game("kuhn")
@@ -41,9 +41,8 @@ def passing(state):
     return AgentResponse(Action("pass"))
 
 
-async def got(http, url, token=None):
-    headers = {} if token is None else {"Authorization": f"Bearer {token}"}
-    async with http.get(url, headers=headers) as reply:
+async def got(http, url):
+    async with http.get(url) as reply:
         return reply.status, await reply.text(), reply.headers
 
 
@@ -119,11 +118,11 @@ def hands_of_two(count):
     session = PokerHostSession(PokerRules(seats=2), seed=1)
     for seat in range(2):
         session.connect(session.join(f"agent {seat}", preferred=seat)[0])
-    hands = PokerHands({})
+    hands = PokerHands([])
     while True:
         pass_turn(session)
-        hands.add(session.hand_log)
-        if len(hands) == count:
+        hands.hands.append(session.hand_log)
+        if len(hands.hands) == count:
             return hands.log(None)
         session.next_hand()
 
@@ -229,7 +228,7 @@ async def test_a_game_without_a_drawing_has_no_picture_of_its_fields_which_the_p
     async with TableHost(nim.game(), [None, ("bot", Program(passing))]) as host, person(host) as ann:
         await ann.sit()
         state = await ann.turn()
-        assert state["picture"] is None and state["turn_state"]["game_state"]["heap"] == 21
+        assert state["pictures"] == [] and state["turn_state"]["game_state"]["heap"] == 21
 
 
 @on_loop
@@ -263,85 +262,68 @@ async def test_those_who_look_on_are_counted():
 # Hold'em.
 
 
-class Table:
-    """A poker table with Ann in it, who calls."""
-
-    def __init__(self, http, table, name="Ann"):
-        self.http, self.table, self.guest = http, table, Guest(http, table)
-        self.name = name
-
-    async def __aenter__(self):
-        joined = await self.guest.join(self.name)
-        self.token, self.path = joined["session_token"], f"{self.table.url}/v1/tables/{joined['table_id']}"
-        self.socket = await self.http.ws_connect(f"{joined['ws_url']}?token={self.token}&format=agent")
-        return self
-
-    async def __aexit__(self, *_):
-        await self.socket.close()
-
-    async def play(self, hands, kind="call"):
-        """Play until so many hands are over; return their ends."""
-        ends = []
-        while len(ends) < hands:
-            message = json.loads(await self.socket.receive_str())
-            if message["type"] == "hand_complete":
-                ends.append(message)
-            elif message.get("actions"):
-                kinds = [one["kind"] for one in message["actions"]]
-                chosen = next(one for one in (kind, "check", "fold") if one in kinds)
-                choice = {"turn_token": message["turn_token"], "kind": chosen}
-                await self.socket.send_json({"type": "action", "action": choice, "expected_seq": message["seq"]})
-        return ends
-
-    async def ended(self):
-        while (await until(self.socket, "table_status"))["status"] != "ended":
-            pass
-
-    async def sit_out(self, out, token=None):
-        headers = {"Authorization": f"Bearer {self.token if token is None else token}"}
-        body = json.dumps({"out": out}) if isinstance(out, bool) else out
-        async with self.http.post(f"{self.path}/sit-out", data=body, headers=headers) as reply:
-            return reply.status, await reply.json()
-
-
 def cards_in(log):
     """Return the cards that a log of hands shows, by the players' names."""
     return [{row["name"]: row["cards"] for row in json.loads(line)["players"]} for line in log.splitlines()]
 
 
+async def play(ann, hands, kind="call"):
+    """Play until so many hands are over."""
+    over = 0
+    while over < hands:
+        state = await ann.turn()
+        over += state["turn_state"]["game_over"]
+        if state["turn_state"]["is_my_turn"]:
+            await move(ann, state, kind)
+
+
 @on_loop
-async def test_hands_show_a_reader_the_own_cards_and_those_that_were_shown_and_the_programs_when_the_table_has_ended():
-    programs = {1: ("caller", Noting(caller)), 2: ("caller 2", Noting(caller))}
-    rules, results = PokerRules(seats=4, max_hands=3, stack=50), Results(envs.game("holdem", seats=4))
+async def test_hands_show_a_reader_the_own_cards_and_those_that_were_shown_and_the_programs_when_the_table_has_ended(
+    tmp_path,
+):
+    programs = [("caller", Noting(caller)), ("caller 2", Noting(caller))]
+    game = holdem(seats=4, stacks=50)
+    results = Results(game)
+    whole = tmp_path / "whole.jsonl"
     async with (
-        PokerTable(rules, programs, seed=5, times=PokerTimes(hand=0.3), on_result=results.add) as table,
+        PokerTable(
+            game,
+            [None, *programs, None],
+            hands=3,
+            seed=5,
+            pauses=(0.3,) * 3,
+            on_result=results.add,
+            log=MatchLog(whole),
+        ) as table,
         aiohttp.ClientSession() as http,
-        Table(http, table) as ann,
-        Table(http, table, "Bob") as bob,
+        person(table) as ann,
+        person(table) as bob,
     ):
 
-        async def log(token=None, file="log.jsonl"):
-            return await got(http, f"{ann.path}/ended/{file}", token)
+        async def log(key="", file="log.jsonl"):
+            return await got(http, f"{table.url}/ended/{file}?key={key}")
 
-        assert (await log())[0] == 409  # no hand has ended
-        await asyncio.gather(ann.play(1, "fold"), bob.play(1))
-        status, told, headers = await log(ann.token)
+        token = await ann.sit()
+        await bob.sit("Bob")
+        key = ann.got[-1]["key"]
+        assert (await log())[0] == 404  # no hand has ended
+        await asyncio.gather(play(ann, 1, "fold"), play(bob, 1))
+        status, told, headers = await log(key)
         assert (status, headers["Content-Disposition"]) == (200, 'attachment; filename="holdem-log.jsonl"')
         [own], [others] = cards_in(told), cards_in((await log())[1])
         assert len(own["Ann"]) == 2 and others["Ann"] == []  # what she folded stays hers
+        assert cards_in((await log("made up"))[1]) == cards_in((await log(token))[1]) == [others]
         assert all(len(others[name]) == 2 for name in ("Bob", "caller", "caller 2"))  # the showdown
         assert "never bluff" not in told and "probabilities" not in told
-        assert (await log(file="replay.html"))[0] == 409  # the table goes on
-        assert (await log("made up"))[0] == 400
+        assert (await log(file="replay.html"))[0] == 404  # the table goes on
         assert (await log(file="x"))[0] == 404
         assert results.counts() == {"hands": 1}
-        await asyncio.gather(ann.play(2, "fold"), bob.play(2, "fold"))
-        await ann.ended()
+        await asyncio.gather(play(ann, 2, "fold"), play(bob, 2, "fold"))
+        await ann.until("seating", status="over")
         assert results.counts() == {"hands": 3}
         won = re.findall(r"'(\w[\w ]*)' ([+-]\d+)", results.in_words().removeprefix("chips: "))
-        assert {name for name, _ in won} == {"Ann", "Bob", "caller", "caller 2"} and sum(
-            int(chips) for _, chips in won
-        ) == 0
+        assert {name for name, _ in won} == {"Ann", "Bob", "caller", "caller 2"}
+        assert sum(int(chips) for _, chips in won) == 0
         told = (await log())[1]
         hands = cards_in(told)
         assert [hand["Ann"] for hand in hands] == [[], [], []]
@@ -349,10 +331,11 @@ async def test_hands_show_a_reader_the_own_cards_and_those_that_were_shown_and_t
         assert told.count("I never bluff") > 6 and hands[1]["Bob"] == hands[2]["Bob"] == []
         status, page, _ = await log(file="replay.html")
         assert status == 200 and "I never bluff" in page and "0.75" in page
-        status, own, _ = await got(http, f"{ann.path}/ended/hands.phhs?token={ann.token}")
+        _, own, _ = await log(key, "hands.phhs")
         status, text, _ = await log(file="hands.phhs")
         assert status == 200 and text.count("d dh p") == own.count("d dh p") == 3 * 4
         assert text.count("????") == own.count("????") + 3
+    assert [entry["kind"] for entry in read(whole)] == ["hand", "hand", "hand", "ended"]
 
 
 def test_hands_with_raises_all_in_and_a_seat_that_is_empty_are_phh():
@@ -387,119 +370,64 @@ def test_hands_with_raises_all_in_and_a_seat_that_is_empty_are_phh():
 
 @on_loop
 async def test_who_sits_out_is_dealt_no_hand_and_keeps_the_seat():
-    programs = {1: ("caller", Program(caller)), 2: ("caller 2", Program(caller))}
-    async with (
-        PokerTable(PokerRules(seats=3), programs, seed=5, times=PokerTimes(hand=0.05)) as table,
-        aiohttp.ClientSession() as http,
-        Table(http, table) as ann,
-    ):
-        await ann.play(1)
-        assert await ann.sit_out(True) == (200, {"out": True})
-        assert (await ann.sit_out(False))[0] == 429  # once a second
-        session = table._table.session
-        async with asyncio.timeout(10):
-            while session.table.seated[0]:  # her hand under way is checked or folded, though she does nothing
-                await asyncio.sleep(0.02)
-        dealt = session.hand
-        async with asyncio.timeout(10):
-            while session.hand < dealt + 2:  # the others play on
-                await asyncio.sleep(0.02)
-        assert not session.table.seated[0] and session.seats[0].connected
-        assert json.loads((await got(http, f"{ann.path}/view"))[1])["out"] == [0]
-        for body, token, status in (
-            ("{", None, 400),
-            ('{"out": 3}', None, 400),
-            (True, "made up", 400),
-            (True, "", 400),
-        ):
-            assert (await ann.sit_out(body, token))[0] == status, body
-        await asyncio.sleep(1.0)
-        assert (await ann.sit_out(False))[0] == 200
-        async with asyncio.timeout(10):
-            while not session.table.seated[0]:
-                await asyncio.sleep(0.02)
+    programs = [("caller", Program(caller)), ("caller 2", Program(caller))]
+    async with PokerTable(holdem(seats=3), [None, *programs], pauses=(0.05,) * 3) as table, person(table) as ann:
 
+        async def dealt_in(wanted):
+            while True:
+                game = (await ann.until("state"))["turn_state"]["game_state"]
+                if game["phase"] == "preflop" and ("cards" in game["players"][0]) == wanted:
+                    return game["hand"]
 
-async def turn_of(client):
-    """Read until it is the player's turn."""
-    while not (await until(client.socket, "game_state")).get("actions"):
-        pass
+        await ann.sit()
+        await play(ann, 1)
+        await ann.turn()
+        await ann.send("sit_out", out=True)
+        assert (await ann.until("seating"))["seats"][0]["out"]
+        hand = await dealt_in(False)  # her hand under way was checked or folded, though she does nothing
+        while await dealt_in(False) < hand + 2:  # the others play on
+            pass
+        await ann.send("sit_out", out=False)
+        seat = (await ann.until("seating"))["seats"][0]
+        assert not seat["out"] and seat["waits"]  # for the big blind
+        await dealt_in(True)
+        assert not (await ann.until("seating"))["seats"][0]["waits"]
 
 
 @asynccontextmanager
-async def heads_up(times):
-    """Yield a table for two, a session of HTTP, and Ann, who has the turn in seat 0."""
+async def heads_up(pause, timeout):
+    """Yield a table for two with a time bank, and Ann in seat 0, who has the turn."""
+    programs = [None, ("caller", Program(caller))]
     async with (
-        PokerTable(PokerRules(seats=2), {1: ("caller", Program(caller))}, times=times) as table,
-        aiohttp.ClientSession() as http,
-        Table(http, table) as ann,
+        PokerTable(holdem(seats=2), programs, pauses=(pause,) * 3, timeout=timeout, time_bank=5.0) as table,
+        person(table) as ann,
     ):
-        await turn_of(ann)
-        yield table, http, ann
-
-
-def bank_of(hosted):
-    """Return the seconds in the bank of who sits in seat 0."""
-    return hosted._banks.left(hosted.session.seats[0].agent_id)
+        await ann.sit()
+        yield table, ann, await ann.turn()
 
 
 @on_loop
-async def test_a_poker_player_may_think_longer_out_of_a_bank_that_comes_back_by_and_by():
-    times = PokerTimes(hand=0.01, act=0.2, bank=5.0)
-    async with heads_up(times) as (table, http, ann):
-        seen = json.loads((await got(http, f"{ann.path}/view", ann.token))[1])
-        assert seen["bank"] == 5000 and 5000 < seen["left"] <= 5200
+async def test_a_poker_player_may_think_longer_out_of_a_bank_that_comes_back_by_and_by_but_not_by_sitting_out():
+    async with heads_up(0.1, 0.2) as (_, ann, state):
+        assert state["bank"] == 5000 and 5000 < state["left"] <= 5200
         await asyncio.sleep(0.7)
-        hosted = table._table
-        seat = hosted.session.due.seat
-        assert seat == 0  # still hers
-        hosted._deliver(hosted.session.timeout(seat, hosted.session.due.token))
-        left = bank_of(hosted)
-        assert 4.0 < left < 4.7
-        async with asyncio.timeout(10):
-            while bank_of(hosted) < left + 0.4:  # with the next hand
-                await asyncio.sleep(0.01)
-
-
-@on_loop
-async def test_sitting_out_and_in_does_not_fill_a_bank():
-    times = PokerTimes(hand=60.0, act=0.1, bank=5.0)
-    async with heads_up(times) as (table, _, _):
-        await asyncio.sleep(0.8)
-        hosted = table._table
-        for out in (True, False) * 5:  # she folds, and the next hand is not dealt yet
-            hosted.sit_out(0, out)
-        assert (hosted.session.hand, hosted.session.due.what) == (1, "hand")
-        assert bank_of(hosted) < 4.5
+        await ann.act(state["turn"], "fold")
+        for out in (True, False) * 5:
+            await ann.send("sit_out", out=out)
+        while (state := await ann.turn())["turn_state"]["game_over"]:
+            pass
+        assert 4400 < state["bank"] < 5000  # half a second is back with the hand
 
 
 @on_loop
 async def test_who_takes_a_seat_has_a_full_bank_and_not_what_another_left():
-    times = PokerTimes(hand=0.3, act=0.1, bank=5.0)
-    async with heads_up(times) as (table, http, _):
+    async with heads_up(0.2, 0.1) as (table, ann, _), person(table) as bob:
         await asyncio.sleep(0.8)
-        hosted = table._table
-        hosted._deliver(hosted.session.timeout(0, hosted.session.due.token))
-        assert bank_of(hosted) < 4.5
-        hosted.leave(0)
-        async with Table(http, table, "Bob") as bob:
-            await turn_of(bob)
-            assert (hosted.session.due.seat, hosted.session.seats[0].name, hosted.bank) == (0, "Bob", 5.0)
-
-
-def test_the_cards_and_notes_of_programs_are_shown_at_the_end_and_not_those_of_a_person_in_their_seat():
-    hands = PokerHands({0: "bot"})
-    entry = {
-        "hand": 3,
-        "players": [{"seat": 0, "agent_id": "a", "name": "bot", "stack": 5, "cards": ["As", "Ad"]}],
-        "actions": [{"seat": 0, "kind": "check"}, {"seat": 0, "kind": "check", "value": 0.5}],
-        "results": [{"seat": 0, "won": 1, "stack": 6}],
-    }
-    hands.add(entry)
-    assert "As" not in hands.log(None).decode() and "As" in hands.log("a").decode()
-    assert "value" not in hands.log(None).decode()
-    hands.ended = True
-    [shown] = [json.loads(line) for line in hands.log(None).splitlines()]
-    assert [action.get("value") for action in shown["actions"]] == [None, 0.5]
-    hands.add({**entry, "hand": 4, "players": [{**entry["players"][0], "name": "Ann"}]})  # a person in its seat
-    assert json.loads(hands.log(None).splitlines()[1])["players"][0]["cards"] == []
+        await ann.send("stand")
+        await ann.until("unseated")
+        while bob.got[-1:] == [] or bob.got[-1]["type"] != "seated":
+            await bob.send("sit", name="Bob")
+            bob.got.append(json.loads(await bob.socket.receive_str()))
+        while (state := await bob.turn())["turn_state"]["game_over"]:
+            pass
+        assert state["bank"] == 5000

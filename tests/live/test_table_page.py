@@ -203,10 +203,7 @@ def test_a_page_loaded_anew_has_its_seat_and_its_turn(table):
         page.wait_for_selector(OVER)
 
 
-@pytest.mark.parametrize(
-    ("game", "socket", "action"), [("bargaining", "**/ws", "pass"), ("holdem", "**/v1/ws*", "fold")]
-)
-def test_a_lost_connection_comes_back_by_itself(table, game, socket, action):
+def test_a_lost_connection_comes_back_by_itself(table):
     lines, down = [], False
 
     def cut(page):
@@ -216,10 +213,9 @@ def test_a_lost_connection_comes_back_by_itself(table, game, socket, action):
             else:
                 lines.append((line, line.connect_to_server()))
 
-        page.route_web_socket(socket, handle)
+        page.route_web_socket("**/ws", handle)
 
-    bot = "fair" if game == "bargaining" else "call"
-    with table(game, "--agents", bot, "--seed", "1") as visit:
+    with table("holdem", "--agents", "call", "--seed", "1") as visit:
         page = visit(cut)
         sit(page, "Ann")
         page.wait_for_selector(MINE)
@@ -232,13 +228,12 @@ def test_a_lost_connection_comes_back_by_itself(table, game, socket, action):
         down = False
         page.wait_for_selector(MINE)
         assert shown(page) == before
-        move(page, action)
+        move(page, "fold")
         assert page.inner_text("#notice") == ""
 
 
-@pytest.mark.parametrize(("game", "bot", "action"), [("bargaining", "fair", "pass"), ("holdem", "call", "fold")])
-def test_a_tab_that_was_closed_comes_back_by_a_button(table, game, bot, action):
-    with table(game, "--agents", bot, "--seed", "1") as visit:
+def test_a_tab_that_was_closed_comes_back_by_a_button(table):
+    with table("holdem", "--agents", "call", "--seed", "1") as visit:
         page = visit()
         assert page.locator("#again:visible").count() == 0
         sit(page, "Ann")
@@ -252,7 +247,7 @@ def test_a_tab_that_was_closed_comes_back_by_a_button(table, game, bot, action):
         page.wait_for_selector(MINE)
         assert shown(page) == before
         assert stranger.locator("#again:visible").count() == 0
-        move(page, action)
+        move(page, "fold")
         page.click("#stand")
         page.wait_for_selector("#sit:visible")
         assert page.locator("#again:visible").count() == 0
@@ -270,15 +265,13 @@ def test_a_network_that_is_gone_is_noticed_at_once(table):
         page.complaints.clear()  # Chromium's own, of tries in between
 
 
-@pytest.mark.parametrize(("game", "key"), [("bargaining", "parlour.seat"), ("holdem", "parlour.poker.seat")])
-def test_a_seat_that_another_window_takes_can_be_taken_back(table, game, key):
-    bot = "fair" if game == "bargaining" else "call"
-    with table(game, "--agents", "human", bot, "--seed", "1") as visit:
+def test_a_seat_that_another_window_takes_can_be_taken_back(table):
+    with table("bargaining", "--agents", "human", "fair") as visit:
         first = visit()
         sit(first, "Ann")
         first.wait_for_selector(MINE)
-        token = json.dumps(first.evaluate(f"sessionStorage.getItem('{key}')"))
-        second = visit(lambda page: page.add_init_script(f"sessionStorage.setItem('{key}', {token})"))
+        token = json.dumps(first.evaluate("sessionStorage.getItem('parlour.seat')"))
+        second = visit(lambda page: page.add_init_script(f"sessionStorage.setItem('parlour.seat', {token})"))
         second.wait_for_selector(MINE)
         first.wait_for_selector("#status:text('another window')")
         assert first.locator("#controls button").count() == 0
@@ -547,19 +540,6 @@ def test_holdem_of_two_people_by_touch_on_a_telephone(table):
         acting.tap("#stand")
         acting.wait_for_selector("#sit:visible")
         other.wait_for_selector("#seats li:has-text('free')")
-
-
-def test_a_holdem_page_loaded_anew_keeps_seat_and_cards(table):
-    with table("holdem", "--agents", "call", "--seed", "1") as visit:
-        page = visit()
-        sit(page, "Ann")
-        page.wait_for_selector(MINE)
-        before = shown(page)
-        page.reload()
-        page.wait_for_selector(MINE)
-        assert shown(page) == before
-        move(page, "fold")
-        page.wait_for_selector(".won")
 
 
 def test_hands_are_counted_and_the_one_before_can_be_read_in_the_next_and_at_the_end(table):

@@ -9,24 +9,20 @@ from dataclasses import replace
 from importlib.resources import files
 
 import aiohttp
-import msgspec
 import nim
 import pytest
-from live.table_people import BARGAINING, Program, caller, hanging, offering, on_loop, person, raising
+from live.table_people import BARGAINING, Program, caller, hanging, holdem, offering, on_loop, person, raising
 from parlour import envs
 from parlour.envs import Action, AgentResponse, new_table, with_required_fields
-from parlour.envs.holdem import hands
 from parlour.training.commands.arguments import TableArguments
 from parlour.training.commands.table import browser_table, players_of
 from parlour.wrappers.agents.base import DelayedAgent
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.common.server import HEADERS, Origins, ServerSettings, server_tls
 from parlour.wrappers.live.poker.host import PokerHost as PokerHost
-from parlour.wrappers.live.poker.host import PokerTimes
-from parlour.wrappers.live.poker.host_session import PokerRules
 from parlour.wrappers.live.table import messages as m
 from parlour.wrappers.live.table.host import MESSAGE_LIMIT, TableHost, _unset, _warm_up
-from parlour.wrappers.live.table.poker import PokerTable, turn_state
+from parlour.wrappers.live.table.poker import PokerTable
 from parlour.wrappers.logs import match_log
 from parlour.wrappers.policies.loading import make_policy
 
@@ -178,7 +174,6 @@ async def test_the_page_is_served_with_its_policy_and_nothing_else():
                 "meanings": {},
                 "unset": [],
                 "own": False,
-                "protocol": "turnstate",
                 "lobby": False,
             }
         for path in ("types.d.ts", "jsconfig.json", "..%2fhost.py", "games", "host.py"):
@@ -227,21 +222,19 @@ OF_SITES = [
 ]
 
 
-@pytest.mark.parametrize("path", ["/ws", "/v1/ws?token=x", "/v1/tables"])
+@pytest.mark.parametrize("path", ["/ws", "/facts.json"])
 @on_loop
 async def test_pages_of_other_sites_may_not_speak_to_it(path):
-    poker = path.startswith("/v1")
-    table = PokerTable(PokerRules(seats=2), {}) if poker else TableHost(BARGAINING, [None, None])
-    async with table as host, aiohttp.ClientSession() as http:
+    async with TableHost(BARGAINING, [None, None]) as host, aiohttp.ClientSession() as http:
         port = host.url.rpartition(":")[2]
         for form, status in OF_SITES:
             headers = {name: value.format(url=host.url, port=port) for name, value in form.items()}
-            if path == "/v1/tables":
+            if path == "/facts.json":
                 async with http.get(host.url + path, headers=headers) as reply:
                     assert reply.status == status, form
             elif status == 200:
                 async with http.ws_connect(host.url + path, headers=headers) as socket:
-                    assert json.loads(await socket.receive_str())["type"] in ("seating", "error")
+                    assert json.loads(await socket.receive_str())["type"] == "seating"
             else:
                 with pytest.raises(aiohttp.WSServerHandshakeError) as error:
                     await http.ws_connect(host.url + path, headers=headers)
@@ -280,69 +273,52 @@ def test_before_the_first_match_forecasts_are_made_once_in_a_phase():
     assert len(asked) == len(set(asked))
 
 
-class Guest:
-    """A page at a poker table."""
-
-    def __init__(self, http, table):
-        self.http, self.url = http, table.url
-
-    async def post(self, path, body, key=None):
-        headers = {} if key is None else {"Authorization": f"Bearer {key}"}
-        async with self.http.post(f"{self.url}/v1/{path}", json=body, headers=headers) as reply:
-            return await reply.json()
-
-    async def join(self, name="Ann", seat=None):
-        self.key = (await self.post("agents", {"name": name}))["api_key"]
-        return await self.post("tables/auto-join", {"preferred_seat": seat}, self.key)
-
-    async def table_id(self):
-        async with self.http.get(f"{self.url}/v1/tables") as reply:
-            return (await reply.json())["tables"][0]["id"]
+async def callers_move(ann, state, kind="call"):
+    """Check or call (or what else is wanted, where it is offered)."""
+    offers = [offer["action_type"] for offer in state["turn_state"]["allowed_actions"]]
+    await ann.act(state["turn"], next(one for one in (kind, "check", "call") if one in offers))
 
 
-async def until(socket, kind, into=None):
-    while True:
-        message = json.loads(await socket.receive_str())
-        if into is not None:
-            into.append(message)
-        if message["type"] == kind:
-            return message
+def callers(count):
+    return [(f"caller {number}", Program(caller)) for number in range(count)]
+
+
+def cards_of(state):
+    return [player.get("cards") for player in state["turn_state"]["game_state"]["players"]]
 
 
 @on_loop
-async def test_poker_is_played_beside_programs_while_others_look_on_without_cards():
-    programs = {1: ("caller", Program(caller)), 2: ("caller 2", Program(caller))}
+async def test_poker_is_played_beside_programs_and_everybody_sees_the_own_cards_alone_until_they_are_shown():
     async with (
-        PokerTable(PokerRules(seats=3), programs, seed=5, times=PokerTimes(hand=0)) as table,
-        aiohttp.ClientSession() as http,
+        PokerTable(holdem(seats=3), [None, *callers(2)], seed=5, pauses=(0, 0, 60)) as table,
+        person(table) as ann,
+        person(table) as eve,
     ):
-        guest, seen, hands = Guest(http, table), [], []
-        watch = f"{table.url}/v1/tables/{await guest.table_id()}/watch"
-        async with http.ws_connect(watch) as eve:
-            assert (await until(eve, "table_status"))["status"] == "waiting"
-            joined = await guest.join()
-            assert joined["seat_id"] == 0
-            async with http.ws_connect(f"{joined['ws_url']}?token={joined['session_token']}&format=agent") as ann:
-                while len(hands) < 3:
-                    message = json.loads(await ann.receive_str())
-                    if message["type"] == "hand_complete":
-                        hands.append(message)
-                    elif message.get("turn") == 0:
-                        own = message["players"][0]["cards"]
-                        kind = "fold" if len(hands) == 1 else message["actions"][1]["kind"]
-                        choice = {"turn_token": message["turn_token"], "kind": kind}
-                        await ann.send_json({"type": "action", "action": choice, "expected_seq": message["seq"]})
-                await eve.send_str("{}")
-                assert (await until(eve, "error", seen))["code"] == "NOT_SEATED"
-        states = [message for message in seen if message["type"] == "game_state"]
-        assert {"turn"} & states[0].keys()
-        assert not any(set(player) & {"cards"} for state in states for player in state["players"])
-        assert not any({"actions", "turn_token"} & state.keys() for state in states)
-        ends = [message for message in seen if message["type"] == "hand_complete"]
-        assert len(ends) >= 3
-        folded = next(row for row in ends[1]["results"] if row["seat"] == 0)
-        assert "cards" not in folded
-        assert own
+        await ann.sit()
+        ends = 0
+        while ends < 3:
+            state = await ann.until("state")
+            own, *others = cards_of(state)
+            assert len(own) == 2 and others == [None, None]
+            game = state["turn_state"]["game_state"]
+            assert game["players"][0]["rank"] and game["smallBlind"] == 1
+            if state["turn_state"]["game_over"]:
+                ends += 1
+                assert "over: " in state["pictures"][0] and state["left"] is None
+                assert any(row["won"] for row in state["turn_state"]["outcome"]["results"])
+            elif state["turn_state"]["is_my_turn"]:
+                await callers_move(ann, state, "fold" if ends == 1 else "call")
+        await ann.send("say", intent={"scope": "public", "content": "hello", "to_agent_ids": None})
+        assert not (await ann.until("result"))["result"]["ok"]
+        await eve.send("act", turn=table.session.turn, response={"action": {"action_type": "fold", "payload": {}}})
+        await eve.until("error", code=m.NOT_SEATED)
+    seen = [message for message in eve.got if message["type"] == "state"]
+    ends = [state for state in seen if state["turn_state"]["game_over"]]
+    assert len(seen) > 20 and len(ends) >= 3
+    assert not any(state["turn_state"]["allowed_actions"] for state in seen)
+    assert {cards for state in seen if state not in ends for cards in map(str, cards_of(state))} == {"None"}
+    assert "cards" not in ends[1]["turn_state"]["outcome"]["results"][0]  # what was folded
+    assert all("cards" in row for row in ends[0]["turn_state"]["outcome"]["results"])
 
 
 class Dead:
@@ -354,33 +330,26 @@ class Dead:
 
 @on_loop
 async def test_a_program_that_is_dead_keeps_no_poker_table_from_its_people(caplog):
-    table = PokerTable(PokerRules(seats=2), {1: ("dead", Dead())}, times=PokerTimes(hand=0))
-    async with asyncio.timeout(30), table, aiohttp.ClientSession() as http:
+    async with PokerTable(holdem(seats=2), [None, ("dead", Dead())]) as table, person(table) as ann:
         assert "policy.npz is gone" in caplog.text
-        joined = await Guest(http, table).join()
-        async with http.ws_connect(f"{joined['ws_url']}?token={joined['session_token']}&format=agent") as ann:
-            while (message := json.loads(await ann.receive_str()))["type"] != "hand_complete":
-                if message.get("actions"):
-                    choice = {"turn_token": message["turn_token"], "kind": message["actions"][1]["kind"]}
-                    await ann.send_json({"type": "action", "action": choice})
+        await ann.sit()
+        while not (state := await ann.turn())["turn_state"]["game_over"]:
+            await callers_move(ann, state)
     assert "dead: check instead of the agent's answer" in caplog.text or "dead: fold" in caplog.text
 
 
 @on_loop
-async def test_when_a_poker_table_ends_the_programs_sit_down_at_the_next():
-    programs = {0: ("caller", Program(caller))}
-    async with (
-        PokerTable(PokerRules(seats=2, stack=2, max_hands=1), programs, times=PokerTimes(hand=0)) as table,
-        aiohttp.ClientSession() as http,
-    ):
-        guest = Guest(http, table)
-        for _ in range(2):
-            joined = await guest.join(seat=1)
-            assert joined["seat_id"] == 1
-            async with http.ws_connect(f"{joined['ws_url']}?token={joined['session_token']}&format=agent") as ann:
-                while (message := await until(ann, "table_status"))["status"] != "ended":
-                    pass
-                assert message["final_stacks"]
+async def test_when_a_poker_table_ends_there_is_a_rematch_with_new_stacks():
+    players = [*callers(1), None]
+    async with PokerTable(holdem(seats=2, stacks=2), players, hands=1, pauses=(0,) * 3) as table, person(table) as ann:
+        await ann.sit()
+        for number in (1, 2):
+            while not (state := await ann.turn())["turn_state"]["game_over"]:
+                await callers_move(ann, state)
+            over = await ann.until("seating", status="over")
+            assert over["match"] == number and [place["ready"] for place in over["seats"]] == [True, False]
+            await ann.send("again")
+            assert (await ann.until("seating", status="running"))["match"] == number + 1
 
 
 @on_loop
@@ -388,103 +357,75 @@ async def test_nobody_looks_on_where_it_is_not_wanted():
     async with PokerHost() as host, aiohttp.ClientSession() as http:
         for table_id, code in ((next(iter(host.tables)), "TABLE_FULL"), ("none", "TABLE_NOT_FOUND")):
             async with http.ws_connect(f"{host.url}/v1/tables/{table_id}/watch") as socket:
-                assert (await until(socket, "error"))["code"] == code
+                assert json.loads(await socket.receive_str())["code"] == code
                 assert (await socket.receive()).type == aiohttp.WSMsgType.CLOSE
                 assert socket.close_code == 1008
 
 
 @on_loop
-async def test_a_poker_seat_is_free_again_when_its_player_stays_away():
+async def test_who_stays_away_from_a_poker_table_loses_the_seat_and_who_comes_back_has_it():
     async with (
-        PokerTable(PokerRules(seats=2), {}, times=PokerTimes(away=0.2)) as table,
-        aiohttp.ClientSession() as http,
+        PokerTable(holdem(seats=2), [None, *callers(1)], timeout=0.05, pauses=(0, 0, 0.5)) as table,
+        person(table) as eve,
     ):
-        guest = Guest(http, table)
-        joined = await guest.join()
-        url = f"{joined['ws_url']}?token={joined['session_token']}&format=agent"
-        for _ in range(2):
-            async with http.ws_connect(url) as socket:
-                await until(socket, "table_status")
-            await asyncio.sleep(0.05)  # not away for long: the seat is kept
-        await asyncio.sleep(0.4)
-        assert (await guest.join("Bob"))["seat_id"] == joined["seat_id"]
-        async with http.ws_connect(url) as socket:
-            assert (await until(socket, "error"))["code"] == "INVALID_SESSION"
-
-
-def test_a_poker_table_needs_a_person():
-    with pytest.raises(ValueError, match="leave one to a person"):
-        PokerTable(PokerRules(seats=2), {0: ("a", Program(caller)), 1: ("b", Program(caller))})
+        async with person(table) as ann:
+            token = await ann.sit()
+            await ann.turn()
+        while not (await eve.until("seating"))["seats"][0]["out"]:  # after two turns
+            pass
+        async with person(table) as ann:
+            await ann.send("sit", token=token)
+            await ann.until("seated")
+            assert not (await ann.until("seating"))["seats"][0]["out"]
+        while (await eve.until("seating"))["seats"][0]["name"] is not None:
+            pass
+        await eve.until("seating", status="over")  # nobody is left to play with
+        async with person(table) as ann:
+            await ann.send("sit", token=token)
+            await ann.until("error", code=m.INVALID_TOKEN)
 
 
 @on_loop
-async def test_people_come_by_tls_and_programs_need_no_certificate(certificate):
-    settings, programs = ServerSettings(tls=server_tls(*certificate)), {1: ("caller", Program(caller))}
-    table = PokerTable(PokerRules(seats=2), programs, times=PokerTimes(hand=0), server=settings)
-    trusting = aiohttp.TCPConnector(ssl=ssl.create_default_context(cafile=certificate[0]))
-    async with table, aiohttp.ClientSession(connector=trusting) as http:
+async def test_a_seat_that_was_left_is_free_after_the_hand_and_its_next_player_sees_no_cards_of_it():
+    async with (
+        PokerTable(holdem(seats=4), [None, None, *callers(2)], seed=5, pauses=(0.2, 0.2, 60)) as table,
+        person(table) as ann,
+        person(table) as bob,
+        person(table) as eve,
+    ):
+        await ann.sit()
+        await bob.sit("Bob")
+        stays, leaves = (ann, bob) if table.session.due.seat == 0 else (bob, ann)
+        gone = (ann, bob).index(leaves)
+        await leaves.send("stand")  # not the one whose turn it is
+        await leaves.until("unseated")
+        await eve.send("sit", name="Eve")
+        await eve.until("error", code=m.TABLE_FULL)
+        while not (state := await stays.turn())["turn_state"]["game_over"]:
+            await callers_move(stays, state)
+        await eve.sit("Eve")
+        while (state := await eve.until("state"))["turn_state"]["game_state"]["hand"] == 1:
+            assert cards_of(state)[gone] is None
+        assert len(cards_of(state)[gone]) == 2
+
+
+@on_loop
+async def test_people_come_by_tls(certificate):
+    settings = ServerSettings(tls=server_tls(*certificate))
+    async with PokerTable(holdem(seats=2), [None, *callers(1)], server=settings) as table:
         assert table.url.startswith("https://")
-        guest = Guest(http, table)
-        joined = await guest.join()
-        assert joined["ws_url"].startswith("wss://")
-        async with http.ws_connect(f"{joined['ws_url']}?token={joined['session_token']}&format=agent") as ann:
-            assert (await until(ann, "game_state"))["hand"] == 1
+        async with person(table, ssl=ssl.create_default_context(cafile=certificate[0])) as ann:
+            await ann.sit()
+            assert (await ann.until("state"))["turn_state"]["game_state"]["hand"] == 1
 
 
 @on_loop
-async def test_the_view_of_a_table_has_what_its_reader_may_know():
-    programs = {1: ("caller", Program(caller)), 2: ("caller 2", Program(caller))}
-    async with (
-        PokerTable(PokerRules(seats=3), programs, seed=5, times=PokerTimes(hand=60)) as table,
-        aiohttp.ClientSession() as http,
-    ):
-        guest = Guest(http, table)
-        joined = await guest.join()
-        table_id = joined["table_id"]
-        hosted = table.tables[table_id].session
-
-        async def seen(token=None, name=table_id):
-            headers = {} if token is None else {"Authorization": f"Bearer {token}"}
-            async with http.get(f"{table.url}/v1/tables/{name}/view", headers=headers) as reply:
-                return reply.status, await reply.json()
-
-        async with http.ws_connect(f"{joined['ws_url']}?token={joined['session_token']}&format=agent") as ann:
-            while True:
-                message = json.loads(await ann.receive_str())
-                if message["type"] == "hand_complete":
-                    break
-                if hosted.table.done:  # it may be ahead of its messages
-                    continue
-                cards = [hands.card_name(int(card)) for row in hosted.table.cards for card in row]
-                for seat in (None, 0):
-                    told = json.dumps(msgspec.to_builtins(turn_state(hosted, seat)))
-                    found = [card for card in cards if f'"{card}"' in told]
-                    assert found == (cards[:2] if seat == 0 else [])
-                if message.get("turn") == 0:
-                    status, own = await seen(joined["session_token"])
-                    assert (status, own["hand"], own["smallBlind"]) == (200, 1, 1)
-                    assert own["rank"]
-                    _, public = await seen()
-                    assert public["rank"] == ""
-                    assert public["history"] == own["history"]
-                    assert public["picture"] != own["picture"]
-                    kind = message["actions"][1]["kind"]
-                    choice = {"turn_token": message["turn_token"], "kind": kind}
-                    await ann.send_json({"type": "action", "action": choice, "expected_seq": message["seq"]})
-            status, over = await seen()
-            assert "over: showdown" in over["picture"]
-            assert {entry["street"] for entry in over["history"]} == {"preflop", "flop", "turn", "river"}
-            assert [entry["seat"] for entry in over["history"]].count(0) >= 4
-        assert (await seen("made up"))[0] == 400
-        assert (await seen(name="nothing"))[0] == 404
-        assert (await seen(joined["session_token"], "nothing"))[0] == 404
-
-
-@on_loop
-async def test_the_command_opens_a_poker_table_with_its_time_to_act():
+async def test_the_command_opens_a_poker_table_with_its_options_and_its_time_to_act():
     settings = TableArguments(delay=0, hands=3, timeout=7.0)
-    holdem = envs.game("holdem", seats=2)
-    table = browser_table(holdem, players_of(holdem, ["human", "call"], settings), settings)
-    async with table, aiohttp.ClientSession() as http, http.get(f"{table.url}/v1/tables") as reply:
-        config = (await reply.json())["tables"][0]["config"]
-        assert config["actionTimeoutMs"] == 7000 and config["minPlayersToStart"] == 2
+    game = holdem(seats=2, big_blind=4)
+    table = browser_table(game, players_of(game, ["human", "call"], settings), settings)
+    async with table, person(table) as ann:
+        assert (await ann.until("seating"))["timeout"] == 7000
+        await ann.sit()
+        game = (await ann.until("state"))["turn_state"]["game_state"]
+        assert (game["bigBlind"], game["hands"], game["players"][1]["committed"]) == (4, 3, 4)

@@ -31,7 +31,6 @@ from ...wrappers.live.lobby.messages import Offer, Opponent, Preset
 from ...wrappers.live.table.host import TableHost
 from ...wrappers.live.table.results import LobbyCallbacks, TableResult
 from ...wrappers.logs.match_log import MatchLog
-from ..learning.settings import pair
 from ..terminal.console import Console
 from .arguments import (
     AgentsArguments,
@@ -58,7 +57,7 @@ from .lookup import (
 from .supervisor import Supervisor
 
 POKER = "holdem"
-"""The game that is played at a table of the poker host, where stacks carry over from hand to hand."""
+"""The game with a table where stacks carry over from hand to hand."""
 MOST_NAMES = 4
 """The most players that a status line names."""
 NO_MODEL = PromptArguments()
@@ -134,7 +133,6 @@ def browser_table(
     players: Players,
     tables: TableArguments,
     *,
-    options: Sequence[str] = (),
     seed: int | None = None,
     log: MatchLog | None = None,
     **common: Any,
@@ -145,7 +143,6 @@ def browser_table(
         game: the game with its options.
         players: see `players_of`.
         tables: the settings of the table.
-        options: the game's options that the user gave, as ``name=value``.
         seed: the seed of the deals; None: random.
         log: the match log.
         common: arguments of every table: server, and lobby or on_result.
@@ -155,13 +152,12 @@ def browser_table(
     """
     rated = common.get("lobby") is not None  # who goes away must lose before an empty table ends
     common |= {"timeout": tables.turn(2 if rated else players.count(None)), "time_bank": tables.time_bank}
+    common |= {"program_timeout": tables.turn(2), "seed": seed, "log": log}
     if game.name == POKER:
-        from ...wrappers.live.table.poker import poker_table  # imported here: it loads the poker host
+        from ...wrappers.live.table.poker import PokerTable
 
-        given = dict(map(pair, options))
-        common |= {"hands": tables.hands, "rebuy": tables.rebuy}
-        return poker_table(game, given, players, seed=seed, log=log, **common)
-    return TableHost(game, players, seed=seed, log=log, program_timeout=tables.turn(2), **common)
+        return PokerTable(game, players, hands=tables.hands, rebuy=tables.rebuy, **common)
+    return TableHost(game, players, **common)
 
 
 def _named(specs: Sequence[str], players: Sequence[DelayedAgent | None]) -> Players:
@@ -378,7 +374,7 @@ def _table(
     if len(opponents) >= game.seats:
         raise ValueError(f"{len(opponents)} opponents for {game.seats} seats: leave one to a person")
     specs = [*[HUMAN] * (game.seats - len(opponents)), *opponents]
-    table: LobbyTable = browser_table(game, players_of(game, specs, tables), tables, options=given, lobby=lobby)
+    table: LobbyTable = browser_table(game, players_of(game, specs, tables), tables, lobby=lobby)
     return table
 
 
@@ -435,7 +431,6 @@ def command(
             chosen,
             programs,
             tables,
-            options=game.options,
             seed=session.seed,
             log=supervisor.log,
             server=settings,

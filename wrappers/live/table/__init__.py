@@ -2,5 +2,5 @@
 
 - `messages`: the wire types between page and table; `page/`: the page.
 - `host_session` (no I/O) and `host`: a table of any TurnState game. `results`: what stays of its matches.
-- `poker`: hold'em over Moltpoker's protocol, with the same page.
+- `poker`: hold'em, where people come, sit out and leave between hands.
 """

@@ -111,24 +111,21 @@ class TableHost(Server):
             connection_limits=ConnectionLimits(message=MESSAGE_LIMIT, rate=RATE),
             most_connections=MOST_CLIENTS,
         )
-        admit = admit_by_token(self.settings.access_token, NO_TOKEN) if lobby is None else lobby.admit
-        self.session = TableHostSession(
+        self.session = self.new_session(
             game,
             [None if player is None else player[0] for player in players],
             timeout=round(1000 * timeout),
             seed=seed,
-            admit=admit,
-            pictures=game.name not in DRAWN_BY_PAGE
-            and game.renderer.picture is not plain,  # a list of the fields, which the page has too
+            admit=admit_by_token(self.settings.access_token, NO_TOKEN) if lobby is None else lobby.admit,
         )
         self._agents = {seat: player[1] for seat, player in enumerate(players) if player is not None}
         self._players: dict[int, Player] = {}
         short = timeout if program_timeout is None else program_timeout
         self._timeouts = {"person": timeout, "program": short, "away": min(timeout, short)}
         self._banks = TimeBanks(time_bank)
-        self._banked = 0  # the match that the banks belong to
+        self._banked = 0, 0  # the match and the hand for which the banks have been filled
         self._bank = 0.0  # of the acting player, when the turn began
-        self._turn: tuple[TableDue, Deadline] | None = None  # the pending turn, as it began
+        self._turn: tuple[TableDue, Deadline, str] | None = None  # the pending turn, as it began, and whose it is
         self._lobby = lobby
         self._on_result = on_result if lobby is None else lobby.on_result
         self._ended: Any = None  # the latest match that has ended
@@ -141,12 +138,17 @@ class TableHost(Server):
         self._timer: SessionTimer[TableDue] = SessionTimer(self._ring)
         self._asking: asyncio.Task[None] | None = None
 
+    def new_session(self, game: Game, programs: Sequence[str | None], **options: Any) -> TableHostSession:
+        """Return the session of the table."""
+        drawn = game.name not in DRAWN_BY_PAGE and game.renderer.picture is not plain  # fields are on the page already
+        return TableHostSession(game, programs, pictures=[game.renderer.picture] if drawn else [], **options)
+
     def routes(self) -> list[web.RouteDef]:
         """See `Server`."""
         return [
             web.get("/ws", self._websocket),
             web.get("/ended/{file}", self._ended_file),
-            *page(self.session.game, protocol="turnstate", lobby=self._lobby is not None),
+            *page(self.session.game, lobby=self._lobby is not None),
         ]
 
     async def opening(self) -> None:
@@ -201,7 +203,7 @@ class TableHost(Server):
 
     def _deliver(self, sends: Sequence[Outgoing[messages.ServerMessage]]) -> None:
         self._follow_turn()
-        left = self._timer.left
+        left = None if self._timer.due is None or self._timer.due.who == "nobody" else self._timer.left
         for client, message in sends:
             if isinstance(message, State) and message.turn >= 0 and left is not None:
                 message.left, message.bank = round(1000 * left), round(1000 * self._bank)
@@ -219,10 +221,10 @@ class TableHost(Server):
         A turn has one deadline. While its person is away the turn ends earlier; a return does not move the deadline.
         """
         due = None if self._stopping else self._due()
-        begins = due is None or self._turn is None or due.turn != self._turn[0].turn
+        begins = due is None or self._turn is None or due[1:] != self._turn[0][1:]
         if begins:
             self._next_turn(due)
-        self._bank = self._banks.left(due.seat) if due is not None and due.who == "person" else 0.0
+        self._bank = self._banks.left(self._turn[2]) if self._turn and due is not None and due.who == "person" else 0.0
         seconds = 0.0
         if self._turn is not None:
             seconds = self._turn[1].seconds if begins else self._turn[1].left
@@ -237,16 +239,16 @@ class TableHost(Server):
 
     def _next_turn(self, due: TableDue | None) -> None:
         """Take what the turn before used from its person's bank, and set the deadline of the turn that begins."""
-        if self._turn is not None and self._turn[0].who != "program":
-            self._banks.turn_ended(self._turn[0].seat, self._turn[1].left)
-        if self._banked != self.session.matches:
-            self._banked = self.session.matches
-            self._banks.refill()
+        if self._turn is not None and self._turn[2]:
+            self._banks.turn_ended(self._turn[2], self._turn[1].left)
+        if self._banked != (self.session.matches, self.session.hand):
+            self._banks.refill(1.0 if self._banked[0] != self.session.matches else 0.1)
+            self._banked = self.session.matches, self.session.hand
         self._turn = None
         if due is not None:
-            program = due.who == "program"
-            time = self._timeouts["program"] if program else self._timeouts["person"] + self._banks.left(due.seat)
-            self._turn = due, Deadline.after(time)
+            player = "" if due.who == "nobody" else self.session.seats[due.seat].key  # a program has none
+            time = due.pause if due.who == "nobody" else self._timeouts["person" if player else "program"]
+            self._turn = due, Deadline.after(time + (self._banks.left(player) if player else 0.0)), player
 
     def _due(self) -> TableDue | None:
         """Return the pending turn; of a person without a page it is "away", where the others have less time."""
@@ -267,7 +269,9 @@ class TableHost(Server):
             self._deliver(self.session.answered(due.turn, played.response, played.thoughts))
 
     def _ring(self, due: TableDue) -> None:
-        if due.who != "program":  # its player has the same deadline
+        if due.who == "nobody":
+            self._deliver(self.session.resume())
+        elif due.who != "program":  # its player has the same deadline
             self._fail(due.turn, "no answer in time")
 
     def _fail(self, turn: int, problem: str) -> None:

@@ -40,12 +40,13 @@ Sends: TypeAlias = list[Outgoing[messages.ServerMessage]]
 class TableDue(NamedTuple):
     """The pending turn: its number, its seat, and whether a program or a person has to answer.
 
-    The I/O shell may say that the person is away.
+    The I/O shell may say that the person is away. ``nobody``: the table goes on by itself after a pause, in seconds.
     """
 
-    who: Literal["program", "person", "away"]
+    who: Literal["program", "person", "away", "nobody"]
     seat: int
     turn: int
+    pause: float = 0.0
 
 
 @dataclass
@@ -60,6 +61,7 @@ class TableSeat:
         ready: whether the player is ready for the next match.
         dealt: whether the player played in the latest match. A later one may not see the seat's hidden information.
         missed: whether a turn was over while the person had no connection: later turns do not wait.
+        key: in hold'em, what opens the files of hands with the cards of this person.
     """
 
     name: str | None
@@ -69,16 +71,12 @@ class TableSeat:
     ready: bool = False
     dealt: bool = False
     missed: bool = False
+    key: str = ""
 
     @property
     def here(self) -> bool:
         """Whether a program or a connected person has the seat."""
         return self.program or self.client is not None
-
-    @property
-    def awaited(self) -> bool:
-        """Whether a turn waits for this player."""
-        return self.name is not None and not self.missed
 
 
 class TableHostSession:
@@ -91,13 +89,14 @@ class TableHostSession:
         seed: the seed of the deals; None takes entropy from the operating system.
         admit: who may take a seat, by name and access token; None: everybody.
         token: the function that makes seat tokens.
-        pictures: whether states have a picture, drawn by the game's renderer.
+        pictures: what draws the pictures of states: none, one, or another one for phones.
 
     Attributes:
         seats: the seats and their players.
         status: ``waiting`` (for people), ``running`` (a match), or ``over``.
         match: the latest match; None before the first.
         matches: number of matches that have begun.
+        hand: the number of the hand in a match of hands; in other games 1.
         dealt: seat by seat, the name of who played in the latest match, and whether it is a program.
 
     Raises:
@@ -113,7 +112,7 @@ class TableHostSession:
         seed: int | None = None,
         admit: Admit | None = None,
         token: Callable[[], str] = lambda: secrets.token_urlsafe(24),
-        pictures: bool = False,
+        pictures: Sequence[Callable[[Sequence[ts.TurnState]], str]] = (),
     ) -> None:
         if len(programs) != game.seats:
             raise ValueError(f"{counted(len(programs), 'players')} for {counted(game.seats, 'seats')} of {game.id}")
@@ -122,8 +121,9 @@ class TableHostSession:
         self.game = game
         self.seats = [TableSeat(name, name is not None, ready=name is not None) for name in programs]
         self.status: Literal["waiting", "running", "over"] = "waiting"
-        self.match: MatchSession | None = None
+        self.match: Any = None
         self.matches = 0
+        self.hand = 1
         self.dealt: list[tuple[str, bool]] = []
         self._referee = Match(game)
         self._clients: dict[int, int | None] = {}
@@ -148,7 +148,6 @@ class TableHostSession:
         """The pending turn. If the value is equal, the timer continues."""
         if self.status != "running":
             return None
-        assert self.match is not None and self.match.turn is not None
         seat = self.game.agents.index(self.match.turn)
         return TableDue("program" if self.seats[seat].program else "person", seat, self.turn)
 
@@ -194,14 +193,15 @@ class TableHostSession:
             case messages.Say():
                 return self._say(client, seat, message)
             case messages.Stand():
-                return self._stand(client, seat)
+                return self._stand(seat)
+            case messages.SitOut():
+                return self._sit_out(client, seat, message.out)
             case messages.Again():
                 self.seats[seat].ready = True
                 return self._begin_if_ready() or self._seatings()
 
     def state(self, seat: int) -> ts.TurnState:
         """Return a seat's state in the current match."""
-        assert self.match is not None
         return self.match.turn_state(self.game.agents[seat])
 
     def answered(self, turn: int, response: AgentResponse, thoughts: Mapping[str, Any] | None = None) -> Sends:
@@ -209,11 +209,14 @@ class TableHostSession:
         due = self.due
         if due is None or due.turn != turn:
             return []
-        assert self.match is not None
         agent = self.game.agents[due.seat]
         result = self.match.act(agent, response, thoughts)
         if not result.ok and self.turn == turn:
             self.match.failed(agent, f"{result.error}: {result.error_detail}")
+        return self._go_on()
+
+    def resume(self) -> Sends:
+        """Go on after a pause, in which the turn was nobody's."""
         return self._go_on()
 
     def failed(self, turn: int, problem: str) -> Sends:
@@ -221,7 +224,6 @@ class TableHostSession:
         due = self.due
         if due is None or due.turn != turn:
             return []
-        assert self.match is not None
         seat = self.seats[due.seat]
         seat.missed = not seat.here
         self.match.failed(self.game.agents[due.seat], problem)
@@ -253,7 +255,8 @@ class TableHostSession:
             later = "; one will be after this match" if None in [seat.name for seat in self.seats] else ""
             return [_error(client, messages.TABLE_FULL, f"no seat is free{later}")]
         number = wish.seat if wish.seat in free else free[0]
-        self.seats[number] = TableSeat(wish.name, False, wish.token or self._new_token(), None, True)
+        token, key = wish.token or self._new_token(), self._new_token()
+        self.seats[number] = TableSeat(wish.name, False, token, ready=True, key=key)
         return self._attach(client, number)
 
     def _free(self, number: int) -> bool:
@@ -275,13 +278,19 @@ class TableHostSession:
         seat.client, seat.missed = client, False
         begun = self._begin_if_ready()
         news: Sends = begun or [*self._seatings(), *self._states([client])]
-        return [Outgoing(client, messages.Seated(seat=number, token=seat.token)), *news]
+        return [Outgoing(client, messages.Seated(seat=number, token=seat.token, key=seat.key)), *news]
 
-    def _stand(self, client: int, number: int) -> Sends:
-        self._clients[client] = None
-        self.seats[number] = TableSeat(None, False)
-        left: Sends = [Outgoing(client, messages.Unseated(reason="stood")), *self._seatings()]
-        return left + (self._go_on() if self.status == "running" else self._states([client]))
+    def _stand(self, number: int) -> Sends:
+        client, self.seats[number] = self.seats[number].client, TableSeat(None, False)
+        left: Sends = []
+        if client is not None:
+            self._clients[client] = None
+            left = [Outgoing(client, messages.Unseated(reason="stood"))]
+        return [*left, *self._seatings(), *(self._go_on() if self.status == "running" else self._states(self._clients))]
+
+    def _sit_out(self, client: int, number: int, out: bool) -> Sends:
+        """Deal a seat no further hand, or again."""
+        return [_error(client, messages.VALIDATION_ERROR, "in this game nobody sits out")]
 
     # The match.
 
@@ -290,12 +299,15 @@ class TableHostSession:
             return []
         self._before = self.turn + 1
         self.matches += 1
-        self.match = MatchSession(self._referee, self.game.agents, seed=self._new_seed(), limits=LIMITS)
+        self.match = self._new_match()
         self.status = "running"
         self.dealt = [(seat.name or "", seat.program) for seat in self.seats]
         for seat in self.seats:
             seat.dealt = True
         return self._seatings() + self._go_on()
+
+    def _new_match(self) -> Any:
+        return MatchSession(self._referee, self.game.agents, seed=self._new_seed(), limits=LIMITS)
 
     def _new_seed(self) -> int:
         """Return the seed of the next match. That of an earlier one, which stands in its log, must not foretell it."""
@@ -331,15 +343,18 @@ class TableHostSession:
 
     def _go_on(self) -> Sends:
         """Play the safe action for players who have left or are away, and send the state to all clients."""
-        assert self.match is not None
-        while self.match.turn is not None and not (seat := self.seats[self.game.agents.index(self.match.turn)]).awaited:
-            self.match.failed(self.match.turn, "left the table" if seat.name is None else "is away")
-        if self.match.turn is not None:
+        while (turn := self.match.turn) is not None and not self._awaits(number := self.game.agents.index(turn)):
+            self.match.failed(turn, "left the table" if self.seats[number].name is None else "is away")
+        if self.match.outcome is None:
             return self._states(self._clients)
         self.status = "over"
         for seat in self.seats:
             seat.ready = seat.program
         return self._states(self._clients) + self._seatings()
+
+    def _awaits(self, number: int) -> bool:
+        """Whether a turn waits for the player in a seat."""
+        return self.seats[number].name is not None and not self.seats[number].missed
 
     # Messages to clients.
 
@@ -354,29 +369,31 @@ class TableHostSession:
         sends: Sends = []
         for client in clients:
             seat = self._clients[client]
-            if seat is not None and self.seats[seat].dealt:
-                state = self.state(seat)
-            elif self.game.public_view is not None:
-                state = self._referee.public_turn_state()
-            else:
+            state = self._seen(seat if seat is not None and self.seats[seat].dealt else None)
+            if state is None:
                 continue
             hidden = not state.game_over and state.current_turn_agent_id is None
             shown = seat, messages.State(turn=-1 if hidden else self.turn, turn_state=state)
             if self._latest.get(client) != shown:
                 self._latest[client] = shown
-                ended = state.game_over and seat is not None
-                seats = range(self.game.seats) if ended else ()  # what was said privately stays so
-                seen = [replace(self.state(one), messages=state.messages) for one in seats] or [state]
-                drawn = self._of_game("picture", self.game.renderer.picture, seen) if self._pictures else None
+                seen = self._drawn(state) if seat is not None else [state]
+                drawn = [self._of_game("picture", draws, seen) for draws in self._pictures]
                 forecasts = self.game.capabilities.forecasts
                 asked = forecasts is not None and state.is_my_turn
                 pays = self._of_game("forecast", forecasts, state) if asked else None
-                sends.append(
-                    Outgoing(
-                        client, messages.State(turn=shown[1].turn, turn_state=state, picture=drawn, forecasts=pays)
-                    )
-                )
+                sends.append(Outgoing(client, replace(shown[1], pictures=drawn, forecasts=pays)))
         return sends
+
+    def _seen(self, seat: int | None) -> ts.TurnState | None:
+        """Return what a seat sees; without a seat what those see who look on, None where that is nothing."""
+        if seat is not None:
+            return self.state(seat)
+        return None if self.game.public_view is None else self._referee.public_turn_state()
+
+    def _drawn(self, state: ts.TurnState) -> list[ts.TurnState]:
+        """Return what a player's picture shows: at the end what all see; what was said privately stays so."""
+        seats = range(self.game.seats) if state.game_over else ()
+        return [replace(self.state(one), messages=state.messages) for one in seats] or [state]
 
     def _of_game(self, what: str, function: Any, argument: Any) -> Any:
         """Return what the game makes for the page; None if it fails, which is logged once. The page does without."""

@@ -56,6 +56,12 @@ class Say(Struct, kw_only=True, tag_field="type", tag="say"):
     intent: MessageIntent
 
 
+class SitOut(Struct, tag_field="type", tag="sit_out"):
+    """Be dealt no further hand (`out`), or again: in hold'em."""
+
+    out: bool
+
+
 class Again(Struct, tag_field="type", tag="again"):
     """Be ready for the next match."""
 
@@ -64,7 +70,7 @@ class Ping(Struct, tag_field="type", tag="ping"):
     """Keep the connection alive."""
 
 
-ClientMessage: TypeAlias = Sit | Stand | Act | Say | Again | Ping
+ClientMessage: TypeAlias = Sit | Stand | Act | Say | SitOut | Again | Ping
 
 
 # To the page.
@@ -73,7 +79,8 @@ ClientMessage: TypeAlias = Sit | Stand | Act | Say | Again | Ping
 class Place(Struct, kw_only=True):
     """A seat: its agent id in TurnState, the player's name (null: free), and whether the player is a program.
 
-    `played` is who played there in the latest match.
+    `played` is who played there in the latest match. In hold'em a player may sit `out`, or be back and wait for the big
+    blind.
     """
 
     seat: int
@@ -83,6 +90,8 @@ class Place(Struct, kw_only=True):
     program: bool
     connected: bool
     ready: bool
+    out: bool = False
+    waits: bool = False
 
 
 class Seating(Struct, kw_only=True, tag_field="type", tag="seating"):
@@ -101,10 +110,11 @@ class Seating(Struct, kw_only=True, tag_field="type", tag="seating"):
 
 
 class Seated(Struct, kw_only=True, tag_field="type", tag="seated"):
-    """The receiver has a seat, and the token to come back to it."""
+    """The receiver has a seat, and the token to come back to it; `key` opens hands of hold'em with its own cards."""
 
     seat: int
     token: str
+    key: str = ""
 
 
 class Unseated(Struct, kw_only=True, tag_field="type", tag="unseated"):
@@ -117,15 +127,15 @@ class State(Struct, kw_only=True, tag_field="type", tag="state"):
     """The receiver's state, and the number of the current turn; `left` is the turn's time left, in milliseconds.
 
     `bank` is what `left` counts of the acting player's time bank. If the receiver may not know whose turn it is, the
-    number is −1, `left` is null and `bank` 0. `picture` is the state as SVG;
-    null for a game whose page draws the table. `forecasts`: what the receiver's actions pay, in its turn.
+    number is −1, `left` is null and `bank` 0. `pictures` are the state as SVG: the first for wide screens, the last for
+    phones; none for a game whose page draws the table. `forecasts`: what the receiver's actions pay, in its turn.
     """
 
     turn: int
     turn_state: TurnState
     left: int | None = None
     bank: int = 0
-    picture: str | None = None
+    pictures: list[str | None] = []
     forecasts: list[Forecast] | None = None
 
 

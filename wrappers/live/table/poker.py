@@ -1,348 +1,334 @@
-"""Hold'em in the browser: the poker host with a page, and programs in some seats. Stacks carry over between hands."""
+"""Hold'em in the browser: a match is a table where stacks carry over, and people come, sit out and leave."""
 
-import asyncio
-import dataclasses
+import secrets
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from aiohttp import web
-from msgspec import Struct
 from msgspec.structs import replace
 
 from ....envs import Game
-from ....envs.core.turn_state import TurnState
+from ....envs.core import turn_state as ts
+from ....envs.core.turn_state import AgentResponse, TurnState
 from ....envs.holdem import game as holdem
 from ....envs.holdem import picture, view
 from ....envs.holdem.view import Player
 from ...agents.base import Agent
-from ...logs.match_log import MatchLog, SafeMatchLog
-from ..common.limits import bearer_token
-from ..common.server import ServerSettings, read_struct
-from ..poker import messages
-from ..poker.host import NOTES, HostedTable, PokerHost, PokerRoom, PokerTimes
-from ..poker.host_session import PokerHostSession, PokerRules, Refusal
-from ..poker.store import SeatToken
-from .host import MOST_CLIENTS, page
-from .results import (
-    EndedMatches,
-    LobbyCallbacks,
-    OnResult,
-    PlayerResult,
-    SeatTaken,
-    TableResult,
-    ignored,
-    log_of,
-)
+from ..common.limits import same_token
+from ..poker.host import NOTES
+from ..poker.host_session import PokerHostSession, PokerRules
+from . import messages
+from .host import TableHost
+from .host_session import Sends, TableDue, TableHostSession
+from .results import PlayerResult, TableResult, log_of
 
-
-def turn_state(session: PokerHostSession, seat: int | None) -> TurnState:
-    """Return the table as `seat` may see it.
-
-    Args:
-        session: the table.
-        seat: a seat where somebody sits; None: somebody who watches, and sees no cards but those that were shown.
-    """
-    table = session.table
-    dealt = seat is not None and bool(table.seated[seat])
-    game = view.game_state(table, seat) if seat is not None and dealt else view.public(table)
-    playing = session.due is not None and session.due.what == "act"
-    players = [_shown(session, player, playing) for player in game.players if player.seat in session.seats]
-    turn = game.turn if playing else None
-    pot = game.pot if playing else 0
-    game = replace(game, seat=seat, hand=session.hand, hands=1, players=players, pot=pot, turn=turn)
-    finished = session.hand > 0 and bool(table.done) and not playing
-    return TurnState(
-        match_id="",
-        game_id=session.game.id,
-        agent_id="" if seat is None else str(seat),
-        phase=game.phase,
-        is_my_turn=turn is not None and turn == seat,
-        current_turn_agent_id=None if turn is None else str(turn),
-        game_state=game.to_dict(),
-        game_over=finished,
-        outcome=_outcome(table, seat if dealt else None) if finished else None,
-    )
-
-
-def _shown(session: PokerHostSession, player: Player, playing: bool) -> Player:
-    """Return a player with its name and chips at the table; a newcomer plays from the next hand on."""
-    seat = session.seats[player.seat]
-    chips = {} if playing else {"bet": 0, "committed": 0}
-    name, stack = seat.name or f"Seat {player.seat + 1}", session.stack(player.seat)
-    return replace(player, name=name, stack=stack, folded=player.folded or bool(seat.chips), **chips)
-
-
-def _outcome(table: Any, seat: int | None) -> dict[str, Any]:
-    return {"reason": "showdown" if table.showdown else "fold", "results": view.results(table, seat)}
-
-
-TIMES = PokerTimes(hand=3.0, showdown=4.0, away=120.0)
-"""The times of a table for people."""
+OPTIONS = {"small_blind": "small_blind", "big_blind": "big_blind", "stacks": "stack", "raise_cap": "raise_cap"}
+"""The options of hold'em that a poker table has, and their names there."""
 MOST_HANDS = 500
 """The latest hands that are kept of a poker table."""
 
 
-class PokerTable(PokerHost):
-    """A poker table for people and programs. Use it as an async context manager, or call `start` and `stop`.
+class PokerMatch:
+    """Hands of hold'em as a match of `TableHostSession`, which sends what `PokerHostSession` would say.
 
-    The first hand is dealt when every seat is taken. When the table ends (one player has all chips, or the last hand
-    is played) a new one opens, and the programs take their seats again.
+    Attributes:
+        poker: the hands, and the seats of their players. All are connected to it: who is away is silent.
+        match_id: its name in logs.
+    """
+
+    def __init__(self, rules: PokerRules, names: Sequence[str], seed: int | None) -> None:
+        self.poker = PokerHostSession(rules, seed=seed)
+        self.match_id = f"tbl_{secrets.token_hex(6)}"
+        for number, name in enumerate(names):
+            self.join(number, name)  # with the last one it begins
+
+    @property
+    def actions(self) -> int:
+        """See `MatchSession`."""
+        return self.poker.seq
+
+    @property
+    def turn(self) -> str | None:
+        """See `MatchSession`; None between hands too."""
+        return None if self.poker.turn is None else self.poker.game.agents[self.poker.turn]
+
+    @property
+    def outcome(self) -> dict[str, Any] | None:
+        """See `MatchSession`."""
+        return {"reason": self.poker.reason} if self.poker.status == "ended" else None
+
+    def join(self, number: int, name: str) -> None:
+        """Seat a player: it is dealt the next hand."""
+        self.poker.join(f"agt_{secrets.token_hex(8)}", name, number)
+        self.poker.connect(number)
+
+    def turn_state(self, agent_id: str) -> TurnState:
+        """See `MatchSession`."""
+        return self.poker.turn_state(self.poker.game.agents.index(agent_id))
+
+    def act(self, agent_id: str, response: AgentResponse, thoughts: Mapping[str, Any] | None = None) -> ts.ActionResult:
+        """See `MatchSession`."""
+        due = self.poker.due
+        if due is None or agent_id != self.turn:
+            return ts.refused(ts.NOT_YOUR_TURN, "it is not your turn")
+        move = self.poker.move(response.action.action_type, response.action.payload)
+        if isinstance(move, ts.ActionResult):
+            return move
+        notes = {name: note for name, note in (thoughts or {}).items() if name in NOTES}
+        self.poker.answered(due, response.action, notes)
+        return ts.accepted()
+
+    def send(self, agent_id: str, intent: ts.MessageIntent) -> ts.ActionResult:
+        """See `MatchSession`."""
+        return ts.refused(ts.GAME_RULE_VIOLATION, "nobody talks in hold'em")
+
+    def failed(self, agent_id: str, problem: str) -> None:
+        """See `MatchSession`."""
+        self.poker.timeout(self.poker.game.agents.index(agent_id), self.poker.token)
+
+    def shown(self, seat: int | None) -> TurnState:
+        """Return the table as the page shows it to a seat; None: to those who look on.
+
+        They see no cards but those that were shown.
+        """
+        poker, table = self.poker, self.poker.table
+        own = seat if seat is not None and table.seated[seat] else None
+        game = view.public(table) if own is None else view.game_state(table, own)
+        players = [self._player(player) for player in game.players if player.seat in poker.seats]
+        turn, pot = (game.turn, game.pot) if poker.playing else (None, 0)
+        hands = poker.rules.max_hands or 1
+        game = replace(game, seat=seat, hand=poker.hand, hands=hands, players=players, pot=pot, turn=turn)
+        mine = turn is not None and turn == seat
+        over = bool(table.done) and not poker.playing
+        reason = "showdown" if table.showdown else "fold"
+        return TurnState(
+            match_id=self.match_id,
+            game_id=poker.game.id,
+            agent_id="" if seat is None else poker.game.agents[seat],
+            phase=game.phase,
+            is_my_turn=mine,
+            current_turn_agent_id=self.turn,
+            game_state=game.to_dict(),
+            allowed_actions=view.allowed(game, seat, game.phase) if mine else [],
+            game_over=over,
+            outcome={"reason": reason, "results": view.results(table, own)} if over else None,
+        )
+
+    def _player(self, player: Player) -> Player:
+        """Return a player with its name and chips at the table; a newcomer plays from the next hand on."""
+        seat = self.poker.seats[player.seat]
+        chips = {} if self.poker.playing else {"bet": 0, "committed": 0}
+        stack, folded = self.poker.stack(player.seat), player.folded or bool(seat.chips)
+        return replace(player, name=seat.name, stack=stack, folded=folded, **chips)
+
+
+class PokerTableSession(TableHostSession):
+    """A table of hold'em, without I/O: people come, leave and sit out during a match.
 
     Args:
-        rules: the rules; every seat has to be taken before the first hand.
-        programs: name and agent by seat. The other seats, at least one, are for people.
-        times: the times; a person who is away loses the seat after two minutes.
-        seed: makes the cards reproducible; None takes the operating system's.
-        server: where it listens; agents need its access token to register.
-        lobby: what the table calls in its lobby; None: it belongs to none.
-        on_result: called with the result of each hand at a table without a lobby.
-        on_event: see `poker.host.PokerHost`.
-
-    Raises:
-        ValueError: if no seat is left for a person; or for a wrong option.
+        game, programs, seed, options: see `TableHostSession`.
+        rules: the rules.
+        pauses: see `PokerTable`.
     """
 
     def __init__(
         self,
-        rules: PokerRules,
-        programs: Mapping[int, tuple[str, Agent]],
+        game: Game,
+        programs: Sequence[str | None],
         *,
-        times: PokerTimes = TIMES,
-        seed: int | None = None,
-        server: ServerSettings | None = None,
-        lobby: LobbyCallbacks | None = None,
-        on_result: OnResult = ignored,
-        on_event: Callable[..., None] | None = None,
+        rules: PokerRules,
+        pauses: tuple[float, float, float],
+        seed: int | None,
+        **options: Any,
     ) -> None:
-        seats = rules.seats
-        rules = dataclasses.replace(rules, min_players=seats, seats_per_address=seats)  # of a household
-        people = [seat for seat in range(seats) if seat not in programs]
-        if not people:
-            raise ValueError(f"all {seats} seats are taken by programs: leave one to a person")
-        self._lobby, self._people, self._seats = lobby, people, seats
-        self._on_result = on_result if lobby is None else lobby.on_result
-        self._won: dict[str, int] = {}  # chips won at the open table, by name
-        self._ended = 0  # hands at the open table
-        self._hands: dict[str, PokerHands] = {}  # by table; of those that ended lately too
-        self._files = EndedMatches()
-        self._sat_out: dict[tuple[str, int], float] = {}  # when a seat last sat out or in, by the loop's time
-        self._on_event = on_event or (lambda kind, **fields: None)
-        super().__init__(
-            rules,
-            times,
-            room=PokerRoom(observers=MOST_CLIENTS),
-            seed=seed,
-            server=server,
-            programs=programs,
-            check_host=True,
-            on_event=self._follow,
-        )
-
-    def pages(self) -> list[web.RouteDef]:
-        """See `PokerHost`."""
-        game = holdem(seats=self._seats)
-        return [
-            web.get("/v1/tables/{table_id}/view", self._view),
-            web.get("/v1/tables/{table_id}/ended/{file}", self._ended_file),
-            web.post("/v1/tables/{table_id}/sit-out", self._sit_out),
-            *page(game, protocol="poker", people=self._people, lobby=self._lobby is not None),
-        ]
-
-    def admits(self, name: str | None, token: str | None) -> str | None:
-        """See `PokerHost`. A lobby admits people who have no seat here."""
-        if self._lobby is None:
-            return super().admits(name, token)
-        seated = {seat.name for seat in self._table.session.seats.values() if not seat.leaving}
-        return self._lobby.admit(name, token) or (f"{name} has a seat at this table" if name in seated else None)
-
-    async def closing(self) -> None:
-        """See `Server`."""
-        newest = list(self.tables)[-1:]
-        await super().closing()
-        for table_id in newest:  # none, if the start failed
-            self._end(table_id, "stopped")
+        super().__init__(game, programs, pictures=[game.renderer.picture, picture.small_picture], **options)
+        self._rules, self._pauses, self._seed = rules, pauses, seed
+        self._marks: dict[int, tuple[bool, bool]] = {}  # who sits out, or waits for the big blind
 
     @property
-    def status(self) -> str:
-        """``waiting`` (for people), ``running`` (hands are dealt), or ``ended``."""
-        return self._table.session.status
+    def poker(self) -> PokerHostSession:
+        """The hands of the latest match; there is one."""
+        session: PokerHostSession = self.match.poker
+        return session
 
     @property
-    def taken(self) -> list[SeatTaken | None]:
-        """Who sits at the table, seat by seat; None: a free seat."""
-        table = self._table
-        return [
-            SeatTaken(seat.name or seat.agent_id, self._is_program(number, seat.name), table.connected(number))
-            if (seat := table.session.seats.get(number)) is not None
-            else None
-            for number in range(table.session.game.seats)
-        ]
+    def due(self) -> TableDue | None:
+        """See `TableHostSession`; nobody's turn is between two hands."""
+        due = self.poker.due if self.status == "running" else None
+        if due is None or due.what == "act":
+            return None if due is None else super().due
+        hand, showdown, silence = self._pauses
+        pause = silence if due.what == "wait" else showdown if self.poker.table.showdown else hand
+        return TableDue("nobody", -1, self.turn, pause)
 
-    @property
-    def watchers(self) -> int:
-        """The number of those who look on."""
-        return len(self._table.observers)
+    def resume(self) -> Sends:
+        """Deal the next hand, without those who have been silent for long."""
+        left = [message for number in self.poker.silent for message in self._stand(number)]
+        self.poker.next_hand()
+        return left + self._go_on()
 
-    @property
-    def _table(self) -> HostedTable:
-        """The newest table."""
-        return list(self.tables.values())[-1]
+    def _new_match(self) -> PokerMatch:
+        seed = None if self._seed is None else self._seed + self.matches - 1  # logs of hands do not tell it
+        return PokerMatch(self._rules, [seat.name or "" for seat in self.seats], seed)
 
-    def _found(self, request: web.Request, token: str) -> tuple[HostedTable, SeatToken | None]:
-        """Return the table of a request's path, and the seat there of a session token; "": none.
+    def _go_on(self) -> Sends:
+        sends = super()._go_on()
+        self.hand = self.poker.hand
+        before, self._marks = self._marks, {}
+        if self.status == "running":
+            self._marks = {number: (seat.sits_out, seat.waits) for number, seat in self.poker.seats.items()}
+        return sends + (self._seatings() if self._marks != before else [])
 
-        Raises:
-            Refusal: for another table's token, or none; and TABLE_NOT_FOUND.
-        """
-        table_id = request.match_info["table_id"]
-        seat_token = self.admit(token) if token else None
-        table = self.tables.get(table_id)
-        if table is None or (seat_token is not None and seat_token.table_id != table_id):
-            raise Refusal(messages.TABLE_NOT_FOUND, f"there is no table {table_id[:40]!a} for this seat")
-        return table, seat_token
+    def _awaits(self, number: int) -> bool:
+        return super()._awaits(number) and not self.poker.seats[number].sits_out
 
-    async def _sit_out(self, request: web.Request) -> web.Response:
-        """Deal the seat of the session token no further hand, or again, at most once a second."""
-        table, seat_token = self._found(request, bearer_token(request) or "-")
-        assert seat_token is not None
-        try:
-            wish = await read_struct(request, SitOut)
-        except ValueError as error:
-            raise Refusal(messages.VALIDATION_ERROR, str(error)) from None
-        now, key = asyncio.get_running_loop().time(), (table.table_id, seat_token.seat)
-        if now - self._sat_out.get(key, -1.0) < 1.0:
-            raise Refusal(messages.RATE_LIMIT_EXCEEDED, "sit out or in once a second at most")
-        self._sat_out[key] = now
-        table.sit_out(seat_token.seat, wish.out)
-        return web.json_response({"out": wish.out})
+    def _free(self, number: int) -> bool:
+        if self.status != "running":
+            return super()._free(number)
+        return number not in self.poker.seats  # one that is left in a hand is free after it
 
-    async def _ended_file(self, request: web.Request) -> web.Response:
-        """Answer with the hands that have ended, as the seat of the session token may see them.
+    def _attach(self, client: int, number: int) -> Sends:
+        if self.status == "running" and number in self.poker.seats:
+            self.poker.connect(number)  # silent no longer
+        elif self.status == "running":
+            self.match.join(number, self.seats[number].name)
+            self.seats[number].dealt = True
+        return super()._attach(client, number) + (self._states(self._clients) if self.match else [])
 
-        The token is in the header, or in the query ``token``, since a link has no headers. The replay is of a table
-        that has ended.
-        """
-        file, token = request.match_info["file"], bearer_token(request) or request.query.get("token", "")
-        table, seat_token = self._found(request, token)
-        hands = self._hands.get(table.table_id)
-        if hands is None or (file == "replay.html" and not hands.ended):
-            raise Refusal(messages.INVALID_TABLE_STATE, "there is no such file before the end")
-        log = hands.log(None if seat_token is None else seat_token.agent_id)
-        return await self._files.answer(request, log, "holdem")
+    def _stand(self, number: int) -> Sends:
+        if self.status == "running":
+            self.poker.leave(number)
+        return super()._stand(number)
 
-    async def _view(self, request: web.Request) -> web.Response:
-        """Answer with the picture of a table and the actions of its hand, as the seat of the session token sees them.
+    def _sit_out(self, client: int, number: int, out: bool) -> Sends:
+        if self.status != "running":
+            return []
+        self.poker.sit_out(number, out)
+        return self._go_on()
 
-        Without a token they are what somebody who watches sees. The query ``narrow`` asks for the picture for phones.
-        Times are in milliseconds; ``bank`` is what ``left`` counts of a time bank.
-        """
-        table, seat_token = self._found(request, bearer_token(request) or "")
-        state = turn_state(table.session, None if seat_token is None else seat_token.seat)
-        game = state.game_state
-        own: dict[str, Any] = next((row for row in game["players"] if row["seat"] == game["seat"]), {})
-        facts = {name: game[name] for name in ("hand", "history", "smallBlind", "bigBlind")}
-        narrow = "narrow" in request.query
-        drawn = (picture.small_picture if narrow else table.session.game.renderer.picture)([state])
-        seats = table.session.seats.items()
-        facts |= {
-            "out": [one for one, seat in seats if seat.sits_out],
-            "waits": [one for one, seat in seats if seat.waits],
-        }
-        facts["mostHands"] = table.session.rules.max_hands
-        facts |= {"watchers": self.watchers, "hands": len(self._hands.get(table.table_id, ()))}
-        facts |= {"left": None if table.left is None else round(1000 * table.left), "bank": round(1000 * table.bank)}
-        return web.json_response({"picture": drawn, "rank": own.get("rank", ""), **facts})
+    def _seen(self, seat: int | None) -> TurnState:
+        return self.match.shown(seat)
 
-    def _is_program(self, seat: int, name: str | None) -> bool:
-        return seat in self.programs and self.programs[seat][0] == name
+    def _drawn(self, state: TurnState) -> list[TurnState]:
+        return [state]  # what others folded stays theirs
 
-    def _follow(self, kind: str, **fields: Any) -> None:
-        if kind == "hand":
-            names = {seat: name for seat, (name, _) in self.programs.items()}
-            self._hands.setdefault(fields["table_id"], PokerHands(names)).add(fields)
-            self._ended += 1
-            before = {row["seat"]: row for row in fields["players"]}
-            for row in fields["results"]:
-                name = before[row["seat"]]["name"] or before[row["seat"]]["agent_id"]
-                self._won[name] = self._won.get(name, 0) + row["stack"] - before[row["seat"]]["stack"]
-            if self._lobby is None:  # a lobby gets one result for all hands of a table
-                self._report("hand")
-        elif kind == "ended":
-            self._end(fields["table_id"], fields["reason"])
-        self._on_event(kind, **fields)
-
-    def _end(self, table_id: str, reason: str) -> None:
-        """Open the hands of a table that has ended, and report it; forget those of tables that the host forgot."""
-        if table_id in self._hands:
-            self._hands[table_id].ended = True
-        self._report(reason, table_id)
-        self._hands = {key: hands for key, hands in self._hands.items() if key in self.tables}
-        self._sat_out.clear()
-
-    def _report(self, reason: str, table_id: str = "") -> None:
-        """Report what the players have won since the latest report, if a hand was played."""
-        names = {name for name, _ in self.programs.values()}
-        players = tuple(PlayerResult(name, name in names, won) for name, won in self._won.items())
-        hands, self._won, self._ended = self._ended, {}, 0
-        if players:
-            log = self._hands[table_id].log(None) if table_id in self._hands else b""
-            self._on_result(TableResult(players, reason, log, hands))
+    def _seating(self, client: int) -> messages.Seating:
+        seating = super()._seating(client)
+        for place in seating.seats:
+            place.out, place.waits = self._marks.get(place.seat, (False, False))
+        return seating
 
 
-class SitOut(Struct):
-    """The body of the call to sit out (``out``) or in."""
+class PokerTable(TableHost):
+    """A poker table for people and programs. Use it as `TableHost`.
 
-    out: bool
-
-
-OPTIONS = {"small_blind": "small_blind", "big_blind": "big_blind", "stacks": "stack", "raise_cap": "raise_cap"}
-"""The options of hold'em that a poker table has, and their names there."""
-
-
-def poker_table(
-    game: Game,
-    given: Mapping[str, Any],
-    players: Sequence[tuple[str, Agent] | None],
-    *,
-    hands: int | None,
-    rebuy: bool,
-    log: MatchLog | None,
-    timeout: float = TIMES.act,
-    time_bank: float = TIMES.bank,
-    **common: Any,
-) -> PokerTable:
-    """Return a poker table for people and programs.
+    Its match ends when one player has all chips, or the last hand is played.
 
     Args:
-        game: hold'em with its options.
-        given: the options that the user gave; the others have the poker host's defaults.
-        players: by seat, a name and an agent; None: a person.
-        hands: number of hands after which the table ends and a new one opens; None: no limit.
+        game: hold'em; its blinds, equal stacks and cap of raises may be others than usual.
+        players: seat by seat, a program as (name, agent), or None for a person.
+        hands: number of hands of a match; None: no limit.
         rebuy: whether a player without chips gets a new stack before the next hand.
-        log: the match log; None: no log.
-        timeout: seconds for a turn.
-        time_bank: seconds that a player has at the table for turns that take longer; a tenth comes back with each hand.
-        common: arguments of every table in the browser.
+        pauses: seconds between two hands, and after a showdown; and for which a table waits where all but one player
+            are silent, before these lose their seats.
+        common: arguments of `TableHost`. A time bank gets a tenth with each hand. Without a lobby every hand has a
+            result.
 
     Raises:
         ValueError: for an option that poker tables do not have.
     """
-    wanted = {}
-    for name, value in given.items():
-        if name != "seats" and name not in OPTIONS:
-            raise ValueError(f"{name}={value}: poker tables take {', '.join(OPTIONS)}")
-        if name != "seats":
-            wanted[OPTIONS[name]] = game.options[name]
-    if not isinstance(wanted.setdefault("stack", 200), int):
-        raise ValueError(f"stacks={wanted['stack']}: at a poker table all players begin with the same stack")
-    return PokerTable(
-        PokerRules(**{"seats": game.seats, "raise_cap": None, "max_hands": hands, "rebuy": rebuy, **wanted}),
-        {seat: player for seat, player in enumerate(players) if player is not None},
-        times=dataclasses.replace(TIMES, act=timeout, bank=time_bank),
-        on_event=SafeMatchLog(log).write,
-        **common,
-    )
+
+    def __init__(
+        self,
+        game: Game,
+        players: Sequence[tuple[str, Agent] | None],
+        *,
+        hands: int | None = None,
+        rebuy: bool = False,
+        pauses: tuple[float, float, float] = (3.0, 7.0, 120.0),
+        **common: Any,
+    ) -> None:
+        usual = holdem(seats=game.seats).options
+        for name, value in game.options.items():
+            if name not in OPTIONS and value != usual[name]:
+                raise ValueError(f"{name}={value}: poker tables take {', '.join(OPTIONS)}")
+        if not isinstance(game.options["stacks"], int):
+            raise ValueError(f"stacks={game.options['stacks']}: at a poker table all begin with the same stack")
+        options = {kept: game.options[name] for name, kept in OPTIONS.items()}
+        self._rules = PokerRules(seats=game.seats, min_players=game.seats, max_hands=hands, rebuy=rebuy, **options)
+        self._pauses = pauses
+        self._hands = PokerHands([])
+        self._won: dict[str, int] = {}  # chips since the latest result, by name
+        self._played = 0  # hands since then
+        super().__init__(game, players, **common)
+
+    def new_session(self, game: Game, programs: Sequence[str | None], **options: Any) -> PokerTableSession:
+        """See `TableHost`."""
+        return PokerTableSession(game, programs, rules=self._rules, pauses=self._pauses, **options)
+
+    async def closing(self) -> None:
+        """See `TableHost`."""
+        await super().closing()
+        if self.status == "running":
+            self.session.match.poker.end("admin_stopped")
+            self._end()
+
+    def _write(self) -> None:
+        match = self.session.match
+        if match is None:
+            return
+        if match is not self._written[0]:
+            self._written = match, 0
+            self._hands = PokerHands(number for number, seat in enumerate(self.session.seats) if seat.program)
+        hand = match.poker.hand_log
+        if hand is None or hand["hand"] == self._written[1]:
+            return
+        self._written = match, hand["hand"]
+        self._log.write("hand", table_id=match.match_id, **hand)
+        self._hands.hands.append(hand)
+        self._played += 1
+        before = {row["seat"]: row for row in hand["players"]}
+        for row in hand["results"]:
+            name = before[row["seat"]]["name"]
+            self._won[name] = self._won.get(name, 0) + row["stack"] - before[row["seat"]]["stack"]
+        if self._lobby is None:  # a lobby gets one result for all hands of a table
+            self._report("hand")
+
+    def _end_match(self) -> None:
+        match = self.session.match
+        if self.status == "over" and match is not self._ended:
+            self._ended = match
+            self._end()
+
+    def _end(self) -> None:
+        """Open the hands of a table that has ended, and report it."""
+        match = self.session.match
+        poker: PokerHostSession = match.poker
+        self._hands.ended = True
+        stacks = {seat.agent_id: poker.stack(number) for number, seat in sorted(poker.seats.items())}
+        self._log.write("ended", table_id=match.match_id, reason=poker.reason, hands=poker.hand, stacks=stacks)
+        self._report(str(poker.reason))
+
+    def _report(self, reason: str) -> None:
+        """Report what the players have won since the latest report, if a hand was played."""
+        names = {seat.name for seat in self.session.seats if seat.program}
+        players = tuple(PlayerResult(name, name in names, won) for name, won in self._won.items())
+        hands, self._won, self._played = self._played, {}, 0
+        if players:
+            self._on_result(TableResult(players, reason, self._hands.log(None), hands))
+
+    async def _ended_file(self, request: web.Request) -> web.Response:
+        """Answer with the hands that have ended, as the seat of the key in the query may see them.
+
+        The replay is of a table that has ended.
+        """
+        key = request.query.get("key", "")
+        own = next((number for number, seat in enumerate(self.session.seats) if key and same_token(key, seat.key)), -1)
+        reader = None if self.session.match is None else self.session.match.poker.seats.get(own)
+        early = not self._hands.ended if request.match_info["file"] == "replay.html" else not self._hands.hands
+        log = b"" if early else self._hands.log(None if reader is None else reader.agent_id)
+        return await self._files.answer(request, log, "holdem")
 
 
 class PokerHands:
@@ -353,47 +339,38 @@ class PokerHands:
     too.
 
     Args:
-        programs: the names of the programs, by seat.
+        programs: the seats of programs.
 
     Attributes:
+        hands: the latest hands, as the match log has them.
         ended: whether the table has ended.
     """
 
-    def __init__(self, programs: Mapping[int, str]) -> None:
-        self._programs = programs
-        self._hands: deque[dict[str, Any]] = deque(maxlen=MOST_HANDS)
-        self._logs: dict[str | None, tuple[Any, bytes]] = {}  # by reader: of which hands, and the log
+    def __init__(self, programs: Iterable[int]) -> None:
+        self.hands: deque[dict[str, Any]] = deque(maxlen=MOST_HANDS)
         self.ended = False
-
-    def __len__(self) -> int:
-        return len(self._hands)
-
-    def add(self, entry: Mapping[str, Any]) -> None:
-        """Keep a hand that has ended, as the match log has it."""
-        programs = [row["seat"] for row in entry["players"] if self._programs.get(row["seat"]) == row["name"]]
-        self._hands.append({**entry, "programs": programs})
+        self._programs = set(programs)
+        self._logs: dict[str | None, tuple[Any, bytes]] = {}  # by reader: of which hands, and the log
 
     def log(self, reader: str | None) -> bytes:
         """Return the hands as an agent may see them; None: as everybody may."""
-        state = self._hands[-1]["hand"] if self._hands else 0, self.ended
+        state = self.hands[-1]["hand"] if self.hands else 0, self.ended
         if self._logs.get(reader, (None, b""))[0] != state:
             self._logs = {one: kept for one, kept in self._logs.items() if kept[0] == state}
-            self._logs[reader] = state, log_of(_seen(entry, reader, self.ended) for entry in self._hands)
+            self._logs[reader] = state, log_of(self._seen(hand, reader) for hand in self.hands)
         return self._logs[reader][1]
 
-
-def _seen(entry: Mapping[str, Any], reader: str | None, ended: bool) -> dict[str, Any]:
-    shown = {row["seat"] for row in entry["results"] if "cards" in row}
-    open_ = {row["seat"] for row in entry["players"] if row["agent_id"] == reader}
-    if ended:
-        open_ |= set(entry["programs"])
-    hidden = {*NOTES, "reasoning"}
-    return {
-        "kind": "hand",
-        **{name: value for name, value in entry.items() if name != "programs"},
-        "players": [row if row["seat"] in shown | open_ else {**row, "cards": []} for row in entry["players"]],
-        "actions": [
-            action if action["seat"] in open_ else {name: action[name] for name in action.keys() - hidden}
-            for action in entry["actions"]
-        ],
-    }
+    def _seen(self, hand: Mapping[str, Any], reader: str | None) -> dict[str, Any]:
+        shown = {row["seat"] for row in hand["results"] if "cards" in row}
+        own = {row["seat"] for row in hand["players"] if row["agent_id"] == reader}
+        open_ = own | self._programs if self.ended else own
+        hidden = {*NOTES, "reasoning"}
+        return {
+            "kind": "hand",
+            **hand,
+            "players": [row if row["seat"] in shown | open_ else {**row, "cards": []} for row in hand["players"]],
+            "actions": [
+                action if action["seat"] in open_ else {name: action[name] for name in action.keys() - hidden}
+                for action in hand["actions"]
+            ],
+        }

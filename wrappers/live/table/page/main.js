@@ -5,13 +5,12 @@ import { MEANINGS, byId, el, fill, isWriting, parts, words } from "./dom.js";
 import { face, named, nameOf, nameTag } from "./names.js";
 import { keyPart, person } from "./person.js";
 import { picture } from "./picture.js";
-import { PokerClient } from "./poker.js";
 import { fieldWords, heading, inShort, written } from "./rules.js";
 import { soundFor, soundLate } from "./sound.js";
 import { TurnStateClient } from "./turnstate.js";
 import { UNREACHABLE, accessToken, askFacts, untilAnswered } from "./wire.js";
 
-/** @import { Act, Client, Facts, GamePage, Talk, View } from "./types.d.ts" */
+/** @import { Act, Facts, GamePage, Talk, View } from "./types.d.ts" */
 
 const { board, controls, status, notice, clock, hand, seconds, beside, seats, files, watchers, messages, latest } = parts(
   "board", "controls", "status", "notice", "clock", "hand", "seconds", "beside", "seats", "files", "watchers", "messages", "latest",
@@ -23,6 +22,7 @@ const next = byId("next", HTMLAnchorElement);
 const reader = byId("reader", HTMLSelectElement);
 const text = byId("text", HTMLInputElement);
 
+const narrow = window.matchMedia("(max-width: 760px)");
 const NAME = "parlour.name";
 const TALK = "message_only"; // the message box does that
 /**
@@ -44,8 +44,7 @@ for (const [short, meaning] of Object.entries({ ...SHORT[facts.game], ...facts.m
 const title = game.title || words(heading(facts.rules) || facts.game);
 const short = inShort(facts.rules);
 const aim = game.aim ? short : []; // stands on the board
-/** @type {Client} */
-const client = new (facts.protocol === "poker" ? PokerClient : TurnStateClient)(show, facts);
+const client = new TurnStateClient(show, facts);
 client.view.unit = facts.unit;
 client.view.unset = facts.unset;
 client.view.own = facts.own;
@@ -74,7 +73,7 @@ function sitAtOnce() {
 async function closed() {
   const reply = await fetch("facts.json").catch(() => null);
   if (reply?.status !== 404) return;
-  client.wire?.close();
+  client.close();
   client.view.status = "closed";
   client.view.notice = "";
   show();
@@ -94,7 +93,7 @@ function show() {
   const label = view.elsewhere ? "Play in this window" : view.back ? "Back to my seat" : "Rematch";
   again.replaceChildren(`${label} `, el("kbd", { "aria-hidden": "true" }, "R"));
   next.hidden = !facts.lobby || view.status !== "over";
-  out.hidden = client.sitOut === null || view.you === null || view.elsewhere || view.status !== "running";
+  out.hidden = !game.sitsOut || view.you === null || view.elsewhere || view.status !== "running";
   out.textContent = own(view)?.out ? "Sit in" : "Sit out";
   out.setAttribute("aria-pressed", String(own(view)?.out ?? false));
   showFiles();
@@ -102,9 +101,9 @@ function show() {
   watchers.textContent = `${view.watchers} watching`;
   seats.hidden = game.players === true && view.state !== null && !view.seats.some(open);
   seats.replaceChildren(...view.seats.map((place) => seat(view, place)));
-  const named = facts.protocol === "poker" ? [] : view.seats; // the poker host writes the names itself
+  const named = game.players ? [] : view.seats; // where the drawing lists the players it has their names
   const names = named.map((one) => [one.agent_id, one.name ?? `Seat ${one.seat + 1}`]);
-  const drawn = picture(view.picture, Object.fromEntries(names));
+  const drawn = picture(view.pictures.at(narrow.matches ? -1 : 0) ?? "", Object.fromEntries(names));
   fill(board, view.state === null ? invitation(view) : [...aim, ...drawn, ...game.draw(view, act, facts.options)]);
   document.title = mine(view) ? `● Your turn: ${title}` : title;
   document.body.classList.toggle("mine", mine(view));
@@ -122,12 +121,14 @@ function show() {
 
 /** Links to what can be taken home; the same nodes while they are the same. */
 function showFiles() {
-  const links = client.files();
+  const log = game.files?.(client.view) ?? [["Log (JSON)", "log.jsonl"]];
+  const over = client.view.status === "over";
+  const links = [...(over ? [["Replay", "replay.html"]] : []), ...(over || game.files ? log : [])];
   const key = JSON.stringify(links);
   files.hidden = links.length === 0;
   if (files.dataset["links"] === key) return;
   files.dataset["links"] = key;
-  files.replaceChildren(...links.map(({ label, href }) => el("a", { href, target: "_blank" }, label)));
+  files.replaceChildren(...links.map(([label = "", file]) => el("a", { href: `ended/${file}`, target: "_blank" }, label)));
 }
 
 /** What a table of a lobby has: the way back, the name chosen there, and the link that invites others. */
@@ -189,7 +190,7 @@ function mine(view) {
  * @param {View} view
  */
 function canSit(view) {
-  const now = facts.protocol === "poker" || view.status !== "running";
+  const now = game.sitsOut || view.status !== "running";
   const own = facts.lobby ? person()?.name : undefined;
   return view.seats.some((place) => open(place) && (now || (place.name === own && !view.back)));
 }
@@ -287,7 +288,7 @@ function showMessages(view) {
   const { title, readers, heard: said } = talk(view);
   const writes = view.you !== null && view.status === "running" && readers.length > 0;
   byId("talk", HTMLElement).textContent = title;
-  byId("chat", HTMLElement).hidden = client.say === null || (!writes && said.length === 0);
+  byId("chat", HTMLElement).hidden = !writes && said.length === 0;
   say.hidden = !writes;
   const atEnd = messages.scrollHeight - messages.scrollTop - messages.clientHeight < 8;
   const kept = messages.dataset.match === view.state?.match_id ? messages.children.length : 0;
@@ -367,9 +368,9 @@ sit.addEventListener("submit", (event) => {
   localStorage.setItem(NAME, name);
   client.sit(name, accessToken());
 });
-stand.addEventListener("click", () => client.stand());
-out.addEventListener("click", () => client.sitOut?.(out.getAttribute("aria-pressed") === "false"));
-again.addEventListener("click", () => (client.view.elsewhere || client.view.back ? client.comeBack() : client.again()));
+stand.addEventListener("click", () => client.tell({ type: "stand" }));
+out.addEventListener("click", () => client.tell({ type: "sit_out", out: out.getAttribute("aria-pressed") === "false" }));
+again.addEventListener("click", () => (client.view.elsewhere || client.view.back ? client.comeBack() : client.tell({ type: "again" })));
 board.addEventListener("click", (event) => {
   const found = event.target instanceof Element ? event.target.closest("[data-agent]") : null;
   if (found !== null && shown) game.pick?.(found.getAttribute("data-agent") ?? "", controls);
@@ -382,7 +383,7 @@ latest.addEventListener("click", () => byId("chat", HTMLElement).scrollIntoView(
 say.addEventListener("submit", (event) => {
   event.preventDefault();
   const content = text.value.trim();
-  if (content === "" || client.say === null) return;
+  if (content === "") return;
   const to = JSON.parse(reader.value);
   client.say({ scope: to === null ? "public" : "private", content, to_agent_ids: to });
   text.value = "";
@@ -397,6 +398,7 @@ document.addEventListener("keydown", (event) => {
   }
 });
 window.setInterval(tick, 250);
+narrow.addEventListener("change", show);
 
 byId("about", HTMLElement).append(...written(facts.rules));
 byId("name", HTMLInputElement).value = localStorage.getItem(NAME) ?? "";

@@ -1,16 +1,16 @@
-/** Any TurnState game over our own WebSocket (wrappers/live/table/messages.py). */
+/** A seat at a table, over its WebSocket (wrappers/live/table/messages.py). */
 
 import { newToken } from "./person.js";
-import { CUT_OFF, LATE, Wire, blankView, seatKept, socketUrl } from "./wire.js";
+import { CUT_OFF, LATE, Wire, blankView, seatKept } from "./wire.js";
 
-/** @import { Action, Client, Facts, MessageIntent } from "./types.d.ts" */
+/** @import { Action, Facts, MessageIntent } from "./types.d.ts" */
 
 const SEAT = seatKept("parlour.seat"); // its number, who has it, and the token; or the wish for one
 
-/** @implements {Client} */
-export class TurnStateClient {
+export class TurnStateClient extends Wire {
   /** @param {() => void} changed is called whenever the view is another @param {Facts} facts */
   constructor(changed, facts) {
+    super();
     this.view = blankView();
     this.changed = changed;
     this.facts = facts;
@@ -20,30 +20,19 @@ export class TurnStateClient {
     this.said = []; // what was said, while there is no answer
     this.token = ""; // of the seat
     this.coming = false; // whether this connection has asked for the seat that is kept
-    /** @type {Wire | null} */
-    this.wire = null;
-    /** @type {Client["sitOut"]} */
-    this.sitOut = null;
-    this.say = (/** @type {MessageIntent} */ intent) => {
-      if (this.send({ type: "say", intent })) this.said.push(intent.content);
-      else this.view.unsaid = intent.content;
-      this.changed();
-    };
   }
 
-  start() {
-    this.wire = new Wire(socketUrl("ws"), {
-      open: () => this.opened(),
-      message: (message) => this.receive(message),
-      lost: () => this.lost(),
-      closed: () => true,
-    });
+  /** @param {MessageIntent} intent */
+  say(intent) {
+    if (this.tell({ type: "say", intent })) this.said.push(intent.content);
+    else this.view.unsaid = intent.content;
+    this.changed();
   }
 
   opened() {
     const { wish, token } = this.kept();
     const back = (wish ?? token) !== undefined && !this.view.elsewhere;
-    this.coming = back && this.send(wish ?? { type: "sit", token });
+    this.coming = back && this.tell(wish ?? { type: "sit", token });
   }
 
   /** @returns {{ wish?: { token: string }, token?: string }} */
@@ -78,6 +67,7 @@ export class TurnStateClient {
         break;
       case "seated":
         this.token = message.token;
+        view.key = message.key;
         this.coming = false;
         view.elsewhere = false;
         view.notice = "";
@@ -85,7 +75,7 @@ export class TurnStateClient {
       case "unseated":
         view.you = null;
         view.state = null;
-        view.picture = "";
+        view.pictures = [];
         view.elsewhere = message.reason === "replaced";
         if (!view.elsewhere) SEAT.drop();
         break;
@@ -95,7 +85,7 @@ export class TurnStateClient {
           view.notice = LATE;
         }
         view.state = message.turn_state;
-        view.picture = message.picture ?? "";
+        view.pictures = message.pictures;
         view.forecasts = message.forecasts;
         view.busy = view.busy && this.number === message.turn;
         this.number = message.turn;
@@ -118,7 +108,7 @@ export class TurnStateClient {
         view.notice = message.message;
         if (message.code === "INVALID_TOKEN" || this.kept().wish) {
           SEAT.drop();
-          if (this.coming) return this.wire?.lose(); // a new connection is sent what those who look on see
+          if (this.coming) return this.lose(); // a new connection is sent what those who look on see
         }
         view.busy = false;
         this.unsay();
@@ -134,8 +124,8 @@ export class TurnStateClient {
   }
 
   /** @param {object} message */
-  send(message) {
-    if (this.wire?.send(message)) return true;
+  tell(message) {
+    if (this.send(message)) return true;
     this.view.notice = CUT_OFF;
     this.changed();
     return false;
@@ -149,30 +139,14 @@ export class TurnStateClient {
     const own = this.facts.lobby ? token : (this.kept().wish?.token ?? newToken());
     const wish = { type: "sit", name, token: own, access_token: token };
     SEAT.ask(JSON.stringify({ wish }));
-    this.send(wish);
-  }
-
-  stand() {
-    this.send({ type: "stand" });
+    this.tell(wish);
   }
 
   /** @param {Action} action */
   act(action) {
-    this.view.busy = this.send({ type: "act", turn: this.number, response: { action } });
+    this.view.busy = this.tell({ type: "act", turn: this.number, response: { action } });
     if (this.view.busy) this.answered = this.number;
     this.changed();
-  }
-
-  again() {
-    this.send({ type: "again" });
-  }
-
-  files() {
-    if (this.view.status !== "over") return [];
-    return [
-      { label: "Replay", href: "ended/replay.html" },
-      { label: "Log (JSON)", href: "ended/log.jsonl" },
-    ];
   }
 
   comeBack() {

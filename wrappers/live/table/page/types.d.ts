@@ -1,4 +1,4 @@
-/** What travels (wrappers/live/table/messages.py, wrappers/live/poker/messages.py), and what the page makes of it. */
+/** What travels (wrappers/live/table/messages.py), and what the page makes of it. */
 
 export interface Schema {
   type?: string | string[];
@@ -41,6 +41,8 @@ export interface Action {
 export interface Outcome {
   payoffs?: { agent_id: string; utility: number }[];
   reason?: string;
+  /** Of a hand of hold'em. */
+  results?: any[];
   [more: string]: unknown;
 }
 
@@ -99,10 +101,10 @@ export interface View {
   /** An answer is on its way, and nothing can be done until it is there. */
   busy: boolean;
   notice: string;
-  /** The table as SVG, drawn by the server; empty before the first. */
-  picture: string;
-  /** What the server says beside the picture; null before the first. */
-  drawn: any;
+  /** The table as SVG, drawn by the server: for wide screens first, for phones last; none before the first. */
+  pictures: (string | null)[];
+  /** What opens the person's own cards in files of hands. */
+  key: string;
   /** A message that was refused; whoever shows it takes it from here. */
   unsaid: string;
   /** Something to bring the seat back that another window has taken. */
@@ -111,7 +113,7 @@ export interface View {
   back: boolean;
   /** How many look on. */
   watchers: number;
-  /** The number of the match, from 1; 0 before the first, and at a poker table. */
+  /** The number of the match, from 1; 0 before the first. */
   match: number;
   /** What payoffs are counted in, plural. */
   unit: string;
@@ -122,32 +124,11 @@ export interface View {
   words: Map<string, string>;
 }
 
-/** A protocol, as the page uses it. */
-export interface Client {
-  view: View;
-  wire: import("./wire.js").Wire | null;
-  start(): void;
-  /** Take a seat; the token proves that this person may. */
-  sit(name: string, token: string | null): void;
-  stand(): void;
-  act(action: Action): void;
-  again(): void;
-  /** Sit out, or in again; null where the next match waits for all. */
-  sitOut: ((out: boolean) => void) | null;
-  /** What can be taken home now: names and links. */
-  files(): { label: string; href: string }[];
-  /** Take the seat back, from another window or one that was closed. */
-  comeBack(): void;
-  /** Null where the protocol has no messages. */
-  say: ((intent: MessageIntent) => void) | null;
-}
-
 /** What the server says of itself in facts.json. */
 export interface Facts {
   /** The game's file in games/. */
   page: string;
   game: string;
-  protocol: "turnstate" | "poker";
   seats: number;
   /** What payoffs are counted in, plural. */
   unit: string;
@@ -161,7 +142,6 @@ export interface Facts {
   rules: string;
   /** The game's. */
   options: Record<string, any>;
-  people?: number[];
   /** The table belongs to a lobby, which is two folders above. */
   lobby?: boolean;
 }
@@ -217,6 +197,10 @@ export interface GamePage {
   ahead?(view: View): Ahead | null;
   /** Default: everybody hears everything, and everybody can be written to. */
   talk?(view: View): Talk;
+  /** Whether people sit down, sit out and leave during a match. */
+  sitsOut?: boolean;
+  /** What can be taken home during a match: names and files; there is no log then. */
+  files?(view: View): string[][];
   /** What the page says while it is hidden who acts; default: others choose in secret. */
   between?: string;
   /** What an action's button says; default: its name. */
@@ -225,15 +209,6 @@ export interface GamePage {
   hint?(action: AllowedAction, view: View): string;
   /** How a number of a payload is chosen; default: by the schema's bounds. */
   range?(action: AllowedAction, field: string, view: View): Range | null;
-}
-
-/** Who listens to a connection. */
-export interface Ears {
-  open(): void;
-  message(message: any): void;
-  lost(): void;
-  /** Whether to come back after a close with this code. */
-  closed(code: number): boolean;
 }
 
 /** Options of a game, by name. */

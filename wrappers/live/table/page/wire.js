@@ -4,13 +4,8 @@ const WAITS = [250, 500, 1000, 2000, 4000]; // after each failure in a row, and 
 const PING_EVERY = 5_000;
 const SILENCE = 5_000; // after a ping, before the connection is given up
 
-/** @import { Ears } from "./types.d.ts" */
-
 export class Wire {
-  /** @param {string} url @param {Ears} ears */
-  constructor(url, ears) {
-    this.url = url;
-    this.ears = ears;
+  constructor() {
     this.failures = 0;
     this.over = false;
     /** @type {WebSocket | null} */
@@ -19,8 +14,18 @@ export class Wire {
     this.retry = undefined;
     /** @type {number | undefined} */
     this.silence = undefined;
-    this.pinging = window.setInterval(() => this.ping(), PING_EVERY);
     this.listening = new AbortController();
+  }
+
+  opened() {}
+
+  /** @param {any} _message */
+  receive(_message) {}
+
+  lost() {}
+
+  start() {
+    this.pinging = window.setInterval(() => this.ping(), PING_EVERY);
     const { signal } = this.listening;
     const atOnce = () => this.hurry();
     const cutOff = () => this.socket !== null && this.lose();
@@ -34,26 +39,26 @@ export class Wire {
 
   connect() {
     window.clearTimeout(this.retry);
-    const socket = new WebSocket(this.url);
+    const url = new URL("ws", location.href);
+    url.protocol = location.protocol === "https:" ? "wss:" : "ws:";
+    url.hash = "";
+    const socket = new WebSocket(url);
     this.socket = socket;
     socket.onopen = () => {
       this.failures = 0;
-      this.ears.open();
+      this.opened();
     };
     socket.onmessage = (event) => {
       window.clearTimeout(this.silence);
       this.silence = undefined;
-      this.ears.message(JSON.parse(event.data));
+      this.receive(JSON.parse(event.data));
     };
-    socket.onclose = (event) => {
-      if (this.ears.closed(event.code)) this.lose();
-      else this.close();
-    };
+    socket.onclose = () => this.lose();
   }
 
   lose() {
     this.forget();
-    this.ears.lost();
+    this.lost();
     this.retry = window.setTimeout(() => this.connect(), waitAfter(this.failures));
     this.failures += 1;
   }
@@ -70,7 +75,7 @@ export class Wire {
   hurry() {
     if (this.over || document.hidden) return;
     if (this.socket !== null) return this.ping();
-    this.ears.lost();
+    this.lost();
     this.connect();
   }
 
@@ -130,14 +135,6 @@ export async function askFacts() {
   return reply.json();
 }
 
-/** @param {string} path @returns {string} */
-export function socketUrl(path) {
-  const url = new URL(path, location.href);
-  url.protocol = location.protocol === "https:" ? "wss:" : "ws:";
-  url.hash = "";
-  return url.href;
-}
-
 /** The key to the table, if the link holds one: what stands behind the # never travels by itself. */
 export function accessToken() {
   return location.hash.length > 1 ? decodeURIComponent(location.hash.slice(1)) : null;
@@ -186,8 +183,8 @@ export function blankView() {
     timeout: 0,
     busy: false,
     notice: "",
-    picture: "",
-    drawn: null,
+    pictures: [],
+    key: "",
     unsaid: "",
     elsewhere: false,
     back: false,

@@ -18,7 +18,7 @@ export default {
   draw(view, _act, options) {
     const before = cleared(view, stateBefore(view)?.game_state);
     const { phase = "", game_over: over } = view.state ?? {};
-    const folds = view.own && view.picture !== ""; // the picture stands for the fields
+    const folds = view.own && view.pictures.some(Boolean); // the picture stands for the fields
     const game = cleared(view, view.state?.game_state);
     const round = !view.own && game.rounds > 1 ? `, round ${Math.min(game.round_number + 1, game.rounds)} of ${game.rounds}` : "";
     const entries = Object.entries(game).sort(([one], [other]) => Number(isOwn(other)) - Number(isOwn(one)));

@@ -8,36 +8,40 @@ import { nameTag } from "../names.js";
 /** @type {Record<string, string>} */
 const SUITS = { s: "♠", h: "♥", d: "♦", c: "♣" };
 
+/** The latest hand that has ended. @type {{ match: string, hand: number, results: any[] }} */
+let ended = { match: "", hand: 0, results: [] };
+
 /** @type {import("../types.d.ts").GamePage} */
 export default {
   title: "Hold'em",
   players: true,
+  sitsOut: true,
   between: "The next hand is about to be dealt.",
 
   draw(view) {
-    const game = view.state?.game_state;
-    /** @type {any[]} */
-    const stacks = game.final_stacks ?? [];
-    const chips = stacks.map((row) => [[nameTag(view, String(row.seat_id))], number(row.stack)]);
+    const { game_state: game, match_id: match = "", outcome } = view.state ?? {};
+    if (outcome) ended = { match, hand: game.hand, results: outcome.results ?? [] };
+    const stacks = view.status === "over" ? game.players : [];
+    const chips = stacks.map((/** @type {any} */ row) => [[tag(view, row.seat)], number(row.stack)]);
     const end = [el("h2", {}, "The table has ended"), table("", "", ["Player", "Chips at the end"], chips)];
     return [
-      el("p", { class: "word holding" }, ...words(view, game)),
+      el("p", { class: "word holding" }, ...words(view, game, outcome?.results ?? [])),
       ...(chips.length ? [el("section", { class: "outcome", "aria-label": "Outcome" }, ...end)] : []),
     ];
   },
 
   beside(view) {
-    if (view.state === null || view.drawn === null) return null;
-    const { hand, mostHands, smallBlind, bigBlind, history, ended } = view.drawn;
+    if (view.state === null) return null;
+    const { hand, hands, smallBlind, bigBlind, history } = view.state.game_state;
     const blinds = el("p", {}, `Blinds ${number(smallBlind)} and ${number(bigBlind)}`);
     const rows = deeds(history, view.you).map(({ street, seat, deed }) =>
-      el("li", {}, el("small", {}, street), " ", nameTag(view, String(seat)), ` ${deed}`),
+      el("li", {}, el("small", {}, street), " ", tag(view, seat), ` ${deed}`),
     );
     // The latest first, so that it is in sight.
     const list = el("ol", { class: "history", reversed: true, tabindex: 0, "aria-label": "Actions" }, ...rows.reverse());
-    const won = ended?.hand < hand ? winners(view, ended.results).flat() : [];
+    const won = ended.match === view.state.match_id && ended.hand !== hand ? winners(view, ended.results).flat() : [];
     const before = won.length ? [el("p", {}, `Hand ${number(ended.hand)}: `, ...won)] : [];
-    const title = `Hand ${number(hand)}${mostHands === null ? "" : ` of ${number(mostHands)}`}`;
+    const title = `Hand ${number(hand)}${hands > 1 ? ` of ${number(hands)}` : ""}`;
     return { title, nodes: [blinds, ...before, ...(rows.length ? [list] : [])] };
   },
 
@@ -47,6 +51,15 @@ export default {
     const waits = own?.cards !== undefined && !own.folded && !own.allIn && game.turn != null;
     return waits ? { label: "Check or fold when it is my turn", key: "c", actions: ["check", "fold"] } : null;
   },
+
+  files({ state, key, status }) {
+    const some = status === "over" || (state !== null && (state.game_over || state.game_state.hand > 1));
+    return some ? [["Hands (PHH)", `hands.phhs?key=${encodeURIComponent(key)}`]] : [];
+  },
+
+  talk: () => ({ title: "", readers: [], heard: [] }),
+
+  hint: () => "",
 
   label({ action_type }, view) {
     const { toCall = 0 } = view.state?.game_state ?? {};
@@ -89,21 +102,27 @@ function deeds(history, you) {
   });
 }
 
-/** What the person holds; at the end of a hand, who has won it. @param {View} view @param {any} game */
-function words(view, game) {
-  const won = winners(view, game.results ?? []);
+/**
+ * What the person holds; at the end of a hand, who has won it.
+ * @param {View} view @param {any} game @param {any[]} results
+ */
+function words(view, game, results) {
+  const won = winners(view, results);
   if (won.length) return won.map((one) => el("span", { class: "won" }, ...one));
   const own = game.players.find((/** @type {any} */ one) => one.seat === view.you);
-  if (own?.cards === undefined) return [""];
-  const rank = view.drawn?.rank;
-  return ["You hold ", ...own.cards.map(card), rank ? `: ${rank}.` : "."];
+  return own?.cards === undefined ? [""] : ["You hold ", ...own.cards.map(card), own.rank ? `: ${own.rank}.` : "."];
 }
 
 /** @param {View} view @param {any[]} results of a hand */
 function winners(view, results) {
   const sums = results.filter(({ won }) => won > 0);
   const said = (/** @type {any} */ { won, rank }) => ` won ${number(won)}${rank ? ` with ${rank}` : ""}. `;
-  return sums.map((row) => [nameTag(view, String(row.seat)), said(row)]);
+  return sums.map((row) => [tag(view, row.seat), said(row)]);
+}
+
+/** @param {View} view @param {number} seat */
+function tag(view, seat) {
+  return nameTag(view, view.seats[seat]?.agent_id ?? null);
 }
 
 /** @param {string} name */
