@@ -173,24 +173,6 @@ def test_a_frame_of_every_game(game_id):
     assert env.metadata["render_modes"] == ["human", "rgb_array", "svg", "ansi"]
 
 
-def test_a_window_follows_the_game(monkeypatch):
-    pygame = library("pygame")
-    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
-    monkeypatch.setattr(window, "FPS", 1000)
-    env = envs.make("bargaining", render_mode="human")
-    env.reset(seed=1)
-    first = pygame.surfarray.array3d(pygame.display.get_surface())
-    env.step(40)
-    then = pygame.surfarray.array3d(pygame.display.get_surface())
-    assert first.shape == (640, 480, 3)
-    assert (first != then).any()
-    twin = env.clone()
-    twin.step(twin.game.view.safe(twin.table))
-    env.close()
-    env.close()
-    assert not pygame.display.get_init()
-
-
 @pytest.fixture
 def windows(monkeypatch):
     """Make environments with a window, on a screen that is none."""
@@ -207,6 +189,21 @@ def windows(monkeypatch):
     yield make
     for env in made:
         env.close()
+    assert not pygame.display.get_init()
+
+
+def test_a_window_follows_the_game(windows):
+    pygame = library("pygame")
+    env = windows("bargaining")
+    first = pygame.surfarray.array3d(pygame.display.get_surface())
+    env.step(40)
+    then = pygame.surfarray.array3d(pygame.display.get_surface())
+    assert first.shape == (640, 480, 3)
+    assert (first != then).any()
+    twin = env.clone()
+    twin.step(twin.game.view.safe(twin.table))
+    env.close()
+    env.close()
     assert not pygame.display.get_init()
 
 

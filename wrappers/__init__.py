@@ -8,11 +8,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .agents.base import Agent, sentence
-    from .agents.language_model import Model
-    from .agents.llm import LLMAgent
+    from .agents.base import Agent as Agent
+    from .agents.base import sentence as sentence
+    from .agents.language_model import Model as Model
+    from .agents.llm import LLMAgent as LLMAgent
     from .agents.policy import PolicyAgent as PolicyAgent
-    from .agents.prompt import Prompting
+    from .agents.prompt import Prompting as Prompting
     from .live.arena.agent import ArenaAgent as ArenaAgent
     from .live.arena.host import ArenaHost as ArenaHost
     from .live.common.server import ServerSettings as ServerSettings
@@ -26,12 +27,12 @@ if TYPE_CHECKING:
     from .live.poker.host import PokerTimes as PokerTimes
     from .live.poker.host_session import PokerRules as PokerRules
     from .logs import match_log as _logs
-    from .logs.match_log import MatchLog
+    from .logs.match_log import MatchLog as MatchLog
     from .policies.loading import load_policy as load_policy
     from .policies.loading import load_run as load_run
     from .policies.loading import make_policy as make_policy
-    from .policies.mlp import MlpPolicy
-    from .rl.gymnasium_env import TablesVectorEnv
+    from .policies.mlp import MlpPolicy as MlpPolicy
+    from .rl.gymnasium_env import TablesVectorEnv as TablesVectorEnv
     from .rl.opponents import Pool as Pool
     from .rl.sb3 import sb3_env as sb3_env
     from .text import TextGame as TextGame
@@ -71,37 +72,7 @@ _SOURCES = {
     "sentence": "agents.base.sentence",
 }
 
-__all__ = [
-    "Agent",
-    "ArenaAgent",
-    "ArenaHost",
-    "ClientSettings",
-    "LLMAgent",
-    "MatchLog",
-    "MlpPolicy",
-    "Model",
-    "Monitoring",
-    "PlayLength",
-    "PokerHost",
-    "PokerRoom",
-    "PokerRules",
-    "PokerTimes",
-    "PolicyAgent",
-    "Pool",
-    "Prompting",
-    "SeatRequest",
-    "ServerSettings",
-    "TablesVectorEnv",
-    "TextGame",
-    "load_policy",
-    "load_run",
-    "make_policy",
-    "play_poker",
-    "play_text",
-    "read_log",
-    "sb3_env",
-    "sentence",
-]
+__all__ = [*_SOURCES]
 
 if not TYPE_CHECKING:  # a type checker knows the names above, and reports others
 

@@ -230,7 +230,7 @@ class GameEnv(AECEnv[str, Any, Any]):
         self.metadata = {"name": name, "render_modes": modes, "render_fps": FPS, "is_parallelizable": False}
         self.render_mode = render_mode
         self.render_view = view_shown(game, render_view)
-        self._display = Display(game.renderer, game.id, render_mode)
+        self._display = Display(game, render_mode)
         self._illegal_reward = illegal_reward
         self._zeros = dict.fromkeys(game.agents, 0.0)
         self._no, self._yes = dict.fromkeys(game.agents, False), dict.fromkeys(game.agents, True)
@@ -345,7 +345,7 @@ class GameEnv(AECEnv[str, Any, Any]):
         Returns:
             By `render_mode`: ``"rgb_array"``: uint8[480, 640, 3]; ``"svg"`` and ``"ansi"``: a string; else None.
         """
-        return self._display.show_match(self.match, self.render_view)
+        return self._display.show(self.match.table, self.render_view, self.match.turn_states)
 
     def close(self) -> None:
         """Close the window of ``render_mode="human"``."""

@@ -152,8 +152,8 @@ def register(
         pettingzoo.register("parallel", f"parlour/{game_id}", f"{module.__name__}:parallel_env")
     gymnasium.register(
         f"parlour/{name.capitalize()}-{version}",
-        entry_point="parlour.wrappers.rl.gymnasium_env:make_single_agent_env",
-        vector_entry_point="parlour.wrappers.rl.gymnasium_env:make_single_agent_vector_env",
+        entry_point="parlour.wrappers.rl.gymnasium_env:SingleAgentEnv",
+        vector_entry_point="parlour.wrappers.rl.gymnasium_env:SingleAgentVectorEnv",
         kwargs={"game": game_id},
         disable_env_checker=True,
     )

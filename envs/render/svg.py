@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from html import escape as _escape
 from math import floor, log10, prod
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -83,14 +84,7 @@ def short(words: Any, room: int) -> str:
 
 def wrapped(words: str, room: int, most: int) -> list[str]:
     """Return `words` (not yet escaped) in at most `most` lines of at most `room` characters."""
-    lines: list[str] = []
-    rest = " ".join(words.split())
-    while len(rest) > room and len(lines) < most - 1:
-        cut = rest.rfind(" ", 1, room + 1)
-        cut = room if cut < room // 2 else cut
-        lines.append(rest[:cut])
-        rest = rest[cut:].lstrip()
-    return [*lines, short(rest, room)] if rest else lines
+    return wrap(words, room, max_lines=most, placeholder="…")
 
 
 @remembered

@@ -16,9 +16,7 @@ from ..core.checks import require_choice
 from ..core.game import Game
 from ..core.installed import install
 from ..core.loops import require_process
-from ..core.match import Match
 from ..core.turn_state import TurnState
-from .renderer import Renderer
 from .svg import FONT, HEIGHT, WIDTH
 
 MODES = ("human", "rgb_array", "svg", "ansi")
@@ -32,21 +30,6 @@ _NEEDS = {"human": ("resvg_py", "ttf_opensans", "pygame"), "rgb_array": ("resvg_
 def warn_unshown() -> None:
     """Warn about `render()` without a render mode, as Gymnasium and PettingZoo do."""
     gymnasium.logger.warn("render() without a render_mode shows nothing: give one when the environment is made")
-
-
-def check_mode(mode: str | None, modes: Sequence[str] = MODES) -> None:
-    """Raise an error for an unknown mode, or a mode whose package is not installed.
-
-    Raises:
-        ValueError: for an unknown mode; the error names the modes.
-        ImportError: if a package is missing; the error names it and the extra that has it.
-    """
-    if mode is not None and mode not in modes:
-        raise ValueError(f"render_mode={mode!r} is unknown; choose from None, {', '.join(map(repr, modes))}")
-    for name in _NEEDS.get(mode or "", ()):
-        if find_spec(name) is None:
-            need = f"render_mode={mode!r} needs {name}, which is not installed: {install('render')}"
-            raise ImportError(need, name=name)
 
 
 def png(svg: str, zoom: float = 1.0) -> bytes:
@@ -129,54 +112,53 @@ class Window:
 
 
 class Display:
-    """Shows tables in one render mode.
+    """Shows tables of a game in one render mode.
 
     Args:
-        renderer: the game's renderer.
-        title: the window's title.
+        game: the game with its options.
         mode: ``"human"``, ``"rgb_array"``, ``"svg"``, ``"ansi"`` or None.
         modes: the allowed modes.
 
     Raises:
-        ValueError: for an unknown mode.
-        ImportError: if a package of the extra ``render`` is missing.
+        ValueError: for an unknown mode; the error names the modes.
+        ImportError: if a package of the extra ``render`` is missing; the error names it.
     """
 
-    def __init__(self, renderer: Renderer, title: str, mode: str | None, modes: Sequence[str] = MODES) -> None:
-        check_mode(mode, modes)
+    def __init__(self, game: Game, mode: str | None, modes: Sequence[str] = MODES) -> None:
+        require_choice("render_mode", mode, (None, *modes))
+        for name in _NEEDS.get(mode or "", ()):
+            if find_spec(name) is None:
+                need = f"render_mode={mode!r} needs {name}, which is not installed: {install('render')}"
+                raise ImportError(need, name=name)
         self.mode = mode
-        self._renderer = renderer
-        self._title = title
+        self._game = game
         self._window: Window | None = None
 
     def show(
-        self, table: Any, seat: int | None, states: Callable[[], Sequence[TurnState]]
+        self, table: Any, view: str, states: Callable[[str], Sequence[TurnState]]
     ) -> NDArray[np.uint8] | str | None:
         """Draw a table: return uint8[480, 640, 3], SVG or text, by the mode; else None.
 
         Args:
             table: the record.
-            seat: the seat whose view the text shows; None: everything; −1: the public view.
-            states: returns the TurnStates that the picture shows.
+            view: ``"all"``, ``"public"`` or an agent's name.
+            states: returns the TurnStates of a view, as `Match.turn_states` does.
         """
+        renderer = self._game.renderer
         if self.mode is None:
             warn_unshown()
             return None
         if self.mode == "ansi":
-            return self._renderer.text(table, seat)
-        drawn = self._renderer.picture(states())
+            seats = dict(zip(self._game.agents, range(self._game.seats), strict=True))
+            return renderer.text(table, {"all": None, "public": -1, **seats}[view])
+        drawn = renderer.picture(states(view))
         if self.mode == "svg":
             return drawn
         if self.mode == "rgb_array":
             return pixels(drawn)
-        self._window = self._window or Window(self._title)
+        self._window = self._window or Window(self._game.id)
         self._window.show(drawn)
         return None
-
-    def show_match(self, match: Match, view: str) -> NDArray[np.uint8] | str | None:
-        """Draw the table of a match as `view` sees it (see `Match.turn_states`), and return what `show` returns."""
-        seat = {"all": None, "public": -1}[view] if view in ("all", "public") else match.game.agents.index(view)
-        return self.show(match.table, seat, lambda: match.turn_states(view))
 
     def close(self) -> None:
         """Close the window of the mode ``"human"``."""
@@ -186,7 +168,7 @@ class Display:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Display":
         """Return a display of the same mode with a window of its own."""
-        return Display(self._renderer, self._title, self.mode, MODES)
+        return Display(self._game, self.mode, MODES)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_window": None}

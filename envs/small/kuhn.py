@@ -288,7 +288,7 @@ def game() -> Game:
             resample=resample,
             state_type=KuhnState,
         ),
-        renderer=Renderer(render, partial(cards_picture, "Kuhn poker", {"pass": "passes", "bet": "bets"})),
+        renderer=Renderer(render, partial(cards_picture, "Kuhn poker", list)),
         bots=BOTS,
         capabilities=Capabilities(
             public_view=PublicView(public),

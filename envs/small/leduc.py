@@ -10,6 +10,7 @@ Action indices are the moves: fold, call, raise. Cards are ranks, as suits play 
 
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 from typing import Annotated, Any
 
 import numpy as np
@@ -349,6 +350,11 @@ def resample(table: Any, seat: int, generator: np.random.Generator) -> None:
         table.card[1 - seat] = generator.choice(len(RANKS), p=chances / chances.sum())
 
 
+def said(kinds: list[str]) -> list[str]:
+    """Return moves in words: a call that answers no raise is a check."""
+    return ["check" if kind == "call" and before != "raise" else kind for before, kind in pairwise(["", *kinds])]
+
+
 def render(table: Any, seat: int | None) -> str:
     """Return a few lines of text. `seat` sees its own card, and the other's after a showdown; None sees both."""
     board = RANKS[table.board] if table.board >= 0 else "-"
@@ -359,7 +365,7 @@ def render(table: Any, seat: int | None) -> str:
     for number in range(ROUNDS):
         log = table.log[MOVES * number : MOVES * number + table.moves[number]]
         if len(log):
-            lines.append(f"  round {number + 1}: " + ", ".join(KINDS[move] for move in log))
+            lines.append(f"  round {number + 1}: " + ", ".join(said([KINDS[move] for move in log])))
     return "\n".join([*lines, *two_seats.end_lines(table)])
 
 
@@ -425,9 +431,7 @@ def game() -> Game:
             resample=resample,
             state_type=LeducState,
         ),
-        renderer=Renderer(
-            render, partial(cards_picture, "Leduc hold'em", {"fold": "folds", "call": "calls", "raise": "raises"})
-        ),
+        renderer=Renderer(render, partial(cards_picture, "Leduc hold'em", said)),
         bots=BOTS,
         capabilities=Capabilities(public_view=PublicView(public), chance=chance, private_hands=private),
     )

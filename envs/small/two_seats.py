@@ -3,7 +3,7 @@
 The record of each has ``rewards``, ``log``, ``turn`` and ``done``. Seat 0 acts first.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -215,12 +215,12 @@ ENDS = {
 """The reasons of an outcome in words."""
 
 
-def cards_picture(title: str, words: Mapping[str, str], states: Sequence[TurnState]) -> str:
+def cards_picture(title: str, said: Callable[[list[str]], list[str]], states: Sequence[TurnState]) -> str:
     """Draw a game with a card each from `states` (see `Renderer.picture`).
 
     Args:
         title: the game's name.
-        words: the text of each action type.
+        said: returns what players say for the action types of a history.
         states: of one moment.
     """
     game = states[0].game_state
@@ -230,7 +230,8 @@ def cards_picture(title: str, words: Mapping[str, str], states: Sequence[TurnSta
         between.append(text(320, 128, "board", 22, fill=ON_FELT, anchor="middle"))
         between.append(_card(game["board"][0], 320, 200) if game["board"] else _space(320, 200))
     hands = {name: [_card(card, 0, 160)] for name, card in cards.items()}
-    moves = [words.get(row["action"], row["action"]) for row in game["action_history"]]
+    kinds = said([row["action"] for row in game["action_history"]])
+    moves = [f"{kind}{'es' if kind.endswith('s') else 's'}" for kind in kinds]
     return _picture(title, f"pot {number(game['pot'])}", states, Hands(hands, [_hidden(0, 160)]), between, moves)
 
 
@@ -281,7 +282,9 @@ def _picture(
             _gain(gains.get(name), x),
         ]
     history = ", ".join(f"{short(agent, 12)} {move}" for agent, move in zip(by, moves, strict=True))
-    news = _news(first)
+    news = f"{short(first.current_turn_agent_id, 24)} is to act"
+    if first.game_over:
+        news = f"Over: {ENDS.get(str((first.outcome or {}).get('reason')), '')}"
     things += [text(24, 380, short(history, 96), 12, fill=FAINT)]
     things += [text(24, 424, news, 14, bold=True), *speech(states, 444, 2)]
     return document(f"{title}: {news}", things)
@@ -294,12 +297,6 @@ def _players(states: Sequence[TurnState]) -> list[str]:
     opens = history[0]["agent_id"] if history else first.current_turn_agent_id or first.agent_id
     names = list(dict.fromkeys([opens, *agents(states)]))
     return names[:2] if len(names) > 1 else [*names, {"player_0": "player_1"}.get(names[0], "the other")]
-
-
-def _news(state: TurnState) -> str:
-    if not state.game_over:
-        return f"{short(state.current_turn_agent_id, 24)} is to act"
-    return f"Over: {ENDS.get(str((state.outcome or {}).get('reason')), '')}"
 
 
 @remembered

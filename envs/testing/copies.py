@@ -235,32 +235,30 @@ def play(kind: Kind, env: Any, first: int, stop: int) -> list[Any]:
     return [_frozen(kind.step(env)[0] if call else kind.reset(env)) for call in range(first, stop)]
 
 
-def _frozen(value: Any) -> list[tuple[str, Any]]:
-    """Return the leaves of what a call returned, with their paths; arrays as bytes, TurnStates and messages as JSON."""
-    leaves: list[tuple[str, Any]] = []
-    _add_leaves(leaves, "", value)
-    return leaves
-
-
 _PLAIN = frozenset((str, int, float, bool, type(None)))
 
 
-def _add_leaves(leaves: list[tuple[str, Any]], path: str, value: Any) -> None:
+def _frozen(value: Any) -> list[tuple[str, Any]]:
+    """Return the leaves of what a call returned, with their paths; arrays as bytes, TurnStates and messages as JSON."""
+    return list(_leaves("", value))
+
+
+def _leaves(path: str, value: Any) -> Iterator[tuple[str, Any]]:
     if type(value) in _PLAIN:
-        leaves.append((path, value))
+        yield path, value
     elif isinstance(value, Mapping):
         for key, part in value.items():
-            _add_leaves(leaves, f"{path}.{key}", part)
+            yield from _leaves(f"{path}.{key}", part)
     elif isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.dtype == object):
         for i, part in enumerate(value):
-            _add_leaves(leaves, f"{path}[{i}]", part)
+            yield from _leaves(f"{path}[{i}]", part)
     elif hasattr(value, "__array__"):
         array = np.asarray(value)
-        leaves.append((path, (array.dtype.str, array.shape, array.tobytes())))
+        yield path, (array.dtype.str, array.shape, array.tobytes())
     elif isinstance(value, msgspec.Struct):
-        leaves.append((path, msgspec.json.encode(value)))
+        yield path, msgspec.json.encode(value)
     else:
-        leaves.append((path, deepcopy(value)))
+        yield path, deepcopy(value)
 
 
 def _difference(place: str, one: list[tuple[str, Any]], other: list[tuple[str, Any]]) -> str | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from ..core.aec import GameEnv
 from ..core.encoder import Encoder
 from ..core.game import Game
 from ..core.match import Match
-from ..core.rollout import play_until_done, tables_with_seed
+from ..core.rollout import RandomPolicy, play_until_done, tables_with_seed
 from ..core.turn_state import TurnState
 from .trial import (
     Chatter,
@@ -156,16 +157,6 @@ def _compare(trial: Trial, one: Match, other: Match, seat: int) -> None:
         trial.same(in_turn_state(one.public_turn_state(), other.public_turn_state()))
 
 
-class _Peeking:
-    """A policy that requests the observations of an encoder."""
-
-    def __init__(self, encoder: str) -> None:
-        self.encoder = encoder
-
-    def act(self, observations: Any, masks: Any) -> Any:
-        return masks.argmax(axis=1)
-
-
 def _full(game: Game) -> dict[str, Encoder]:
     full = {name: encoder for name, encoder in game.encoders.items() if encoder.full_information}
     if not full:
@@ -182,7 +173,7 @@ def refused(trial: Trial) -> None:
             "GameEnv": lambda name=name: GameEnv(game, encoder=name),  # type: ignore[misc]
             "Game": lambda name=name: replace(game, encoder=name),  # type: ignore[misc]
             "play_until_done": lambda name=name: play_until_done(  # type: ignore[misc]
-                game, [_Peeking(name)], tables_with_seed(game, 1, 0)
+                game, [SimpleNamespace(encoder=name, act=RandomPolicy(0).act)], tables_with_seed(game, 1, 0)
             ),
         }
         for player, make in players.items():

@@ -1,7 +1,7 @@
 """Trial: the test of one law on one game. It plays random episodes and reports where a law is broken."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial, wraps
 from itertools import zip_longest
 from reprlib import repr
@@ -89,6 +89,7 @@ WATCHED_SEATS = 6
 """The most seats that are checked at a decision: at larger tables the acting seat and some others, in turn."""
 
 
+@dataclass(eq=False)
 class LawBroken(AssertionError):
     """A law does not hold for a game.
 
@@ -101,30 +102,25 @@ class LawBroken(AssertionError):
         encoder: the game's default encoder in this test; None: the law does not choose it.
     """
 
-    def __init__(
-        self,
-        law: str,
-        difference: str,
-        seed: int | None = None,
-        decision: int | None = None,
-        seat: int | None = None,
-        encoder: str | None = None,
-    ) -> None:
-        places = (("encoder", encoder), ("seed", seed), ("decision", decision), ("seat", seat))
-        place = ", ".join(f"{name} {value}" for name, value in places if value is not None)
-        super().__init__(f"{law}{f' ({place})' if place else ''}: {difference}")
-        self.law = law
-        self.difference = difference
-        self.seed = seed
-        self.decision = decision
-        self.seat = seat
-        self.encoder = encoder
+    law: str
+    difference: str
+    seed: int | None = None
+    decision: int | None = None
+    seat: int | None = None
+    encoder: str | None = None
+
+    def __str__(self) -> str:
+        """Return the law, the place and the difference."""
+        given = ((name, getattr(self, name)) for name in ("encoder", "seed", "decision", "seat"))
+        place = ", ".join(f"{name} {value}" for name, value in given if value is not None)
+        return f"{self.law}{f' ({place})' if place else ''}: {self.difference}"
 
 
 class NotTried(Exception):
     """A law does not apply to this game, or needs a package that is not installed; the message is the reason."""
 
 
+@dataclass
 class Trial:
     """The test of one law on one game.
 
@@ -141,15 +137,14 @@ class Trial:
         warnings: sentences about what is not wrong by the law and probably not meant.
     """
 
-    def __init__(self, law: str, game: Game, episodes: int) -> None:
-        self.law = law
-        self.game = game
-        self.episodes = episodes
-        self.seed: int | None = None
-        self.decision: int | None = None
-        self.seat: int | None = None
-        self.encoder: str | None = None
-        self.warnings: list[str] = []
+    law: str
+    game: Game
+    episodes: int
+    seed: int | None = None
+    decision: int | None = None
+    seat: int | None = None
+    encoder: str | None = None
+    warnings: list[str] = field(default_factory=list)
 
     def broken(self, difference: str) -> LawBroken:
         """Return `LawBroken` for the current encoder, seed, decision and seat."""

@@ -11,7 +11,7 @@ from live.poker_server import CALLER, FAST, KEY, SEAT, TOKEN, Scripted, Server, 
 from live.small_server import served
 from parlour.wrappers.live.common.client import LiveError
 from parlour.wrappers.live.poker import messages
-from parlour.wrappers.logs.match_log import read, turns
+from parlour.wrappers.logs.match_log import read
 
 pytestmark = pytest.mark.usefixtures("compiled_poker")
 
@@ -199,9 +199,9 @@ def test_the_match_log_tells_the_stay_and_no_secrets(tmp_path, caplog):
     kinds = [entry["kind"] for entry in entries]
     assert (kinds[0], kinds[-1]) == ("joined", "ended")
     assert kinds.count("hand") == played.hands
-    seen = list(turns(tmp_path / "log.jsonl"))
-    assert [response.action.action_type for _, response in seen] == actions(server)
-    assert all(state.is_my_turn for state, _ in seen)
+    turns = [entry for entry in entries if entry["kind"] == "turn"]
+    assert [turn["response"]["action"]["action_type"] for turn in turns] == actions(server)
+    assert all(turn["turn_state"]["is_my_turn"] for turn in turns)
     text = (tmp_path / "log.jsonl").read_text()
     for secret in (TOKEN, KEY, "token-"):
         assert secret not in text

@@ -430,9 +430,6 @@ BROKEN = [
         "uniformly random play is worth",
     ),
     *((library, with_v1(observe_five), f"{library} .encoder v1.: ") for library in CHECKERS),
-    ("PettingZoo", with_v0(observe_too_much), "AssertionError"),
-    ("Gymnasium", with_v0(observe_too_much), "AssertionError"),
-    ("Stable-Baselines3", with_v0(observe_too_much), "AssertionError"),
 ]
 
 

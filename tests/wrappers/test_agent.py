@@ -48,19 +48,6 @@ def test_a_policy_agent_plays_what_the_policy_would_play_in_the_environment():
             assert env.submit(env.agent_selection, response).ok
 
 
-@pytest.mark.parametrize("seats", [3, 9])
-def test_a_heads_up_policy_plays_at_any_table(seats):
-    heads_up = envs.game("holdem", seats=2)
-    env = envs.make("holdem", seats=seats, stacks=100)
-    for bot in ("random", "call", "tight", "maniac"):
-        agent = PolicyAgent(heads_up, heads_up.bots[bot](heads_up, 1))
-        for seed in range(15):
-            env.reset(seed=seed)
-            while not env.table.done:
-                result = env.submit(env.agent_selection, agent.respond(env.turn_state(env.agent_selection)))
-                assert result.ok, result
-
-
 @pytest.mark.parametrize("number", [3, -1, 99])
 def test_a_masked_action_is_named(number):
     env = envs.make("holdem", seats=2, pot_fractions=(0.01,))  # number 3 is below the least raise

@@ -351,7 +351,6 @@ async def test_an_answer_that_ends_at_the_most_tokens_is_not_played():
     assert [(body["model"], body["max_tokens"], body["temperature"]) for body, _ in asked] == [("stub", 7, 0.5)] * 2
 
 
-COUNTED = {**endpoint.said('{"targetId": "p2"}'), "usage": {"completion_tokens": 7}}
 COUNTED = endpoint.said('{"targetId": "p2"}')
 ODD = {  # what an endpoint answers; the problem, or None for an answer that counts
     "<html>": "it answers with no JSON object",
@@ -518,25 +517,6 @@ def test_a_model_that_is_not_shown_the_legal_actions_is_not_told_them_by_the_sch
     assert dict(statistics.faults) == {"illegal": 1} and (statistics.decisions, statistics.replaced) == (1, 0)
     assert (statistics.input_size, statistics.output_size, statistics.cost) == (22, 14, 22 + 28)
     assert "raise" in played(Prompting())[0]
-
-
-@pytest.mark.parametrize(
-    ("answer", "fault"),
-    [(endpoint.no_json, "unparsable"), (endpoint.talking(choice='{"action_type": "fly", "payload": {}}'), "illegal")],
-)
-def test_faults_of_answers_are_counted_apart(answer, fault):
-    match = Match(envs.game("kuhn"))
-    match.reset(1)
-    with endpoint.answering(answer) as url:
-        agent = LLMAgent(Model(name="stub", base_url=url, retries=0), None)
-        with pytest.raises(ModelError) as error:
-            agent.respond(match.turn_state("player_0"))
-    row = agent.statistics.row()
-    assert error.value.fault == fault and (row["decisions"], row["replaced"]) == (1, 1)
-    assert {name: row[name] for name in KINDS_OF_FAULTS if row[name]} == {fault: 2}
-
-
-KINDS_OF_FAULTS = ("illegal", "unparsable", "late", "refused", "failed")
 
 
 FAMOUS = ("poker", "Kuhn", "hold'em", "raiseTo", "mafia", "werewol", "sheriff", "ultimatum", "auction", "player_0")

@@ -383,10 +383,10 @@ def test_a_file_of_weights_with_a_wrong_byte_is_refused_or_whole(tmp_path):
 )
 def test_a_damaged_table_of_strategies_is_refused(tmp_path, table):
     np.savez(tmp_path / "bad.npz", observations=np.eye(2, dtype="f4"), table=np.array(table))
-    with pytest.raises(ValueError, match="is no saved TabularPolicy"):
+    with pytest.raises(ValueError, match="is not a saved TabularPolicy"):
         TabularPolicy.load(tmp_path / "bad.npz")
     np.savez(tmp_path / "bad.npz", observations=np.zeros((0, 2), "f4"), table=np.zeros((0, 2), "f4"))
-    with pytest.raises(ValueError, match="is no saved TabularPolicy"):
+    with pytest.raises(ValueError, match="is not a saved TabularPolicy"):
         TabularPolicy.load(tmp_path / "bad.npz")
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from parlour import envs
-from parlour.envs import Action, AgentResponse
+from parlour.envs import Action, AgentResponse, TurnState
 from parlour.envs.holdem.hands import card_name
-from parlour.wrappers.logs.match_log import MatchLog, Recorder, SafeMatchLog, read, replay, turns
+from parlour.wrappers.logs.match_log import MatchLog, Recorder, SafeMatchLog, read, replay
 from parlour.wrappers.logs.program_log import ForTerminal
 from parlour.wrappers.replay.log_reader import moments
 
@@ -45,7 +45,7 @@ def test_given_cards_are_in_the_log(tmp_path):
     assert told[-1].states["player_0"] == env.turn_state("player_0")
 
 
-def test_a_live_log_is_iterated(tmp_path):
+def test_a_live_log_is_read_and_not_played_again(tmp_path):
     env = envs.make("holdem", seats=2)
     env.reset(seed=1)
     state, response = env.turn_state("player_0"), AgentResponse(Action("call"))
@@ -53,7 +53,9 @@ def test_a_live_log_is_iterated(tmp_path):
         log.write("joined", seat=0)
         log.write("turn", hand=1, turn_state=state, response=response)
         log.write("hand", hand=1, won=np.int64(3))
-    assert list(turns(tmp_path / "log")) == [(state, response)]
+    _, turn, hand = read(tmp_path / "log")
+    assert (TurnState.from_dict(turn["turn_state"]), AgentResponse.from_dict(turn["response"])) == (state, response)
+    assert hand["won"] == 3
     with pytest.raises(ValueError, match="middle of a match"):
         envs_log = tmp_path / "env"
         envs_log.write_text('{"kind":"turn","agent":"player_0","response":{"action_type":"fold"}}\n')

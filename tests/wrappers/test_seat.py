@@ -16,8 +16,6 @@ from parlour.wrappers.rl.gymnasium_env import (
     SingleAgentEnv,
     SingleAgentVectorEnv,
     TablesVectorEnv,
-    make_single_agent_env,
-    make_single_agent_vector_env,
 )
 from parlour.wrappers.rl.opponents import Pool
 from parlour.wrappers.rl.sb3 import sb3_env
@@ -226,7 +224,7 @@ def test_the_checkers_of_gymnasium_and_stable_baselines():
 
 
 def test_seat_env_ends_with_the_finished_table_and_then_wants_a_reset():
-    env = make_single_agent_env(game="holdem", seats=2, opponents="call", render_mode="ansi")
+    env = SingleAgentEnv("holdem", seats=2, opponents="call", render_mode="ansi")
     _, info = env.reset(seed=3)
     assert "player" in env.render().lower()
     total, terminated = 0.0, False
@@ -249,8 +247,8 @@ def test_seat_env_ends_with_the_finished_table_and_then_wants_a_reset():
 
 
 def test_seat_env_and_vector_env_play_the_same_episodes():
-    one = make_single_agent_env(game="holdem", seats=2, opponents="call", seat=0)
-    many = make_single_agent_vector_env(game="holdem", num_envs=1, seats=2, opponents="call", seat=0)
+    one = SingleAgentEnv("holdem", seats=2, opponents="call", seat=0)
+    many = SingleAgentVectorEnv("holdem", num_envs=1, seats=2, opponents="call", seat=0)
     seen, _ = one.reset(seed=9)
     rows, infos = many.reset(seed=9)
     policy = RandomPolicy(2)

@@ -180,14 +180,12 @@ class TerminalMatch:
         """
         if self.eyes is None:
             return _spoken(headline(action))
-        words = _spoken(headline(action), typed_word(action.action_type, self.game.allowed_actions(before.table)))
-        if seat == self.eyes:
-            return words
+        typed = typed_word(action.action_type, self.game.allowed_actions(before.table))
         line = f"{self.game.agents[seat]} {headline(action)}\n"
         old, new = (f"{self._text(table)}\n".count(line) for table in (before.table, env.table))
-        if new > old:
-            return words
-        return _spoken(action.action_type) if self._differs(before, action) else "has chosen"
+        if seat == self.eyes or new > old:
+            return _spoken(headline(action), typed)
+        return _spoken(action.action_type, typed) if self._differs(before, action) else "has chosen"
 
     def _differs(self, before: Match, action: Action) -> bool:
         match = before.clone()

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...envs.core.turn_state import Action, AllowedAction
+from .schemas import properties_of, required_of
 
 HELP = """Type the word of a choice, its first letters or its number; then the values, as in "{word}" or "{number}".
 Values in <> are required, values in [] are not; a value without a name is the only one.
@@ -152,11 +153,6 @@ def _does(offer: AllowedAction) -> str:
     return "" if not _fields(offer) or _free_text(offer) else FURTHER.split(offer.description, maxsplit=1)[0].strip()
 
 
-def _briefly(offer: AllowedAction) -> str:
-    """Return what a choice does: its description up to the first colon or bracket."""
-    return re.split(r"[:(]", offer.description, maxsplit=1)[0].strip()
-
-
 def _free_text(offer: AllowedAction) -> str:
     """Return the last field, if it is free text and no other one is required; else ""."""
     fields = _fields(offer)
@@ -176,18 +172,15 @@ def _value(name: str, text: str, schema: Mapping[str, Any]) -> Any:
     value = _json(text)
     if kind == "array" and not isinstance(value, list):
         value = _json(f"[{text}]")
-    if kind == "object" and not isinstance(value, dict):
-        members = schema.get("properties", {})
-        if len(text.split()) != len(members):
-            raise ValueError(f"{name} must be {_bounds(schema)}, not {text}")
-        return {key: _value(key, word, members[key]) for key, word in zip(members, text.split(), strict=True)}
-    if "enum" in schema and value not in schema["enum"]:
-        raise ValueError(f"{name} must be {_bounds(schema)}, not {text}")
-    if kind == "array" and not isinstance(value, list):
-        raise ValueError(f"{name} must be {_bounds(schema)}, not {text}")
-    number = isinstance(value, int) or (kind == "number" and isinstance(value, float))
-    low, high = schema.get("minimum", -np.inf), schema.get("maximum", np.inf)
-    if kind in ("integer", "number") and (isinstance(value, bool) or not number or not low <= value <= high):
+    words, members = text.split(), schema.get("properties", {})
+    if kind == "object" and not isinstance(value, dict) and len(words) == len(members):
+        return {key: _value(key, word, members[key]) for key, word in zip(members, words, strict=True)}
+    types = {"integer": int, "number": (int, float), "array": list, "object": dict}.get(kind, object)
+    fits = isinstance(value, types) and value in schema.get("enum", [value])
+    if fits and kind in ("integer", "number"):
+        low, high = schema.get("minimum", -np.inf), schema.get("maximum", np.inf)
+        fits = not isinstance(value, bool) and low <= value <= high
+    if not fits:
         raise ValueError(f"{name} must be {_bounds(schema)}, not {text}")
     return value
 
@@ -202,24 +195,19 @@ def _json(text: str) -> Any:
 
 def _fields(offer: AllowedAction) -> dict[str, dict[str, Any]]:
     """Return the payload's fields, from a JSON schema or from the property map that agent-colosseum sends."""
-    schema = offer.payload_schema
-    if not isinstance(schema.get("properties"), dict):
-        return {name: field for name, field in schema.items() if isinstance(field, dict)}
-    fields = {name: field for name, field in schema["properties"].items() if isinstance(field, dict)}
-    return fields | {name: {} for name in schema.get("required", ()) if name not in fields}  # of any value
+    fields = {name: field for name, field in properties_of(offer.payload_schema).items() if isinstance(field, dict)}
+    return fields | {name: {} for name in _required(offer) if name not in fields}  # of any value
 
 
 def _constants(offer: AllowedAction) -> dict[str, Any]:
-    """Return the required fields that have only one value."""
-    fields = _fields(offer)
-    values = {name: _only(fields[name]) for name in _required(offer)}
-    return {name: value[0] for name, value in values.items() if len(value) == 1}
-
-
-def _only(field: Mapping[str, Any]) -> list[Any]:
-    """Return the values of a field if they are listed, or if its bounds are one number; else none."""
-    low = field.get("minimum")
-    return list(field.get("enum", [low] if low is not None and low == field.get("maximum") else ()))
+    """Return the required fields that have only one value: in a list, or as both bounds."""
+    fields, constants = _fields(offer), {}
+    for name in _required(offer):
+        low = fields[name].get("minimum")
+        values = fields[name].get("enum", [low] if low is not None and low == fields[name].get("maximum") else [])
+        if len(values) == 1:
+            constants[name] = values[0]
+    return constants
 
 
 def _asked(offer: AllowedAction) -> dict[str, dict[str, Any]]:
@@ -232,9 +220,7 @@ def _asked(offer: AllowedAction) -> dict[str, dict[str, Any]]:
 
 
 def _required(offer: AllowedAction) -> list[str]:
-    """Return the required fields; all fields of a property map."""
-    is_schema = isinstance(offer.payload_schema.get("properties"), dict)
-    return list(offer.payload_schema.get("required", ())) if is_schema else list(_fields(offer))
+    return required_of(offer.payload_schema)
 
 
 def _kind(field: Mapping[str, Any]) -> str:
@@ -306,8 +292,14 @@ def help_text(allowed: list[AllowedAction]) -> str:
 
 
 def choices(allowed: list[AllowedAction], *, described: bool = False) -> str:
-    """Return the numbered choices, one per line, with what they do; `described` with the whole description."""
-    shown = [offer.description if described or not _fields(offer) else _briefly(offer) for offer in allowed]
+    """Return the numbered choices, one per line, with what they do; `described` with the whole description.
+
+    A choice with values has else its description up to the first colon or bracket.
+    """
+    shown = [
+        offer.description if described or not _fields(offer) else re.split(r"[:(]", offer.description)[0].strip()
+        for offer in allowed
+    ]
     meanings = [
         f"  ({words})" if words and words != _name(offer, allowed) else ""
         for words, offer in zip(shown, allowed, strict=True)

@@ -23,11 +23,10 @@ class Agent(Protocol):
         ...
 
 
-def search_seconds(most: float | None, left: float | None) -> float | None:
-    """Return how many seconds a search may take: at most `most`, and `SEARCH_SHARE` of those left; None: no limit."""
-    return min(
-        (limit for limit in (most, None if left is None else SEARCH_SHARE * left) if limit is not None), default=None
-    )
+def search_seconds(most: float | None, left: float | None, share: float = SEARCH_SHARE) -> float | None:
+    """Return how many seconds a search may take: at most `most`, and this share of those left; None: no limit."""
+    limits = (most, None if left is None else share * left)
+    return min((limit for limit in limits if limit is not None), default=None)
 
 
 def thoughts(agent: Agent) -> dict[str, Any]:

@@ -323,10 +323,12 @@ class Model:
                 call.prompt, call.tries = chat, call.tries + 1
                 async with asyncio.timeout_at(end):
                     try:
-                        reply = await self._ask(client, call, schema, constrained)
-                    except _Unconstrained:
+                        reply = await _send(client, call, **self._settings(chat, schema, constrained))
+                    except library().BadRequestError:  # an endpoint that takes no schema
+                        if not constrained:
+                            raise
                         constrained = False
-                        reply = await self._ask(client, call, schema, constrained)
+                        reply = await _send(client, call, **self._settings(chat, schema, constrained))
                 text = self._text(reply, call)
                 fault: Fault = "unfinished"
                 try:
@@ -362,21 +364,6 @@ class Model:
                 reply = await _send(client, call, **settings)
             return self._text(reply, call), _likely_tokens(reply)
 
-    async def _ask(self, client: "AsyncOpenAI", call: ModelCall, schema: Mapping[str, Any], constrained: bool) -> Any:
-        settings = self._settings(call.prompt)
-        if constrained:
-            wanted = {"name": "answer", "schema": schema, "strict": True}
-            settings["response_format"] = {"type": "json_schema", "json_schema": wanted}
-        else:
-            words = f"Answer with one JSON object and nothing else. Its JSON schema: {json.dumps(schema)}"
-            settings["messages"] = [*settings["messages"], {"role": "user", "content": words}]
-        try:
-            return await _send(client, call, **settings)
-        except library().BadRequestError:
-            if constrained:
-                raise _Unconstrained from None
-            raise
-
     def _finished(self, reply: Any, text: str) -> str:
         """Return an answer without its thoughts; raise ValueError if it ended too early."""
         choice, said = reply.choices[0], spoken(text)
@@ -399,13 +386,18 @@ class Model:
         call.text = content or ""
         return call.text
 
-    def _settings(self, chat: Chat) -> dict[str, Any]:
-        return {
-            "model": self.name,
-            "messages": list(chat),
-            "temperature": self.temperature,
-            "max_tokens": self.max_tokens,
-        }
+    def _settings(
+        self, chat: Chat, schema: Mapping[str, Any] | None = None, constrained: bool = True
+    ) -> dict[str, Any]:
+        """Return the settings of a request; with a schema, which the endpoint ensures if `constrained`."""
+        settings: dict[str, Any] = {"model": self.name, "temperature": self.temperature, "max_tokens": self.max_tokens}
+        if schema is not None and constrained:
+            wanted = {"name": "answer", "schema": schema, "strict": True}
+            settings["response_format"] = {"type": "json_schema", "json_schema": wanted}
+        elif schema is not None:
+            words = f"Answer with one JSON object and nothing else. Its JSON schema: {json.dumps(schema)}"
+            chat = [*chat, {"role": "user", "content": words}]
+        return {**settings, "messages": list(chat)}
 
     async def _client(self) -> "AsyncOpenAI":
         """Return the event loop's client for this endpoint; it keeps its connections, and closes with the loop."""
@@ -471,10 +463,6 @@ def _thinks(message: Any) -> bool:
     return any(getattr(message, name, None) for name in ("reasoning_content", "reasoning"))
 
 
-class _Unconstrained(Exception):
-    """The endpoint does not take a schema."""
-
-
 def library() -> Any:
     """Return the module `openai`.
 
@@ -517,8 +505,18 @@ async def _as_model_error(model: Model, call: ModelCall) -> AsyncIterator[None]:
     began = clock()
     _status.set(None)
     try:
-        async with _named(model):
+        try:
             yield
+        except (ModelError, ImportError):
+            raise
+        except TimeoutError:
+            if (status := _status.get()) is not None:
+                raise ModelError(f"{model.name} at {model.where}: {REFUSED}: HTTP {status}", "failed") from None
+            limit = f"{float(f'{model.timeout:.2g}'):g} s (--llm-timeout)"
+            raise ModelError(f"{model.name} gave no answer within {limit}", "late") from None
+        except Exception as error:  # errors of the library, of its dependencies, or of an unusual endpoint
+            fault: Fault = "late" if isinstance(error, library().APITimeoutError) else "failed"
+            raise ModelError(f"{model.name} at {model.where}: {_in_words(error)}", fault) from None
     except ModelError as error:
         call.problem = str(error)
         call.faults.append(error.fault)
@@ -529,23 +527,6 @@ async def _as_model_error(model: Model, call: ModelCall) -> AsyncIterator[None]:
         raise
     finally:
         call.seconds = round(clock() - began, 3)
-
-
-@contextlib.asynccontextmanager
-async def _named(model: Model) -> AsyncIterator[None]:
-    """Convert errors of a model to `ModelError`."""
-    try:
-        yield
-    except (ModelError, ImportError):
-        raise
-    except TimeoutError:
-        if (status := _status.get()) is not None:
-            raise ModelError(f"{model.name} at {model.where}: {REFUSED}: HTTP {status}", "failed") from None
-        limit = f"{float(f'{model.timeout:.2g}'):g} s (--llm-timeout)"
-        raise ModelError(f"{model.name} gave no answer within {limit}", "late") from None
-    except Exception as error:  # errors of the library, of its dependencies, or of an unusual endpoint
-        late = isinstance(error, library().APITimeoutError)
-        raise ModelError(f"{model.name} at {model.where}: {_in_words(error)}", "late" if late else "failed") from None
 
 
 def _in_words(error: Exception) -> str:

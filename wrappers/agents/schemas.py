@@ -3,7 +3,7 @@
 Schemas are JSON schemas, or bare maps of properties, as hosts send them. They may hold any nonsense.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import ceil, floor, inf, isfinite
 from typing import Any
 
@@ -97,18 +97,15 @@ def is_narrower(offered: Bounds, legal: Bounds) -> bool:
     )
 
 
-def _numbers(bounds: Bounds, payload: Mapping[str, Any]) -> Iterator[tuple[float, tuple[float, float]]]:
-    for path, limits in bounds.items():
+def fits(bounds: Bounds, payload: Mapping[str, Any]) -> bool:
+    """Return whether all numbers of a payload lie within their bounds."""
+    for path, (least, most) in bounds.items():
         value: Any = payload
         for name in path:
             value = value.get(name) if isinstance(value, Mapping) else None
-        if isinstance(value, (int, float)):
-            yield value, limits
-
-
-def fits(bounds: Bounds, payload: Mapping[str, Any]) -> bool:
-    """Return whether all numbers of a payload lie within their bounds."""
-    return all(least - ROUNDING <= value <= most + ROUNDING for value, (least, most) in _numbers(bounds, payload))
+        if isinstance(value, (int, float)) and not least - ROUNDING <= value <= most + ROUNDING:
+            return False
+    return True
 
 
 def violation(payload: Mapping[str, Any], schema: Any) -> str | None:
@@ -168,7 +165,9 @@ def required_of(schema: Any) -> list[str]:
     """Return the names of the values that a payload must have: of a bare map of properties, all."""
     if not isinstance(schema, Mapping):
         return []
-    named = list(schema) if properties_of(schema) is schema else schema.get("required")
+    if properties_of(schema) is schema:
+        return [name for name, part in schema.items() if isinstance(part, Mapping)]
+    named = schema.get("required")
     return [name for name in named if isinstance(name, str)] if isinstance(named, list) else []
 
 

@@ -322,10 +322,7 @@ class ReadyAgent(PolicyAgent):
     def set_seconds_left(self, seconds: float | None) -> None:
         """Wait at most `WAIT_SHARE` of the seconds left for the next answer; None: only the own limit counts."""
         self.search.set_seconds_left(seconds)
-        limits = [
-            limit for limit in (self._seconds, None if seconds is None else WAIT_SHARE * seconds) if limit is not None
-        ]
-        self._most = min(limits, default=None)
+        self._most = search_seconds(self._seconds, seconds, WAIT_SHARE)
 
     def warm_up(self) -> None:
         """Warm both up."""

@@ -196,13 +196,6 @@ def _entries(path: Path_, file: BinaryIO) -> Iterator[dict[str, Any]]:
         yield entry
 
 
-def turns(path: Path_) -> Iterator[tuple[TurnState, AgentResponse]]:
-    """Return the TurnState and the answer of each turn of a live agent's log."""
-    for entry in read(path):
-        if entry["kind"] == "turn" and "turn_state" in entry:
-            yield TurnState.from_dict(entry["turn_state"]), AgentResponse.from_dict(entry["response"])
-
-
 def _plain(value: Any) -> Any:
     if isinstance(value, (np.generic, np.ndarray)):
         return value.tolist()
@@ -351,7 +344,14 @@ def replay(path: Path_) -> envs.GameEnv:
     env: envs.GameEnv | None = None
     for entry in read(path):
         try:
-            env = _again(entry, env)
+            if entry["kind"] == "match":
+                with no_files():
+                    env = envs.make(entry["game"], **entry["options"])
+                env.reset(seed=entry["seed"], options=entry.get("setup"))
+            elif entry["kind"] in ("turn", "message"):
+                if env is None:
+                    raise ValueError("it begins in the middle of a match (a live log can be read, not replayed)")
+                play_again(env, entry)
         except KeyError as error:
             raise ValueError(f"{path} does not replay: a {entry['kind']!r} line lacks {error}") from None
         except ValueError as error:
@@ -361,22 +361,16 @@ def replay(path: Path_) -> envs.GameEnv:
     return env
 
 
-def _again(entry: Mapping[str, Any], env: envs.GameEnv | None) -> envs.GameEnv | None:
-    """Replay one line of a log, and return its environment."""
-    if entry["kind"] == "match":
-        with no_files():
-            env = envs.make(entry["game"], **entry["options"])
-        env.reset(seed=entry["seed"], options=entry.get("setup"))
-    elif entry["kind"] in ("turn", "message"):
-        if env is None:
-            raise ValueError("it begins in the middle of a match (a live log can be read, not replayed)")
-        if entry["kind"] == "turn":
-            result = env.submit(entry["agent"], entry["response"])
-        else:
-            result = env.send(entry["agent"], entry["intent"])
-        if not result.ok:
-            raise ValueError(f"{entry['agent']} {result.error}: {result.error_detail}")
-    return env
+def play_again(env: envs.GameEnv, entry: Mapping[str, Any]) -> None:
+    """Play a line ``turn`` or ``message`` of a log in an environment.
+
+    Raises:
+        ValueError: if it is refused.
+    """
+    agent = entry["agent"]
+    result = env.submit(agent, entry["response"]) if entry["kind"] == "turn" else env.send(agent, entry["intent"])
+    if not result.ok:
+        raise ValueError(f"{agent} {result.error}: {result.error_detail}")
 
 
 class FirstMatches(MatchLog):

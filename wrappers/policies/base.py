@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from math import prod
 from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Self
 
 import msgspec
 import numpy as np
@@ -353,3 +353,32 @@ class LearnedPolicy:
         actions = np.zeros(len(masks), np.int64)
         draw(probabilities, self._words, actions)
         return actions
+
+    def _arrays(self) -> dict[str, Any]:
+        """Return what was trained for, as an array by name, for a file."""
+        about = self.trained_for
+        return {} if about is None else {"trained_for": np.array(msgspec.json.encode(about).decode())}
+
+    @classmethod
+    def _of_arrays(cls, file: dict[str, Any], trained_for: TrainedFor | None, deterministic: bool) -> Self:
+        """Return the policy of the arrays of a file; the errors are `DAMAGES`."""
+        raise NotImplementedError
+
+    @classmethod
+    def load(cls, path: str | PathLike[str], deterministic: bool = False, seed: int | None = None) -> Self:
+        """Load a file that `save` wrote, in this version or an earlier one.
+
+        Raises:
+            ValueError: if `save` did not write the file, it is damaged, or the encoder shows hidden information.
+        """
+        try:
+            file = read_arrays(path)
+            about = file.pop("trained_for", file.pop("solved_for", None))
+            trained_for = None if about is None else msgspec.json.decode(str(about), type=TrainedFor)
+            policy = cls._of_arrays(file, trained_for, deterministic)
+        except DAMAGES as error:
+            raise ValueError(f"{path} is not a saved {cls.__name__}: {error}") from None
+        if trained_for is not None:
+            policy.set_trained_for(trained_for)
+        policy._words = streams(seed, 1)  # after the try: the error of a bad seed is not about the file
+        return policy

@@ -33,8 +33,8 @@ def statements_of(game: Game) -> range:
     return talk.statements
 
 
-class MutedPolicy:
-    """A policy that says nothing: statements are masked out. It still reads what others say.
+class _OtherWords:
+    """A policy whose statements are others.
 
     Args:
         policy: the policy.
@@ -49,54 +49,46 @@ class MutedPolicy:
         self.encoder = getattr(policy, "encoder", None)
 
     def act(self, observations: NDArray[np.float32], masks: Masks) -> Actions:
-        """Return a legal action index per row that is not a statement: int64[N]."""
-        return self._policy.act(observations, self._silent(masks))
+        """Return a legal action index per row: int64[N]."""
+        return self._said(self._policy.act(observations, self._open(masks)), masks)
 
     def act_on(self, tables: Any, rows: Actions, observations: NDArray[np.float32], masks: Masks) -> Actions:
         """Do the same as `act` for a policy that needs the records."""
-        return np.asarray(act_of(self._policy, tables, rows, observations, self._silent(masks)), np.int64)
+        actions = act_of(self._policy, tables, rows, observations, self._open(masks))
+        return self._said(np.asarray(actions, np.int64), masks)
 
-    def _silent(self, masks: Masks) -> Masks:
+    def _open(self, masks: Masks) -> Masks:
+        return masks
+
+    def _said(self, actions: Actions, masks: Masks) -> Actions:
+        return actions
+
+
+class MutedPolicy(_OtherWords):
+    """A policy that says nothing: statements are masked out. It still reads what others say."""
+
+    def _open(self, masks: Masks) -> Masks:
         silent = masks.copy()
         silent[:, self._statements] = 0
         return silent
 
 
-class ScrambledPolicy:
+class ScrambledPolicy(_OtherWords):
     """A policy whose statements are replaced by random ones: it talks as often, but its words mean nothing.
 
-    Args:
-        policy: the policy.
-        game: a game with statements, with its options.
-        seed: the seed of the random statements.
-
-    Raises:
-        ValueError: if the game has no statements.
+    `seed` is the seed of the random statements.
     """
 
     def __init__(self, policy: Policy, game: Game, seed: int | None = None) -> None:
-        self._policy, self._statements = policy, statements_of(game)
+        super().__init__(policy, game)
         self._random = RandomPolicy(seed)
-        self.encoder = getattr(policy, "encoder", None)
 
-    def act(self, observations: NDArray[np.float32], masks: Masks) -> Actions:
-        """Return the policy's action index per row, each statement replaced by a random legal one: int64[N]."""
-        return self._scrambled(self._policy.act(observations, masks), observations, masks)
-
-    def act_on(self, tables: Any, rows: Actions, observations: NDArray[np.float32], masks: Masks) -> Actions:
-        """Do the same as `act` for a policy that needs the records."""
-        actions = act_of(self._policy, tables, rows, observations, masks)
-        return self._scrambled(np.asarray(actions, np.int64), observations, masks)
-
-    def _scrambled(self, actions: Actions, observations: NDArray[np.float32], masks: Masks) -> Actions:
-        said = (actions >= self._statements.start) & (actions < self._statements.stop)
-        if not said.any():
-            return actions
-        choices = masks[said].copy()
-        choices[:, : self._statements.start] = 0
-        choices[:, self._statements.stop :] = 0
+    def _said(self, actions: Actions, masks: Masks) -> Actions:
+        said = np.isin(actions, self._statements)
+        choices = np.zeros_like(masks[said])
+        choices[:, self._statements] = masks[said][:, self._statements]
         played = actions.copy()
-        played[said] = self._random.act(observations[said], choices)
+        played[said] = self._random.act(np.empty((0, 0), np.float32), choices)
         return played
 
 

@@ -6,14 +6,12 @@ The network may have skip connections, or a layer that is shared over the seats.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, cast
+from typing import Any, Self, cast
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from ...envs.core.rng import streams
-from .base import DAMAGES, Floats, LearnedPolicy, TrainedFor, _softmax, read_arrays, write_arrays
+from .base import Floats, LearnedPolicy, TrainedFor, _softmax, write_arrays
 
 Layers = Sequence[tuple[Floats, Floats]]
 """Weights float32[in, out] and biases float32[out], layer by layer."""
@@ -262,10 +260,7 @@ class MlpPolicy(LearnedPolicy):
             path: the file.
             half: whether to write the actor alone, as float16 and compressed.
         """
-        arrays: dict[str, Any] = {"activation": np.array(self.activation)}
-        if self.trained_for is not None:
-            arrays["trained_for"] = np.array(msgspec.json.encode(self.trained_for).decode())
-        arrays |= self.network.arrays()
+        arrays = {"activation": np.array(self.activation), **self._arrays(), **self.network.arrays()}
         if half:
             arrays = {k: a.astype(np.float16) if a.dtype == np.float32 else a for k, a in arrays.items()}
         elif self.critic_network is not None:
@@ -273,25 +268,10 @@ class MlpPolicy(LearnedPolicy):
         write_arrays(path, arrays, compress=half)
 
     @classmethod
-    def load(cls, path: str | PathLike[str], deterministic: bool = False, seed: int | None = None) -> "MlpPolicy":
-        """Load a file that `save` wrote, in this version or an earlier one.
-
-        Raises:
-            ValueError: if `save` did not write the file, it is damaged, or the encoder shows hidden information.
-        """
-        try:
-            file = read_arrays(path)
-            network, critic = (Network.from_arrays(file, str(file["activation"]), prefix) for prefix in ("", "critic_"))
-            if network is None:
-                raise KeyError("w0")
-            if critic is not None and critic.inputs != network.inputs:
-                raise ValueError(f"its critic takes {critic.inputs} numbers, its actor {network.inputs}")
-            policy = cls(network, deterministic=deterministic, critic=critic or ())
-            about = str(file["trained_for"]) if "trained_for" in file else None
-            trained_for = None if about is None else msgspec.json.decode(about, type=TrainedFor)
-        except DAMAGES as error:
-            raise ValueError(f"{path} is not a saved MlpPolicy: {error}") from None
-        if trained_for is not None:
-            policy.set_trained_for(trained_for)
-        policy._words = streams(seed, 1)  # after the try: the error of a bad seed is not about the file
-        return policy
+    def _of_arrays(cls, file: dict[str, Any], trained_for: TrainedFor | None, deterministic: bool) -> Self:
+        network, critic = (Network.from_arrays(file, str(file["activation"]), prefix) for prefix in ("", "critic_"))
+        if network is None:
+            raise KeyError("w0")
+        if critic is not None and critic.inputs != network.inputs:
+            raise ValueError(f"its critic takes {critic.inputs} numbers, its actor {network.inputs}")
+        return cls(network, deterministic=deterministic, critic=critic or ())

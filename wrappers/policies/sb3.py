@@ -52,14 +52,10 @@ def _read_data(file: Path) -> dict[str, Any]:
 
 def _algorithm(module: str, data: dict[str, Any]) -> str:
     """Return the name of the class that saved a model. It follows from the policy's module and the settings."""
-    if "recurrent" in module:
-        return "RecurrentPPO"
-    if "maskable" in module:
-        return "MaskablePPO"
-    if "qrdqn" in module:
-        return "QRDQN"
-    if "dqn" in module:
-        return "DQN"
+    policies = {"recurrent": "RecurrentPPO", "maskable": "MaskablePPO", "qrdqn": "QRDQN", "dqn": "DQN"}
+    for part, name in policies.items():
+        if part in module:
+            return name
     if "stable_baselines3.common" in module or "clip_range" in data:
         return "PPO" if "clip_range" in data else "TRPO" if "cg_max_steps" in data else "A2C"
     raise ValueError(

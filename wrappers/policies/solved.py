@@ -9,17 +9,15 @@ that raise. So there may be several nodes, each with a weight, and the strategy 
 from collections.abc import Mapping
 from functools import lru_cache
 from os import PathLike
-from typing import Any
+from typing import Any, Self
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from ...envs.core.game import Game
-from ...envs.core.rng import streams
 from ...envs.holdem.ranges import HOLDINGS
 from ...envs.holdem.table import CALL_ACTION, FOLD_ACTION, LEAST_RAISE
-from .base import DAMAGES, Floats, LearnedPolicy, TrainedFor, read_arrays, write_arrays
+from .base import Floats, LearnedPolicy, TrainedFor, write_arrays
 from .buckets import DIGEST, PLACE, Buckets, board_buckets, cached, computed_worth, equity_tables, rows_of, write_worth
 
 MOST_NODES = 8
@@ -70,25 +68,13 @@ class SolvedPolicy(LearnedPolicy):
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the policy to a ``.npz`` file, with what it was trained for."""
-        about = np.array(msgspec.json.encode(self.trained_for).decode())
-        arrays: dict[str, Any] = {"solved_for": about, **self.arrays}
-        write_arrays(path, arrays)
+        write_arrays(path, {"solved_for": self._arrays()["trained_for"], **self.arrays})
 
     @classmethod
-    def load(cls, path: str | PathLike[str], deterministic: bool = False, seed: int | None = None) -> "SolvedPolicy":
-        """Read what `save` wrote.
-
-        Raises:
-            ValueError: if `save` did not write the file, or it is damaged.
-        """
-        try:
-            arrays = read_arrays(path)
-            trained_for = msgspec.json.decode(str(arrays.pop("solved_for")), type=TrainedFor)
-            policy = cls(arrays, trained_for, deterministic)
-        except DAMAGES as error:
-            raise ValueError(f"{path} is no saved SolvedPolicy: {error}") from None
-        policy._words = streams(seed, 1)  # here, so that a bad seed is not blamed on the file
-        return policy
+    def _of_arrays(cls, file: dict[str, Any], trained_for: TrainedFor | None, deterministic: bool) -> Self:
+        if trained_for is None:
+            raise KeyError("solved_for")
+        return cls(file, trained_for, deterministic)
 
 
 class _Strategy:

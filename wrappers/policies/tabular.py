@@ -1,14 +1,12 @@
 """TabularPolicy: a probability of every action for every observation, saved as ``.npz``."""
 
 from os import PathLike
-from typing import Any
+from typing import Any, Self
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from ...envs.core.rng import streams
-from .base import DAMAGES, Floats, LearnedPolicy, TrainedFor, read_arrays, write_arrays
+from .base import Floats, LearnedPolicy, TrainedFor, write_arrays
 
 
 class TabularPolicy(LearnedPolicy):
@@ -52,33 +50,17 @@ class TabularPolicy(LearnedPolicy):
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the policy to a ``.npz`` file, with what it was trained for."""
-        arrays: dict[str, Any] = {"observations": self.observations, "table": self.table}
-        if self.trained_for is not None:
-            arrays["trained_for"] = np.array(msgspec.json.encode(self.trained_for).decode())
-        write_arrays(path, arrays)
+        write_arrays(path, {"observations": self.observations, "table": self.table, **self._arrays()})
 
     @classmethod
-    def load(cls, path: str | PathLike[str], deterministic: bool = False, seed: int | None = None) -> "TabularPolicy":
-        """Read what `save` wrote.
-
-        Raises:
-            ValueError: if `save` did not write the file, it is damaged, or the policy sees hidden information.
-        """
-        try:
-            file = read_arrays(path)
-            about = str(file["trained_for"]) if "trained_for" in file else None
-            trained_for = None if about is None else msgspec.json.decode(about, type=TrainedFor)
-            with np.errstate(over="ignore"):  # a number too large for float32 becomes infinite, and is refused
-                observations, table = (np.asarray(file[name], np.float32) for name in ("observations", "table"))
-            if observations.ndim != 2 or table.ndim != 2 or len(observations) != len(table) or not len(table):
-                raise ValueError(f"observations {observations.shape} and table {table.shape} do not fit")
-            if not np.isfinite(observations).all():
-                raise ValueError("its observations are not all finite numbers")
-            sums = table.sum(axis=1)
-            if not ((table >= 0).all() and (sums > 0).all() and np.isfinite(sums).all()):
-                raise ValueError("a row of the table is no probability distribution")
-            policy = cls(observations, table, trained_for, deterministic)
-        except DAMAGES as error:
-            raise ValueError(f"{path} is no saved TabularPolicy: {error}") from None
-        policy._words = streams(seed, 1)  # here, so that a bad seed is not blamed on the file
-        return policy
+    def _of_arrays(cls, file: dict[str, Any], trained_for: TrainedFor | None, deterministic: bool) -> Self:
+        with np.errstate(over="ignore"):  # a number too large for float32 becomes infinite, and is refused
+            observations, table = (np.asarray(file[name], np.float32) for name in ("observations", "table"))
+        if observations.ndim != 2 or table.ndim != 2 or len(observations) != len(table) or not len(table):
+            raise ValueError(f"observations {observations.shape} and table {table.shape} do not fit")
+        if not np.isfinite(observations).all():
+            raise ValueError("its observations are not all finite numbers")
+        sums = table.sum(axis=1)
+        if not ((table >= 0).all() and (sums > 0).all() and np.isfinite(sums).all()):
+            raise ValueError("a row of the table is no probability distribution")
+        return cls(observations, table, trained_for, deterministic)

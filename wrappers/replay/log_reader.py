@@ -33,7 +33,7 @@ from ...envs.render.svg import escape
 from ..agents.base import sentence
 from ..live.arena.platform_games import PLATFORM_GAMES
 from ..live.common.match_session import SeatNames
-from ..logs.match_log import read
+from ..logs.match_log import play_again, read
 
 ALL = "all"
 """The name of the view with all hidden information."""
@@ -181,12 +181,6 @@ def unit_of(entry: Mapping[str, Any]) -> int:
     return int(10 ** entry.get("decimals", 0))
 
 
-def hand_number(state: TurnState) -> int | None:
-    """Return the number of the hand that a seat of a poker table sees; None: another game, or no number."""
-    hand = state.game_state.get("hand")
-    return hand if own_name(state.game_id) == _game().name and isinstance(hand, int) else None
-
-
 def in_words(action: str, state: TurnState | None) -> str:
     """Return an action as text: of hold'em as poker players say it, of other games as it is."""
     kind, _, amount = action.partition(" ")
@@ -318,10 +312,10 @@ def moments(path: str | PathLike[str] | bytes) -> Iterator[Moment]:
             raise ValueError(f"{path}, line {number}: a {entry['kind']!r} line lacks {error}") from error
         except (ValueError, TypeError, IndexError, AttributeError, OverflowError, RecursionError) as error:
             raise ValueError(f"{path}, line {number} does not replay: {error}") from error
-    last = reader.close()
-    if last is not None:
-        yield last
-    elif empty:
+    for moment in reader.ended():  # the log has no line for it
+        empty = False
+        yield moment
+    if empty:
         raise ValueError(f"{path} has no decision to show")
 
 
@@ -377,7 +371,7 @@ class LogReader:
         if kind == "ended":  # the next hand is at another table
             self._hand = inf
         if kind == "match":
-            yield from self._ended()
+            yield from self.ended()
             self._begin(entry)
         elif kind == "turn" and "turn_state" in entry:
             yield self._live_turn(entry)
@@ -400,11 +394,8 @@ class LogReader:
         elif kind == "end" and self._env is not None:
             self._notes.append(self._disagreement(entry.get("outcome") or {}))
 
-    def close(self) -> Moment | None:
-        """Return the end of the last match if the log has no line for it."""
-        return next(self._ended(), None)
-
-    def _ended(self) -> Iterator[Moment]:
+    def ended(self) -> Iterator[Moment]:
+        """Return the end of the match that is played again, if there is one."""
         if self._open:
             if self._env is not None and not self._env.table.done and not self._notes:
                 self._notes.append("the log ends here, before the match does")
@@ -487,37 +478,25 @@ class LogReader:
     def _played(self, entry: Mapping[str, Any]) -> Moment:
         if self._env is None or not self._open:
             raise ValueError("it begins in the middle of a match")
-        agent = entry["agent"]
+        agent = self._name(entry["agent"])
         if entry["kind"] == "message":
-            intent = MessageIntent.from_dict(entry["intent"])
-            messages = [self._intent(intent)]
-            decision = Moment(
-                self.match, self._title, self._states(), self._name(agent), "says", messages, **self._about
-            )
-            result = self._env.send(agent, intent)
+            said = [self._intent(MessageIntent.from_dict(entry["intent"]))]
+            decision = Moment(self.match, self._title, self._states(), agent, "says", said, **self._about)
         else:
             answer = _answer(entry["response"])
-            decision = self._decision(entry, self._name(agent), answer, self._states())
-            decision.said += self._action_messages(answer.action)
-            result = self._env.submit(agent, entry["response"])
-        if not result.ok:
-            raise ValueError(f"{agent} {result.error}: {result.error_detail}")
+            decision = self._decision(entry, agent, answer, self._states())
+            talk = self._env.game.capabilities.talk
+            if talk is not None and talk.action_messages is not None:
+                messages = talk.action_messages(self._env.table, answer.action)
+                decision.said += [self._intent(message) for message in messages]
+        play_again(self._env, entry)
         return decision
-
-    def _action_messages(self, action: Action) -> list[MessageIntent]:
-        """Return the messages of an action, in games whose actions send messages."""
-        assert self._env is not None
-        game = self._env.game
-        talk = game.capabilities.talk
-        if talk is None or talk.action_messages is None:
-            return []
-        return [self._intent(message) for message in talk.action_messages(self._env.table, action)]
 
     def _live_turn(self, entry: Mapping[str, Any]) -> Moment:
         state = TurnState.from_dict(entry["turn_state"])
         table = state.match_id or str(entry.get("table_id", ""))
-        hand = hand_number(state)
-        if hand is not None:  # at a poker table every hand is a match
+        hand = state.game_state.get("hand")
+        if own_name(state.game_id) == _game().name and isinstance(hand, int):  # at a poker table a hand is a match
             self._table += hand < self._hand or (hand == self._hand and not self._seen)
             self._hand = hand
             table = f"{table or f'table {self._table}'} · hand {hand}"
@@ -541,15 +520,20 @@ class LogReader:
             if entry.get(name):
                 self._notes.append(f"replaced by the safe action: {entry[name]}")
         chances = dict(entry.get("probabilities") or {}).items()
-        answer, reasons = _without_reasons(answer)
-        thought = [self._thought.pop(agent, ""), str(entry.get("think") or ""), *reasons]
+        thought = [self._thought.pop(agent, ""), str(entry.get("think") or "")]
+        words, said = "no answer", list[MessageIntent]()
+        if answer is not None:
+            payload, said = answer.action.payload, [self._intent(intent) for intent in answer.messages]
+            thought += [f"{name}: {payload[name]}" for name in BESIDE if payload.get(name)]
+            left = {name: value for name, value in payload.items() if name not in BESIDE}
+            words = sentence(Action(answer.action.action_type, left))
         return Moment(
             self.match,
             self._title,
             states,
             agent,
-            "no answer" if answer is None else sentence(answer.action),
-            [] if answer is None else [self._intent(intent) for intent in answer.messages],
+            words,
+            said,
             self._words("\n".join(filter(None, thought))),
             {self._words(str(name)): _finite(chance) for name, chance in chances},
             None if entry.get("value") is None else _finite(entry["value"]),
@@ -582,16 +566,6 @@ def _finite(value: Any) -> float:
 
 BESIDE = ("reason", "metadata")
 """Fields of a payload that explain an action and do not change it. They are shown as thoughts, not as the action."""
-
-
-def _without_reasons(answer: AgentResponse | None) -> tuple[AgentResponse | None, list[str]]:
-    """Return an answer without the fields that explain its action, and these fields as text."""
-    if answer is None:
-        return None, []
-    action = answer.action
-    left = {name: value for name, value in action.payload.items() if name not in BESIDE}
-    reasons = [f"{name}: {action.payload[name]}" for name in BESIDE if action.payload.get(name)]
-    return AgentResponse(Action(action.action_type, left), answer.messages), reasons
 
 
 def _answer(response: Any) -> AgentResponse:

@@ -577,7 +577,11 @@ def _played(entry: dict[str, Any], words: Sequence[list[str]]) -> tuple[Any, lis
         if table.turn != seat:
             raise Refused("an action out of turn", f"{text!r}, where it is p{int(table.turn) + 1}'s turn")
         reopened = kind == "cbr" and not table.raise_min  # by a short all-in: our rules allow no raise here
-        move = _move(table, line)
+        move = Move(FOLD if kind == "f" else CALL, 0)
+        if kind == "cbr":
+            move = Move(RAISE, amount := int(line[2]))
+            if not max(table.raise_min, table.current_bet + 1) <= amount <= table.bet[seat] + table.stack[seat]:
+                raise Refused("an impossible raise", f"{text!r} is no raise that p{seat + 1} can make")
         if line is turns[-1]:
             before_showdown(entry, table)
         committed = table.committed.tolist()
@@ -586,17 +590,6 @@ def _played(entry: dict[str, Any], words: Sequence[list[str]]) -> tuple[Any, lis
         action = {"seat": seat, "kind": KINDS[table.last_kind], "amount": int(table.last_amount)}
         actions.append(action | ({"reopened": True} if reopened else {}))
     return table, actions, returned
-
-
-def _move(table: Any, line: list[str]) -> Move:
-    """Return the move of an action, whose seat it is to act."""
-    seat = int(table.turn)
-    if line[1] != "cbr":
-        return Move(FOLD if line[1] == "f" else CALL, 0)
-    amount = int(line[2])
-    if not max(table.raise_min, table.current_bet + 1) <= amount <= table.bet[seat] + table.stack[seat]:
-        raise Refused("an impossible raise", f"{' '.join(line)!r} is no raise that p{seat + 1} can make")
-    return Move(RAISE, amount)
 
 
 # The end.

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from ...envs.core.game import Game
 from ...envs.core.match import Match
 from ...envs.core.options import whole
-from ...envs.core.record import Tables
 from ...envs.core.registry import as_game
 from ...envs.core.rollout import choose_actions
 from ...envs.core.vector import VectorGame
@@ -25,7 +24,7 @@ from .single_agent import (
     SameStepVectorEnv,
     SingleAgentTables,
     check_view,
-    show,
+    masked,
     show_all,
 )
 
@@ -41,7 +40,7 @@ class SingleAgentVectorEnv(SameStepVectorEnv, VectorEnv[Any, Any, Any]):  # skrl
     and ``skipped_return``. Each key has a mask ``_key`` of the tables for which it is valid.
 
     Args:
-        game: the game with its options.
+        game: the game with its options, or its name.
         num_envs: the number of tables N.
         opponents: see `Opponents`.
         seat: the learner's seat, or ``"rotate"``.
@@ -49,6 +48,7 @@ class SingleAgentVectorEnv(SameStepVectorEnv, VectorEnv[Any, Any, Any]):  # skrl
         render_view: whose view `render` shows: ``"own"`` (the learner's), ``"public"`` or ``"all"`` (hidden
             information included).
         encoder: name of the encoder of the observations; None: the game's own encoder.
+        options: the game's, where it is named.
     """
 
     metadata = {  # noqa: RUF012 (Gymnasium's name)
@@ -59,16 +59,18 @@ class SingleAgentVectorEnv(SameStepVectorEnv, VectorEnv[Any, Any, Any]):  # skrl
 
     def __init__(
         self,
-        game: Game,
+        game: str | Game,
         num_envs: int = 1,
         opponents: Opponents = "random",
         seat: int | str = "rotate",
         render_mode: str | None = None,
         render_view: str = "own",
         encoder: str | None = None,
+        **options: Any,
     ) -> None:
+        game = as_game(game, options)
         check_view(game, render_view)
-        self._display = Display(game.renderer, game.id, render_mode, STILL_MODES)
+        self._display = Display(game, render_mode, STILL_MODES)
         self.seats = SingleAgentTables(game, num_envs, opponents, seat, encoder=encoder)
         super().__init__(game, num_envs, self.seats.tables.encoder)
         self.render_mode = render_mode
@@ -111,20 +113,14 @@ class SingleAgentVectorEnv(SameStepVectorEnv, VectorEnv[Any, Any, Any]):  # skrl
 
     def _infos(self) -> dict[str, Any]:
         seats = self.seats
-        every = np.ones(self.num_envs, np.bool_)
-        infos: dict[str, Any] = {"action_mask": seats.masks.copy(), "illegal": seats.illegal.copy()}
-        infos |= {"_action_mask": every, "_illegal": every}
+        infos = {"action_mask": seats.masks.copy(), "illegal": seats.illegal.copy()}
+        infos = masked(infos, np.ones(self.num_envs, np.bool_))
         if seats.dones.any():
-            final = np.full(self.num_envs, None, object)
-            rows = np.flatnonzero(seats.dones)
-            for row, seen in zip(rows, seats.final_observations(rows), strict=True):
-                final[row] = seen
-            infos |= {"final_obs": final, "_final_obs": seats.dones.copy()}
-            infos |= {"episode_return": np.where(seats.dones, seats.returns, 0), "_episode_return": seats.dones.copy()}
-            infos |= {"episode_length": np.where(seats.dones, seats.lengths, 0), "_episode_length": seats.dones.copy()}
+            seen = seats.final_observations(np.flatnonzero(seats.dones))
+            infos |= self._ended(seats.dones, seen, seats.returns, seats.lengths)
         if seats.skipped.any():
-            infos |= {"skipped_episodes": seats.skipped.copy(), "_skipped_episodes": seats.skipped > 0}
-            infos |= {"skipped_return": seats.skipped_returns.copy(), "_skipped_return": seats.skipped > 0}
+            skipped = {"skipped_episodes": seats.skipped.copy(), "skipped_return": seats.skipped_returns.copy()}
+            infos |= masked(skipped, seats.skipped > 0)
         return infos
 
 
@@ -210,35 +206,23 @@ class TablesVectorEnv(SameStepVectorEnv, VectorEnv[Any, Any, Any]):  # skrl read
         self._lengths += 1
         infos = self._infos(acted, illegal)
         if rows.size:
-            infos |= self._final(rows, ends, acted[rows])
+            encoder = tables.game.encoders[tables.encoder]
+            seen = encoder.observations(ends, np.arange(len(rows)), seats=acted[rows])
+            infos |= self._ended(tables.dones, seen, self._returns, self._lengths)
+            self._returns[rows], self._lengths[rows] = 0, 0
         gains = tables.rewards[np.arange(self.num_envs), acted]
         return tables.observations.copy(), gains, tables.dones.copy(), np.zeros_like(tables.dones), infos
 
     def _infos(self, acted: NDArray[np.int64], illegal: NDArray[np.bool_]) -> dict[str, Any]:
         tables = self.tables
-        parts: dict[str, NDArray[Any]] = {
+        parts = {
             "action_mask": tables.action_masks,
             "turn": tables.turn,
             "acted": acted,
             "rewards": tables.rewards,
             "illegal": illegal,
         }
-        return {key: value.copy() for key, value in parts.items()} | {f"_{key}": self._every for key in parts}
-
-    def _final(self, rows: NDArray[np.intp], ends: Tables, acted: NDArray[np.int64]) -> dict[str, Any]:
-        """Return the infos of the episodes that have just ended, and begin the sums of the next ones."""
-        dones = self.tables.dones.copy()
-        encoder = self.tables.game.encoders[self.tables.encoder]
-        final = np.full(self.num_envs, None, object)
-        for row, seen in zip(rows, encoder.observations(ends, np.arange(len(rows)), seats=acted), strict=True):
-            final[row] = seen
-        infos = {
-            "final_obs": final,
-            "episode_return": np.where(dones[:, None], self._returns, 0),
-            "episode_length": np.where(dones, self._lengths, 0),
-        }
-        self._returns[dones], self._lengths[dones] = 0, 0
-        return infos | {f"_{key}": dones for key in infos}
+        return masked({key: value.copy() for key, value in parts.items()}, self._every)
 
 
 _ROW = np.zeros(1, np.intp)  # the row of the only table
@@ -251,13 +235,14 @@ class SingleAgentEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     after a reset that skipped episodes without a decision also ``skipped_episodes`` and ``skipped_return``.
 
     Args:
-        game: the game with its options.
+        game: the game with its options, or its name.
         opponents: see `Opponents`.
         seat: the learner's seat, or ``"rotate"``.
         render_mode: ``"human"``, ``"rgb_array"``, ``"svg"``, ``"ansi"`` or None; see `render`.
         render_view: whose view `render` shows: ``"own"`` (the learner's), ``"public"`` or ``"all"`` (hidden
             information included).
         encoder: name of the encoder of the observations; None: the game's own encoder.
+        options: the game's, where it is named.
 
     Attributes:
         game: the game.
@@ -269,16 +254,18 @@ class SingleAgentEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
 
     def __init__(
         self,
-        game: Game,
+        game: str | Game,
         opponents: Opponents = "random",
         seat: int | str = "rotate",
         render_mode: str | None = None,
         render_view: str = "own",
         encoder: str | None = None,
+        **options: Any,
     ) -> None:
+        game = as_game(game, options)
         check_view(game, render_view)
         fixed = None if seat == "rotate" else whole("seat", seat, 0, game.seats - 1, otherwise='"rotate"')
-        self._display = Display(game.renderer, game.id, render_mode)
+        self._display = Display(game, render_mode)
         self.game = game
         self.match = Match(game, encoder)
         self.seat, self._rotates = fixed or 0, fixed is None
@@ -392,41 +379,9 @@ class SingleAgentEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         After the end it shows the final table. The opponents' moves between two decisions are not drawn one by one.
         ``"human"`` draws after every reset and step without a call.
         """
-        return show(self._display, self.game, self.match.table, self.seat, self.render_view)
+        view = self.game.agents[self.seat] if self.render_view == "own" else self.render_view
+        return self._display.show(self.match.table, view, self.match.turn_states)
 
     def close(self) -> None:
         """Close the window of ``render_mode="human"``."""
         self._display.close()
-
-
-def make_single_agent_env(
-    *,
-    game: str | Game,
-    opponents: Opponents = "random",
-    seat: int | str = "rotate",
-    render_mode: str | None = None,
-    render_view: str = "own",
-    encoder: str | None = None,
-    **options: Any,
-) -> SingleAgentEnv:
-    """Return a `SingleAgentEnv` by the game's name; ``gymnasium.make("parlour/Holdem-v0", seats=2)`` calls this."""
-    return SingleAgentEnv(as_game(game, options), opponents, seat, render_mode, render_view, encoder)
-
-
-# Gymnasium reads the modes here before it makes an environment, for its list modes such as ``"rgb_array_list"``.
-make_single_agent_env.metadata = SingleAgentEnv.metadata  # type: ignore[attr-defined]
-
-
-def make_single_agent_vector_env(
-    *,
-    game: str | Game,
-    num_envs: int = 1,
-    opponents: Opponents = "random",
-    seat: int | str = "rotate",
-    render_mode: str | None = None,
-    render_view: str = "own",
-    encoder: str | None = None,
-    **options: Any,
-) -> SingleAgentVectorEnv:
-    """Return a `SingleAgentVectorEnv` by the game's name; ``gymnasium.make_vec("parlour/Holdem-v0")`` calls this."""
-    return SingleAgentVectorEnv(as_game(game, options), num_envs, opponents, seat, render_mode, render_view, encoder)

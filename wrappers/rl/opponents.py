@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from ...envs.core.game import Game
 from ...envs.core.record import Tables
+from ...envs.core.rollout import RandomPolicy, choose_actions
+from ...envs.core.vector import VectorGame
 from ..policies.base import Policy
 from ..policies.loading import make_policy
 
@@ -41,16 +43,6 @@ class Pool:
 
 Opponents = str | Policy | Sequence[str | Policy] | Pool
 """One policy for every seat, one per seat to the learner's left in order, or a `Pool`."""
-
-
-def check_random_start_steps(steps: tuple[int, int]) -> None:
-    """Check the least and the greatest number of random decisions with which an episode begins.
-
-    Raises:
-        ValueError: unless both are 0 or more, and the first is not above the second.
-    """
-    if not 0 <= steps[0] <= steps[1]:
-        raise ValueError(f"random_start_steps={steps}: need the least number, from 0 up, and the most")
 
 
 class OpponentSeats:
@@ -119,10 +111,6 @@ class OpponentSeats:
         self.who[rows] = np.take_along_axis(drawn, team, 1)
         return self._random.random(shape) < np.take_along_axis(shares, team, 1)
 
-    def integers(self, low: int, high: int, count: int) -> NDArray[np.int64]:
-        """Draw `count` whole numbers from `low` to `high`, inclusive, from the same stream."""
-        return self._random.integers(low, high + 1, size=count)
-
 
 def _arrange(opponents: Opponents, game: Game) -> tuple[list[str | Policy], list[NDArray[np.float64]]]:
     """Return the policies, and their cumulative probabilities for each seat, counted from the learner."""
@@ -146,3 +134,61 @@ def _cumulative(pool: Pool, given: Sequence[float] | None) -> NDArray[np.float64
     chances: NDArray[np.float64] = np.cumsum(weights) / weights.sum()
     chances[np.flatnonzero(weights)[-1] :] = 1.0  # so that rounding cannot draw past the last one
     return chances
+
+
+class OpponentTables:
+    """N tables with opponents, and random decisions at the beginning of an episode: what `SingleAgentTables` and
+    `SelfPlayTables` share.
+
+    Args:
+        game: the game with its options.
+        num_envs: the number of tables N.
+        opponents: see `Opponents`.
+        random_start_steps: the least and the most random decisions at the beginning of an episode.
+        encoder: name of the encoder of the observations; None: the game's own encoder.
+
+    Raises:
+        ValueError: for numbers out of range, or opponents that do not fit the game.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        num_envs: int,
+        opponents: Opponents,
+        random_start_steps: tuple[int, int],
+        encoder: str | None,
+    ) -> None:
+        if not 0 <= random_start_steps[0] <= random_start_steps[1]:
+            raise ValueError(f"random_start_steps={random_start_steps}: need the least number, from 0 up, and the most")
+        game.check_encoder(encoder or game.encoder)
+        self.game = game
+        self.num_envs = num_envs
+        self.tables = VectorGame(game, num_envs, encoder)
+        self.random_start_steps = random_start_steps
+        self._rows = np.arange(num_envs)
+        self._seating = OpponentSeats(game, num_envs, opponents)
+        self.policies: list[Policy] = self._seating.policies
+        self._random_steps = np.zeros(num_envs, np.int64)  # left at the beginning of the episode
+        self._random = RandomPolicy(0)
+        self.episodes, self.winnings = 0, 0.0
+
+    def _seed(self, seed: int | Sequence[int]) -> None:
+        draws, plays, chance = np.random.SeedSequence(seed).spawn(3)
+        self._seating.seed(draws, plays)
+        self._random = RandomPolicy(int(chance.generate_state(1, np.uint64)[0]))
+        self.episodes, self.winnings = 0, 0.0
+
+    def _play_opponents(self, rows: NDArray[np.intp], moves: NDArray[np.int64]) -> None:
+        """Write the actions of the opponents at the tables `rows` into `moves`: int64[N]."""
+        tables = self.tables
+        choose_actions(
+            self.game, self.policies, self._seating.who[rows, tables.turn[rows]], tables=tables.tables, rows=rows,
+            observations=tables.observations, masks=tables.action_masks, encoder=tables.encoder, actions=moves,
+        )  # fmt: skip
+
+    def _draw_random_steps(self, rows: NDArray[np.intp]) -> None:
+        """Draw the number of random decisions of the episodes that have just begun, from the opponents' stream."""
+        least, most = self.random_start_steps
+        if most:
+            self._random_steps[rows] = self._seating._random.integers(least, most + 1, size=len(rows))

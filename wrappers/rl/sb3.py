@@ -46,7 +46,7 @@ class SB3VecEnv(VecEnv):
         render_view: str = "own",
     ) -> None:
         check_view(seats.game, render_view)
-        self._display = Display(seats.game.renderer, seats.game.id, render_mode, ("rgb_array",))
+        self._display = Display(seats.game, render_mode, ("rgb_array",))
         self.seats = seats
         self.reward_scale = reward_scale
         self.render_mode = render_mode

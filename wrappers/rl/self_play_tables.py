@@ -13,10 +13,7 @@ from ...envs.core.game import Game
 from ...envs.core.loops import Batch
 from ...envs.core.record import Tables
 from ...envs.core.registry import find
-from ...envs.core.rollout import RandomPolicy, choose_actions
-from ...envs.core.vector import VectorGame
-from ..policies.base import Policy
-from .opponents import Opponents, OpponentSeats, check_random_start_steps
+from .opponents import Opponents, OpponentTables
 
 logger = logging.getLogger(__name__)
 
@@ -29,7 +26,7 @@ RENAMED = {
 """Renamed classes: module and name in version 0.2, and the current ones."""
 
 
-class SelfPlayTables:
+class SelfPlayTables(OpponentTables):
     """N tables, one decision per table per step. The learner plays every seat of most tables.
 
     At the first `opponent_tables` tables it plays one seat, the next one in every episode, and opponents play the
@@ -78,37 +75,23 @@ class SelfPlayTables:
         if not 0 <= mixed_tables <= num_envs - opponent_tables:
             most = num_envs - opponent_tables
             raise ValueError(f"mixed_tables={mixed_tables}: need 0 to {most}, the tables without opponent_tables")
-        check_random_start_steps(random_start_steps)
-        game.check_encoder(encoder or game.encoder)
-        self.game = game
-        self.num_envs = num_envs
-        self.tables = VectorGame(game, num_envs, encoder)
-        self.random_start_steps = random_start_steps
+        super().__init__(game, num_envs, opponents, random_start_steps, encoder)
         self._with_opponents = np.arange(num_envs) < opponent_tables + mixed_tables
         self._mixed = self._with_opponents & (np.arange(num_envs) >= opponent_tables)
         # The learner's seats besides `_seat`: all of them where it has no opponents.
         self._further_seats = np.repeat(~self._with_opponents[:, None], game.seats, axis=1)
-        self._rows = np.arange(num_envs)
-        self._seating = OpponentSeats(game, num_envs, opponents)
-        self.policies: list[Policy] = self._seating.policies
         self._seat = np.arange(num_envs) % game.seats  # the learner's, at tables with opponents
-        self._random_steps = np.zeros(num_envs, np.int64)  # left at the beginning of the episode
-        self._random = RandomPolicy(0)
         self._result = np.zeros((num_envs, game.seats))  # of the current episode
         self._expected_rewards = expected_rewards
         self.learner_acts = np.ones(num_envs, np.bool_)
-        self.episodes, self.winnings = 0, 0.0
 
     def reset(self, seed: int) -> None:
         """Begin a new episode on every table. All random numbers are made from `seed`."""
-        draws, plays, chance = np.random.SeedSequence(seed).spawn(3)
-        self._seating.seed(draws, plays)
-        self._random = RandomPolicy(int(chance.generate_state(1, np.uint64)[0]))
+        self._seed(seed)
         self.tables.reset(seed)
-        self._seat[:] = np.arange(self.num_envs) % self.game.seats
+        self._seat[:] = self._rows % self.game.seats
         self._result[:] = 0
-        self.episodes, self.winnings = 0, 0.0
-        self._begin(np.arange(self.num_envs))
+        self._begin(self._rows)
         self._find_learner()
 
     def step(self, actions: NDArray[np.int64]) -> None:
@@ -128,18 +111,14 @@ class SelfPlayTables:
             moves[drawn] = self._random.act(self.tables.observations[drawn], self.tables.action_masks[drawn])
             self._random_steps[drawn] -= 1
         if waiting.size:
-            choose_actions(
-                self.game,
-                self.policies,
-                self._seating.who[waiting, self.tables.turn[waiting]],
-                tables=self.tables.tables,
-                rows=waiting,
-                observations=self.tables.observations,
-                masks=self.tables.action_masks,
-                encoder=self.tables.encoder,
-                actions=moves,
-            )
-        ended = self._play(moves)
+            self._play_opponents(waiting, moves)
+        before = None if self._expected_rewards is None else self.tables.tables.copy()
+        self.tables.step(moves)
+        ended = np.flatnonzero(self.tables.dones)
+        if ended.size and before is not None and self._expected_rewards is not None:
+            rewards = self.tables.rewards[ended]
+            self._expected_rewards(cast(Tables, before[ended]), moves[ended], rewards)
+            self.tables.rewards[ended] = rewards
         self._result += self.tables.rewards
         if ended.size:
             self._count(ended)
@@ -147,17 +126,6 @@ class SelfPlayTables:
             self._result[ended] = 0
             self._begin(ended)
         self._find_learner()
-
-    def _play(self, actions: NDArray[np.int64]) -> NDArray[np.intp]:
-        """Play the actions, and return the rows where an episode has ended."""
-        before = None if self._expected_rewards is None else self.tables.tables.copy()
-        self.tables.step(actions)
-        ended = np.flatnonzero(self.tables.dones)
-        if ended.size and before is not None and self._expected_rewards is not None:
-            rewards = self.tables.rewards[ended]
-            self._expected_rewards(cast(Tables, before[ended]), actions[ended], rewards)
-            self.tables.rewards[ended] = rewards
-        return ended
 
     def save(self, path: Path) -> None:
         """Write the state, the opponents included, as a pickle. `load` continues from it."""
@@ -199,9 +167,7 @@ class SelfPlayTables:
         mixed = rows[self._mixed[rows]]
         if mixed.size:
             self._further_seats[mixed] = self._seating.draw_mixed(mixed, self.tables.tables)
-        least, most = self.random_start_steps
-        if most:
-            self._random_steps[rows] = self._seating.integers(least, most, len(rows))
+        self._draw_random_steps(rows)
 
     def _find_learner(self) -> None:
         np.equal(self.tables.turn, self._seat, out=self.learner_acts)

@@ -12,6 +12,7 @@ Three rules hold here and in the environments that use it (Gymnasium, Stable-Bas
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -20,21 +21,20 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
+from ...envs.core.checks import require_choice
 from ...envs.core.game import Game
 from ...envs.core.options import whole
 from ...envs.core.record import Tables, as_bytes
-from ...envs.core.rollout import RandomPolicy, choose_actions
 from ...envs.core.turn_state import TurnState
 from ...envs.core.vector import NO_ACTION, VectorGame
 from ...envs.render.window import MODES, Display
-from ..policies.base import Policy
-from .opponents import Opponents, OpponentSeats, check_random_start_steps
+from .opponents import Opponents, OpponentTables
 
 EPISODES_WITHOUT_DECISION = 1_000
 """The most episodes in a row without a decision of the learner at one table; more are an error."""
 
 
-class SingleAgentTables:
+class SingleAgentTables(OpponentTables):
     """N tables with one seat of the learner each; opponents play until it is the learner's turn at every table.
 
     `SingleAgentEnv`, `SingleAgentVectorEnv` and `SB3VecEnv` use this class. A finished table begins its next episode in
@@ -80,27 +80,16 @@ class SingleAgentTables:
         encoder: str | None = None,
     ) -> None:
         fixed = None if seat == "rotate" else whole("seat", seat, 0, game.seats - 1, otherwise='"rotate"')
-        check_random_start_steps(random_start_steps)
-        game.check_encoder(encoder or game.encoder)
-        self.game = game
-        self.num_envs = num_envs
-        self.tables = VectorGame(game, num_envs, encoder)
+        super().__init__(game, num_envs, opponents, random_start_steps, encoder)
         self.layout = game.encoders[self.tables.encoder].layout
         self.observations, self.masks = self.tables.observations, self.tables.action_masks
-        self._rows = np.arange(num_envs)
         self._rotates = fixed is None
         self.seat = self._rows % game.seats if fixed is None else np.full(num_envs, fixed)
-        self._seating = OpponentSeats(game, num_envs, opponents)
-        self.policies: list[Policy] = self._seating.policies
-        self.random_start_steps = random_start_steps
-        self._random_steps = np.zeros(num_envs, np.int64)  # left at the beginning of the episode
-        self._chance = RandomPolicy(0)
         self._seeded = False
 
         self.rewards, self.returns, self.skipped_returns = (np.zeros(num_envs) for _ in range(3))
         self.dones, self.illegal = (np.zeros(num_envs, np.bool_) for _ in range(2))
         self.lengths, self.skipped = (np.zeros(num_envs, np.int64) for _ in range(2))
-        self.episodes, self.winnings = 0, 0.0
         self._result = np.zeros(num_envs)  # of the current episode
         self._decisions = np.zeros(num_envs, np.int64)  # of the learner in it
         self._early = np.zeros(num_envs)  # its rewards before the learner's first decision
@@ -119,20 +108,14 @@ class SingleAgentTables:
         self.tables.reset(seed)
         if seed is not None:
             self._seed(seed)
+            self._seeded = True
+            if self._rotates:
+                self.seat[:] = self._rows % self.game.seats
         for array in (self._result, self._decisions, self._early, self.dones, self.illegal):
             array[:] = 0
         self.skipped[:], self.skipped_returns[:], self.rewards[:] = 0, 0, 0
         self._begin(self._rows)
         self._go_on()
-
-    def _seed(self, seed: int | Sequence[int]) -> None:
-        draws, plays, chance = np.random.SeedSequence(seed).spawn(3)
-        self._seating.seed(draws, plays)
-        self._chance = RandomPolicy(int(chance.generate_state(1, np.uint64)[0]))
-        if self._rotates:
-            self.seat[:] = self._rows % self.game.seats
-        self.episodes, self.winnings = 0, 0.0
-        self._seeded = True
 
     def step(self, actions: ArrayLike) -> None:
         """Play the learner's decision on every table, up to its next decision.
@@ -166,17 +149,7 @@ class SingleAgentTables:
         self._play_random_starts()
         while (waiting := (self.tables.turn != self.seat).nonzero()[0]).size:
             moves = np.full(self.num_envs, NO_ACTION)
-            choose_actions(
-                self.game,
-                self.policies,
-                self._seating.who[waiting, self.tables.turn[waiting]],
-                tables=self.tables.tables,
-                rows=waiting,
-                observations=self.observations,
-                masks=self.masks,
-                encoder=self.tables.encoder,
-                actions=moves,
-            )
+            self._play_opponents(waiting, moves)
             try:
                 self._play(moves)
             except ValueError as error:
@@ -188,7 +161,7 @@ class SingleAgentTables:
         the remaining ones."""
         while (rows := self._random_steps.nonzero()[0]).size:
             moves = np.full(self.num_envs, NO_ACTION)
-            moves[rows] = self._chance.act(self.observations[rows], self.masks[rows])
+            moves[rows] = self._random.act(self.observations[rows], self.masks[rows])
             self.tables.step(moves)
             self._random_steps[rows] -= 1
 
@@ -236,9 +209,7 @@ class SingleAgentTables:
     def _begin(self, rows: NDArray[np.intp]) -> None:
         """Draw the opponents and the number of random start steps of the episodes that have just begun."""
         self._seating.draw(rows, self.tables.tables, self.seat)
-        least, most = self.random_start_steps
-        if most:
-            self._random_steps[rows] = self._seating.integers(least, most, len(rows))
+        self._draw_random_steps(rows)
 
 
 STILL_MODES = tuple(mode for mode in MODES if mode != "human")
@@ -251,29 +222,24 @@ def check_view(game: Game, view: str) -> None:
     Raises:
         ValueError: for an unknown view; the error names the known ones.
     """
-    public = game.public_view is not None
-    if view not in ("own", "public", "all") or (view == "public" and not public):
-        named = ', "public"' if public else ""
-        raise ValueError(f'render_view={view!r} is unknown; choose from "own"{named}, "all"')
-
-
-def show(display: Display, game: Game, table: Any, seat: int, view: str) -> NDArray[np.uint8] | str | None:
-    """Show a table as `view` sees it: ``"own"`` (of `seat`), ``"public"`` or ``"all"``."""
-
-    def states() -> list[TurnState]:
-        if view == "public":
-            return [game.public_turn_state(table)]
-        return [game.turn_state(table, viewer) for viewer in (range(game.seats) if view == "all" else [seat])]
-
-    return display.show(table, {"own": seat, "public": -1, "all": None}[view], states)
+    require_choice("render_view", view, ("own", *(("public",) if game.public_view is not None else ()), "all"))
 
 
 def show_all(display: Display, seats: SingleAgentTables, view: str) -> tuple[NDArray[np.uint8] | str, ...]:
-    """Show every table as `view` sees it, in a mode other than ``"human"``."""
+    """Show every table in a mode other than ``"human"``, as `view` sees it: ``"own"``, ``"public"`` or ``"all"``."""
+    game = seats.game
+    views = [game.agents[seat] if view == "own" else view for seat in seats.seat.tolist()]
     shown = (
-        show(display, seats.game, seats.tables.tables[i], seat, view) for i, seat in enumerate(seats.seat.tolist())
+        display.show(table, name, partial(_states, game, table))
+        for table, name in zip(seats.tables.tables, views, strict=True)
     )
     return tuple(drawing for drawing in shown if drawing is not None)
+
+
+def _states(game: Game, table: Any, view: str) -> list[TurnState]:
+    if view == "public":
+        return [game.public_turn_state(table)]
+    return [game.turn_state(table, seat) for seat, agent in enumerate(game.agents) if view in ("all", agent)]
 
 
 class SameStepVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[Any]]):
@@ -313,3 +279,17 @@ class SameStepVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArra
         tables.reset(seed)
         if seed is not None:
             self._np_random, self._np_random_seed = np.random.default_rng(seed), seed
+
+    def _ended(self, dones: NDArray[np.bool_], seen: Any, returns: Any, lengths: Any) -> dict[str, Any]:
+        """Return the infos of the episodes that have just ended; `seen`: the observations at their ends."""
+        final = np.full(self.num_envs, None, object)
+        for row, observation in zip(np.flatnonzero(dones), seen, strict=True):
+            final[row] = observation
+        ended = dones if returns.ndim == 1 else dones[:, None]
+        parts = {"episode_return": np.where(ended, returns, 0), "episode_length": np.where(dones, lengths, 0)}
+        return masked({"final_obs": final, **parts}, dones.copy())
+
+
+def masked(infos: dict[str, Any], valid: NDArray[np.bool_]) -> dict[str, Any]:
+    """Return infos with the mask of the tables for which they are valid, in Gymnasium's form."""
+    return infos | {f"_{key}": valid for key in infos}
