@@ -221,6 +221,11 @@ def slow_but(quick, values):
     return [pytest.param(value, marks=() if value in quick else pytest.mark.slow) for value in values]
 
 
+def of_games(game_ids):
+    """Parameters of which `make test` tries the games that it has a set of options of."""
+    return slow_but({game_id for game_id in game_ids if SHORT.get(game_id, True)}, game_ids)
+
+
 CASES = [
     pytest.param(
         (game_id, options),

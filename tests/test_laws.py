@@ -19,14 +19,14 @@ from hypothesis import strategies as st
 from parlour import envs
 from parlour.envs import Action, AgentResponse, GameEnv
 from parlour.envs.core.turn_state import ERROR_CODES
-from parlour.envs.testing import EPISODES, LAWS, Trial, try_law
+from parlour.envs.testing import LAWS, Trial, try_law
 from parlour.envs.testing.copies import environment_at_a_decision
 from parlour.envs.testing.determinism import fingerprint, fingerprints_elsewhere
 from parlour.envs.testing.payloads import try_answer
 from parlour.envs.testing.trial import chooser
 
 GOLDEN = Path(__file__).parent / "golden"
-NUMBER = 1 if numba.config.DISABLE_JIT else EPISODES if os.environ.get("PARLOUR_NIGHTLY") else 8
+NUMBER = 1 if numba.config.DISABLE_JIT else 8 if os.environ.get("PARLOUR_NIGHTLY") else 4
 """Of random episodes: plain Python is a hundred times slower, and a game has several sets of options."""
 
 
@@ -73,13 +73,12 @@ DOES_NOT_APPLY = (
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_same_seed_and_actions_same_bytes_in_another_process():
-    games, sources = {}, []
-    for case in CASES:
-        game_id, options = case.values[0]
-        function, games[case.id] = envs.find(game_id), envs.game(game_id, **options)
-        sources.append((f"{function.__module__}:{function.__qualname__}", options, games[case.id].encoder))
-    there = dict(zip(games, fingerprints_elsewhere(sources), strict=True))
-    assert there == {name: fingerprint(game) for name, game in games.items()}
+    games, sources = [], []
+    for game_id, options in [case.values[0] for case in CASES if not case.marks]:
+        function = envs.find(game_id)
+        games.append(envs.game(game_id, **options))
+        sources.append((f"{function.__module__}:{function.__qualname__}", options, games[-1].encoder))
+    assert fingerprints_elsewhere(sources) == [fingerprint(game) for game in games]
 
 
 JSON = st.recursive(
@@ -103,7 +102,7 @@ def answers(game, allowed):
 
 
 @given(data=st.data())
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_answer_is_taken_or_refused_with_a_documented_code(game_id, data):
     trial = Trial("any answer", envs.game(game_id), 1)
     env = environment_at_a_decision(trial, seed=data.draw(st.integers(0, 5)), steps=data.draw(st.integers(0, 6)))
