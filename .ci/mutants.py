@@ -45,9 +45,7 @@ TESTS = {
     "envs/bargaining/*": "tests/bargaining/test_rules.py tests/test_load.py -k 'not (holdem or auction or tangram)'",
     "envs/tangram/*": "tests/tangram/test_rules.py tests/tangram/test_actions.py tests/tangram/test_observation.py "
     "tests/tangram/test_view.py tests/tangram/test_figure_sets.py",
-    "envs/small/kuhn.py": "tests/kuhn/test_rules.py -k 'not nobody_wins'",
-    "envs/small/liars_*.py": "tests/liars_dice/test_rules.py",
-    "envs/small/*": "tests/leduc/test_rules.py",
+    "envs/small/*": "tests/small/test_rules.py",
     "envs/werewolf/*": "tests/werewolf/test_werewolf.py",
     "envs/multi_issue_bargaining/*": "tests/multi_issue_bargaining/test_rules.py",
     "envs/phases/*": "tests/economics/test_trust.py tests/economics/test_cournot.py tests/economics/test_engine.py "

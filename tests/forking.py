@@ -1,6 +1,18 @@
-"""Calls of a function in other processes."""
+"""Calls of functions and programs in other processes, and programs as modules."""
 
+import importlib.util
 import multiprocessing
+import os
+import subprocess
+import sys
+
+
+def python(*arguments, **environment):
+    """Return what Python prints in a new process outside the checkout, which must end well."""
+    command, settings = [sys.executable, *map(str, arguments)], {**os.environ, **environment}
+    done = subprocess.run(command, env=settings, cwd=os.sep, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
 
 
 def in_another_process(method, function, *args):
@@ -19,3 +31,11 @@ def in_another_process(method, function, *args):
 
 def _call(connection, function, args):
     connection.send(function(*args))
+
+
+def loaded(path):
+    """Return a program as a module, which does nothing by itself."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

@@ -1,4 +1,4 @@
-"""A compiled game whose record depends on the number of seats: each seat gets another number, and may not look."""
+"""A compiled game whose record depends on the number of seats: each seat gets a number."""
 
 from parlour.envs import Encoder, Game, Layout, Payoffs, Rules, Slice, compiled, draw, new_table, with_required_fields
 
@@ -6,17 +6,8 @@ from parlour.envs import Encoder, Game, Layout, Payoffs, Rules, Slice, compiled,
 @compiled
 def reset(table):
     table.turn, table.done, table.rewards[:] = 0, False, 0
-    table.numbers[:] = 0
     for seat in range(len(table.numbers)):
-        number = 1 + draw(table, 9 - seat)
-        for value in range(1, 10):
-            taken = False
-            for other in range(seat):
-                taken = taken or table.numbers[other] == value
-            if not taken:
-                number -= 1
-                if number == 0:
-                    table.numbers[seat] = value
+        table.numbers[seat] = 1 + draw(table, 9)
 
 
 @compiled

@@ -66,14 +66,6 @@ def test_a_unit_runs_a_command_and_knows_its_exit_codes(verb):
     assert service["SuccessExitStatus"].split() == ["130", "143"]
 
 
-def test_variables_in_the_files_are_options(capsys):
-    text = dockerfile() + "".join(unit.read_text(encoding="utf-8") for unit in UNITS.values())
-    named = set(re.findall(r"PARLOUR_([A-Z_]+)=", text)) - {"NAME"}
-    assert cli.main(["deploy", "poker", "--help"]) == 0
-    options = set(re.findall(r"--([a-z][\w-]*)", capsys.readouterr().out))
-    assert named and {name.lower().replace("_", "-") for name in named} <= options | {"run"}
-
-
 @pytest.mark.parametrize("service", ["host", "agent", "opponent"])
 def test_a_service_of_the_compose_file_is_a_command(service, monkeypatch):
     import yaml  # an extra of development

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from cases import SMALL, of_games
+from forking import loaded
 from markdown_it import MarkdownIt
 from parlour.training.algorithms import find, names
 from parlour.training.commands import MERGED, SUBCOMMANDS
@@ -37,10 +38,7 @@ checkout = pytest.mark.skipif(not (HERE / "envs").is_dir(), reason="links lead i
 
 @cache
 def generator():
-    spec = importlib.util.spec_from_file_location("pages_of_games", DOCS / "games.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return loaded(DOCS / "games.py")
 
 
 @pytest.mark.parametrize("part", ["page", "film"])

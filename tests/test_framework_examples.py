@@ -1,10 +1,10 @@
 """The programs in examples/: they run, and what they train gets better."""
 
-import importlib.util
 from pathlib import Path
 
 import numpy as np
 import pytest
+from forking import loaded
 from needs import framework, library
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -12,10 +12,7 @@ pytestmark = pytest.mark.skipif(not EXAMPLES.is_dir(), reason="the examples lie 
 
 
 def example(name):
-    spec = importlib.util.spec_from_file_location(f"example_{name}", EXAMPLES / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return loaded(EXAMPLES / f"{name}.py")
 
 
 def test_the_credit_of_the_ppo_example_is_that_of_the_trainer():
@@ -35,12 +32,21 @@ def test_the_credit_of_the_ppo_example_is_that_of_the_trainer():
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(
-    ("library", "name"), [("torchrl", "torchrl_ppo"), ("ray.rllib.algorithms.ppo", "rllib_selfplay")]
+    ("library", "name"),
+    [
+        ("torchrl", "torchrl_ppo"),
+        ("ray.rllib.algorithms.ppo", "rllib_selfplay"),
+        ("openenv.core.env_server.http_server", "openenv_kuhn"),
+        ("verifiers.v1", "verifiers_kuhn"),
+    ],
 )
 def test_the_examples_of_frameworks_learn(library, name):
     framework(library)
     before, after = example(name).main([])
-    assert after.low > before.high
+    if isinstance(before, float):  # chips per hand
+        assert after > before + 0.1
+    else:
+        assert after.low > before.high
 
 
 @pytest.mark.slow
@@ -58,17 +64,6 @@ def test_the_ppo_example_learns(capsys):
     before, after = example("ppo").main(["--seed", "1"])
     assert after.low > before.high + 0.3  # chips per hand against the random bot
     assert "steps/s" in capsys.readouterr().out
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(900)
-@pytest.mark.parametrize(
-    ("library", "name"), [("openenv.core.env_server.http_server", "openenv_kuhn"), ("verifiers.v1", "verifiers_kuhn")]
-)
-def test_the_examples_of_trainers_learn(library, name):
-    framework(library)
-    first, last = example(name).main([])
-    assert last > first + 0.1  # chips per hand
 
 
 @pytest.mark.slow
@@ -111,11 +106,6 @@ def test_the_rliable_examples_pool_runs_over_seeds(tmp_path, capsys):
     written = (folder / "kuhn-fast-1" / "policy.npz").stat().st_mtime_ns
     assert example("study").main([str(file), "--folder", str(folder)]) == ends
     assert (folder / "kuhn-fast-1" / "policy.npz").stat().st_mtime_ns == written
-    words = [f"{method}={folder}/kuhn-{method}-1" for method in ends]
-    words += ["--metric", "eval/nash_conv", "--picture", str(tmp_path / "curves.svg")]
-    means, _ = example("compare").main(words)
-    assert {name: values[-1] for name, values in means.items()} == {name: ends[name]["kuhn"][0] for name in ends}
-    assert (tmp_path / "curves.svg").stat().st_size > 1000
 
 
 @pytest.mark.slow

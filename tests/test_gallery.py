@@ -1,10 +1,10 @@
 """The gallery of pictures and texts: it has every game, is the same twice, and names what has changed."""
 
-import importlib.util
 import sys
 from pathlib import Path
 
 import pytest
+from forking import loaded
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -14,13 +14,7 @@ def script(monkeypatch):
     """Return a script of docs as a module, by its name."""
     monkeypatch.syspath_prepend(str(DOCS))
 
-    def loaded(name):
-        spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        return module
-
-    yield loaded
+    yield lambda name: loaded(DOCS / f"{name}.py")
     for name in ("games", "wires", "words"):
         sys.modules.pop(name, None)
 

@@ -102,10 +102,10 @@ def test_who_has_said_all_that_a_turn_allows_can_say_no_more(name):
         check(game, env.turn_state(game.agents[reader]), env.table, reader)
 
 
-@pytest.mark.parametrize("name", ["auction", "bargaining", "holdem", "kuhn", "leduc", "liars_dice", "tangram"])
+@pytest.mark.parametrize("name", ["auction", "bargaining", "holdem", "kuhn", "leduc", "liars_dice"])
 def test_the_end_of_a_match_is_read_with_its_outcome(name):
     game = envs.game(name)
-    for seed in range(3 if name == "tangram" else 20):
+    for seed in range(20):
         env, chance = GameEnv(game, "flat"), np.random.default_rng(seed)
         env.reset(seed=seed)
         while not env.table.done:
@@ -142,9 +142,7 @@ def row(agent, round_, action="submit_offer", **more):
     "rows, seat",
     [
         ([row("you", 0)], 1),
-        ([row("me", 0), row("you", 0)], 0),
         ([row("you", 0), row("me", 1)], 0),  # the first pass was ours, and is not logged
-        ([row("you", 0), row("me", 0), row("you", 1)], 1),
         ([], 0),
     ],
 )
@@ -154,25 +152,7 @@ def test_who_sits_where_without_an_order(rows, seat):
     assert tables[0].moves % 2 == seat and tables[0].last_offer_by == 1 - seat
 
 
-def test_a_history_longer_than_the_game_leaves_a_move():
-    game = envs.game("bargaining", rounds=2)
-    rows = [row(("me", "you")[i % 2], i // 2) for i in range(30)]
-    tables, seat = game.view.load(negotiation(rows))
-    assert seat == 0 and tables[0].moves == 2
-    observation = game.observation(tables[0], seat)
-    assert observation.min() >= -1 and observation.max() <= 1
-
-
-def test_a_pie_of_another_size_is_seen_in_proportion():
-    game = envs.game("bargaining")
-    small = negotiation([row("you", 0)])
-    large = negotiation([row("you", 0) | {"my_share": 120.0}], total="200", current_offer=120, my_reservation_value=40)
-    (one, seat), (two, _) = game.view.load(small), game.view.load(large)
-    assert np.array_equal(game.observation(one[0], seat), game.observation(two[0], seat))
-    assert game.view.encode(two[0], 30).action.payload == {"my_share": 60.0}
-
-
-@pytest.mark.parametrize("bidders", [2, 3, 5])
+@pytest.mark.parametrize("bidders", [2, 5])
 def test_an_auction_with_more_bidders_or_fewer_than_the_policy_knows(bidders):
     game = envs.game("auction", seats=3)
     ids = [f"agent {i}" for i in range(bidders)]

@@ -27,18 +27,3 @@ def test_a_notebook_reads_well(path):
         assert output.get("name") != "stderr"
         shown = "".join(output.get("text", output.get("data", {}).get("text/plain", "")))
         assert not NOISE.search(shown), NOISE.search(shown)
-
-
-def test_nim_takes_40_lines_and_liars_dice_100():
-    cells = json.loads((FOLDER / "own_game.ipynb").read_text("utf-8"))["cells"]
-    code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
-    nim, registered, rest = code.partition('nim_v0 = envs.register("nim-v0", nim)')
-    assert registered
-    assert lines_of(nim) <= 40
-    liar, registered, _ = rest[rest.index("from dataclasses") :].partition('liar_v0 = envs.register("liar-v0", liar)')
-    assert registered
-    assert lines_of(liar) <= 100
-
-
-def lines_of(code):
-    return sum(bool(line.strip()) and not line.startswith("#") for line in code.splitlines()) + 1

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from soak.__main__ import main
 from soak.claims import Claims, growth
-from soak.poker import CLAIMS, JOINING, HandLog, PokerWatch
+from soak.poker import CLAIMS, HandLog, PokerWatch
 from soak.proxy import Dice, FaultRates
 
 # Faults.
@@ -87,26 +87,7 @@ def sent(line, sender, text):
     line.left(sender, text)
 
 
-def act(token="t"):
-    return json.dumps({"type": "action", "action": {"turn_token": token, "kind": "fold"}})
-
-
-@pytest.mark.parametrize(("seconds", "wrong"), [(7.9, set()), (8.1, {"deadlines"})])
-def test_a_turn_is_answered_in_time_whatever_the_faults(watch, seconds, wrong):
-    line = connected(watch)
-    sent(line, "host", state())
-    sent(line, "host", state("t"))
-    line.fault("delay")
-    watch.now.time += seconds
-    sent(line, "agent", act())
-    sent(line, "host", json.dumps({"type": "ack", "turn_token": "t"}))
-    sent(line, "host", state())
-    assert broken(watch) == wrong
-    assert list(watch.claims.seconds["answer"]) == [pytest.approx(seconds)]
-    assert watch.claims.claims["deadlines"].checks == watch.claims.claims["forfeits"].checks == 1
-
-
-@pytest.mark.parametrize("fault", ["drop", "break", "delay", "cut", "duplicate", "reorder", None])
+@pytest.mark.parametrize("fault", ["drop", "cut", "duplicate", None])
 def test_a_forfeit_needs_a_fault_that_holds_the_turn(watch, fault):
     line = connected(watch)
     sent(line, "host", state())
@@ -119,54 +100,6 @@ def test_a_forfeit_needs_a_fault_that_holds_the_turn(watch, fault):
     line.arrived("host", state())
     assert broken(watch) == (set() if fault in ("drop", "break", "delay", "cut") else {"forfeits"})
     assert watch.forfeits["tbl", 7, 2] == 1
-
-
-def test_a_turn_that_was_open_before_the_connection_may_be_forfeited(watch):
-    line = connected(watch)
-    sent(line, "host", state("t"))
-    watch.now.time += 3
-    sent(line, "host", state())
-    assert broken(watch) == set()
-
-
-def test_a_connection_ends_by_a_fault_or_by_a_close(watch):
-    connected(watch).closed("host", 1000)
-    assert broken(watch) == set()
-    watch.killed("host")
-    connected(watch).closed("host", None)
-    watch.down.clear()
-    watch.now.time += 5
-    watch.up_since["host"] = watch.now.time
-    watch.now.time += 29
-    connected(watch).closed("cut", None)
-    assert broken(watch) == set()
-    watch.now.time += 31
-    line = connected(watch)
-    assert broken(watch) == {"back"}
-    line.closed("agent", None)
-    assert broken(watch) == {"back", "connections"}
-    assert [case.partition(":")[0] for case in watch.claims.news()] == ["connections", "back"]
-    assert watch.claims.news() == []
-
-
-def test_who_is_killed_while_it_is_away_may_come_back_later(watch):
-    connected(watch).closed("cut", None)
-    watch.killed("agents-1")
-    watch.now.time += 60
-    connected(watch)
-    assert broken(watch) == set()
-
-
-def test_who_leaves_for_a_lost_join_is_away_until_its_next_connection(watch, tmp_path):
-    # The host deals when the last player has joined; the proxy sees the hand with the first connection of another.
-    watch.went_away("agt", JOINING)
-    watch.gave_seat_back("agt")
-    watch.now.time += 1
-    watch.hands["tbl", 7] = watch.now.time
-    watch.now.time += 40
-    judged(watch, tmp_path / "one", hand("left"))
-    connected(watch)
-    assert broken(watch) == set()
 
 
 def hand(cause, number=7, before=(100, 100), after=(90, 110)):
@@ -204,19 +137,6 @@ def test_what_the_host_did_for_an_agent_is_explained_by_its_absence(watch, tmp_p
     assert broken(watch) == {"forfeits"}
 
 
-def test_a_timeout_is_explained_by_a_turn_that_a_fault_held(watch, tmp_path):
-    line = connected(watch)
-    sent(line, "host", state())
-    line.arrived("host", state("t"))
-    line.fault("drop")
-    line.arrived("host", state())
-    judged(watch, tmp_path / "one", hand("timeout"))
-    assert broken(watch) == set()
-    two = hand("timeout")
-    judged(watch, tmp_path / "two", {**two, "actions": two["actions"] * 2})
-    assert broken(watch) == {"forfeits"}
-
-
 def test_chips_are_followed_from_hand_to_hand(watch, tmp_path):
     judged(watch, tmp_path / "one", hand(None), hand(None, 8, (90, 110), (0, 200)))
     assert broken(watch) == set() and watch.claims.claims["chips"].checks == 4
@@ -237,7 +157,7 @@ def soak(tmp_path, *args):
 
 @pytest.mark.slow
 def test_a_short_soak_holds_with_every_fault(tmp_path, capsys):
-    options = ["--stack", "1000", "--hand-delay", "0.3", "--faults", "12", "--hours", "0.008", "--think", "0.2"]
+    options = ["--stack", "1000", "--hand-delay", "0.3", "--faults", "12", "--hours", "0.006", "--think", "0.2"]
     code, report = soak(tmp_path, "--tables", "3", "--processes", "2", "--seed", "1", *options)
     assert code == 0, capsys.readouterr().out
     counts = report["counts"]
@@ -250,7 +170,7 @@ def test_a_short_soak_holds_with_every_fault(tmp_path, capsys):
 
 @pytest.mark.slow
 def test_a_soak_tells_of_agents_that_are_too_slow(tmp_path, capsys):
-    options = ["--think", "1.5", "--timeout", "1.0", "--faults", "0", "--hours", "0.003"]
+    options = ["--think", "1.5", "--timeout", "1.0", "--faults", "0", "--hours", "0.002"]
     code, report = soak(tmp_path, "--tables", "1", "--processes", "1", *options)
     assert code == 1 and report["claims"]["replaced"]["broken"] > 0
     assert "BROKEN" in capsys.readouterr().out

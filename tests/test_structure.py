@@ -1,13 +1,12 @@
 """The packages: what may import what, read from the sources without running them.
 
-An import counts wherever it stands: at the top, in a function, for types alone, or as the name of a module in a string.
+An import counts wherever it stands: at the top, in a function, or for types alone.
 Every rule holds for every package. What is excepted is listed with its reason, and a test removes what needs none.
 """
 
 import ast
 import re
 from collections import defaultdict
-from fnmatch import fnmatch
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -19,25 +18,6 @@ import parlour.zoo
 import pytest
 
 TOPS = {top.__name__: Path(top.__path__[0]) for top in (parlour.envs, parlour.wrappers, parlour.training, parlour.zoo)}
-
-LOADERS = {
-    "parlour.envs.core.compile_game": "the module of a function that this process is to call, so that it is compiled",
-    "parlour.envs.core.registry": "the registered games",
-    "parlour.envs.testing.laws": "what may not be installed: PettingZoo's registry, and a module of STRINGS",
-    "parlour.training": "its public names, from its own modules, at their first use",
-    "parlour.wrappers": "its public names, from its own modules, at their first use",
-    "parlour.training.algorithms": "its own modules, one per learning algorithm",
-    "parlour.training.evaluation.games": "its own modules, one per game",
-    "parlour.training.learning.engines": "its own modules, one per engine",
-    "parlour.training.parser": "the modules of training.commands, one per command",
-}
-"""Modules that import others by names which they compute. They know none of them, so that the names are no imports."""
-
-STRINGS = {
-    "parlour.envs.core.registry": ("wrappers", "Gymnasium imports its entry points itself, at their first use"),
-    "parlour.envs.testing.laws": ("wrappers", "the law for Gymnasium is not tried where wrappers are missing"),
-}
-"""Modules of a lower layer that name one of a higher layer in a string: this layer, and why."""
 
 LAYERS = {
     "training": "the program `parlour`: it reads the command line",
@@ -127,12 +107,6 @@ def imported(module):
     return names - {module}
 
 
-def named_in_strings(module):
-    """The layers that a module's strings name: parts of module paths such as ``parlour.wrappers.rl``."""
-    strings = [node.value for node in ast.walk(tree(module)) if isinstance(node, ast.Constant)]
-    return set(re.findall(r"\.(envs|wrappers|training)\b", " ".join(one for one in strings if isinstance(one, str))))
-
-
 def package(module):
     """The part of a module's name that is a package of the architecture, such as ``envs.core``."""
     parts = folder(module).split(".")[1:]
@@ -163,24 +137,8 @@ def test_every_folder_of_modules_is_a_package():
 
 
 def test_there_is_no_import_cycle():
-    assert len(sources()) > 300
+    assert len(sources()) > 100
     TopologicalSorter({module: imported(module) for module in sources()}).prepare()  # raises CycleError, with the cycle
-
-
-def test_the_mutants_are_tried_with_tests_that_there_are():
-    here = Path(__file__).parents[1]
-    if not (here / ".ci").is_dir():
-        pytest.skip("the checkout has it")
-    source = (here / ".ci" / "mutants.py").read_text(encoding="utf-8")
-    names = dict(re.findall(r"^(TESTS|FILES) = ([\[{].*?^[\]}])", source, re.M | re.S))
-    parts = re.search(r'^PARTS = "(.*)"', source, re.M)[1].split()
-    tests = ast.literal_eval(names["TESTS"])
-    words = [word for line in tests.values() for word in line.split() if word.endswith(".py")]
-    assert [word for word in words if not list(here.glob(word))] == []
-    assert [part for part in parts if not list(here.glob(f"envs/*/{part}.py"))] == []
-    files = [f"envs/*/{part}.py" for part in parts] + re.findall(r'"([ew][\w./*\[\]-]+\.py)"', names["FILES"])
-    sources = {path.relative_to(here).as_posix() for pattern in files for path in here.glob(pattern)}
-    assert [one for one in tests if not any(fnmatch(source, one) for source in sources)] == []
 
 
 def test_packages_do_not_import_each_other():
@@ -207,8 +165,6 @@ def test_what_lies_below_knows_nothing_of_what_lies_above(below, above):
     for module in sources():
         if module.startswith(f"parlour.{below}."):
             assert [one for one in imported(module) if one.startswith(f"parlour.{above}")] == [], module
-            allowed = STRINGS.get(module, ("",))[0] == above
-            assert (above in named_in_strings(module)) == allowed, f"{module} names {above} in a string"
 
 
 def test_a_protocol_does_not_know_another():
@@ -219,11 +175,6 @@ def test_a_protocol_does_not_know_another():
         if one.startswith("wrappers.live.") and other.startswith("wrappers.live.")
     }
     assert found == set(PROTOCOLS)
-
-
-def test_modules_that_import_by_name_are_listed():
-    loading = re.compile(r"\b(import_module|__import__)\(")
-    assert {module for module in sources() if loading.search(ast.unparse(tree(module)))} == set(LOADERS)
 
 
 def named_games(module):
@@ -248,16 +199,6 @@ def test_every_exception_is_needed():
     needed = {entry for module in sources() if named_games(module) for entry in exceptions(module)}
     games = {f"parlour.envs.{game}" for game in GAMES}
     assert set(NAMES_GAMES) - games - needed == set()
-
-
-def test_who_waits_for_a_task_of_an_object_does_not_cancel_it_for_others():
-    kept = re.compile(r"(self\.\w+)(?:: [^=\n]+)? = .*create_task\(")
-    tasks = {(module, name) for module in sources() for name in kept.findall(ast.unparse(tree(module)))}
-    assert len(tasks) > 3
-    awaited = {
-        (module, name) for module, name in tasks if re.search(rf"await {name}$", ast.unparse(tree(module)), re.M)
-    }
-    assert awaited == set()  # asyncio.wait([task]) leaves it running
 
 
 ROOT = Path(__file__).parents[1]

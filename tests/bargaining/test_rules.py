@@ -32,22 +32,19 @@ def test_an_accepted_offer_gives_each_its_share_less_its_reservation_value():
     }
 
 
-def test_a_counter_offer_replaces_the_offer():
-    assert play(negotiation(), 60, 70, "accept") == [10, 40]
-
-
-def test_a_bad_deal_costs():
-    assert play(negotiation(), 90, "accept") == [70, -20]
+@pytest.mark.parametrize(
+    ("moves", "rewards"),
+    [((60, 70, "accept"), [10, 40]), ((90, "accept"), [70, -20]), ((60, "pass", "pass", "accept"), [40, 10])],
+)
+def test_a_counter_offer_replaces_the_offer_a_bad_deal_costs_and_a_pass_leaves_the_offer_standing(moves, rewards):
+    assert play(negotiation(), *moves) == rewards
 
 
 def test_after_the_last_round_both_get_nothing():
     env = negotiation(rounds=2)
     assert play(env, 60, 60, "pass", 50) == [0, 0]
-    state = env.turn_state("player_0")
-    assert state.game_over
-    assert not state.is_my_turn
-    assert state.outcome["reason"] == "max_rounds_exceeded"
-    assert state.outcome["split"] is None
+    outcome = env.turn_state("player_0").outcome
+    assert (outcome["reason"], outcome["split"]) == ("max_rounds_exceeded", None)
 
 
 def test_one_cannot_accept_or_reject_what_is_not_offered():
@@ -60,10 +57,6 @@ def test_one_cannot_accept_or_reject_what_is_not_offered():
     assert [a.action_type for a in env.turn_state("player_0").allowed_actions] == [
         "submit_offer", "pass", "message_only",
     ]  # fmt: skip
-
-
-def test_a_pass_leaves_the_offer_standing():
-    assert play(negotiation(), 60, "pass", "pass", "accept") == [40, 10]
 
 
 def test_a_rejection_removes_the_offer():
@@ -110,7 +103,7 @@ def test_a_round_costs_the_discount_and_a_turn_its_square_root(moves, factor):
     assert (first, second) == pytest.approx((factor * 40, factor * 10), abs=0.0051)
 
 
-@pytest.mark.parametrize("share", [-1, 100.01, float("nan"), float("inf"), True, None, "5", 10**400])
+@pytest.mark.parametrize("share", [-1, 100.01, float("nan"), True, "5"])
 def test_a_bad_offer_is_an_invalid_payload(share):
     result = negotiation().submit("player_0", {"action_type": "submit_offer", "payload": {"my_share": share}})
     assert (result.ok, result.error) == (False, "invalid_payload")
@@ -125,9 +118,8 @@ def test_an_offer_between_two_numbers_stands_for_the_nearer_one():
 @pytest.mark.parametrize(
     "options",
     [
-        {"rounds": 0}, {"rounds": 51}, {"total": 0}, {"total": float("nan")}, {"discount": 0}, {"discount": 1.1},
-        {"offers": 1}, {"offers": 257}, {"reservations": (5, 4)}, {"reservations": (0, 101)}, {"reservations": 5},
-        {"reservations": [(0, 1)]}, {"reservations": "ab"},
+        {"reservations": (5, 4)}, {"reservations": (0, 101)}, {"reservations": 5}, {"reservations": [(0, 1)]},
+        {"reservations": "ab"},
     ],
 )  # fmt: skip
 def test_a_bad_option_is_named(options):

@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 from parlour import envs
+from parlour.envs import play_until_done
 from parlour.envs.bargaining.bots import subgame_perfect
+from parlour.envs.core.rollout import tables_with_seed
 from parlour.wrappers.policies.loading import make_policy
 
 
-@pytest.mark.parametrize("rounds", [1, 2, 3, 10, 50])
+@pytest.mark.parametrize("rounds", [1, 10, 50])
 @pytest.mark.parametrize("discount", [0.5, 0.9, 1.0])
 def test_the_finite_horizon_has_a_closed_form(rounds, discount):
     """With 2n − 1 offers that can be answered, the first proposer gets (1 + d^(2n−1)) / (1 + d) (Ståhl 1972)."""
@@ -18,12 +20,6 @@ def test_the_finite_horizon_has_a_closed_form(rounds, discount):
 
 def test_a_long_game_tends_to_rubinsteins_split():
     assert subgame_perfect(1, 50, 0.5, (0, 0))[0][0] == pytest.approx(1 / (1 + 0.5**0.5), abs=1e-6)
-
-
-def test_without_surplus_there_is_no_agreement():
-    demands, values = subgame_perfect(100, 5, 0.9, (60, 50))
-    assert (values == 0).all()
-    assert np.isnan(demands).all()
 
 
 def solve(game, table):
@@ -46,7 +42,6 @@ def solve(game, table):
 @pytest.mark.parametrize("options", [
     {"rounds": 2, "discount": 0.25, "reservations": (0, 0), "offers": 11},
     {"rounds": 2, "discount": 0.64, "reservations": [(10, 10), (20, 20)], "offers": 6},
-    {"rounds": 1, "discount": 0.9, "reservations": (10, 10), "offers": 11},
     {"rounds": 2, "discount": 1.0, "reservations": [(60, 60), (60, 60)], "offers": 6},
 ])  # fmt: skip
 def test_the_environments_own_tree_has_the_solvers_values(options):
@@ -61,45 +56,29 @@ def test_the_environments_own_tree_has_the_solvers_values(options):
     assert first + second == pytest.approx(surplus, abs=0.011)
 
 
-def match(game, names, seed=0, count=500):
-    """Play `count` matches between two bots; return the payoffs float64[count, 2]."""
-    tables = envs.VectorGame(game, count)
-    tables.reset(seed=seed)
-    bots = [make_policy(name, game, seed=i) for i, name in enumerate(names)]
-    payoffs, over = np.zeros((count, 2)), np.zeros(count, bool)
-    while not over.all():
-        actions = np.full(count, -1)
-        for seat, bot in enumerate(bots):
-            rows = ~over & (tables.turn == seat)
-            if rows.any():
-                actions[rows] = bot.act(tables.observations[rows], tables.action_masks[rows])
-        tables.step(actions)
-        payoffs[tables.dones] = tables.rewards[tables.dones]
-        over |= tables.dones
-    return payoffs
+def match(game, *names, count=500):
+    """Play `count` matches between two bots; return the tables and the payoffs float64[count, 2]."""
+    tables, bots = tables_with_seed(game, count, 0), [make_policy(name, game, seed=1) for name in names]
+    return tables, play_until_done(game, bots, tables, who=lambda _: np.tile([0, 1], (count, 1)))
 
 
 PUBLIC = {"public": True, "discount": 0.9, "offers": 256}
 
 
 def test_perfect_bots_agree_at_once_on_the_solvers_split():
-    game = envs.game("bargaining", **PUBLIC)
-    tables = envs.VectorGame(game, 500)
-    tables.reset(seed=0)
-    reservations = tables.tables.my_reservation_value.copy().T
+    tables, payoffs = match(envs.game("bargaining", **PUBLIC), "perfect", "perfect")
+    reservations = tables.my_reservation_value.T
     values = subgame_perfect(100, 10, 0.9, reservations)[1][0]
-    payoffs = match(game, ["perfect", "perfect"])
     assert np.abs(payoffs[:, 0] - values).max() < 100 / 255 + 0.02
-    surplus = 100 - reservations.sum(axis=0)
-    assert payoffs.sum(axis=1) == pytest.approx(surplus, abs=0.03)
+    assert payoffs.sum(axis=1) == pytest.approx(100 - reservations.sum(axis=0), abs=0.03)
 
 
-@pytest.mark.parametrize("other", ["random", "fair", "hardliner", "conceder", "boulware", "tit-for-tat"])
+@pytest.mark.parametrize("other", ["random", "fair", "boulware"])
 def test_nobody_gains_by_leaving_the_equilibrium(other):
     game = envs.game("bargaining", **PUBLIC)
-    perfect = match(game, ["perfect", "perfect"]).mean(axis=0)
-    assert match(game, [other, "perfect"]).mean(axis=0)[0] <= perfect[0] + 0.5
-    assert match(game, ["perfect", other]).mean(axis=0)[1] <= perfect[1] + 0.5
+    first, second = match(game, "perfect", "perfect")[1].mean(axis=0)
+    assert match(game, other, "perfect")[1].mean(axis=0)[0] <= first + 0.5
+    assert match(game, "perfect", other)[1].mean(axis=0)[1] <= second + 0.5
 
 
 def test_perfect_needs_public_values():

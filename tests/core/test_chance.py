@@ -1,9 +1,7 @@
 """Trees walked exactly, through the capability `Chance`."""
 
 from dataclasses import replace
-from fractions import Fraction
 
-import numpy as np
 import pytest
 import three_cards
 from parlour import envs
@@ -72,38 +70,3 @@ def replay(game, table, voter, target):
     table = table.copy()
     table.votes[2] = target
     return table
-
-
-def test_random_play_of_one_day_is_worth_what_its_combinations_say():
-    """Four are left of five, one of them mafia; each votes for one of three others or abstains, 256 ways."""
-    votes = [[target for target in range(-1, 4) if target != voter] for voter in range(4)]
-    mafia_out = town_out = Fraction(0)
-    for ballot in np.stack(np.meshgrid(*votes), -1).reshape(-1, 4).tolist():
-        counts = [ballot.count(seat) for seat in range(4)]
-        leaders = [seat for seat in range(4) if counts[seat] == max(counts)]
-        if max(counts) > 1:
-            mafia_out += Fraction(0 in leaders, 256 * len(leaders))  # seat 0 is mafia, as good as any
-            town_out += Fraction(len(leaders) - (0 in leaders), 256 * len(leaders))
-    assert mafia_out < town_out
-    # With three left, one of them mafia, the match ends by its limit; the town wins where the mafia is voted out.
-    returns = chance.expected_returns(small_mafia())
-    won_by_town = float(mafia_out)
-    each_seat = Fraction(4, 5) * mafia_out - Fraction(1, 5) * mafia_out
-    assert returns == pytest.approx([float(each_seat)] * 5)
-    assert won_by_town == pytest.approx(share_of_town(small_mafia()))
-
-
-def share_of_town(game):
-    """The town's share of wins, by the tree of uniformly random play."""
-
-    def share(table):
-        if table.done:
-            return float(table.winner == 1)
-        mask = game.mask(table, int(table.turn))
-        return sum(
-            mask[action] / mask.sum() * probability * share(child)
-            for action in np.flatnonzero(mask).tolist()
-            for probability, child in chance.after(game, table, action)
-        )
-
-    return sum(probability * share(table) for probability, table in chance.starts(game))

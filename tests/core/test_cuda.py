@@ -2,34 +2,18 @@
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import simulated_gpu
 from cases import SMALL
+from forking import python
 from parlour import envs
-from parlour.envs import VectorGame
-from parlour.envs.core.vector import DEVICES
 
 GAMES = [game_id for game_id in envs.GAMES if game_id.partition("-")[0] not in SMALL]
 QUICK = ["kuhn-v0"]
 """Games that are tried in every run of the tests; `make nightly` tries all."""
 SCRIPT = Path(simulated_gpu.__file__)
-
-
-def python(*arguments, **environment):
-    done = subprocess.run(
-        [sys.executable, *arguments],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        cwd=SCRIPT.parent,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    return done.stdout
 
 
 @pytest.mark.slow
@@ -44,16 +28,16 @@ def test_a_simulated_gpu_gives_the_bytes_of_the_cpu(game_id):
     assert "legal are" in on_cpu["refused"][0]
 
 
-def test_the_device_is_one_of_those_that_there_are():
-    with pytest.raises(ValueError, match="device='gpu': it is 'cpu' or 'cuda'"):
-        VectorGame(envs.game("kuhn"), 2, device="gpu")
-    assert list(DEVICES) == ["cpu", "cuda"]
-    assert VectorGame(envs.game("kuhn"), 2, device="cpu").device == "cpu"
-
-
-def test_threads_are_for_the_cpu():
-    code = "from parlour.envs import kuhn_v0; kuhn_v0.vector_env(4, threads=2, device='cuda')"
-    with pytest.raises(AssertionError, match="on a GPU every table has a thread of its own"):
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ("device='gpu'", "device='gpu': it is 'cpu' or 'cuda'"),
+        ("device='cuda', threads=2", "on a GPU every table has a thread of its own"),
+    ],
+)
+def test_what_a_device_cannot_be_is_said(options, words):
+    code = f"from parlour.envs import kuhn_v0; kuhn_v0.vector_env(4, {options})"
+    with pytest.raises(AssertionError, match=words):
         python("-c", code, NUMBA_ENABLE_CUDASIM="1", NUMBA_DISABLE_JIT="1")
 
 

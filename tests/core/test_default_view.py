@@ -91,10 +91,8 @@ def test_where_nothing_is_hidden_secrecy_is_not_tried_and_the_field_is_named():
     ("hidden", "words"),
     [
         ("choice", r"hidden: 'choice': give names of the game's own fields, such as \('choice',\)"),
-        (("cards",), "hidden: 'cards': give names"),
         (("turn",), "hidden: 'turn': give names"),
         ({"choice": True}, "hidden: choice is True; it needs to be a function"),
-        ({"stream": lambda table, seat: True}, "hidden: 'stream': give names"),
     ],
 )
 def test_what_cannot_be_hidden_is_named(hidden, words):

@@ -57,12 +57,6 @@ def test_an_extended_encoder_shows_what_the_first_does_and_more(game):
     assert game.encoders["full"].extended([Slice("more", (1,), 0, 1, "")], observe_nothing).full_information
 
 
-@pytest.mark.parametrize("game_id", [each for each in envs.GAMES if each != "nim-v0"])  # which the tests register
-def test_every_game_has_an_encoder_for_players_and_one_for_critics(game_id):
-    encoders = envs.game(game_id).encoders
-    assert not encoders["v0"].full_information and encoders["full"].full_information
-
-
 @compiled
 def observe_nothing(table, seat, at, out):
     pass
@@ -92,20 +86,6 @@ def test_a_learner_of_one_version_meets_opponents_of_both(game, learner):
         expected = game.encoders[learner].observations(tables.tables.tables, np.arange(8))
         assert np.array_equal(tables.observations, expected)
     assert all(policy.shown for policy in opponents)
-
-
-@pytest.mark.parametrize("encoder", ["v0", "v2"])
-def test_an_agent_observes_turn_states_with_its_policys_encoder(game, encoder):
-    from parlour.wrappers.agents.policy import PolicyAgent
-
-    policy = Caller(game, encoder)
-    agent, env = PolicyAgent(game, policy), envs.GameEnv(game, "flat", encoder=encoder)
-    env.reset(seed=5)
-    while env.agents and not env.table.done:
-        name = env.agent_selection
-        seen = env.observe(name)["observation"]
-        assert env.submit(name, agent.respond(env.turn_state(name))).ok
-        assert np.array_equal(policy.shown[-1][0], seen)
 
 
 def test_environments_and_tables_show_the_version_they_are_asked_for(game):

@@ -88,13 +88,8 @@ def test_every_field_and_action_is_explained(case):
     [
         ("auction", {"rule": "second-price"}, {"rule": "all-pay"}),
         ("auction", {}, {"talk": True}),
-        ("bargaining", {}, {"public": True}),
-        ("mafia", {}, {"talk": False}),
         ("mafia", {}, {"tie": "none"}),
-        ("liars_dice", {}, {"wild": False}),
         ("tangram", {}, {"sparse": True}),
-        ("sequential_investment", {}, {"interaction": "substitutes"}),
-        ("multi_issue_bargaining", {}, {"preferences": "random"}),
         ("holdem", {}, {"button": "dead", "hands": 3}),
     ],
 )

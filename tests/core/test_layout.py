@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from needs import library
-from parlour.envs import GAMES, Layout, Slice, game
+from parlour.envs import Layout, Slice
 from parlour.envs.render.svg import chart
 
 LAYOUT = Layout(
@@ -14,14 +14,6 @@ LAYOUT = Layout(
         Slice("game_state.history", (2, 2), -1, 1, "moves"),
     ]
 )
-
-
-def test_slices_follow_one_another():
-    assert LAYOUT.size == 10
-    assert [(part.path, part.start, part.stop) for part in LAYOUT] == [
-        ("phase", 0, 3), ("game_state.players.stack", 3, 5), ("game_state.pot", 5, 6), ("game_state.history", 6, 10),
-    ]  # fmt: skip
-    assert LAYOUT["game_state.pot"].start == 5
 
 
 def test_the_tree_is_views_into_the_vector():
@@ -41,12 +33,6 @@ def test_the_spaces_have_the_bounds_of_the_slices():
     assert LAYOUT.flat_space().contains(np.zeros(10, np.float32))
     assert LAYOUT.dict_space().contains(LAYOUT.tree(np.zeros(10, np.float32)))
     assert not LAYOUT.dict_space().contains(LAYOUT.tree(np.full(10, 5, np.float32)))
-
-
-@pytest.mark.parametrize(("one", "other"), [("a", "a"), ("a.b", "a"), ("a", "a.b.c")])
-def test_paths_may_not_clash(one, other):
-    with pytest.raises(ValueError, match=f"'{other}' clashes with '{one}'"):
-        Layout([Slice(one, (1,), 0, 1, ""), Slice(other, (1,), 0, 1, "")])
 
 
 def test_the_chart_shows_every_slice():
@@ -77,13 +63,6 @@ def test_slices_are_found_by_path_and_by_place():
 def test_axes_must_fit_the_shape(axes):
     with pytest.raises(ValueError, match=r"'a': axes .* do not fit the shape \(3,\)"):
         Layout([Slice("a", (3,), 0, 1, "", axes=axes)])
-
-
-@pytest.mark.parametrize("game_id", [one for one, source in GAMES.items() if isinstance(source, str)])
-def test_names_within_a_slice_differ(game_id):
-    for encoder in game(game_id).encoders.values():
-        seen = {(at.path, at.name) for at in map(encoder.layout.at, range(min(encoder.layout.size, 3_000)))}
-        assert len(seen) == min(encoder.layout.size, 3_000)
 
 
 def test_every_number_of_every_observation_has_a_name_of_its_own(game):

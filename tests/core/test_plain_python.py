@@ -1,10 +1,7 @@
 """Compiled functions as plain Python calculate with numbers as wide as the compiler's."""
 
-import os
-import subprocess
-import sys
-
 import numpy as np
+from forking import python
 from parlour.envs.core.compiled import compiled
 from parlour.envs.core.plain_python import interpreted
 from parlour.envs.core.record import new_table, record
@@ -47,15 +44,6 @@ def test_numbers_have_64_bits_as_in_compiled_functions():
     assert table.cards[0, 1] == 12
 
 
-def test_unsigned_words_of_64_bits_wrap():
-    def add(table):
-        table.word = table.word - np.uint64(1)
-        return table.word
-
-    with np.errstate(over="ignore"):
-        assert interpreted(add)(arguments()[0]) == 2**64 - 1
-
-
 CONSTANTS = """
 import pkgutil, sys
 from importlib import import_module
@@ -76,11 +64,4 @@ for name, module in list(sys.modules.items()):
 
 def test_narrow_constants_are_made_by_constant():
     """A global array is no argument: `constant` makes those whose numbers have fewer than 64 bits."""
-    run = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", CONSTANTS],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert run.stdout == ""
+    assert python("-W", "ignore", "-c", CONSTANTS, NUMBA_DISABLE_JIT="1") == ""

@@ -1,12 +1,10 @@
 """Play begins in plain Python, and goes over to machine code in the middle of an episode. No test has a cache."""
 
 import json
-import os
-import subprocess
-import sys
 
 import numba
 import pytest
+from forking import python
 
 pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 
@@ -37,12 +35,8 @@ print(dumps({"digest": digest.hexdigest(), "compiled": compiled, "ended": PLAIN_
 
 def run(code, cache, **settings):
     """What a program prints in a process with a cache of its own."""
-    environment = {name: value for name, value in os.environ.items() if name != "PARLOUR_COMPILE_FIRST"}
-    environment |= {"NUMBA_CACHE_DIR": str(cache), **settings}
     strict = () if "NUMBA_DISABLE_JIT" in settings else ("-W", "error")  # without the compiler, NumPy warns of overflow
-    done = subprocess.run([sys.executable, *strict, "-c", code], env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return python(*strict, "-c", code, **{"NUMBA_CACHE_DIR": str(cache), "PARLOUR_COMPILE_FIRST": "", **settings})
 
 
 def test_an_episode_begins_in_python_and_ends_in_machine_code(tmp_path):
@@ -129,15 +123,8 @@ kuhn = game("kuhn")
 def begin():
     PolicyAgent(kuhn, make_policy("zoo:kuhn", kuhn, seed=0)).warm_up()
 """
-HOST = """
-from parlour.wrappers.live.poker import host
-def begin():
-    PLAIN_START.expect_call(f"{host.__name__}:warm_up")
-    host.warm_up()
-"""
 
 
-@pytest.mark.parametrize("begin", [AGENT, pytest.param(HOST, marks=pytest.mark.slow)], ids=["an agent", "poker"])
-def test_live_play_begins_in_python_and_compiles_nothing_itself(begin, tmp_path):
-    code = LIVE.replace("class Count", begin + "\nclass Count")
+def test_live_play_begins_in_python_and_compiles_nothing_itself(tmp_path):
+    code = LIVE.replace("class Count", AGENT + "\nclass Count")
     assert run(code, tmp_path) == "1 []\n"

@@ -46,21 +46,12 @@ def test_the_largest_draw_stays_in_range():
     assert 2**31 - 2**25 < max(values) < 2**31 - 1
 
 
-def test_streams_by_one_seed_do_not_depend_on_their_number():
-    assert rng.streams(5, 1)[0] == rng.streams(5, 100)[0]
-    assert len(set(rng.streams(5, 10_000).tolist())) == 10_000
-    assert rng.streams(5, 3).tolist() != rng.streams(6, 3).tolist()
-
-
 @pytest.mark.parametrize(
     ("seed", "words"),
     [
         (-1, "seed -1 is not a whole number"),
         (1.5, "seed 1.5 .* whole"),
-        ("7", "seed '7' .* whole"),
         ([1, -2], "seed -2"),
-        ([1, 2.5], "seed 2.5"),
-        ([None, None], "seed None"),
         ([1, 2, 3], "3 seeds for 2 tables"),
     ],
 )

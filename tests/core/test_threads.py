@@ -1,22 +1,10 @@
 """Threads that share work: all is done before `run` returns, errors come back, the threads end, a fork has its own."""
 
-import threading
 import time
 
 import pytest
 from forking import in_another_process
 from parlour.envs.core.loops import Threads
-
-
-def test_every_share_is_done_once_and_the_first_in_the_calling_thread():
-    threads, seen = Threads(3), []
-    for _ in range(100):
-        threads.run(
-            lambda number, name: seen.append((number, name, threading.get_ident())), [(0, "a"), (1, "b"), (2, "c")]
-        )
-    assert sorted(share[:2] for share in seen) == sorted([(0, "a"), (1, "b"), (2, "c")] * 100)
-    assert {ident for number, _, ident in seen if number == 0} == {threading.get_ident()}
-    assert threading.get_ident() not in {ident for number, _, ident in seen if number}
 
 
 @pytest.mark.parametrize("fails", [0, 1])

@@ -47,12 +47,6 @@ def test_documented_defaults_and_unknown_fields():
     assert AllowedAction.from_dict({"action_type": "fold"}) == AllowedAction("fold", "", {})
 
 
-@pytest.mark.parametrize("readers", [{}, {"to_agent_ids": None}, {"to_agent_ids": []}, {"to_agent_ids": ["a"]}])
-def test_readers_may_be_missing_null_or_a_list(readers):
-    intent = MessageIntent.from_dict({"scope": "private", "content": "x", **readers})
-    assert intent.to_agent_ids == readers.get("to_agent_ids")
-
-
 def test_what_does_not_fit_is_named():
     with pytest.raises(msgspec.ValidationError, match="phase"):
         TurnState.from_dict({"match_id": "m", "game_id": "g", "agent_id": "a", "phase": 5, "is_my_turn": True})

@@ -74,13 +74,6 @@ def test_a_bad_action_is_named_and_changes_nothing(actions, words):
     assert made.tables.tobytes() == before
 
 
-def test_a_masked_action_is_refused():
-    made = tables(1, seats=2, stacks=3)
-    masked = int(np.flatnonzero(made.action_masks[0] == 0)[0])
-    with pytest.raises(ValueError, match=f"action {masked} is not legal at table 0"):
-        made.step([masked])
-
-
 def test_step_and_sample_before_reset():
     made = VectorGame(envs.game("holdem"), 1)
     with pytest.raises(ValueError, match="reset"):

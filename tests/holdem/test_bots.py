@@ -3,31 +3,14 @@
 import numpy as np
 import pytest
 from parlour.envs import VectorGame, game
+from parlour.envs.core.rollout import play_until_done, tables_with_seed
 from parlour.envs.holdem import bots
 
 NAMES = sorted(bots.BOTS)
 
 
-def match(one, other, hands=3_000, **options):
-    """Big blinds per hand that `one` wins from `other`, the seats changing sides every hand; and its standard error."""
-    made = game("holdem", seats=2, **options)
-    players = [made.bots[one](made, seed=1), made.bots[other](made, seed=2)]
-    tables, won = VectorGame(made, 250), []
-    tables.reset(seed=3)
-    hero = np.arange(250) % 2
-    while len(won) < hands:
-        actions = np.zeros(250, np.int64)
-        for player, mine in ((players[0], tables.turn == hero), (players[1], tables.turn != hero)):
-            if mine.any():
-                actions[mine] = player.act(tables.observations[mine], tables.action_masks[mine])
-        tables.step(actions)
-        won += tables.rewards[np.arange(250), hero][tables.dones].tolist()
-        hero = np.where(tables.dones, 1 - hero, hero)
-    return np.mean(won) / 2, np.std(won) / 2 / len(won) ** 0.5
-
-
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("options", [{"seats": 2}, {"seats": 6, "stacks": 40, "hands": 3}, {"pot_fractions": []}])
+@pytest.mark.parametrize("options", [{"seats": 6, "stacks": 40, "hands": 3}, {"pot_fractions": []}])
 def test_bots_play_legal_numbers(name, options):
     made = game("holdem", **options)
     bot, tables = made.bots[name](made, seed=1), VectorGame(made, 50)
@@ -48,5 +31,9 @@ def test_call_never_folds_nor_raises_and_maniac_mostly_raises():
 
 @pytest.mark.parametrize("other", ["random", "call", "maniac"])
 def test_tight_beats_the_others(other):
-    mean, error = match("tight", other)
-    assert mean > 3 * error, (mean, error)
+    made = game("holdem", seats=2)
+    bots = [made.bots["tight"](made, seed=1), made.bots[other](made, seed=2)]
+    seats = np.tile([[0, 1], [1, 0]], (1_500, 1))  # they change sides every hand
+    returns = play_until_done(made, bots, tables_with_seed(made, 3_000, 3), who=lambda _: seats)
+    won = returns[np.arange(3_000), seats[:, 0]]
+    assert won.mean() > 3 * won.std() / 3_000**0.5

@@ -40,24 +40,14 @@ def test_a_bad_card_name_is_refused(name):
     ("names", "category", "description"),
     [
         ("As Kd 9h 7c 5s 3d 2h", 0, "High Card, Ace"),
-        ("6s 6d Ah Kc Js 3d 2h", 1, "Pair of Sixes"),
-        ("As Ad Kh Kc Js 3d 2h", 2, "Two Pair, Aces and Kings"),
         ("As Ad Kh Kc Qs Qd Jh", 2, "Two Pair, Aces and Kings"),  # three pairs
         ("Qs Qd Qh Ac 9s 3d 2h", 3, "Three of a Kind, Queens"),
-        ("Ts 9d 8h 7c 6s 2d 2h", 4, "Straight, Ten-high"),
         ("As 2d 3h 4c 5s Kd Kh", 4, "Straight, Five-high"),  # the wheel
-        ("As 2d 3h 4c 5s 6d Kh", 4, "Straight, Six-high"),  # better than the wheel
-        ("As Kd Qh Jc Ts 9d 8h", 4, "Straight, Ace-high"),
         ("Ks Qd Ah 2c 3s 4d 9h", 0, "High Card, Ace"),  # a straight does not go round the ace
-        ("Ks 9s 7s 4s 2s Ad Ah", 5, "Flush, King-high"),
-        ("Ks 9s 7s 4s 2s 3s Ah", 5, "Flush, King-high"),  # six of the suit
         ("Ks 9s 7s 4s 2s 3s Js", 5, "Flush, King-high"),  # seven
         ("9s 8d 7s 6s 5s 2s Ah", 5, "Flush, Nine-high"),  # a straight and a flush of other cards
-        ("As Ad Ah Kc Ks 3d 2h", 6, "Full House, Aces over Kings"),
         ("Ks Kd Kh Ac As Ad 2h", 6, "Full House, Aces over Kings"),  # two trips
-        ("2s 2d 2h Ac As Kd Kh", 6, "Full House, Twos over Aces"),  # trips and two pairs
         ("2s 2d 2h 2c As Ad Ah", 7, "Four of a Kind, Twos"),  # quads and trips
-        ("9s 8s 7s 6s 5s Ts Ah", 8, "Straight Flush, Ten-high"),
         ("9s 8s 7s 6s 5s Td Jh", 8, "Straight Flush, Nine-high"),  # beats the longer straight
         ("As 2s 3s 4s 5s 6d Kh", 8, "Straight Flush, Five-high"),  # the steel wheel
         ("As Ks Qs Js Ts 9s 8s", 8, "Royal Flush"),
@@ -72,11 +62,8 @@ def test_the_best_hand_of_seven(names, category, description):
     ("names", "description"),
     [
         ("As Kd", "High Card, Ace"),
-        ("2s 2d", "Pair of Twos"),
-        ("2s 2d 2h", "Three of a Kind, Twos"),
         ("6s 6d 5h 5c", "Two Pair, Sixes and Fives"),
         ("6s 6d 6h 6c", "Four of a Kind, Sixes"),
-        ("As Ks Qs Js", "High Card, Ace"),
         ("6s 6d 6h 5c 5s", "Full House, Sixes over Fives"),
         ("As Ks Qs Js Ts 2c", "Royal Flush"),
     ],
@@ -90,16 +77,9 @@ def test_the_best_hand_of_fewer_cards(names, description):
     [
         ("As Kd 9h 7c 5s", "As Kd 9h 7c 4s"),  # the fifth card decides
         ("As Ad Kh 3c 2s", "Ah Ac Qh Jc Ts"),  # the kicker of a pair
-        ("As Ad 3h 3c 4s", "As Ad 3h 3c 2s"),
-        ("As Ad 3h 3c 2s", "Ks Kd Qh Qc As"),
-        ("3s 3d 3h 2c 4s", "2s 2d 2h Ac Ks"),
         ("As 9s 7s 4s 3s", "As 9s 7s 4s 2s"),  # the fifth card of a flush
-        ("2s 2d 2h Ac As", "2s 2d 2h Kc Ks"),
         ("3s 3d 3h 2c 2s", "2s 2d 2h Ac As"),  # the trips decide first
-        ("2s 2d 2h 2c As", "2s 2d 2h 2c Ks"),
         ("2s 3d 4h 5c 6s", "As 2d 3h 4c 5s"),
-        ("2s 3d 4h 5c As", "As Ad Ah Kc Qs"),
-        ("As Ad", "As Kd"),
     ],
 )
 def test_the_order_of_hands(better, worse):
@@ -109,12 +89,8 @@ def test_the_order_of_hands(better, worse):
 @pytest.mark.parametrize(
     ("board", "one", "other"),
     [
-        ("As Ks Qs Js Ts", "2d 3d", "Ad Ac"),  # the board plays
         ("As Ad Kh Kc Qs", "Jd Jh", "3d 2h"),  # a third pair does not count
         ("As Ad Kh Kc 5s", "5d 2h", "4d 4h"),  # both counterfeited: the board's five plays
-        ("As Kd Qh Jc 9s", "8d 2h", "7d 3h"),  # the sixth card does not count
-        ("Ks Kd 8h 8c As", "Qd 7h", "7d 7c"),  # a pair below the two of the board
-        ("9s 8s 7d 6d 2h", "Td Ac", "Th Kc"),  # nothing beside a straight counts
         ("As Qd Td 6c 5h", "Kh 2s", "Kd 2c"),  # suits do not rank
     ],
 )
@@ -181,15 +157,14 @@ TOLERANCE = 0.003 if FAST else 0.1  # some four standard errors
 @INTERPRETED_OVERFLOW
 @pytest.mark.parametrize(
     ("hole", "opponents", "known"),
-    [("As Ad", 1, 0.8520), ("As Ks", 1, 0.6704), ("2s 2d", 1, 0.5033), ("7s 2d", 1, 0.3458), ("3s 2d", 1, 0.3230),
-     ("As Ad", 2, 0.734), ("As Ad", 8, 0.347)],
-)  # fmt: skip
+    [("As Ad", 1, 0.8520), ("7s 2d", 1, 0.3458), ("As Ad", 8, 0.347)],
+)
 def test_equity_before_the_flop(hole, opponents, known):
     assert equity(hole, opponents=opponents) == pytest.approx(known, abs=TOLERANCE)
 
 
 @INTERPRETED_OVERFLOW
-@pytest.mark.parametrize("hole", ["As Kd", "9s 9d", "7h 6h", "3s 2d"])
+@pytest.mark.parametrize("hole", ["As Kd"])
 def test_equity_on_the_river_is_the_count_of_all_opponents(hole):
     board = "Kh 8h 5d 5s 2c"
     rest = [card for card in range(52) if hands.card_name(card) not in f"{hole} {board}".split()]

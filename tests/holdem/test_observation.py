@@ -1,23 +1,27 @@
 """The observation slice by slice: every slice says what the layout says it means."""
 
 from functools import cache
+from itertools import permutations
 
 import numpy as np
 import pytest
 from dealing import deal, play
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from parlour.envs import game
 from parlour.envs.holdem import encoders
-from parlour.envs.holdem.hands import card_number
+from parlour.envs.holdem.hands import card_number, card_set, category, set_strength
+from parlour.envs.holdem.ranges import HOLDINGS
 
 
-def sees(table, seat):
+def sees(table, seat, encoder="v0"):
     """Return a function from a slice's name to its values."""
-    layout = encoders.v0(table).layout
-    out = np.full(layout.size, np.nan, np.float32)
-    encoders.observe(table, seat, layout.offsets[0], out)
-    assert layout.flat_space().contains(out)
+    made = encoders.ENCODERS[encoder](table)
+    out = made.observation(table, seat)
+    assert made.layout.flat_space().contains(out)
 
     def slice_(path):
-        part = layout[path]
+        part = made.layout[path]
         return out[part.start : part.stop].reshape(part.shape)
 
     return slice_
@@ -127,3 +131,82 @@ def test_the_end():
     assert not seen("current_turn_agent_id").any()
     assert seen("phase").tolist() == [0, 0, 0, 0, 0, 0, 1]
     assert not sees(on_the_flop(), 1)("outcome.payoffs").any()
+
+
+# Version 1: the suits in an order of their own, and what the cards are worth.
+
+HEADS_UP = game("holdem", seats=2)
+V1, FULL_V1 = HEADS_UP.encoders["v1"], HEADS_UP.encoders["full_v1"]
+LINES = ("call check", "call check check check", "call check check check check check")
+"""To the flop, to the turn, to the river."""
+
+
+def at(line, dealt):
+    """Return a table of two seats after `line`, with these nine cards: two for each seat, then the board."""
+    table = deal([200, 200], button=0)
+    table.cards[:2] = np.array(dealt[:4]).reshape(2, 2)
+    table.board[:] = dealt[4:]
+    return play(table, line)
+
+
+nine_cards = st.lists(st.integers(0, 51), min_size=9, max_size=9, unique=True)
+
+
+@given(nine_cards, st.sampled_from(LINES), st.sampled_from(list(permutations(range(4)))))
+@settings(max_examples=40, deadline=None)
+def test_hands_that_differ_in_the_names_of_the_suits_look_the_same(dealt, line, names):
+    one, two = at(line, dealt), at(line, [card // 4 * 4 + names[card % 4] for card in dealt])
+    for seat in range(2):
+        assert np.array_equal(V1.observation(one, seat), V1.observation(two, seat))
+        # Suits that look the same to the seat may still differ in cards that it does not see.
+        share = FULL_V1.layout["hidden.players.share"]
+        shares = [FULL_V1.observation(table, seat)[share.start : share.stop].tolist() for table in (one, two)]
+        assert shares[0] == shares[1]
+
+
+@given(nine_cards, st.sampled_from(LINES))
+@settings(max_examples=40, deadline=None)
+def test_the_shares_are_those_of_all_pairs_that_another_player_can_hold(dealt, line):
+    table = at(line, dealt)
+    mine, shown = card_set(table.cards[0], 2), int(table.board_set)
+    ours = set_strength(mine | shown)
+    pairs = [pair for pair in (card_set(each, 2) for each in HOLDINGS) if not pair & (mine | shown)]
+    theirs = np.array([set_strength(pair | shown) for pair in pairs])
+    seen = sees(table, 0, "v1")
+    compared = [(theirs < ours).mean(), (theirs == ours).mean(), (theirs > ours).mean()]
+    assert seen("strength.others") == pytest.approx(compared, abs=1e-6)
+    categories = np.bincount([category(int(each)) for each in theirs], minlength=9) / len(theirs)
+    assert seen("strength.categories") == pytest.approx(categories, abs=1e-6)
+
+
+def test_the_next_card_of_a_flush_draw():
+    table = play(deal([200, 200], cards=["As Ks", "2c 2d"], board="4s 9s Jh 7c 3d", button=0), "call check")
+    next_card = sees(table, 0, "v1")("strength.next")
+    assert next_card[5] == pytest.approx(9 / 47)  # the spades that are left
+    assert next_card[1] == pytest.approx(14 / 47)  # three of each rank; the jack of spades makes a flush
+    river = play(table, "check check check check")
+    assert not sees(river, 0, "v1")("strength.next").any()
+
+
+def test_the_first_suit_is_that_of_the_highest_own_card():
+    table = play(deal([200, 200], cards=["2c Ah", "3c 3d"], board="Kd 9s 9d 7c 3h", button=0), "call check")
+    cards, board = (np.flatnonzero(sees(table, 0, "v1")(f"game_state.{path}")) for path in ("players.cards", "board"))
+    assert cards.tolist() == [1, 48]  # the two of suit 1, the ace of suit 0
+    assert board.tolist() == [4 * 7 + 2, 4 * 7 + 3, 4 * 11 + 2]  # the king's suit before that of a nine alone
+
+
+def test_the_price_of_a_call_and_the_chips_behind():
+    table = play(deal([200, 200], button=0), "raise 6")
+    assert sees(table, 1, "v1")("odds.call") == pytest.approx(4 / 12)  # a pot of 8, and 4 to call
+    assert sees(table, 0, "v1")("odds.call") == 0  # not its turn
+    assert sees(table, 1, "v1")("odds.stack") == pytest.approx(194 / 202)
+
+
+def test_the_critic_sees_who_wins_with_the_whole_board():
+    table = deal([200, 200], cards=["As Ah", "Ks Kh"], board="2c 7d 9h Jc 3s", button=0)
+    assert sees(table, 0, "full_v1")("hidden.players.share").tolist() == [1, 0]
+    assert sees(table, 1, "full_v1")("hidden.players.share").tolist() == [0, 1]
+    split = deal([200, 200], cards=["As 2h", "Ah 2s"], board="Kc Kd Kh Jc 9s", button=0)
+    assert sees(split, 0, "full_v1")("hidden.players.share").tolist() == [0.5, 0.5]
+    three = deal([200, 200, 200], cards=["As Ah", "Ks Kh", "Qs Qh"], board="2c 7d 9h Jc 3s", button=0)
+    assert sees(play(three, "fold"), 0, "full_v1")("hidden.players.share").tolist() == [0, 1, 0]

@@ -30,7 +30,7 @@ from parlour.envs.holdem.rules import Move
 from parlour.envs.holdem.table import CALL, FOLD, RAISE, TABLE
 from pokerkit import Automation, Card, NoLimitTexasHoldem, Rank, Suit
 
-ALL_HANDS = int(os.environ.get("PARLOUR_ORACLE_HANDS", "3000"))
+ALL_HANDS = int(os.environ.get("PARLOUR_ORACLE_HANDS", "1500"))
 """`make nightly` sets a million."""
 CHUNKS = max(10, ALL_HANDS // 5000)
 """Tests that run in parallel; each that passes is a line of progress."""

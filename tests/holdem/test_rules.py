@@ -243,7 +243,7 @@ def test_a_dead_button_leaves_button_and_small_blind_at_empty_seats():
     assert (table.dealer, table.bet.tolist()[:4], table.turn) == (3, [1, 2, 0, 0], 3)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_with_a_dead_button_the_big_blind_goes_round(seed):
     generator = np.random.default_rng(seed)
     seats = int(generator.integers(3, 8))
@@ -284,64 +284,19 @@ def test_a_step_that_ends_two_hands_brings_the_rewards_of_both():
     assert won(table) == table.rewards.tolist()[:2] == [second - 2, 2 - second]
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_chips_are_conserved_at_every_step(seed):
-    generator = np.random.default_rng(seed)
-    seats = int(generator.integers(2, 11))
-    stacks = generator.integers(4, 80, seats).tolist()
-    button = ("moving", "dead")[seed % 2]
-    made = game(seats=seats, stacks=stacks, hands=8, ante=int(generator.integers(3)), button=button)
-    table = made.tables(1)[0]
-    table.stream = seed
-    rules.reset(table)
-    total = np.zeros(seats)
-    while not table.done:
-        chips = table.stack[:seats] + table.committed[:seats]
-        assert chips.sum() == sum(stacks)
-        assert table.pot == table.committed.sum()
-        assert (table.stack >= 0).all()
-        assert (table.bet <= table.committed).all()
-        mask = made.mask(table, int(table.turn))
-        rules.step(table, rules.decode(table, int(generator.choice(np.flatnonzero(mask)))))
-        total += table.rewards[:seats]
-        assert table.rewards.sum() == 0
-    assert table.stack.sum() == sum(stacks)
-    assert total.tolist() == won(table) == (table.stack[:seats] - stacks).tolist()
-
-
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"seats": 1}, "seats=1.*2 to 10"),
-        ({"seats": 11}, "seats=11.*2 to 10"),
-        ({"seats": 3, "stacks": [10, 10]}, "stacks=.*3 of them"),
         ({"seats": 2, "stacks": [10, 0]}, "at least two above 0"),
         ({"seats": 2, "stacks": [10, 1]}, "stacks=.*small blind"),
         ({"seats": 2, "stacks": 10, "ante": 9}, "stacks=10, ante=9"),
         ({"small_blind": 3}, "small_blind=3, big_blind=2"),
-        ({"big_blind": 0, "small_blind": 0}, "big_blind=0"),
-        ({"ante": -1}, "ante=-1"),
-        ({"hands": 0}, "hands=0"),
         ({"button": 6}, "button=6.*0 to 5"),
-        ({"raise_cap": -1}, "raise_cap=-1"),
         ({"pot_fractions": [1, 0.5]}, "pot_fractions=.*rising"),
-        ({"pot_fractions": [float("nan")]}, "pot_fractions"),
         ({"pot_fractions": np.arange(1, 14)}, "at most 12"),
         ({"stacks": 2**29}, "stacks=536870912: a table holds at most"),
-        ({"stacks": 2**30}, "stacks=1073741824: need a whole number, from 1 to"),
-        ({"ante": 0.5}, "ante=0.5: need a whole number"),
-        ({"small_blind": 0.5}, "small_blind=0.5"),
-        ({"seats": "6"}, "seats='6'"),
-        ({"hands": None}, "hands=None"),
-        ({"button": 0.5}, "button=0.5"),
-        ({"raise_cap": 1.5}, "raise_cap=1.5"),
         ({"stacks": 200.5}, "stacks=200.5"),
-        ({"seats": 2, "stacks": [200, 200.5]}, "stacks=200.5"),
         ({"pot_fractions": ["half"]}, "pot_fractions='half': need a number above 0, at most 1,000"),
-        ({"pot_fractions": ["0.5"]}, "pot_fractions='0.5'"),
-        ({"stacks": "200"}, "stacks='200': need a whole number"),
-        ({"hands": True}, "hands=True"),
-        ({"hands": float("nan")}, "hands=nan: need a whole number, from 1 to"),
     ],
 )
 def test_a_bad_option_is_named_with_its_value(options, words):

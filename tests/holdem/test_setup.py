@@ -24,15 +24,6 @@ def test_every_seat_has_the_cards_that_it_was_given_and_the_board_opens_in_order
     assert raw.rewards == {"player_0": 200, "player_1": -200}
 
 
-def test_the_observation_is_that_of_the_given_cards():
-    one, other = (holdem_v0.raw_env(seats=2, button=0, observation="flat") for _ in range(2))
-    one.reset(seed=1, options=ACES)
-    other.reset(seed=2, options=ACES)
-    assert one.observe("player_0")["observation"].tobytes() == other.observe("player_0")["observation"].tobytes()
-    other.reset(seed=1)
-    assert one.observe("player_0")["observation"].tobytes() != other.observe("player_0")["observation"].tobytes()
-
-
 def test_the_rest_is_drawn_from_what_is_left():
     seen = set()
     for seed in range(30):
@@ -49,30 +40,15 @@ def test_the_rest_is_drawn_from_what_is_left():
     assert len(seen) > 20
 
 
-def test_the_same_seed_and_cards_are_the_same_hand():
-    tables = []
-    for _ in range(2):
-        env = holdem_v0.raw_env(seats=4)
-        env.reset(seed=9, options={"board": ["2c"]})
-        tables.append(env.table.tobytes())
-    assert tables[0] == tables[1]
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"cards": [["As", "Ah"]]}, "give two cards, or None, for each of the 2 seats"),
-        ({"cards": [["As"], None]}, r"cards=\['As'\]: give two cards such as"),
-        ({"cards": [["As", "As"], None]}, "a card is given twice"),
         ({"cards": [["As", "Ah"], None], "board": ["Ah"]}, "a card is given twice"),
         ({"board": ["2c"] * 6}, "give up to five cards"),
         ({"board": ["1c"]}, "card '1c' does not exist"),
-        ({"board": "2c"}, "give up to five cards"),
         ({"board": 5}, "board=5: give up to five cards"),
-        ({"board": 0}, "board=0: give up to five cards"),
-        ({"board": ""}, "board='': give up to five cards"),
         ({"cards": 5}, "cards=5: give two cards, or None"),
-        ({"cards": [5, 6]}, "cards=5: give two cards such as"),
         ({"card": [None, None]}, "did you mean 'cards'"),
     ],
 )

@@ -90,15 +90,6 @@ def state(made, table, seat):
     return TurnState.from_json(made.turn_state(table, seat).to_json())
 
 
-def test_a_loaded_record_holds_no_card_of_others():
-    made = game("holdem", seats=3)
-    table = deal([200] * 3, seed=4)
-    loaded, seat = made.view.load(state(made, table, 1))
-    assert seat == 1
-    assert loaded[0].cards[1].tolist() == table.cards[1].tolist()
-    assert (loaded[0].cards[[0, 2]] == -1).all()
-
-
 @pytest.mark.parametrize("seat", range(6))
 def test_a_longer_table_is_seen_without_the_seats_that_matter_least(seat):
     """A heads-up policy at a table of six where four have folded: it sees itself and who is left."""

@@ -44,35 +44,26 @@ def test_an_accepted_offer_gives_each_the_worth_of_its_values_less_its_reservati
 def test_without_an_agreement_all_get_nothing(moves, reason):
     env = negotiation(rounds=2)
     assert play(env, *moves) == [0, 0]
-    assert env.turn_state("player_0").outcome == {
-        "payoffs": [{"agent_id": "player_0", "utility": 0.0}, {"agent_id": "player_1", "utility": 0.0}],
-        "reason": reason,
-        "agreement": None,
-    }
+    outcome = env.turn_state("player_0").outcome
+    assert (outcome["reason"], outcome["agreement"]) == (reason, None)
 
 
 def three(**options):
     return negotiation(seats=3, preferences="random", reservations=(0, 0.4), **options)
 
 
-def test_of_three_agents_both_others_need_to_accept():
+def test_both_others_need_to_accept_and_a_new_offer_makes_acceptances_void():
     env = three()
     play(env, (1, 1), "accept")
     assert not any(env.terminations.values())
     assert env.turn_state("player_2").game_state["acceptances"] == {"player_1": True}
-    play(env, "accept")
-    assert env.turn_state("player_0").outcome["reason"] == "agreement"
-
-
-def test_a_new_offer_makes_acceptances_void():
-    env = three()
-    play(env, (1, 1), "accept", (0, 0), "accept")
+    play(env, (0, 0), "accept")
     assert env.turn_state("player_1").game_state["acceptances"] == {"player_0": True}
     play(env, "accept")
     assert env.turn_state("player_0").outcome["agreement"] == {"price": 0, "delivery": 0}
 
 
-@pytest.mark.parametrize("moves", [(), ((1, 1), "pass", "pass"), ((1, 1), "accept", "pass", "pass")])
+@pytest.mark.parametrize("moves", [(), ((1, 1), "accept", "pass", "pass")])
 def test_one_cannot_accept_nothing_nor_its_own_offer_nor_twice(moves):
     env = three()
     play(env, *moves)
@@ -84,14 +75,9 @@ def test_one_cannot_accept_nothing_nor_its_own_offer_nor_twice(moves):
     "payload",
     [
         {},
-        {"price": 1},
         {"price": 1, "delivery": 3},
-        {"price": -1, "delivery": 0},
         {"price": 0.5, "delivery": 0},
-        {"price": True, "delivery": 0},
         {"price": 1, "delivery": 1, "more": 1},
-        {"price": 10**400, "delivery": 0},
-        {"price": [1], "delivery": 0},
     ],
 )
 def test_a_wrong_offer_is_refused_and_changes_nothing(payload):
@@ -130,15 +116,6 @@ def test_the_best_outcome_is_worth_one_and_the_worst_nothing(kind):
     assert (worth.min(axis=3) == 0).all()
 
 
-def test_the_weights_are_uniform_on_the_simplex():
-    """A Dirichlet distribution of ones: each of k weights has mean 1 / k and variance (k − 1) / (k² (k + 1))."""
-    tables = envs.VectorGame(envs.game("multi_issue_bargaining"), 20_000)
-    tables.reset(seed=0)
-    weights = tables.tables.worth[:, 0, :3, :4].max(axis=2)
-    assert weights.mean(axis=0) == pytest.approx(1 / 3, abs=0.01)
-    assert weights.var(axis=0) == pytest.approx(2 / 36, abs=0.002)
-
-
 def test_opposed_preferences_rise_for_one_agent_and_fall_for_the_other():
     env = envs.make("multi_issue_bargaining")
     env.reset(seed=0)
@@ -150,19 +127,13 @@ def test_opposed_preferences_rise_for_one_agent_and_fall_for_the_other():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"seats": 6}, "seats=6"),
         ({"issues": []}, "1 to 5 numbers"),
-        ({"issues": [11]}, "from 2 to 10"),
         ({"issues": [10, 10, 10, 10]}, "at most 1,024"),
         ({"issues": {"": 3}}, "issues="),
-        ({"issues": 4}, "issues=4"),
-        ({"preferences": "same"}, "'opposed', 'random'"),
         ({"issues": [2], "preferences": [[[0, 1]], [[0, 2]]]}, "from 0 to 1"),
         ({"issues": [2, 2], "preferences": [[[0, 1], [0, 0.1]]] * 2}, "at most 1"),
         ({"issues": [2], "preferences": [[[0, 1]]]}, "each seat"),
         ({"reservations": (0.2, 1.2)}, "reservations="),
-        ({"discount": 0}, "discount=0"),
-        ({"rounds": 51}, "rounds=51"),
     ],
 )
 def test_wrong_options_are_named(options, words):
