@@ -1,6 +1,7 @@
 """Runs the command `parlour` inside a test."""
 
 import re
+import shlex
 
 from parlour.training import cli
 
@@ -17,3 +18,8 @@ def run(capsys, *args):
     # On the first use of a game, what Numba compiles is told, too.
     err = "".join(line for line in captured.err.splitlines(True) if not line.startswith("compiling "))
     return code, captured.out, err
+
+
+def line(capsys, words, *more):
+    """`run` for a line as it is typed, and further arguments."""
+    return run(capsys, *shlex.split(words), *more)

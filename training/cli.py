@@ -13,23 +13,7 @@ from threading import Timer
 from .commands import COMMANDS, SUBCOMMANDS
 from .parser import COMPLETION, parse
 
-PLAIN = {
-    "–": "-",
-    "—": "-",
-    "−": "-",
-    "…": "...",
-    "×": "x",
-    "·": "-",
-    "›": ">",
-    "’": "'",
-    "“": '"',
-    "”": '"',
-    "ß": "ss",
-    "ø": "o",
-    "Ø": "O",
-    "ł": "l",
-    "Ł": "L",
-}
+PLAIN = dict(zip("–—−×·›’“”øØłŁ", '---x->\'""oOlL', strict=True)) | {"ß": "ss"}
 """ASCII for characters that Unicode does not decompose."""
 READABLE = "parlour-readable"
 """The name of the error handler `readable`."""

@@ -152,7 +152,7 @@ def _print_panel(console: Any, options: Any, panel: Any) -> None:
             entry.negative_names = ()
         if entry.default in ("False", "()"):
             entry.default = None
-        entry.description = " ".join(entry.description.primary_renderable.plain.split())
+        entry.description = " ".join(entry.description.primary_renderable.plain.replace("``", "").split())
     DefaultFormatter()(console, options, panel)
 
 

@@ -672,15 +672,12 @@ def test_the_host_command_counts_the_answers_of_a_language_model(capsys, tmp_pat
         (("barganing",), "did you mean 'bargaining'"),
         (("bargaining", "--agents", "fiar", "fair"), "did you mean 'fair'"),
         (("bargaining", "--agents", "fair"), "1 agent for 2 seats"),
-        (("bargaining", "--agents", "fair", "fair", "--rounds", "0"), "rounds=0"),
         (("bargaining", "--agents", "fair", "--remote", "http://x"), "name=http"),
         (("bargaining", "--agents", "fair", "fair", "--timeout", "0"), "timeout=0"),
-        (("bargaining", "--agents", "fair", "fair", "--port", "70000"), "port=70000"),
         (("bargaining", "--agents", "fair", "fair", "--max-actions", "-3"), "actions=-3"),
         (("kuhn,kuhn",), "kuhn: named twice"),
         (("kuhn,trust", "--agents", "random"), "no game has enough agents"),
         (("kuhn,trust", "--wait", "1"), "names 2 games: --wait, --seats and --options need a single one"),
-        (("kuhn", "--samples", "-1", "--agents", "random"), "samples=-1"),
     ],
 )
 def test_a_mistake_is_told_in_one_line(capsys, arguments, words):

@@ -53,7 +53,7 @@ def first_legal():
 @asynccontextmanager
 async def poker():
     """A poker table with another player; the value is what deploys a player there."""
-    async with hosting(seats=2, max_hands=6, hand_delay=0.01) as (host, _):
+    async with hosting(seats=2, hands=6, hand_delay=0.01) as (host, _):
         other = asyncio.create_task(play(host.url, CALLER))
         yield "poker", "llm", "--api", host.url, "--one-table"
         await other

@@ -278,6 +278,23 @@ async def test_a_table_without_visitors_ends_and_its_owner_can_open_another(monk
 
 
 @on_loop
+async def test_a_table_that_ended_empty_has_its_replay():
+    async with lobby(empty_after=0.3) as host:
+        ann = await enter(host, "Ann")
+        async with at_table(host, await opened(host, ann, game="holdem", seats=2, opponents=["call"])) as page:
+            await page.send("sit", name="Ann", access_token=ann, token=ann)
+            while not (state := await page.turn())["turn_state"]["game_over"]:
+                if state["turn_state"]["is_my_turn"]:
+                    await page.act(state["turn"], state["turn_state"]["allowed_actions"][1]["action_type"])
+        async with asyncio.timeout(20):
+            while not (seen := await look(host))["results"] or seen["tables"]:
+                await asyncio.sleep(0.02)
+        [result] = seen["results"]
+        async with host.http.get(f"{host.url}/results/{result['number']}/replay.html") as reply:
+            assert reply.status == 200 and "hand 1" in await reply.text()
+
+
+@on_loop
 async def test_a_table_whose_opening_is_cancelled_does_not_stay_open(monkeypatch):
     monkeypatch.setattr(stores, "MOST_OF_ONE", 1)
     begun, on = threading.Event(), threading.Event()

@@ -402,8 +402,6 @@ def test_host_command_plays_in_words_and_writes_a_log_that_replays(tmp_path, cap
         (["--agents", "llm"], "--model"),
         (["--players", "4"], "5 to 20"),
         (["--remote", "http://x"], "ws://"),
-        (["--matches", "0"], "at least 1 match"),
-        (["--parallel", "0"], "parallel=0"),
         (["--prompts", "none.toml"], "--prompts has no meaning"),
         (
             ["--agents", "llm", "--model", "m", "--llm-url", "http://127.0.0.1:9/v1", "--prompts", "none.toml"],

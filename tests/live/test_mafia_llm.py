@@ -256,7 +256,7 @@ def test_an_agents_server_counts_a_model_once_whatever_ids_its_hosts_choose(monk
             one.statistics.decisions += 1
 
     monkeypatch.setattr(deploy_mafia, "MafiaAgentServer", Server)
-    monkeypatch.setattr(deploy_mafia, "_mafia_serve", serve)
+    monkeypatch.setattr(deploy_mafia, "serving", serve)
     options = ("--model", "stub", "--llm-url", "http://127.0.0.1:9/v1", "--port", "0")
     code, out, said = command_line.run(capsys, "deploy", "mafia", "llm", *options)
     assert code == 0, said

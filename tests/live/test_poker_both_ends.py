@@ -81,7 +81,7 @@ class Ends:
 @pytest.mark.parametrize("seats", [2, 3, 6, 10])
 def test_law_1_through_the_wire(seats):
     for seed in range(4):
-        ends = Ends(seats, seed, min_players=seats, max_hands=20, raise_cap=None if seed % 2 else 4)
+        ends = Ends(seats, seed, min_players=seats, hands=20, raise_cap=None if seed % 2 else 4)
         for i in range(seats):
             ends.sit_down(f"agent-{i}")
         while ends.table.status == "running":
@@ -199,7 +199,7 @@ class Watch:
 async def play_live(hands, agents, stack):
     events = []
     note = lambda kind, **fields: events.append({"kind": kind, **fields})  # noqa: E731
-    options = {"seats": agents, "min_players": agents, "stack": stack, "max_hands": hands, "seed": 11, "rate": None}
+    options = {"seats": agents, "min_players": agents, "stack": stack, "hands": hands, "seed": 11, "rate": None}
     async with PokerHost(**grouped(hand_delay=0, on_event=note, **options)) as host:
         watch = Watch(host)
         game = holdem(seats=agents, stacks=stack)
@@ -241,7 +241,7 @@ def test_lost_connections_in_the_middle_of_hands():
     """Connections are cut again and again; the agents come back, and nothing is lost or played for them."""
 
     async def run():
-        options = {"seats": 3, "min_players": 3, "stack": 5000, "max_hands": 40, "seed": 2, "rate": None}
+        options = {"seats": 3, "min_players": 3, "stack": 5000, "hands": 40, "seed": 2, "rate": None}
         async with PokerHost(**grouped(hand_delay=0.01, **options)) as host:
             game = holdem(seats=3, stacks=5000)
             players = [PolicyAgent(game, Lively(seed)) for seed in range(3)]

@@ -1,11 +1,11 @@
 """`parlour deploy poker` as a process: exit codes, secrets by file and environment, certificates."""
 
 import asyncio
-import os
 import ssl
 import subprocess
 import sys
 from collections import Counter
+from functools import partial
 
 import numpy as np
 import pytest
@@ -14,25 +14,21 @@ from live.poker_client import hosting
 from live.poker_options import play
 from live.poker_server import CALLER
 from live.small_server import served
+from parlour.training import cli
 from parlour.training.commands.deploy import PER_HAND, _tell
 from parlour.training.commands.supervisor import TRY_AGAIN
 from parlour.training.evaluation.duplicate import RunningScore, Score
 from parlour.training.terminal.console import Console
 from parlour.wrappers.live.common.client import LiveError, tls_context
 from parlour.wrappers.live.poker import messages
+from parlour.wrappers.live.poker.agent import ClientSettings
 from parlour.wrappers.live.poker.agent_session import HandEnded
 
 
-async def deploy(*args, **environment):
+async def deploy(capsys, *args):
     """Run the command; return its exit code and what it said on both streams."""
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "parlour.training.cli", "deploy", "poker", "call", *args),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        env={**os.environ, **environment},
-    )
-    out, _ = await process.communicate()
-    return process.returncode, out.decode()
+    code = await asyncio.to_thread(cli.main, ["deploy", "poker", "call", *args])
+    return code, "".join(capsys.readouterr())
 
 
 def test_a_hand_says_what_was_gained_and_an_end_says_why(capsys):
@@ -51,29 +47,29 @@ def test_a_hand_says_what_was_gained_and_an_end_says_why(capsys):
     assert messages.in_words("a word of the server") == "a word of the server"
 
 
-@pytest.mark.slow
-async def test_exit_codes_and_secrets_from_files_and_environment(tmp_path):
+async def test_exit_codes_and_secrets_from_files_and_environment(tmp_path, capsys, monkeypatch):
     key, token = tmp_path / "key", tmp_path / "token"
     async with hosting(access_token="let me in", seats=2, hand_delay=0.01) as (host, client):
         await client.register("ann", key="let me in")
         key.write_text(client.key + "\n")
         token.write_text("let me in\n")
-        results = await asyncio.gather(
-            deploy("--api", host.url, "--hands", "3", "--api-key-file", str(key)),
-            deploy("--api", host.url, "--hands", "3", "--access-token-file", str(token), PARLOUR_API_KEY=""),
-        )
-        assert [code for code, _ in results] == [0, 0], results
-        assert all(
-            "3 hands" in out and "big blinds per hand (95 %: " in out and "ended: hands" in out for _, out in results
-        )
-        code, out = await deploy("--api", host.url, PARLOUR_ACCESS_TOKEN="wrong")
-        assert code == 2 and "UNAUTHORIZED" in out
-    code, out = await deploy("--api", host.url)
-    assert code == TRY_AGAIN and "gave up after 4 tries" in out and "Traceback" not in out
+        command = (sys.executable, "-m", "parlour.training.cli", "deploy", "poker", "call", "--api", host.url)
+        given = ("--hands", "3", "--api-key-file", str(key))
+        process = await asyncio.create_subprocess_exec(*command, *given, stdout=subprocess.PIPE)
+        monkeypatch.setenv("PARLOUR_API_KEY", "")
+        told = await deploy(capsys, "--api", host.url, "--hands", "3", "--access-token-file", str(token))
+        out = (await process.communicate())[0].decode()
+        for code, said in ((process.returncode, out), told):
+            assert code == 0 and "3 hands" in said and "big blinds per hand (95 %: " in said and "ended: hands" in said
+        monkeypatch.setenv("PARLOUR_ACCESS_TOKEN", "wrong")
+        code, said = await deploy(capsys, "--api", host.url)
+        assert code == 2 and "UNAUTHORIZED" in said
+    monkeypatch.setattr("parlour.training.commands.deploy.ClientSettings", partial(ClientSettings, retry_after=0.01))
+    code, said = await deploy(capsys, "--api", host.url)
+    assert code == TRY_AGAIN and "gave up after 4 tries" in said and "Traceback" not in said
 
 
-@pytest.mark.slow
-async def test_a_connection_that_is_closed_without_a_word_is_no_success(tmp_path):
+async def test_a_connection_that_is_closed_without_a_word_is_no_success(tmp_path, capsys, monkeypatch):
     seen = []
 
     async def close(request):
@@ -84,16 +80,13 @@ async def test_a_connection_that_is_closed_without_a_word_is_no_success(tmp_path
         return socket
 
     (tmp_path / "seat").write_text("from-file")
+    monkeypatch.setenv("PARLOUR_SESSION_TOKEN", "from-environment")
     async with served(web.get("/v1/ws", close)) as address:
         url = f"ws://{address}/v1/ws"
-        results = [
-            await deploy("--url", url, PARLOUR_SESSION_TOKEN="from-environment"),
-            await deploy("--url", url, "--session-token-file", str(tmp_path / "seat")),
-            await deploy("--url", url + "?token=from-url", PARLOUR_SESSION_TOKEN="from-environment"),
-        ]
-    assert [code for code, _ in results] == [TRY_AGAIN] * 3
+        for given in ([url], [url, "--session-token-file", str(tmp_path / "seat")], [url + "?token=from-url"]):
+            code, said = await deploy(capsys, "--url", *given)
+            assert code == TRY_AGAIN and "from-" not in said
     assert seen == ["from-environment", "from-file", "from-url"]
-    assert not any("from-" in out for _, out in results)
 
 
 async def test_an_untrusted_certificate_is_named_and_a_ca_file_trusts_it(certificate):

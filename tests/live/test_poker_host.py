@@ -282,7 +282,7 @@ async def test_a_table_without_connections_is_abandoned_and_replaced():
 
 async def test_a_table_plays_to_its_last_hand_and_closes_with_1000(tmp_path):
     log = MatchLog(tmp_path / "log.jsonl")
-    async with hosting(3, max_hands=10, on_event=log.write) as (host, *clients):
+    async with hosting(3, hands=10, on_event=log.write) as (host, *clients):
         assert await asyncio.gather(*(client.play() for client in clients)) == [1000] * 3
         await asyncio.wait_for(host.finished(), 5)
         for client in clients:
@@ -299,7 +299,7 @@ async def test_a_table_plays_to_its_last_hand_and_closes_with_1000(tmp_path):
 
 
 async def test_several_tables_play_side_by_side_and_know_nothing_of_each_other():
-    async with hosting(tables=3, seats=2, max_hands=5) as (host, first):
+    async with hosting(tables=3, seats=2, hands=5) as (host, first):
         clients = [first] + [Client(first.http, host) for _ in range(5)]
         for client in clients:
             await client.sit_down()

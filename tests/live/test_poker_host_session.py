@@ -355,7 +355,7 @@ def test_join_refusals_have_documented_codes():
 
 
 @pytest.mark.parametrize(
-    "options", [{"seats": 1}, {"seats": 11}, {"min_players": 7}, {"min_players": 1}, {"stack": 0}, {"max_hands": 0}]
+    "options", [{"seats": 1}, {"seats": 11}, {"min_players": 7}, {"min_players": 1}, {"stack": 0}, {"hands": 0}]
 )
 def test_wrong_options_are_named(options):
     with pytest.raises(ValueError, match=next(iter(options))):
@@ -728,7 +728,7 @@ def test_the_table_ends_when_one_player_has_all_chips():
 
 
 def test_max_hands_ends_the_table():
-    room = Room(2, max_hands=2)
+    room = Room(2, hands=2)
     for _ in range(2):
         room.check_down()
         room.deal()

@@ -118,7 +118,7 @@ async def test_a_named_table_for_real_money_is_not_even_joined():
 async def test_a_table_for_real_money_is_played_where_the_user_says_so():
     platform = Platform(stack=1000)
     platform.real_money = ("page", "join", "welcome")
-    [first, second] = await stays(platform, bot("tight"), bot("tight", 2), hands=3, real_money=True)
+    [first, second] = await stays(platform, bot("tight"), bot("tight", 2), hands=3, play_for_real_money=True)
     assert min(first.hands, second.hands) >= 2 and platform.refused == []
 
 

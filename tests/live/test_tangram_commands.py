@@ -112,10 +112,8 @@ async def test_a_person_at_the_terminal_is_not_waited_for(sig, code):
     ("args", "problem"),
     [
         (["deploy", "tangram", "nobody"], "nobody"),
-        (["deploy", "tangram", "random", "--port", "70000"], "port=70000"),
         (["deploy", "tangram", "random", "--deadline", "0"], "deadline=0"),
         (["host", "tangram", "--url", "http://localhost:5000"], "no address"),
-        (["host", "tangram", "--matches", "0"], "matches=0"),
         (["host", "tangram", "--partner", "nobody"], "nobody"),
         (["host", "tangram", "--options", "figure=1"], "figure"),
     ],

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from aiohttp import web
 from cases import slow_but
-from command_line import run
+from command_line import line, run
 from needs import library
 from parlour.training.commands import reference
 from parlour.training.commands.supervisor import TRY_AGAIN
@@ -81,20 +81,7 @@ def ends_early(fault):
 
 def test_evaluate(bad, capsys):
     model, fault = bad
-    code, out, said = run(
-        capsys,
-        "evaluate",
-        "model",
-        "kuhn",
-        "--against",
-        "random",
-        "--deals",
-        "6",
-        "--parallel",
-        "1",
-        "--json",
-        *model,
-    )
+    code, out, said = line(capsys, "evaluate model kuhn --against random --deals 6 --parallel 1 --json", *model)
     rows = json.loads(out)["counts"].values()
     assert sum(row[fault] for row in rows) > 0 and {row["replaced"] == row["decisions"] for row in rows} == {True}
     assert code == (TRY_AGAIN if ends_early(fault) else 0)
@@ -106,22 +93,8 @@ def test_reference(bad, capsys, tmp_path, monkeypatch):
     pool = load_pool("kuhn")
     few = msgspec.structs.replace(pool, members=pool.members[:3])
     monkeypatch.setattr(reference, "load_pool", lambda *arguments: few)
-    code, out, said = run(
-        capsys,
-        "evaluate",
-        "reference",
-        "kuhn",
-        "--deals",
-        "2",
-        "--parallel",
-        "1",
-        "--samples",
-        "0",
-        "--out",
-        str(tmp_path),
-        "--json",
-        *model,
-    )
+    command = "evaluate reference kuhn --deals 2 --parallel 1 --samples 0 --json"
+    code, out, said = line(capsys, command, "--out", str(tmp_path), *model)
     assert code == (TRY_AGAIN if ends_early(fault) else 0), said
     if ends_early(fault):
         assert "no games are kept" in said and not list(tmp_path.iterdir())
@@ -144,29 +117,16 @@ def test_exploit(bad, capsys, tmp_path):
 
 def test_play(bad, capsys, tmp_path):
     model, fault = bad
-    arguments = (
-        "kuhn",
-        "--agents",
-        "llm",
-        "random",
-        "--matches",
-        "1",
-        "--delay",
-        "0",
-        "--seed",
-        "1",
-        "--log",
-        str(tmp_path / "log"),
-    )
-    code, out, _ = run(capsys, "play", *arguments, *model)
+    command = "play kuhn --agents llm random --matches 1 --delay 0 --seed 1"
+    code, out, _ = line(capsys, command, "--log", str(tmp_path / "log"), *model)
     assert code == 0 and re.search(rf"{fault}: [1-9]", out), out[-1500:]
     assert (tmp_path / "log").stat().st_size < 10**6
 
 
 def test_a_match_of_an_arena(bad, capsys):
     model, fault = bad
-    arguments = ("kuhn", "--agents", "llm", "random", "--rounds", "1", "--port", "0", "--json", "--status-every", "0")
-    code, out, said = run(capsys, "host", "arena", *arguments, *model)
+    command = "host arena kuhn --agents llm random --rounds 1 --port 0 --json --status-every 0"
+    code, out, said = line(capsys, command, *model)
     assert code == 0, said[-600:]
     row = next(iter(json.loads(out)["models"].values()))
     assert row[fault] > 0 and row["replaced"] == row["decisions"] > 0
@@ -201,10 +161,8 @@ def test_a_good_model_is_evaluated_and_what_was_played_counts_after_ctrl_c(capsy
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--model", "stub"], "GAME"),
-        (["kuhn"], "llm needs --model NAME"),
-        (["kuhn", "--model", "stub", "--deals", "1"], "deals=1"),
-        (["kuhn", "--model", "stub", "--parallel", "0"], "parallel=0"),  # it would wait for ever
+        (["kuhn", "--model", "stub", "--deals", "1"], "for --deals. Must be >= 2"),
+        (["kuhn", "--model", "stub", "--parallel", "0"], "for --parallel. Must be > 0"),  # it would wait for ever
         (["kuhn", "--model", "stub", "--mute"], "unknown option: --mute"),
     ],
 )

@@ -165,4 +165,4 @@ def test_the_commands_read_files(file, capsys):
     assert cli.main(["deploy", "poker", "--config", file('runn = "tight"')]) == 2
     assert "called 'runn'; did you mean 'run'?" in capsys.readouterr().err
     assert cli.main(["host", "arena", "bargaining", "--config", file("rounds = 0")]) == 2
-    assert "rounds=0" in capsys.readouterr().err
+    assert "for [rounds] provided by" in capsys.readouterr().err

@@ -92,19 +92,14 @@ def test_the_command_explains_what_is_wrong(capsys):
 
 
 def test_teams_and_evaluate_take_mixed_teams_and_ablations(capsys):
-    args = ["evaluate", "teams", "mafia", "--seats", "5", "--deals", "20", "--json"]
-    assert (
-        cli.main(
-            [*args[:3], "town=loyal+random", "town=loyal+random:1", *args[3:], "--mute", "mafia", "--scramble", "town"]
-        )
-        == 0
-    )
+    teams = ["evaluate", "teams", "mafia"]
+    more = "town=loyal+random town=loyal+random:1 --seats 5 --deals 20 --json --mute mafia --scramble town"
+    assert cli.main([*teams, *more.split()]) == 0
     found = json.loads(capsys.readouterr().out)
     assert [row["policies"]["town"] for row in found] == ["loyal+random", "loyal+random:1"]
-    assert cli.main([*args[:3], "town=loyal+random:x"]) == cli.MISTAKE
-    assert "number of seats of random" in capsys.readouterr().err
-    assert cli.main([*args[:3], "town=loyal", "--mute", "twon"]) == cli.MISTAKE
-    assert "did you mean 'town'" in capsys.readouterr().err
+    for wrong, words in (("town=loyal+random:x", "'random:x'"), ("--mute twon", "did you mean 'town'")):
+        assert cli.main([*teams, *wrong.split()]) == cli.MISTAKE
+        assert words in capsys.readouterr().err
     ablated = ["evaluate", "mixed", "--game", "mafia", "--seats", "5", "--against", "loyal", "--deals", "2", "--mute"]
     assert cli.main(ablated) == 0
     assert "mixed, mute at mafia" in capsys.readouterr().out

@@ -45,4 +45,4 @@ def test_the_whole_road(tmp_path, capsys):
         assert words in " ".join(out.split())
     assert str(folder / "model.zip") in out
     assert f"parlour replay {folder / 'live.jsonl'} --serve " in out
-    assert out.count("95 % interval") == 2
+    assert out.count("95 % interval") == 3  # the return, what the opponent wins, the hands

@@ -89,6 +89,5 @@ def test_a_large_game_has_values_by_rollouts_and_a_skin(tmp_path, capsys):
 
 
 def test_mistakes_are_sentences(tmp_path, capsys):
-    assert "rollouts=0" in exported(tmp_path, capsys, "kuhn", "--rollouts", "0", code=2)
     assert "by itself" in exported(tmp_path, capsys, "kuhn", "--conversation", code=2)
     assert "no bot, run" in exported(tmp_path, capsys, "kuhn", "--policy", "nobody", code=2)

@@ -1,25 +1,14 @@
 import io
 import json
 import re
+from dataclasses import replace
 
 import endpoint
 import numpy as np
 import pytest
+import rock_paper_scissors
 from needs import library
-from parlour.envs import (
-    Action,
-    AgentResponse,
-    Encoder,
-    Game,
-    GameEnv,
-    Layout,
-    Payoffs,
-    Rules,
-    Slice,
-    game,
-    new_table,
-    with_required_fields,
-)
+from parlour.envs import Action, AgentResponse, GameEnv, game
 from parlour.envs.core.registry import GAMES
 from parlour.training import cli
 from parlour.training.terminal.match import Screen, TerminalMatch
@@ -117,37 +106,7 @@ def test_what_is_said_of_anothers_action_differs_only_where_the_state_of_the_per
 
 def hidden_choices():
     """A game of named actions that are hidden until both have chosen."""
-
-    def step(table, move):
-        table.choice[table.turn] = move
-        table.turn = table.turn + 1 if table.turn == 0 else -1
-        table.done = table.turn < 0
-
-    def reset(table):
-        table.choice[:], table.turn, table.done, table.rewards[:] = -1, 0, False, 0
-
-    def legal(table, mask):
-        mask[:] = 1
-
-    def observe(table, seat, at, out):
-        out[at.turn] = table.turn == seat
-
-    return Game(
-        name="hidden_choices",
-        agents=("first", "second"),
-        rules=Rules(
-            blank=new_table(with_required_fields(2, ("choice", "i4", 2))),
-            num_actions=3,
-            reset=reset,
-            step=step,
-            legal=legal,
-        ),
-        encoders={"v0": Encoder(Layout([Slice("turn", (1,), 0, 1, "whether")]), observe)},
-        payoffs=Payoffs(0, 0),
-        actions=("rock", "paper", "scissors"),
-        hidden=("choice",),
-        how_to_play="Both choose in secret.",
-    )
+    return replace(rock_paper_scissors.game(), actions=("rock", "paper", "scissors"))
 
 
 def test_a_hidden_choice_is_not_told_and_an_open_one_is():
@@ -307,15 +266,3 @@ def test_a_model_that_fails_at_night_does_not_betray_who_acts(caplog):
         env.submit(env.agent_selection, table.view.encode(env.table, table.view.safe(env.table)))
     assert match._asked(down, env, None)[1].ok
     assert "the safe action is played for p2" in caplog.text
-
-
-@pytest.mark.parametrize("command", ["play", "table"])
-def test_a_language_model_needs_a_name(command, capsys):
-    assert cli.main([command, "bargaining", "--agents", "llm", "fair"]) == 2
-    assert "--model NAME" in capsys.readouterr().err
-
-
-def test_the_end_of_the_input_ends_the_match(capsys, monkeypatch):
-    monkeypatch.setattr("sys.stdin", io.StringIO(""))
-    assert cli.main(["play", "holdem", "--agents", "human", "call", "--delay", "0"]) == 2
-    assert "input ended" in capsys.readouterr().err

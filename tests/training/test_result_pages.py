@@ -1,6 +1,7 @@
 """Pages of results: how a result was made, and what they look like on a desk and on a phone."""
 
 import re
+import shlex
 import subprocess
 import sys
 
@@ -12,19 +13,7 @@ from parlour import envs
 from parlour.training import cli
 from parlour.training.evaluation.pages import document, facts, provenance, table
 
-ARENA = (
-    "host",
-    "arena",
-    "bargaining,kuhn",
-    "--agents",
-    "fair",
-    "random",
-    "equilibrium",
-    "--rounds",
-    "2",
-    "--port",
-    "0",
-)
+ARENA = shlex.split("host arena bargaining,kuhn --agents fair random equilibrium --rounds 2 --port 0")
 
 
 def test_a_page_says_when_and_by_which_command_it_was_made():

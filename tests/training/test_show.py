@@ -92,7 +92,7 @@ def test_a_match_is_recorded_as_a_film(tmp_path):
         (["play", *MATCH, "--out", "match.avi"], "write to a .html, .gif or .mp4"),
         (["play", *MATCH, "--out", "match.gif", "--view", "player_0"], "there are 'all', 'fair', 'boulware'"),
         (["play", *MATCH, "--out", "match.gif", "--fps", "0"], "fps=0"),
-        (["play", *MATCH, "--out", "match.html", "--matches", "0"], "matches=0"),
+        (["play", *MATCH, "--out", "match.html", "--matches", "0"], "for --matches. Must be > 0"),
         (["replay", "nothing.jsonl"], "nothing.jsonl"),
         (["replay", "empty.jsonl"], "has no decision to show"),
     ],

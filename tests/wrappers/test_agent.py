@@ -5,13 +5,14 @@ import io
 import re
 import threading
 import time
+from functools import partial
 
 import numpy as np
 import pytest
 from parlour import envs
 from parlour.envs import Action, AgentResponse, AllowedAction, MessageScope
 from parlour.envs.core.turn_state import Message
-from parlour.training.commands.lookup import searching_agents
+from parlour.training.commands.lookup import searching_agent, where_possible
 from parlour.wrappers.agents.answers import choices, for_people, help_text, parse_typed
 from parlour.wrappers.agents.base import Agent, DelayedAgent, sentence
 from parlour.wrappers.agents.human import HumanAgent
@@ -343,7 +344,8 @@ def test_a_delayed_agent_tells_what_is_left_after_its_wait():
 def test_those_that_can_search_do():
     game = envs.game("holdem", seats=2)
     policies = [PolicyAgent(game, make_policy(name, game, seed=1)) for name in ("zoo:holdem", "call")]
-    agents = searching_agents(["zoo:holdem", "call", "human"], [*policies, HumanAgent()], 1)
+    names, search = ["zoo:holdem", "call", "human"], partial(searching_agent, seed=1)
+    agents = where_possible(names, [*policies, HumanAgent()], search)
     assert [type(one) for one in agents] == [ReadyAgent, PolicyAgent, HumanAgent]
 
 
@@ -351,4 +353,5 @@ def test_those_that_can_search_do():
 def test_who_cannot_search_is_named(name, reason):
     game = envs.game(name, seats=2) if name == "holdem" else GAME
     with pytest.raises(ValueError, match=reason):
-        searching_agents(["call", "human"], [PolicyAgent(game, make_policy("call", game, seed=1)), HumanAgent()], 1)
+        agents = [PolicyAgent(game, make_policy("call", game, seed=1)), HumanAgent()]
+        where_possible(["call", "human"], agents, partial(searching_agent, seed=1))

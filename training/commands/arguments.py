@@ -4,7 +4,7 @@ A command has these dataclasses as parameters; their fields are options of the c
 imported where it is used: the help of a command loads no game.
 """
 
-import os
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, fields, replace
 from functools import partial
@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
+from cyclopts.types import NonNegativeFloat, Port, PositiveFloat, PositiveInt
+from cyclopts.validators import Number
 
 from ...wrappers.agents import StateView
 from ...wrappers.logs.program_log import Format, Level
@@ -32,12 +34,6 @@ GameName = Annotated[
         help="The game by name, such as holdem (see `parlour list games`); or module:function of your own.",
     ),
 ]
-PolicyName = Annotated[
-    str,
-    Parameter(
-        name="RUN", help="A run folder or its name below runs/, a saved policy (.npz, .zip), or the name of a bot."
-    ),
-]
 PlayerName = Annotated[
     str,
     Parameter(
@@ -46,20 +42,24 @@ PlayerName = Annotated[
         "language model of --model).",
     ),
 ]
-PolicyNames = Annotated[tuple[str, ...], Parameter(name="RUN", help="Two or more runs, policy files or bots.")]
+LONGEST = 2.0**30
+Seconds = Annotated[float, Parameter(validator=Number(gt=0, lt=LONGEST))]
+Pause = Annotated[float, Parameter(validator=Number(gte=0, lt=LONGEST))]
+"""Seconds from 0 up."""
+AtLeast2 = Annotated[int, Parameter(validator=Number(gte=2))]
 AsJson = Annotated[bool, Parameter(name="--json", negative=(), help="Print JSON instead of tables.")]
 
 
-def secret(given: str | None, file: Path | None, variable: str) -> str | None:
-    """Return a secret from the command line, a file, or the environment, the first that has it; None: none has.
+def secret(given: str | None, file: Path | None) -> str | None:
+    """Return a secret that was given, or that is in a file; None: neither.
 
     Raises:
-        ValueError: if the one of the command line is empty, or the file is, or the file cannot be read.
+        ValueError: if it is empty, or the file cannot be read.
     """
     if given is not None and not given.strip():  # as from a variable of the shell that is not set
         raise ValueError("the token on the command line is empty: give a token, or leave the option out")
     if given or file is None:
-        return given or os.environ.get(variable) or None
+        return given
     try:
         read = file.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
@@ -83,7 +83,12 @@ class GameArguments:
 class PolicyArguments:
     """The policy, and the game that it plays."""
 
-    run: PolicyName
+    run: Annotated[
+        str,
+        Parameter(
+            name="RUN", help="A run folder or its name below runs/, a saved policy (.npz, .zip), or the name of a bot."
+        ),
+    ]
     _: KW_ONLY
     game: str | None = None
     """The game by name. Default: the policy's own; for a bot, the first game that has it."""
@@ -205,38 +210,30 @@ class PromptArguments(ModelArguments, ViewArguments):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AgentsArguments(PromptArguments):
+class PlayersArguments(PromptArguments):
     """The players."""
 
-    agents: tuple[str, ...]
-    """The players, seat by seat: runs, policy files, zoo:GAME, bots, human, or llm."""
+    agents: tuple[str, ...] = ()
+    """The players, seat by seat: runs, policy files, zoo:GAME, bots, human, or llm. `parlour play` without it: you, and
+    the zoo's policy in all other seats (the game's first bot, if the zoo has none for these options)."""
     search: bool = False
     """The policies among them search before they act, in five seconds and half of the time for an answer. Hold'em and
     tangram have a search."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlayersArguments(AgentsArguments):
-    """The players."""
-
-    agents: tuple[str, ...] = ()
-    """The players, seat by seat: runs, policy files, zoo:GAME, bots, human, or llm. Default: you, and the zoo's policy
-    in all other seats (the game's first bot, if the zoo has none for these options)."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class TableArguments:
     """The table."""
 
-    timeout: float | None = None
+    timeout: Seconds | None = None
     """Seconds for a turn; then the safe action is played. Default: 60, and outside a lobby 600 for one person
     alone with programs, who keep 60."""
-    time_bank: float = 0.0
+    time_bank: Pause = 0.0
     """Seconds that a person has in a match, beyond the time for a turn; used when a turn takes longer. At a poker table
     a tenth comes back with each hand. As poker rooms have it: --timeout 20 --time-bank 60."""
-    delay: float = 1.0
+    delay: Pause = 1.0
     """The least time of policies and bots for an answer, in seconds."""
-    hands: int | None = None
+    hands: PositiveInt | None = None
     """Number of hands after which a poker table ends and a new one opens. Default: no limit; 30 in a lobby."""
     rebuy: bool = False
     """Whether a poker player without chips gets a new stack before the next hand."""
@@ -259,8 +256,8 @@ class SessionArguments:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LiveArguments:
-    """The program: its configuration, logs and metrics. `docs/leave_it_running.md` describes them."""
+class LiveArguments(SessionArguments):
+    """The program: its seed, configuration, logs and metrics. `docs/leave_it_running.md` describes them."""
 
     config: Path | None = None
     """TOML file with options of this command, by their names. The environment's PARLOUR_NAME is stronger than the
@@ -271,52 +268,22 @@ class LiveArguments:
     """The format of the log on stderr."""
     log_file: Path | None = None
     """File to which the log is appended, as JSON Lines. Default: none."""
-    log_file_mb: float = 10.0
+    log_file_mb: PositiveFloat = 10.0
     """Size of a full log file in megabytes; it is renamed then, to FILE.1."""
-    log_files: int = 5
+    log_files: PositiveInt = 5
     """Number of full log files that are kept."""
-    match_log_mb: float = 100.0
+    match_log_mb: NonNegativeFloat = 100.0
     """Size of a full match log in megabytes; it is renamed then, LOG.jsonl to LOG.1.jsonl. 0: no limit."""
-    match_logs: int = 10
+    match_logs: PositiveInt = 10
     """Number of full match logs that are kept."""
-    metrics_port: int | None = None
+    metrics_port: Port | None = None
     """Port of /healthz and /metrics (Prometheus); 0 chooses a free one. Default: none."""
     metrics_address: str = "127.0.0.1"
     """Address of /healthz and /metrics; 0.0.0.0 lets other machines read them."""
-    status_every: float = 60.0
+    status_every: NonNegativeFloat = 60.0
     """Seconds between two status lines in the log; 0: none."""
-    unhealthy_after: float = 300.0
+    unhealthy_after: PositiveFloat = 300.0
     """Seconds without a connection to the platform after which /healthz reports a problem."""
-
-    def __post_init__(self) -> None:
-        """Check the values."""
-        for name in ("log_file_mb", "unhealthy_after"):
-            if getattr(self, name) <= 0:
-                raise ValueError(f"{name}={getattr(self, name):g}: need a number above 0")
-        for name in ("match_log_mb", "status_every"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name}={getattr(self, name):g}: need a number from 0 up")
-        for name in ("log_files", "match_logs"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}={getattr(self, name)}: need at least 1")
-        if self.metrics_port is not None and not 0 <= self.metrics_port < 2**16:
-            raise ValueError(f"metrics_port={self.metrics_port}: give a port from 0 to {2**16 - 1}")
-
-
-@dataclass(frozen=True, kw_only=True)
-class PlayArguments:
-    """How the policy plays."""
-
-    deterministic: bool = False
-    """Play the most likely action instead of a random draw."""
-    search: bool = False
-    """The policy searches before it acts, without a time limit. Tangram: a beam search. Hold'em: from the flop on
-    hands of two players are solved again; that takes half a second to seven seconds for each decision, so take few
-    deals."""
-    mute: bool = False
-    """The policy cannot say anything. What this changes is what its talk is worth."""
-    scramble: bool = False
-    """Every statement of the policy is replaced by a random one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -327,12 +294,23 @@ class ReportArguments:
     """Seed of the deals and of the policies."""
     as_json: AsJson = False
 
+    def show(self, record: Any, *shown: Any) -> None:
+        """Print a record as JSON, or what is shown in its place; texts are printed as they are."""
+        if self.as_json:
+            print(json.dumps(record, indent=2))
+            return
+        from ..terminal.console import Console
+
+        console = Console()
+        for one in shown:
+            (console.say if isinstance(one, str) else console.print)(one)
+
 
 @dataclass(frozen=True, kw_only=True)
 class WorkerArguments:
     """Where the work is done. The results are the same everywhere."""
 
-    processes: int = 1
+    processes: PositiveInt = 1
     """Number of tasks (pairs, opponents, runs) at the same time."""
     ray: str | None = None
     """Address of a Ray cluster that does the work, auto or host:port (it needs the extra `ray`). Default: this
@@ -348,17 +326,12 @@ class WorkerArguments:
 class AddressArguments:
     """The address of the server."""
 
-    port: int
+    port: Port
     """Port to listen on; 0 chooses a free one."""
     address: str = "127.0.0.1"
     """Address to listen on; 0.0.0.0 accepts other machines."""
     proxy: tuple[str, ...] = ()
     """Addresses of proxies in front, whose X-Forwarded-For says who a client is."""
-
-    def __post_init__(self) -> None:
-        """Check the port."""
-        if not 0 <= self.port < 2**16:
-            raise ValueError(f"port={self.port}: give a port from 0 to {2**16 - 1}")
 
     @property
     def settings(self) -> "ServerSettings":
@@ -369,24 +342,24 @@ class AddressArguments:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ServerArguments(AddressArguments):
-    """The address of the server, and its access token."""
+class AccessArguments:
+    """The access token."""
 
     access_token: str | None = None
-    """Access token that clients must send. Other users of this machine can read it here; better use the file or the
-    environment's PARLOUR_ACCESS_TOKEN. Default: no token is needed."""
+    """Access token: the one that a platform requires from us or, where others connect to us, that we require from them.
+    Other users of this machine can read it here; better use the file or the environment's PARLOUR_ACCESS_TOKEN.
+    Default: none."""
     access_token_file: Path | None = None
-    """File with the access token that clients must send."""
+    """File with the access token."""
 
     @property
-    def settings(self) -> "ServerSettings":
-        """The settings of the server."""
-        token = secret(self.access_token, self.access_token_file, "PARLOUR_ACCESS_TOKEN")
-        return replace(super().settings, access_token=token)
+    def token(self) -> str | None:
+        """The access token; None without one."""
+        return secret(self.access_token, self.access_token_file)
 
 
 @dataclass(frozen=True, kw_only=True)
-class TlsServerArguments(ServerArguments):
+class ServerArguments(AccessArguments, AddressArguments):
     """The address of the server, its access token and its certificate."""
 
     tls_cert: Path | None = None
@@ -397,30 +370,12 @@ class TlsServerArguments(ServerArguments):
     @property
     def settings(self) -> "ServerSettings":
         """The settings of the server."""
-        if self.tls_cert is None:
-            if self.tls_key is not None:
-                raise ValueError("--tls-key needs --tls-cert")
-            return super().settings
         from ...wrappers.live.common.server import server_tls  # imported here: it loads aiohttp
 
-        return replace(super().settings, tls=server_tls(self.tls_cert, self.tls_key))
-
-
-@dataclass(frozen=True, kw_only=True)
-class AccessArguments:
-    """The access token of a platform."""
-
-    access_token: str | None = None
-    """Access token: the one that the platform requires from us or, if it connects to us, the one that we require.
-    Other users of this machine can read it here; better use the file or the environment's PARLOUR_ACCESS_TOKEN.
-    Default: none."""
-    access_token_file: Path | None = None
-    """File with the access token of the platform."""
-
-    @property
-    def token(self) -> str | None:
-        """The access token; None without one."""
-        return secret(self.access_token, self.access_token_file, "PARLOUR_ACCESS_TOKEN")
+        if self.tls_key is not None and self.tls_cert is None:
+            raise ValueError("--tls-key needs --tls-cert")
+        tls = None if self.tls_cert is None else server_tls(self.tls_cert, self.tls_key)
+        return replace(super().settings, access_token=self.token, tls=tls)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,12 +21,13 @@ from ...wrappers.live.poker.agent import PokerResult, SeatRequest, play
 from ...wrappers.live.poker.host import LIMITS, PokerHost, PokerTimes
 from ...wrappers.live.poker.host_session import PokerRules
 from ...wrappers.logs.match_log import MatchLog
-from ..evaluation.duplicate import RunningScore, cells, evaluate, score_table
+from ..evaluation.duplicate import RunningScore, cells
 from ..learning.run_folder import RUNS
-from ..terminal.console import Console, counting_bar
-from .lookup import agent, game_with, policy
+from ..terminal.console import Console, counting_bar, table_of
+from . import evaluate
+from .arguments import PolicyArguments, ReportArguments, WorkerArguments
+from .lookup import agent, game_with
 
-RIVALS = ("random", "call", "tight")
 SEATED = ("call", "tight")
 """The bots at the live table."""
 LOG = "live.jsonl"
@@ -78,7 +79,7 @@ def _tell_next(console: Console, folder: Path) -> None:
         steps = {f"source {quote(str(activate))}": "once in each terminal", **steps}
     width = max(map(len, steps))
     lines = (f"  {command:{width}}   # {meaning}" for command, meaning in steps.items())
-    console.print("", "What to do next:", *lines, sep="\n", markup=False, soft_wrap=True)
+    console.say("", "What to do next:", *lines)
 
 
 def _train(console: Console, minutes: float, seed: int, runs: Path) -> Path:
@@ -102,14 +103,13 @@ def _evaluate(console: Console, folder: Path, deals: int, seed: int) -> None:
         "Every deal is played twice, with the policy in either seat, so that good cards cancel out. The return is what "
         "it wins from each bot per hand; the true mean lies within the interval 95 times in 100."
     )
-    game = game_with("holdem", seats=2)
-    trained = policy(str(folder), game, seed)
-    scores = {}
-    for number, name in enumerate(RIVALS, 1):
-        with counting_bar(f"against {name}", deals) as done:
-            rivals = [policy(name, game, seed + number)]
-            scores[name] = evaluate(trained, game, rivals, deals=deals, seed=seed, progress=done)
-    console.print(score_table(scores, "heads-up"))
+    evaluate.command(
+        PolicyArguments(str(folder)),
+        against=("random", *SEATED),
+        deals=deals,
+        work=WorkerArguments(),
+        report=ReportArguments(seed=seed),
+    )
 
 
 class _Live:
@@ -140,13 +140,12 @@ class _Live:
             f"{counted(self.hands, 'hands')} in {seconds:.0f} s; the policy: {counted(trained.actions, 'actions')}, "
             f"{trained.rejected} refused, {trained.replaced} replaced"
         )
-        table = Table("who", "chips", "big blinds per hand", "95 % interval", title=title)
-        for column in table.columns[1:]:
-            column.justify = "right"
-        for name, chips in self.chips.items():
-            score = self.scores[name].score()
-            table.add_row(name, f"{chips:+d}", *(["", ""] if score is None else cells(score)))
-        return table
+        scores = {name: score.score() for name, score in self.scores.items()}
+        rows = [
+            [name, f"{chips:+d}", *(["", ""] if (score := scores[name]) is None else cells(score))]
+            for name, chips in self.chips.items()
+        ]
+        return table_of(["who", "chips", "big blinds per hand", "95 % interval"], rows, title)
 
 
 def _live(console: Console, folder: Path, hands: int, seed: int, log: Path) -> Table:
@@ -162,9 +161,7 @@ def _live(console: Console, folder: Path, hands: int, seed: int, log: Path) -> T
     with MatchLog(log) as match_log, counting_bar("hands", hands) as done:
         live, begun = _Live(match_log, done), time.monotonic()
         host = PokerHost(
-            PokerRules(
-                seats=len(agents), min_players=len(agents), stack=200, raise_cap=None, max_hands=hands, rebuy=True
-            ),
+            PokerRules(seats=len(agents), min_players=len(agents), stack=200, raise_cap=None, hands=hands, rebuy=True),
             PokerTimes(act=10.0, hand=0.0),
             seed=seed,
             server=ServerSettings(limits=replace(LIMITS, rate=None)),

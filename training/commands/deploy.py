@@ -1,23 +1,22 @@
 """`parlour deploy PLATFORM`: lets a policy, a bot, a language model or a person play on a live platform."""
 
-import asyncio
 import json
 import logging
+import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from itertools import count, cycle
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from cyclopts import Parameter
 from yarl import URL
 
 from ...envs import GAMES, Game
 from ...envs import game as make_game
-from ...envs.core.options import named
 from ...envs.core.turn_state import TurnState
 from ...envs.mafia.bots import PERSONALITIES
 from ...envs.tangram.bots import useful_moves
@@ -26,7 +25,6 @@ from ...wrappers.agents.base import Agent
 from ...wrappers.agents.language_model import Model, ModelStatistics
 from ...wrappers.agents.llm import LLMAgent, statistics_of
 from ...wrappers.agents.policy import PolicyAgent
-from ...wrappers.agents.prompt import Prompting
 from ...wrappers.live.arena.agent import ArenaAgent, ArenaAgentServer
 from ...wrappers.live.arena.polling_agent import ArenaPollingAgent, PollingTimes
 from ...wrappers.live.common.activity import Activity
@@ -43,11 +41,10 @@ from ...wrappers.live.poker.agent_session import HandEnded, PokerEvent, SeatTake
 from ...wrappers.live.tangram.agent import TangramAgentServer
 from ...wrappers.logs.match_log import describe_error
 from ...wrappers.policies.base import LearnedPolicy
-from ...wrappers.policies.loading import policy_file
 from ..evaluation.duplicate import RunningScore
-from ..learning import run_folder
 from ..runs.config import platform_presets, preset_options
 from ..terminal.console import Console
+from . import lookup
 from .arguments import (
     AccessArguments,
     AddressArguments,
@@ -56,22 +53,10 @@ from .arguments import (
     PlayerArguments,
     PlayerName,
     PromptArguments,
-    SessionArguments,
+    Seconds,
     secret,
 )
-from .lookup import (
-    HUMAN,
-    LLM,
-    agent,
-    bots_of,
-    game_of,
-    game_with,
-    needed,
-    searching_agent,
-    trained_for,
-    warn_about_differences,
-)
-from .supervisor import TRY_AGAIN, Supervisor
+from .supervisor import TRY_AGAIN, serving, supervised
 
 ARENA_PORT = AddressArguments(port=8100)
 
@@ -91,7 +76,6 @@ def deploy_arena(
     access: AccessArguments,
     matches: int | None = None,
     asked: PromptArguments,
-    session: SessionArguments,
     live: LiveArguments,
 ) -> None:
     """Play on TurnState arenas: serve POST /act, /match_start, /match_end, or poll sessions.
@@ -112,12 +96,11 @@ def deploy_arena(
         raise ValueError(f"sessions={sessions}: name the arena with --arena http://…")
     if invites and not sessions:
         raise ValueError("--invites needs --sessions")
-    run, console = deployed.run, Console()
-    chosen = _game(deployed)
-    model, prompting = asked.language_model([run], deadline), asked.prompting()
+    run, console, chosen = deployed.run, Console(), _game(deployed)
+    making = lookup.agents_as(asked, [run], deadline)
 
     def make() -> Agent:
-        one = agent(run, chosen, session.seed, model, prompting)
+        one = making(run, chosen, live.seed)
         watch_table(run, one)
         return one
 
@@ -129,10 +112,10 @@ def deploy_arena(
         return one
 
     playing = make()
-    player = ArenaAgent(name or Path(run).stem, playing, for_match=for_match if run == LLM else None)
-    models = counts_of(run, playing, player.statistics)
-    warn_about_differences([(run, playing)], chosen)
-    with Supervisor(live, session, console) as supervisor:
+    player = ArenaAgent(name or Path(run).stem, playing, for_match=for_match if run == lookup.LLM else None)
+    activity = Activity(statistics=player.statistics, models=counts_of(run, playing, player.statistics))
+    lookup.warn_about_differences([(run, playing)], chosen)
+    with supervised(live, console) as supervisor:
         if arena is not None and sessions:
             polling = ArenaPollingAgent(
                 player,
@@ -143,28 +126,41 @@ def deploy_arena(
                 log=supervisor.log,
             )
             polling.claim_token = claim_token
-            activity = Activity(
+            activity = replace(
+                activity,
                 counts=lambda: {"matches": polling.matches, "lost": polling.lost, "turns": polling.turns},
-                statistics=player.statistics,
-                models=models,
                 link=polling.link,
                 patience=live.unhealthy_after,
             )
-            supervisor.run(_poll(polling, sessions, matches, invites, console), activity)
+
+            async def poll_sessions() -> None:
+                try:
+                    async with polling:
+                        await polling.register()
+                        console.say(f"{player.agent_id} plays in {sessions} sessions at once (Ctrl-C ends it)")
+                        await polling.play(sessions, matches, invites)
+                finally:
+                    if polling.claim_token != claim_token:
+                        told = "the arena's token for the name, for PARLOUR_CLAIM_TOKEN:"
+                        console.say(f"{told} {polling.claim_token}")
+
+            supervisor.run(poll_sessions(), activity)
             return
         server = ArenaAgentServer(
-            player,
-            server=listening.settings,
-            deadline=deadline,
-            endpoint=endpoint,
-            log=supervisor.log,
+            player, server=listening.settings, deadline=deadline, endpoint=endpoint, log=supervisor.log
         )
-        activity = Activity(
-            counts=lambda: {"matches": server.matches, "turns": server.turns},
-            statistics=player.statistics,
-            models=models,
+        activity = replace(activity, counts=lambda: {"matches": server.matches, "turns": server.turns})
+
+        async def played() -> None:
+            if arena is not None:
+                await server.register(arena, access.token)
+                console.say(f"registered at {arena}")
+            await server.played(matches)
+
+        stay = serving(
+            server, console, lambda: [f"{player.agent_id} answers at {server.endpoint} (Ctrl-C ends it)"], played
         )
-        supervisor.run(_serve(server, arena, access.token, matches, console), activity)
+        supervisor.run(stay, activity)
 
 
 def _game(deployed: PlayerArguments) -> Game:
@@ -174,41 +170,10 @@ def _game(deployed: PlayerArguments) -> Game:
         ValueError: for a bot that several games have, where none is named.
     """
     if deployed.game is None:
-        games = [name for name in GAMES if deployed.run in bots_of(name)]
+        games = [name for name in GAMES if deployed.run in lookup.bots_of(name)]
         if len(games) > 1:
             raise ValueError(f"{deployed.run} plays {', '.join(games)}: name the game with --game")
-    return game_of(deployed.run, deployed.game, deployed.options, deployed.seats)
-
-
-async def _poll(
-    player: ArenaPollingAgent, sessions: int, matches: int | None, invites: tuple[str, ...], console: Console
-) -> None:
-    given = player.claim_token
-    try:
-        async with player:
-            await player.register()
-            console.print(
-                f"{player.agent.agent_id} plays in {sessions} sessions at once (Ctrl-C ends it)", markup=False
-            )
-            await player.play(sessions, matches, invites)
-    finally:
-        if player.claim_token != given:
-            console.print(
-                f"the arena's token for the name, for PARLOUR_CLAIM_TOKEN: {player.claim_token}", markup=False
-            )
-
-
-async def _serve(
-    server: ArenaAgentServer, arena: str | None, access_token: str | None, matches: int | None, console: Console
-) -> None:
-    async with server:
-        console.print(
-            f"{server.agent.agent_id} answers at {server.endpoint} (Ctrl-C ends it)", markup=False, soft_wrap=True
-        )
-        if arena is not None:
-            await server.register(arena, access_token)
-            console.print(f"registered at {arena}", markup=False, soft_wrap=True)
-        await server.played(matches)
+    return lookup.game_of(deployed.run, deployed.game, deployed.options, deployed.seats)
 
 
 MAFIA_PORT = AddressArguments(port=3010)
@@ -222,7 +187,6 @@ def deploy_mafia(
     listening: AddressArguments = MAFIA_PORT,
     deadline: float = 25.0,
     access: AccessArguments,
-    session: SessionArguments,
     live: LiveArguments,
 ) -> None:
     """Serve agents over WebSocket to mafia hosts, until Ctrl-C.
@@ -234,12 +198,13 @@ def deploy_mafia(
         deadline: Seconds for a call; then a stream is cut off, and the safe action replaces a choice.
     """
     console = Console()
-    trained = trained_for(run) if players is None else None  # whoever hosts the matches tells the number of players
-    game = game_with("mafia", seats=players)
+    # Whoever hosts the matches tells the number of players.
+    trained = lookup.trained_for(run) if players is None else None
+    game = lookup.game_with("mafia", seats=players)
     if trained is not None and trained.name == game.name:
         game = trained.make_game()
     model, prompts = language_model.language_model([run], deadline), load_prompts(language_model.prompts)
-    make = maker(run, game, model, session.seed, players, prompts)
+    make = maker(run, game, model, live.seed, players, prompts)
     models: dict[str, ModelStatistics] = {}
 
     def watched(agent_id: str, name: str) -> AgentPolicy:
@@ -248,12 +213,12 @@ def deploy_mafia(
             agent.statistics = models.setdefault(agent.model.name, agent.statistics)
         return agent
 
-    with Supervisor(live, session, console) as supervisor:
+    with supervised(live, console) as supervisor:
         server = MafiaAgentServer(
             watched,
             server=replace(listening.settings, access_token=access.token),
             deadline=deadline,
-            seed=session.seed,
+            seed=live.seed,
             log=supervisor.log,
         )
         activity = Activity(
@@ -261,13 +226,8 @@ def deploy_mafia(
             statistics=server.statistics,
             models=lambda: models,
         )
-        supervisor.run(_mafia_serve(server, run, console), activity)
-
-
-async def _mafia_serve(server: MafiaAgentServer, run: str, console: Console) -> None:
-    async with server:
-        console.print(f"{run} plays mafia at {server.url} (Ctrl-C ends it)", markup=False, soft_wrap=True)
-        await asyncio.Event().wait()
+        stay = serving(server, console, lambda: [f"{run} plays mafia at {server.url} (Ctrl-C ends it)"])
+        supervisor.run(stay, activity)
 
 
 MOST_SEATS = 10
@@ -286,7 +246,7 @@ FOR_GOOD = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class SeatArguments:
+class SeatArguments(SeatRequest, AccessArguments):
     """The seat."""
 
     url: str | None = None
@@ -296,122 +256,78 @@ class SeatArguments:
     """File with the seat's token."""
     api: str | None = None
     """URL of the platform, http:// or https://, where the player registers and joins a table."""
-    name: str | None = None
-    """Name to register with. Default: the run's or bot's."""
-    table: str | None = None
-    """Table to join. Default: the platform chooses."""
-    seat: int | None = None
-    """The preferred seat."""
-    api_key: str | None = None
-    """Key of an agent registered before. Others can read it here; rather use the file or PARLOUR_API_KEY."""
     api_key_file: Path | None = None
     """File with the key of an agent registered before."""
-    state: Path | None = None
-    """With --api, file that keeps the key and the seat: after a crash the player goes on in its seat, if it can."""
-    play_for_real_money: bool = False
-    """Sit down at tables for real money, too. You make the deposit; the agent never does."""
 
     @property
-    def address(self) -> str:
+    def location(self) -> str:
         """The REST URL; or the URL of the seat with its token, which may have been given apart from it."""
         if (self.url is None) == (self.api is None):
             raise ValueError("give either --url ws://… of a seat or --api http://… of the platform")
         url = self.api or self.url or ""
         if self.api is not None or "token" in URL(url).query:
             return url
-        token = secret(None, self.session_token_file, "PARLOUR_SESSION_TOKEN")
-        return url if token is None else str(URL(url).update_query(token=token))
+        token = secret(None, self.session_token_file) or os.environ.get("PARLOUR_SESSION_TOKEN")
+        return str(URL(url).update_query(token=token)) if token else url
 
-    def request(self, name: str, access_token: str | None) -> SeatRequest:
-        """Return which seat is wanted; `name` is that of an agent to which none was given."""
-        return SeatRequest(
-            name=self.name or name,
-            table=self.table,
-            seat=self.seat,
-            api_key=secret(self.api_key, self.api_key_file, "PARLOUR_API_KEY"),
-            access_token=access_token,
-            real_money=self.play_for_real_money,
-            state=self.state,
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class LengthArguments:
-    """How long the agent plays."""
-
-    keep_playing: bool = False
-    """Join the next table when a table ends, when the chips are gone, or when the server has restarted, until stopped
-    or until --hands or --until is reached. It is the default with --api, except with --one-table."""
-    one_table: bool = False
-    """With --api, stop when the table ends."""
-    hands: int | None = None
-    """Number of hands, at all tables, after which the player leaves. Default: no limit."""
-    until: datetime | None = None
-    """Time after which the player leaves at the end of the hand, such as 2030-01-31T07:00:00 (local time)."""
-
-    def __post_init__(self) -> None:
-        """Check that one of the two was given."""
-        if self.keep_playing and self.one_table:
-            raise ValueError("give --keep-playing or --one-table, not both")
-
-    def length(self, api: bool) -> PlayLength:
-        """Return how long the agent plays, at tables of the REST URL or in one seat."""
-        keep_playing = self.keep_playing or (api and not self.one_table)
-        return PlayLength(hands=self.hands, until=self.until, keep_playing=keep_playing)
+    def request(self, name: str) -> SeatRequest:
+        """Return which seat is wanted, with the secrets; `name` is that of an agent to which none was given."""
+        given = {one.name: getattr(self, one.name) for one in fields(SeatRequest)}
+        given |= {"api_key": secret(self.api_key, self.api_key_file), "access_token": self.token}
+        return SeatRequest(**{**given, "name": self.name or name})
 
 
 def deploy_poker(
-    run: Annotated[str | None, Parameter(name="RUN")] = None,
+    run: PlayerName,
     *,
-    bot: str | None = None,
     where: SeatArguments,
-    access: AccessArguments,
     ca_file: Path | None = None,
-    length: LengthArguments,
-    deadline: float | None = None,
-    seats: int | None = None,
+    one_table: bool = False,
+    hands: int | None = None,
+    until: datetime | None = None,
+    deadline: Seconds | None = None,
     search: bool = False,
     asked: PromptArguments,
-    session: SessionArguments,
     live: LiveArguments,
 ) -> None:
-    """Let a policy, a bot, a language model or a person play at live poker tables.
+    """Let a policy, a bot, a language model or a person (human) play at live poker tables.
+
+    With --api the player joins the next table when a table ends, when the chips are gone, or when the server has
+    restarted, until it is stopped or --hands or --until is reached.
 
     Exit codes: 0: the table has ended, or --hands or --until is reached; 75: retry later, the server is away or closed
     the connection without a reason; 2: an error or a refusal, a retry does not help; 130 and 143: stopped by Ctrl-C and
     SIGTERM, after leaving the seat.
 
     Args:
-        run: A run folder or its name below runs/, a saved policy (.npz, .zip), a bot, human, or llm (the language model
-            of --model).
-        bot: A bot's name, in place of a run.
         ca_file: File with certificates (PEM) of further trusted authorities.
+        one_table: With --api, stop when the table ends.
+        hands: Number of hands, at all tables, after which the player leaves. Default: no limit.
+        until: Time after which the player leaves at the end of the hand, such as 2030-01-31T07:00:00 (local time).
         deadline: Seconds for a decision; then the safe action is played. Default: four fifths of the platform's time.
-        seats: Number of seats that a policy file was trained for, if the file does not have it. Default: 2.
         search: From the flop on, solve hands of two players again before acting, in five seconds and half of the time.
     """
-    spec = run or bot
-    if spec is None or (run and bot):
-        raise ValueError("give either a run or bot, or --bot NAME")
-    if deadline is not None and deadline <= 0:
-        raise ValueError(f"--deadline {deadline:g}: give seconds above 0")
-    address, console, counts = where.address, Console(), Counter[str]()
+    address, console, counts = where.location, Console(), Counter[str]()
     statistics, link, score = AgentStatistics(), Link(), RunningScore(PER_HAND)
 
     def note(event: PokerEvent) -> None:
         _tell(console, counts, score, event)
 
-    if spec == HUMAN:
+    if run == lookup.HUMAN:
         live = replace(live, status_every=0.0)  # status lines would be in the person's way
-    with Supervisor(live, session, console) as supervisor:
-        model = asked.language_model([spec], deadline)
-        chosen = player(spec, bot is not None, seats, session.seed, search, model, asked.prompting())
-        watch_table(spec, chosen)
+    with supervised(live, console) as supervisor:
+        table = lookup.game_with("holdem", seats=MOST_SEATS)
+        if run not in ("random", lookup.LLM, *table.bots):
+            table = lookup.game_with("holdem", seats=2)
+        chosen = lookup.agents_as(asked, [run], deadline)(run, table, live.seed)
+        if search:
+            chosen = lookup.searching_agent(run, chosen, live.seed)
+        watch_table(run, chosen)
         stay = play(
             address,
             chosen,
-            seat=where.request(Path(spec).name, access.token),
-            length=length.length(where.api is not None),
+            seat=where.request(Path(run).name),
+            length=PlayLength(hands=hands, until=until, keep_playing=where.api is not None and not one_table),
             client=ClientSettings(deadline=deadline, ca_file=ca_file),
             log=supervisor.log,
             monitoring=Monitoring(statistics=statistics, link=link, on_event=note),
@@ -420,7 +336,7 @@ def deploy_poker(
             counts=lambda: counts,
             score=score.in_words,
             statistics=statistics,
-            models=counts_of(spec, chosen, statistics),
+            models=counts_of(run, chosen, statistics),
             link=link,
             patience=live.unhealthy_after,
         )
@@ -434,29 +350,6 @@ def deploy_poker(
             raise SystemExit(TRY_AGAIN) from None
     if played.reason == "closed":
         raise SystemExit(TRY_AGAIN)
-
-
-def player(
-    spec: str,
-    is_bot: bool,
-    seats: int | None,
-    seed: int | None,
-    search: bool,
-    model: Model | None = None,
-    prompting: Callable[..., Prompting] | None = None,
-) -> Agent:
-    """Return the agent that plays.
-
-    Raises:
-        ValueError: if there is none, or it is to search and does not tell its probabilities.
-    """
-    table = game_with("holdem", seats=MOST_SEATS)
-    if is_bot:
-        named("bot", spec, {"random": None, **table.bots})
-    if spec not in ("random", LLM, *table.bots):
-        table = game_with("holdem", seats=seats or 2)
-    chosen = agent(spec, table, seed, model, prompting)
-    return searching_agent(spec, chosen, seed) if search else chosen
 
 
 def _tell(console: Console, counts: Counter[str], score: RunningScore, event: PokerEvent) -> None:
@@ -484,7 +377,6 @@ def deploy_tangram(
     search: bool = False,
     matches: int | None = None,
     asked: PromptArguments,
-    session: SessionArguments,
     live: LiveArguments,
 ) -> None:
     """Serve a policy, a bot or a language model to live tangram games, which connect to it by WebSocket.
@@ -496,18 +388,19 @@ def deploy_tangram(
         search: Plan before acting: a beam search guided by the policy, for at most half of the deadline.
         matches: Number of games (connections) after which the command ends. Default: until Ctrl-C.
     """
-    game = game_with("tangram", options, seats=2, aspect="godot")
-    player = agent(run, game, session.seed, asked.language_model([run], deadline), asked.prompting())
-    warn_about_differences([(run, player)], game)
+    game = lookup.game_with("tangram", options, seats=2, aspect="godot")
+    player = lookup.agents_as(asked, [run], deadline)(run, game, live.seed)
+    lookup.warn_about_differences([(run, player)], game)
     if isinstance(player, PolicyAgent) and player.game.options["aspect"] != game.options["aspect"]:
         print(f"{run} plays better after: parlour train --for tangram-collaborative-ai", file=sys.stderr)
     if search:
-        player = searching_agent(run, player, session.seed)
+        player = lookup.searching_agent(run, player, live.seed)
     seen = player.game if isinstance(player, PolicyAgent) else game
     if own_figures(game.options):
-        seen = game_with("tangram", (), **{**seen.options, **{name: game.options[name] for name in ("figure", "flip")}})
+        own = {name: game.options[name] for name in ("figure", "flip")}
+        seen = lookup.game_with("tangram", (), **{**seen.options, **own})
     console = Console()
-    with Supervisor(live, session, console) as supervisor:
+    with supervised(live, console) as supervisor:
         server = TangramAgentServer(
             player,
             seen,
@@ -517,20 +410,18 @@ def deploy_tangram(
             log=supervisor.log,
         )
         turns = server.statistics
-        activity = Activity(counts=lambda: _counts(server), statistics=turns, models=counts_of(run, player, turns))
-        supervisor.run(_tangram_serve(server, Path(run).stem, matches, console), activity)
+        activity = Activity(
+            counts=lambda: {"matches": server.games, "turns": server.turns, "connections": server.connections},
+            statistics=turns,
+            models=counts_of(run, player, turns),
+        )
 
+        def lines() -> list[str]:
+            waits = f"{Path(run).stem} waits for games at {server.url} (Ctrl-C ends it)"
+            return [waits, f"try it with: parlour host tangram --url {server.url}"]
 
-def _counts(server: TangramAgentServer) -> dict[str, float]:
-    return {"matches": server.games, "turns": server.turns, "connections": server.connections}
-
-
-async def _tangram_serve(server: TangramAgentServer, name: str, matches: int | None, console: Console) -> None:
-    async with server:
-        console.print(f"{name} waits for games at {server.url} (Ctrl-C ends it)", markup=False, soft_wrap=True)
-        console.print(f"try it with: parlour host tangram --url {server.url}", markup=False, soft_wrap=True)
-        await server.played(matches)
-    console.print(f"{server.plays} plays, {server.helped} of them in the policy's place")
+        supervisor.run(serving(server, console, lines, lambda: server.played(matches)), activity)
+        console.print(f"{server.plays} plays, {server.helped} of them in the policy's place")
 
 
 logger = logging.getLogger(__name__)
@@ -551,10 +442,9 @@ def watch_table(spec: str, player: Any) -> None:
     shown = None if game is None else game.capabilities.shown_options
     if shown is None:
         return
-    if isinstance(player, LLMAgent):
-        player.on_turn = _Comparison(spec, player, shown.differences, _show_rules)
-    elif isinstance(player, PolicyAgent) and isinstance(player.policy, LearnedPolicy) and player.policy.trained_for:
-        player.on_turn = _Comparison(spec, player, shown.differences, _warn)
+    policy = player.policy if isinstance(player, PolicyAgent) else None
+    if isinstance(player, LLMAgent) or (isinstance(policy, LearnedPolicy) and policy.trained_for):
+        player.on_turn = _Comparison(spec, player, shown.differences)
 
 
 def counts_of(spec: str, player: Any, turns: AgentStatistics) -> Callable[[], dict[str, ModelStatistics]]:
@@ -570,43 +460,31 @@ def counts_of(spec: str, player: Any, turns: AgentStatistics) -> Callable[[], di
 
 @dataclass
 class _Comparison:
-    """Compares the options at every turn, since further players may come later, and calls `differ` where they differ.
-
-    `differ` has the comparison, the options that differ, and a function that returns which of other options differ.
-    """
+    """Compares the options at every turn, since further players may come later."""
 
     spec: str
     player: Any
     compare: Differences
-    differ: Callable[["_Comparison", dict[str, Any], Callable[[Mapping[str, Any]], dict[str, Any]]], None]
     match: str | None = None
 
     def __call__(self, state: TurnState) -> None:
-        first = state.match_id != self.match
+        first, game = state.match_id != self.match, self.player.game
         self.match = state.match_id
         try:
-            if differences := self.compare(self.player.game.options, state, first):
-                self.differ(self, differences, lambda options: self.compare(options, state, first))
+            differences = self.compare(game.options, state, first)
+            if differences and isinstance(self.player, LLMAgent):
+                own = make_game(game.name, **{**game.options, **differences})
+                self.player.prompting = replace(self.player.prompting, game=own)
+            elif differences:
+                self.player.on_turn = None
+                table = {name: value for name, value in differences.items() if game.options[name] != value}
+                trained = _as_options({name: game.options[name] for name in table})
+                remedy = remedy_for(game.name, differences, lambda options: self.compare(options, state, first))
+                line = "%s was trained with %s, and this table has %s; it plays better after: %s"
+                logger.warning(line, self.spec, trained, _as_options(table), remedy)
         except (KeyError, TypeError, ValueError) as error:  # the turn must be played all the same
             self.player.on_turn = None
             logger.warning("%s: the options of the table cannot be read: %s", self.spec, describe_error(error))
-
-
-def _warn(at: _Comparison, differences: dict[str, Any], compare: Callable[[Mapping[str, Any]], Any]) -> None:
-    """Warn once of a table with other options than the training."""
-    game = at.player.game
-    at.player.on_turn = None
-    table = {name: value for name, value in differences.items() if game.options[name] != value}
-    trained = _as_options({name: game.options[name] for name in table})
-    line = "%s was trained with %s, and this table has %s; it plays better after: %s"
-    logger.warning(line, at.spec, trained, _as_options(table), remedy_for(game.name, differences, compare))
-
-
-def _show_rules(at: _Comparison, differences: dict[str, Any], _: object) -> None:
-    """Give a language model the rules with the options of the table."""
-    game = at.player.game
-    own = make_game(game.name, **{**game.options, **differences})
-    at.player.prompting = replace(at.player.prompting, game=own)
 
 
 def remedy_for(game: str, found: Mapping[str, Any], compare: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> str:
@@ -629,7 +507,7 @@ def _as_options(options: Mapping[str, Any], between: str = ", ") -> str:
     return between.join(f"{name}={json.dumps(value).replace(' ', '')}" for name, value in options.items())
 
 
-MakeAgent = Callable[[str, str], AgentPolicy]
+MakePolicy = Callable[[str, str], AgentPolicy]
 """A function from id and name to an agent."""
 
 
@@ -640,7 +518,7 @@ def maker(
     seed: int | None,
     seats: int | None = None,
     prompts: Prompts | None = None,
-) -> MakeAgent:
+) -> MakePolicy:
     """Return a function that makes agents as `spec` names them, with different seeds. Saved policies run in a thread.
 
     Args:
@@ -661,24 +539,21 @@ def maker(
         return None if seed is None else seed * 1_000_003 + number
 
     if spec in PERSONALITIES:
-        personality: Personality = spec  # type: ignore[assignment]
-        config = AgentConfig(type="scripted", scripted_config=ScriptedConfig(personality=personality))
+        config = AgentConfig(type="scripted", scripted_config=ScriptedConfig(personality=cast(Personality, spec)))
         return lambda agent_id, name: MafiaScriptedAgent(agent_id, name, config, seed=own())
-    if spec.partition(":")[0] == LLM:
-        return _language_model_maker(needed(model), prompts or load_prompts(), spec.partition(":")[2], own)
-    bots = ["random", *game.bots]
-    if spec not in bots and run_folder.existing(spec) is None and not policy_file(spec).exists():
-        named("agent, run or policy file", spec, sorted({*PERSONALITIES, LLM, *bots, *run_folder.names()}))
-    player = agent(spec, game, seed)
+    if spec.partition(":")[0] == lookup.LLM:
+        return _language_model_maker(lookup.needed(model), prompts or load_prompts(), spec.partition(":")[2], own)
+    lookup.located_for(game, spec, *PERSONALITIES, lookup.LLM)
+    player = lookup.agent(spec, game, seed)
     assert isinstance(player, PolicyAgent)
     trained, policy = player.game, player.policy
     if seats is not None:
-        warn_about_differences([(spec, player)], game)
-    worker = None if spec in bots else Worker(spec)
+        lookup.warn_about_differences([(spec, player)], game)
+    worker = None if spec in ("random", *game.bots) else Worker(spec)
     return lambda agent_id, name: MafiaPolicyAgent(agent_id, name, trained, policy, seed=own(), worker=worker)
 
 
-def _language_model_maker(model: Model, prompts: Prompts, persona: str, seed: Callable[[], int | None]) -> MakeAgent:
+def _language_model_maker(model: Model, prompts: Prompts, persona: str, seed: Callable[[], int | None]) -> MakePolicy:
     """Return a function that makes language-model agents: with one persona, or ("") with all personas in turn."""
     MafiaLLMAgent("p1", "Alice", model, prompts=prompts, persona=persona)  # an error now, not in the first match
     personas = cycle([persona] if persona else list(prompts.personas) or [""])

@@ -1,6 +1,6 @@
 """`parlour evaluate RUN`: measures a policy over duplicate deals. Further measures are modules of their own."""
 
-from .arguments import PlayArguments, PolicyArguments, ReportArguments, WorkerArguments
+from .arguments import PolicyArguments, ReportArguments, WorkerArguments
 
 
 def command(
@@ -8,7 +8,9 @@ def command(
     *,
     against: tuple[str, ...] = (),
     deals: int = 20_000,
-    play: PlayArguments,
+    search: bool = False,
+    mute: bool = False,
+    scramble: bool = False,
     raw: bool = False,
     work: WorkerArguments,
     report: ReportArguments,
@@ -27,9 +29,15 @@ def command(
             its options.
         deals: Deals per opponent. Each deal is played once with the policy in each seat; in a game with teams, once
             for each team.
+        search: The policy searches before it acts, without a time limit. Tangram: a beam search. Hold'em: from the flop
+            on hands of two players are solved again; that takes half a second to seven seconds for each decision, so
+            take few deals.
+        mute: The policy cannot say anything. What this changes is what its talk is worth.
+        scramble: Every statement of the policy is replaced by a random one.
         raw: Count every result as it was, luck included. Default: where the game has a method for it, luck is taken
             out (hold'em: that of the board, or of all-ins); the mean is the same, the interval is smaller.
     """
+    given = dict(locals())
     from .measures import evaluate_policy
 
-    evaluate_policy(evaluated, against, deals, play, raw, work, report)
+    evaluate_policy(**given)

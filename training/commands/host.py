@@ -8,10 +8,10 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from cyclopts import Parameter
-from rich.table import Table
+from cyclopts.types import NonNegativeInt, PositiveInt
 
 from ... import zoo
 from ...envs import GAMES, Game, find
@@ -23,7 +23,7 @@ from ...wrappers.agents.llm import LLMAgent, statistics_of
 from ...wrappers.live.arena.agent import ArenaAgent
 from ...wrappers.live.arena.host import ArenaHost, ArenaResult
 from ...wrappers.live.common.activity import Activity
-from ...wrappers.live.common.match_session import MatchLimits
+from ...wrappers.live.common.match_session import Cost, MatchLimits
 from ...wrappers.live.common.server import local_url
 from ...wrappers.live.mafia.agent_policy import AgentPolicy, MafiaLimits
 from ...wrappers.live.mafia.host import MafiaHost, RemoteAgent, ServiceConnection
@@ -36,33 +36,23 @@ from ...wrappers.live.poker.messages import in_words
 from ...wrappers.live.tangram.host import Person, TangramHost, TangramTimes
 from ...wrappers.live.tangram.messages import Dialect
 from ...wrappers.logs.match_log import FirstMatches, MatchLog, SafeMatchLog, opened
-from ..evaluation.arena_results import Columns, GameResults, Standings, by_agent, over_all, write_pages
+from ...wrappers.replay.log_reader import distinct
+from ..evaluation.arena_results import GameResults, Standings, by_agent, over_all, write_pages
 from ..evaluation.pages import provenance
-from ..terminal.console import Console
+from ..terminal.console import Console, table_of
+from . import lookup
 from .arguments import (
     AccessArguments,
     AsJson,
     LiveArguments,
     ModelArguments,
+    Pause,
     PromptArguments,
-    SessionArguments,
-    TlsServerArguments,
+    Seconds,
+    ServerArguments,
 )
-from .deploy import MakeAgent, maker
-from .lookup import (
-    HUMAN,
-    LLM,
-    ZOO,
-    agent,
-    bots_of,
-    game_with,
-    located,
-    names_seats,
-    reason_against,
-    trained_for,
-    warn_about_differences,
-)
-from .supervisor import Supervisor
+from .deploy import MakePolicy, maker
+from .supervisor import serving, supervised
 
 ALL = "all"
 """The name of all games."""
@@ -116,64 +106,64 @@ def several_games(
     Raises:
         ValueError: for an unknown game, an agent that no game knows, or if no game is left.
     """
-    bots = {"random", *(bot for name in names for bot in bots_of(name))}
+    bots = {"random", *(bot for name in names for bot in lookup.bots_of(name))}
     for spec in specs:
-        if spec not in (ZOO, LLM):
-            located(spec, bots)
-    tables: list[tuple[Game, list[tuple[str, str]]]] = []
+        if spec not in (lookup.ZOO, lookup.LLM):
+            lookup.located(spec, bots)
+    tables = []
     for name in names:
-        default = game_with(name)
-        able = [(spec, own) for spec in specs if (own := _own_spec(spec, default))]
         try:
-            game, able = _able(name, able, others, console)
+            tables.append(_able(name, specs, others, console))
         except ValueError as error:
             console.print(f"{name} is left out: {error}", markup=False)
-            continue
-        if len(able) + others < game.seats:
-            why = f"{counted(len(able) + others, 'agents')} for {counted(game.seats, 'seats')}"
-            console.print(f"{name} is left out: {why}", markup=False)
-            continue
-        tables.append((game, able))
     if not tables:
         raise ValueError(f"no game has enough agents; name more --agents or --remote (there are {len(specs) + others})")
     reserved = frozenset[str]().union(*(game.words for game, _ in tables))
     return [(game, _named_agents(able, game, reserved, make)) for game, able in tables]
 
 
-def _able(name: str, able: list[tuple[str, str]], others: int, console: Console) -> tuple[Game, list[tuple[str, str]]]:
+def _able(name: str, specs: Sequence[str], others: int, console: Console) -> tuple[Game, list[tuple[str, str]]]:
     """Return a game, and those of the agents that can play it with its seats; the others are named, with the reason.
 
     With fewer agents the game may have fewer seats, at which others cannot play: then it is asked again.
 
     Raises:
-        ValueError: if the game does not have so few seats.
+        ValueError: if the agents are too few.
     """
+    default = lookup.game_with(name)
+    able = [(spec, own) for spec in specs if (own := _own_spec(spec, default))]
     while True:
         game = _game(name, (), None, len(able) + others)
-        reasons = {spec: reason for spec, own in able if (reason := reason_against(own, game))}
-        if not reasons:
-            return game, able
+        reasons = {spec: reason for spec, own in able if (reason := lookup.reason_against(own, game))}
         for reason in reasons.values():
             console.print(f"{name}: {reason}", markup=False)
         able = [(spec, own) for spec, own in able if spec not in reasons]
+        if not reasons:
+            _require_agents(len(able) + others, game)
+            return game, able
+
+
+def _require_agents(coming: int, game: Game, remedy: str = "") -> None:
+    if coming < game.seats:
+        raise ValueError(f"{counted(coming, 'agents')} for {counted(game.seats, 'seats')}{remedy}")
 
 
 def _own_spec(spec: str, game: Game) -> str | None:
-    if spec == ZOO:
+    if spec == lookup.ZOO:
         return zoo.PREFIX + game.name if game.name in zoo.names() else None
-    if spec in ("random", LLM) or spec in game.bots:
+    if spec in ("random", lookup.LLM) or spec in game.bots:
         return spec
-    trained = trained_for(spec) if spec not in bots_of(game.name) else None
+    trained = lookup.trained_for(spec) if spec not in lookup.bots_of(game.name) else None
     return spec if trained is not None and trained.name == game.name else None
 
 
 def _game(name: str, options: Sequence[str], seats: int | None, coming: int) -> Game:
     """Return the game; if its default has more seats than there are agents, with one seat per agent."""
     if seats is not None:
-        return game_with(name, options, seats=seats)
-    game = game_with(name, options)
-    if 2 <= coming < game.seats and not names_seats(options):
-        return game_with(name, options, seats=coming)
+        return lookup.game_with(name, options, seats=seats)
+    game = lookup.game_with(name, options)
+    if 2 <= coming < game.seats and not lookup.names_seats(options):
+        return lookup.game_with(name, options, seats=coming)
     return game
 
 
@@ -188,17 +178,10 @@ def _named_agents(
         reserved: texts that no agent may be called.
         make: makes an agent.
     """
-    taken = set(reserved)
-    seated = []
-    for number, (spec, own) in enumerate(specs):
-        name = label = Path(spec).stem[:48] or spec
-        count = 1
-        while name in taken:
-            count += 1
-            name = f"{label}-{count}"
-        taken.add(name)
-        seated.append(ArenaAgent(name, make(own, game, number)))
-    warn_about_differences([(one.agent_id, one.agent) for one in seated], game)
+    names = distinct([*reserved, *(Path(spec).stem[:48] or spec for spec, _ in specs)])[len(reserved) :]
+    made = (make(own, game, number) for number, (_, own) in enumerate(specs))
+    seated = list(map(ArenaAgent, names, made))
+    lookup.warn_about_differences([(one.agent_id, one.agent) for one in seated], game)
     return seated
 
 
@@ -245,12 +228,11 @@ class MatchSummary:
             yield f"{name}: {count} times in place of its answer: {instead}"
 
 
-Cost = Literal["keep", "pass", "end"]
 Games = Annotated[
     str,
     Parameter(name="GAME", help="A game by name, several with commas between them, or all."),
 ]
-ARENA_PORT = TlsServerArguments(port=9100)
+ARENA_PORT = ServerArguments(port=9100)
 MOST_COMING = 16
 """Agents that may come to each game where all are served."""
 SHOWN = 5
@@ -263,21 +245,13 @@ class TournamentArguments:
 
     remote: tuple[str, ...] = ()
     """HTTP agents, as name=http://…."""
-    wait: int = 0
+    wait: NonNegativeInt = 0
     """Number of agents to wait for; they register at POST /api/register. Needs a single game."""
-    rounds: int = 10
+    rounds: PositiveInt = 10
     """Number of rounds. In each, every group of agents that fills the table plays once in each rotation of the
     seats."""
     serve: bool = False
     """Play no round robin, only the sessions and matches that agents request, until Ctrl-C."""
-    concurrent: int = 8
-    """Number of matches played at the same time."""
-
-    def __post_init__(self) -> None:
-        """Check the values."""
-        if self.wait < 0 or min(self.rounds, self.concurrent) < 1:
-            given = f"wait={self.wait}, rounds={self.rounds}, concurrent={self.concurrent}"
-            raise ValueError(f"{given}: need no number below 0, at least 1 round, and 1 match at the same time")
 
     @property
     def endpoints(self) -> list[tuple[str, str]]:
@@ -292,65 +266,21 @@ class TournamentArguments:
         """Play a game between our agents and those over HTTP; or serve all games, each with its agents."""
         arena, ours = arenas[0], agents[0]
         games = arena.game.id if len(arenas) == 1 else counted(len(arenas), "games")
-        console.print(f"arena for {games} at {arena.url}", soft_wrap=True)
+        console.say(f"arena for {games} at {arena.url}")
         for each, own in zip(arenas, agents, strict=True):
             for one in own:
                 each.add(one)
             for name, endpoint in self.endpoints:
                 each.add_remote(name, endpoint)
         if self.serve:
-            console.print(
-                f"agents play here as {arena.url}/SKILL.md says (Ctrl-C ends it)", markup=False, soft_wrap=True
-            )
+            console.say(f"agents play here as {arena.url}/SKILL.md says (Ctrl-C ends it)")
             await asyncio.Event().wait()
         coming = len(ours) + len(self.remote) + self.wait
         missing = coming - len(arena.agent_ids)
         if missing > 0:
-            console.print(f"waiting for {counted(missing, 'agents')}: POST {arena.url}/api/register", soft_wrap=True)
+            console.say(f"waiting for {counted(missing, 'agents')}: POST {arena.url}/api/register")
             await arena.wait_for(coming)
-        await arena.tournament(self.rounds, concurrent=self.concurrent)
-
-
-@dataclass(frozen=True, kw_only=True)
-class LimitArguments:
-    """The limits of a match."""
-
-    timeout: float = 30.0
-    """Seconds for a turn."""
-    max_actions: int | None = None
-    """The most game actions of a match; 0: no limit. Default: 20 for two agents, no limit for more. With several games
-    there is no limit by default."""
-    rejected: Cost = "keep"
-    """The cost of a rejected answer: keep (nothing, three times), the turn, or the match."""
-    failed: Cost = "pass"
-    """The cost of an exception or a late answer."""
-
-    def limits(self, several: bool) -> MatchLimits:
-        """Return the limits, of one of several games or of a single one."""
-        most = self.max_actions if self.max_actions is not None else 0 if several else -1
-        return MatchLimits(actions=most or None, rejected=self.rejected, failed=self.failed)
-
-
-@dataclass(frozen=True, kw_only=True)
-class PageArguments:
-    """The page."""
-
-    out: Path | None = None
-    """Folder for a page with the standings and replays of matches. Default: none."""
-    samples: int = 3
-    """Number of matches of each game whose replay is on the page, from the first on."""
-
-    def __post_init__(self) -> None:
-        """Check the number of matches."""
-        if self.samples < 0:
-            raise ValueError(f"samples={self.samples}: need no number below 0")
-
-    def folder(self, stack: ExitStack) -> Path | None:
-        """Make the page's folder; return one for the logs of its matches until the stack ends, None if it has none."""
-        if self.out is None:
-            return None
-        self.out.mkdir(parents=True, exist_ok=True)  # a folder that cannot be made is told before the matches
-        return Path(stack.enter_context(TemporaryDirectory())) if self.samples else None
+        await arena.tournament(self.rounds)
 
 
 def host_arena(
@@ -360,11 +290,14 @@ def host_arena(
     agents: tuple[str, ...] = (),
     tournament: TournamentArguments,
     seats: int | None = None,
-    limits: LimitArguments,
-    page: PageArguments,
-    listening: TlsServerArguments = ARENA_PORT,
+    timeout: float = 30.0,
+    max_actions: int | None = None,
+    rejected: Cost = "keep",
+    failed: Cost = "pass",
+    out: Path | None = None,
+    samples: NonNegativeInt = 3,
+    listening: ServerArguments = ARENA_PORT,
     asked: PromptArguments,
-    session: SessionArguments,
     live: LiveArguments,
     as_json: AsJson = False,
 ) -> None:
@@ -380,33 +313,45 @@ def host_arena(
             policy of the zoo.
         seats: Seats of the game. Default: the game's default, or the number of agents if there are fewer. Needs a
             single game.
+        timeout: Seconds for a turn.
+        max_actions: The most game actions of a match; 0: no limit. Default: 20 for two agents, no limit for more. With
+            several games there is no limit by default.
+        rejected: The cost of a rejected answer: keep (nothing, three times), the turn, or the match.
+        failed: The cost of an exception or a late answer.
+        out: Folder for a page with the standings and replays of matches. Default: none.
+        samples: Number of matches of each game whose replay is on the page, from the first on.
     """
     names = games_named(game)
     several = len(names) > 1
     if several and (tournament.wait or options or seats is not None):
         raise ValueError(f"{game} names {len(names)} games: --wait, --seats and --options need a single one")
-    console = Console(stderr=as_json)
+    console, seed, making = Console(stderr=as_json), live.seed, lookup.agents_as(asked, agents, timeout)
+
+    def make(spec: str, game: Game, number: int) -> Agent:
+        return making(spec, game, None if seed is None else seed + 1 + number)
+
     others = len(tournament.endpoints) + tournament.wait
-    make = _maker(asked, agents, limits.timeout, session.seed)
     if several:
         tables = several_games(names, agents, MOST_COMING if tournament.serve else others, make, console)
     else:
         tables = [one_game(names[0], options, seats, agents, others, make)]
-        coming, needed = len(agents) + others, tables[0][0].seats
-        if coming < needed and not tournament.serve:
-            missing = f"{counted(coming, 'agents')} for {counted(needed, 'seats')}"
-            raise ValueError(f"{missing}: name more --agents, --remote, --wait, or --serve")
+        if not tournament.serve:
+            remedy = ": name more --agents, --remote, --wait, or --serve"
+            _require_agents(len(agents) + others, tables[0][0], remedy)
     games = _Games(tables)
-    with ExitStack() as stack:
-        supervisor = stack.enter_context(Supervisor(live, session, console))
-        logs = _Logs(supervisor.log, page.folder(stack), page.samples)
+    actions = max_actions if max_actions is not None else 0 if several else -1
+    limits = MatchLimits(actions=actions or None, rejected=rejected, failed=failed)
+    with supervised(live, console) as supervisor, TemporaryDirectory() as folder:
+        if out is not None:
+            out.mkdir(parents=True, exist_ok=True)  # a folder that cannot be made is told before the matches
+        logs = _Logs(supervisor.log, Path(folder) if out is not None and samples else None, samples)
 
         def host(game: Game, log: MatchLog | None, further: Sequence[ArenaHost]) -> ArenaHost:
             return ArenaHost(
                 game,
-                limits=limits.limits(several),
-                timeout=limits.timeout,
-                seed=session.seed,
+                limits=limits,
+                timeout=timeout,
+                seed=seed,
                 server=listening.settings,
                 log=log,
                 on_result=games.count,
@@ -419,19 +364,10 @@ def host_arena(
         finally:
             if games.played:
                 _report(games, several, as_json, console)
-                if page.out is not None:
-                    about = provenance() | {"seed": "random" if session.seed is None else session.seed}
-                    index = write_pages(page.out, games.played, games.together, games.models(), about)
-                    console.print(f"written: {index}", markup=False, soft_wrap=True)
-
-
-def _maker(asked: PromptArguments, agents: Sequence[str], timeout: float, seed: int | None) -> Make:
-    model, prompting = asked.language_model(agents, timeout), asked.prompting()
-
-    def make(spec: str, game: Game, number: int) -> Agent:
-        return agent(spec, game, None if seed is None else seed + 1 + number, model, prompting)
-
-    return make
+                if out is not None:
+                    about = provenance() | {"seed": "random" if seed is None else seed}
+                    index = write_pages(out, games.played, games.together, games.models(), about)
+                    console.say(f"written: {index}")
 
 
 @dataclass(frozen=True)
@@ -510,7 +446,6 @@ class _Games:
 
 def _report(games: _Games, several: bool, as_json: bool, console: Console) -> None:
     """Print the standings of each game, and those over all games."""
-    models = games.models()
     if as_json:
         rows = [
             {
@@ -522,66 +457,22 @@ def _report(games: _Games, several: bool, as_json: bool, console: Console) -> No
         ]
         together = list(map(asdict, games.together.lines()))
         about: dict[str, Any] = {"games": rows, "over_all": together} if several else rows[0]
-        counts = {name: each.row() for name, each in models.items()}
+        counts = {name: each.row() for name, each in games.models().items()}
         print(json.dumps({**about, "models": counts} if counts else about))
         return
     for result in games.played:
-        console.print(_table(by_agent(result.standings.lines()), result.title))
+        console.print(table_of(*by_agent(result.standings.lines()), result.title))
     if several:
         heads, lines = over_all(games.played, games.together)
-        shown = heads[:SHOWN], [line[:SHOWN] for line in lines]
-        console.print(_table(shown, f"all games: {counted(games.together.matches, 'matches')}"))
-
-
-def _table(columns: Columns, title: str) -> Table:
-    heads, rows = columns
-    table = Table(*heads, title=title)
-    for column in table.columns[1:]:
-        column.justify = "right"
-    for row in rows:
-        table.add_row(*row)
-    return table
+        title = f"all games: {counted(games.together.matches, 'matches')}"
+        console.print(table_of(heads[:SHOWN], [line[:SHOWN] for line in lines], title))
 
 
 NAMES = [
-    "Alice",
-    "Bob",
-    "Carol",
-    "Dave",
-    "Erin",
-    "Frank",
-    "Grace",
-    "Heidi",
-    "Ivan",
-    "Judy",
-    "Kim",
-    "Leo",
-    "Mallory",
-    "Niaj",
-    "Olivia",
-    "Peggy",
-    "Rupert",
-    "Sybil",
-    "Trent",
-    "Victor",
-]
+    "Alice", "Bob", "Carol", "Dave", "Erin", "Frank", "Grace", "Heidi", "Ivan", "Judy",
+    "Kim", "Leo", "Mallory", "Niaj", "Olivia", "Peggy", "Rupert", "Sybil", "Trent", "Victor",
+]  # fmt: skip
 """The names of our agents, seat by seat."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class MatchesArguments:
-    """The matches."""
-
-    matches: int = 1
-    """Number of matches."""
-    parallel: int = 1
-    """Number of matches played at the same time. With more than one, only results are printed."""
-
-    def __post_init__(self) -> None:
-        """Check the values."""
-        if min(self.matches, self.parallel) < 1:
-            given = f"matches={self.matches}, parallel={self.parallel}"
-            raise ValueError(f"{given}: need at least 1 match, at least 1 at once")
 
 
 def host_mafia(
@@ -589,12 +480,12 @@ def host_mafia(
     agents: tuple[str, ...] = PERSONALITIES,
     remote: tuple[str, ...] = (),
     players: int | None = None,
-    schedule: MatchesArguments,
+    matches: PositiveInt = 1,
+    parallel: PositiveInt = 1,
     options: tuple[str, ...] = (),
     language_model: ModelArguments,
     timeout: float = 30.0,
     access: AccessArguments,
-    session: SessionArguments,
     live: LiveArguments,
     quiet: bool = False,
 ) -> None:
@@ -606,14 +497,16 @@ def host_mafia(
             agents, in a cycle.
         remote: URLs of agent services, ws://…; a URL given twice plays two seats.
         players: Number of players, 5 to 20. Default: 10, or that of the options.
+        matches: Number of matches.
+        parallel: Number of matches played at the same time. With more than one, only results are printed.
         options: The game's options as name=value.
         timeout: Seconds for a stream, an action or a vote.
         quiet: Print only results, no statements.
     """
-    game = game_with("mafia", options, seats=players)
+    game = lookup.game_with("mafia", options, seats=players)
     if len(remote) > game.seats or (not agents and len(remote) < game.seats):
         raise ValueError(f"{counted(len(remote), 'remote agents')} and {len(agents)} of ours for {game.seats} seats")
-    model, seed = language_model.language_model(agents, timeout), session.seed
+    model, seed = language_model.language_model(agents, timeout), live.seed
     texts = load_prompts(language_model.prompts)
     makes = [
         maker(spec, game, model, None if seed is None else seed + 1 + i, game.seats, texts)
@@ -622,45 +515,45 @@ def host_mafia(
     console = Console()
     limits = MafiaLimits(think=timeout, say=timeout, act=timeout)
     summary = MatchSummary()
-    with Supervisor(live, session, console) as supervisor:
-        printer = _EventPrinter(console) if not quiet and schedule.parallel == 1 else lambda event: None
+    with supervised(live, console) as supervisor:
+        printer = _EventPrinter(console) if not quiet and parallel == 1 else lambda event: None
         host = MafiaHost(game, limits=limits, seed=seed, log=supervisor.log, on_event=printer)
         connections = [ServiceConnection(url, access.token) for url in remote]
         activity = Activity(
             counts=lambda: {"matches": host.over, "replaced": summary.faults},
             models=lambda: dict(sorted(summary.models.items())),
         )
-        supervisor.run(_play(host, makes, connections, schedule, console, summary), activity)
+        supervisor.run(_play(host, makes, connections, matches, parallel, console, summary), activity)
 
 
 async def _play(
     host: MafiaHost,
-    makes: Sequence[MakeAgent],
+    makes: Sequence[MakePolicy],
     connections: Sequence[ServiceConnection],
-    schedule: MatchesArguments,
+    matches: int,
+    parallel: int,
     console: Console,
     summary: MatchSummary,
 ) -> None:
     """Play the matches."""
-    left = iter(range(schedule.matches))
+    left = iter(range(matches))
 
     async def play_some() -> None:
         for _ in left:
             agents = _seated(makes, connections, host.game.seats)
             summary.watch(agents)
-            console.print(summary.add(await host.play(agents)), markup=False, soft_wrap=True)
+            console.say(summary.add(await host.play(agents)))
 
     try:
         async with asyncio.TaskGroup() as group:
-            for _ in range(min(schedule.matches, schedule.parallel)):
+            for _ in range(min(matches, parallel)):
                 group.create_task(play_some())
     finally:
         await asyncio.gather(*(connection.close() for connection in connections))
-        for line in summary.lines():
-            console.print(line, markup=False, soft_wrap=True)
+        console.say(*summary.lines())
 
 
-def _seated(makes: Sequence[MakeAgent], connections: Sequence[ServiceConnection], seats: int) -> list[AgentPolicy]:
+def _seated(makes: Sequence[MakePolicy], connections: Sequence[ServiceConnection], seats: int) -> list[AgentPolicy]:
     """Return the players of a match: first the remote ones, then ours."""
     agents: list[AgentPolicy] = []
     for seat, name in enumerate(NAMES[:seats]):
@@ -682,7 +575,7 @@ class _EventPrinter:
     def __call__(self, event: Event) -> None:
         line = self._line(event.event_type, event.payload)
         if line:
-            self._console.print(line, markup=False, soft_wrap=True)
+            self._console.say(line)
 
     def _line(self, kind: str, payload: dict[str, Any]) -> str:
         if kind == "GAME_CREATED":
@@ -705,56 +598,31 @@ class _EventPrinter:
         return ""
 
 
-POKER_PORT = TlsServerArguments(port=9000)
+POKER_PORT = ServerArguments(port=9000)
+ROOM = PokerRoom(observers=20)
 
 
 def host_poker(
     *,
-    seats: int = 9,
-    tables: int = 1,
-    small_blind: int = 1,
-    big_blind: int = 2,
-    stack: int = 100,
-    min_players: int = 2,
-    raise_cap: int | None = 4,
-    hands: int | None = None,
-    rebuy: bool = False,
-    seats_per_address: int | None = None,
+    rules: PokerRules,
     timeout: float = 30.0,
     hand_delay: float = 1.5,
     away_after: float = 300.0,
-    observers: int = 20,
-    state: Path | None = None,
-    listening: TlsServerArguments = POKER_PORT,
-    session: SessionArguments,
+    room: PokerRoom = ROOM,
+    listening: ServerArguments = POKER_PORT,
     live: LiveArguments,
 ) -> None:
     """Serve poker tables over WebSocket, until Ctrl-C, SIGTERM, or every table has played its hands.
 
     Args:
-        seats: Seats per table, 2 to 10.
-        tables: Number of open tables; a table that ends is replaced by a new one.
-        small_blind: Chips of the small blind.
-        big_blind: Chips of the big blind.
-        stack: Chips of a new player.
-        min_players: Number of connected players at which the first hand begins.
-        raise_cap: The most bets and raises on a street; None: no cap.
-        hands: Number of hands after which a table ends; the server ends when all tables have ended. None: no limit. An
-            abandoned table does not count; its replacement does.
-        rebuy: Whether a player without chips gets a new stack before the next hand.
-        seats_per_address: Seats of a table that players of one address may have, but for this machine. Default: a
-            third.
         timeout: Seconds to act; then the host checks if possible, else folds. It acts at once for a seat without a
             connection, which sits out after two turns.
         hand_delay: Seconds between two hands.
         away_after: Seconds without a connection after which a player loses its seat. It keeps its chips.
-        observers: The most connections that look on without a seat, at /v1/ws/observe/TABLE. They see no hidden cards.
-        state: File that keeps agents, tables, seats, chips and tokens: started again with it, the host goes on where it
-            was killed or stopped. A hand that was under way is void, and its stakes are returned.
     """
     console = Console()
     ended: Counter[str] = Counter()
-    with Supervisor(live, session, console) as supervisor:
+    with supervised(live, console) as supervisor:
         match_log = SafeMatchLog(supervisor.log)
 
         def note(kind: str, **fields: Any) -> None:
@@ -762,49 +630,28 @@ def host_poker(
             match_log.write(kind, **fields)
             console.print(f"{fields['table_id']} {_line(kind, fields)}", markup=False)
 
-        server = PokerHost(
-            PokerRules(
-                seats=seats,
-                small_blind=small_blind,
-                big_blind=big_blind,
-                stack=stack,
-                min_players=min_players,
-                raise_cap=raise_cap,
-                max_hands=hands,
-                rebuy=rebuy,
-                seats_per_address=seats_per_address,
-            ),
-            PokerTimes(act=timeout, hand=hand_delay, away=away_after),
-            room=PokerRoom(tables=tables, observers=observers, state=state),
-            seed=session.seed,
-            server=listening.settings,
-            on_event=note,
-        )
-        activity = Activity(counts=lambda: _poker_counts(server, ended), failing=lambda: server.problem)
-        supervisor.run(_serve(server, forever=hands is None, console=console), activity)
+        times = PokerTimes(act=timeout, hand=hand_delay, away=away_after)
+        host = PokerHost(rules, times, room=room, seed=live.seed, server=listening.settings, on_event=note)
 
+        def counts() -> dict[str, float]:
+            return {
+                "hands": ended["hand"],
+                "turns": host.counts.turns,
+                "replaced": host.counts.replaced,
+                "refused": host.counts.refused,
+                "tables": sum(table.ended_at is None for table in host.tables.values()),
+                "connections": host.connections,
+            }
 
-def _poker_counts(server: PokerHost, ended: Counter[str]) -> dict[str, float]:
-    """Return the numbers of a status line; `ended` counts the host's events by their kind."""
-    return {
-        "hands": ended["hand"],
-        "turns": server.counts.turns,
-        "replaced": server.counts.replaced,
-        "refused": server.counts.refused,
-        "tables": sum(table.ended_at is None for table in server.tables.values()),
-        "connections": server.connections,
-    }
+        def lines() -> list[str]:
+            token = " --access-token-file FILE" if host.settings.access_token else ""
+            return [
+                f"serving poker at {host.url} with the WebSocket {host.ws_url} (Ctrl-C ends it)",
+                f"seat an agent with: parlour deploy poker tight --api {local_url(host.url)}{token}",
+            ]
 
-
-async def _serve(server: PokerHost, forever: bool, console: Console) -> None:
-    async with server:
-        token = " --access-token-file FILE" if server.settings.access_token else ""
-        for line in (
-            f"serving poker at {server.url} with the WebSocket {server.ws_url} (Ctrl-C ends it)",
-            f"seat an agent with: parlour deploy poker tight --api {local_url(server.url)}{token}",
-        ):
-            console.print(line, markup=False, soft_wrap=True)
-        await (asyncio.Event().wait() if forever else server.finished())
+        until = None if rules.hands is None else host.finished
+        supervisor.run(serving(host, console, lines, until), Activity(counts=counts, failing=lambda: host.problem))
 
 
 def _line(kind: str, event: dict[str, Any]) -> str:
@@ -823,14 +670,13 @@ def _line(kind: str, event: dict[str, Any]) -> str:
 def host_tangram(
     *,
     url: str = "ws://localhost:5000",
-    partner: str = HUMAN,
-    matches: int = 1,
+    partner: str = lookup.HUMAN,
+    matches: PositiveInt = 1,
     dialect: Dialect = "documented",
     options: tuple[str, ...] = (),
-    timeout: float = 30.0,
-    delay: float = 0.0,
+    timeout: Seconds = 30.0,
+    delay: Pause = 0.0,
     asked: PromptArguments,
-    session: SessionArguments,
     live: LiveArguments,
 ) -> None:
     """Play tangram with an agent, in the role of TangramCollaborativeAI: connect to the agent's server, and reconnect.
@@ -844,19 +690,15 @@ def host_tangram(
         timeout: Seconds for each message of the agent.
         delay: Seconds between a play and its feedback; the animation of TangramCollaborativeAI takes 0.5.
     """
-    if matches < 1 or timeout <= 0 or delay < 0:
-        raise ValueError(
-            f"matches={matches}, timeout={timeout}, delay={delay}: need 1 match, some seconds, no less than 0"
-        )
-    game = game_with("tangram", ("split=null", *options), seats=2, aspect="godot", figure="library")
-    seed, model = None if session.seed is None else session.seed + 1, asked.language_model([partner])
-    person = Person(game) if partner == HUMAN else agent(partner, game, seed, model, asked.prompting())
+    game = lookup.game_with("tangram", ("split=null", *options), seats=2, aspect="godot", figure="library")
+    seed, make = None if live.seed is None else live.seed + 1, lookup.agents_as(asked, [partner])
+    person = Person(game) if partner == lookup.HUMAN else make(partner, game, seed)
     models = statistics_of({partner: person})
-    warn_about_differences([(partner, person)], game)
+    lookup.warn_about_differences([(partner, person)], game)
     console = Console()
-    if partner == HUMAN:
+    if partner == lookup.HUMAN:
         live = replace(live, status_every=0.0)  # status lines would be in the person's way
-    with Supervisor(live, session, console) as supervisor:
+    with supervised(live, console) as supervisor:
         table = TangramHost(
             game,
             person,
@@ -866,31 +708,24 @@ def host_tangram(
             log=supervisor.log,
             on_chat=lambda text: console.print(f"message of the agent: {text}", markup=False),
         )
+
+        def counts() -> dict[str, float]:
+            begun = list(table.results)
+            return {
+                "matches": sum(one.outcome is not None for one in begun),
+                "turns": sum(one.turns for one in begun),
+                "replaced": sum(one.lost for one in begun),
+                "refused": sum(one.refused for one in begun),
+            }
+
+        activity = Activity(counts=counts, models=lambda: models, link=table.link, patience=live.unhealthy_after)
         try:
-            activity = Activity(
-                counts=lambda: _tangram_counts(table),
-                models=lambda: models,
-                link=table.link,
-                patience=live.unhealthy_after,
-            )
-            played = supervisor.run(table.play(matches, session.seed), activity)
+            played = supervisor.run(table.play(matches, live.seed), activity)
         except EOFError:
             raise ValueError("the input ended before the match") from None
     for result in played:
         end = result.outcome or {}
-        console.print(
+        console.say(
             f"{result.objective}: {result.turns} turns, {result.lost} lost by the agent, "
-            f"{result.refused} of its messages refused; {end.get('reason')}, IoU {end.get('iou'):.2f}",
-            markup=False,
-            soft_wrap=True,
+            f"{result.refused} of its messages refused; {end.get('reason')}, IoU {end.get('iou'):.2f}"
         )
-
-
-def _tangram_counts(table: TangramHost) -> dict[str, float]:
-    begun = list(table.results)
-    return {
-        "matches": sum(one.outcome is not None for one in begun),
-        "turns": sum(one.turns for one in begun),
-        "replaced": sum(one.lost for one in begun),
-        "refused": sum(one.refused for one in begun),
-    }

@@ -3,13 +3,13 @@
 import inspect
 import json
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
 from cyclopts import Parameter
-from rich.table import Column, Table
+from rich.table import Table
 
 from ...envs import GAMES, find, how_to_play
 from ...envs import game as make_game
@@ -21,7 +21,7 @@ from ..evaluation.exploit import LOST, is_lucky
 from ..learning import run_folder
 from ..learning.settings import ALGORITHM
 from ..runs.config import platform_presets, presets, settings_from
-from ..terminal.console import Console
+from ..terminal.console import Console, table_of
 from .arguments import AsJson
 
 Rows = list[dict[str, Any]]
@@ -76,14 +76,14 @@ def _layout(name: str) -> str:
 def _games() -> Rows:
     rows: Rows = []
     for name in GAMES:
-        options: Iterable[str] = ()
+        row: dict[str, Any] = {"game": name, "players": None, "bots": [], "options": []}
+        rows.append(row)
         try:
-            options = inspect.signature(find(name)).parameters
+            row["options"] = list(inspect.signature(find(name)).parameters)
             game = make_game(name)
+            row |= {"players": game.seats, "bots": list(game.bots)}
         except (TypeError, ValueError) as error:  # a user's game that needs options, or cannot be loaded
-            rows.append({"game": name, "players": None, "bots": [], "options": list(options), "note": str(error)})
-            continue
-        rows.append({"game": name, "players": game.seats, "bots": list(game.bots), "options": list(options)})
+            row["note"] = str(error)
     return rows
 
 
@@ -96,22 +96,18 @@ def _bots() -> Rows:
 
 
 def _presets() -> Rows:
-    rows = []
     platforms = {one.preset: one.platform for one in platform_presets()}
-    for name in presets():
-        settings = settings_from(name)
-        options = " ".join(f"{option}={json.dumps(value)}" for option, value in settings.get("options", {}).items())
-        algorithm = settings.get("algorithm", ALGORITHM)
-        rows.append(
-            {
-                "preset": name,
-                "game": settings["game"],
-                "for": platforms.get(name, ""),
-                "algorithm": algorithm,
-                "options": options,
-            }
-        )
-    return rows
+    return [
+        {
+            "preset": name,
+            "game": settings["game"],
+            "for": platforms.get(name, ""),
+            "algorithm": settings.get("algorithm", ALGORITHM),
+            "options": " ".join(f"{key}={json.dumps(value)}" for key, value in settings.get("options", {}).items()),
+        }
+        for name in presets()
+        if (settings := settings_from(name))
+    ]
 
 
 def _runs(runs: Path) -> Rows:
@@ -139,9 +135,8 @@ def _runs(runs: Path) -> Rows:
 
 def _table(kind: str, rows: Rows) -> Table:
     columns = [column for column in (rows[0] if rows else {"none": ""}) if column not in IN_JSON_ONLY.get(kind, ())]
-    table = Table(Column(columns[0], no_wrap=True), *columns[1:], title=kind)
-    for row in rows:
-        table.add_row(*(_cell(row[column]) for column in columns))
+    table = table_of(columns, [[_cell(row[column]) for column in columns] for row in rows], kind, texts=len(columns))
+    table.columns[0].no_wrap = True
     return table
 
 
@@ -185,12 +180,12 @@ def _worst(measures: Sequence[Measure]) -> Measure:
 
 def card_page(name: str, about: Card) -> list[Any]:
     """Return all of a policy's card, to be printed line by line."""
-    table = Table("measure", "figure", "95 % interval", "unit", title=f"{PREFIX}{name}, {about.game}")
+    rows = []
     for measure in about.measures:
         mean, low, high = (_number(value, measure.unit) for value in (measure.mean, measure.low, measure.high))
-        table.add_row(_what(measure), mean, f"{low} to {high}", measure.unit)
-    for column in table.columns[1:3]:
-        column.justify = "right"
+        rows.append([_what(measure), mean, f"{low} to {high}", measure.unit])
+    table = table_of(["measure", "figure", "95 % interval", "unit"], rows, f"{PREFIX}{name}, {about.game}")
+    table.columns[3].justify = "left"
     files = {count: weights(name, seats=count).stem for count in seats_of(name)}
     where = {file: [count for count in files if files[count] == file] for file in variants(name)}
     others = [f"{PREFIX}{file} in its place at {span(where[file])}" for file in where if file != name and where[file]]

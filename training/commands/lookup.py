@@ -3,12 +3,12 @@
 import copy
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ... import zoo
 from ...envs import GAMES, Game, find
@@ -31,7 +31,11 @@ from ..learning import run_folder
 from ..learning.settings import pair
 from ..runs.config import preset_options
 from .arguments import LLM as LLM
+from .arguments import PromptArguments
 
+T = TypeVar("T")
+MakeAgent = Callable[[str, Game, int | None], Agent]
+"""Makes the agent that a name stands for in a game, with a seed."""
 HUMAN = "human"
 """The name of a person among agents."""
 ZOO = "zoo"
@@ -162,24 +166,24 @@ def located(spec: str, bots: Iterable[str], runs: Path = run_folder.RUNS) -> str
     raise ValueError(f"no bot, run or policy file is called {spec!r} (runs are in {runs.resolve()}); {hint}")
 
 
-def policy(spec: str, game: Game, seed: int | None = None, deterministic: bool = False) -> Policy:
+def policy(spec: str, game: Game, seed: int | None = None) -> Policy:
     """Return the policy that `spec` names (see `located`) for `game`."""
-    return make_policy(_located_for(game, spec), game, seed=seed, deterministic=deterministic)
+    return make_policy(located_for(game, spec), game, seed=seed)
 
 
-def _located_for(game: Game, spec: str, *others: str) -> str:
+def located_for(game: Game, spec: str, *others: str) -> str:
     """Return what `located` does, among the game's bots and other names; `ZOO` is the game's policy in the zoo."""
     names = dict.fromkeys([*others, "random", *game.bots])  # each once
     return located(f"{zoo.PREFIX}{game.name}" if spec == ZOO else spec, names)
 
 
-def policies_of(specs: Sequence[str], game: Game, seed: int, deterministic: bool = False) -> dict[str, Policy]:
+def policies_of(specs: Sequence[str], game: Game, seed: int) -> dict[str, Policy]:
     """Return the policies that `specs` name, by these names, each with a seed of its own.
 
     Raises:
         ValueError: for a name that is unknown, or a policy that is given twice: seeds are independent, copies are not.
     """
-    where = {spec: _located_for(game, spec) for spec in specs}  # a mistyped name: before any play
+    where = {spec: located_for(game, spec) for spec in specs}  # a mistyped name: before any play
     if twice := [spec for spec in where if list(specs).count(spec) > 1]:
         raise ValueError(f"{', '.join(twice)}: given twice")
     files = {spec: Path(one) if Path(one).is_dir() else policy_file(one) for spec, one in where.items()}
@@ -187,10 +191,7 @@ def policies_of(specs: Sequence[str], game: Game, seed: int, deterministic: bool
     if same := run_folder.first_same(list(existing.values())):
         first, second = (list(existing)[index] for index in same)
         raise ValueError(f"{first} and {second} are the same: give each once")
-    return {
-        spec: make_policy(one, game, seed=seed + number, deterministic=deterministic)
-        for number, (spec, one) in enumerate(where.items(), 1)
-    }
+    return {spec: make_policy(one, game, seed=seed + number) for number, (spec, one) in enumerate(where.items(), 1)}
 
 
 def rivals(game: Game) -> tuple[str, ...]:
@@ -269,22 +270,30 @@ def agent(
         talk = game.capabilities.talk
         asked = (prompting or Prompting)(game=game)
         return LLMAgent(needed(model), None, prompting=asked, talks=talk is None or talk.message_violation is None)
-    where = _located_for(game, spec, HUMAN, LLM)
+    where = located_for(game, spec, HUMAN, LLM)
     player = make_policy(where, game, seed=seed)
     trained = what_trained(player)
     own = game if trained is None or isinstance(player, TabularPolicy) else trained.make_game()
     return PolicyAgent(own, player.policy if isinstance(player, ElsewherePolicy) else player)
 
 
-def seated_model(
-    model: Model, game: Game, prompting: Callable[..., Prompting] | None = None, parallel: int = 1
-) -> AgentsAsPolicy:
+def agents_as(asked: PromptArguments, specs: Sequence[str], turn: float | None = None) -> MakeAgent:
+    """Return what makes the agents that `specs` name; a language model is asked as the command line says.
+
+    Args:
+        asked: the language model, and how it is asked.
+        specs: all players of the command, see `agent`.
+        turn: the time of a turn in seconds; None: no limit.
+    """
+    return partial(agent, model=asked.language_model(specs, turn), prompting=asked.prompting())
+
+
+def seated_model(make: Callable[[], Agent], game: Game, parallel: int = 1) -> AgentsAsPolicy:
     """Return a language model as a policy of all seats, with so many requests at the same time.
 
     Raises:
         ImportError: if the extra `llm` is not installed.
     """
-    make = partial(agent, LLM, game, None, model, prompting)
     make()  # so that a missing library is an error before any play
     return AgentsAsPolicy(game, make, parallel)
 
@@ -339,15 +348,6 @@ def searching(spec: str, player: Policy, game: Game, seed: int | None = None, se
     return SEARCHES[game.name](player, game, seed, seconds)
 
 
-def searching_policies(players: Mapping[str, Policy], game: Game, seed: int) -> dict[str, Policy]:
-    """Return policies by name with search on top, those that can search.
-
-    Raises:
-        ValueError: if none can.
-    """
-    return _some(players, lambda spec, player: searching(spec, player, game, seed))
-
-
 def searching_agent(spec: str, player: Agent, seed: int | None) -> ReadyAgent:
     """Return the agent of a policy with its game's search on top, within `SECONDS`; the policy's action stands ready.
 
@@ -365,23 +365,19 @@ def searching_agent(spec: str, player: Agent, seed: int | None) -> ReadyAgent:
     return ReadyAgent(player, PolicyAgent(game, searching(spec, policy, game, seed, SECONDS)), 2 * SECONDS)
 
 
-def searching_agents(specs: Sequence[str], agents: Sequence[Any], seed: int | None) -> list[Any]:
-    """Return agents with search on top, those that can search.
+def where_possible(specs: Iterable[str], players: Iterable[T], search: Callable[[str, T], T]) -> list[T]:
+    """Return players with search on top, those that can search; `search` takes a player with its name.
 
     Raises:
         ValueError: if none can.
     """
-    places = {str(number): player for number, player in enumerate(agents)}
-    return list(_some(places, lambda place, player: searching_agent(specs[int(place)], player, seed)).values())
-
-
-def _some(players: Mapping[str, Any], search: Callable[[str, Any], Any]) -> dict[str, Any]:
-    chosen, errors = dict(players), list[ValueError]()
-    for name, player in players.items():
+    chosen, errors = list[T](), list[ValueError]()
+    for spec, player in zip(specs, players, strict=True):
         try:
-            chosen[name] = search(name, player)
+            chosen.append(search(spec, player))
         except ValueError as error:
             errors.append(error)
+            chosen.append(player)
     if len(errors) == len(chosen):
         raise errors[0]
     return chosen

@@ -1,6 +1,5 @@
 """`parlour evaluate` with its subcommands teams and held-out: measures of a policy."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import count, product
@@ -23,8 +22,8 @@ from ..evaluation.games import compare, games_with, measures
 from ..evaluation.team_matches import Mixed, Share, TeamResult, against_team, play_teams, team_sizes, teams_of
 from ..parallel.tasks import Task
 from ..runs.config import settings_from
-from ..terminal.console import Console, counting_bar
-from .arguments import GameArguments, PlayArguments, PolicyArguments, ReportArguments, WorkerArguments
+from ..terminal.console import counting_bar, table_of
+from .arguments import GameArguments, PolicyArguments, ReportArguments, WorkerArguments
 from .lookup import game_of, game_with, located, policy, rivals, searching, silenced, warn_about_differences
 
 WON = "share of the matches won"
@@ -123,15 +122,14 @@ def _by_team(
 
 def team_table(results: Sequence[Result], title: str) -> Table:
     """Return results of a game with teams as a table, team by team."""
-    table = Table("team", "against", "wins", "who is in its place wins", "wins from it", "matches", title=title)
-    for column in table.columns[2:]:
-        column.justify = "right"
+    rows = []
     for team in dict.fromkeys(one.team for one in results):
         for result in (result for result in results if result.team == team):
             shown = [result.score, result.in_its_place, result.wins]
-            cells = [in_two_lines(score.mean, score.low, score.high, "") for score in shown if score is not None]
-            table.add_row(team, result.against, *cells, f"{result.score.deals:,}")
-    return table
+            figures = [in_two_lines(score.mean, score.low, score.high, "") for score in shown if score is not None]
+            rows.append([team or "", result.against, *figures, f"{result.score.deals:,}"])
+    heads = ["team", "against", "wins", "who is in its place wins", "wins from it", "matches"]
+    return table_of(heads, rows, title, texts=2)
 
 
 MIRRORED = "+: {} wins. What the opponent wins from it is the same number with the other sign."
@@ -142,17 +140,18 @@ def evaluate_policy(
     evaluated: PolicyArguments,
     against: tuple[str, ...],
     deals: int,
-    play: PlayArguments,
+    search: bool,
+    mute: bool,
+    scramble: bool,
     raw: bool,
     work: WorkerArguments,
     report: ReportArguments,
 ) -> None:
     """Measure a policy over duplicate deals; the arguments are those of `parlour evaluate`."""
-    run, seed, search = evaluated.run, report.seed, play.search
+    run, seed = evaluated.run, report.seed
     game = game_of(run, evaluated.game, evaluated.options, evaluated.seats)
-    trained = policy(run, game, seed, play.deterministic)
-    player = searching(run, trained, game, seed) if search else trained
-    player = silenced(player, game, play.mute, play.scramble, seed)
+    trained = policy(run, game, seed)
+    player = silenced(searching(run, trained, game, seed) if search else trained, game, mute, scramble, seed)
     opponents = _opponents(against or rivals(game), game)
     seeds = count(seed + 1)
     around = {name: [policy(part, game, next(seeds)) for part in parts] for name, parts in opponents.items()}
@@ -165,17 +164,14 @@ def evaluate_policy(
     ]
     with counting_bar("evaluate", sum(task.size for task in tasks)) as done:
         results = [result for of_opponent in work.workers.run(tasks, done) for result in of_opponent]
-    again = policy(run, game, seed, play.deterministic)  # so that its draws do not depend on the evaluation before
-    again = searching(run, again, game, seed) if search else again
-    beside = compare(again, game, matches=deals, seed=seed)
-    if report.as_json:
-        record = {"policy": run, "game": game.id, "options": dict(game.options), "seed": seed}
-        record |= {"results": [result.to_dict() for result in results]}
-        record |= {"search": search, "mute": play.mute, "scramble": play.scramble}
-        print(json.dumps({**record, "theory": beside and beside.to_dict()}, indent=2))
-    else:
-        how = {"with search": search, "mute": play.mute, "with scrambled statements": play.scramble}
-        _show(", ".join([run, *(words for words, wanted in how.items() if wanted)]), game, results, beside)
+    again = policy(run, game, seed)  # so that its draws do not depend on the evaluation before
+    beside = compare(searching(run, again, game, seed) if search else again, game, matches=deals, seed=seed)
+    record = {"policy": run, "game": game.id, "options": dict(game.options), "seed": seed}
+    record |= {"results": [result.to_dict() for result in results]}
+    record |= {"search": search, "mute": mute, "scramble": scramble, "theory": beside and beside.to_dict()}
+    how = {"with search": search, "mute": mute, "with scrambled statements": scramble}
+    name = ", ".join([run, *(words for words, wanted in how.items() if wanted)])
+    report.show(record, *_shown(name, game, results, beside))
 
 
 def _opponents(names: Sequence[str], game: Game) -> dict[str, list[str]]:
@@ -203,18 +199,17 @@ def _parts(name: str, bots: Mapping[str, Any]) -> list[str]:
         return [located(part, bots) for part in name.split("+")]
 
 
-def _show(run: str, game: Game, results: Sequence[Result], beside: Comparison | None) -> None:
-    console = Console()
+def _shown(run: str, game: Game, results: Sequence[Result], beside: Comparison | None) -> Iterator[Any]:
     title = f"{run} at {game.name}, {counted(game.seats, 'seats')}"
     if results and game.capabilities.teams is not None:
-        console.print(team_table(results, title))
+        yield team_table(results, title)
     elif results:
         wins = {one.against: one.wins for one in results if one.wins is not None}
-        console.print(score_table({one.against: one.score for one in results}, title, wins or None))
+        yield score_table({one.against: one.score for one in results}, title, wins or None)
         if wins and mirrored(game):
-            console.print(MIRRORED.format(run), markup=False)
+            yield MIRRORED.format(run)
     if beside is not None:
-        console.print(beside.table(f"{run} in all seats, beside theory"))
+        yield beside.table(f"{run} in all seats, beside theory")
 
 
 COLUMNS = 4
@@ -270,51 +265,37 @@ def evaluate_teams(
                 team: _player(name, table, report.seed + place, team in mute, team in scramble)
                 for place, (team, name) in enumerate(chosen.items(), 1)
             }
-            _check_counts(table, chosen, players)
+            for team, player in players.items():
+                if isinstance(player, Mixed):
+                    _require_share(team, player.count, chosen[team], table)
             pairings.append((table, chosen, players))  # all of them first: a mistake is an error before any play
     for table, chosen, players in pairings:
         task = f"{' against '.join(chosen.values())}, {table.seats} seats"
         with counting_bar(task, deals) as done:
             result = play_teams(table, players, matches=deals, seed=report.seed, progress=done)
         rows.append(TeamsRow(table.seats, chosen, result))
-    if report.as_json:
-        print(
-            json.dumps([{"seats": row.seats, "policies": row.policies, **asdict(row.result)} for row in rows], indent=2)
-        )
-    else:
-        Console().print(*tables(rows))
+    record = [{"seats": row.seats, "policies": row.policies, **asdict(row.result)} for row in rows]
+    report.show(record, *tables(rows))
 
 
 def _player(name: str, game: Game, seed: int, mute: bool, scramble: bool) -> Policy | Mixed:
     """Return the policy of a team, or the two of ``one+two`` or ``one+two:count``."""
-    bots = {"random": None, **game.bots}
+    bots, count = {"random": None, **game.bots}, None
     try:
-        parts, count = [located(name, bots)], ""
+        parts = _parts(name, bots)
     except ValueError:
-        first, plus, rest = name.partition("+")
-        if not plus:
+        both, _, seats = name.rpartition(":")
+        if "+" not in both or not seats.isdecimal():
             raise
-        if "+" in rest:
-            raise ValueError(f"{name!r}: a team has one policy, or two that share it") from None
-        second, _, count = rest.rpartition(":")
-        if second in ("", "zoo"):  # "one+two", "one+zoo:two"
-            second, count = rest, ""
-        parts = [located(first, bots), located(second, bots)]
-        if count and not count.isdecimal():
-            raise ValueError(f"{name!r}: after the colon stands the number of seats of {second}") from None
+        parts, count = _parts(both, bots), int(seats)
+    if len(parts) > 2:
+        raise ValueError(f"{name!r}: a team has one policy, or two that share it")
     players = []
     for number, part in enumerate(parts):
         player = policy(part, game, seed + 1_000 * number)
         warn_about_differences([(part, player)], game)
         players.append(silenced(player, game, mute, scramble, seed + number))
-    return players[0] if len(players) == 1 else Mixed(players[0], players[1], int(count) if count else None)
-
-
-def _check_counts(game: Game, chosen: Mapping[str, str], players: Mapping[str, Policy | Mixed]) -> None:
-    """Raise ValueError for a number of seats that leaves one of a team's two policies without a seat."""
-    for team, player in players.items():
-        if isinstance(player, Mixed):
-            _require_share(team, player.count, chosen[team], game)
+    return players[0] if len(players) == 1 else Mixed(players[0], players[1], count)
 
 
 def require_room_for(policies: int, name: str, game: Game) -> None:
@@ -362,43 +343,44 @@ def tables(rows: Sequence[TeamsRow]) -> list[Table]:
 
 def _wins(rows: Sequence[TeamsRow]) -> Table:
     teams, facts = list(rows[0].policies), list(rows[0].result.facts)
-    table = Table("seats", *teams, *(f"{team} wins" for team in teams), *facts, title="wins by team (95 % intervals)")
-    for column in table.columns[len(teams) + 1 :]:
-        column.justify = "right"
-    for row in rows:
-        wins = [_folded(share) for share in row.result.wins.values()]
-        means = [f"{row.result.facts[name]:.1f}" for name in facts]
-        table.add_row(str(row.seats), *row.policies.values(), *wins, *means)
-    return table
+    heads = ["seats", *teams, *(f"{team} wins" for team in teams), *facts]
+    lines = [
+        [
+            str(row.seats),
+            *row.policies.values(),
+            *map(_folded, row.result.wins.values()),
+            *(f"{row.result.facts[name]:.1f}" for name in facts),
+        ]
+        for row in rows
+    ]
+    return table_of(heads, lines, "wins by team (95 % intervals)", texts=len(teams) + 1)
 
 
 def _places(rows: Sequence[TeamsRow]) -> Table:
-    table = Table("seats", "team", "loses", "in its place", title="compared with the first policy")
+    lines = []
     for team in rows[0].policies:
         first: dict[int, TeamsRow] = {}
         for row in rows:
             before = first.setdefault(row.seats, row)
-            rivals = {other: name for other, name in row.policies.items() if other != team}
-            if row.policies[team] != before.policies[team] and rivals.items() <= before.policies.items():
+            others = {other: name for other, name in row.policies.items() if other != team}
+            if row.policies[team] != before.policies[team] and others.items() <= before.policies.items():
                 lost, reference = row.result.lost(team), before.result.lost(team)
-                table.add_row(
-                    str(row.seats),
-                    f"{team}, against {', '.join(rivals.values())}",
-                    f"{row.policies[team]}\n{_folded(lost)}",
-                    f"{before.policies[team]}\n{_folded(reference)}",
+                places = (
+                    f"{one.policies[team]}\n{_folded(share)}" for one, share in ((row, lost), (before, reference))
                 )
-    return table
+                against = f"{team}, against {', '.join(others.values())}"
+                lines.append([str(row.seats), against, *places])
+    heads = ["seats", "team", "loses", "in its place"]
+    return table_of(heads, lines, "compared with the first policy", texts=4)
 
 
 def _habits(rows: Sequence[TeamsRow], names: Sequence[str]) -> Table:
-    table = Table("seats", "team", *names, title="how they play")
-    for column in table.columns[2:]:
-        column.justify = "right"
-    for row in rows:
-        for team, name in row.policies.items():
-            habits = row.result.habits[team]
-            table.add_row(str(row.seats), f"{name} ({team})", *(f"{habits.get(habit, nan):.0%}" for habit in names))
-    return table
+    lines = [
+        [str(row.seats), f"{name} ({team})", *(f"{row.result.habits[team].get(one, nan):.0%}" for one in names)]
+        for row in rows
+        for team, name in row.policies.items()
+    ]
+    return table_of(["seats", "team", *names], lines, "how they play", texts=2)
 
 
 def _folded(interval: Share) -> str:
@@ -414,7 +396,6 @@ def evaluate_held_out(
     *,
     against: tuple[str, ...] | None = None,
     deals: int = 2_000,
-    deterministic: bool = False,
     search: bool = False,
     report: ReportArguments,
 ) -> None:
@@ -425,7 +406,6 @@ def evaluate_held_out(
     Args:
         against: The others: bots, runs or policy files. Default: every bot of the game.
         deals: The least number of games per set.
-        deterministic: Play the most likely action instead of a random draw.
         search: The policy searches before it acts, without a time limit.
     """
     run, among = evaluated.run, games_with("held_out")
@@ -437,17 +417,15 @@ def evaluate_held_out(
     for name, settings in held_out.sets(trained).items():
         game = game_with(trained.id, (), **{**trained.options, **settings})
         for number, spec in enumerate(dict.fromkeys((run, *(trained.bots if against is None else against))), 1):
-            player = policy(spec, game, report.seed + number, deterministic)
+            player = policy(spec, game, report.seed + number)
             label = spec
             if search and spec == run:
                 player, label = searching(spec, player, game, report.seed), f"{spec} with search"
             with counting_bar(f"{label}, {name}", deals) as done:
                 scores = held_out.score(game, player, games=deals, seed=report.seed, progress=done)
             results.append((name, label, scores))
-    if report.as_json:
-        print(json.dumps([{"set": name, "policy": one, **_plain(scores)} for name, one, scores in results], indent=2))
-    else:
-        Console().print(_table(results))
+    record = [{"set": name, "policy": one, **_plain(scores)} for name, one, scores in results]
+    report.show(record, _table(results))
 
 
 def _plain(scores: dict[str, Score | float]) -> dict[str, Any]:
@@ -455,13 +433,12 @@ def _plain(scores: dict[str, Score | float]) -> dict[str, Any]:
 
 
 def _table(results: Results) -> Table:
-    names = list(results[0][2])
-    table = Table("held-out set", "policy", *names, title="held-out sets (95 % intervals)")
+    names, rows = list(results[0][2]), []
     for name, label, scores in results:
         games = next((value.deals for value in scores.values() if isinstance(value, Score)), None)
-        cells = (escape(_cell(scores[column])) for column in names)
-        table.add_row(name if games is None else f"{name} ({games:,})", label, *cells)
-    return table
+        figures = (escape(_cell(scores[column])) for column in names)
+        rows.append([name if games is None else f"{name} ({games:,})", label, *figures])
+    return table_of(["held-out set", "policy", *names], rows, "held-out sets (95 % intervals)", texts=2 + len(names))
 
 
 def _cell(value: Score | float) -> str:

@@ -3,34 +3,37 @@
 import json
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 import numpy as np
-from rich.table import Table
+from cyclopts import Parameter
+from cyclopts.types import NonNegativeInt, PositiveInt
+from cyclopts.validators import Number
 
-from ...envs import Game
-from ...envs.core.options import number, whole
 from ...wrappers.agents.language_model import ModelError, ModelStatistics
-from ..evaluation.cross_play import Floats
 from ..evaluation.duplicate import score_table, unit_per_game
 from ..evaluation.exact import flat_tree
 from ..learning.run_folder import locked
 from ..models.data_set import Values, card_of, lines_of
 from ..models.exploitability import AnswerFile, Survey, answered, begun, best_lines, worth
 from ..models.reference import Answered, Games, roles, score, unit_of
-from ..terminal.console import Console, counting_bar
+from ..parallel.tasks import interruptible
+from ..terminal.console import counting_bar, table_of
 from ..terminal.match import model_table
-from .arguments import GameArguments, PromptArguments, ReportArguments, ViewArguments
-from .lookup import LLM, game_of, needed, of_the_zoo, policy, require_opponents, rivals, seated_model
-from .supervisor import TRY_AGAIN, interruptible, until_done
+from .arguments import AtLeast2, GameArguments, PromptArguments, ReportArguments, ViewArguments
+from .lookup import LLM, agents_as, game_of, needed, of_the_zoo, policy, require_opponents, rivals, seated_model
+from .supervisor import TRY_AGAIN, until_done
 
+LINES = 10
+"""Lines of the best response that are printed: those where it wins most."""
 ROUND = 2
 """The fewest deals of an interval."""
 
@@ -40,8 +43,8 @@ def evaluate_model(
     *,
     seats: int | None = None,
     against: tuple[str, ...] = (),
-    deals: int = 20,
-    parallel: int = 4,
+    deals: AtLeast2 = 20,
+    parallel: PositiveInt = 4,
     asked: PromptArguments,
     report: ReportArguments,
 ) -> None:
@@ -53,16 +56,13 @@ def evaluate_model(
         deals: Deals per opponent, each played once in every seat, or for every team.
         parallel: Requests to the model at the same time.
     """
-    if deals < ROUND:
-        raise ValueError(f"deals={deals}: an interval needs at least {ROUND}")
-    whole("parallel", parallel, 1)
     game = game_of(LLM, chosen.game, chosen.options, seats)
-    model = needed(asked.language_model([LLM]))
-    player = seated_model(model, game, asked.prompting(), parallel)
+    prices = needed(asked.language_model([LLM])).prices
+    player = seated_model(partial(agents_as(asked, [LLM]), LLM, game, None), game, parallel)
     names, models = against or rivals(game), {name: ModelStatistics() for name in game.agents}
 
     def answered(answer: Answered) -> None:
-        models[game.agents[answer.seat]].count(answer.call, model.prices)
+        models[game.agents[answer.seat]].count(answer.call, prices)
 
     results = np.full((len(names), deals, len(roles(game))), np.nan)
     faulty = np.zeros(results.shape, bool)
@@ -84,62 +84,35 @@ def evaluate_model(
                 answered(answer)
         except KeyboardInterrupt:
             problem = "stopped"
-    _report(game, names, results, models, {**asked.facts(), "seed": report.seed}, report)
-    if problem is not None:
-        print(f"parlour evaluate model: {problem}; {games.deals} of {deals} deals were played", file=sys.stderr)
-        raise SystemExit(TRY_AGAIN)
-
-
-def _report(
-    game: Game,
-    names: Sequence[str],
-    results: Floats,
-    models: dict[str, ModelStatistics],
-    about: dict[str, Any],
-    report: ReportArguments,
-) -> None:
-    """Print the mean against each opponent, and what the answers came to, seat by seat."""
     each = {name: score(results[[number]], unit_of(game)) for number, name in enumerate(names)}
     scores = {name: one for name, one in each.items() if one.deals >= ROUND}
     models = {agent: one for agent, one in models.items() if one.decisions}
-    if report.as_json:
-        rows = [{"against": name, **score.to_dict()} for name, score in scores.items()]
-        record = {"policy": LLM, "game": game.id, "options": dict(game.options), **about}
-        print(
-            json.dumps(
-                {**record, "results": rows, "counts": {agent: one.row() for agent, one in models.items()}}, indent=2
-            )
-        )
-        return
-    if scores:
-        Console().print(score_table(scores, f"{about['model']} at {game.name}, {game.seats} seats"))
-    if models:
-        Console().print(model_table(models))
+    record = {"policy": LLM, "game": game.id, "options": dict(game.options), **asked.facts(), "seed": report.seed}
+    record["results"] = [{"against": name, **one.to_dict()} for name, one in scores.items()]
+    record["counts"] = {agent: one.row() for agent, one in models.items()}
+    title = f"{asked.model} at {game.name}, {game.seats} seats"
+    tables = [*([score_table(scores, title)] if scores else []), *([model_table(models)] if models else [])]
+    report.show(record, *tables)
+    if problem is not None:
+        print(f"parlour evaluate model: {problem}; {games.deals} of {deals} deals were played", file=sys.stderr)
+        raise SystemExit(TRY_AGAIN)
 
 
 @dataclass(frozen=True, kw_only=True)
 class SurveyArguments:
     """How the model's probabilities are measured."""
 
-    samples: int | None = None
+    samples: PositiveInt | None = None
     """Answers at each information set, asked as in play. Default: log-probabilities of lettered answers, one request
     at each set; without them 20 answers as in play (1 at temperature 0)."""
-    most_sets: int | None = None
+    most_sets: PositiveInt | None = None
     """Ask at so many information sets, the earliest of the game; at all others the model counts as random. Default: at
     all."""
-    parallel: int = 4
+    parallel: PositiveInt = 4
     """Requests at the same time."""
     answers: Path | None = None
     """File in which the answers are kept, as JSON Lines; what it holds is not asked again. Default: the names of the
     model and the game with .jsonl."""
-    lines: int = 10
-    """Lines of the best response that are printed: those where it wins most."""
-
-    def __post_init__(self) -> None:
-        """Check the numbers."""
-        for name, least in {"samples": 1, "most_sets": 1, "parallel": 1, "lines": 0}.items():
-            if (value := getattr(self, name)) is not None:
-                whole(name, value, least)
 
 
 def exploit_model(
@@ -174,11 +147,8 @@ def exploit_model(
         survey = _asked(survey, measured, answers)
         seconds = perf_counter() - began
         facts = {**asked.facts(), **worth(survey, answers, report.seed), **answered(survey, answers, seconds)}
-    facts["best_response"] = best_lines(survey, answers, measured.lines)
-    if report.as_json:
-        print(json.dumps(facts, indent=2))
-    else:
-        _print(facts)
+    facts["best_response"] = best_lines(survey, answers, LINES)
+    report.show(facts, *_shown(facts))
 
 
 def _asked(survey: Survey, measured: SurveyArguments, answers: AnswerFile) -> Survey:
@@ -205,33 +175,33 @@ def _asked(survey: Survey, measured: SurveyArguments, answers: AnswerFile) -> Su
     return survey
 
 
-def _print(facts: Mapping[str, Any]) -> None:
-    """Print the facts as tables and sentences."""
-    console = Console()
-    table = Table(title=f"{facts['model']}, {facts['game']} ({facts['unit']})", show_header=False)
+def _shown(facts: Mapping[str, Any]) -> list[Any]:
+    """Return the facts as tables and sentences."""
     ends = facts["interval"]
-    table.add_row("NashConv", f"{facts['nash_conv']:.4f}" + (f" [{ends[0]:.4f}, {ends[1]:.4f}]" if ends else ""))
-    for agent, gain in facts["gains"].items():
-        table.add_row(f"a best response wins more as {agent}", f"{gain:.4f}")
-    table.add_row("an exact best response wins from it", f"{facts['wins']:+.4f}")
+    rows = [["NashConv", f"{facts['nash_conv']:.4f}" + (f" [{ends[0]:.4f}, {ends[1]:.4f}]" if ends else "")]]
+    rows += [[f"a best response wins more as {agent}", f"{gain:.4f}"] for agent, gain in facts["gains"].items()]
+    rows.append(["an exact best response wins from it", f"{facts['wins']:+.4f}"])
     if (against := facts["against_equilibrium"]) is not None:
         for agent, won in against["wins"].items():
-            table.add_row(f"as {agent} against an equilibrium", f"{won:+.4f} (value {against['values'][agent]:+.4f})")
-    table.add_row("answers that are no legal action", f"{facts['illegal']:.1%}")
-    for fault, count in facts["faults"].items():
-        table.add_row(f"{fault}, corrected ones included", f"{count:,}")
-    table.add_row("requests", f"{facts['requests']:,}, {facts['seconds_per_request']:.2f} s each")
-    table.add_row("tokens in, out", f"{facts['tokens_in']:,}, {facts['tokens_out']:,}")
-    table.add_row("cost", f"{facts['cost']:.4g}")
-    table.add_row("time of this run", f"{facts['seconds']:.1f} s")
-    console.print(table)
-    lines = Table("seat", "it sees", "best response", "model", "wins", title="where a best response wins most")
+            value = against["values"][agent]
+            rows.append([f"as {agent} against an equilibrium", f"{won:+.4f} (value {value:+.4f})"])
+    rows.append(["answers that are no legal action", f"{facts['illegal']:.1%}"])
+    rows += [[f"{fault}, corrected ones included", f"{count:,}"] for fault, count in facts["faults"].items()]
+    rows += [
+        ["requests", f"{facts['requests']:,}, {facts['seconds_per_request']:.2f} s each"],
+        ["tokens in, out", f"{facts['tokens_in']:,}, {facts['tokens_out']:,}"],
+        ["cost", f"{facts['cost']:.4g}"],
+        ["time of this run", f"{facts['seconds']:.1f} s"],
+    ]
+    table = table_of(["", ""], rows, f"{facts['model']}, {facts['game']} ({facts['unit']})", texts=2)
+    table.show_header = False
+    lines = []
     for row in facts["best_response"]:
         model = ", ".join(f"{action} {share:.0%}" for action, share in row["model"].items())
-        lines.add_row(row["agent"], " ".join(row["sees"].split()), row["best"], model, f"{row['wins']:+.4f}")
-    if facts["best_response"]:
-        console.print(lines)
-    console.print(*_remarks(facts), sep="\n", soft_wrap=True, markup=False)
+        lines.append([row["agent"], " ".join(row["sees"].split()), row["best"], model, f"{row['wins']:+.4f}"])
+    heads = ["seat", "it sees", "best response", "model", "wins"]
+    worst = [table_of(heads, lines, "where a best response wins most", texts=5)] if lines else []
+    return [table, *worst, *_remarks(facts)]
 
 
 def _remarks(facts: Mapping[str, Any]) -> list[str]:
@@ -266,26 +236,19 @@ def _remarks(facts: Mapping[str, Any]) -> list[str]:
 class ExportArguments:
     """What is exported."""
 
-    decisions: int = 1_000
+    decisions: PositiveInt = 1_000
     """Number of decisions, one line each."""
     policy: str | None = None
     """The policy that plays all seats, and whose values they are. Default: the zoo's."""
-    explore: float = 0.2
+    explore: Annotated[float, Parameter(validator=Number(gte=0, lte=1))] = 0.2
     """Share of random decisions of the seat whose decisions are written, so that there are states that the policy
     avoids. The answers are the policy's own."""
-    rollouts: int = 32
+    rollouts: PositiveInt = 32
     """Episodes for each action, in a game whose tree is too large for exact values."""
-    seed: int = 0
+    seed: NonNegativeInt = 0
     """Seed of the episodes."""
     out: Path | None = None
     """File of JSON Lines; the card stands beside it. Default: the game's name with .jsonl."""
-
-    def __post_init__(self) -> None:
-        """Check the numbers."""
-        whole("decisions", self.decisions, 1)
-        number("explore", self.explore, 0, 1)
-        whole("rollouts", self.rollouts, 1)
-        whole("seed", self.seed, 0)
 
 
 def export(chosen: GameArguments, *, exported: ExportArguments, shown: ViewArguments) -> None:

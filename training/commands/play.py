@@ -4,34 +4,25 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from cyclopts.types import PositiveInt
 from rich.live import Live
 
 from ...envs import Game, GameEnv, how_to_play
 from ...wrappers.agents.base import Agent
 from ...wrappers.agents.human import HumanAgent
 from ...wrappers.logs.match_log import MatchLog, opened
+from ..parallel.tasks import interruptible
 from ..runs.config import preset_options
 from ..terminal.console import STDERR, Console
 from ..terminal.match import QUESTION, Screen, TerminalMatch, hidden_typing, rules_of
-from .arguments import AgentsArguments, FilmArguments, GameArguments, PlayersArguments, SessionArguments
-from .lookup import (
-    HUMAN,
-    agent,
-    game_with,
-    has_seats,
-    names_seats,
-    of_the_zoo,
-    rivals,
-    searching_agents,
-    warn_about_differences,
-)
+from . import lookup
+from .arguments import FilmArguments, GameArguments, Pause, PlayersArguments, SessionArguments
 from .replay import check_out, write
-from .supervisor import interruptible
 
-YOU = PlayersArguments()
 COLUMNS = 80
 """The least columns of a terminal for one screen."""
 AROUND = 8
@@ -41,9 +32,9 @@ AROUND = 8
 def command(
     game: GameArguments,
     *,
-    players: PlayersArguments = YOU,
-    matches: int | None = None,
-    delay: float = 0.5,
+    players: PlayersArguments,
+    matches: PositiveInt | None = None,
+    delay: Pause = 0.5,
     screen: bool = False,
     plain: bool = False,
     out: Path | None = None,
@@ -64,8 +55,6 @@ def command(
     if screen and out is not None:
         raise ValueError("--screen or --out: choose one")
     count = matches if matches is not None else 1 if out is not None else 10 if screen else 3
-    if count < 1 or not 0 <= delay < 3600:
-        raise ValueError(f"matches={count}, delay={delay}: need at least 1 match, and a delay from 0 up")
     if out is not None:
         check_out(out)
     alone = not players.agents
@@ -145,15 +134,16 @@ def _record(match: TerminalMatch, out: Path, film: FilmArguments, count: int, se
             with session.log.open("ab") as kept:
                 kept.write(file.read_bytes())
         write(file, out, f"{match.game.id}: {', '.join(match.names)}", film)
-    Console().print(f"written: {out}", markup=False, soft_wrap=True)
+    Console().say(f"written: {out}")
 
 
 def _with_you(game: GameArguments, players: PlayersArguments) -> PlayersArguments:
     """Return the players of a match without named ones: a person, and the zoo's policy or a bot in all other seats."""
-    seats = None if names_seats(game.options) or not has_seats(game.game) else preset_options(game.game).get("seats")
-    chosen = game_with(game.game, game.options, seats=seats)
-    rival = next(iter((*of_the_zoo(chosen), *rivals(chosen))))
-    return replace(players, agents=(HUMAN, *[rival] * (chosen.seats - 1)))
+    open_seats = lookup.has_seats(game.game) and not lookup.names_seats(game.options)
+    seats = preset_options(game.game).get("seats") if open_seats else None
+    chosen = lookup.game_with(game.game, game.options, seats=seats)
+    rival = next(iter((*lookup.of_the_zoo(chosen), *lookup.rivals(chosen))))
+    return replace(players, agents=(lookup.HUMAN, *[rival] * (chosen.seats - 1)))
 
 
 def _about(game: Game, options: Sequence[str]) -> str:
@@ -163,16 +153,19 @@ def _about(game: Game, options: Sequence[str]) -> str:
     return " ".join([*aim.split(), *([f"Options: {', '.join(options)}."] if options else [])])
 
 
-def _seated(game: GameArguments, players: AgentsArguments, seed: int | None) -> tuple[Game, list[Agent]]:
+def _seated(game: GameArguments, players: PlayersArguments, seed: int | None) -> tuple[Game, list[Agent]]:
     """Return the game, with one seat per agent if it has the option `seats`, and the agents."""
     if seed is not None and seed < 0:
         raise ValueError(f"seed {seed} is negative; give one from 0 up")
-    specs, model, prompting = players.agents, players.language_model(players.agents), players.prompting()
-    chosen = game_with(game.game, game.options, seats=len(specs) if has_seats(game.game) else None)
+    specs = players.agents
+    make = lookup.agents_as(players, specs)
+    chosen = lookup.game_with(game.game, game.options, seats=len(specs) if lookup.has_seats(game.game) else None)
     seeds = [None] * len(specs) if seed is None else range(seed + 1, seed + 1 + len(specs))
-    agents = [agent(spec, chosen, one, model, prompting) for spec, one in zip(specs, seeds, strict=True)]
-    warn_about_differences(zip(specs, agents, strict=True), chosen)
-    return chosen, searching_agents(specs, agents, seed) if players.search else agents
+    agents = [make(spec, chosen, one) for spec, one in zip(specs, seeds, strict=True)]
+    lookup.warn_about_differences(zip(specs, agents, strict=True), chosen)
+    if players.search:
+        agents = lookup.where_possible(specs, agents, partial(lookup.searching_agent, seed=seed))
+    return chosen, agents
 
 
 def _finish(match: TerminalMatch, matches: int, seed: int | None) -> None:

@@ -10,33 +10,31 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from statistics import fmean
-from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import numpy as np
 from cyclopts import Parameter
-from rich.table import Table
+from cyclopts.types import NonNegativeInt, PositiveFloat, PositiveInt
 
 from ...envs import Game
 from ...envs.core.counted import counted
 from ...envs.core.files import replacing
-from ...envs.core.options import number, whole
 from ...envs.core.rollout import Policy
 from ...wrappers.agents.base import Agent
 from ...wrappers.agents.language_model import ModelStatistics
 from ...wrappers.agents.llm import LLMAgent
-from ...wrappers.logs.match_log import MatchLog
 from ..evaluation.exact import Probable
 from ..evaluation.exploit import exact_win, tree_of
 from ..evaluation.pages import provenance
 from ..learning.run_folder import locked
 from ..models.reference import FEWEST, Answered, Games, Pool, digest_of, load_pool, rate, roles
 from ..models.reference_page import COLUMNS, caveats, interval, read_result, write_pages
-from ..terminal.console import Console, counting_bar
-from ..terminal.match import TerminalMatch, model_table
-from .arguments import PromptArguments, ReportArguments
-from .lookup import LLM, agent, needed, policy, seated_model
-from .supervisor import TRY_AGAIN, interruptible
+from ..parallel.tasks import interruptible
+from ..terminal.console import Console, counting_bar, table_of
+from ..terminal.match import model_table, recorded
+from .arguments import AtLeast2, PromptArguments, ReportArguments
+from .lookup import LLM, agent, agents_as, needed, policy, seated_model
+from .supervisor import TRY_AGAIN
 
 FOR_SAMPLES = 0.1
 """The share of the time that a language model has for its sample games."""
@@ -55,19 +53,13 @@ Player = Annotated[
 class BudgetArguments:
     """How much is played."""
 
-    deals: int = 1_000
+    deals: AtLeast2 = 1_000
     """Deals, at least 2, each played in every role against every opponent, unless the time is over before. Below 10
     there is no interval."""
-    minutes: float = 10.0
+    minutes: PositiveFloat = 10.0
     """Minutes after which nothing more is played or asked; what was played until then counts."""
-    parallel: int = 4
+    parallel: PositiveInt = 4
     """Requests to a language model at the same time."""
-
-    def __post_init__(self) -> None:
-        """Check the numbers."""
-        whole("deals", self.deals, 2)
-        number("minutes", self.minutes, 0, math.inf, above=True)
-        whole("parallel", self.parallel, 1)
 
 
 def command(
@@ -79,7 +71,7 @@ def command(
     name: str | None = None,
     pool: int | None = None,
     out: Path = Path("reference"),
-    samples: int = 1,
+    samples: NonNegativeInt = 1,
     report: ReportArguments,
 ) -> None:
     """Rate a player against the reference opponents of a game: 0 is random play, 100 the best of these opponents.
@@ -100,8 +92,6 @@ def command(
             raise ValueError(f"there is no folder {out} with results: name a game and a player to rate")
         print(f"written: {_pages(out)}")
         return
-    if samples < 0:
-        raise ValueError(f"samples={samples}: need 0 or more")
     opponents = load_pool(game, pool)
     table = opponents.make_game()
     player, make, about = _player(run, table, asked, budget.parallel, report.seed)
@@ -128,7 +118,7 @@ def command(
             _show(rating.facts, budget, opponents, file.with_suffix(".html"))
             talks = f", {rating.conversations}" if rating.conversations.exists() else ""
             pages = f"written: {file}, {file.with_suffix('.html')}, {index}{talks}"
-            Console().print(pages, markup=False, soft_wrap=True)
+            Console().say(pages)
     if problem is not None:
         games = counted(rating.facts["return"]["games"], "games") if rating.facts else ""
         kept = f"{games} are kept in {file}: the same command goes on" if games else "no games are kept"
@@ -148,12 +138,11 @@ def _player(
     run: str, game: Game, asked: PromptArguments, parallel: int, seed: int
 ) -> tuple[Callable[[int], Policy], Callable[[], Agent], dict[str, Any]]:
     spec = run or LLM
-    model = asked.language_model([spec])
-    if not run and model is None:
+    if not run and asked.model is None:
         raise ValueError("name a run, a policy file or a bot after the game, or a language model with --model NAME")
-    make = partial(agent, spec, game, seed, model, asked.prompting())
+    make = partial(agents_as(asked, [spec]), spec, game, seed)
     if spec == LLM:
-        model_agents = seated_model(needed(model), game, asked.prompting(), parallel)
+        model_agents = seated_model(make, game, parallel)
         return lambda _: model_agents, make, {"kind": "model", **asked.facts()}
     digest = digest_of(policy(spec, game, seed), game)[:16]  # a run may be trained on, a bot may change
     return partial(policy, spec, game), make, {"kind": "policy", "run": spec, "digest": digest}
@@ -301,24 +290,19 @@ class _Rating:
         """
         game, seed, lines = self._game, self._about["seed"], list[dict[str, Any]]()
         best = next(one.where for one in self._pool.members if one.name == self._pool.best)
-
-        def hurry(who: LLMAgent) -> None:
-            who.on_turn = lambda state: who.set_seconds_left(max(0.0, end - time.monotonic()))
-
-        for game_number in range(count):
-            mine = [(seat + game_number) % 2 == 0 for seat in range(game.seats)]
-            names = [self._about["player"] if own else self._pool.best for own in mine]
-            agents = [make() if own else agent(best, game, seed + seat) for seat, own in enumerate(mine)]
-            for who in agents:
+        for number in range(count):
+            mine = [(seat + number) % 2 == 0 for seat in range(game.seats)]
+            players = [
+                (self._about["player"], make()) if own else (self._pool.best, agent(best, game, seed + seat))
+                for seat, own in enumerate(mine)
+            ]
+            for _, who in players:
                 if isinstance(who, LLMAgent):
-                    hurry(who)
-            with TemporaryDirectory() as folder:
-                file = Path(folder) / "samples.jsonl"
-                with MatchLog(file) as log:
-                    TerminalMatch(game, agents, names, Console(quiet=True), 0.0, log).play(1, seed + game_number)
-                if self._about["kind"] == "model" and time.monotonic() >= end:
-                    break
-                lines += [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+                    who.on_turn = lambda state, who=who: who.set_seconds_left(max(0.0, end - time.monotonic()))
+            log = recorded(game, players, seed + number)
+            if self._about["kind"] == "model" and time.monotonic() >= end:
+                break
+            lines += list(map(json.loads, log.splitlines()))
         return lines
 
 
@@ -329,21 +313,18 @@ def _show(facts: dict[str, Any], budget: BudgetArguments, pool: Pool, page: Path
     """Print a result."""
     console, unit = Console(), facts["return"]["unit"]
     played = f"{counted(facts['deals'], 'deals')}, {counted(facts['return']['games'], 'games')}"
-    title = f"{facts['player']} in {facts['game']}, pool {facts['pool']['version']}, {played}"
-    table = Table("", "rating, 95 %", unit, title=title)
-    rows = [("all", facts), *facts["roles"].items()]
-    for name, each in rows:
-        table.add_row(name, interval(each["rating"]), interval(each["return"], "+"))
-    for name, each in facts["members"].items():
-        table.add_row(f"against {name}", "", interval(each, "+"))
+    rated = [("all", facts), *facts["roles"].items()]
+    rows = [(name, interval(one["rating"]), interval(one["return"], "+")) for name, one in rated]
+    rows += [(f"against {name}", "", interval(one, "+")) for name, one in facts["members"].items()]
     if facts["skill"] is not None:
-        table.add_row("skill: games with no decision replaced", interval(facts["skill"]), "")
+        rows.append(("skill: games with no decision replaced", interval(facts["skill"]), ""))
     if facts["exploitability"] is not None:
-        table.add_row("exploitability", "", f"{facts['exploitability']:.4f}")
+        rows.append(("exploitability", "", f"{facts['exploitability']:.4f}"))
     if facts["counts"]:
         console.print(model_table({seat: ModelStatistics.of(row) for seat, row in facts["counts"].items()}))
-    console.print(table)
-    console.print(f"rating: {interval(facts['rating'])}{caveats(facts)}", markup=False, soft_wrap=True)
+    title = f"{facts['player']} in {facts['game']}, pool {facts['pool']['version']}, {played}"
+    console.print(table_of(["", "rating, 95 %", unit], rows, title, texts=3))
+    console.say(f"rating: {interval(facts['rating'])}{caveats(facts)}")
     for line in _explained(facts, pool, page):
         console.print(line, markup=False)
     if facts["return"]["low"] is None:
@@ -358,27 +339,18 @@ def _explained(facts: dict[str, Any], pool: Pool, page: Path) -> list[str]:
     best, unit = facts["pool"]["best"], facts["return"]["unit"]
     ends = zip(facts["roles"], pool.low, pool.high, strict=True)
     marks = ", ".join(f"{role} {low:+.3f} and {high:+.3f}" for role, low, high in ends)
-    kinds = {
-        "half random": "every second decision, by chance, is random",
-        "after": "a policy of a separate, short training, as it was after so many decisions",
-    }
-    shown = [f"{kind}: {words}" for kind, words in kinds.items() if any(kind in name for name in facts["members"])]
+    rating = facts["rating"]
+    undecided = rating is not None and rating["low"] is not None and rating["low"] < 0 < rating["high"]
     return [
         "",
         f"rating: 0 is random play ({fmean(pool.low):+.3f} {unit}), 100 is {best} ({fmean(pool.high):+.3f}), against "
         "the same opponents; in brackets the 95 % interval",
         f"{unit}: what the player has, the mean of all games; in brackets the 95 % interval",
-        "all: every deal is played in every role, so that good and bad luck cancel out",
         f"{', '.join(facts['roles'])}: this role alone, with 0 and 100 of its own ({marks}); its luck stays, so the "
         "interval is wider",
-        "; ".join(["against …: this opponent alone, in every role", *shown]),
         *(f"{name}: {COLUMNS[name]}" for name in ("skill", "exploitability") if facts[name] is not None),
         *([f"replaced: {COLUMNS['replaced / 100 decisions'].partition('.')[0]}"] if facts["counts"] else []),
-        *([f'all other counts: see "What the columns mean" in {page}'] if facts["counts"] else []),
-        *([UNDECIDED] if _holds_0(facts["rating"]) else []),
+        *([UNDECIDED] if undecided else []),
+        f"all else: see {page}",
         "",
     ]
-
-
-def _holds_0(rating: dict[str, Any] | None) -> bool:
-    return rating is not None and rating["low"] is not None and rating["low"] < 0 < rating["high"]

@@ -14,9 +14,9 @@ from ...wrappers.replay.film import film as write_film
 from ...wrappers.replay.log_reader import moments
 from ...wrappers.replay.page import MatchPages, PageServer, page
 from ..evaluation.pages import provenance
+from ..parallel.tasks import interruptible
 from ..terminal.console import STDERR, Console
 from .arguments import FilmArguments
-from .supervisor import interruptible
 
 if TYPE_CHECKING:
     from ...wrappers.replay.phh import HandFile
@@ -59,14 +59,14 @@ def command(
         raise ValueError(f"{log} is the log itself; give another file for the page with --out")
     write(log, target, log.stem, film, strict=strict)
     hint = "" if browse or target.suffix != ".html" else "   (open it in a browser, or add --browse)"
-    Console().print(f"written: {target}{hint}", markup=False, soft_wrap=True)
+    Console().say(f"written: {target}{hint}")
     if browse:
         webbrowser.open(target.resolve().as_uri())
 
 
 def _serve(log: Path, *, browse: bool) -> None:
     with PageServer(MatchPages(log, log.stem, provenance())) as server, interruptible():
-        Console().print(f"{counted(len(server.pages.matches), 'matches')}: {server.url}", markup=False, soft_wrap=True)
+        Console().say(f"{counted(len(server.pages.matches), 'matches')}: {server.url}")
         if browse:
             webbrowser.open(server.url)
         server.serve_forever()
@@ -89,7 +89,7 @@ def write(log: Path, out: Path, title: str, film: FilmArguments = PAGE, *, stric
     check_out(out)
     if not out.parent.is_dir():
         out.parent.mkdir(parents=True)
-        STDERR.print(f"new folder: {out.parent}", markup=False, soft_wrap=True)
+        STDERR.say(f"new folder: {out.parent}")
     hands = _hand_file(log, strict=strict)
     shown = moments(log) if hands is None else hands.moments()
     if out.suffix == ".html":
@@ -97,7 +97,7 @@ def write(log: Path, out: Path, title: str, film: FilmArguments = PAGE, *, stric
     else:
         write_film(shown, out, film.view, film.fps)
     if hands is not None and hands.left_out:
-        STDERR.print("\n".join([hands.summary(), *hands.problems.values()]), markup=False, soft_wrap=True)
+        STDERR.say("\n".join([hands.summary(), *hands.problems.values()]))
 
 
 def _hand_file(log: Path, *, strict: bool) -> "HandFile | None":

@@ -29,7 +29,7 @@ from ..solving.problems import (
 )
 from ..solving.sampled import SAMPLING, WEIGHTS, Sampling, grow
 from ..solving.tabular import METHODS, Solution, solve
-from ..terminal.console import EVERY, STDERR, Console
+from ..terminal.console import EVERY, STDERR, Console, table_of
 from .arguments import AsJson, GameArguments
 from .lookup import game_with
 
@@ -82,19 +82,26 @@ def command(
     seconds = seconds if minutes is None else 60 * minutes
     file = Path(f"{game.name}.npz") if out is None else out
     file.parent.mkdir(parents=True, exist_ok=True)
+    facts: dict[str, Any] = {"game": game.id, "options": dict(game.options), "method": method, "policy": str(file)}
     if method in SAMPLED:
-        facts = _Samples(method, sampling, checkpoint, target, iterations, seconds).run(game, file)
-        print(json.dumps(facts, indent=2) if as_json else _sentence(facts))
+        reached, nodes = _Samples(method, sampling, checkpoint, target, iterations, seconds).run(game, file)
+        facts |= {
+            "nash_conv": reached.nash_conv,
+            "regret_bound": reached.bound,
+            "iterations": reached.iterations,
+            "seconds": reached.seconds,
+            "iterations_per_second": reached.rate,
+            "public_nodes": nodes,
+        }
+        line = f"{game.id}, {method}: {_line(reached)}; the policy is in {file}"
+        print(json.dumps(facts, indent=2) if as_json else line)
         return
     tree = flat_tree(game)
     solution = solve(tree, method, target=target, iterations=iterations, seconds=seconds)
     trained_for = TrainedFor.of(game, tree.encoder)
     TabularPolicy(tree.observations, tree.probabilities(solution.strategy), trained_for).save(file)
     if as_json:
-        facts = {
-            "game": game.id,
-            "options": dict(game.options),
-            "method": method,
+        facts |= {
             "value": float(solution.values[0]),
             "values": solution.values.tolist(),
             "nash_conv": solution.nash_conv,
@@ -102,7 +109,6 @@ def command(
             "seconds": solution.seconds,
             "nodes": tree.nodes,
             "information_sets": len(tree.seat),
-            "policy": str(file),
         }
         print(json.dumps(facts, indent=2))
         return
@@ -123,8 +129,8 @@ class _Samples:
     iterations: int
     seconds: float
 
-    def run(self, game: Game, file: Path) -> dict[str, Any]:
-        """Solve a game, write the policy, and return the facts."""
+    def run(self, game: Game, file: Path) -> tuple[Progress, list[int]]:
+        """Solve a game, write the policy, and return how far it came, with the sizes of the public trees."""
         problem, weights, seconds = self._problem(game), SAMPLED[self.method], self.seconds
         if self.checkpoint is not None and self.checkpoint.exists():
             read_checkpoint(problem, self.checkpoint, self._about(game))
@@ -141,18 +147,7 @@ class _Samples:
 
         reached = self._reach(problem, seconds, save, self.iterations)
         problem.policy().save(file)
-        return {
-            "game": game.id,
-            "options": dict(game.options),
-            "method": self.method,
-            "nash_conv": reached.nash_conv,
-            "regret_bound": reached.bound,
-            "iterations": reached.iterations,
-            "seconds": reached.seconds,
-            "iterations_per_second": reached.rate,
-            "public_nodes": [len(solver.deals.tree.kind) for solver in problem.solvers],
-            "policy": str(file),
-        }
+        return reached, [len(solver.deals.tree.kind) for solver in problem.solvers]
 
     def _problem(self, game: Game) -> SmallProblem | AbstractedProblem:
         if not can_be_solved(game):
@@ -197,26 +192,16 @@ def _line(progress: Progress) -> str:
     return f"{progress.iterations:,} iterations, {progress.rate:,.0f} a second, regret bound {progress.bound:.4g}{nash}"
 
 
-def _sentence(facts: dict[str, Any]) -> str:
-    progress = Progress(
-        facts["iterations"],
-        facts["seconds"],
-        facts["iterations_per_second"],
-        facts["regret_bound"],
-        facts["nash_conv"],
-    )
-    return f"{facts['game']}, {facts['method']}: {_line(progress)}; the policy is in {facts['policy']}"
-
-
 def _report(tree: Tree, solution: Solution, method: str) -> Table:
-    report = Table(title=f"{tree.game.id}, solved by {method}", show_header=False)
     values = solution.values[: 1 if tree.game.payoffs.zero_sum and tree.game.seats == 2 else None]
-    for agent, value in zip(tree.game.agents, values, strict=False):
-        report.add_row(f"value for {agent}", f"{value:+.6f} {tree.game.payoffs.unit_name}")
-    report.add_row("NashConv", f"{solution.nash_conv:.3g}")
-    report.add_row("iterations", f"{solution.iterations:,}")
-    report.add_row(
-        "seconds", f"{solution.seconds:.2f} ({solution.iterations / solution.seconds:,.0f} iterations a second)"
-    )
-    report.add_row("nodes, information sets", f"{tree.nodes:,}, {len(tree.seat):,}")
+    unit = tree.game.payoffs.unit_name
+    rows = [
+        *((f"value for {one}", f"{value:+.6f} {unit}") for one, value in zip(tree.game.agents, values, strict=False)),
+        ("NashConv", f"{solution.nash_conv:.3g}"),
+        ("iterations", f"{solution.iterations:,}"),
+        ("seconds", f"{solution.seconds:.2f} ({solution.iterations / solution.seconds:,.0f} iterations a second)"),
+        ("nodes, information sets", f"{tree.nodes:,}, {len(tree.seat):,}"),
+    ]
+    report = table_of(["", ""], rows, f"{tree.game.id}, solved by {method}", texts=2)
+    report.show_header = False
     return report

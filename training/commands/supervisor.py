@@ -4,17 +4,18 @@ import asyncio
 import errno
 import logging
 import signal
-import threading
-from collections.abc import Callable, Coroutine, Iterator
-from contextlib import ExitStack, contextmanager, suppress
-from types import TracebackType
-from typing import Any, Self, TypeVar
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
 
 from ...wrappers.live.common.activity import Activity, trim_memory
 from ...wrappers.logs.match_log import MatchLog, describe_error
 from ...wrappers.logs.program_log import FIELDS, FOR_FILES, STATUS, program_log
+from ..parallel.tasks import ENDING
 from ..terminal.console import Console
-from .arguments import LiveArguments, SessionArguments
+from .arguments import LiveArguments
 
 logger = logging.getLogger(__name__)
 
@@ -22,44 +23,27 @@ MEGABYTE = 10**6
 NO_PORT = (errno.EADDRINUSE, errno.EADDRNOTAVAIL, errno.EACCES)
 """Errors of a server that cannot listen: nothing has been played then, and there is nothing to sum up."""
 
+BY_SIGNAL = 128
+"""What is added to a signal's number in the exit code of a program that it ended."""
+
 Result = TypeVar("Result")
+Beat = Callable[[], Coroutine[Any, Any, None]]
+"""Runs beside a program until it is cancelled."""
 
 
+@dataclass
 class Supervisor:
-    """Runs a live agent or host. A context manager: the logs are open inside.
-
-    Args:
-        live: its settings.
-        session: names the match log.
-        console: where the summary is printed.
+    """Runs a live agent or host.
 
     Attributes:
+        live: its settings.
+        console: where the summary is printed.
         log: the match log; None: no log.
     """
 
-    def __init__(self, live: LiveArguments, session: SessionArguments, console: Console) -> None:
-        self.log: MatchLog | None = None
-        self._live = live
-        self._path = session.log
-        self._console = console
-        self._open = ExitStack()
-
-    def __enter__(self) -> Self:
-        live = self._live
-        with ExitStack() as stack:
-            stack.enter_context(
-                program_log(
-                    live.log_level, live.log_format, live.log_file, round(MEGABYTE * live.log_file_mb), live.log_files
-                )
-            )
-            if self._path is not None:
-                most = max(1, round(MEGABYTE * live.match_log_mb)) if live.match_log_mb else None
-                self.log = stack.enter_context(MatchLog(self._path, most_bytes=most, old_files=live.match_logs))
-            self._open = stack.pop_all()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._open.close()
+    live: LiveArguments
+    console: Console
+    log: MatchLog | None
 
     def run(
         self, work: Coroutine[Any, Any, Result], activity: Activity, ending: Callable[[Result], str] = lambda _: ""
@@ -77,50 +61,39 @@ class Supervisor:
         why: str | None = None
         with ExitStack() as stack:
             stack.callback(work.close)  # no effect on a coroutine that has run
-            beat = None
-            if self._live.metrics_port is not None:
-                beat = self._serve_health(stack, activity)
+            beats = [] if self.live.metrics_port is None else [self._serve_health(stack, activity)]
             try:
-                result = until_done(self._watched(work, activity, beat))
+                result = until_done(self._watched(work, activity, beats))
                 why = ending(result)
                 return result
             except KeyboardInterrupt:
                 why = "Ctrl-C"
                 raise
-            except SystemExit:
-                why = "SIGTERM"
-                raise
-            except ValueError:  # a mistake of the user: nothing has been played
+            except SystemExit as end:
+                why = signal.Signals(int(end.code or 0) - BY_SIGNAL).name
                 raise
             except Exception as error:
-                if isinstance(error, OSError) and error.errno in NO_PORT:
-                    raise
-                why = describe_error(error)
+                # After a mistake of the user, or without its port, nothing has been played.
+                if not isinstance(error, ValueError) and not (isinstance(error, OSError) and error.errno in NO_PORT):
+                    why = describe_error(error)
                 raise
             finally:
                 if why is not None:
                     self._tell_summary(activity, why)
 
-    def _serve_health(self, stack: ExitStack, activity: Activity) -> Callable[[], Coroutine[Any, Any, None]]:
+    def _serve_health(self, stack: ExitStack, activity: Activity) -> Beat:
         """Serve health and metrics; return what gives signs of life."""
         from ...wrappers.live.common.health import Heartbeat, serving_health  # needs prometheus-client
 
-        heartbeat, live = Heartbeat(), self._live
+        heartbeat, live = Heartbeat(), self.live
         url = stack.enter_context(serving_health(activity, heartbeat, live.metrics_address, live.metrics_port or 0))
         logger.info("health at %s/healthz, metrics at %s/metrics", url, url)
         return heartbeat.beat
 
-    async def _watched(
-        self,
-        work: Coroutine[Any, Any, Result],
-        activity: Activity,
-        beat: Callable[[], Coroutine[Any, Any, None]] | None,
-    ) -> Result:
-        tasks = [asyncio.create_task(trim_memory())]
-        if beat is not None:
-            tasks.append(asyncio.create_task(beat()))
-        if self._live.status_every:
-            tasks.append(asyncio.create_task(tell_status(activity, self._live.status_every)))
+    async def _watched(self, work: Coroutine[Any, Any, Result], activity: Activity, beats: Sequence[Beat]) -> Result:
+        if self.live.status_every:
+            beats = [*beats, partial(tell_status, activity, self.live.status_every)]
+        tasks = [asyncio.create_task(beat()) for beat in (trim_memory, *beats)]
         try:
             return await work
         finally:
@@ -130,17 +103,37 @@ class Supervisor:
 
     def _tell_summary(self, activity: Activity, why: str) -> None:
         try:
-            self._summary(activity, why)
+            line = f"summary: {activity.line()}" + (f"; ended: {why}" if why else "")
+            logger.log(STATUS, "%s", line, extra={FIELDS: {**activity.fields(), "ended": why}, FOR_FILES: True})
+            if self.console.is_terminal:
+                self.console.print()  # below the ^C of the terminal
+            for text in (line, *(f"{name}: {one.line()}" for name, one in activity.models().items())):
+                self.console.print(text, markup=False, soft_wrap=not self.console.is_terminal)
         except Exception:  # whatever it counts: the program's own result or error stays
             logger.exception("the summary failed")
 
-    def _summary(self, activity: Activity, why: str) -> None:
-        line = f"summary: {activity.line()}" + (f"; ended: {why}" if why else "")
-        logger.log(STATUS, "%s", line, extra={FIELDS: {**activity.fields(), "ended": why}, FOR_FILES: True})
-        if self._console.is_terminal:
-            self._console.print()  # below the ^C of the terminal
-        for text in (line, *(f"{name}: {one.line()}" for name, one in activity.models().items())):
-            self._console.print(text, markup=False, soft_wrap=not self._console.is_terminal)
+
+@contextmanager
+def supervised(live: LiveArguments, console: Console) -> Iterator[Supervisor]:
+    """Open the logs of a live program, and yield what runs it."""
+    most = max(1, round(MEGABYTE * live.match_log_mb)) if live.match_log_mb else None
+    with (
+        program_log(live.log_level, live.log_format, live.log_file, round(MEGABYTE * live.log_file_mb), live.log_files),
+        nullcontext() if live.log is None else MatchLog(live.log, most_bytes=most, old_files=live.match_logs) as log,
+    ):
+        yield Supervisor(live, console, log)
+
+
+async def serving(
+    server: Any,
+    console: Console,
+    lines: Callable[[], Sequence[str]],
+    until: Callable[[], Awaitable[object]] | None = None,
+) -> None:
+    """Run a server until `until` is done, else until it is cancelled; print `lines` when it listens."""
+    async with server:
+        console.say(*lines())
+        await (asyncio.Event().wait() if until is None else until())
 
 
 async def tell_status(activity: Activity, seconds: float) -> None:
@@ -182,8 +175,7 @@ def until_done(work: Coroutine[Any, Any, Result]) -> Result:
                 task.cancel()
 
         with suppress(NotImplementedError, RuntimeError):  # not available on Windows and in other threads
-            for name in ("SIGTERM", "SIGHUP"):
-                number = getattr(signal, name)
+            for number in ENDING:
                 if signal.getsignal(number) is not signal.SIG_IGN:
                     asyncio.get_running_loop().add_signal_handler(number, end, number)
         return await work
@@ -192,23 +184,5 @@ def until_done(work: Coroutine[Any, Any, Result]) -> Result:
         return asyncio.run(run())
     except asyncio.CancelledError:
         if ended_by:
-            raise SystemExit(128 + ended_by[0]) from None
+            raise SystemExit(BY_SIGNAL + ended_by[0]) from None
         raise
-
-
-@contextmanager
-def interruptible() -> Iterator[None]:
-    """Let SIGTERM, and SIGHUP of a terminal that is closed, raise KeyboardInterrupt as Ctrl-C does.
-
-    Other threads than the main one get no signals: there it does nothing.
-    """
-    main = threading.current_thread() is threading.main_thread()
-    numbers = [number for name in ("SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None]
-    before = {number: handler for number in numbers if main and (handler := signal.getsignal(number)) != signal.SIG_IGN}
-    try:
-        for number in before:
-            signal.signal(number, signal.default_int_handler)
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -1,13 +1,11 @@
 """`parlour table`: a page where people play against policies and bots, at one table or in a lobby."""
 
-import asyncio
 import json
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from math import isfinite
 from operator import itemgetter
 from pathlib import Path
 from socket import AF_INET, SOCK_DGRAM, gethostname, socket
@@ -31,30 +29,11 @@ from ...wrappers.live.lobby.messages import Offer, Opponent, Preset
 from ...wrappers.live.table.host import TableHost
 from ...wrappers.live.table.results import LobbyCallbacks, TableResult
 from ...wrappers.logs.match_log import MatchLog
+from ...wrappers.replay.log_reader import distinct
 from ..terminal.console import Console
-from .arguments import (
-    AgentsArguments,
-    GameArguments,
-    LiveArguments,
-    PromptArguments,
-    SessionArguments,
-    TableArguments,
-    TlsServerArguments,
-)
-from .lookup import (
-    HUMAN,
-    agent,
-    game_with,
-    has_seats,
-    names_seats,
-    of_the_zoo,
-    reason_against,
-    searching_agents,
-    tables_of,
-    trained_for,
-    warn_about_differences,
-)
-from .supervisor import Supervisor
+from . import lookup
+from .arguments import LiveArguments, PlayersArguments, PromptArguments, Seconds, ServerArguments, TableArguments
+from .supervisor import serving, supervised
 
 POKER = "holdem"
 """The game with a table where stacks carry over from hand to hand."""
@@ -118,14 +97,13 @@ def players_of(
         ValueError: for an unknown player.
     """
     seeds = [None if seed is None else seed + 1 + seat for seat in range(len(specs))]
-    model, prompting = language_models.language_model(specs, tables.turn(people=2)), language_models.prompting()
-    agents = [
-        None if spec == HUMAN else agent(spec, game, one, model, prompting)
-        for spec, one in zip(specs, seeds, strict=True)
-    ]
-    warn_about_differences(zip(specs, agents, strict=True), game)
-    agents = searching_agents(specs, agents, seed) if search else agents
-    return _named(specs, [None if one is None else DelayedAgent(one, tables.delay) for one in agents])
+    make = lookup.agents_as(language_models, specs, tables.turn(people=2))
+    agents = [None if spec == lookup.HUMAN else make(spec, game, one) for spec, one in zip(specs, seeds, strict=True)]
+    lookup.warn_about_differences(zip(specs, agents, strict=True), game)
+    agents = lookup.where_possible(specs, agents, partial(lookup.searching_agent, seed=seed)) if search else agents
+    programs = [short_name(spec) for spec, one in zip(specs, agents, strict=True) if one is not None]
+    names = iter(distinct(programs, " "))
+    return [None if one is None else (next(names), DelayedAgent(one, tables.delay)) for one in agents]
 
 
 def browser_table(
@@ -160,28 +138,15 @@ def browser_table(
     return TableHost(game, players, **common)
 
 
-def _named(specs: Sequence[str], players: Sequence[DelayedAgent | None]) -> Players:
-    taken: set[str] = set()
-    named: list[tuple[str, DelayedAgent] | None] = []
-    for spec, player in zip(specs, players, strict=True):
-        name = label = short_name(spec)
-        count = 1
-        while name in taken:
-            count += 1
-            name = f"{label} {count}"
-        named.append(None if player is None else (name, player))
-        if player is not None:
-            taken.add(name)
-    return named
+def where(server: Any, verb: str) -> Callable[[], list[str]]:
+    """Return what says where the page of a server is, when it listens; its access token is in the link."""
 
+    def lines() -> list[str]:
+        token = server.settings.access_token
+        key = "" if token is None else f"#{quote(token, safe='')}"
+        return [f"{verb} at {_link(server.url)}/{key}   (Ctrl-C ends it)"]
 
-async def serve(server: Any, access_token: str | None, verb: str) -> None:
-    """Run a server with a page until it is cancelled, and print its link."""
-    async with server:
-        key = "" if access_token is None else f"#{quote(access_token, safe='')}"
-        console = Console()
-        console.print(f"{verb} at {_link(server.url)}/{key}   (Ctrl-C ends it)", markup=False, soft_wrap=True)
-        await asyncio.Event().wait()
+    return lines
 
 
 def _link(url: str) -> str:
@@ -246,7 +211,7 @@ class LobbyArguments:
     The opponents are the game's bots, its policy of the zoo, and those of --agents."""
     state: Path | None = None
     """The file (SQLite) of names and results of a lobby. Default: they end with the server."""
-    empty_after: float = 300.0
+    empty_after: Seconds = 300.0
     """Seconds without an open page after which a table of a lobby ends."""
 
 
@@ -269,19 +234,10 @@ def serve_lobby(
         live: the settings of its logs and metrics.
     """
     hands = HANDS if tables.hands is None else tables.hands
-    empty_after, timeout, bank, delay = lobby.empty_after, tables.turn(people=2), tables.time_bank, tables.delay
-    if not (
-        min(delay, bank) >= 0
-        and min(timeout, empty_after) > 0
-        and hands >= 1
-        and isfinite(timeout + bank + delay + empty_after)
-    ):
-        given = f"timeout={timeout:g}, time_bank={bank:g}, delay={delay:g}, empty_after={empty_after:g}, hands={hands}"
-        raise ValueError(f"{given}: need some seconds for a turn and an empty table, others from 0 up, and some hands")
-    offered = [game_with(name) for name in games] or _playable()
+    offered = [lookup.game_with(name) for name in games] or _playable()
     trained: dict[str, list[str]] = {}
     for spec in policies:
-        trained_as = trained_for(spec)
+        trained_as = lookup.trained_for(spec)
         if trained_as is None:
             raise ValueError(f"{spec}: not a run, nor a policy file that names its game")
         if trained_as.name not in [game.name for game in offered]:
@@ -296,19 +252,20 @@ def serve_lobby(
         partial(_table, tables=replace(tables, hands=hands)),
         presets=[one for one in PRESETS if {(one.game, name) for name in one.opponents} <= able],
         state=lobby.state,
-        empty_after=empty_after,
+        empty_after=lobby.empty_after,
         server=server,
     )
-    with Supervisor(live, SessionArguments(), Console()) as supervisor:
+    console = Console()
+    with supervised(live, console) as supervisor:
         activity = Activity(counts=lambda: {"tables": host.tables}, failing=lambda: host.problem)
-        supervisor.run(serve(host, server.access_token, "lobby"), activity)
+        supervisor.run(serving(host, console, where(host, "lobby")), activity)
 
 
 def _playable() -> list[Game]:
     games = []
     for name in dict.fromkeys(game_id.partition("-")[0] for game_id in GAMES):
         try:
-            games.append(game_with(name))
+            games.append(lookup.game_with(name))
         except (TypeError, ValueError):  # a user's game that needs options
             continue
     return games
@@ -326,10 +283,10 @@ def _offer(game: Game, policies: Sequence[str], hands: int) -> Offer:
         ValueError: for one of `policies` that can play at none of them, with the reason.
     """
     trained = [*([f"{zoo.PREFIX}{game.name}"] if game.name in zoo.names() else []), *policies]
-    tables = {game.seats: game, **tables_of(game.name, SEATS)}
+    tables = {game.seats: game, **lookup.tables_of(game.name, SEATS)}
     programs = []
     for spec in [*trained, *(game.bots or ["random"])]:
-        reasons = {count: reason_against(spec, table) for count, table in sorted(tables.items())}
+        reasons = {count: lookup.reason_against(spec, table) for count, table in sorted(tables.items())}
         seats = tuple(count for count, reason in reasons.items() if not reason)
         if seats:
             programs.append(Opponent(spec, spec in trained, seats))
@@ -343,14 +300,15 @@ def _offer(game: Game, policies: Sequence[str], hands: int) -> Offer:
     long = minutes.get(game.name, 0)
     options = {name: json.dumps(value).strip('"') for name, value in game.options.items() if name != "seats"}
     short = {name: text for name, text in options.items() if len(text) <= LONGEST}
-    return Offer(game.name, game.seats, has_seats(game.name), tuple(programs), title, kind, sentence, unit, long, short)
+    any_seats = lookup.has_seats(game.name)
+    return Offer(game.name, game.seats, any_seats, tuple(programs), title, kind, sentence, unit, long, short)
 
 
 def _in_words(game: Game) -> tuple[str, str]:
     """Return the heading and the first paragraph of the rules in words; without how many play, which is a choice."""
     heading, _, rest = how_to_play(game).strip().partition("\n")
     sentence = rest.strip().partition("\n")[0]
-    if has_seats(game.name):
+    if lookup.has_seats(game.name):
         sentence = re.sub(r"^\d+ (?:players[.:] (?:\d+ )?)?| for \d+ seats", "", sentence)
         sentence = sentence[:1].upper() + sentence[1:]
     return heading.removeprefix("# "), sentence
@@ -370,16 +328,15 @@ def _table(
     if "seats" in options:
         raise ValueError("the number of seats has a field of its own")
     with no_files():  # who opens a table names none of this machine's
-        game = game_with(name, given, seats=seats)
+        game = lookup.game_with(name, given, seats=seats)
     if len(opponents) >= game.seats:
         raise ValueError(f"{len(opponents)} opponents for {game.seats} seats: leave one to a person")
-    specs = [*[HUMAN] * (game.seats - len(opponents)), *opponents]
+    specs = [*[lookup.HUMAN] * (game.seats - len(opponents)), *opponents]
     table: LobbyTable = browser_table(game, players_of(game, specs, tables), tables, lobby=lobby)
     return table
 
 
-NOBODY = AgentsArguments(agents=())
-PORT = TlsServerArguments(port=8000)
+PORT = ServerArguments(port=8000)
 QUIET = LiveArguments(log_level="warning", status_every=0)
 
 
@@ -387,13 +344,12 @@ def command(
     games: Annotated[tuple[str, ...], Parameter(name="GAME")] = (),
     *,
     options: tuple[str, ...] = (),
-    players: AgentsArguments = NOBODY,
+    players: PlayersArguments,
     seats: int | None = None,
     tables: TableArguments,
     lobby: LobbyArguments,
-    server: TlsServerArguments = PORT,
+    server: ServerArguments = PORT,
     names: tuple[str, ...] = (),
-    session: SessionArguments,
     live: LiveArguments = QUIET,
 ) -> None:
     """Serve a page where people play in the browser and others can watch, until Ctrl-C or SIGTERM.
@@ -410,57 +366,45 @@ def command(
     """
     settings = replace(server.settings, names=names)
     if lobby.lobby:
-        _check_lobby(options, seats, players, session)
+        _check_lobby(options, seats, players, live)
         serve_lobby(games, players.agents, lobby, settings, tables, live)
         return
     if lobby != LobbyArguments():
         raise ValueError("--state and --empty-after are for --lobby")
     if len(games) != 1:
         raise ValueError(f"{len(games)} games for one table: name one, or give --lobby")
-    if min(tables.delay, tables.time_bank) < 0 or tables.turn(people=1) <= 0:
-        given = f"timeout={tables.turn(people=1):g}, time_bank={tables.time_bank:g}, delay={tables.delay:g}"
-        raise ValueError(f"{given}: need some seconds for a turn, and a time bank and a delay from 0 up")
-    game = GameArguments(game=games[0], options=options)
-    chosen = game_with(game.game, game.options, seats=_seats(game, players.agents, seats))
-    people = [HUMAN] * (chosen.seats - len(players.agents))
-    specs = [*players.agents, *people] if HUMAN in players.agents else [*people, *players.agents]
-    with Supervisor(live, session, Console()) as supervisor:
-        programs = players_of(chosen, specs, tables, seed=session.seed, language_models=players, search=players.search)
-        results = Results(chosen)
+    chosen = lookup.game_with(games[0], options, seats=_seats(games[0], options, players.agents, seats))
+    people = [lookup.HUMAN] * (chosen.seats - len(players.agents))
+    specs = [*players.agents, *people] if lookup.HUMAN in players.agents else [*people, *players.agents]
+    console, results = Console(), Results(chosen)
+    with supervised(live, console) as supervisor:
+        programs = players_of(chosen, specs, tables, seed=live.seed, language_models=players, search=players.search)
         table = browser_table(
             chosen,
             programs,
             tables,
-            seed=session.seed,
+            seed=live.seed,
             log=supervisor.log,
             server=settings,
             on_result=results.add,
         )
-        if not players.agents and (strong := of_the_zoo(chosen)):
+        if not players.agents and (strong := lookup.of_the_zoo(chosen)):
             print(f"a strong opponent: --agents {strong[0]}", file=sys.stderr)
         models = statistics_of({name: one.agent for name, one in filter(None, programs)})
         activity = Activity(counts=results.counts, score=results.in_words, models=lambda: models)
-        supervisor.run(serve(table, settings.access_token, "play"), activity)
+        supervisor.run(serving(table, console, where(table, "play")), activity)
 
 
-def _check_lobby(
-    options: Sequence[str], seats: int | None, players: AgentsArguments, session: SessionArguments
-) -> None:
+def _check_lobby(options: Sequence[str], seats: int | None, players: PlayersArguments, live: LiveArguments) -> None:
     """Raise ValueError for options of one table, which a lobby does not have."""
-    given = {
-        "options": options,
-        "seats": seats,
-        "search": players.search or None,
-        "seed": session.seed,
-        "log": session.log,
-    }
+    given = {"options": options, "seats": seats, "search": players.search or None, "seed": live.seed, "log": live.log}
     players.language_model(["--lobby"])
     for name, value in given.items():
         if value not in (None, ()):
             raise ValueError(f"--{name} is for one table; in a lobby, who opens a table chooses")
 
 
-def _seats(game: GameArguments, agents: Sequence[str], seats: int | None) -> int | None:
-    if not has_seats(game.game) or (seats is None and names_seats(game.options)):
+def _seats(game: str, options: Sequence[str], agents: Sequence[str], seats: int | None) -> int | None:
+    if not lookup.has_seats(game) or (seats is None and lookup.names_seats(options)):
         return seats
-    return seats or max(2, len(agents) + (HUMAN not in agents))
+    return seats or max(2, len(agents) + (lookup.HUMAN not in agents))

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-SAME = ("algorithm", "total_timesteps", "minutes", "seed", "teacher", "checkpoint_every", "n_envs", "engine", "device")
+SAME = ("algorithm", "total_timesteps", "minutes", "seed", "checkpoint_every", "n_envs", "engine", "device")
 """Options that are settings of the same name and type."""
 
 
@@ -21,7 +21,6 @@ def command(
     seed: int | None = None,
     run: str | None = None,
     bots: tuple[str, ...] | None = None,
-    teacher: str | None = None,
     checkpoint_every: int | None = None,
     evaluate_against: tuple[str, ...] | None = None,
     n_envs: int | None = None,
@@ -48,7 +47,6 @@ def command(
         run: Name of the run: its folder, runs/NAME, holds the policy, the settings and the checkpoints; other commands
             take the name. Or the path of the folder. Default: the game and the time.
         bots: The bots among the opponents, with their relative shares, such as call=1 tight=2.
-        teacher: The teacher of behavioural cloning before reinforcement learning: a bot, or expert.
         checkpoint_every: Timesteps between two checkpoints. The model is saved with each.
         evaluate_against: Opponents of the evaluations at each checkpoint and at the end: bots, runs, policy files, or
             best_response.
@@ -121,4 +119,4 @@ def _tell_next(folder: Path, source: str | None) -> None:
     else:
         bots = [bot for bot in rivals(game) if bot != "random"][:2]
         command = ["evaluate", name, *(["--game", own] if own else []), "--against", *(bots or ["random"])]
-    Console().print(f"next: {shlex.join(['parlour', *command])}", markup=False, soft_wrap=True)
+    Console().say(f"next: {shlex.join(['parlour', *command])}")

@@ -16,7 +16,8 @@ from importlib.util import find_spec
 from types import FrameType
 from typing import Any
 
-STOPPING = (signal.SIGINT, signal.SIGTERM)
+ENDING = [number for name in ("SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None]
+STOPPING = (signal.SIGINT, *ENDING)
 
 
 @contextmanager
@@ -27,15 +28,13 @@ def held_back() -> Iterator[None]:
     loses a wake-up, and the thread that waits for it waits for ever. So calls into libraries with threads of their own
     are made in such a block. In other threads than the main one, which get no signals, it does nothing.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
     came: list[int] = []
 
     def note(number: int, frame: FrameType | None) -> None:
         came.append(number)
 
-    before = {sign: handler for sign in STOPPING if (handler := signal.getsignal(sign)) is not None}
+    main = threading.current_thread() is threading.main_thread()
+    before = {sign: handler for sign in STOPPING if main and (handler := signal.getsignal(sign)) is not None}
     try:
         for sign in before:
             signal.signal(sign, note)
@@ -48,21 +47,26 @@ def held_back() -> Iterator[None]:
 
 
 @contextmanager
-def stopped_by_sigterm() -> Iterator[None]:
-    """Handle SIGTERM like Ctrl-C. A second SIGTERM is ignored, so that it does not interrupt the saving."""
-    if threading.current_thread() is not threading.main_thread():  # only the main thread can handle signals
-        yield
-        return
+def interruptible() -> Iterator[None]:
+    """Let SIGTERM, and SIGHUP of a terminal that is closed, raise KeyboardInterrupt as Ctrl-C does.
 
-    def stop(*_: object) -> None:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    A second one is ignored, so that it does not interrupt the clean-up, and so is SIGHUP where it is ignored already,
+    as by nohup. Other threads than the main one get no signals: there it does nothing.
+    """
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        signal.signal(number, signal.SIG_IGN)
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, stop)
+    main = threading.current_thread() is threading.main_thread()
+    before = {number: handler for number in ENDING if main and (handler := signal.getsignal(number)) != signal.SIG_IGN}
     try:
+        for number in before:
+            signal.signal(number, stop)
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 Tick = Callable[[int], None]

@@ -30,7 +30,7 @@ from ..learning.league import League
 from ..learning.learner import TABLES, Learner, clone, corrections, demonstrations
 from ..learning.networks import blas_threads
 from ..learning.settings import TrainConfig
-from ..parallel.tasks import held_back, stopped_by_sigterm
+from ..parallel.tasks import held_back, interruptible
 from ..terminal.console import Console, training_bar
 from .config import load_config, write_config
 
@@ -250,7 +250,7 @@ def train(
     config = dataclasses.replace(config, run=folder)
     write_config(config, folder)
     run_folder.add_command(folder, command)
-    with run_folder.locked(folder), blas_threads(), stopped_by_sigterm():
+    with run_folder.locked(folder), blas_threads(), interruptible():
         if config.teacher:
             try:
                 probability = _clone(learner, config, game)
@@ -303,7 +303,7 @@ def resume(
     stored = load_config(folder / "config.toml", **overrides)
     with no_files():
         config, game = completed(stored)
-    with run_folder.locked(folder), blas_threads(), stopped_by_sigterm():
+    with run_folder.locked(folder), blas_threads(), interruptible():
         league = config.league()
         state = run_folder.read_state(folder)
         reading = "its league.json and checkpoints"

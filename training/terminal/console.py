@@ -1,7 +1,7 @@
 """The console of all commands, and its progress bars: in a terminal of any width no number and no name is cut."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain
 from typing import Any
@@ -37,6 +37,11 @@ class Console(rich.console.Console):
         """Print the objects. The arguments are those of rich."""
         super().print(*(self._whole(one) if isinstance(one, Table) else one for one in objects), **settings)
 
+    def say(self, *lines: str) -> None:
+        """Print lines as they are; the terminal wraps what is too long."""
+        for line in lines:
+            self.print(line, markup=False, soft_wrap=True)
+
     def _whole(self, table: Table) -> Table | Text:
         """Return a table as it is, with words folded; or as text, where a heading or a number would be cut.
 
@@ -45,15 +50,20 @@ class Console(rich.console.Console):
         for column in table.columns:
             column.overflow = "fold"
         shown = "".join(segment.text for segment in self.render(table))
-        numbers = (word for column in table.columns for word in _words(column) if NUMBER.fullmatch(word))
+        cells = (_plain(cell) for column in table.columns for cell in column.cells)
+        numbers = (word for cell in cells for word in cell.split() if NUMBER.fullmatch(word))
         heads = (word for column in table.columns for word in _plain(column.header).split())
         fits = max(map(cell_len, shown.splitlines()), default=0) <= self.width
         return table if fits and all(word in shown for word in chain(numbers, heads)) else _row_by_row(table)
 
 
-def _words(column: Column) -> Iterator[str]:
-    for cell in column.cells:
-        yield from _plain(cell).split()
+def table_of(heads: Sequence[str], rows: Iterable[Sequence[str]], title: str | None = None, texts: int = 1) -> Table:
+    """Return a table of rows; the first `texts` columns are words, all others numbers."""
+    columns = [Column(head, justify="left" if index < texts else "right") for index, head in enumerate(heads)]
+    table = Table(*columns, title=title)
+    for row in rows:
+        table.add_row(*row)
+    return table
 
 
 def _plain(cell: Any) -> str:
@@ -91,12 +101,10 @@ class _Bar(Progress):
         """Update a task."""
         super().update(task_id, **fields)
         now = self.get_time()
-        if not self.disable or STDERR.quiet or now - self._printed < EVERY:
+        task = self.tasks[self.task_ids.index(task_id)]
+        if not self.disable or STDERR.quiet or now - self._printed < EVERY or task.finished:
             return
         self._printed = now
-        task = self.tasks[self.task_ids.index(task_id)]
-        if task.finished:
-            return
         note = task.fields.get("note")
         words = (f"{task.description}: {task.percentage:.0f} %", note() if callable(note) else note)
         with suppress(OSError):  # where nobody reads, the work goes on

@@ -9,6 +9,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from textwrap import wrap
 from typing import Any
 
@@ -29,7 +32,7 @@ from ...wrappers.agents.language_model import ModelError, ModelStatistics, colum
 from ...wrappers.agents.llm import LLMAgent, statistics_of
 from ...wrappers.logs.match_log import MatchLog, Recorder
 from ...wrappers.replay.log_reader import distinct
-from .console import Console
+from .console import Console, table_of
 
 
 @contextmanager
@@ -38,14 +41,11 @@ def hidden_typing() -> Iterator[Callable[[], AbstractContextManager[None]]]:
 
     Without a terminal, or where Python has no module `termios` (Windows), nothing changes.
     """
-    try:
-        import termios
-    except ImportError:
+    if find_spec("termios") is None or not sys.stdin.isatty():
         yield nullcontext
         return
-    if not sys.stdin.isatty():
-        yield nullcontext
-        return
+    import termios
+
     shown = termios.tcgetattr(sys.stdin)
     hidden = shown.copy()
     hidden[3] &= ~termios.ECHO
@@ -127,27 +127,18 @@ class TerminalMatch:
                 if isinstance(who, LLMAgent):
                     who.begin()
             self._running, self.number = True, f"{self.game.payoffs.episode_name} {number} of {episodes}"
-            recorder = None
-            if self.log is None:
+            recorder = None if self.log is None else Recorder(self.log, env, stream, distinct(self.names))
+            if recorder is None:
                 env.reset(seed=stream)
-            else:
-                recorder = Recorder(self.log, env, stream, distinct(self.names))
             self._show(env, self.number, self.opening if number == 1 else ())
-            self._episode(env, recorder)
+            while not env.table.done:
+                self._turn(env, recorder)
             if number < episodes and self.show is not None:
-                self._until_read()
-
-    def _until_read(self) -> None:
-        """Wait before the next table takes the place of this one: for a person, or longer than between actions."""
-        person = None if self.eyes is None else self.agents[self.eyes]
-        if isinstance(person, HumanAgent):
-            person.wait(f"Enter: next {self.game.payoffs.episode_name}, quit: leave > ")
-        else:
-            time.sleep(AT_END * self.delay)
-
-    def _episode(self, env: GameEnv, recorder: Recorder | None) -> None:
-        while not env.table.done:
-            self._turn(env, recorder)
+                person = None if self.eyes is None else self.agents[self.eyes]
+                if isinstance(person, HumanAgent):  # before the next table takes the place of this one
+                    person.wait(f"Enter: next {self.game.payoffs.episode_name}, quit: leave > ")
+                else:
+                    time.sleep(AT_END * self.delay)
 
     def _turn(self, env: GameEnv, recorder: Recorder | None) -> None:
         """Ask the acting agent once, and show what it did."""
@@ -252,11 +243,8 @@ class TerminalMatch:
 
     def table(self) -> Table:
         """Return the results as a table."""
-        table = Table("seat", "who", self._unit())
-        table.columns[2].justify = "right"
-        for seat, agent in enumerate(self.game.agents):
-            table.add_row(agent, self._who(seat), self._total(seat))
-        return table
+        rows = [(agent, self._who(seat), self._total(seat)) for seat, agent in enumerate(self.game.agents)]
+        return table_of(["seat", "who", self._unit()], rows, texts=2)
 
     def models(self) -> Table | None:
         """Return what the answers of language models came to, by seat; None: there are none."""
@@ -288,13 +276,20 @@ class TerminalMatch:
         return f"{round(self.totals[seat] / self.game.payoffs.unit, 1) + 0.0:+,.1f}"
 
 
+def recorded(game: Game, players: Sequence[tuple[str, Agent]], seed: int) -> bytes:
+    """Play an episode between named agents without showing it, and return its match log."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "match.jsonl"
+        names, agents = zip(*players, strict=True)
+        with MatchLog(file) as log:
+            TerminalMatch(game, agents, names, Console(quiet=True), 0.0, log).play(1, seed)
+        return file.read_bytes()
+
+
 def model_table(models: Mapping[str, ModelStatistics]) -> Table:
     """Return the statistics of language models as a table, by seat or name."""
     heads, lines = columns({name: each.row() for name, each in models.items()})
-    table = Table(*heads)
-    for line in lines:
-        table.add_row(*line)
-    return table
+    return table_of(heads, lines, texts=len(heads))
 
 
 def rules_of(game: Game) -> str:

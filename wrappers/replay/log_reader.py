@@ -116,14 +116,14 @@ def game_of(game_id: str) -> Game:
     return envs.game(platform.name if platform else game_id)
 
 
-def distinct(names: Sequence[str]) -> list[str]:
+def distinct(names: Sequence[str], between: str = "-") -> list[str]:
     """Return the names, repeated ones with a number. No name is that of the view with all information."""
     taken = [ALL]
     for name in names:
         count, unique = 1, name
         while unique in taken:
             count += 1
-            unique = f"{name}-{count}"
+            unique = f"{name}{between}{count}"
         taken.append(unique)
     return taken[1:]
 

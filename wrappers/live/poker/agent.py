@@ -12,7 +12,6 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -72,14 +71,15 @@ class SeatRequest:
     """Which seat our agent wants, and as whom.
 
     Attributes:
-        name: the name to register with; None: the server chooses.
-        table: the table to join; None: the server chooses.
-        seat: the preferred seat; None: any.
-        api_key: the key of an agent registered before; None: register.
-        access_token: what the server asks of those who register, if it does.
-        real_money: whether to sit down where real money is played for; else such a seat is given back. Deposits are
-            never made.
-        state: file of our key and seat, which after a crash is tried before another seat; None: none.
+        name: Name to register with.
+        table: Table to join; None: the platform chooses.
+        seat: The preferred seat.
+        api_key: Key of an agent registered before. On a command line others can read it; rather use the file or the
+            environment's PARLOUR_API_KEY.
+        access_token: What the platform asks of those who register, if it does.
+        play_for_real_money: Sit down at tables for real money, too; else such a seat is given back. You make the
+            deposit; the agent never does.
+        state: File that keeps the key and the seat: after a crash the player goes on in its seat, if it can.
     """
 
     name: str | None = None
@@ -87,8 +87,8 @@ class SeatRequest:
     seat: int | None = None
     api_key: str | None = field(default=None, repr=False)
     access_token: str | None = field(default=None, repr=False)
-    real_money: bool = False
-    state: str | PathLike[str] | None = None
+    play_for_real_money: bool = False
+    state: Path | None = None
 
 
 ANY_SEAT = SeatRequest()
@@ -239,7 +239,7 @@ class PokerRestClient:
         sign = next(
             (name for name in ("realMoney", "real_money", "deposit", "deposit_status") if fields.get(name)), None
         )
-        if sign is not None and not self.request.real_money:
+        if sign is not None and not self.request.play_for_real_money:
             raise no_real_money(f"the server says {sign}")
 
     def _check_owner(self, shown: Mapping[str, Any], seat: Any) -> None:
@@ -355,7 +355,7 @@ class ClientSettings:
     deadline: float | None = None
     retry_after: float = 3.0
     retries: int = 10
-    ca_file: str | PathLike[str] | None = None
+    ca_file: Path | None = None
 
     def __post_init__(self) -> None:
         """Check the numbers.
@@ -491,7 +491,7 @@ class Stay:
             deadline=client.deadline,
             leave_busted=keeps,
             stalled=STALLED_SECONDS if keeps else None,
-            real_money=rest.request.real_money,
+            real_money=rest.request.play_for_real_money,
         )
         growth = max(1, round(LONGEST_WAIT / client.retry_after)) if keeps else 10
         tries = None if keeps else client.retries + 1
@@ -553,7 +553,7 @@ async def play(
     seat: SeatRequest = ANY_SEAT,
     length: PlayLength = PlayLength(),
     client: ClientSettings = ClientSettings(),
-    log: str | PathLike[str] | MatchLog | None = None,
+    log: str | os.PathLike[str] | MatchLog | None = None,
     monitoring: Monitoring = Monitoring(),
 ) -> PokerResult:
     """Play at a table until it ends, or at one table after another.

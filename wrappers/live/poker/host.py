@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import partial
 from importlib import resources
-from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -463,11 +463,11 @@ class PokerRoom:
     """The tables of a server.
 
     Attributes:
-        tables: how many are open; one that ends is replaced by a new one.
-        observers: how many may look on, by a WebSocket with every state without cards, ``/v1/ws/observe/{table_id}`` or
-            ``/v1/tables/{table_id}/watch``. One more takes the place of one from the address that has the most (see
-            `Places`).
-        state: the file (SQLite) that keeps agents, tables, seats, chips and tokens over restarts; a hand that a restart
+        tables: Number of open tables; one that ends is replaced by a new one.
+        observers: The most connections that look on without a seat, by a WebSocket with every state without cards,
+            ``/v1/ws/observe/TABLE`` or ``/v1/tables/TABLE/watch``. One more takes the place of one from the address
+            that has the most (see `Places`).
+        state: File (SQLite) that keeps agents, tables, seats, chips and tokens over restarts; a hand that a restart
             interrupts is void, and its stakes are returned. None: all ends with the server.
 
     Raises:
@@ -476,7 +476,7 @@ class PokerRoom:
 
     tables: int = 1
     observers: int = 0
-    state: str | PathLike[str] | None = None
+    state: Path | None = None
 
     def __post_init__(self) -> None:
         """Check the numbers."""

@@ -58,14 +58,15 @@ class PokerRules:
     """The rules of a hosted table.
 
     Attributes:
-        seats: 2 to 10.
-        small_blind, big_blind: chips.
-        stack: chips of a new player.
-        min_players: connected players with which the first hand begins.
-        raise_cap: bets and raises allowed on a street, blinds not counted; None: no cap.
-        max_hands: hands after which the table ends as ``admin_stopped``; None: no limit.
-        rebuy: whether a player without chips gets a new stack before the next hand.
-        seats_per_address: seats that players of one address may have, but for those of this machine; None: a third.
+        seats: Seats per table, 2 to 10.
+        small_blind: Chips of the small blind.
+        big_blind: Chips of the big blind.
+        stack: Chips of a new player.
+        min_players: Number of connected players with which the first hand begins.
+        raise_cap: The most bets and raises on a street, blinds not counted; None: no cap.
+        hands: Number of hands after which a table ends as ``admin_stopped``; None: no limit.
+        rebuy: Whether a player without chips gets a new stack before the next hand.
+        seats_per_address: Seats that players of one address may have, but for those of this machine; None: a third.
     """
 
     seats: int = 9
@@ -74,7 +75,7 @@ class PokerRules:
     stack: int = 100
     min_players: int = 2
     raise_cap: int | None = 4
-    max_hands: int | None = None
+    hands: int | None = None
     rebuy: bool = False
     seats_per_address: int | None = None
 
@@ -86,8 +87,8 @@ class PokerRules:
         """
         if not 2 <= self.min_players <= self.seats:
             raise ValueError(f"min_players={self.min_players}: with {self.seats} seats it is 2 to {self.seats}")
-        if self.max_hands is not None and self.max_hands < 1:
-            raise ValueError(f"max_hands={self.max_hands}: need at least 1, or None for no limit")
+        if self.hands is not None and self.hands < 1:
+            raise ValueError(f"hands={self.hands}: need at least 1, or None for no limit")
         if self.seats_per_address is not None:
             whole("seats_per_address", self.seats_per_address, 1, otherwise="None (a third)")
 
@@ -520,9 +521,7 @@ class PokerHostSession(Hands):
     def _waits(self) -> bool:
         """Whether no hand can be dealt before somebody who sits out is back, or gone."""
         chips = {number for number, seat in self.seats.items() if self.rules.rebuy or self.stack(number) > 0}
-        return self.hand != self.rules.max_hands and len(chips) >= 2 > sum(
-            not self.seats[one].sits_out for one in chips
-        )
+        return self.hand != self.rules.hands and len(chips) >= 2 > sum(not self.seats[one].sits_out for one in chips)
 
     @property
     def silent(self) -> list[int]:
@@ -563,16 +562,16 @@ class PokerHostSession(Hands):
         return self._go_on()
 
     def next_hand(self) -> Sends:
-        """Deal the next hand; or end the table, if fewer than two have chips or `max_hands` are played."""
+        """Deal the next hand; or end the table, if fewer than two have chips or `hands` are played."""
         if self.status != "running" or self.playing or self._waits:
             return []
-        if self.rules.rebuy and self.hand != self.rules.max_hands:
+        if self.rules.rebuy and self.hand != self.rules.hands:
             for number, seat in self.seats.items():
                 if self.stack(number) == 0 and not seat.leaving:
                     seat.chips = self.rules.stack
         if sum(self.stack(number) > 0 for number in self.seats) < 2:
             return self.end("insufficient_players")
-        if self.hand == self.rules.max_hands:
+        if self.hand == self.rules.hands:
             return self.end("admin_stopped")
         return self._deal()
 

@@ -97,7 +97,7 @@ class PokerMatch:
         game = view.public(table) if own is None else view.game_state(table, own)
         players = [self._player(player) for player in game.players if player.seat in poker.seats]
         turn, pot = (game.turn, game.pot) if poker.playing else (None, 0)
-        hands = poker.rules.max_hands or 1
+        hands = poker.rules.hands or 1
         game = replace(game, seat=seat, hand=poker.hand, hands=hands, players=players, pot=pot, turn=turn)
         mine = turn is not None and turn == seat
         over = bool(table.done) and not poker.playing
@@ -256,7 +256,7 @@ class PokerTable(TableHost):
         if not isinstance(game.options["stacks"], int):
             raise ValueError(f"stacks={game.options['stacks']}: at a poker table all begin with the same stack")
         options = {kept: game.options[name] for name, kept in OPTIONS.items()}
-        self._rules = PokerRules(seats=game.seats, min_players=game.seats, max_hands=hands, rebuy=rebuy, **options)
+        self._rules = PokerRules(seats=game.seats, min_players=game.seats, hands=hands, rebuy=rebuy, **options)
         self._pauses = pauses
         self._hands = PokerHands([])
         self._won: dict[str, int] = {}  # chips since the latest result, by name
