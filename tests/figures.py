@@ -2,8 +2,11 @@
 
 import numpy as np
 import shapely
+from parlour.envs.core.rng import streams
+from parlour.envs.tangram.generator import ANY, find
 from parlour.envs.tangram.geometry import place
-from parlour.envs.tangram.lattice import AREAS, ASPECTS
+from parlour.envs.tangram.lattice import AREAS, ASPECTS, RINGS, VERTICES
+from parlour.envs.tangram.silhouettes import built
 
 
 def polygons(poses, aspect="square"):
@@ -36,3 +39,15 @@ def assert_solved(figure, aspect="square"):
         together = shapely.union_all(shapely.buffer(pieces, 1e-6))
         assert together.geom_type == "Polygon", figure.name
         assert shapely.area(shapely.intersection(pieces, target)).sum() > 16 * unit - 1e-6, figure.name
+
+
+def drawn(count, seed):
+    """Draw random silhouettes, with their solutions."""
+    words, figures = streams(seed, 1), []
+    for number in range(count):
+        pieces, steps, at = np.zeros(7, np.int64), np.zeros(7, np.int64), np.zeros((7, 2), np.int64)
+        outline = np.zeros((VERTICES, 2), np.int64), np.zeros(RINGS, int)
+        find(words, ANY, 0.0, 1.0, pieces, steps, at, *outline)
+        placed = np.column_stack([steps, at])[np.argsort(pieces)]
+        figures.append(built(f"random {seed}.{number}", [placed]))
+    return figures

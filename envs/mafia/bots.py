@@ -135,13 +135,6 @@ def _results(table: Any, seat: int, rows: int) -> tuple[int, int]:
     return mafia, cleared
 
 
-def suspicions(table: Any, seat: int) -> NDArray[np.float64]:
-    """Return the suspicion of `seat` about every player, 0 to 100 points: float64[seats], by seat (see `suspicion`)."""
-    out = np.zeros(int(table.seats))
-    suspicion(table, seat, out)
-    return np.roll(100 * out, seat)
-
-
 PERSONALITIES = ("aggressive", "cautious", "analytical", "social")
 
 TRAITS = np.array(

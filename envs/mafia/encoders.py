@@ -20,11 +20,22 @@ def v0(table: Any) -> Encoder:
     return Encoder(Layout(slices(table)), observe)
 
 
+def per_pair(path: str, who: str, seats: int, meaning: str, low: float = 0, high: float = 1) -> Slice:
+    """Return a slice with one number per pair of seats: `who`, and its target."""
+    return Slice(path, (seats, seats), low, high, meaning, axes=(who, "target"))
+
+
+def per_role(path: str, seats: int, meaning: str) -> Slice:
+    """Return a slice with the role of every seat, one-hot."""
+    return shares(path, (seats, 4), meaning, axes=("relative seat", ROLES[1:]))
+
+
 def slices(table: Any) -> list[Slice]:
     """Return the slices of the observation for the options of `table`."""
-    seats = int(table.seats)
-    pairs = (seats, seats)
+    seats, roles = int(table.seats), ", ".join(ROLES[1:])
     says = "1 claimed to have found it mafia, .5 accused it, −.5 defended it, −1 claimed to have found it innocent"
+    today = f"[speaker, target] of the latest day: {says}"
+    stance = "the same of all days: the last one, but results stay"
     return [
         shares("phase", (len(PHASES),), "one-hot: " + ", ".join(PHASES), axes=(PHASES,)),
         shares("is_my_turn", (1,), "whether the observer decides next"),
@@ -33,52 +44,19 @@ def slices(table: Any) -> list[Slice]:
         shares("game_state.mafiaCount", (1,), "living mafia, share of the seats"),
         per_seat("game_state.players.alive", seats, "whether it lives"),
         per_seat("game_state.players.eliminatedRound", seats, "share of max_days; 0: alive"),
-        shares(
-            "game_state.players.role",
-            (seats, 4),
-            "where it is known, one-hot: " + ", ".join(ROLES[1:]),
-            axes=("relative seat", ROLES[1:]),
-        ),
+        per_role("game_state.players.role", seats, f"where it is known, one-hot: {roles}"),
         per_seat("game_state.lastNightResult.killed", seats, "one-hot"),
         shares("game_state.lastNightResult.prevented", (1,), "whether the mafia's target was protected"),
         per_seat("game_state.privateKnowledge.lastProtected", seats, "doctor: one-hot, last night"),
         per_seat("game_state.privateKnowledge.investigationResults", seats, "sheriff: 1 mafia, −1 not", -1, 1),
         per_seat("game_state.nightActions", seats, "mafia: 0.5 for each of its choices so far tonight", 0, 5),
         per_seat("game_state.votingHistory.eliminated", seats, "whether it was voted out"),
-        shares(
-            "game_state.votingHistory.latest", pairs, "[voter, target] of the latest vote", axes=("voter", "target")
-        ),
-        Slice(
-            "game_state.votingHistory.all",
-            pairs,
-            0,
-            DAYS / 4,
-            "[voter, target], 0.25 per vote",
-            axes=("voter", "target"),
-        ),
+        per_pair("game_state.votingHistory.latest", "voter", seats, "[voter, target] of the latest vote"),
+        per_pair("game_state.votingHistory.all", "voter", seats, "[voter, target], 0.25 per vote", 0, DAYS / 4),
         per_seat("game_state.statements.made", seats, "0.5 for each of today's", 0, 4),
-        Slice(
-            "game_state.statements.today",
-            pairs,
-            -1,
-            1,
-            f"[speaker, target] of the latest day: {says}",
-            axes=("speaker", "target"),
-        ),
-        Slice(
-            "game_state.statements.stance",
-            pairs,
-            -1,
-            1,
-            "the same of all days: the last one, but results stay",
-            axes=("speaker", "target"),
-        ),
-        shares(
-            "game_state.statements.claimed",
-            (seats, 4),
-            "the role last claimed, one-hot as above",
-            axes=("relative seat", ROLES[1:]),
-        ),
+        per_pair("game_state.statements.today", "speaker", seats, today, -1, 1),
+        per_pair("game_state.statements.stance", "speaker", seats, stance, -1, 1),
+        per_role("game_state.statements.claimed", seats, "the role last claimed, one-hot as above"),
         per_seat("suspicion", seats, "0.01 per point; see parlour.envs.mafia.bots"),
         shares("game_over", (1,), "whether the match is over"),
         Slice("outcome.payoffs", (1,), -1, 1, "one's own utility"),
@@ -220,18 +198,9 @@ def full(table: Any) -> Encoder:
     seats = int(table.seats)
     slices = [
         per_seat("hidden.current_turn_agent_id", seats, "one-hot, at night too; all 0 at the end"),
-        shares(
-            "hidden.players.role",
-            (seats, 4),
-            "of every player, one-hot: " + ", ".join(ROLES[1:]),
-            axes=("relative seat", ROLES[1:]),
-        ),
-        shares(
-            "hidden.nightActions", (seats, seats), "[player, target] chosen so far tonight", axes=("player", "target")
-        ),
-        shares(
-            "hidden.votes", (seats, seats), "[voter, target] of the vote that is under way", axes=("voter", "target")
-        ),
+        per_role("hidden.players.role", seats, "of every player, one-hot: " + ", ".join(ROLES[1:])),
+        per_pair("hidden.nightActions", "player", seats, "[player, target] chosen so far tonight"),
+        per_pair("hidden.votes", "voter", seats, "[voter, target] of the vote that is under way"),
     ]
     return v0(table).extended(slices, observe_hidden, full_information=True)
 

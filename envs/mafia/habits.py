@@ -9,26 +9,16 @@ from numpy.typing import NDArray
 from ..core.compiled import compiled
 from ..core.encoder import Layout
 from ..core.record import Tables
-from .statements import KIND
+from .statements import CLAIMED, KIND
 from .table import (
     ACCUSE,
-    CLAIM_DOCTOR,
-    CLAIM_MAFIA,
-    CLAIM_SHERIFF,
-    CLAIM_VILLAGER,
     CLEARED,
     DEFEND,
-    DOCTOR,
     FOUND,
     GENERAL,
     MAFIA,
-    SHERIFF,
     VILLAGER,
 )
-
-CLAIMED = np.zeros(16, np.int64)  # by kind of statement: the claimed role, 0 for none
-CLAIMED[[CLEARED, FOUND, CLAIM_SHERIFF]] = SHERIFF
-CLAIMED[[CLAIM_DOCTOR, CLAIM_VILLAGER, CLAIM_MAFIA]] = DOCTOR, VILLAGER, MAFIA
 
 HABITS = ("accusations", "defenses", "claims", "untrue", "abstentions", "changes")
 

@@ -1,6 +1,6 @@
 """TurnState ──► record: with what a player may know. It reads the states of other hosts of the protocol, too."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -151,27 +151,38 @@ def _load_statements(row: Any, game: MafiaState, seats: Seats, alive: Sequence[b
 
     Days, and the rounds of a day, follow one another in the record's `said`; a round has a place for every seat.
     """
-    count, places = len(alive), int(row["seats"])
-    rounds, said = int(row["discussion_rounds"]), memoryview(row["said"])
-    day = game.round_number - (game.phase == PHASES[NIGHT])
+    told = []
     for entry in game.statements:
-        speaker, said_on = seats[entry.player_id], entry.round
+        speaker = seats[entry.player_id]
         if entry.type is None:
             code = int(code_of(*read(entry.content, speaker, seats)))
         else:
             target = -1 if entry.target_id is None else seats[entry.target_id]
             code = _code(entry.type, target, entry.role, entry.is_mafia)
+        told.append((speaker, entry.round, code))
+    day = game.round_number - (game.phase == PHASES[NIGHT])
+    row["opener"] = 2 * (day - 1) % len(alive) if day else 0
+    write_statements(row, told, alive, int(row["discussion_rounds"]))
+
+
+def write_statements(row: Any, told: Iterable[tuple[int, int, int]], alive: Sequence[bool], last: int) -> None:
+    """Write statements into the record, in order: the speaker, the day and the code of each.
+
+    `alive` tells which seats are alive, and `last` is the latest discussion round of a day that can begin.
+    """
+    places, rounds, said = int(row["seats"]), int(row["discussion_rounds"]), memoryview(row["said"])
+    day = int(row["round_number"]) - int(row["phase"] == NIGHT)
+    for speaker, said_on, code in told:
         if 1 <= said_on <= day:
             place, end = (said_on - 1) * rounds * places + speaker, said_on * rounds * places
             while place < end and said[place]:
                 place += places
             if place < end:  # what is said beyond the discussion rounds is left out
                 said[place] = code
-    row["opener"] = 2 * (day - 1) % count if day else 0
-    if game.phase == PHASES[DISCUSSION]:
-        today = (day - 1) * rounds * places
-        speech = 0  # rounds in which all the living have spoken
-        while speech < rounds and all(said[today + speech * places + one] for one in range(count) if alive[one]):
+    if row["phase"] == DISCUSSION:
+        today, speech = (day - 1) * rounds * places, 0  # rounds in which all the living have spoken
+        living = [seat for seat, lives in enumerate(alive) if lives]
+        while speech < last and all(said[today + speech * places + seat] for seat in living):
             speech += 1
         row["speech"] = speech
 
@@ -190,10 +201,10 @@ def _load_end(row: Any, state: TurnState, seats: Seats) -> None:
 
 
 def resample(table: Any, seat: int, generator: np.random.Generator) -> None:
-    """Draw everything that `seat` cannot know again, in place, so that it fits what the seat knows.
+    """Draw everything that `seat` cannot know again, in place.
 
     Drawn are the unknown roles of the living, whose turn it is at night, the choices of the others in all nights
-    (tonight included), their sealed votes, and the stream.
+    (tonight included), their sealed votes, and the stream. Those of past nights need not explain who died.
     """
     table.stream = generator.integers(0, 2**64, dtype=np.uint64)
     if table.done:  # all roles are known
@@ -202,24 +213,29 @@ def resample(table: Any, seat: int, generator: np.random.Generator) -> None:
     own = {seat}
     if world.role[seat] == MAFIA:
         own |= {other for other in range(world.seats) if world.role[other] == MAFIA}
-    before = _acted(world) & own
-    asleep = world.phase == NIGHT and world.turn != seat
-    awake = world.role[world.turn]  # werewolf tells whether it is the werewolves' turn
-    while True:
-        _resample_roles(world, seat, own, generator)
-        if asleep:
-            turns = _possible_turns(world, seat, own, before)
-            turns = [other for other in turns if not world.werewolf or world.role[other] == awake]
-            if not turns:
-                continue
-            world.turn = generator.choice(turns)
-        if all(_resample_night(world, row, seat, own, generator) for row in range(world.round_number)):
-            break
+    before, awake = _acted(world) & own, world.role[world.turn]  # werewolf tells whether it is the werewolves' turn
+    turns = [] if world.phase == NIGHT and world.turn != seat else [world.turn]
+    _resample_roles(world, seat, own, generator)
+    while not turns:
+        turns = _possible_turns(world, seat, own, before)
+        turns = [other for other in turns if not world.werewolf or world.role[other] == awake]
+        if not turns:
+            _resample_roles(world, seat, own, generator)
+    world.turn = generator.choice(turns)
+    nights, acted, living = log(world, "night"), _acted(world), _living(world)
+    for row in range(world.round_number):
+        for other in (other for other in range(world.players) if other not in own):
+            there = not 0 < world.eliminated_round[other] <= row and MAFIA <= world.role[other] <= SHERIFF
+            chosen = there and (row < world.round_number - 1 or other in acted)
+            nights[row, other] = generator.choice(living) if chosen else -1
+    protected = nights[last_night(world), seat] if world.prevented and world.role[seat] == DOCTOR else -1
+    if world.prevented and protected != world.saved:
+        world.saved = generator.choice([other for other in range(world.players) if other != protected])
     if world.phase == VOTING and not world.werewolf:  # there the votes are open
         votes = log(world, "votes")[world.round_number - 1]
-        for voter in _living(world):
+        for voter in living:
             if voter < world.turn and voter != seat:
-                votes[voter] = generator.choice([-1, *(other for other in _living(world) if other != voter)])
+                votes[voter] = generator.choice([-1, *(other for other in living if other != voter)])
     table.role, table.night, table.votes, table.turn = world.role, world.night, world.votes, world.turn
     table.saved = world.saved
 
@@ -258,60 +274,3 @@ def _possible_turns(world: Any, seat: int, own: set[int], before: set[int]) -> l
             if _acted(world) & own == before:
                 turns.append(other)
     return turns
-
-
-def _resample_night(world: Any, row: int, seat: int, own: set[int], generator: np.random.Generator) -> bool:
-    """Draw the choices of the others in a night again. The player who died, or the fact that one was saved, stays.
-
-    Return whether this is possible: a mafia can choose the target, and if the target was saved, a doctor had not
-    protected it the night before.
-    """
-    there = [other for other in range(world.players) if not 0 < world.eliminated_round[other] <= row]
-    acted = there if row < world.round_number - 1 else _acted(world)
-    died = [other for other in there if world.eliminated_round[other] == row + 1 and not world.voted_out[other]]
-    over = row <= last_night(world)
-    target = _target(world, row, there, died, seat, own, generator) if over else -1
-    if row == last_night(world) and world.prevented:
-        world.saved = target
-    nights = log(world, "night")
-    for other in there:
-        if other in own:
-            continue
-        role = world.role[other]
-        choices = [one for one in there if one != other or role == DOCTOR]
-        if role == DOCTOR:
-            before = int(nights[row - 1, other]) if row else -1
-            choices = [one for one in choices if one != before and not (died and one == target)]
-        elif role == MAFIA and over and target != other:
-            choices = [target]
-        chosen = other in acted and MAFIA <= role <= SHERIFF
-        nights[row, other] = generator.choice(choices) if chosen else -1
-    if not over:
-        return True
-    if not any(world.role[other] == MAFIA and nights[row, other] == target for other in there):
-        return False
-    if died:
-        return True
-    doctors = [other for other in there if world.role[other] == DOCTOR and other in acted]
-    if any(nights[row, other] == target for other in doctors):
-        return True
-    able = [other for other in doctors if other not in own and (row == 0 or nights[row - 1, other] != target)]
-    if able:
-        nights[row, generator.choice(able)] = target
-    return bool(able)
-
-
-def _target(
-    world: Any, row: int, there: list[int], died: list[int], seat: int, own: set[int], generator: np.random.Generator
-) -> int:
-    """Return a possible target of the mafia: the player who died, else the choice of most of `own`, or a player that
-    `own` protected or chose, else anybody. Of last night a doctor knows whether it protected the target."""
-    choices = log(world, "night")[row]
-    protected = int(choices[seat])
-    if row == last_night(world) and world.prevented and world.role[seat] == DOCTOR and protected >= 0:
-        possible = [one for one in there if one != protected]
-        return protected if world.saved == protected else int(generator.choice(possible))
-    chosen = [int(choices[other]) for other in own if world.role[other] == MAFIA and choices[other] >= 0]
-    most = [one for one in set(chosen) if 2 * chosen.count(one) > len(chosen)]
-    saved = [int(choices[other]) for other in own if world.role[other] == DOCTOR and choices[other] >= 0]
-    return int(generator.choice(died or most or chosen or saved or there))

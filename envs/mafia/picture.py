@@ -30,7 +30,7 @@ from ..render.svg import (
 )
 from .statements import act_of, sentence
 from .table import DISCUSSION, NIGHT, PHASES, ROLES, UNKNOWN, VOTING, WINNERS
-from .view import knows, log, name, visible_turn
+from .view import known, log, name, visible_turn
 
 Row = Mapping[str, Any]
 
@@ -299,7 +299,7 @@ def render(table: Any, seat: int | None) -> str:
     lines.append(_last_night(table, int(table.round_number) - (phase == NIGHT)))
     acting = int(table.turn) if seat is None else visible_turn(table, seat)
     for other in range(int(table.players)):
-        role = ROLES[int(table.role[other]) if seat is None or knows(table, seat, other) else UNKNOWN]
+        role = ROLES[int(table.role[other]) if seat is None or known(table, seat)[other] else UNKNOWN]
         marks = [_said(table, other, day)] if phase in (DISCUSSION, VOTING) else []
         if seat is None or seat == other:
             marks.append(_chose(table, other))

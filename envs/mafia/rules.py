@@ -14,11 +14,20 @@ from numpy.typing import NDArray
 from ..core.compiled import compiled
 from ..core.rng import draw
 from .bots import judge_votes
-from .statements import KIND, READY, choice_of_mafia, choice_of_most, code_of, most_votes, row_of_round, tied_seat
+from .statements import (
+    CLAIMED,
+    KIND,
+    READY,
+    choice_of_mafia,
+    choice_of_most,
+    code_of,
+    most_votes,
+    row_of_round,
+    tied_seat,
+)
 from .table import (
     ACCUSE,
     CLAIM_DOCTOR,
-    CLAIM_MAFIA,
     CLAIM_SHERIFF,
     CLAIM_VILLAGER,
     CLEARED,
@@ -323,14 +332,8 @@ def _note(table: Any, seat: int, code: int) -> None:
     kind = GENERAL + (code - 1) // KIND
     if kind in (ACCUSE, FOUND):
         table.accused[(code - 1) % KIND] += 1
-    if kind in (CLEARED, FOUND, CLAIM_SHERIFF):
-        table.claimed[seat] = SHERIFF
-    elif kind == CLAIM_DOCTOR:
-        table.claimed[seat] = DOCTOR
-    elif kind == CLAIM_VILLAGER:
-        table.claimed[seat] = VILLAGER
-    elif kind == CLAIM_MAFIA:
-        table.claimed[seat] = MAFIA
+    if CLAIMED[kind] > 0:
+        table.claimed[seat] = CLAIMED[kind]
 
 
 @compiled

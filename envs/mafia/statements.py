@@ -24,6 +24,8 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 from ..core.compiled import compiled
 from .table import (
     ACCUSE,
@@ -33,10 +35,13 @@ from .table import (
     CLAIM_VILLAGER,
     CLEARED,
     DEFEND,
+    DOCTOR,
     FOUND,
     GENERAL,
     MAFIA,
     SEATS,
+    SHERIFF,
+    VILLAGER,
 )
 
 KIND = SEATS
@@ -49,6 +54,10 @@ READY = 1
 
 TYPES = ("accusation", "defense", "claim", "general")
 CLAIMS = {"sheriff": CLAIM_SHERIFF, "doctor": CLAIM_DOCTOR, "villager": CLAIM_VILLAGER, "mafia": CLAIM_MAFIA}
+CLAIMED = np.zeros(16, np.int64)
+"""int64[16]: the claimed role, by kind of statement; 0: none."""
+CLAIMED[[CLEARED, FOUND, CLAIM_SHERIFF]] = SHERIFF
+CLAIMED[[CLAIM_DOCTOR, CLAIM_VILLAGER, CLAIM_MAFIA]] = DOCTOR, VILLAGER, MAFIA
 Act = tuple[int, int]
 """Kind and target's seat."""
 

@@ -208,15 +208,15 @@ def _players(table: Any, seat: int) -> list[Player]:
         Player(
             id=NAMES[other],
             name=NAMES[other],
-            role=ROLES[roles[other] if known else UNKNOWN],
+            role=ROLES[roles[other] if shown else UNKNOWN],
             alive=eliminated[other] == 0,
             eliminated_round=eliminated[other] or None,
         )
-        for other, known in enumerate(_known(table, seat))
+        for other, shown in enumerate(known(table, seat))
     ]
 
 
-def _known(table: Any, seat: int) -> list[bool]:
+def known(table: Any, seat: int) -> list[bool]:
     """Return for every seat whether `seat` may know its role: its own, a teammate's, a revealed or an investigated one.
 
     Seat −1 is an observer.
@@ -228,11 +228,6 @@ def _known(table: Any, seat: int) -> list[bool]:
         other == seat or done or not alive[other] or (roles[other] == MAFIA and (own == MAFIA or other in checked))
         for other in range(count)
     ]
-
-
-def knows(table: Any, seat: int, other: int) -> bool:
-    """Return whether `seat` (−1: an observer) may know the role of `other`."""
-    return _known(table, seat)[other]
 
 
 def last_night(table: Any) -> int:

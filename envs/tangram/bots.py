@@ -15,15 +15,12 @@ from ..core.rollout import random_bot
 from ..core.turn_state import Action
 from . import geometry
 from .corners import measure, pose, survey
-from .forms import PIECE, TWIN
+from .forms import ALIKE, PIECE
 from .generator import centre, corners, find
 from .geometry import NEAR
-from .lattice import AREAS, BOARD, CORNERS, PIECES
+from .lattice import AREAS, ASPECTS, BOARD, CORNERS, PIECES, exact, values
 from .rules import Placement, begin, lift, put
-from .table import PLACES, PLAY, POINTS, SOLVED
-
-Poses = dict[int, tuple[float, float, float]]
-"""By piece: x, y, rotation."""
+from .table import PLACES, PLAY, POINTS, SOLVED, TABLE
 
 STEPS = 10_000
 """The most placements that the solver tries in one decision: half a second of processor time if there is no solution;
@@ -67,7 +64,7 @@ class Solver:
             raise ValueError("the solver needs numbers: give modality='numeric' or 'both'")
         self._game = game
         self._greedy = Greedy(game)
-        self._boards = game.tables(8)
+        self._boards = game.tables(1)
 
     def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
         """Return an action index per row of float32[N, D] observations and int8[N, A] masks: int64[N]."""
@@ -80,34 +77,17 @@ class Solver:
 
     def _answer(self, seen: NDArray[np.float32], mask: NDArray[np.int8]) -> int | None:
         """Return the action index to play, or None if no solution is found."""
-        poses = self._poses(seen)
-        left = STEPS
-        for count in range(len(poses) + 1):
-            for lifted in combinations(poses, count):
-                self._set_up(seen, {piece: at for piece, at in poses.items() if piece not in lifted})
-                depth, first, left = search(self._boards.view(np.ndarray), left)
-                if depth >= 0 and not lifted:
-                    return first if depth > 0 and mask[first] else PLACES  # depth 0: the figure is solved
-                if depth >= 0:
-                    solved = self._boards[depth].vertices.copy()
-                    self._set_up(seen, poses)
-                    return towards(self._boards[0], mask, solved, lifted)
-                if left == 0:
-                    return None
-        return None
+        board = self._board(seen)
+        found = completion(self._game, board, STEPS, int(board.passes))
+        if found is None:
+            return None
+        if found.lifted:
+            return towards(board, mask, found.solved.vertices.copy(), found.lifted)
+        return found.first if found.first >= 0 and mask[found.first] else PLACES
 
-    def _poses(self, seen: NDArray[np.float32]) -> Poses:
-        poses = {}
-        for piece, (there, x, y, cosine, sine, _) in enumerate(self._read("game_state.on_board", seen)):
-            if there:
-                rotation = float(np.degrees(np.arctan2(sine, cosine))) % 360
-                eighth = 45.0 * round(rotation / 45)
-                poses[piece] = BOARD * x, BOARD * y, eighth if abs(rotation - eighth) < 1e-3 else rotation
-        return poses
-
-    def _set_up(self, seen: NDArray[np.float32], poses: Poses) -> None:
-        """Write the first board: the figure, with pieces in these poses."""
-        self._boards[:1] = self._game.rules.blank
+    def _board(self, seen: NDArray[np.float32]) -> Any:
+        """Return the record of what is observed."""
+        self._boards[:] = self._game.rules.blank
         board = self._boards[0]
         outline = self._read("game_state.silhouette.outline", seen)
         there, begins = outline[:, 0] > 0, np.flatnonzero(outline[:, 1])
@@ -115,13 +95,17 @@ class Solver:
         board.ends[:] = there.sum()
         board.ends[: len(begins) - 1] = begins[1:]
         begin(board)
-        for piece, at in poses.items():
-            put(board, piece, *at)
+        for piece, (placed, x, y, cosine, sine, _) in enumerate(self._read("game_state.on_board", seen)):
+            if placed:
+                rotation = float(np.degrees(np.arctan2(sine, cosine))) % 360
+                eighth = 45.0 * round(rotation / 45)
+                put(board, piece, BOARD * x, BOARD * y, eighth if abs(rotation - eighth) < 1e-3 else rotation)
         left = float(self._read("game_state.turns_left", seen)[0])
         board.turn_number = board.turns + 1 - round(left * int(board.turns))
         board.passes = round(float(self._read("game_state.passes", seen)[0]) * int(board.turns))
         measure(board)
         survey(board)
+        return board
 
     def _read(self, path: str, seen: NDArray[np.float32]) -> NDArray[np.float64]:
         part = self._game.encoders[self.encoder].layout[path]
@@ -146,31 +130,23 @@ def towards(board: Any, mask: NDArray[np.int8], solved: NDArray[np.float64], lif
     skipped = int(board.passes)
     first = tuple(board.focus), int(board.ray)
     away: list[tuple[int, int]] = []
+    shape = np.empty((4, 2))
     for skips in range(POINTS):
         board.passes = skipped + skips
         survey(board)
         if skips and (tuple(board.focus), int(board.ray)) == first:
             break
         for place in (place for place in range(PLACES) if board.open >> place & 1):
-            home, lies = _compare(board, place, solved)
             piece = int(PIECE[place])
-            if home and (piece in lifted or not board.on_board[piece]):
+            geometry.place(piece, *pose(board, place), board.scale, shape)
+            if _planned(piece, shape, solved) and (piece in lifted or not board.on_board[piece]):
                 return PLACES if skips else place
-            if piece in lifted and not lies:
+            if piece in lifted and np.abs(board.vertices[piece] - shape).max() >= NEAR:
                 away.append((skips, place))
     now = [place for skips, place in away if not skips and mask[place]]
     if now:
         return now[int(board.turn_number) % len(now)]
     return PLACES if away else None
-
-
-def _compare(board: Any, place: int, solved: NDArray[np.float64]) -> tuple[bool, bool]:
-    """Tell whether a place is one of the solution's, and whether its piece lies there already."""
-    piece, shape = int(PIECE[place]), np.empty((4, 2))
-    geometry.place(piece, *pose(board, place), board.scale, shape)
-    alike = [other for other in range(7) if other == piece or TWIN[other] == piece or TWIN[piece] == other]
-    home = any(np.abs(solved[other] - shape).max() < NEAR for other in alike)
-    return home, bool(np.abs(board.vertices[piece] - shape).max() < NEAR)
 
 
 @partial(compiled, allocates=True)
@@ -210,6 +186,30 @@ def search(boards: Any, steps: int) -> tuple[int, int, int]:
             depth += 1
             tried[depth] = 0
     return -1, -1, steps
+
+
+def filling(vertices: NDArray[np.int64], ends: NDArray[np.int64], steps: int) -> NDArray[np.int64] | None:
+    """Return how the seven pieces fill an outline, int64[7, 3] as in `Silhouette.solutions`; None: not found.
+
+    Args:
+        vertices: int64[VERTICES, 2], exact (see `lattice`), the bounding box from (0, 0).
+        ends: int64[RINGS] of the outline.
+        steps: the most placements to try.
+    """
+    boards = np.zeros(8, TABLE).view(np.recarray)
+    board = boards[0]
+    board.scale = ASPECTS["square"]
+    board.per_unit, board.ends = 1 / board.scale, ends
+    centre(vertices, ends, board.scale, BOARD / 2, board.outline)
+    begin(board)
+    depth, _, _ = search(boards.view(np.ndarray), steps)
+    if depth < 0:
+        return None
+    middle, solved = values(vertices[: ends[-1]]).max(0) / 2, boards[depth]
+    at = ((solved.vertices[:, 0] - BOARD / 2) / solved.scale + middle).tolist()
+    return np.array(
+        [[round(turned / 45), exact(x), exact(y)] for (x, y), turned in zip(at, solved.rotation.tolist(), strict=True)]
+    )
 
 
 BOTS = {"random": random_bot, "greedy": Greedy, "solver": Solver}
@@ -340,7 +340,7 @@ def _advise(table: Any, plan: Any, boards: Any) -> int:
 def _planned(piece: int, shape: Any, plan: Any) -> bool:
     """Return whether the plan has an equal piece there."""
     for other in range(7):
-        if other == piece or TWIN[other] == piece or TWIN[piece] == other:
+        if ALIKE[piece, other]:
             alike = True
             for k in range(CORNERS[piece]):
                 near = False
@@ -362,39 +362,41 @@ SPACING = 4.0
 
 
 class Completion(NamedTuple):
-    """A solved board, and the pieces (indices) that must be moved for it."""
+    """A solved board, the pieces (indices) that must be moved for it, and the place that was played first; −1: none."""
 
     solved: Any
     lifted: tuple[int, ...]
+    first: int
 
 
-def without(table: Any, pieces: tuple[int, ...], boards: Tables) -> None:
+def without(table: Any, pieces: tuple[int, ...], boards: Tables, passes: int = 0) -> None:
     """Write `table` without some of its pieces, at the beginning of a turn, into the first of `boards`."""
     boards[0] = table
     board = boards[0]
     for piece in pieces:
         lift(board, piece)
-    board.passes = 0
+    board.passes = passes
     measure(board)
     survey(board)
 
 
-def completion(game: Game, table: Any, steps: int = COMPLETION_STEPS) -> Completion | None:
+def completion(game: Game, table: Any, steps: int = COMPLETION_STEPS, passes: int = 0) -> Completion | None:
     """Return how the figure of a table can be completed with the fewest pieces lifted; None if nothing is found.
 
     Args:
         game: tangram.
         table: a record; it is not changed.
         steps: the most pieces to place in search of it.
+        passes: the turns skipped before, which choose the first focus.
     """
     boards = game.tables(8)
     there = np.flatnonzero(table.on_board).tolist()
     for count in range(len(there) + 1):
         for lifted in combinations(there, count):
-            without(table, lifted, boards)
-            depth, _, steps = search(boards.view(np.ndarray), steps)
+            without(table, lifted, boards, passes)
+            depth, first, steps = search(boards.view(np.ndarray), steps)
             if depth >= 0:
-                return Completion(boards[depth].copy(), lifted)
+                return Completion(boards[depth].copy(), lifted, first)
             if steps == 0:
                 return None
     return None
@@ -501,7 +503,7 @@ class TangramPlanning:
 
     def exact_step(self, table: Any, solved: Any, lifted: tuple[int, ...]) -> Action | None:
         """Return the same as an exact move, which need not be on the menu, or None; see `moves_towards`."""
-        for move in moves_towards(table, Completion(solved, lifted)):
+        for move in moves_towards(table, Completion(solved, lifted, -1)):
             place = {"shape": PIECES[move.piece], "position": [move.x, move.y], "rotation": move.rotation}
             return Action("play", place)
         return None

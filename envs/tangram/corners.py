@@ -41,7 +41,7 @@ from .forms import (
 )
 from .geometry import NEAR, WHOLE, covered_area, on_board
 from .geometry import place as put_shape
-from .lattice import AREAS, CORNERS, VERTICES, halves, values
+from .lattice import AREAS, CORNERS, VERTICES, values
 from .table import PLACES, POINTS, ROWS
 
 TOLERANCE = 0.04
@@ -159,11 +159,7 @@ def _snap(edge: Points) -> Ways:
 
 def mirrored(points: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return exact points seen in a mirror: x changes its sign."""
-    turned = []
-    for x, y in points:
-        a, b = halves(x)
-        turned.append((-a * _BASE - b, y))
-    return turned
+    return [(-x, y) for x, y in points]
 
 
 CONVEX = 3

@@ -13,8 +13,7 @@ import numpy as np
 from ..core.compiled import compiled
 from ..core.encoder import Encoder, Layout, Slice, per_seat, relative, shares
 from ..core.memory import local_array
-from .forms import COSINES
-from .geometry import DRAWERS, toggle, unpack, unpack_shares
+from .geometry import COSINES, DRAWERS, toggle, unpack, unpack_shares
 from .lattice import BOARD, CORNERS, PIECES, RINGS, VERTICES
 from .rules import decode, step
 from .table import BONUS, NUMERIC, PIXELS, PLACES, ROWS, SKIP, SOLVED, TABLE
@@ -38,7 +37,9 @@ def v0(table: Any) -> Encoder:
 def slices(table: Any) -> list[Slice]:
     """Return the slices of the observation for the options of `table`."""
     seats, modality = int(table.seats), int(table.modality)
-    lowest = lowest_utility(table)
+    lowest, places = lowest_utility(table), ("place",)
+    eighths = tuple(f"{45 * step}°" for step in range(8))
+    rays, widths = (eighths,), (eighths[1:],)
     return [
         shares("phase", (2,), "one-hot: play, feedback", axes=(("play", "feedback"),)),
         shares("is_my_turn", (1,), "whether the observer decides next"),
@@ -50,30 +51,13 @@ def slices(table: Any) -> list[Slice]:
         shares("game_state.off_board", (7,), "by piece: in the drawer", axes=(PIECES,)),
         shares("game_state.moved", (7,), "one-hot: the piece played in this turn", axes=(PIECES,)),
         shares("allowed_actions.focus.position", (2,), "of the focus", axes=(("x", "y"),)),
-        shares(
-            "allowed_actions.focus.ray",
-            (8,),
-            "one-hot: direction of its right side, from east to the left",
-            axes=(tuple(f"{45 * step}°" for step in range(8)),),
-        ),
-        shares(
-            "allowed_actions.focus.width",
-            (7,),
-            "one-hot: its open angle, 45° to 315°; all 0: no focus",
-            axes=(tuple(f"{45 * step}°" for step in range(1, 8)),),
-        ),
+        shares("allowed_actions.focus.ray", (8,), "one-hot: direction of its right side, from east to the left", rays),
+        shares("allowed_actions.focus.width", (7,), "one-hot: its open angle, 45° to 315°; all 0: no focus", widths),
         shares("allowed_actions.dead", (1,), "corners that nothing in the drawer fits, as a share of 8"),
         shares("allowed_actions.play.fitting", (1,), "the open places fit; else nothing in the drawer fits"),
-        shares(
-            "allowed_actions.play.open", (PLACES,), "the places that can be played, as in the mask", axes=("place",)
-        ),
-        Slice("allowed_actions.play.gain", (PLACES,), -1, 1, "by open place: change of iou", axes=("place",)),
-        shares(
-            "allowed_actions.play.snug",
-            (PLACES,),
-            "by open place: share of its border that would touch",
-            axes=("place",),
-        ),
+        shares("allowed_actions.play.open", (PLACES,), "the places that can be played, as in the mask", places),
+        Slice("allowed_actions.play.gain", (PLACES,), -1, 1, "by open place: change of iou", axes=places),
+        shares("allowed_actions.play.snug", (PLACES,), "by open place: share of its border that would touch", places),
         *(_numeric_slices() if modality != PIXELS else ()),
         *(_pixel_slices() if modality != NUMERIC else ()),
         shares("game_over", (1,), "whether the game is over"),
@@ -82,57 +66,27 @@ def slices(table: Any) -> list[Slice]:
 
 
 def _numeric_slices() -> list[Slice]:
+    pose, vertex = ("on the board", "x", "y", "cosine", "sine", "collides"), ("present", "begins a ring", "x", "y")
+    around = f"which points around the focus are uncovered, every {CELL:g} u; rows along its right side, from below"
+    coarse, grid = (COARSE, COARSE), ("row", "column")
     return [
-        Slice(
-            "game_state.on_board",
-            (7, 6),
-            -1,
-            1,
-            "by piece: on the board, x, y, cosine, sine, collides",
-            axes=(PIECES, ("on the board", "x", "y", "cosine", "sine", "collides")),
-        ),
+        Slice("game_state.on_board", (7, 6), -1, 1, f"by piece: {', '.join(pose)}", axes=(PIECES, pose)),
         shares(
-            "game_state.silhouette.outline",
-            (VERTICES, 4),
-            "by vertex: present, begins a ring, x, y",
-            axes=("vertex", ("present", "begins a ring", "x", "y")),
+            "game_state.silhouette.outline", (VERTICES, 4), f"by vertex: {', '.join(vertex)}", axes=("vertex", vertex)
         ),
-        shares(
-            "game_state.silhouette.occupancy",
-            (COARSE, COARSE),
-            "share of each cell of the board, from below",
-            axes=("row", "column"),
-        ),
-        shares(
-            "game_state.silhouette.uncovered",
-            (COARSE, COARSE),
-            "the same of what no piece covers",
-            axes=("row", "column"),
-        ),
+        shares("game_state.silhouette.occupancy", coarse, "share of each cell of the board, from below", axes=grid),
+        shares("game_state.silhouette.uncovered", coarse, "the same of what no piece covers", axes=grid),
         shares("game_state.silhouette.remaining", (1,), "share of its area that is uncovered"),
-        shares(
-            "allowed_actions.focus.around",
-            (PATCH, PATCH),
-            f"which points around the focus are uncovered, every {CELL:g} u; rows along its right side, from below",
-            axes=("row", "column"),
-        ),
+        shares("allowed_actions.focus.around", (PATCH, PATCH), around, axes=grid),
     ]
 
 
 def _pixel_slices() -> list[Slice]:
+    board, planes = "figure; pieces on the board; rows from below", ("figure", "pieces")
+    drawer = "each piece, while it is in the drawer"
     return [
-        shares(
-            "game_state.board_img",
-            (2, ROWS, ROWS),
-            "figure; pieces on the board; rows from below",
-            axes=(("figure", "pieces"), "row", "column"),
-        ),
-        shares(
-            "game_state.drawer_img",
-            (7, ROWS, ROWS),
-            "each piece, while it is in the drawer",
-            axes=(PIECES, "row", "column"),
-        ),
+        shares("game_state.board_img", (2, ROWS, ROWS), board, axes=(planes, "row", "column")),
+        shares("game_state.drawer_img", (7, ROWS, ROWS), drawer, axes=(PIECES, "row", "column")),
     ]
 
 
@@ -292,32 +246,15 @@ def v1(table: Any) -> Encoder:
 
 def slices_v1() -> list[Slice]:
     """Return the slices that version 0 does not have."""
+    told = {
+        "solved": "the figure is solved",
+        "dead": "corners that nothing in the drawer fits, as a share of 8",
+        "fitting": "the next open places fit; else nothing in the drawer fits, or the game is over",
+        "open": f"the number of the next open places, as a share of {PLACES}",
+        "width": "the open angle of the next focus, as a share of 360°",
+    }
     return [
-        shares("after.solved", (ACTIONS,), "by legal action: the figure is solved", axes=("action",)),
-        shares(
-            "after.dead",
-            (ACTIONS,),
-            "by legal action: corners that nothing in the drawer fits, as a share of 8",
-            axes=("action",),
-        ),
-        shares(
-            "after.fitting",
-            (ACTIONS,),
-            "by legal action: the next open places fit; else nothing in the drawer fits, or the game is over",
-            axes=("action",),
-        ),
-        shares(
-            "after.open",
-            (ACTIONS,),
-            f"by legal action: the number of the next open places, as a share of {PLACES}",
-            axes=("action",),
-        ),
-        shares(
-            "after.width",
-            (ACTIONS,),
-            "by legal action: the open angle of the next focus, as a share of 360°",
-            axes=("action",),
-        ),
+        shares(f"after.{name}", (ACTIONS,), f"by legal action: {what}", axes=("action",)) for name, what in told.items()
     ]
 
 

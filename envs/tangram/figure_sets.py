@@ -12,7 +12,7 @@ with the seven pieces. The parallelogram is not turned over, so a figure may be 
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,9 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.files import read_text
+from .bots import filling
 from .corners import mirrored, snapped
-from .lattice import code
-from .silhouettes import Silhouette, outlined, parse, text_of
+from .lattice import AREAS, RINGS, SEGMENTS, VERTICES, boundary, code, direction, rings, rings_of, values
+from .silhouettes import Silhouette, built, text_of, written
+from .silhouettes import parse as parse_text
 
 KINDS = (".txt", ".json", ".svg")
 """How the name of a file with figures ends."""
@@ -32,6 +34,58 @@ TOLD = 10
 """Figures that cannot be used of which an error tells, at most."""
 LONGEST = 8 * 2**20
 """Bytes that a file may have."""
+
+
+STEPS = 50_000
+"""Placements tried before an outline counts as unsolved; a second or two."""
+
+
+def parse(text: str) -> dict[str, Silhouette]:
+    """Read figures from text, also those that are given by their outlines, by name; see `silhouettes.parse`."""
+    return parse_text(text, outlined)
+
+
+def outlined(name: str, outer: Iterable[tuple[int, int]], *holes: Iterable[tuple[int, int]]) -> Silhouette:
+    """Return the figure with an outline, and one solution.
+
+    Args:
+        name: its name.
+        outer: the exact vertices in order, either way round.
+        holes: those of each hole.
+
+    Raises:
+        ValueError: if the outline crosses itself, has another direction than steps of 45°, has not the area of the
+            seven pieces, or the pieces cannot fill it.
+    """
+    from shapely import Polygon, is_valid_reason
+
+    given = [list(ring) for ring in (outer, *holes)]
+    shape = Polygon(values(np.array(given[0])), [values(np.array(ring)) for ring in given[1:]])
+    if not shape.is_valid:
+        raise ValueError(f"{name}: the outline is not simple: {is_valid_reason(shape)}")
+    if abs(shape.area - AREAS.sum()) > 1e-6:
+        raise ValueError(f"{name}: the outline has an area of {shape.area:.4g} u²; the seven pieces have 16")
+    edges = []
+    for number, ring in enumerate(given):
+        if Polygon(values(np.array(ring))).exterior.is_ccw is (number > 0):
+            ring.reverse()
+        for (x, y), (to_x, to_y) in zip(ring, ring[1:] + ring[:1], strict=True):
+            if (x, y) == (to_x, to_y):
+                continue
+            right, up = to_x - x, to_y - y
+            if right and up and abs(right) != abs(up):
+                ways = f"{written(x)} {written(y)} to {written(to_x)} {written(to_y)}"
+                raise ValueError(f"{name}: the edge from {ways} runs in no step of 45°")
+            edges.append((x, y, to_x, to_y, direction(right, up)))
+    segments = np.zeros((SEGMENTS, 5), np.int64)
+    vertices, ends = np.zeros((VERTICES, 2), np.int64), np.zeros(RINGS, np.int64)
+    segment_count = boundary(np.array(edges), len(edges), segments) if len(edges) <= SEGMENTS else -1
+    if segment_count < 0 or rings(segments, segment_count, vertices, ends) < 0:
+        raise ValueError(f"{name}: the outline has more than {VERTICES} vertices or {RINGS} rings")
+    solution = filling(vertices, ends, STEPS)
+    if solution is None:
+        raise ValueError(f"{name}: the seven pieces do not fill this outline (the parallelogram is not turned over)")
+    return built(name, [solution])
 
 
 def set_text(figure: str) -> str | None:
@@ -81,16 +135,11 @@ def own_figures(options: Mapping[str, Any]) -> Mapping[str, Silhouette]:
 
 def _mirror_image(figure: Silhouette) -> Silhouette | None:
     """Return a figure as seen in a mirror; None where the pieces cannot fill that."""
-    rings: list[list[tuple[int, int]]] = []
-    start = 0
-    for end in figure.ends.tolist():
-        if end > start:
-            rings.append([(x, y) for x, y in figure.vertices[start:end].tolist()])
-        start = end
-    if len(rings) != 1:
+    whole = rings_of(figure.vertices, figure.ends)
+    if len(whole) != 1:
         return None  # parts that touch in a point only, or holes: an outline of one ring is solved
     try:
-        return outlined(f"{figure.name}, mirrored", mirrored(rings[0]))
+        return outlined(f"{figure.name}, mirrored", mirrored(whole[0]))
     except ValueError:
         return None
 
@@ -122,11 +171,8 @@ def _read_svg(text: str) -> dict[str, Silhouette]:
         if name in named:
             raise ValueError(f"{name}: a second figure of this name")
         named[name] = re.split(r"[\s,]+", (polygon.get("points") or "").strip())
-    return _solved({name: _pairs(numbers) for name, numbers in named.items()}, -1.0)
-
-
-def _pairs(numbers: list[str]) -> list[list[str]]:
-    return [numbers[i : i + 2] for i in range(0, len(numbers), 2)]
+    pairs = {name: [numbers[i : i + 2] for i in range(0, len(numbers), 2)] for name, numbers in named.items()}
+    return _solved(pairs, -1.0)
 
 
 def _solved(named: Mapping[str, Any], upwards: float) -> dict[str, Silhouette]:

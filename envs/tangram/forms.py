@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..core.compiled import compiled
 from ..core.plain_python import constant
+from .geometry import COSINES
 from .lattice import BLUE, BROWN, CORNERS, CREAM, GREEN, PERIODS, PURPLE, RED, SHAPES, VERTICES, YELLOW, exact, value
 from .table import CELLS, PLACES, ROWS
 
@@ -42,6 +43,8 @@ FIRST = np.searchsorted(PIECE, np.arange(8))
 TWIN = np.full(7, -1)
 """int64[7]: the earlier piece that is congruent to this one; −1: none."""
 TWIN[CREAM], TWIN[GREEN] = RED, YELLOW
+ALIKE = np.array([[TWIN[a] == b or TWIN[b] == a or a == b for b in range(7)] for a in range(7)])
+"""bool[7, 7]: whether two pieces are the same, or twins."""
 _FORMS = [offered for offered in _OFFERED if TWIN[offered[0]] < 0]
 FORMS = len(_FORMS)
 """The number of forms: 12."""
@@ -97,10 +100,6 @@ _BEFORE = np.array([_bits(_VERTICES[..., 0].min(1) < edge) for edge in _bin_edge
 _BEHIND = np.array([_bits(_VERTICES[..., 0].max(1) > edge) for edge in _bin_edges()[:-1]])
 _ABOVE = np.array([_bits(_VERTICES[..., 1].max(1) > edge) for edge in _bin_edges()[:-1]])
 # The forms that a line may enter: whose box begins before its right end, ends behind its left and above its lower end.
-
-_HALF = 0.5**0.5
-COSINES = np.array([1.0, _HALF, 0.0, -_HALF, -1.0, -_HALF, 0.0, _HALF])
-"""float64[8] of the angles in steps of 45°; the sine is that of six steps on."""
 
 
 def _poses() -> tuple[NDArray[np.int64], NDArray[np.float64]]:

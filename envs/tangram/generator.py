@@ -15,7 +15,7 @@ from ..core.compiled import compiled, inlined
 from ..core.memory import local_array
 from ..core.rng import GOLDEN, mix
 from .geometry import gap
-from .lattice import BOARD, CORNER_AT, CORNERS, EDGE_TO, RINGS, SHAPES, VERTICES, code, outline, value
+from .lattice import BOARD, CORNER_AT, CORNERS, EDGE_TO, RINGS, SHAPES, VERTICES, after, code, outline, value
 
 SPLITS = ("train", "validation", "test")
 """70 %, 10 % and 20 % of all silhouettes."""
@@ -180,29 +180,21 @@ def hidden(vertices: Any, ends: Any) -> float:
     The fewer edges show, the harder the figure: from 0 (no two pieces share an edge) to 0.69 (a square or octagon).
     """
     length = 0.0
-    start = 0
-    for ring in range(len(ends)):
-        end = ends[ring]
-        for i in range(start, end):
-            j = i + 1 if i + 1 < end else start
-            length += hypot(vertices[j, 0] - vertices[i, 0], vertices[j, 1] - vertices[i, 1])
-        start = end
+    for i in range(ends[-1]):
+        j = after(ends, i)
+        length += hypot(vertices[j, 0] - vertices[i, 0], vertices[j, 1] - vertices[i, 1])
     return 1.0 - length / PERIMETER
 
 
 @compiled
 def _fits(vertices: Any, ends: Any) -> bool:
     """Return whether an outline (float64[V, 2] in u) is small enough and has no short edge."""
-    start = 0
-    for ring in range(len(ends)):
-        end = ends[ring]
-        for i in range(start, end):
-            j = i + 1 if i + 1 < end else start
-            if abs(vertices[i, 0]) > WIDEST / 2 or abs(vertices[i, 1]) > WIDEST / 2:
-                return False
-            if hypot(vertices[j, 0] - vertices[i, 0], vertices[j, 1] - vertices[i, 1]) < SHORTEST:
-                return False
-        start = end
+    for i in range(ends[-1]):
+        j = after(ends, i)
+        if abs(vertices[i, 0]) > WIDEST / 2 or abs(vertices[i, 1]) > WIDEST / 2:
+            return False
+        if hypot(vertices[j, 0] - vertices[i, 0], vertices[j, 1] - vertices[i, 1]) < SHORTEST:
+            return False
     return True
 
 

@@ -13,14 +13,15 @@ import numpy as np
 
 from ..core.compiled import compiled
 from ..core.memory import local_array
-from .lattice import ASPECTS, BOARD, CORNERS, SHAPES, VERTICES
+from .lattice import ASPECTS, BOARD, CORNERS, SHAPES, VERTICES, after
 from .table import CELLS, ROWS
 
 TOLERANCE = 0.01
 """Board units (0.03 pixels) by which pieces may reach into each other, or over the board's edge, and only touch."""
 
 _HALF = 0.5**0.5
-_COSINES = np.array([1.0, _HALF, 0.0, -_HALF, -1.0, -_HALF, 0.0, _HALF])
+COSINES = np.array([1.0, _HALF, 0.0, -_HALF, -1.0, -_HALF, 0.0, _HALF])
+"""float64[8] of the angles in steps of 45°; the sine is that of six steps on."""
 
 
 @compiled
@@ -39,8 +40,8 @@ def place(piece: int, x: float, y: float, rotation: float, scale: Any, out: Any)
     eighth = rotation / 45.0 % 8.0
     step = int(eighth)
     if step == eighth and step < 8:  # just below 0, the remainder is rounded to 8
-        cosine = _COSINES[step]
-        sine = _COSINES[(step + 6) % 8]
+        cosine = COSINES[step]
+        sine = COSINES[(step + 6) % 8]
     else:
         angle = radians(rotation % 360.0)
         cosine = cos(angle)
@@ -102,19 +103,15 @@ def covered_area(polygon: Any, vertices: Any, ends: Any) -> float:
         right = max(right, polygon[i, 0])
         low = min(low, polygon[i, 1])
     area = 0.0
-    start = 0
-    for ring in range(len(ends)):
-        end = ends[ring]
-        for i in range(start, end):
-            j = i + 1 if i + 1 < end else start
-            ax, ay, bx, by = vertices[i, 0], vertices[i, 1] - low, vertices[j, 0], vertices[j, 1] - low
-            # Below the polygon, or beside it, an edge adds nothing.
-            if (ay > 0.0 or by > 0.0) and max(ax, bx) > left and min(ax, bx) < right:
-                for k in range(len(polygon)):
-                    m = k + 1 if k + 1 < len(polygon) else 0
-                    cx, cy, dx, dy = polygon[k, 0], polygon[k, 1] - low, polygon[m, 0], polygon[m, 1] - low
-                    area += _under(ax, ay, bx, by, cx, cy, dx, dy)
-        start = end
+    for i in range(ends[-1]):
+        j = after(ends, i)
+        ax, ay, bx, by = vertices[i, 0], vertices[i, 1] - low, vertices[j, 0], vertices[j, 1] - low
+        # Below the polygon, or beside it, an edge adds nothing.
+        if (ay > 0.0 or by > 0.0) and max(ax, bx) > left and min(ax, bx) < right:
+            for k in range(len(polygon)):
+                m = k + 1 if k + 1 < len(polygon) else 0
+                cx, cy, dx, dy = polygon[k, 0], polygon[k, 1] - low, polygon[m, 0], polygon[m, 1] - low
+                area += _under(ax, ay, bx, by, cx, cy, dx, dy)
     return max(area, 0.0)
 
 
@@ -122,13 +119,9 @@ def covered_area(polygon: Any, vertices: Any, ends: Any) -> float:
 def outline_area(vertices: Any, ends: Any) -> float:
     """Return the area of an outline in square board units: float64[V, 2] and int[R]."""
     twice = 0.0
-    start = 0
-    for ring in range(len(ends)):
-        end = ends[ring]
-        for i in range(start, end):
-            j = i + 1 if i + 1 < end else start
-            twice += (vertices[i, 0] - vertices[j, 0]) * (vertices[i, 1] + vertices[j, 1])
-        start = end
+    for i in range(ends[-1]):
+        j = after(ends, i)
+        twice += (vertices[i, 0] - vertices[j, 0]) * (vertices[i, 1] + vertices[j, 1])
     return twice / 2.0
 
 
@@ -204,18 +197,14 @@ def _left_of(right: float, up: float) -> int:
 
 
 @compiled
-def _within(table: Any, x: float, y: float) -> bool:
+def within(table: Any, x: float, y: float) -> bool:
     """Return whether a point, on no edge of the outline, is inside the figure, by the number of edges to its right."""
     odd = False
-    start = 0
-    for ring in range(len(table.ends)):
-        end = table.ends[ring]
-        for i in range(start, end):
-            j = i + 1 if i + 1 < end else start
-            ax, ay = table.outline[i, 0] - x, table.outline[i, 1] - y
-            bx, by = table.outline[j, 0] - x, table.outline[j, 1] - y
-            odd ^= (ay > 0.0) != (by > 0.0) and (ax * by > ay * bx) == (by > ay)
-        start = end
+    for i in range(table.ends[-1]):
+        j = after(table.ends, i)
+        ax, ay = table.outline[i, 0] - x, table.outline[i, 1] - y
+        bx, by = table.outline[j, 0] - x, table.outline[j, 1] - y
+        odd ^= (ay > 0.0) != (by > 0.0) and (ax * by > ay * bx) == (by > ay)
     return odd
 
 
@@ -231,7 +220,7 @@ def wedges(table: Any) -> None:
             first = first and not (abs(table.outline[j, 0] - x) < NEAR and abs(table.outline[j, 1] - y) < NEAR)
         for sector in range(8 if first else 0):
             aside, above = _MIDDLES[sector, 0] * table.scale[0], _MIDDLES[sector, 1] * table.scale[1]
-            if _within(table, x + NEAR / 8 * aside, y + NEAR / 8 * above):
+            if within(table, x + NEAR / 8 * aside, y + NEAR / 8 * above):
                 bits |= 1 << sector
         table.inside[i] = bits
 
@@ -240,24 +229,20 @@ def wedges(table: Any) -> None:
 def _inside(table: Any, x: float, y: float) -> int:
     """Return the sectors inside the figure around a point; none around a vertex of the outline, which has its own."""
     beside = WHOLE
-    start = 0
-    for ring in range(len(table.ends)):
-        end = table.ends[ring]
-        for i in range(start, end):
-            j = i + 1 if i + 1 < end else start
-            ax, ay = table.outline[i, 0] - x, table.outline[i, 1] - y
-            bx, by = table.outline[j, 0] - x, table.outline[j, 1] - y
-            if abs(ax) < NEAR and abs(ay) < NEAR:
-                return 0
-            right, up = bx - ax, by - ay
-            aside = ax * by - ay * bx
-            length = right * right + up * up
-            if aside * aside < NEAR * NEAR * length and 0.0 < -(ax * right + ay * up) < length:
-                beside &= _left_of(right * table.per_unit[0], up * table.per_unit[1])
-        start = end
+    for i in range(table.ends[-1]):
+        j = after(table.ends, i)
+        ax, ay = table.outline[i, 0] - x, table.outline[i, 1] - y
+        bx, by = table.outline[j, 0] - x, table.outline[j, 1] - y
+        if abs(ax) < NEAR and abs(ay) < NEAR:
+            return 0
+        right, up = bx - ax, by - ay
+        aside = ax * by - ay * bx
+        length = right * right + up * up
+        if aside * aside < NEAR * NEAR * length and 0.0 < -(ax * right + ay * up) < length:
+            beside &= _left_of(right * table.per_unit[0], up * table.per_unit[1])
     if beside != WHOLE:
         return beside
-    return WHOLE if _within(table, x, y) else 0
+    return WHOLE if within(table, x, y) else 0
 
 
 @compiled
@@ -355,14 +340,10 @@ def toggle(rows: Any, ax: float, ay: float, bx: float, by: float) -> None:
 def fill_outline(table: Any, rows: Any) -> None:
     """Write the figure on the board into uint64[ROWS]."""
     rows[:] = 0
-    start = 0
-    for ring in range(len(table.ends)):
-        end = table.ends[ring]
-        for i in range(start, end):
-            j = i + 1 if i + 1 < end else start
-            ax, ay = table.outline[i, 0] * CELLS, table.outline[i, 1] * CELLS
-            toggle(rows, ax, ay, table.outline[j, 0] * CELLS, table.outline[j, 1] * CELLS)
-        start = end
+    for i in range(table.ends[-1]):
+        j = after(table.ends, i)
+        ax, ay = table.outline[i, 0] * CELLS, table.outline[i, 1] * CELLS
+        toggle(rows, ax, ay, table.outline[j, 0] * CELLS, table.outline[j, 1] * CELLS)
 
 
 @compiled

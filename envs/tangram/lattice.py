@@ -88,6 +88,23 @@ def values(numbers: NDArray[np.int64]) -> NDArray[np.float64]:
     return 0.5 * ((numbers - b) // _BASE) + 0.5 * _SQRT2 * b
 
 
+def rings_of(vertices: NDArray[Any], ends: NDArray[Any]) -> list[Any]:
+    """Return the rings of an outline, each as a list of its vertices."""
+    return [ring.tolist() for ring in np.split(vertices[: ends[-1]], ends[:-1]) if len(ring)]
+
+
+@compiled
+def after(ends: Any, i: int) -> int:
+    """Return the vertex that follows vertex `i` in its ring of an outline, whose rings have these `ends`."""
+    start = 0
+    for ring in range(len(ends)):
+        end = ends[ring]
+        if i < end:
+            return i + 1 if i + 1 < end else start
+        start = end
+    return start
+
+
 def exact(length: float, tolerance: float = 1e-6) -> int:
     """Return the exact number nearest to a `length` in u; b from -20 to 20 is tried.
 

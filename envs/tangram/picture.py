@@ -31,7 +31,7 @@ from ..render.svg import (
     text,
     wrapped,
 )
-from .geometry import place
+from .geometry import place, within
 from .lattice import BOARD, CORNERS, PIECES, RASTER
 from .table import SOLVED
 
@@ -216,18 +216,6 @@ def inside(points: Points, polygon: Points) -> NDArray[np.bool_]:
     return np.asarray((sides[:, 0] * away[..., 1] >= sides[:, 1] * away[..., 0]).all(-1))
 
 
-def within(points: Points, outline: Points, ends: Any) -> NDArray[np.bool_]:
-    """Return which points are inside an outline (see `geometry`): float64[…, 2] → bool[…]."""
-    odd = np.zeros(points.shape[:-1], np.bool_)
-    x, y = points[..., 0], points[..., 1]
-    for start, end in zip([0, *ends[:-1]], ends, strict=True):
-        ring = outline[start:end]
-        for (ax, ay), (bx, by) in zip(ring, np.roll(ring, -1, 0), strict=True):
-            if ay != by:
-                odd ^= ((ay > y) != (by > y)) & (x < ax + (y - ay) * (bx - ax) / (by - ay))
-    return odd
-
-
 def words(title: str, names: Sequence[str], table: Any) -> str:
     """Return the figure in words: its name among `names`, those of the set that is drawn from; or `title`."""
     return names[int(table.figure)] if table.figure >= 0 else title
@@ -238,7 +226,7 @@ def render(title: str, names: Sequence[str], table: Any, seat: int | None) -> st
     x = (np.arange(_COLUMNS) + 0.5) * BOARD / _COLUMNS
     y = BOARD - (np.arange(_ROWS) + 0.5) * BOARD / _ROWS
     points = np.stack(np.meshgrid(x, y), -1)
-    canvas = np.where(within(points, table.outline, table.ends.tolist()), ".", " ")
+    canvas = np.array([["." if within(table, right, up) else " " for right in x] for up in y])
     for piece in np.flatnonzero(table.on_board):
         canvas[inside(points, table.vertices[piece, : CORNERS[piece]])] = LETTERS[piece]
     lines = [

@@ -72,16 +72,22 @@ def reset(table: Any) -> None:
     if table.source == RANDOM:
         generate(table, table.split, table.easiest, table.hardest, table.scale, table.outline, table.ends)
     elif table.source == LIBRARY:
-        table.figure = table.first_figure + draw(table, table.figures)
-        centre(_VERTICES[table.figure], _ENDS[table.figure], table.scale, BOARD / 2, table.outline)
-        for ring in range(RINGS):  # a loop: Numba takes seconds to compile an assignment of arrays
-            table.ends[ring] = _ENDS[table.figure, ring]
+        _draw_from(table, _VERTICES, _ENDS)
     begin(table)
+
+
+@compiled
+def _draw_from(table: Any, vertices: Any, ends: Any) -> None:
+    """Draw a figure from ``table.figures`` of these outlines, from ``table.first_figure`` on."""
+    table.figure = table.first_figure + draw(table, table.figures)
+    centre(vertices[table.figure], ends[table.figure], table.scale, BOARD / 2, table.outline)
+    for ring in range(RINGS):  # a loop: Numba takes seconds to compile an assignment of arrays
+        table.ends[ring] = ends[table.figure, ring]
 
 
 @cache
 def reset_from(figures: tuple[Silhouette, ...]) -> Callable[[Any], None]:
-    """Return `reset` for a set of figures: it draws from ``table.figures`` of them from ``table.first_figure`` on.
+    """Return `reset` for a set of figures.
 
     Each set has a function of its own, which holds its outlines; it is compiled anew in every process.
     """
@@ -89,10 +95,7 @@ def reset_from(figures: tuple[Silhouette, ...]) -> Callable[[Any], None]:
     all_ends = np.array([figure.ends for figure in figures])
 
     def reset_in_set(table: Any) -> None:
-        table.figure = table.first_figure + draw(table, table.figures)
-        centre(all_vertices[table.figure], all_ends[table.figure], table.scale, BOARD / 2, table.outline)
-        for ring in range(RINGS):
-            table.ends[ring] = all_ends[table.figure, ring]
+        _draw_from(table, all_vertices, all_ends)
         begin(table)
 
     return cast(Callable[[Any], None], njit(reset_in_set))

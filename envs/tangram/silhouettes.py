@@ -1,4 +1,4 @@
-"""Silhouettes by name: the library, its text format, and silhouettes drawn at random.
+"""Silhouettes by name: the library, and its text format.
 
 A text of figures is lines. A line that is not indented names a figure; the indented lines below it say what it is,
 either by the seven pieces, several solutions one after the other, or by its outline, which is then solved::
@@ -19,7 +19,7 @@ The file has more than 400 lines: the text format, its reader and its checks bel
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
@@ -31,37 +31,24 @@ from numpy.typing import NDArray
 
 from ..core.compiled import compiled
 from ..core.options import named
-from ..core.rng import streams
-from .generator import ANY, SPLITS, centre, corners, difficulty, find, hidden, split_of
+from .generator import SPLITS, centre, corners, split_of
 from .geometry import covered_area, depth, place
 from .lattice import (
-    AREAS,
     ASPECTS,
     BOARD,
-    BROWN,
     CORNER_AT,
-    CORNERS,
     PERIODS,
     PIECES,
     RINGS,
-    SEGMENTS,
     VERTICES,
-    boundary,
-    direction,
     exact,
     halves,
     outline,
-    rings,
     values,
 )
-from .solver import solve
 
 LARGEST = 12.0
 """u: the widest and highest that a figure may be, to find room on the board."""
-SOLUTIONS = 4
-"""Most solutions that are kept of a figure given by its outline."""
-STEPS = 2_000_000
-"""Placements tried before an outline counts as unsolved; a second or two."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,13 +71,6 @@ class Silhouette:
     def split(self) -> str:
         """The split it belongs to, one of `SPLITS`; the same for every figure of this shape, however rotated."""
         return SPLITS[split_of(self.vertices, self.ends)]
-
-    @property
-    def difficulty(self) -> float:
-        """The share of the pieces' edges that it hides, see `generator.hidden`."""
-        flat = np.zeros((VERTICES, 2))
-        centre(self.vertices, self.ends, (1.0, 1.0), 0.0, flat)
-        return hidden(flat, self.ends)
 
     @property
     def size(self) -> tuple[float, float]:
@@ -192,72 +172,6 @@ def _check(name: str, solution: NDArray[np.int64]) -> None:
         raise ValueError(f"{name}: {size[0]:.3g} u wide and {size[1]:.3g} u high; at most {LARGEST:g} u find room")
 
 
-def outlined(name: str, outer: Iterable[tuple[int, int]], *holes: Iterable[tuple[int, int]]) -> Silhouette:
-    """Return the figure with an outline, solved; at most `SOLUTIONS` solutions are kept.
-
-    Args:
-        name: its name.
-        outer: the exact vertices in order, either way round.
-        holes: those of each hole.
-
-    Raises:
-        ValueError: if the outline crosses itself, has another direction than steps of 45°, has not the area of the
-            seven pieces, or the pieces cannot fill it.
-    """
-    from shapely import Polygon, is_valid_reason
-
-    given = [list(ring) for ring in (outer, *holes)]
-    shape = Polygon(values(np.array(given[0])), [values(np.array(ring)) for ring in given[1:]])
-    if not shape.is_valid:
-        raise ValueError(f"{name}: the outline is not simple: {is_valid_reason(shape)}")
-    if abs(shape.area - AREAS.sum()) > 1e-6:
-        raise ValueError(f"{name}: the outline has an area of {shape.area:.4g} u²; the seven pieces have 16")
-    edges = []
-    for number, ring in enumerate(given):
-        if Polygon(values(np.array(ring))).exterior.is_ccw is (number > 0):
-            ring.reverse()
-        for (x, y), (to_x, to_y) in zip(ring, ring[1:] + ring[:1], strict=True):
-            if (x, y) == (to_x, to_y):
-                continue
-            right, up = to_x - x, to_y - y
-            if right and up and abs(right) != abs(up):
-                ways = f"{written(x)} {written(y)} to {written(to_x)} {written(to_y)}"
-                raise ValueError(f"{name}: the edge from {ways} runs in no step of 45°")
-            edges.append((x, y, to_x, to_y, direction(right, up)))
-    segments = np.zeros((SEGMENTS, 5), np.int64)
-    vertices, ends = np.zeros((VERTICES, 2), np.int64), np.zeros(RINGS, np.int64)
-    segment_count = boundary(np.array(edges), len(edges), segments) if len(edges) <= SEGMENTS else -1
-    if segment_count < 0 or rings(segments, segment_count, vertices, ends) < 0:
-        raise ValueError(f"{name}: the outline has more than {VERTICES} vertices or {RINGS} rings")
-    all_solutions = np.zeros((64, 7, 3), np.int64)
-    count = solve(vertices, ends, STEPS, all_solutions)
-    if not count:
-        raise ValueError(f"{name}: the seven pieces do not fill this outline (the parallelogram is not turned over)")
-    unlike = {_likeness(solution): solution for solution in all_solutions[:count][::-1]}
-    return built(name, list(unlike.values())[:SOLUTIONS])
-
-
-def _likeness(solution: NDArray[np.int64]) -> tuple[tuple[float, ...], ...]:
-    """Return what is equal for solutions that differ by a rotation of all, or by equal pieces' names.
-
-    The other pieces as Brown has them: it looks the same only in two of the eight rotations, and is never flipped.
-    """
-    middles = np.zeros((7, 2))
-    shape = np.zeros((4, 2))
-    for piece, (step, x, y) in enumerate(solution):
-        corners(piece, step, x, y, shape)
-        middles[piece] = shape[: CORNERS[piece]].mean(0)
-    views = []
-    for half in (0, 4):
-        turned = solution[BROWN, 0] + half
-        angle = np.pi / 4 * turned
-        seen = (middles - middles[BROWN]) @ [[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]]
-        steps = (solution[:, 0] - turned) % (PERIODS // 45)
-        seen = np.round(seen, 3) + 0.0  # no −0
-        views.append(tuple(sorted((AREAS[i], CORNERS[i], *seen[i], float(steps[i])) for i in range(7))))
-    return min(views)
-
-
 _TERM = re.compile(r"([+-]?)(\d+\.?\d*|\.\d+)?(r?)(/2)?")
 
 
@@ -313,7 +227,7 @@ def _ring(text: str) -> list[tuple[int, int]]:
     return [(point[0], point[1]) for point in points]
 
 
-def _figure(name: str, lines: list[str]) -> Silhouette:
+def _figure(name: str, lines: list[str], outlined: Callable[..., Silhouette]) -> Silhouette:
     kinds = [line.split()[0] for line in lines]
     if "outline" in kinds or "hole" in kinds:
         if kinds != ["outline"] + ["hole"] * (len(lines) - 1):
@@ -331,8 +245,16 @@ def _figure(name: str, lines: list[str]) -> Silhouette:
     return built(name, solutions)
 
 
-def parse(text: str) -> dict[str, Silhouette]:
+def _no_outlines(name: str, *rings: Any) -> Silhouette:
+    raise ValueError(f"{name}: here figures are given by their pieces")
+
+
+def parse(text: str, outlined: Callable[..., Silhouette] = _no_outlines) -> dict[str, Silhouette]:
     """Read figures from text (the module's documentation has the format), by name.
+
+    Args:
+        text: the text.
+        outlined: makes the figure of a name, an outline and its holes (see `figure_sets`).
 
     Raises:
         ValueError: saying in which line what is wrong.
@@ -351,7 +273,7 @@ def parse(text: str) -> dict[str, Silhouette]:
         try:
             if name in figures:
                 raise ValueError(f"{name}: a second figure of this name")
-            figures[name] = _figure(name, lines)
+            figures[name] = _figure(name, lines, outlined)
         except ValueError as error:
             raise ValueError(f"line {count}: {error}") from None
     return figures
@@ -395,31 +317,3 @@ def resembling(text: str) -> list[str]:
 
 def _plain(name: str) -> str:
     return re.sub(r"^(an?|the) ", "", " ".join(re.findall(r"\w+", name.casefold())))
-
-
-def drawn(
-    count: int, seed: int, split: str | None = None, between: tuple[float, float] = (0.0, 1.0)
-) -> list[Silhouette]:
-    """Draw random silhouettes, with their solutions.
-
-    Args:
-        count: how many.
-        seed: the same seed gives the same silhouettes.
-        split: one of `SPLITS`, or None for figures of all.
-        between: the least and the most that they may hide, see `generator.difficulty`.
-
-    Raises:
-        ValueError: if the split is unknown or the range too narrow.
-    """
-    words = streams(seed, 1)
-    easiest, hardest = difficulty(*between)
-    wanted = ANY if split is None else SPLITS.index(named("split", split, SPLITS))
-    figures = []
-    for number in range(count):
-        pieces, steps, at = np.zeros(7, np.int64), np.zeros(7, np.int64), np.zeros((7, 2), np.int64)
-        find(
-            words, wanted, easiest, hardest, pieces, steps, at, np.zeros((VERTICES, 2), np.int64), np.zeros(RINGS, int)
-        )
-        placed = np.column_stack([steps, at])[np.argsort(pieces)]
-        figures.append(built(f"random {seed}.{number}", [placed]))
-    return figures

@@ -12,7 +12,7 @@ from ..core.record import Tables
 from ..core.turn_state import GameState, TurnState, about, or_else, payoffs_in
 from .corners import clear_places, measure, survey
 from .geometry import place
-from .lattice import ASPECTS, CORNERS, PIECES, RINGS, VERTICES
+from .lattice import ASPECTS, CORNERS, PIECES, RINGS, VERTICES, rings_of
 from .picture import board_image, drawer_image, words
 from .rules import begin, hold, normal, put
 from .silhouettes import Silhouette, objective
@@ -99,7 +99,7 @@ def game_state(title: str, names: Sequence[str], table: Any, seat: int) -> Tangr
             for piece, (name, shape) in enumerate(zip(PIECES, _drawer(*table.scale.tolist()), strict=True))
             if not there[piece]
         },
-        silhouette=_rings(table),
+        silhouette=rings_of(table.outline, table.ends),
         iou=float(table.iou),
         turn_number=int(table.turn_number),
         turns=int(table.turns),
@@ -134,16 +134,6 @@ def _drawer(right: float, up: float) -> list[NDArray[np.float64]]:
     for piece in range(7):
         place(piece, 0.0, 0.0, 0.0, np.array([right, up]), shapes[piece])
     return [shape[:corners] for shape, corners in zip(shapes, CORNERS, strict=True)]
-
-
-def _rings(table: Any) -> list[list[Vector]]:
-    rings = []
-    start = 0
-    for end in table.ends.tolist():
-        if end > start:
-            rings.append(table.outline[start:end].tolist())
-        start = end
-    return rings
 
 
 def _moved(table: Any) -> Moved | None:
@@ -252,13 +242,9 @@ def _load_outline(table: Any, rings: list[list[Vector]]) -> None:
 def _seating(state: TurnState, count: int) -> dict[str, int]:
     """Return the seat of every agent that `state` names."""
     ours = {_name(seat): seat for seat in range(count)}
-    named = [state.agent_id]
-    named += [agent for agent, _ in payoffs_in(state)]
-    if state.current_turn_agent_id is not None:
-        named.append(state.current_turn_agent_id)
-    strangers = [agent for agent in dict.fromkeys(named) if agent not in ours]
-    taken = {ours[agent] for agent in named if agent in ours}
-    free = [seat for seat in range(count) if seat not in taken]
+    named = dict.fromkeys([state.agent_id, *dict(payoffs_in(state)), state.current_turn_agent_id or state.agent_id])
+    strangers = [agent for agent in named if agent not in ours]
+    free = [seat for name, seat in ours.items() if name not in named]
     if len(strangers) > len(free):
         raise ValueError(f"{', '.join(map(repr, strangers))} have no seat: this game was made for {count}")
     return ours | dict(zip(strangers, free, strict=False))

@@ -9,7 +9,6 @@ from ..core.record import Tables
 from ..core.turn_state import Message, TurnState, or_else
 from ..mafia import load_state as mafia
 from ..mafia.statements import READY, code_of, from_wire, read
-from ..mafia.table import DISCUSSION
 from ..mafia.view import Investigation, Knowledge, MafiaState, NightResult, Player, VotingRound
 from .view import PHASES, SPOKE, TEAMS, Statement, WerewolfState, in_mafia, role_of
 
@@ -42,7 +41,9 @@ def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
         row["opener"] = 0
         for voter, target in or_else(game.votes_so_far, {}).items():
             row["votes"][(game.day - 1) * int(row["seats"]) + seats[voter]] = seats[target]
-        _write_statements(row, game, state.messages, seats)
+        rounds, said = int(row["discussion_rounds"]), game.statements
+        told = _heard(game, state.messages, seats, rounds) if said is None else _codes(said, seats)
+        mafia.write_statements(row, told, row["alive"].tolist(), rounds - 1)
 
     seen, fields = as_mafia(state, game)
     return mafia.load_state(blank, seen, msgspec.structs.replace(state, **fields), more)
@@ -128,25 +129,6 @@ def _votings(game: WerewolfState) -> list[VotingRound]:
         )
         for place, row in enumerate(over)
     ]
-
-
-def _write_statements(row: Any, game: WerewolfState, messages: Sequence[Message], seats: Seats) -> None:
-    """Write what was said into the record, and how far today's discussion is."""
-    count, rounds, said = int(row["seats"]), int(row["discussion_rounds"]), memoryview(row["said"])
-    days = game.day - (row["phase"] < DISCUSSION)
-    said_so = game.statements
-    for speaker, day, code in _heard(game, messages, seats, rounds) if said_so is None else _codes(said_so, seats):
-        place, end = (day - 1) * rounds * count + speaker, min(day, days) * rounds * count
-        while place < end and said[place]:
-            place += count
-        if place < end:
-            said[place] = code
-    if row["phase"] == DISCUSSION:
-        today, speech = (days - 1) * rounds * count, 0
-        alive = [seat for seat in range(count) if row["alive"][seat]]
-        while speech < rounds - 1 and all(said[today + speech * count + seat] for seat in alive):
-            speech += 1
-        row["speech"] = speech
 
 
 def _codes(statements: Sequence[Statement], seats: Seats) -> list[tuple[int, int, int]]:

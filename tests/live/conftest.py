@@ -86,7 +86,7 @@ def table(browser):
 def only_p1_and_p2_have_a_clock(monkeypatch):
     """Seats whose agents are in order have a minute, so that a slow machine costs them no answer."""
 
-    def due(number, seat, method, seconds, characters):
-        return DueCall(number, seat, method, seconds if seat < 2 else 60.0, characters)
+    def due(number, seat, method, seconds, *more):
+        return DueCall(number, seat, method, seconds if seat < 2 else 60.0, *more)
 
     monkeypatch.setattr(host_session, "DueCall", due)

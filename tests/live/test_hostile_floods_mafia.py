@@ -4,8 +4,7 @@ import asyncio
 import json
 from contextlib import asynccontextmanager
 
-from live.flooding import FRAMES, beside, flood, no_traceback, pool
-from live.mafia_service import client, personality, request, serve
+from live.flooding import FRAMES, no_traceback, pool
 from live.small_server import socket_served
 from mafia_players import FIVE, NAMES, scripted
 from parlour.wrappers.live.mafia.agent_policy import MafiaLimits
@@ -18,33 +17,6 @@ async def closing(connection):
         yield connection
     finally:
         await connection.close()
-
-
-def test_a_service_of_agents_plays_on(caplog):
-    matches = 0
-
-    async def honest(service):
-        nonlocal matches
-        connection = ServiceConnection(service.url)
-        players = [RemoteAgent(f"p{seat + 1}", NAMES[seat], connection) for seat in range(5)]
-        async with closing(connection):
-            host = MafiaHost(FIVE, seed=1)
-            while True:
-                result = await host.play(players)
-                assert not result.faults, result.faults
-                matches += 1
-
-    async def main():
-        async with serve(personality) as service:
-            calls = [request(number, method) for number, method in enumerate(("think", "say", "nightAction", "vote"))]
-            frames = pool(*calls, {"id": 0, "cancel": True})
-            async with beside(honest(service)):
-                await flood(lambda number: client(service), frames)
-                while matches < 2:
-                    await asyncio.sleep(0.01)
-
-    asyncio.run(main())
-    no_traceback(caplog)
 
 
 @asynccontextmanager

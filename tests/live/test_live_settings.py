@@ -10,7 +10,6 @@ from parlour.wrappers.live.common.server import ServerSettings
 from parlour.wrappers.live.mafia.agent_policy import MafiaLimits
 from parlour.wrappers.live.poker.agent import ClientSettings, PlayLength
 from parlour.wrappers.live.poker.host import PokerRoom, PokerTimes
-from parlour.wrappers.live.tangram.host import TangramTimes
 
 WRONG = [
     (ServerSettings, "port", (-1, 70_000, 80.5, None)),
@@ -23,8 +22,6 @@ WRONG = [
     (PollingTimes, "decision", (0, -1, math.nan, math.inf)),
     (PokerTimes, "act", (0, -1, math.nan, None)),
     (PokerTimes, "away", (-1, math.nan)),
-    (TangramTimes, "answer", (0, math.nan)),
-    (TangramTimes, "retry", (-1,)),
     (MafiaLimits, "think", (0, math.nan, None)),
     (MafiaLimits, "statement", (0, 4_001, 1.5)),
     (MatchLimits, "actions", (0, -2, 1.5)),

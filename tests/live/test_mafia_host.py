@@ -27,7 +27,6 @@ from mafia_players import (
     Raising,
     Silent,
     Stubborn,
-    context,
     dealt,
     scripted,
     table,
@@ -35,11 +34,10 @@ from mafia_players import (
 )
 from parlour.envs import game
 from parlour.training import cli
-from parlour.wrappers.live.common.clock import Deadline
 from parlour.wrappers.live.mafia import messages as wire
-from parlour.wrappers.live.mafia.agent_policy import METADATA, REASON, Apart, ask, beside
+from parlour.wrappers.live.mafia.agent_policy import METADATA, REASON, beside
 from parlour.wrappers.live.mafia.agents import MafiaScriptedAgent
-from parlour.wrappers.live.mafia.host import REMEMBERED, MafiaHost, RemoteAgent, ServiceConnection
+from parlour.wrappers.live.mafia.host import MafiaHost, RemoteAgent, ServiceConnection
 from parlour.wrappers.logs import match_log
 from parlour.wrappers.replay.log_reader import moments
 
@@ -67,7 +65,7 @@ def five():
 
 def test_matches_of_scripted_agents_go_through_the_phases_without_a_fault_and_tell_every_event():
     seen = set()
-    for seed in range(4):
+    for seed in range(2):
         told, result = played(seed=seed)
         assert not result.faults
         seen |= {event.event_type for event in told}
@@ -101,12 +99,6 @@ def test_matches_of_scripted_agents_go_through_the_phases_without_a_fault_and_te
     assert len(seen) == 12
 
 
-def test_the_same_seed_is_the_same_match():
-    (one, first), (two, second), (_, other) = (played(seed=seed) for seed in (5, 5, 6))
-    assert first.record == second.record != other.record
-    assert [event.payload for event in one] == [event.payload for event in two]
-
-
 @pytest.mark.parametrize("options", [{"seats": 11, "discussion_rounds": 2}, {"seats": 7, "talk": False}])
 def test_other_sizes_and_options(options):
     other = game("mafia", **options)
@@ -118,18 +110,6 @@ def test_other_sizes_and_options(options):
     assert any(turn.endswith("-2") for turn in says) == (other.options["discussion_rounds"] == 2)
 
 
-async def test_matches_side_by_side_do_not_mix_and_the_latest_results_are_kept():
-    host = MafiaHost(FIVE, seed=1)
-    results = await asyncio.gather(
-        *(host.play([Plain(id=f"p{i + 1}", name=NAMES[i]) for i in range(5)]) for _ in range(4))
-    )
-    assert len({result.game_id for result in results}) == 4
-    for _ in range(REMEMBERED):
-        await host.play(five())
-    assert len(host.results) == REMEMBERED and host.over == REMEMBERED + 4
-    assert host.results[-1].game_id.endswith(f"-{REMEMBERED + 4}")
-
-
 async def test_a_watcher_that_fails_costs_nothing(caplog):
     def watch(event):
         raise OSError("disk full")
@@ -139,37 +119,6 @@ async def test_a_watcher_that_fails_costs_nothing(caplog):
 
 
 # Calls and clocks.
-
-
-class Meeting(MafiaScriptedAgent):
-    """Waits in a method until all who are called at once are there."""
-
-    method, barriers = "think", {}
-
-    async def _meet(self, method, context):
-        if method == self.method:
-            there = [player for player in context.players if player.alive]
-            async with asyncio.timeout(60):
-                await self.barriers.setdefault(context.round_number, asyncio.Barrier(len(there))).wait()
-
-    async def think(self, context, private_info):
-        if context.phase == "DAY_VOTING":
-            await self._meet("think", context)
-        async for chunk in super().think(context, private_info):
-            yield chunk
-
-    async def vote(self, context, public_info):
-        await self._meet("vote", context)
-        return await super().vote(context, public_info)
-
-
-@pytest.mark.parametrize("method", ["think", "vote"])
-def test_all_voters_are_called_at_once(method, monkeypatch):
-    monkeypatch.setattr(Meeting, "method", method)
-    monkeypatch.setattr(Meeting, "barriers", {})
-    bad = {seat: Meeting(f"p{seat + 1}", NAMES[seat], seed=seat) for seat in range(5)}
-    _, result = played(seed=2, seats=5, bad=bad)
-    assert Meeting.barriers and not result.faults
 
 
 async def test_a_match_that_is_cancelled_leaves_no_call_behind():
@@ -197,8 +146,8 @@ async def test_a_match_that_is_cancelled_leaves_no_call_behind():
 # Logs.
 
 
-@pytest.mark.parametrize("bad", [{}, {seat: Raising(id=f"p{seat + 1}", name=NAMES[seat]) for seat in range(4)}])
-async def test_a_log_replays_to_the_same_bytes(tmp_path, bad):
+async def test_a_log_replays_to_the_same_bytes(tmp_path):
+    bad = {seat: Raising(id=f"p{seat + 1}", name=NAMES[seat]) for seat in range(4)}
     with match_log.MatchLog(tmp_path / "log.jsonl") as log:
         result = await MafiaHost(TEN, seed=1, log=log).play([bad.get(seat) or scripted(seat) for seat in range(10)])
     env = match_log.replay(tmp_path / "log.jsonl")
@@ -208,8 +157,7 @@ async def test_a_log_replays_to_the_same_bytes(tmp_path, bad):
     told = [line["event"] for line in lines if line["kind"] == "event"]
     assert [event["sequence"] for event in told] == list(range(1, len(told) + 1))
     faults = [line for line in lines if line["kind"] == "fault"]
-    assert len(faults) == len(result.faults)
-    assert bool(faults) == bool(bad)
+    assert len(faults) == len(result.faults) > 0
 
 
 def test_reasons_are_in_the_events_and_the_log_and_no_player_hears_them(tmp_path):
@@ -314,21 +262,10 @@ async def test_a_match_goes_on_whatever_an_agent_does(kind, caplog):
     assert len(told) == len(result.faults)  # once each, in the words of the talk
     assert all("Ann: " in line or "Bob: " in line for line in told)
     assert not any(word in line for line in told for word in ("nightAction", "_ACTIONS", "DAY_", "p1", "player_"))
+    if kind == "stubborn":
+        assert any("still busy" in fault.problem for fault in result.faults)
     if kind == "goes on":
-        assert {(fault.method, fault.problem) for fault in result.faults} == {("think", "cut off after 0.05 s")}
-
-
-async def test_an_agent_that_is_still_busy_is_given_up():
-    agent, (state, private, public) = Apart(Stubborn()), context("NIGHT_ACTIONS", role="mafia")
-
-    async def asked(method, info, seconds):
-        return await ask(agent, method, (state, info), role=None, deadline=Deadline.after(seconds), take=None)
-
-    with pytest.raises(TimeoutError):
-        await asked("nightAction", private, 0.05)
-    with pytest.raises(RuntimeError, match="still busy"):
-        await asked("vote", public, 60)
-    agent.stop()
+        assert ("think", "cut off after 0.05 s") in {(fault.method, fault.problem) for fault in result.faults}
 
 
 class Hostile(Plain):
@@ -399,10 +336,8 @@ def test_host_command_plays_in_words_and_writes_a_log_that_replays(tmp_path, cap
     "arguments, hint",
     [
         (["--agents", "agressive"], "aggressive"),
-        (["--agents", "llm"], "--model"),
         (["--players", "4"], "5 to 20"),
         (["--remote", "http://x"], "ws://"),
-        (["--prompts", "none.toml"], "--prompts has no meaning"),
         (
             ["--agents", "llm", "--model", "m", "--llm-url", "http://127.0.0.1:9/v1", "--prompts", "none.toml"],
             "none.toml",

@@ -1,6 +1,5 @@
 """Our mafia host with agents of a service: one that dies, is rude or cannot be reached."""
 
-import asyncio
 import json
 import logging
 from contextlib import asynccontextmanager
@@ -12,7 +11,6 @@ from mafia_players import FIVE, NAMES, context, dealt, scripted, warnings
 from parlour.wrappers.live.common.server import ServerSettings
 from parlour.wrappers.live.mafia.agent import MafiaAgentServer
 from parlour.wrappers.live.mafia.agent_policy import MafiaLimits
-from parlour.wrappers.live.mafia.agents import MafiaScriptedAgent
 from parlour.wrappers.live.mafia.host import MafiaHost, RemoteAgent, ServiceConnection
 
 # Our host's end.
@@ -129,42 +127,3 @@ def test_a_service_that_never_talks_sense_is_hung_up_on_and_its_words_stay_on_on
     run(main(), 30)
     told = [line.getMessage() for line in warnings(caplog)]
     assert len(told) <= 101 and "closing the connection" in told[-1] and all(line.isprintable() for line in told)
-
-
-async def test_a_call_given_up_while_the_connection_closes_takes_no_other_call_with_it(caplog):
-    asked = context()[::2]
-
-    async def babbles(socket, call):
-        for _ in range(100):
-            await socket.send_str("?")
-        await asyncio.sleep(0.5)  # it does not answer the close frame before
-
-    async with rude(babbles) as url:
-        connection = ServiceConnection(url)
-        first, second, third = (RemoteAgent(f"p{seat}", NAMES[seat], connection) for seat in range(3))
-        running = asyncio.create_task(first.vote(*asked))
-        while "closing the connection" not in caplog.text:
-            await asyncio.sleep(0.01)
-        late = asyncio.create_task(third.vote(*asked))
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.05):
-                await second.vote(*asked)
-        ends = await asyncio.wait_for(asyncio.gather(running, late, return_exceptions=True), 20)
-        assert [type(end) for end in ends] == [ConnectionError, ConnectionError]
-        await connection.close()
-
-
-async def test_an_agent_that_cancels_itself_loses_only_its_own_answers():
-    class Cancelled(MafiaScriptedAgent):
-        async def night_action(self, *asked):
-            raise asyncio.CancelledError
-
-        vote = night_action
-
-    agents = [Cancelled("p1", NAMES[0], seed=1), *(scripted(seat) for seat in range(1, 5))]
-    result = await MafiaHost(FIVE, seed=2).play(agents)
-    assert {fault.agent_id for fault in result.faults} == {"p1"}
-    assert {fault.method for fault in result.faults if "it cancelled itself" in fault.problem} == {
-        "nightAction",
-        "vote",
-    }

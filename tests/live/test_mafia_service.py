@@ -7,9 +7,9 @@ import time
 
 import aiohttp
 import pytest
-from live.mafia_service import answers, client, personality, request, run, serve
+from live.mafia_service import answers, client, personality, request, serve
 from logs import Even
-from mafia_players import FIVE, Answers, Endless, EndlessNothing, Explaining, Plain, Silent, context, warnings
+from mafia_players import FIVE, Endless, EndlessNothing, Plain, Silent, context, warnings
 from parlour.wrappers.live.common.activity import Activity
 from parlour.wrappers.live.common.server import ServerSettings
 from parlour.wrappers.live.mafia import agent as service_module
@@ -21,32 +21,6 @@ from parlour.wrappers.live.mafia.host import RemoteAgent, ServiceConnection
 from parlour.wrappers.live.mafia.session import MESSAGE_LIMIT, NOTHING_TO_SAY, STREAM_LIMIT
 from parlour.wrappers.logs.match_log import MatchLog, read
 from parlour.wrappers.replay.log_reader import moments, picture
-
-
-def test_two_agents_on_one_connection_stream_and_choose_at_once():
-    async def main():
-        async with serve(personality) as service, client(service) as socket:
-            calls = [
-                request(number, method, agent)
-                for number, (method, agent) in enumerate(
-                    (method, agent) for method in ("think", "nightAction", "say", "vote") for agent in ("p1", "p2")
-                )
-            ]
-            for one in calls:
-                await socket.send_json(one)
-            return calls, await answers(socket, *range(8)), service
-
-    calls, got, service = run(main())
-    assert service.statistics.decisions == 8 and service.statistics.replaced == 0
-    for one in calls:
-        *chunks, end = got[one["id"]]
-        assert end["done"] is True
-        if one["method"] in ("think", "say"):
-            assert chunks and all(part["chunk"] for part in chunks) and "result" not in end
-        elif one["method"] == "nightAction":
-            assert end["result"]["actionType"] == "KILL" and end["result"]["targetId"] != one["agent"]
-        else:
-            assert end["result"]["targetId"] != one["agent"]
 
 
 async def test_a_stream_comes_chunk_by_chunk_and_a_call_given_up_ends():
@@ -111,20 +85,6 @@ async def test_a_vote_that_blocks_does_not_beat_its_deadline_and_holds_up_nobody
             ends += [message] if "done" in message else []
     assert ends == [{"id": 2, "done": True}, {"id": 1, "done": True, "result": {"targetId": None}}]
     assert (service.statistics.decisions, service.statistics.replaced) == (2, 1)
-
-
-async def test_metadata_that_is_no_json_is_answered_and_counted(caplog):
-    class Odd(Plain):
-        async def night_action(self, context, private_info):
-            return wire.NightAction("KILL", "p2", {"plan": object()})
-
-    async with serve(Odd) as service, client(service) as socket:
-        await socket.send_json(request(1, "nightAction"))
-        (end,) = (await answers(socket, 1))[1]
-        assert end["done"] and end["result"]["actionType"] == "KILL"
-        assert service.statistics.replaced == 1 and service.statistics.replaced_in_a_row == 1
-        assert Activity(statistics=service.statistics).problem() is None
-    assert "is no JSON" in caplog.text
 
 
 async def test_illegal_choices_and_failures_are_replaced_with_one_warning_each(caplog):
@@ -289,29 +249,3 @@ async def test_a_log_tells_what_a_policy_saw_thought_and_did(tmp_path):
         assert moment.action in moment.probabilities
     assert "say I am innocent." in said.probabilities
     assert picture([vote.states["p1"]])
-
-
-async def test_a_log_tells_reasons_and_what_was_replaced_and_each_agent_by_itself(tmp_path):
-    def make(id, name):
-        return Explaining(id, name) if id == "p3" else Answers(None, [], id=id, name=name)
-
-    path = tmp_path / "log.jsonl"
-    with MatchLog(path) as log:
-        async with MafiaAgentServer(make, seed=0, log=log) as service:
-            calls = [request(0, "think", agent, "DAY_VOTING") for agent in ("p1", "p2")]
-            calls += [request(0, "vote", "p2"), request(0, "nightAction", "p1"), request(0, "vote", "p3")]
-            got = await played(service, *calls, path="")
-    vote, night, explained, *_ = (moment for moment in moments(path) if moment.agent)
-    assert (vote.agent, vote.action, vote.think) == ("p2", "vote", "I accuse Bob.") and "replaced" in vote.note
-    assert night.agent == "p1" and night.action.startswith("nightAction KILL p") and "replaced" in night.note
-    assert night.think == ""  # that was of another phase
-    assert got[-1][-1]["result"]["reason"] == "it was too quiet" and "it was too quiet" in explained.think
-    assert {line["agent_id"] for line in read(path) if line["kind"] == "ended"} == {"p1", "p2", "p3"}
-
-
-async def test_a_log_that_cannot_be_written_costs_no_answer(tmp_path, caplog):
-    log = MatchLog(tmp_path / "log.jsonl")
-    async with serve(Plain, log=log) as service:
-        log.close()
-        assert (await played(service, request(0, "vote")))[0][-1]["result"] == {"targetId": None}
-    assert any("left out of the match log" in line.message for line in warnings(caplog))

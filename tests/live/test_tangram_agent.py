@@ -1,7 +1,6 @@
 """The agent's server over real sockets: whole games, agents that fail, games that behave badly."""
 
 import asyncio
-import contextlib
 import logging
 import threading
 import time
@@ -16,9 +15,8 @@ from parlour import envs
 from parlour.envs import Action, AgentResponse
 from parlour.wrappers.live.tangram import agent
 from parlour.wrappers.live.tangram import messages as m
-from parlour.wrappers.live.tangram.agent import TangramAgentServer, TangramAgentSession
+from parlour.wrappers.live.tangram.agent import TangramAgentServer
 from parlour.wrappers.logs.match_log import MatchLog, read
-from parlour.wrappers.logs.program_log import program_log
 
 GAME = envs.game("tangram", aspect="godot")
 PLAY = Action("play", {"shape": "Red", "position": [50, 50], "rotation": 45})
@@ -189,17 +187,6 @@ async def test_bad_messages_get_errors_and_the_connection_lives():
 
 
 @on_loop
-async def test_rubbish_does_not_fill_the_log(capsys):
-    with program_log("info", "text"):
-        async with serving(Scripted()) as (_, connect), connect() as socket:
-            for _ in range(50):
-                await socket.send_str("{")
-                assert isinstance(await answer(socket), m.Error)
-    written = [line for line in capsys.readouterr().err.splitlines() if "cannot be read" in line]
-    assert len(written) == 21 and "30 more lines like this one" in written[-1]
-
-
-@on_loop
 async def test_a_game_that_goes_in_the_middle_of_a_play_comes_back():
     async with serving(Scripted(PLAY, lambda state: time.sleep(0.2) or PLAY, PLAY)) as (server, connect):
         game = SmallGame("A square")
@@ -215,46 +202,6 @@ async def test_a_game_that_goes_in_the_middle_of_a_play_comes_back():
             assert await turn(socket, game) >= 1
             assert game.poses == {"Red": (50, 50, 45)}
         await asyncio.wait_for(server.played(3), 5)
-
-
-@on_loop
-async def test_a_game_that_does_not_read_holds_up_nobody():
-    async with serving(Scripted(PLAY)) as (_, connect), connect() as deaf, connect() as socket:
-        for _ in range(2_000):
-            await deaf.send_str("{")
-        assert await turn(socket, SmallGame("A square")) == 1
-
-
-@on_loop
-async def test_games_that_do_not_take_leave_are_not_waited_for():
-    async with serving(Scripted(PLAY)) as (server, connect), connect() as deaf:
-        sockets = [await connect() for _ in range(5)]
-        flood = asyncio.create_task(_flood(deaf))
-        await asyncio.sleep(0.5)
-        begun = time.monotonic()
-        await server.stop()
-        assert time.monotonic() - begun < 5
-        flood.cancel()
-        for socket in sockets:
-            await socket.close()
-
-
-async def _flood(socket):
-    with contextlib.suppress(OSError):
-        for _ in range(100_000):
-            await socket.send_str("{")
-
-
-@on_loop
-async def test_a_mistake_of_ours_costs_a_turn_and_no_game(monkeypatch, caplog):
-    async with serving(Scripted(PLAY)) as (_, connect), connect() as socket:
-        receive = TangramAgentSession.receive
-        monkeypatch.setattr(TangramAgentSession, "receive", lambda self, data: 1 // 0)
-        await socket.send_str(SmallGame("A square").message())
-        assert isinstance(await answer(socket), m.Finish)
-        assert "ZeroDivisionError" in caplog.text
-        monkeypatch.setattr(TangramAgentSession, "receive", receive)
-        assert await turn(socket, SmallGame("A square")) == 1
 
 
 @on_loop

@@ -15,6 +15,7 @@ from itertools import count
 import numpy as np
 import pytest
 from live.settled import act, settled
+from live.small_game import SCENE, VCENTER
 from msgspec import Struct
 from parlour import envs
 from parlour.envs.tangram.bots import useful_moves
@@ -31,16 +32,6 @@ BOARD = (337.0, 322.0)
 """The real game's board in pixels: wide, high."""
 SCALE = 0.4
 """Pixels per unit of the scene."""
-SCENE = {
-    "Red": [(0, -64), (128, 64), (-128, 64)],
-    "Cream": [(0, -64), (-128, 64), (128, 64)],
-    "Blue": [(45.25, -90.5), (-45.25, 0), (45.25, 90.5)],
-    "Green": [(0, -32), (-64, 32), (64, 32)],
-    "Yellow": [(0, -40), (-64, 24), (64, 24)],
-    "Purple": [(45.25, 45.25), (45.25, -45.25), (-45.25, -45.25), (-45.25, 45.25)],
-    "Brown": [(-32, -32), (96, -32), (32, 32), (-96, 32)],
-}
-"""Corners of the ideal pieces from their origins, in the scene's units, y down."""
 COLLIDES = {
     **SCENE,
     "Cream": [(0.2, -64.2), (-127.8, 63.8), (128.2, 63.8)],
@@ -57,8 +48,6 @@ MARKERS = {
     "Brown": [(-32, -32), (96, -32), (-96, 32), (32, 32)],
 }
 """The markers that the scene reports as vertices, in their order."""
-VCENTER = {"Red": (-0.625, 10), "Cream": (0, 8.125), "Blue": (7.51301, 3.09359)}
-"""The marker whose place the game reports; of the other pieces it is the origin."""
 ORDER = ("Red", "Cream", "Purple", "Brown", "Blue", "Yellow", "Green")
 """The pieces in the order of `Silhouette.poses`."""
 START = 18.0

@@ -23,8 +23,6 @@ from parlour.wrappers.live.tangram.agent import GAPS as WIDER
 from parlour.wrappers.live.tangram.board_tracker import (
     collisions,
     figure_moves,
-    figure_shift,
-    nearest_place,
     separated,
     spread,
 )
@@ -49,15 +47,6 @@ def test_a_turn_is_request_play_feedback_finish(godot):
     assert asked.state.game_state["on_board"]["Red"]["position"] == [40, 50]
     assert act(session, Action("finish"), asked) == [m.Finish()]
     assert (session.turns, session.plays, session.undone) == (1, 1, 0)
-
-
-def test_a_piece_that_lay_on_the_board_is_told_with_where_it_came_from():
-    session, game = TangramAgentSession(GAME), SmallGame("A square", poses={"Red": (30.0, 30.0, 110.0)})
-    asked = decision(session.receive(game.message()))
-    act(session, play("Red", 40, 50), asked)
-    asked = decision(session.receive(game.put(m.Play(shape="Red", position=(40, 50), rotation=0))))
-    was = {"position": [30, 30], "rotation": 110}
-    assert asked.state.game_state["moved"] == {"shape": "Red", "from": was}
 
 
 def test_what_the_agent_says_goes_before_what_it_does():
@@ -91,18 +80,6 @@ def test_nonsense_is_refused_and_finishes(answer):
     asked = decision(session.receive(game.message()))
     assert asked.settle(lambda: answer)[1]
     assert act(session, answer, asked) == [m.Finish()]
-
-
-@pytest.mark.parametrize(
-    ("answer", "place"),
-    [(play(x=-0.5), (0.0, 50.0)), (play(y=100.1), (50.0, 100.0)), (play(rotation=math.inf), (50.0, 50.0))],
-    ids=["left", "below", "turned without end"],
-)
-def test_a_number_out_of_its_bounds_goes_to_the_nearest_bound(answer, place):
-    session, game = TangramAgentSession(GAME), SmallGame("A square")
-    asked = decision(session.receive(game.message()))
-    (message,) = act(session, answer, asked)
-    assert isinstance(message, m.Play) and tuple(message.position) == pytest.approx(place)
 
 
 # Collisions.
@@ -149,14 +126,10 @@ def test_a_real_overlap_teaches_no_gap():
     assert game.poses[name][:2] == pose[:2]
 
 
-def test_where_there_is_no_room_the_agent_plays_elsewhere_or_finishes():
+def test_where_there_is_no_room_the_agent_plays_elsewhere():
     session, game = begun({"Red": (50.0, 50.0, 0.0)})
     assert turn(session, game, scripted(play("Cream", 50, 50), play("Cream", 20, 20))) == 2
     assert game.poses["Cream"] == (20, 20, 0)
-    stubborn = lambda state: play("Purple", 50, 50)  # noqa: E731
-    turn(session, game, stubborn)
-    assert "Purple" not in game.poses
-    assert session.undone == game.undone == 1
 
 
 def test_a_game_that_finds_fault_with_everything_gets_its_turn_back():
@@ -244,45 +217,6 @@ def test_an_unknown_objective_becomes_a_figure_that_holds_together(objective, ma
 
 
 # Between turns, and other games.
-
-
-def test_everything_is_seen_anew_in_every_turn():
-    session, game = TangramAgentSession(GAME), SmallGame("A square")
-    turn(session, game, scripted(play("Red", 40, 40)))
-    game.poses = {"Blue": (70.0, 70.0, 10.0)}
-    state = decision(session.receive(game.message())).state.game_state
-    assert list(state["on_board"]) == ["Blue"]
-    assert "Red" in state["off_board"]
-    game.objective = "A triangle"
-    other = decision(session.receive(game.message())).state.game_state
-    assert other["silhouette"] != state["silhouette"]
-    assert other["turn_number"] == 2
-
-
-def test_turns_and_skips_are_counted():
-    session, game = TangramAgentSession(GAME), SmallGame("A square")
-    seen = []
-
-    def answering(*answers):
-        answer = scripted(*answers)
-
-        def respond(state):
-            if state.phase == "play":
-                seen.append((state.game_state["turn_number"], state.game_state["passes"]))
-            return answer(state)
-
-        return respond
-
-    turn(session, game, answering())
-    for person, answer in [
-        ({"Blue": (80.0, 80.0, 0.0)}, play("Red", 20, 20)),
-        ({}, Action("finish")),
-        ({}, play("Cream", 20, 20)),  # undone
-        ({"Blue": (70.0, 80.0, 0.0)}, Action("finish")),
-    ]:
-        game.poses.update(person)
-        turn(session, game, answering(answer))
-    assert seen == [(2, 1), (4, 0), (6, 1), (8, 3), (10, 0)]
 
 
 def test_objectives_may_name_figures_of_ones_own():
@@ -377,23 +311,6 @@ def test_a_piece_where_numbers_end_is_no_reason_to_fail():
 
 
 # Policies.
-
-
-@pytest.mark.parametrize("godot", [False, True])
-@pytest.mark.parametrize("margin", [0.0, 0.2])
-@pytest.mark.parametrize("aspect", ["godot", "square"])
-@pytest.mark.parametrize("bot", ["greedy", "solver"])
-def test_bots_build_a_square_on_the_wire(bot, aspect, margin, godot):
-    game = envs.game("tangram", aspect=aspect)
-    agent = PolicyAgent(game, make_policy(bot, game, seed=1))
-    session, small = TangramAgentSession(game), SmallGame("A square", margin, godot)
-    for _ in range(10):
-        turn(session, small, agent.respond)
-    assert not any(map(small.collisions, small.poses))
-    assert small.undone == 0
-    if bot == "solver":
-        assert len(small.poses) == 7
-        assert small.shape.area == pytest.approx(16 * 7.596 * 7.95, rel=0.15)
 
 
 @pytest.mark.parametrize("godot", [False, True])
@@ -496,64 +413,11 @@ def test_every_try_leaves_a_larger_gap_until_the_game_is_content(faults):
     assert game.places == [with_gap(gap) for gap in GAPS[: faults + 1]]
 
 
-def test_no_gap_is_wider_than_the_widest():
-    session, game = begun_with(0)
-    for tries in (GAPS, WIDER[GAP_TRIES - 1 :], WIDER[-1:]):
-        game.started(faults=len(tries) - 1)
-        game.poses.pop(NAME, None)
-        turn(session, game, scripted(play(NAME, *PLACE)))
-        assert game.places == [with_gap(gap) for gap in tries]
-    game.started(faults=2)
-    del game.poses[NAME]
-    turn(session, game, scripted(play(NAME, *PLACE)))
-    assert game.places[0] == with_gap(WIDER[-1]) and game.places[1] != game.places[0]
-
-
 SQUARE = objective("A square")
 SOLVED = {name: tuple(SQUARE.poses(0, "godot")[i].tolist()) for i, name in enumerate(PIECES)}
 
 
-@pytest.mark.parametrize("name", PIECES)
-def test_the_figure_goes_where_it_was_begun(name):
-    x, y, rotation = SOLVED[name]
-    for right, up, turned in [(7.0, -11.0, 4.0), (-20.0, 20.0, -9.0)]:
-        shift = figure_shift(SQUARE, {name: (x + right, y + up, rotation + turned)})
-        assert math.hypot(*shift) <= math.hypot(right, up) + 1e-9
-        x0, y0, turned0 = nearest_place(SQUARE, shift, name, (x + right, y + up, rotation + turned), {})
-        assert math.dist((x0, y0), (x + right, y + up)) < 1e-9
-        assert turned0 % 45 == 0
-
-
-def test_it_stays_where_it_is_begun_with_care_or_cannot_go():
-    assert figure_shift(SQUARE, {"Red": SOLVED["Red"]}) == (0, 0)
-    assert nearest_place(SQUARE, (0, 0), "Red", SOLVED["Red"], {}) is None
-    x, y, rotation = SOLVED["Red"]
-    assert figure_shift(SQUARE, {"Red": (x, y + 45, rotation)}) == (0, 0)  # off the board
-    assert figure_shift(SQUARE, {"Red": (x + 7, y, rotation + 22.5)}) == (0, 0)  # turned as in no solution
-    assert nearest_place(SQUARE, (0, 0), "Red", (x + 7, y, rotation), {}) is None  # not near
-    assert nearest_place(SQUARE, (0, 0), "Red", (x + 1, y - 1, rotation + 3), {}) == pytest.approx(SOLVED["Red"])
-
-
-@pytest.mark.parametrize("astray", [{}, {"Blue": (80.0, 15.0, 0.0)}])
-def test_all_pieces_tell_where_the_figure_stands(astray):
-    right, up = -7.3, 5.1
-    placed = {name: (x + right, y + up, rotation) for name, (x, y, rotation) in SOLVED.items() if name != "Blue"}
-    red, cream = placed["Red"], placed["Cream"]
-    careless = {**placed, "Red": (red[0] + 1.2, red[1] - 0.9, red[2] + 3)}
-    assert figure_shift(SQUARE, {**careless, **astray}) == pytest.approx((right, up))
-    swapped = {**placed, "Red": cream, "Cream": red}
-    assert figure_shift(SQUARE, {**swapped, **astray}) == pytest.approx((right, up))
-    assert figure_shift(SQUARE, {}) == (0, 0)
-
-
-@pytest.mark.parametrize(("name", "twin"), [("Red", "Cream"), ("Yellow", "Green")])
-def test_a_piece_near_the_place_of_its_twin_lies_well(name, twin):
-    x, y, rotation = SOLVED[twin]
-    nearest = nearest_place(SQUARE, (0, 0), name, (x + 1, y + 0.7, rotation), {})
-    assert polygon(name, *nearest).symmetric_difference(polygon(twin, *SOLVED[twin])).area < 1e-6
-
-
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("margin", [0.0, 0.2])
 @pytest.mark.parametrize("aspect", ["godot", "square"])
 def test_a_person_who_is_not_exact_and_an_agent_build_together(aspect, margin, seed):

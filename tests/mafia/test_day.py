@@ -59,20 +59,14 @@ def test_a_statement_is_heard_by_all_and_kept_as_an_act():
     ("payload", "error", "words"),
     [
         ({}, "invalid_payload", "give a type"),
-        ({"text": "  "}, "invalid_payload", "give a type"),
         ({"type": "shout"}, "invalid_payload", "'shout' is not one of accusation"),
         ({"type": "accusation"}, "invalid_payload", "an accusation needs a targetId"),
         ({"type": "accusation", "targetId": "p1"}, "game_rule_violation", "who is yourself"),
         ({"type": "accusation", "targetId": "p5"}, "game_rule_violation", "who is dead"),
-        ({"type": "accusation", "targetId": "p9"}, "invalid_payload", "'p9' is not one of p1"),
         ({"type": "accusation", "targetId": "p3", "isMafia": True}, "invalid_payload", "belong to a claim"),
-        ({"type": "general", "targetId": "p3"}, "invalid_payload", "a general statement has no targetId"),
         ({"type": "claim"}, "invalid_payload", "a claim needs a role"),
-        ({"type": "claim", "role": "doctor", "targetId": "p3", "isMafia": True}, "invalid_payload", "claimed sheriff"),
         ({"type": "claim", "role": "sheriff", "targetId": "p3"}, "invalid_payload", "both targetId and isMafia"),
-        ({"targetId": "p3", "text": "hm"}, "invalid_payload", "need a type"),
         ({"text": "x" * 4001}, "invalid_payload", "at most 4,000"),
-        ({"text": 5}, "invalid_payload", "Expected `str"),
         ({"words": "hm"}, "invalid_payload", "words"),
     ],
 )
@@ -134,7 +128,6 @@ def test_a_tie_is_drawn_among_the_leaders_only():
     [
         ["p2", "p3", "p4", "p5", "p6", "p7", "p1"],
         ["p2", "p3", None, None, None, None, None],
-        ["p2", None, None, None, None, None, None],
         [None] * 7,
     ],
 )

@@ -22,20 +22,6 @@ def played(decisions, seed=3):
         mafia.loops().step(tables, bot.act(batch.observations, batch.masks), batch, True)
 
 
-def test_what_is_seen_of_a_seat_stays_with_its_actions():
-    """Under every name: votes are for the living, and a statement about a seat is found in that seat's column."""
-    random = np.random.default_rng(2)
-    alive = game("mafia").layout["game_state.players.alive"]
-    for mafia, tables, batch in played(60):
-        columns, actions = relabelling(mafia.layout, random)
-        seen, masks = batch.observations[:, columns], batch.masks[:, actions]
-        lives = seen[:, alive.start : alive.stop]
-        for block in (3, 4, 5):  # statements about another player
-            talking = tables.phase == DISCUSSION
-            legal = masks[talking, block * 10 + 1 : block * 10 + 10]
-            np.testing.assert_array_equal(legal, lives[talking, 1:])
-
-
 def test_a_statement_moves_into_the_relabelled_column():
     """An agent sees its own words about the seat that it meant, wherever its names put it."""
     checked = 0

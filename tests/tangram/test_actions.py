@@ -27,13 +27,8 @@ def piece(**changes):
     ("action", "code", "said"),
     [
         (piece(shape="red"), "invalid_payload", "'red' is none of Red, Cream"),
-        (piece(shape=1), "invalid_payload", "str"),
         (piece(position=[50]), "invalid_payload", "of length 2"),
-        (piece(position="(50, 50)"), "invalid_payload", "array"),
         (piece(position=[50, 100.5]), "invalid_payload", "(50.0, 100.5) is off the board: both numbers are 0 to 100"),
-        (piece(position=[50, float("nan")]), "invalid_payload", ""),
-        (piece(position=[50, True]), "invalid_payload", "bool"),
-        (piece(rotation="45"), "invalid_payload", "str"),
         (piece(rotation=1e10), "invalid_payload", "10000000000.0 is not allowed"),
         (piece(rotation=float("inf")), "invalid_payload", ""),
         (piece(flip=True), "invalid_payload", "flip"),
@@ -117,11 +112,8 @@ def test_the_grid_is_open_where_the_figure_reaches():
     ("action", "said"),
     [
         ([0, 0, 25, 0], "0 is none of"),
-        ([8, 25, 25, 0], "8 is none of"),
         ([0, 25, 25, -1], "-1 is none of"),
-        ([0, 25, 25], "4 whole numbers"),
         ([0.5, 25, 25, 0], "4 whole numbers"),
-        (3, "4 whole numbers"),
         (None, "4 whole numbers"),
     ],
 )

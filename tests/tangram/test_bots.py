@@ -48,21 +48,6 @@ def test_the_solver_solves_the_whole_library(aspect):
     assert done.all(), [FIGURES[i].name for i in np.flatnonzero(~done)]
 
 
-def test_the_solver_plays_with_feedback_and_finishes():
-    game = envs.game("tangram", figure="A cat", seats=1, plays=5)
-    env = GameEnv(game, "flat")
-    env.reset(seed=0)
-    solver = make_policy("solver", game)
-    kinds = []
-    while env.agents and not env.table.done:
-        seen = env.observe("player_0")
-        number = int(solver.act(seen["observation"][None], seen["action_mask"][None])[0])
-        kinds.append(number == game.num_actions - 1)
-        env.step(number)
-    assert kinds == [False, True] * 7
-    assert env.table.iou > 0.999
-
-
 def test_the_solver_mostly_solves_what_somebody_began_wrong():
     game = envs.game("tangram", figure="library", split=None, turns=30)
     solver, generator = make_policy("solver", game), np.random.default_rng(2)

@@ -10,7 +10,6 @@ from parlour.envs.tangram.corners import pose
 from parlour.envs.tangram.forms import PIECE, TWIN
 from parlour.envs.tangram.geometry import place
 from parlour.envs.tangram.lattice import CORNERS
-from parlour.envs.tangram.silhouettes import library
 from parlour.envs.tangram.table import PLACES
 from shapely import Point, Polygon, unary_union
 from shapely.affinity import scale as scaled
@@ -153,54 +152,3 @@ def test_iou_and_gain_are_shapelys(options):
                 union = unary_union(list(after.values()))
                 gained = union.intersection(figure).area / union.union(figure).area - iou
                 assert table.gain[number] == pytest.approx(gained, abs=1e-9)
-
-
-@pytest.mark.parametrize("aspect", ["square", "godot"])
-def test_every_stored_solution_can_be_played_by_snapping(aspect):
-    for figure in library().values():
-        game = envs.game("tangram", figure=figure.name, plays=1, aspect=aspect)
-        for solution in range(len(figure.solutions)):
-            table = game.tables(1)[0]
-            game.rules.reset(table)
-            wanted = [polygon(table, i, *at) for i, at in enumerate(figure.poses(solution, aspect))]
-            for _ in range(7):
-                assert table.fitting
-                assert table.dead == 0
-                number = next(
-                    number
-                    for number in range(PLACES)
-                    if table.open >> number & 1
-                    and any(
-                        polygon(table, int(PIECE[number]), *pose(table, number)).symmetric_difference(one).area < SLACK
-                        for i, one in enumerate(wanted)
-                        if PIECE[number] in (i, TWIN[i]) or TWIN[PIECE[number]] == i
-                    )
-                )
-                game.rules.play(table, number)
-            assert table.done
-            assert table.iou == pytest.approx(1, abs=1e-9)
-
-
-def test_an_outline_that_pieces_of_a_person_lie_across_is_no_reason_to_fail():
-    """With any poses, the mask has legal places, and only places without collisions."""
-    game = envs.game("tangram", plays=1, turns=200)
-    generator = np.random.default_rng(5)
-    table = game.tables(1)[0]
-    for seed in range(10):
-        table.stream = streams(seed, 1)[0]
-        game.rules.reset(table)
-        for _ in range(12):
-            x, y, rotation = generator.uniform((20, 20, 0), (80, 80, 360))
-            game.rules.step(
-                table, type(game.rules.decode(table, PLACES))(0, int(generator.integers(7)), x, y, rotation)
-            )
-            pieces = placed(table)
-            for number in (number for number in range(PLACES) if table.open >> number & 1):
-                i = int(PIECE[number])
-                shape = polygon(table, i, *pose(table, number))
-                assert not any(
-                    shape.intersection(other).buffer(-0.01).area > 0 for k, other in pieces.items() if k != i
-                )
-                copy = table.copy()
-                game.rules.play(copy, number)
-                assert copy.passes == 0, "it collided"

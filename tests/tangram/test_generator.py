@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from figures import assert_solved, region
+from figures import assert_solved, drawn, region
 from parlour.envs.core.record import record
 from parlour.envs.tangram.generator import (
     ANY,
@@ -17,7 +17,6 @@ from parlour.envs.tangram.generator import (
     split_of,
 )
 from parlour.envs.tangram.lattice import ASPECTS, RINGS, VERTICES, code, outline
-from parlour.envs.tangram.silhouettes import drawn
 
 DTYPE = record(("vertices", "f8", (VERTICES, 2)), ("ends", "i1", RINGS), ("stream", "u8"))
 
@@ -55,7 +54,7 @@ def test_generated_figures_are_solvable():
         sides = [np.hypot(*(ring - np.roll(ring, 1, 0)).T) for ring in rings if len(ring)]
         unit = ASPECTS["square"][0]
         assert np.concatenate(sides).min() >= SHORTEST * unit
-        assert figure.difficulty == pytest.approx(1 - shape.length / unit / PERIMETER)
+        assert hidden(figure.outline() / unit, figure.ends) == pytest.approx(1 - shape.length / unit / PERIMETER)
     assert sum(bool(region(figure.outline(), figure.ends).interiors) for figure in figures) > 0
 
 

@@ -3,11 +3,9 @@
 import numpy as np
 import pytest
 import shapely
-from hypothesis import given
 from hypothesis import strategies as st
 from parlour.envs.tangram.geometry import TOLERANCE, collides, covered_area, depth, outline_area, place
 from parlour.envs.tangram.lattice import AREAS, ASPECTS, BOARD, CORNERS, PIECES, SHAPES
-from shapely.affinity import translate
 
 SQUARE, GODOT = ASPECTS["square"], ASPECTS["godot"]
 
@@ -75,23 +73,6 @@ def test_area_within_outlines_with_holes():
             padded = np.append(ends, [ends[-1]] * 3)
             assert covered_area(piece, vertices, padded) == covered_area(piece, vertices, ends)
     assert holes > 50 and parts > 50
-
-
-@given(poses, poses)
-def test_depth_is_the_shortest_move_that_parts_them(one, other):
-    a, b = placed(*one), placed(*other)
-    reach = depth(a, b)
-    p, q = shapely.Polygon(a), shapely.Polygon(b)
-    if reach < 0:
-        assert p.distance(q) >= -reach - 1e-9
-        return
-    edges = [(part[i] - part[i - 1])[::-1] * (1, -1) for part in (a, b) for i in range(len(part))]
-    normals = np.array([edge / np.hypot(*edge) for edge in edges])
-    directions = [*normals, *-normals, *np.random.default_rng(0).normal(size=(8, 2))]
-    directions = [direction / np.hypot(*direction) for direction in directions]
-    for direction in directions:  # no shorter move parts them
-        assert p.intersects(translate(q, *(direction * max(0, reach - 1e-9))))
-    assert any(p.intersection(translate(q, *(d * (reach + 1e-9)))).area < 1e-9 for d in directions)
 
 
 def test_touching_is_not_overlapping():

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import shapely
+from figures import drawn
 from hypothesis import given
 from hypothesis import strategies as st
 from parlour.envs.tangram.lattice import (
@@ -16,7 +17,6 @@ from parlour.envs.tangram.lattice import (
     value,
     values,
 )
-from parlour.envs.tangram.silhouettes import drawn
 
 numbers = st.tuples(st.integers(-30, 30), st.integers(-20, 20)).map(lambda pair: pair[0] * ONE // 2 + pair[1])
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from parlour import envs
 from parlour.envs.core.rng import streams
-from parlour.envs.core.rollout import play_until_done, tables_with_seed
 from parlour.envs.tangram.table import PLACES, SOLVED
 
 FINISH = PLACES
@@ -64,28 +63,3 @@ def test_it_shows_the_board_after_every_legal_action(options):
             assert after["width"][action] == np.float32(then.width / 8)
             seen.add(bool(then.dead))
     assert seen == {False, True}  # actions that lose the figure, and others
-
-
-def test_the_action_that_solves_the_figure_is_marked():
-    game = envs.game("tangram", seats=1)
-    tables = tables_with_seed(game, 20, 3)
-    marks = []
-
-    class Watched:
-        """The solver, which shows whether the action that it plays is marked."""
-
-        encoder = "v1"
-
-        def __init__(self):
-            self.solver = game.bots["solver"](game, 0)
-
-        def act(self, observations, masks):
-            actions = self.solver.act(observations[:, : game.encoders["v0"].layout.size], masks)
-            part = game.encoders["v1"].layout["after.solved"]
-            marks.append(observations[np.arange(len(actions)), part.start + actions].sum())
-            return actions
-
-    play_until_done(game, [Watched()], tables)
-    assert (tables.iou >= SOLVED).all()
-    # In each game two actions are marked: the play of the last piece, and the end of that turn.
-    assert sum(marks) == 2 * len(tables)

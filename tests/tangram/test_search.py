@@ -11,7 +11,7 @@ from parlour.envs.tangram.corners import measure, survey
 from parlour.envs.tangram.rules import lift, put
 from parlour.envs.tangram.table import SOLVED
 from parlour.training.evaluation.games.tangram import SETS, built
-from parlour.wrappers.agents.search import SearchAgent, SearchPolicy, SearchResult
+from parlour.wrappers.agents.search import SearchAgent, SearchPolicy
 from parlour.wrappers.policies.loading import make_policy
 
 GAME = envs.game("tangram", split="test")
@@ -63,28 +63,3 @@ def test_a_search_ends_when_its_time_is_over():
         began = time.monotonic()
         agent.respond(GAME.turn_state(table, int(table.turn)))
         assert time.monotonic() - began < 1.0  # a depth is looked at once more, and this machine may be busy
-
-
-def test_a_search_takes_half_of_the_time_left(monkeypatch):
-    now = 100.0
-    monkeypatch.setattr(time, "monotonic", lambda: now)
-    limits = []
-
-    def choose(search, root, observation, mask, until):
-        limits.append(until)
-        return SearchResult(None)
-
-    monkeypatch.setattr(SearchPolicy, "choose", choose)
-    state = GAME.turn_state(spoilt(1, seed=6)[0], 0)
-    for own in (None, 0.2):
-        agent = SearchAgent(GAME, make_policy("greedy", GAME, seed=1), TangramPlanning(GAME), seconds=own)
-        for left in (None, 3.0, 0.1):
-            agent.set_seconds_left(left)
-            agent.respond(state)
-    assert limits == [None, *map(pytest.approx, [101.5, 100.05, 100.2, 100.2, 100.05])]
-
-
-@pytest.mark.parametrize("settings", [{"width": 0}, {"seconds": 0}, {"seconds": float("nan")}])
-def test_wrong_settings_are_refused(settings):
-    with pytest.raises(ValueError, match="need 1 branch"):
-        searching(GAME, **settings)

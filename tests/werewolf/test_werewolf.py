@@ -6,7 +6,6 @@ from parlour import envs
 from parlour.envs import Action, GameEnv, Message, TurnState
 from parlour.envs.core.turn_state import MessageScope
 from parlour.envs.mafia.table import MAFIA, SHERIFF, VILLAGER
-from parlour.wrappers.live.arena.platform_games import hosted_games, platform_game, supported_games
 
 ROLES = [MAFIA, MAFIA, SHERIFF, VILLAGER, VILLAGER, VILLAGER]
 
@@ -206,12 +205,6 @@ def test_what_is_said_is_a_message_on_the_platform_with_no_null():
     turn = ArenaAgentSession(game).turn(foreign("ann", "day_discuss", ["send_public_message", "ready_to_vote"]))
     sent = turn.read(AgentResponse(Action("send_public_message", {"content": "I accuse p2."})))
     assert [(one.content, one.to_agent_ids) for one in sent.messages] == [("I accuse p2.", [])]
-
-
-def test_it_is_hosted_under_the_platforms_id():
-    game = envs.game("werewolf")
-    assert supported_games(game) == hosted_games(game) == ["werewolf"]
-    assert platform_game("werewolf", game).name == "werewolf"
 
 
 def test_the_number_of_players_is_drawn_with_two_werewolves_and_the_view_shows_those_who_play():

@@ -33,7 +33,7 @@ from ...wrappers.live.mafia.messages import Event
 from ...wrappers.live.poker.host import PokerHost, PokerRoom, PokerTimes
 from ...wrappers.live.poker.host_session import PokerRules
 from ...wrappers.live.poker.messages import in_words
-from ...wrappers.live.tangram.host import Person, TangramHost, TangramTimes
+from ...wrappers.live.tangram.host import Person, TangramHost
 from ...wrappers.live.tangram.messages import Dialect
 from ...wrappers.logs.match_log import FirstMatches, MatchLog, SafeMatchLog, opened
 from ...wrappers.replay.log_reader import distinct
@@ -704,7 +704,8 @@ def host_tangram(
             person,
             url,
             dialect=dialect,
-            times=TangramTimes(answer=timeout, feedback=delay),
+            answer=timeout,
+            feedback=delay,
             log=supervisor.log,
             on_chat=lambda text: console.print(f"message of the agent: {text}", markup=False),
         )

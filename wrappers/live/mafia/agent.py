@@ -16,6 +16,7 @@ from typing import Any
 
 from aiohttp import WSCloseCode, web
 
+from ....envs.core.options import seconds
 from ...agents.base import thoughts
 from ...logs.match_log import MatchLog, SafeMatchLog, describe_error, safe_thoughts
 from ..common.clock import Deadline
@@ -155,8 +156,7 @@ class MafiaAgentServer(Server):
         seed: int | None = None,
         log: MatchLog | None = None,
     ) -> None:
-        if not 0 < deadline < 2**30:
-            raise ValueError(f"deadline={deadline}: seconds for a call, above 0")
+        seconds("deadline", deadline)
         super().__init__(server, check_host=True, connection_limits=LIMITS, most_connections=CONNECTIONS)
         self._agents = MafiaAgents(make, log)
         self._deadline = deadline

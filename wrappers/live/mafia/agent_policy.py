@@ -7,6 +7,7 @@ only admins see `think`. So here, other than in the environment, the mafia send 
 
 import asyncio
 import contextlib
+import re
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
@@ -175,26 +176,8 @@ TITLES = ("capt", "col", "dr", "gen", "hon", "jr", "lt", "mr", "mrs", "ms", "mx"
 ABBREVIATIONS = frozenset((*TITLES, "a.m", "approx", "cf", "e.g", "etc", "i.e", "mt", "p.m", "vs"))
 """Words that may end with a full stop within a sentence, in lower case."""
 OPENING, CLOSING = "\"'([“‘«*_", "\"')]”’»*_"
-LONGEST_WORD = 40
-"""Number of last characters of a word that are kept."""
-
-
-class SentenceReader:
-    """Reads a text character by character."""
-
-    def __init__(self) -> None:
-        self._word = ""  # since the latest white space
-        self._over = False  # a sentence has ended, and the next has not begun
-
-    def begins(self, char: str) -> bool:
-        """Return whether a sentence begins with the next character, after one that has ended."""
-        if char.isspace():
-            self._over = self._over or _ends(self._word)
-            self._word = ""
-            return False
-        begins, self._over = self._over, False
-        self._word = (self._word + char)[-LONGEST_WORD:]
-        return begins
+_WORD = re.compile(r"(\S+)\s+(?=\S)")
+"""A word before another one."""
 
 
 def sentences(text: str) -> list[str]:
@@ -203,8 +186,7 @@ def sentences(text: str) -> list[str]:
     >>> sentences("Ask Dr. Lee … He saw it!  Did you?")
     ['Ask Dr. Lee … He saw it!  ', 'Did you?']
     """
-    reader = SentenceReader()
-    starts = [0, *(i for i, char in enumerate(text) if reader.begins(char))]
+    starts = [0, *(word.end() for word in _WORD.finditer(text) if _ends(word[1]))]
     return [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True) if start < end]
 
 
@@ -309,18 +291,17 @@ class SentenceLimit:
 
     def __init__(self) -> None:
         self.full = False
-        self._reader = SentenceReader()
-        self._ended = 0
+        self._left = SENTENCES  # with the latest one
+        self._latest = ""
 
     def take(self, chunk: str) -> str:
         """Return the part of the next chunk within the limit."""
-        for i, char in enumerate(chunk):
-            if self._reader.begins(char):
-                self._ended += 1
-                if self._ended == SENTENCES:
-                    self.full = True
-                    return chunk[:i]
-        return chunk
+        begun = sentences(self._latest + chunk) or [""]
+        beyond = "".join(begun[self._left :])
+        self.full = len(begun) > self._left
+        self._left -= len(begun) - 1
+        self._latest = begun[-1]
+        return chunk[: len(chunk) - len(beyond)]
 
 
 # Calls.

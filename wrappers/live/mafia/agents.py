@@ -3,17 +3,17 @@
 import logging
 import random
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
+from msgspec.structs import asdict
 from numpy.typing import NDArray
 
 from ....envs.core.game import Game
-from ....envs.core.options import named, number
 from ....envs.core.rollout import encoder_of
 from ....envs.core.turn_state import Action, TurnState
-from ....envs.mafia.bots import PERSONALITIES, Scripted
+from ....envs.mafia.bots import Scripted
 from ....envs.mafia.rules import Choice
 from ....envs.mafia.statements import Act, read
 from ....envs.mafia.statements import sentence as statement
@@ -135,14 +135,14 @@ CLAIMED = {CLAIM_MAFIA: "mafia", CLAIM_DOCTOR: "doctor", CLAIM_SHERIFF: "sheriff
 
 
 class MafiaDecision(NamedTuple):
-    """A decision of an agent: the action index, its move, and the policy's input, float32[1, D] and int8[1, A]."""
+    """A decision of an agent: its move, the record, and the policy's input, float32[1, D] and int8[1, A]."""
 
     moment: tuple[str, str, int]  # match, phase and round
     seat: int
-    action: int
     move: Choice
     state: TurnState
     game: Game
+    table: Any
     observations: NDArray[np.float32]
     masks: NDArray[np.int8]
 
@@ -168,17 +168,7 @@ class MafiaDecision(NamedTuple):
 
     def with_action(self, action: int) -> "MafiaDecision":
         """Return the decision for another action index."""
-        return self._replace(action=action, move=move_of(self.game.seats, self.seat, action))
-
-
-@cache
-def move_of(seats: int, seat: int, action: int) -> Choice:
-    """Return the move of an action index in a seat's turn: the same in all games with this number of seats."""
-    rules = game_of(seats).rules
-    table = rules.tables(1)[0]
-    table.turn = seat
-    move = rules.decode(table, action)
-    return Choice(int(move.kind), int(move.target))
+        return self._replace(move=self.game.rules.decode(self.table, action))
 
 
 def intention(decision: MafiaDecision) -> str:
@@ -206,9 +196,6 @@ STATEMENTS = {
 }
 """The statements in words; ``{}`` is the target's name."""
 
-ROW = np.zeros(1, np.int64)
-"""The row of the only table of a game that was read from a context."""
-
 
 class MafiaScriptedAgent:
     """A bot that plays mafia by `AgentPolicy` (see `parlour.envs.mafia.bots.Scripted`).
@@ -232,14 +219,10 @@ class MafiaScriptedAgent:
         self.name = name
         self.role: str | None = None
         self.config = config or AgentConfig(type="scripted")
-        given = self.config.scripted_config or ScriptedConfig()
-        self._personality = named("personality", given.personality or "analytical", PERSONALITIES)
-        self._settings: dict[str, Any] = {"seed": seed, "personality": self._personality}
-        if given.lie_frequency is not None:
-            self._settings["lie_frequency"] = number("lieFrequency", given.lie_frequency, 0, 1)
-        if given.suspicion_threshold is not None:
-            self._settings["suspicion_threshold"] = number("suspicionThreshold", given.suspicion_threshold, 0, 100)
-        self._bots: dict[int, Policy] = {}
+        given = asdict(self.config.scripted_config or ScriptedConfig())
+        self._settings = {"seed": seed} | {name: value for name, value in given.items() if value is not None}
+        self._personality: Personality = given["personality"] or "analytical"
+        self._bots: dict[int, Policy] = {5: Scripted(game_of(5), **self._settings)}  # which checks the settings
         self._random = random.Random(seed)
         self._worker: Worker | None = None
         self._private: PrivateInfo | None = None
@@ -318,14 +301,15 @@ class MafiaScriptedAgent:
         game, policy = self.player(context)
         state = turn_state(self.id, context, self.private_in(context))
         tables, seat = game.view.load(state)
-        observations = game.encoders[encoder_of(policy, game)].observations(tables, ROW)
-        masks = game.rules.masks(tables, ROW)
+        table = tables[0]
+        observations = game.encoders[encoder_of(policy, game)].observation(table, seat)[None]
+        masks = game.mask(table, seat)[None]
         actions = await self._run(policy.act, observations, masks)
         action = int(np.asarray(actions).reshape(-1)[0])
         if not 0 <= action < masks.size or not masks[0, action]:
             raise ValueError(f"the policy chose action {action}, which is masked")
-        move = move_of(game.seats, seat, action)
-        return MafiaDecision(_moment(context), seat, action, move, state, game, observations, masks)
+        move = game.rules.decode(table, action)
+        return MafiaDecision(_moment(context), seat, move, state, game, table, observations, masks)
 
     async def _run(self, function: Callable[..., Any], *args: Any) -> Any:
         """Call a function of the policy, in the worker if there is one, and return its result."""
@@ -353,7 +337,6 @@ class MafiaPolicyAgent(MafiaScriptedAgent):
         id, name: the player's id and name.
         game: the game that the policy was trained for.
         policy: the policy.
-        personality: the personality of its sentences.
         seed: the seed of its sentences; None: fresh entropy.
         worker: the thread of a policy that may block; None: the policy runs in the event loop.
     """
@@ -365,12 +348,10 @@ class MafiaPolicyAgent(MafiaScriptedAgent):
         game: Game,
         policy: Policy,
         *,
-        personality: Personality = "analytical",
         seed: int | None = None,
         worker: Worker | None = None,
     ) -> None:
-        config = AgentConfig(type="scripted", scripted_config=ScriptedConfig(personality=personality))
-        super().__init__(id, name, config, seed=seed)
+        super().__init__(id, name, seed=seed)
         self._game = game
         self._policy = policy
         self._worker = worker

@@ -17,9 +17,8 @@ from ....envs import game as make_game
 from ....envs.core.game import Game
 from ....envs.core.turn_state import TurnState, or_else
 from ....envs.mafia.table import DAYS, SPEECHES
-from ....envs.mafia.view import Alive, Dead, Knowledge, MafiaState, NightResult, VotingRound
+from ....envs.mafia.view import Knowledge, MafiaState, NightResult, VotingRound
 from ....envs.mafia.view import Player as PlayerState
-from ....envs.mafia.view import Statement as SaidState
 from .messages import (
     UNKNOWN,
     GameState,
@@ -74,9 +73,7 @@ class ContextWriter:
             **self._about(turn_state, state),
             alive_players=[self._renamed(player) for player in state.alive_players],
             dead_players=[self._renamed(player) for player in state.dead_players],
-            last_night_result=None
-            if last is None
-            else NightResult(killed=self._names[last.killed], prevented=last.prevented),
+            last_night_result=last and NightResult(killed=self._names[last.killed], prevented=last.prevented),
         )
 
     def _about(self, turn_state: TurnState, state: MafiaState) -> dict[str, Any]:
@@ -98,11 +95,10 @@ class ContextWriter:
         return written
 
     def _last_night(self, state: MafiaState) -> LastNight | None:
-        last, by_id = state.last_night_result, {player.id: self._player(player) for player in state.players}
-        if last is None:
-            return None
-        killed, protected = by_id.get(last.killed or ""), by_id.get(last.protected or "")
-        return LastNight(killed=killed, protected=protected, prevented=last.prevented)
+        last, of = state.last_night_result, {player.id: self._player(player) for player in state.players}.get
+        return last and LastNight(
+            killed=of(last.killed or ""), protected=of(last.protected or ""), prevented=last.prevented
+        )
 
     def _voting_history(self, state: MafiaState) -> list[VotingRound]:
         for voting in state.voting_history[len(self._votings) :]:
@@ -137,16 +133,8 @@ class ContextWriter:
         return knowledge
 
 
-DECISIONS = {
-    "SETUP": "NIGHT_ACTIONS",
-    "NIGHT_ACTIONS": "NIGHT_ACTIONS",
-    "MORNING_REVEAL": "DAY_DISCUSSION",
-    "DAY_DISCUSSION": "DAY_DISCUSSION",
-    "DAY_VOTING": "DAY_VOTING",
-    "RESOLUTION": "DAY_VOTING",
-    "END": "END",
-}
-"""The phase of our game in which agents decide, by phase of the document."""
+DECISIONS = {"SETUP": "NIGHT_ACTIONS", "MORNING_REVEAL": "DAY_DISCUSSION", "RESOLUTION": "DAY_VOTING"}
+"""The phase of our game in which agents decide, by phase of the document, where it has another name."""
 
 
 @cache
@@ -221,42 +209,30 @@ def turn_state(agent_id: str, context: GameState, private: PrivateInfo | None, *
     Raises:
         ValueError: if it is none of the players.
     """
-    roles = known_roles(agent_id, context, private)
-    phase = DECISIONS[context.phase]
+    roles, phase = known_roles(agent_id, context, private), DECISIONS.get(context.phase, context.phase)
     players = [replace(player, role=roles.get(player.id, UNKNOWN)) for player in context.players]
     own = next((player for player in players if player.id == agent_id), None)
     if own is None:
         raise ValueError(f"{agent_id!r} is none of the players {', '.join(player.id for player in context.players)}")
-    private_knowledge = PrivateKnowledge() if private is None else private.private_knowledge
+    knowledge = PrivateKnowledge() if private is None else private.private_knowledge
     last = context.last_night_result
-    state = MafiaState(
-        phase=phase,
-        day_number=context.day_number,
-        round_number=context.round_number,
-        players=list(players),
-        alive_players=[Alive(id=player.id, name=player.name) for player in players if player.alive],
-        dead_players=[
-            Dead(id=player.id, name=player.name, role=player.role, eliminated_round=player.eliminated_round)
-            for player in players
-            if not player.alive
-        ],
-        mafia_count=context.mafia_count,
-        town_count=context.town_count,
-        winner=context.winner,
-        last_night_result=None
-        if last is None
-        else NightResult(
-            killed=None if last.killed is None else last.killed.id,
-            protected=last.protected.id if last.protected and own.role == "doctor" else None,
-            prevented=last.prevented,
-        ),
-        voting_history=context.voting_history,
-        own=own,
-        private_knowledge=convert(to_builtins(private_knowledge), Knowledge),
-        statements=convert(or_else(context.statements, []), list[SaidState], from_attributes=True),
-        night_actions=or_else(private_knowledge.night_actions, {}) if phase == "NIGHT_ACTIONS" else {},
-        own_vote=None,
+    known = replace(
+        context,
+        game_id="mafia-v0",
+        players=players,
+        alive_players=[player for player in players if player.alive],
+        dead_players=[player for player in players if not player.alive],
+        last_night_result=None,
+        statements=or_else(context.statements, []),
     )
+    state = convert(known, MafiaState, from_attributes=True)
+    state.phase, state.own, state.own_vote = phase, own, None
+    state.private_knowledge = convert(to_builtins(knowledge), Knowledge)
+    state.night_actions = or_else(knowledge.night_actions, {}) if phase == "NIGHT_ACTIONS" else {}
+    if last is not None:
+        killed = None if last.killed is None else last.killed.id
+        protected = last.protected.id if last.protected and own.role == "doctor" else None
+        state.last_night_result = NightResult(killed=killed, protected=protected, prevented=last.prevented)
     return TurnState(
         match_id=context.game_id,
         game_id="mafia-v0",

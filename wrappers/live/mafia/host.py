@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import logging
 import secrets
-from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from typing import Any
 
@@ -24,6 +23,7 @@ from .agent_policy import AgentPolicy, Apart, MafiaLimits, ask, called, model_ca
 from .host_session import DueCall, Fault, MafiaHostSession, MafiaResult, Step
 from .messages import (
     AgentConfig,
+    Cancel,
     Event,
     GameState,
     Method,
@@ -32,14 +32,13 @@ from .messages import (
     PublicInfo,
     Reply,
     VoteAction,
+    encode,
     read,
 )
-from .session import MESSAGE_LIMIT, MafiaCallerSession
+from .session import MESSAGE_LIMIT
 
 logger = logging.getLogger(__name__)
 
-REMEMBERED = 32
-"""Results that are kept."""
 _IN_WORDS = {
     "think": "thought",
     "say": "statement",
@@ -104,7 +103,7 @@ class HostedMatch:
         try:
             async with asyncio.TaskGroup() as group:
                 self._group = group
-                await self._follow(self._begin_calls(session.begin()))
+                self._begin(session.begin())
         finally:
             for agent in self._called:
                 if isinstance(agent, Apart):
@@ -114,21 +113,19 @@ class HostedMatch:
         self._note("end", outcome=match.turn_state(match.game.agents[0]).outcome)
         return session.result
 
-    def _begin_calls(self, step: Step) -> DueCall | None:
-        """Report a step, begin its calls but the first, and return the first; None if there is none."""
+    def _begin(self, step: Step) -> None:
+        """Report a step, and begin its calls."""
         self._report(step)
-        for call in step.calls[1:]:
-            self._group.create_task(self._follow(call))
-        return step.calls[0] if step.calls else None
+        for call in step.calls:
+            self._group.create_task(self._make(call))
 
-    async def _follow(self, call: DueCall | None) -> None:
-        """Make a call, and those that follow from it one after another; log the calls of language models in it."""
-        while call is not None:
-            round_number = int(self.session.match.table.round_number)
-            step, agent = await self._ask(call), self.agents[call.seat]
-            for one in model_calls(agent):
-                self._note("model", agent_id=agent.id, method=call.method, round=round_number, **one)
-            call = self._begin_calls(step)
+    async def _make(self, call: DueCall) -> None:
+        """Make a call, log the calls of language models in it, and go on with what follows."""
+        round_number = int(self.session.match.table.round_number)
+        step, agent = await self._ask(call), self.agents[call.seat]
+        for one in model_calls(agent):
+            self._note("model", agent_id=agent.id, method=call.method, round=round_number, **one)
+        self._begin(step)
 
     async def _ask(self, call: DueCall) -> Step:
         """Make a call, and report its answer or failure to the session."""
@@ -157,7 +154,7 @@ class HostedMatch:
         else:
             if (problem := replacement(agent)) is not None:
                 self._report(session.replaced(number, problem))
-            step = session.finished(number) if call.characters else session.answered(number, answer)
+            step = session.answered(number, answer)
         return last or step
 
     def _report(self, step: Step) -> None:
@@ -199,12 +196,10 @@ class MafiaHost:
         game: mafia, with its options.
         limits: the limits of the agents' answers.
         seed: the seed from which each match gets its own; None: fresh entropy.
-        log: the log of all matches; each can be replayed. A match that begins beside another one is written when both
-            are over.
+        log: the log of all matches, each of which is written when it is over, and can be replayed.
         on_event: called with every event.
 
     Attributes:
-        results: the results of the latest `REMEMBERED` ended matches, in order.
         over: the number of ended matches.
     """
 
@@ -220,13 +215,10 @@ class MafiaHost:
         if game.name != "mafia":
             raise ValueError(f"{game.id} is not mafia")
         self.game = game
-        self.results: deque[MafiaResult] = deque(maxlen=REMEMBERED)
         self.over = 0
         self._limits = limits
         self._seeds = np.random.SeedSequence(seed)
         self._log = SafeMatchLog(log)
-        self._writes = False  # whether a match writes the log as it goes
-        self._kept: list[tuple[str, dict[str, Any]]] = []  # the lines of matches that are over
         self._on_event = on_event
         self._count = 0
         self._name = secrets.token_hex(4)  # ids differ from host to host
@@ -245,23 +237,20 @@ class MafiaHost:
             (own,) = self._seeds.spawn(1)
             seed = int(own.generate_state(1, np.uint64)[0] >> np.uint64(1))
         self._count += 1
-        writes, lines = not self._writes, list[tuple[str, dict[str, Any]]]()
-        note: Note = self._log.write if writes else lambda kind, **fields: lines.append((kind, fields))
+        lines: list[tuple[str, dict[str, Any]]] = []  # together, whatever is played beside it
+
+        def note(kind: str, **fields: Any) -> None:
+            lines.append((kind, fields))
+
         game_id, watch = f"{self._name}-{self._count}", self._on_event
         match = HostedMatch(
             self.game, agents, game_id=game_id, seed=seed, limits=self._limits, note=note, on_event=watch
         )
-        self._writes = True
         try:
             result = await match.play()
         finally:
-            self._writes = self._writes and not writes
-            self._kept += lines
-            if not self._writes:
-                kept, self._kept = self._kept, []
-                for kind, fields in kept:
-                    self._log.write(kind, **fields)
-        self.results.append(result)
+            for kind, fields in lines:
+                self._log.write(kind, **fields)
         self.over += 1
         return result
 
@@ -298,8 +287,8 @@ class ServiceConnection:
         self.url = url
         self._address = address.update_query(client=secrets.token_hex(16))  # the service keeps our agents by it
         self._headers = {} if access_token is None else {"Authorization": f"Bearer {access_token}"}
-        self._session = MafiaCallerSession()
-        self._inboxes: dict[Any, asyncio.Queue[Reply]] = {}
+        self._calls = 0
+        self._inboxes: dict[Any, asyncio.Queue[Reply]] = {}  # of the running calls
         self._http: aiohttp.ClientSession | None = None
         self._socket: aiohttp.ClientWebSocketResponse | None = None
         self._reader: asyncio.Task[None] | None = None
@@ -315,11 +304,11 @@ class ServiceConnection:
             ConnectionError: if the service cannot be reached, is lost, or answers with an error.
         """
         socket = await self._open()
-        call, message = self._session.call(method, context, info, agent_id)
-        inbox: asyncio.Queue[Reply] = asyncio.Queue(WAITING)
-        self._inboxes[call] = inbox
+        self._calls = call = self._calls + 1
+        inbox = self._inboxes[call] = asyncio.Queue(WAITING)
+        message = {"id": call, "method": method, "context": context, "info": info, "agent": agent_id}
         try:
-            await socket.send_str(message.decode())
+            await socket.send_str(encode(message).decode())
             while True:
                 part = await inbox.get()
                 if part.error is not UNSET:
@@ -328,11 +317,9 @@ class ServiceConnection:
                 if part.ends:
                     return
         finally:
-            del self._inboxes[call]
-            give_up = self._session.give_up(call)
-            if give_up is not None and not socket.closed:
+            if self._inboxes.pop(call, None) is not None and not socket.closed:  # it is given up
                 with contextlib.suppress(ConnectionError):
-                    await socket.send_str(give_up.decode())
+                    await socket.send_str(encode(Cancel(id=call)).decode())
 
     async def close(self) -> None:
         """Close the connection and the client."""
@@ -382,21 +369,25 @@ class ServiceConnection:
         """Put the parts of answers into the queues of their calls. On disconnect: fail all running calls."""
         complaints = 0
         while (data := await next_message(socket)) is not None:
-            part = self._session.receive(data)
-            if part is not None and part.id is None:
-                complaints += 1
-                logger.warning("%s: %s", self.url, shown(str(part.error)))
-                if complaints == COMPLAINTS:
-                    logger.warning("%s: closing the connection after %d such messages", self.url, COMPLAINTS)
-                    await socket.close()
-            elif part is not None:
+            try:
+                part = read(data, Reply)
+            except ValueError as error:
+                part = Reply(id=None, error=f"unreadable: {error}")
+            if part.id is not None:
                 self._put(part)
-        for part in self._session.lost():
-            self._put(part)
+                continue
+            complaints += 1
+            logger.warning("%s: %s", self.url, shown(str(part.error)))
+            if complaints == COMPLAINTS:
+                logger.warning("%s: closing the connection after %d such messages", self.url, COMPLAINTS)
+                await socket.close()
+        for call in list(self._inboxes):
+            self._put(Reply(id=call, error="the connection was lost"))
 
     def _put(self, part: Reply) -> None:
-        inbox = self._inboxes.get(part.id)
-        if inbox is None:
+        """Put a part of an answer into the queue of its call, if that is running."""
+        inbox = self._inboxes.pop(part.id, None) if part.ends else self._inboxes.get(part.id)
+        if inbox is None or not (part.ends or part.chunk):
             return
         if inbox.full():
             inbox.get_nowait()

@@ -8,7 +8,7 @@ vote is an abstention; a statement is left out.
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -78,7 +78,8 @@ class Fault:
     instead: str = ""
 
 
-class DueCall(NamedTuple):
+@dataclass(eq=False)
+class DueCall:
     """A call to make now: of a method of a seat's agent.
 
     Attributes:
@@ -87,13 +88,46 @@ class DueCall(NamedTuple):
         method: the method.
         seconds: the time for the answer.
         characters: the most characters of a stream (``think``, ``say``); 0 for the others.
+        stream: the fields of every event of its stream.
+        tries: the calls for the same decision, with this one.
+        context, info: its arguments, as soon as they are written.
+        choices: the choices of others when they were written.
+        called: whether the agent was called with these arguments.
+        text: the chunks that were passed on.
+        problem: why the stream ends here; None: it goes on.
+        replaced: why the answer is not the agent's own; None: it is.
     """
 
     number: int
     seat: int
     method: Method
     seconds: float
-    characters: int = 0
+    characters: int
+    stream: dict[str, str]
+    tries: int = 1
+    context: GameState | None = None
+    info: PrivateInfo | PublicInfo | None = None
+    choices: int = 0
+    called: bool = False
+    text: list[str] = field(default_factory=list)
+    problem: str | None = None
+    replaced: str | None = None
+
+    def __post_init__(self) -> None:
+        """Prepare the limits of the stream."""
+        self._chunks, self._sentences = ChunkLimit(self.characters), SentenceLimit()
+
+    def take(self, chunk: Any) -> list[str]:
+        """Return the parts of the next chunk of the stream that are within the limits."""
+        parts = self._chunks.take(chunk)
+        if self._chunks.error is not None:
+            self.problem = described(self._chunks.error)
+        if self.method == "say":
+            parts = [passed for part in parts if (passed := self._sentences.take(part))]
+            if self._sentences.full:
+                self.problem = "more than five sentences: the rest is left out"
+        self.text += parts
+        return parts
 
 
 class Step(NamedTuple):
@@ -128,45 +162,12 @@ class MafiaResult:
     record: bytes
 
 
-class _RunningCall:
-    """A call that has not ended. `thought`: the call of `think` before it, with the same context."""
-
-    def __init__(self, call: DueCall, stream: dict[str, str], thought: "_RunningCall | None", tries: int) -> None:
-        self.call = call
-        self.stream = stream  # the fields of every event of its stream
-        self.tries = tries  # calls for the same decision, with this one
-        self.context: GameState | None = None
-        self.info: PrivateInfo | PublicInfo | None = None
-        self.choices = 0  # of others, when the arguments were written
-        if thought is not None:
-            self.context, self.choices = thought.context, thought.choices
-            self.info = thought.info if call.method == "nightAction" else None
-        self.called = False  # whether the agent was called with these arguments
-        self.text: list[str] = []  # the chunks that were passed on
-        self.problem: str | None = None  # why the stream ends here
-        self.replaced: str | None = None  # why the answer is not the agent's own
-        self._chunks = ChunkLimit(call.characters)
-        self._sentences = SentenceLimit()
-
-    def take(self, chunk: Any) -> list[str]:
-        """Return the parts of the next chunk of the stream that are within the limits."""
-        parts = self._chunks.take(chunk)
-        if self._chunks.error is not None:
-            self.problem = described(self._chunks.error)
-        if self.call.method == "say":
-            parts = [passed for part in parts if (passed := self._sentences.take(part))]
-            if self._sentences.full:
-                self.problem = "more than five sentences: the rest is left out"
-        self.text += parts
-        return parts
-
-
 class MafiaHostSession:
     """A match of mafia between agents that are called as the AgentPolicy document says.
 
-    Call `begin`, make the calls of every `Step`, and report each call: `chunk` for every chunk of a stream, then one of
-    `finished`, `answered` and `failed`. Reports of a call that is not `running` are ignored. The match is
-    over when no call is running; then `result` is set.
+    Call `begin`, make the calls of every `Step`, and report each call: `chunk` for every chunk of a stream, then
+    `answered` or `failed`. Reports of a call that is not `running` are ignored. The match is over when no call is
+    running; then `result` is set.
 
     Args:
         game: mafia, with one seat per player.
@@ -219,7 +220,7 @@ class MafiaHostSession:
         self._choices: dict[int, int] = {}  # the targets so far; −1: abstention
         self._beside: dict[int, dict[str, Any]] = {}  # metadata or reason of each choice
         self._replaced: dict[int, str] = {}  # why a choice is not the agent's own
-        self._running: dict[int, _RunningCall] = {}
+        self._running: dict[int, DueCall] = {}
         self._count = 0
         self._calls: list[DueCall] = []
         self._happened: list[Event | ActionTaken | Fault] = []
@@ -240,20 +241,18 @@ class MafiaHostSession:
         Raises:
             KeyError: if the call is not running.
         """
-        running = self._running[number]
-        context, info = running.context, running.info
-        if not running.called:
-            running.called = True
-            asks_in_public = running.call.method in ("say", "vote")
-            if context is None or (not asks_in_public and running.choices != len(self._choices)):
-                running.choices = len(self._choices)
-                context, info = self._writer.private(self._turn_state(running.call.seat))
+        call = self._running[number]
+        if not call.called:
+            call.called = True
+            asks_in_public = call.method in ("say", "vote")
+            if call.context is None or (not asks_in_public and call.choices != len(self._choices)):
+                call.choices = len(self._choices)
+                call.context, call.info = self._writer.private(self._turn_state(call.seat))
             if asks_in_public:
-                info = self._public_info()
-            running.context, running.info = context, info
-        assert context is not None
-        assert info is not None
-        return context, info
+                call.info = self._public_info()
+        assert call.context is not None
+        assert call.info is not None
+        return call.context, call.info
 
     def running(self, number: int) -> bool:
         """Return whether a call is running."""
@@ -266,7 +265,7 @@ class MafiaHostSession:
             for part in running.take(chunk):
                 self._tell_chunk(running, part)
             if running.problem is not None:
-                self._fault(running.call.seat, running.call.method, running.problem)
+                self._fault(running.seat, running.method, running.problem)
                 self._end_stream(running)
         return self._step()
 
@@ -275,26 +274,21 @@ class MafiaHostSession:
         running = self._running.get(number)
         if running is not None and running.replaced is None:
             running.replaced = problem
-            method = running.call.method
-            self._fault(running.call.seat, method, problem, "no thought" if method == "think" else _BY_SCRIPT["by"])
+            method = running.method
+            self._fault(running.seat, method, problem, "no thought" if method == "think" else _BY_SCRIPT["by"])
             if method == "say":
                 running.stream = running.stream | _BY_SCRIPT
         return self._step()
 
-    def finished(self, number: int) -> Step:
-        """Report the end of a stream."""
+    def answered(self, number: int, answer: Any = None) -> Step:
+        """Report the end of a stream, or a choice: a struct, a dict, or an object with the same attributes."""
         running = self._running.get(number)
-        if running is not None:
+        if running is not None and running.characters:
             self._end_stream(running)
-        return self._step()
-
-    def answered(self, number: int, answer: Any) -> Step:
-        """Report a night action or a vote: a struct, a dict, or an object with the same attributes."""
-        running = self._running.get(number)
-        if running is not None:
+        elif running is not None:
             context, info = self.arguments(number)
             try:
-                choice = read_choice(answer, self._ids[running.call.seat], context, info)
+                choice = read_choice(answer, self._ids[running.seat], context, info)
                 target, problem, said = None if choice is None else choice.target_id, None, beside(choice)
             except Exception as error:  # the attributes of a foreign object may raise anything
                 target, said = None, {}
@@ -305,8 +299,8 @@ class MafiaHostSession:
     def failed(self, number: int, problem: str) -> Step:
         """Report that a call has ended without an answer, or in the middle of a stream, and why."""
         running = self._running.get(number)
-        if running is not None and running.call.characters:
-            self._fault(running.call.seat, running.call.method, problem)
+        if running is not None and running.characters:
+            self._fault(running.seat, running.method, problem)
             self._end_stream(running)
         elif running is not None:
             self._end_choice(running, None, problem, {})
@@ -330,9 +324,9 @@ class MafiaHostSession:
         )
         self._happened.append(event)
 
-    def _tell_chunk(self, running: _RunningCall, chunk: str) -> None:
+    def _tell_chunk(self, running: DueCall, chunk: str) -> None:
         """Report a chunk of a stream; an empty one ends the stream."""
-        thinks = running.call.method == "think"
+        thinks = running.method == "think"
         name = "AGENT_THINK_STREAM" if thinks else "AGENT_SAY_STREAM"
         self._tell(name, private=thinks, **running.stream, chunk=chunk)
 
@@ -462,8 +456,8 @@ class MafiaHostSession:
 
     # The calls.
 
-    def _call(self, seat: int, method: Method, thought: _RunningCall | None = None, tries: int = 1) -> None:
-        """Add a call; `thought`: the call of `think` before it."""
+    def _call(self, seat: int, method: Method, thought: DueCall | None = None, tries: int = 1) -> None:
+        """Add a call; `thought`: the call of `think` before it, with the same context."""
         limits = self.limits
         seconds = {"think": limits.think, "say": limits.say}.get(method, limits.act)
         characters = {"think": limits.thought, "say": limits.statement}.get(method, 0)
@@ -472,8 +466,10 @@ class MafiaHostSession:
         turn_id = f"{method}-{part}-{self._round}-{self._ids[seat]}{again}"
         stream = {"agentId": self._ids[seat], "agentName": self._names[seat], "turnId": turn_id}
         self._count += 1
-        call = DueCall(self._count, seat, method, seconds, characters)
-        self._running[call.number] = _RunningCall(call, stream, thought, tries)
+        call = self._running[self._count] = DueCall(self._count, seat, method, seconds, characters, stream, tries)
+        if thought is not None:
+            call.context, call.choices = thought.context, thought.choices
+            call.info = thought.info if method == "nightAction" else None
         self._calls.append(call)
 
     def _turn_state(self, seat: int) -> TurnState:
@@ -487,10 +483,10 @@ class MafiaHostSession:
             self._public = self.game.public_turn_state(self._shown, self._messages, self.game_id)
         return self._writer.public(self._public)
 
-    def _end_stream(self, running: _RunningCall) -> None:
+    def _end_stream(self, running: DueCall) -> None:
         """Continue after a stream: an action follows a thought, the next speaker follows a statement."""
-        seat, method = running.call.seat, running.call.method
-        del self._running[running.call.number]
+        seat, method = running.seat, running.method
+        del self._running[running.number]
         self._tell_chunk(running, "")
         if method == "say":
             text = "".join(running.text)
@@ -501,11 +497,11 @@ class MafiaHostSession:
             self._call(seat, _ACTIONS[self._phase], running)
 
     def _end_choice(
-        self, running: _RunningCall, target_id: str | None, problem: str | None, said: Mapping[str, Any]
+        self, running: DueCall, target_id: str | None, problem: str | None, said: Mapping[str, Any]
     ) -> None:
         """Store a choice with its metadata or reason (`said`), or its replacement."""
-        seat, method = running.call.seat, running.call.method
-        del self._running[running.call.number]
+        seat, method = running.seat, running.method
+        del self._running[running.number]
         if running.replaced is not None or problem is not None:
             self._replaced[seat] = running.replaced or str(problem)
         if problem is None:

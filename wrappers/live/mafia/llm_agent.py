@@ -11,6 +11,7 @@ from typing import Any
 
 from msgspec import UNSET, Struct
 
+from ....envs.core.options import named
 from ...agents.answers import Spoken, last_choice
 from ...agents.language_model import Model, ModelCall, ModelError, ModelStatistics, library
 from ...agents.prompt import Chat, fill, load_texts
@@ -41,16 +42,6 @@ class Prompts(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     roles: dict[str, str]
     personas: dict[str, str]
 
-    def persona(self, name: str) -> str:
-        """Return the text of a persona.
-
-        Raises:
-            ValueError: if there is none of that name.
-        """
-        if name not in self.personas:
-            raise ValueError(f"there is no persona {name!r}: choose from {', '.join(self.personas) or 'none'}")
-        return self.personas[name]
-
 
 def load_prompts(path: str | PathLike[str] | None = None) -> Prompts:
     """Return Parlour's prompts, updated with those of a file; see `load_texts`."""
@@ -67,6 +58,8 @@ CALLS = 16
 """Number of latest calls that are kept until they are taken."""
 VOTINGS = 6
 """Number of latest votes in the prompt."""
+OWN = 12
+"""Number of the agent's latest thoughts and statements in the prompt."""
 
 
 class MafiaLLMAgent(MafiaScriptedAgent):
@@ -77,7 +70,6 @@ class MafiaLLMAgent(MafiaScriptedAgent):
         model: the model; its own limits of time and tokens hold for every call.
         prompts: the prompts; None: those of Parlour.
         persona: the name of one of the prompts' personas; "": none.
-        history: the number of its own latest thoughts and statements in the prompt.
         seed: the seed of the scripted agent.
 
     Attributes:
@@ -99,7 +91,6 @@ class MafiaLLMAgent(MafiaScriptedAgent):
         *,
         prompts: Prompts | None = None,
         persona: str = "",
-        history: int = 12,
         seed: int | None = None,
     ) -> None:
         library()
@@ -108,12 +99,12 @@ class MafiaLLMAgent(MafiaScriptedAgent):
         self.replacement: str | None = None
         self.calls: list[ModelCall] = []
         self.statistics = ModelStatistics()
-        self._persona = self.prompts.persona(persona) if persona else ""
+        self._persona = self.prompts.personas[named("persona", persona, self.prompts.personas)] if persona else ""
         settings = LlmConfig(model=model.name, temperature=model.temperature, max_tokens=model.max_tokens)
         self.config = AgentConfig(type="llm", llm_config=settings)
         self.model = model
         self.replaced = 0
-        self._past: deque[str] = deque(maxlen=history)
+        self._past: deque[str] = deque(maxlen=OWN)
         self._game = ""
         self._held = True
 

@@ -246,15 +246,11 @@ def read(data: Any, kind: type[Wired]) -> Wired:
         ValueError: if it is no JSON, or a field does not fit; the error names the field.
     """
     try:
-        if isinstance(data, (Raw, bytes, bytearray, str)):
-            try:
-                return msgspec.json.decode(data, type=kind)
-            except msgspec.ValidationError:
-                data = msgspec.json.decode(data)
+        text = data if isinstance(data, (Raw, bytes, bytearray, str)) else encode(data)
         try:
-            return msgspec.convert(data, kind)
+            return msgspec.json.decode(text, type=kind)
         except msgspec.ValidationError:
-            return msgspec.convert(_mended(data), kind)
+            return msgspec.convert(_mended(msgspec.json.decode(text)), kind)
     except (msgspec.MsgspecError, UnicodeError, TypeError, RecursionError) as error:
         raise ValueError(str(error) or type(error).__name__) from None
 

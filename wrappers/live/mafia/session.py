@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Struct
 
 from ....envs.core.turn_state import Action, AgentResponse, TurnState
 from ....envs.mafia.table import DAYS, SEATS
@@ -31,7 +31,7 @@ from .messages import (
     PublicInfo,
     Reply,
     VoteAction,
-    encode,
+    Wired,
     read,
 )
 
@@ -223,15 +223,9 @@ class MafiaAgentSession(Codec):
         return [Over("no call has come")] if not self.known and now >= self._silent_until else []
 
     def _turn(self, call: Call) -> MafiaTurn:
-        try:
-            context = read(call.context, GameState)
-        except ValueError as error:
-            raise ValueError(_shown(f"context is no GameState: {error}")) from None
         kind: type[PrivateInfo] | type[PublicInfo] = PublicInfo if call.method in ("say", "vote") else PrivateInfo
-        try:
-            info: PrivateInfo | PublicInfo = read(call.info, kind)
-        except ValueError as error:
-            raise ValueError(_shown(f"info of {call.method} is no {kind.__name__}: {error}")) from None
+        context = _argument("context", call.context, GameState)
+        info: PrivateInfo | PublicInfo = _argument(f"info of {call.method}", call.info, kind)
         _check_size(context, info)
         agent = self._addressed(call, info)
         return MafiaTurn(
@@ -270,6 +264,13 @@ class MafiaAgentSession(Codec):
         return next(iter(self._selves))
 
 
+def _argument(what: str, data: Any, kind: type[Wired]) -> Wired:
+    try:
+        return read(data, kind)
+    except ValueError as error:
+        raise ValueError(_shown(f"{what} is no {kind.__name__}: {error}")) from None
+
+
 def _check_size(context: GameState, info: PrivateInfo | PublicInfo) -> None:
     """Check the numbers of players and results, because agents keep them.
 
@@ -300,47 +301,3 @@ def _cancel(data: str | bytes) -> Cancel | None:
 
 def _shown(text: str) -> str:
     return text.encode(errors="replace").decode()[:500]
-
-
-class MafiaCallerSession:
-    """The host's end of one connection."""
-
-    def __init__(self) -> None:
-        self._running: set[CallId] = set()
-        self._last = 0
-
-    def call(
-        self, method: Method, context: GameState | Raw, info: PrivateInfo | PublicInfo, agent: str | None = None
-    ) -> tuple[int, bytes]:
-        """Begin a call; return its id and the message to send."""
-        self._last += 1
-        self._running.add(self._last)
-        call = {"id": self._last, "method": method, "context": context, "info": info}
-        return self._last, msgspec.json.encode(call if agent is None else {**call, "agent": agent})
-
-    def give_up(self, call: int) -> bytes | None:
-        """Cancel a call; return the message to send, None if it is not running."""
-        if call not in self._running:
-            return None
-        self._running.remove(call)
-        return encode(Cancel(id=call))
-
-    def receive(self, data: str | bytes) -> Reply | None:
-        """Return a part of an answer, or with id None an error of the service; None if it answers no running call."""
-        try:
-            reply = read(data, Reply)
-        except ValueError as error:
-            return Reply(id=None, error=f"unreadable: {error}")
-        if reply.id is None:
-            return Reply(id=None, error=str(reply.error))
-        if reply.id not in self._running or not (reply.ends or reply.chunk):
-            return None
-        if reply.ends:
-            self._running.remove(reply.id)
-        return reply
-
-    def lost(self) -> list[Reply]:
-        """On disconnect: fail all running calls, and return the failures."""
-        failed = [Reply(id=call, error="the connection was lost") for call in self._running]
-        self._running.clear()
-        return failed

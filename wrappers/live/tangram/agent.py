@@ -46,7 +46,6 @@ from .board_tracker import (
     Pose,
     collisions,
     figure_moves,
-    roomiest,
     same,
     separated,
     spread,
@@ -76,13 +75,22 @@ REPLY_LENGTH = 300
 
 
 @dataclass
-class ChatTurn(Turn):
+class Aside(Turn):
+    """It is no decision of the agent, and is not logged."""
+
+    counts = False
+
+    def logged(self) -> None:
+        """See `Turn`."""
+
+
+@dataclass
+class ChatTurn(Aside):
     """The player's `text` needs an answer; `board`: None if it was not sent. Without `chat` it is `small_talk`."""
 
     text: str = field(kw_only=True)
     board: TurnState | None = field(kw_only=True)
     small_talk: str = field(kw_only=True)
-    counts = False
 
     def ask(self, agent: Agent) -> Any:
         """See `Turn`."""
@@ -98,9 +106,6 @@ class ChatTurn(Turn):
         """See `Turn`."""
         return self.read(None)
 
-    def logged(self) -> None:
-        """See `Turn`."""
-
 
 UsefulMoves: TypeAlias = Callable[[Game, Any], Iterable[Placement]]
 TangramEvent: TypeAlias = Turn | messages.AgentMessage | Note
@@ -114,7 +119,7 @@ class TangramTurn(Turn):
         check: the function that raises ValueError for the payload of an impossible play.
     """
 
-    check: Callable[[dict[str, Any]], None] = field(kw_only=True)
+    check: Callable[[dict[str, Any]], Any] = field(kw_only=True)
 
     def read(self, answer: Any) -> AgentResponse:
         """See `Turn`. ``finish`` stands for every action that ends a turn without a move."""
@@ -132,12 +137,11 @@ class TangramTurn(Turn):
 
 
 @dataclass
-class UsefulTurn(Turn):
+class UsefulTurn(Aside):
     """The agent has ended its turn without a move: the moves that bring the board nearer to the figure, best first."""
 
     find: Callable[[TurnState], list[Placement]] = field(kw_only=True)
     moves: list[Placement] = field(default_factory=list)
-    counts = False
 
     def ask(self, agent: Agent | None) -> Any:
         """See `Turn`. The search takes its time, in the agent's thread."""
@@ -147,13 +151,6 @@ class UsefulTurn(Turn):
         """See `Turn`."""
         self.moves = answer
         return self.safe()
-
-    def safe(self) -> AgentResponse:
-        """See `Turn`."""
-        return AgentResponse(Action("finish"))
-
-    def logged(self) -> None:
-        """See `Turn`."""
 
 
 class TangramAgentSession(Codec):
@@ -198,7 +195,6 @@ class TangramAgentSession(Codec):
         self._tried: list[tuple[str, Pose]] = []  # places that collided in this turn
         self._corrected = False  # a piece of the person was corrected in this turn
         self._again = False  # the latest place was played again
-        self._nudged = False  # the latest colliding piece was moved to the most room
         self._blocking: list[str] | None = []  # blocking pieces of this turn; None: one was moved
 
     @property
@@ -206,14 +202,9 @@ class TangramAgentSession(Codec):
         """See `Codec`."""
         return self.match_id
 
-    @property
-    def turn(self) -> int | None:
-        """The number of the decision without an answer; None: there is none."""
-        return self._decision if self._open else None
-
     def waits(self, turn: Turn) -> bool:
         """See `Codec`."""
-        return turn.id in self._open_chats if isinstance(turn, ChatTurn) else turn.id == self.turn
+        return turn.id in self._open_chats if isinstance(turn, ChatTurn) else self._open and turn.id == self._decision
 
     def receive(self, data: Any) -> list[TangramEvent]:
         """Return the events of a message (text, bytes, or parsed JSON). Never raises."""
@@ -337,23 +328,13 @@ class TangramAgentSession(Codec):
             raise ValueError(f"position {pose[:2]} lies off the board, which is 0 to {BOARD:g} both ways")
         return play.shape, pose
 
-    def _check(self, payload: dict[str, Any]) -> None:
-        """Check a play.
-
-        Raises:
-            ValueError: if it is not on the board, or its piece collided there before in this turn.
-        """
-        name, pose = self._pose(payload)
-        if self._useful is None and self._collided_before(name, pose):
-            raise ValueError(f"{name} at {pose[0]:.2f}, {pose[1]:.2f} collided before in this turn")
-
     def _decide(self) -> list[TangramEvent]:
         """Return a turn for the agent; if the figure is unknown, a play that builds a connected one."""
         if not self._board.known:
             return self._build()
         self._open = True
         self._asked = TangramTurn(
-            self._turn_state(mine=True), self._decision, seconds=self._seconds, name=self.match_id, check=self._check
+            self._turn_state(mine=True), self._decision, seconds=self._seconds, name=self.match_id, check=self._pose
         )
         return [self._asked]
 
@@ -416,7 +397,7 @@ class TangramAgentSession(Codec):
 
     def _put(self, name: str, meant: Pose, pose: Pose) -> list[TangramEvent]:
         """Play a piece at `pose`; `meant` is its place without gaps."""
-        self._meant, self._trial, self._nudged, self._again = meant, self._gap, False, False
+        self._meant, self._trial, self._again = meant, self._gap, False
         self._gaps = [gap for gap in GAPS if gap > self._gap][:GAP_TRIES]
         return self._play(name, pose)
 
@@ -443,10 +424,6 @@ class TangramAgentSession(Codec):
                 return self._play(name, pose)
         if not overlaps:  # touching pieces collide in this game: later plays need a gap too
             self._gap = max(self._gap, GAPS[0])
-        roomy = None if self._nudged else roomiest(name, self._meant, others, self._shapes)
-        if roomy is not None:
-            self._nudged, self._trial = True, self._gap
-            return self._play(name, roomy)
         inexact = self._inexact(self._board.collided[name])
         return self._try_elsewhere(name) if inexact is None else self._correct(*inexact)
 

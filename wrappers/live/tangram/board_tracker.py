@@ -4,7 +4,7 @@ The game sends the places of the pieces. The rest of TurnState follows here: the
 numbers of turns and of skipped turns, the piece moved in this turn. Poses are ``(x, y, rotation)`` by piece name in
 board units of the Godot game's aspect; a polygon is float64[4, 2].
 
-- `separated`, `roomiest`, `figure_moves`: out of a collision, or next to the pieces on the board.
+- `separated`, `figure_moves`: out of a collision, or next to the pieces on the board.
 - `Convention`: what the game means by the position and the rotation of a piece, from the vertices beside them. A centre
   may be a piece's origin, its centroid or another point; rotations may run either way, from another rest; units may
   have another size, and y may run downwards.
@@ -21,11 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....envs.core.game import Game
+from ....envs.core.turn_state import TurnState
 from ....envs.tangram import geometry
 from ....envs.tangram.figure_sets import own_figures
-from ....envs.tangram.forms import TWIN
-from ....envs.tangram.geometry import covered_area, outline_area, place
-from ....envs.tangram.lattice import AREAS, ASPECTS, BOARD, CORNERS, PERIODS, PIECES, SHAPES
+from ....envs.tangram.forms import ALIKE
+from ....envs.tangram.geometry import place
+from ....envs.tangram.lattice import AREAS, ASPECTS, BOARD, CORNERS, PERIODS, PIECES, SHAPES, rings_of
 from ....envs.tangram.silhouettes import Silhouette, objective
 from ....envs.tangram.view import BoardPiece, DrawerPiece, Moved, Place, TangramState, Vector, vector
 from .messages import ChatRequest, PlayFeedback, PlayRequest, State
@@ -42,10 +43,6 @@ CLOSE = 1.0
 """Most board units between connected pieces."""
 ARM = 5.4
 """Least distance of the centres of touching pieces, in board units, perpendicular to the common edge."""
-NUDGES = (0.4, 0.2, 0.2, 0.1, 0.1, 0.05)
-"""Board units of the moves of `roomiest`, one after another."""
-WAYS = [np.array([math.cos(angle), math.sin(angle)]) for angle in np.arange(8) * math.pi / 4]
-"""The eight directions of these moves."""
 MIDDLE: Pose = (BOARD / 2, BOARD / 2, 0.0)
 ORDER = sorted(PIECES, key=lambda name: -AREAS[PIECES.index(name)])
 """The pieces, large ones first, since they need the most room."""
@@ -98,26 +95,6 @@ def spread(name: str, pose: Pose, anchor: Pose, others: Poses, gap: float, shape
     grown = 1 + gap / ARM
     wider = (x + grown * (pose[0] - x), y + grown * (pose[1] - y), pose[2])
     return separated(name, wider, others, gap, shapes) or pose
-
-
-def roomiest(name: str, pose: Pose, others: Poses, shapes: Polygon = SHAPES) -> Pose | None:
-    """Return the pose, moved a little (some `NUDGES`), with the largest distance to other pieces; None: it overlaps."""
-    polygons = [polygon(other, there, shapes) for other, there in others.items()]
-    start = polygon(name, pose, shapes)
-
-    def room(shift: Polygon) -> float:
-        own = start + shift
-        edge = min(float(own.min()), float(BOARD - own.max()))
-        return min([edge, *(-_separation(own, other)[0] for other in polygons)])
-
-    best = np.zeros(2)
-    most = room(best)
-    for step in NUDGES:
-        for way in WAYS:
-            here = room(best + step * way)
-            if here > most:
-                best, most = best + step * way, here
-    return (pose[0] + float(best[0]), pose[1] + float(best[1]), pose[2]) if most > 0 else None
 
 
 def _separation(own: Polygon, other: Polygon) -> tuple[float, Polygon]:
@@ -210,7 +187,7 @@ CENTRED: Shift = (0.0, 0.0)
 """The shift of a figure in the middle of the board."""
 EXACT = 0.15
 """Board units up to which a centre counts as the origin: the Godot game's vertices are not quite its pieces'."""
-ALIKE = 0.025
+ALIKE_SCALES = 0.025
 """Most relative difference of a scale that counts as one of `ASPECTS`, for the same reason."""
 SKEW = 0.1
 """Most distortion of vertices that count as those of a piece."""
@@ -233,6 +210,7 @@ class BoardTracker:
     """
 
     def __init__(self, game: Game) -> None:
+        self._game = game
         blank = game.rules.blank[0]
         self._aspect = list(ASPECTS)[int(blank.aspect)]
         self._plays, self._turns = int(blank.plays), int(blank.turns)
@@ -299,8 +277,11 @@ class BoardTracker:
         self._align()
         self._passes = self._passes + 1 if self.poses == self._left_behind else 0
         self._before, self._reported_before = self.meant(), self.poses
-        self.plays_left = self._plays
-        self._iou = self._overlap()
+        self.plays_left, self._iou = self._plays, 0.0
+        if self.known:
+            seen = self.game_state(None).to_dict()
+            state = TurnState("", self._game.id, self._game.agents[-1], "play", True, game_state=seen)
+            self._iou = float(self._game.view.load(state)[0][0].iou)
 
     def _align(self) -> None:
         """Move the figure to the pieces, and the person's pieces to their places in it.
@@ -314,9 +295,9 @@ class BoardTracker:
         for name, pose in self.poses.items():
             if name not in self._meant:
                 others = {other: there for other, there in self.meant().items() if other != name}
-                place = nearest_place(self._figure, self._shift, name, pose, others)
-                if place is not None:
-                    self._meant[name] = pose, place
+                near = _nearest(self._figure, self._shift, name, pose)
+                if near is not None and not _aligned(self._figure, self._shift, name, pose, others):
+                    self._meant[name] = pose, near
                     self._inexact.add(name)
 
     def intend(self, name: str, meant: Pose) -> None:
@@ -359,7 +340,7 @@ class BoardTracker:
                 for name in PIECES
                 if name not in poses
             },
-            silhouette=self._rings(),
+            silhouette=[] if self._figure is None else rings_of(self._figure.outline(self._aspect), self._figure.ends),
             iou=self._iou,
             turn_number=min(self._turn_number, self._turns),
             turns=self._turns,
@@ -374,35 +355,10 @@ class BoardTracker:
         return BoardPiece(position=vector(*pose[:2]), vertices=vertices, rotation=pose[2], collisions=collisions)
 
     def _vertices(self, name: str, pose: Pose) -> list[Vector]:
-        piece = PIECES.index(name)
-        vertices: list[Vector] = self._polygon(piece, pose)[: CORNERS[piece]].tolist()
-        return vertices
-
-    def _polygon(self, piece: int, pose: Pose) -> Polygon:
-        out = np.zeros((4, 2))
+        piece, out = PIECES.index(name), np.zeros((4, 2))
         place(piece, *pose, ASPECTS[self._aspect], out)
-        return out
-
-    def _overlap(self) -> float:
-        """Return the intersection over union of pieces and silhouette, as the rules compute it."""
-        if self._figure is None:
-            return 0.0
-        right, up = ASPECTS[self._aspect]
-        outline, ends = self._figure.outline(self._aspect), self._figure.ends
-        poses = self.meant()
-        covered = placed = 0.0
-        for piece, name in enumerate(PIECES):
-            if name in poses:
-                vertices = self._polygon(piece, self._to_agent(poses[name]))
-                covered += covered_area(vertices, outline, ends)
-                placed += float(AREAS[piece]) * right * up
-        return min(1.0, covered / (outline_area(outline, ends) + placed - covered))
-
-    def _rings(self) -> list[list[Vector]]:
-        if self._figure is None:
-            return []
-        flat, ends = self._figure.outline(self._aspect).tolist(), self._figure.ends.tolist()
-        return [flat[start:end] for start, end in zip([0, *ends], ends, strict=False) if end > start]
+        vertices: list[Vector] = out[: CORNERS[piece]].tolist()
+        return vertices
 
     # The agent's board has the figure in the middle, and may have another aspect than the Godot game's.
 
@@ -452,7 +408,7 @@ class Convention:
         self._scales |= {name: scale for name, (scale, _, _, _) in fits.items()}
         self._scale = np.median(list(self._scales.values()), axis=0)
         for aspect in ASPECTS.values():
-            if (np.abs(self._scale / aspect - 1) < ALIKE).all():
+            if (np.abs(self._scale / aspect - 1) < ALIKE_SCALES).all():
                 self._scale = np.array(aspect)
         self._scale[1] *= way
         for name, (_, seen, _, _) in fits.items():
@@ -554,12 +510,8 @@ def figure_shift(figure: Silhouette, poses: Poses) -> Shift:
     return min(costs, key=lambda shift: costs[shift], default=CENTRED)
 
 
-def nearest_place(figure: Silhouette, shift: Shift, name: str, pose: Pose, others: Poses) -> Pose | None:
-    """Return the place in a solution near which a piece lies; None if there is none, or it was placed exactly."""
-    return None if _aligned(figure, shift, name, pose, others) else _nearest(figure, shift, name, pose)
-
-
 def _nearest(figure: Silhouette, shift: Shift, name: str, pose: Pose) -> Pose | None:
+    """Return the place in a solution near which a piece lies; None if there is none."""
     places = ((x + shift[0], y + shift[1], rotation) for x, y, rotation in _places(figure, name, pose))
     nearest = min(places, key=lambda place: math.dist(place[:2], pose[:2]), default=None)
     return nearest if nearest is not None and math.dist(nearest[:2], pose[:2]) < NEAR else None
@@ -580,10 +532,9 @@ def _places(figure: Silhouette, name: str, pose: Pose) -> Iterator[Pose]:
     """Yield the places of a piece, or its twin, in the solutions with about this rotation."""
     piece = PIECES.index(name)
     period = float(PERIODS[piece])
-    alike = [other for other in range(7) if other == piece or TWIN[other] == piece or TWIN[piece] == other]
     for solution in range(len(figure.solutions)):
         poses = figure.poses(solution, "godot")
-        for other in alike:
+        for other in np.flatnonzero(ALIKE[piece]):
             x, y, rotation = poses[other].tolist()
             if abs(math.remainder(pose[2] - rotation, period)) < NEAR_DEGREES:
                 right, up = (polygon(PIECES[other], (0, 0, rotation)) - polygon(name, (0, 0, rotation)))[0].tolist()

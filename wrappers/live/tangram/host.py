@@ -14,7 +14,7 @@ import secrets
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, TextIO, TypeAlias
 
 import aiohttp
@@ -56,14 +56,7 @@ class TurnEnded:
     problem: str = ""
 
 
-@dataclass(frozen=True)
-class AgentSaid:
-    """A chat message of the agent."""
-
-    text: str
-
-
-TangramHostEvent: TypeAlias = messages.GameMessage | TurnEnded | AgentSaid
+TangramHostEvent: TypeAlias = messages.GameMessage | TurnEnded | Chat
 
 
 class TangramHostSession:
@@ -132,11 +125,11 @@ class TangramHostSession:
             case Finish() if self._asked:
                 return [self.skip()]
             case Chat():
-                text = message.message.encode(errors="replace").decode()
-                intent = MessageIntent(MessageScope.PUBLIC, text)
+                message.message = message.message.encode(errors="replace").decode()
+                intent = MessageIntent(MessageScope.PUBLIC, message.message)
                 if self.match.send(self.agent, intent).ok:
                     self._log("message", agent=self.agent, intent=intent)
-                return [AgentSaid(text)]
+                return [message]
             case Error():
                 return [self.skip(f"the agent says: {escaped(message.message, 200)}")] if self._asked else []
             case messages.Unknown():
@@ -198,30 +191,6 @@ ANSWERS = 50
 """Most answers of either side in one turn; then the turn ends."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class TangramTimes:
-    """Times of a host in seconds.
-
-    Attributes:
-        answer: the time of the agent for each message of its turn.
-        feedback: the time between a play and its feedback, as long as the Godot game's animation.
-        retry: the time before the first try to reconnect; the n-th try waits n times as long.
-    """
-
-    answer: float = 30.0
-    feedback: float = 0.0
-    retry: float = 1.0
-
-    def __post_init__(self) -> None:
-        """Check the values.
-
-        Raises:
-            ValueError: if one is below 0, or there is no time to answer.
-        """
-        for name, value in asdict(self).items():
-            seconds(name, value, above=name == "answer")
-
-
 @dataclass
 class TangramResult:
     """Result of a match.
@@ -249,7 +218,9 @@ class TangramHost:
         person: the agent at the other seat.
         url: the URL of the agent's server, ws:// or wss://.
         dialect: the form of our messages: ``"documented"``, or the Godot game's, ``"godot"``.
-        times: the times.
+        answer: seconds of the agent for each message of its turn.
+        feedback: seconds between a play and its feedback, as long as the Godot game's animation.
+        wait: seconds before the first try to reconnect; the n-th try waits n times as long.
         log: the log of all moves and messages; None: no log.
         on_chat: called with every chat message of the agent.
 
@@ -258,7 +229,7 @@ class TangramHost:
         link: whether the agent is connected.
 
     Raises:
-        ValueError: if `url` is not a WebSocket URL, or the dialect is unknown.
+        ValueError: if `url` is not a WebSocket URL, the dialect is unknown, or a time is out of its range.
     """
 
     def __init__(
@@ -268,7 +239,9 @@ class TangramHost:
         url: str,
         *,
         dialect: Dialect = "documented",
-        times: TangramTimes | None = None,
+        answer: float = 30.0,
+        feedback: float = 0.0,
+        wait: float = 1.0,
         log: MatchLog | None = None,
         on_chat: Callable[[str], None] | None = None,
     ) -> None:
@@ -282,7 +255,8 @@ class TangramHost:
         self._person = person
         self._url = url
         self._dialect: Dialect = dialect
-        self._times = times or TangramTimes()
+        self._answer_seconds = seconds("answer", answer)
+        self._feedback, self._wait = seconds("feedback", feedback, above=False), seconds("wait", wait, above=False)
         self._log = SafeMatchLog(log)
         self._on_chat = on_chat or (lambda text: None)
         self._driver: Player
@@ -303,7 +277,9 @@ class TangramHost:
                 try:
                     return [await self._play(int(stream)) for stream in streams(seed, matches)]
                 finally:
-                    await self._disconnect()
+                    if self._socket is not None:
+                        await self._socket.close()
+                        self._socket = None
 
     async def _play(self, seed: int) -> TangramResult:
         match = self._match
@@ -368,12 +344,12 @@ class TangramHost:
         await self._send(session.request())
         for _ in range(ANSWERS):
             try:
-                async with Deadline.after(self._times.answer).limit():
+                async with Deadline.after(self._answer_seconds).limit():
                     data = await self._receive()
             except TimeoutError as error:
                 return session.skip(str(error))
             if data is None:
-                await asyncio.sleep(self._times.retry)
+                await asyncio.sleep(self._wait)
                 await self._send(session.request())  # the turn begins again
                 continue
             for event in session.receive(data):
@@ -384,10 +360,10 @@ class TangramHost:
 
     async def _carry_out(self, event: TangramHostEvent) -> None:
         match event:
-            case AgentSaid():
-                self._on_chat(event.text)
+            case Chat():
+                self._on_chat(event.message)
             case Struct():
-                await asyncio.sleep(self._times.feedback)
+                await asyncio.sleep(self._feedback)
                 await self._send(event)
 
     # The connection.
@@ -422,15 +398,10 @@ class TangramHost:
         if self._socket is None or self._socket.closed:
             self._socket = await retry(
                 lambda: open_websocket(http, self._url, most_bytes=ANSWER_BYTES, seconds=CONNECT_SECONDS),
-                Backoff(self._times.retry, TRIES, link=self.link),
+                Backoff(self._wait, TRIES, link=self.link),
             )
             self.link.up()
         return self._socket
-
-    async def _disconnect(self) -> None:
-        if self._socket is not None:
-            await self._socket.close()
-            self._socket = None
 
 
 class Person:

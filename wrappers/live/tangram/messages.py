@@ -48,14 +48,17 @@ class State(Struct, kw_only=True):
 # From the game.
 
 
-class _Board(Struct, kw_only=True, tag_field="type"):
+class _Message(Struct, kw_only=True, tag_field="type"):
+    timestamp: Timestamp = None
+
+
+class _Board(_Message, kw_only=True):
     """The objective and the board. Images are base64 PNG and are not decoded."""
 
     objective: str = ""
     state: State
     board_img: str | None = None
     drawer_img: str | None = None
-    timestamp: Timestamp = None
 
 
 class PlayRequest(_Board, tag="playRequest"):
@@ -66,50 +69,41 @@ class PlayFeedback(_Board, tag="playFeedback"):
     """The board after a play."""
 
 
-class ChatRequest(Struct, kw_only=True, tag_field="type", tag="chatRequest"):
+class ChatRequest(_Board, kw_only=True, tag="chatRequest"):
     """A message of the player, and the board; None if it cannot be read, because the message needs an answer anyway."""
 
-    objective: str = ""
     message: str
-    state: State | None = None
-    board_img: str | None = None
-    drawer_img: str | None = None
-    timestamp: Timestamp = None
+    state: State | None = None  # type: ignore[assignment]
 
 
 # From the agent.
 
 
-class Play(Struct, kw_only=True, tag_field="type", tag="play"):
+class Play(_Message, kw_only=True, tag="play"):
     """A play: the position of a piece's centre, and its rotation in degrees."""
 
     shape: str
     position: Vector
     rotation: float
-    timestamp: Timestamp = None
 
 
-class Finish(Struct, kw_only=True, tag_field="type", tag="finish"):
+class Finish(_Message, tag="finish"):
     """The end of the agent's turn."""
 
-    timestamp: Timestamp = None
 
-
-class Chat(Struct, kw_only=True, tag_field="type", tag="chat"):
+class Chat(_Message, kw_only=True, tag="chat"):
     """A chat message of the agent."""
 
     message: str
-    timestamp: Timestamp = None
 
 
 # From both.
 
 
-class Error(Struct, kw_only=True, tag_field="type", tag="error"):
+class Error(_Message, kw_only=True, tag="error"):
     """The answer to a message that cannot be read or played."""
 
     message: str
-    timestamp: Timestamp = None
 
 
 class Unknown(Struct):

@@ -1,4 +1,4 @@
-"""A picture of figures with their solutions: ``python -m parlour.envs.tangram.gallery FIGURES.txt > picture.svg``.
+"""A picture of figures with their solutions: ``python docs/tangram_figures.py FIGURES.txt > picture.svg``.
 
 Without a file, it shows the library; ``docs/tangram.svg`` is made this way.
 """
@@ -9,10 +9,10 @@ from html import escape
 from pathlib import Path
 
 import numpy as np
-
-from .geometry import place
-from .lattice import ASPECTS, CORNERS, PIECES
-from .silhouettes import Silhouette, library, parse
+from parlour.envs.tangram.figure_sets import parse
+from parlour.envs.tangram.geometry import place
+from parlour.envs.tangram.lattice import ASPECTS, CORNERS, PIECES
+from parlour.envs.tangram.silhouettes import Silhouette, library
 
 COLOURS = {
     "Red": "#d1495b",
