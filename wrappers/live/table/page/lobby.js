@@ -3,7 +3,7 @@
 import { button, byId, commas, el, number, parts, words as say } from "./dom.js";
 import { face } from "./names.js";
 import { keepPerson, keyPart, lobbyKey, nextToken, person } from "./person.js";
-import { UNREACHABLE, askFacts, bearer, untilAnswered } from "./wire.js";
+import { UNREACHABLE, askFacts, untilAnswered } from "./wire.js";
 
 /** @import { Lobby, Offer, Options, Preset, Result, Table } from "./types.d.ts" */
 
@@ -37,7 +37,7 @@ let naming = null; // the name that was asked for, while there is no answer
  * @param {AbortSignal | null} [signal] @returns {Promise<any>}
  */
 async function call(method, path, token, body = null, signal = null) {
-  const headers = bearer(token);
+  const headers = new Headers(token ? [["Authorization", `Bearer ${token}`]] : []);
   try {
     const reply = await fetch(path, { method, headers, signal, body: body === null ? null : JSON.stringify(body) });
     const answer = await reply.json();

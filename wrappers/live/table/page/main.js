@@ -1,5 +1,6 @@
 /** The page: what a client's view has, shown; what a person does, handed to the client. */
 
+import { Client } from "./client.js";
 import { controlsOf } from "./controls.js";
 import { MEANINGS, byId, el, fill, isWriting, parts, words } from "./dom.js";
 import { face, named, nameOf, nameTag } from "./names.js";
@@ -7,7 +8,6 @@ import { keyPart, person } from "./person.js";
 import { picture } from "./picture.js";
 import { fieldWords, heading, inShort, written } from "./rules.js";
 import { soundFor, soundLate } from "./sound.js";
-import { TurnStateClient } from "./turnstate.js";
 import { UNREACHABLE, accessToken, askFacts, untilAnswered } from "./wire.js";
 
 /** @import { Act, Facts, GamePage, Talk, View } from "./types.d.ts" */
@@ -44,7 +44,7 @@ for (const [short, meaning] of Object.entries({ ...SHORT[facts.game], ...facts.m
 const title = game.title || words(heading(facts.rules) || facts.game);
 const short = inShort(facts.rules);
 const aim = game.aim ? short : []; // stands on the board
-const client = new TurnStateClient(show, facts);
+const client = new Client(show, facts);
 client.view.unit = facts.unit;
 client.view.unset = facts.unset;
 client.view.own = facts.own;
@@ -369,7 +369,10 @@ sit.addEventListener("submit", (event) => {
   client.sit(name, accessToken());
 });
 stand.addEventListener("click", () => client.tell({ type: "stand" }));
-out.addEventListener("click", () => client.tell({ type: "sit_out", out: out.getAttribute("aria-pressed") === "false" }));
+out.addEventListener("click", () => {
+  client.answered = client.number; // the turn that is over with it, if it is the own one
+  client.tell({ type: "sit_out", out: out.getAttribute("aria-pressed") === "false" });
+});
 again.addEventListener("click", () => (client.view.elsewhere || client.view.back ? client.comeBack() : client.tell({ type: "again" })));
 board.addEventListener("click", (event) => {
   const found = event.target instanceof Element ? event.target.closest("[data-agent]") : null;

@@ -1,17 +1,60 @@
-/** A seat at a table, over its WebSocket (wrappers/live/table/messages.py). */
+/** A seat at a table, over its WebSocket (wrappers/live/table/messages.py), which comes back by itself. */
 
 import { newToken } from "./person.js";
-import { CUT_OFF, LATE, Wire, blankView, seatKept } from "./wire.js";
+import { waitAfter } from "./wire.js";
 
-/** @import { Action, Facts, MessageIntent } from "./types.d.ts" */
+/** @import { Action, Facts, MessageIntent, View } from "./types.d.ts" */
 
-const SEAT = seatKept("parlour.seat"); // its number, who has it, and the token; or the wish for one
+const PING_EVERY = 5_000;
+const SILENCE = 5_000; // after a ping, before the connection is given up
+const KEPT = location.pathname === "/" ? "parlour.seat" : `parlour.seat ${location.pathname}`; // one for each table of a lobby
+/**
+ * The seat's number, who has it, and the token; or the wish for one. It is kept in the tab, and once more for a tab that
+ * is closed and opened anew.
+ */
+const SEAT = {
+  /** @returns {string | null} this tab's */
+  get: () => sessionStorage.getItem(KEPT),
+  /** @returns {string | null} the latest of any tab */
+  latest: () => localStorage.getItem(KEPT),
+  /** @param {string} value what is asked for, and has no answer yet */
+  ask: (value) => sessionStorage.setItem(KEPT, value),
+  /** @param {string} value */
+  set: (value) => [sessionStorage, localStorage].forEach((kept) => kept.setItem(KEPT, value)),
+  drop: () => {
+    if (localStorage.getItem(KEPT) === sessionStorage.getItem(KEPT)) localStorage.removeItem(KEPT); // else another tab's
+    sessionStorage.removeItem(KEPT);
+  },
+};
 
-export class TurnStateClient extends Wire {
+export class Client {
   /** @param {() => void} changed is called whenever the view is another @param {Facts} facts */
   constructor(changed, facts) {
-    super();
-    this.view = blankView();
+    /** @type {View} */
+    this.view = {
+      status: "connecting",
+      seats: [],
+      you: null,
+      state: null,
+      forecasts: null,
+      turn: "",
+      deadline: null,
+      bank: 0,
+      timeout: 0,
+      busy: false,
+      notice: "",
+      pictures: [],
+      key: "",
+      unsaid: "",
+      elsewhere: false,
+      back: false,
+      watchers: 0,
+      match: 0,
+      unit: "points",
+      unset: [],
+      own: false,
+      words: new Map(),
+    };
     this.changed = changed;
     this.facts = facts;
     this.number = 0; // of the turn under way
@@ -20,6 +63,88 @@ export class TurnStateClient extends Wire {
     this.said = []; // what was said, while there is no answer
     this.token = ""; // of the seat
     this.coming = false; // whether this connection has asked for the seat that is kept
+    this.failures = 0; // to connect, in a row
+    this.over = false; // whether the table has been closed
+    /** @type {WebSocket | null} */
+    this.socket = null;
+    /** @type {number | undefined} */
+    this.retry = undefined;
+    /** @type {number | undefined} */
+    this.silence = undefined;
+  }
+
+  // The connection.
+
+  start() {
+    window.setInterval(() => this.ping(), PING_EVERY);
+    window.addEventListener("online", () => this.hurry());
+    window.addEventListener("offline", () => this.socket !== null && this.lose());
+    window.addEventListener("pagehide", () => this.forget()); // kept for "back", it would keep its seat
+    window.addEventListener("pageshow", ({ persisted }) => persisted && this.hurry());
+    document.addEventListener("visibilitychange", () => this.hurry());
+    this.connect();
+  }
+
+  connect() {
+    window.clearTimeout(this.retry);
+    const url = new URL("ws", location.href);
+    url.protocol = location.protocol === "https:" ? "wss:" : "ws:";
+    url.hash = "";
+    const socket = new WebSocket(url);
+    this.socket = socket;
+    socket.onopen = () => {
+      this.failures = 0;
+      this.opened();
+    };
+    socket.onmessage = (event) => {
+      window.clearTimeout(this.silence);
+      this.silence = undefined;
+      this.receive(JSON.parse(event.data));
+    };
+    socket.onclose = () => this.lose();
+  }
+
+  /** Give the connection up, and try again. */
+  lose() {
+    this.forget();
+    this.lost();
+    this.retry = window.setTimeout(() => this.connect(), waitAfter(this.failures));
+    this.failures += 1;
+  }
+
+  forget() {
+    window.clearTimeout(this.silence);
+    this.silence = undefined;
+    if (this.socket === null) return;
+    this.socket.onopen = this.socket.onmessage = this.socket.onclose = null;
+    this.socket.close();
+    this.socket = null;
+  }
+
+  hurry() {
+    if (this.over || document.hidden) return;
+    if (this.socket !== null) return this.ping();
+    this.lost();
+    this.connect();
+  }
+
+  ping() {
+    if (this.send({ type: "ping" }) && this.silence === undefined) {
+      this.silence = window.setTimeout(() => this.lose(), SILENCE);
+    }
+  }
+
+  /** @param {object} message @returns {boolean} whether there is a connection */
+  send(message) {
+    if (this.socket === null || this.socket.readyState !== WebSocket.OPEN) return false;
+    this.socket.send(JSON.stringify(message));
+    return true;
+  }
+
+  close() {
+    this.over = true;
+    this.forget();
+    window.clearTimeout(this.retry);
   }
 
   /** @param {MessageIntent} intent */
@@ -82,7 +207,7 @@ export class TurnStateClient extends Wire {
       case "state":
         if (this.coming) return; // of those who look on; the seat's comes next
         if (view.you !== null && view.state?.is_my_turn && ![this.answered, message.turn].includes(this.number)) {
-          view.notice = LATE;
+          view.notice = "Your time was up, so the safe action was played for you.";
         }
         view.state = message.turn_state;
         view.pictures = message.pictures;
@@ -126,7 +251,7 @@ export class TurnStateClient extends Wire {
   /** @param {object} message */
   tell(message) {
     if (this.send(message)) return true;
-    this.view.notice = CUT_OFF;
+    this.view.notice = "There is no connection; it is being made again.";
     this.changed();
     return false;
   }
