@@ -42,11 +42,6 @@ def shown(page):
     return page.text_content("#board")
 
 
-def frames(page, kind):
-    found = [json.loads(one) for one in page.traffic if one.startswith("{")]
-    return [message for message in found if message["type"] == kind]
-
-
 def cut_off_once(kind):
     """Return a handler of sockets that cuts the connection in place of the first message of a kind.
 
@@ -74,12 +69,3 @@ def cut_off_once(kind):
         server.on_message(passing(socket.send))
 
     return handle, sent
-
-
-def numbers(value):
-    """Return every number in parsed JSON."""
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, list):
-        return set().union(*map(numbers, value))
-    return {value} if isinstance(value, (int, float)) and not isinstance(value, bool) else set()

@@ -37,6 +37,12 @@ def compiled_mafia():
 
 
 @pytest.fixture
+def lobby(table):
+    """Serve a lobby, ``with lobby(…) as visit``; see `table`."""
+    return lambda *args: table("--lobby", *args)
+
+
+@pytest.fixture
 def table(browser):
     """Serve a table, ``with table(game, …) as visit``; every ``visit()`` opens its page in a browser of its own.
 

@@ -10,12 +10,6 @@ from tables import MINE, cut_off_once, move
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture
-def lobby(table):
-    """Serve a lobby, ``with lobby(…) as visit``; see `table`."""
-    return lambda *args: table("--lobby", *args)
-
-
 def enter(page, name):
     page.wait_for_selector("#enter:visible")
     page.fill("#name", name)
@@ -161,20 +155,6 @@ def test_who_opens_a_table_sits_there_though_the_connection_is_lost_meanwhile(lo
         page.click("#stand")
         page.wait_for_selector("#sit:visible")  # nobody is seated against his will
         assert len(asked) == 2
-
-
-def test_a_person_plays_holdem_by_way_of_the_lobby(lobby):
-    with lobby("holdem", "--hands", "1") as visit:
-        page = visit(**PHONE)
-        page.wait_for_selector("#usual:has-text('Heads-up')")
-        assert flaws(page) == []
-        assert complaints(page) == ""
-        enter(page, "Ann")
-        opened(page, "holdem", "call", seats=2)
-        move(page, "fold")
-        page.tap("#lobby")
-        page.wait_for_selector("#results li:has-text('Texas')")
-        assert re.search(r"Call \+\d.*Ann −\d|Ann −\d.*Call \+\d", page.inner_text("#results"))
 
 
 @pytest.mark.parametrize("size", SIZES)

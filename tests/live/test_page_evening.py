@@ -11,12 +11,6 @@ from tables import MINE, OVER, move, sit
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture
-def lobby(table):
-    """Serve a lobby, ``with lobby(…) as visit``; see `table`."""
-    return lambda *args: table("--lobby", *args)
-
-
 def played(page):
     """Pass until the match is over."""
     while True:
@@ -70,21 +64,6 @@ def test_who_leaves_watches_and_sits_down_again_after_the_match(table):
         sit(page, "Ann")
         page.wait_for_selector(MINE)
         assert complaints(page) == ""
-
-
-def test_of_a_match_under_way_no_seat_is_offered_and_those_who_look_on_are_counted(table):
-    with table("bargaining", "--agents", "human", "human", "--seed", "4") as visit:
-        ann, bob = visit(**DESK), visit(**DESK)
-        sit(ann, "Ann")
-        sit(bob, "Bob")
-        ann.wait_for_selector(f"{MINE}, #status:has-text('Bob')")
-        ann.click("#stand")
-        ann.wait_for_selector("#stand", state="hidden")
-        assert ann.is_hidden("#sit") or "over" in ann.inner_text("#status")
-        eve = visit(**PHONE)
-        eve.wait_for_selector("#watchers:has-text('2 watching')")
-        bob.wait_for_selector("#watchers:has-text('2 watching')")
-        assert complaints(eve) == "" and flaws(eve) == []
 
 
 def test_the_clock_shows_the_time_bank_when_it_is_used(table):

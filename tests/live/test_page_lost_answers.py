@@ -1,21 +1,13 @@
 """Answers that come late, twice or never, in a real browser: the page shows the present, and no wish is lost."""
 
-import json
-
 import pytest
 from live.test_lobby_page import enter, opened
-from tables import DRAWN, MINE, WITHIN, cut_off_once, sit
+from tables import MINE, cut_off_once, sit
 
 pytestmark = pytest.mark.slow
 
 DESK = {"viewport": {"width": 1280, "height": 800}}
 TWICE = "form => { form.requestSubmit(); form.requestSubmit(); }"
-
-
-@pytest.fixture
-def lobby(table):
-    """Serve a lobby, ``with lobby(…) as visit``; see `table`."""
-    return lambda *args: table("--lobby", *args)
 
 
 def broken(route):
@@ -193,29 +185,6 @@ def test_a_name_whose_answer_was_lost_is_given_to_who_asked_for_it(lobby):
         page.complaints.clear()  # Chromium's own, of the lost answer
 
 
-def test_in_a_lobby_who_closed_the_page_too_soon_sits_down_at_the_same_seat(lobby):
-    handle, lost = cut_off_once("seated")
-    with lobby("bargaining") as visit:
-        page = visit(**DESK)
-        enter(page, "Ann")
-        page.wait_for_selector("#you:has-text('Ann')")
-        opened(page, "bargaining", "fair")
-        page.click("#stand")
-        page.wait_for_selector("#sit:visible")
-        page.route_web_socket("**/ws", handle)
-        page.reload()
-        page.click("#sit button")
-        while not lost:
-            page.wait_for_timeout(50)
-        again = page.context.new_page()
-        again.set_default_timeout(WITHIN)
-        page.close()
-        again.goto(page.url)
-        again.click(":is(#sit button, #again):visible")  # "Back to my seat" where there was time to ask again
-        again.wait_for_selector("#seats li:has-text('Ann (you')")
-        again.wait_for_selector(MINE)
-
-
 # A connection that comes back.
 
 
@@ -241,42 +210,6 @@ def test_a_piece_in_the_hand_stays_there_while_the_connection_comes_back(table):
         ann.wait_for_selector(MINE)
         assert put.is_visible()
         assert ann.text_content("#board .word") == before
-
-
-def test_who_was_away_when_the_time_was_up_is_told(table):
-    lines, down = [], []
-
-    def handle(socket):
-        if down:
-            socket.close(code=3001)
-        else:
-            lines.append((socket, socket.connect_to_server()))
-
-    with table("bargaining", "--agents", "human", "human", "--timeout", "4") as visit:
-        ann, bob = visit(lambda page: page.route_web_socket("**/ws", handle), **DESK), visit(**DESK)
-        sit(ann, "Ann")
-        sit(bob, "Bob")
-        ann.wait_for_selector(MINE)
-        down.append(True)
-        for line in lines[-1]:
-            line.close(code=3001)
-        bob.wait_for_selector(f"{MINE}, #status:text('is over')")
-        down.clear()
-        ann.wait_for_selector("#notice:text('time was up')", timeout=10_000)
-
-
-def test_whose_seat_was_given_away_sees_what_those_see_who_look_on(table):
-    kept = json.dumps(json.dumps({"seat": 0, "name": "Eve", "token": "of a seat that she had"}))
-    with table("bargaining", "--agents", "human", "human") as visit:
-        ann, bob = visit(**DESK), visit(**DESK)
-        sit(ann, "Ann")
-        sit(bob, "Bob")
-        ann.wait_for_selector(MINE)
-        eve = visit(lambda page: page.add_init_script(f"sessionStorage.setItem('parlour.seat', {kept})"), **DESK)
-        eve.wait_for_selector("#notice:text('given to somebody else')")
-        eve.wait_for_selector("#status:text('is to act')")
-        assert eve.locator(DRAWN).count() == ann.locator(DRAWN).count()
-        assert eve.is_hidden("#stand")
 
 
 # What was said.

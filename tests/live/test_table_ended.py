@@ -8,7 +8,6 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import aiohttp
-import nim
 import pytest
 from aiohttp import web
 from live.poker_room import pass_turn
@@ -18,7 +17,6 @@ from needs import library
 from parlour import envs
 from parlour.envs import Action, AgentResponse
 from parlour.training.commands.table import Results
-from parlour.wrappers.live.common.clock import TimeBanks
 from parlour.wrappers.live.poker.host_session import PokerHostSession, PokerRules
 from parlour.wrappers.live.table import results as ended_matches
 from parlour.wrappers.live.table.host import TableHost
@@ -183,19 +181,6 @@ async def test_the_seed_of_a_match_that_has_ended_does_not_foretell_the_next():
 # The time bank.
 
 
-def test_a_bank_gets_less_with_what_turns_use_and_is_filled_up_to_its_size():
-    banks = TimeBanks(10.0)
-    banks.turn_ended(0, 25.0)  # in time: the bank is whole
-    assert banks.left(0) == 10.0
-    banks.turn_ended(0, 4.0)
-    banks.turn_ended(0, 7.0)
-    assert (banks.left(0), banks.left(1)) == (4.0, 10.0)
-    banks.refill(0.5)
-    assert banks.left(0) == 9.0
-    banks.refill(0.5)
-    assert banks.left(0) == 10.0
-
-
 @on_loop
 async def test_a_person_may_think_longer_out_of_the_bank_which_is_full_again_in_the_next_match():
     table = TableHost(BARGAINING, [None, ("bot", Program(offering))], timeout=0.2, time_bank=5.0)
@@ -221,28 +206,6 @@ def test_a_bank_needs_a_number_of_seconds(seconds):
 
 
 # A game of one's own.
-
-
-@on_loop
-async def test_a_game_without_a_drawing_has_no_picture_of_its_fields_which_the_page_lists():
-    async with TableHost(nim.game(), [None, ("bot", Program(passing))]) as host, person(host) as ann:
-        await ann.sit()
-        state = await ann.turn()
-        assert state["pictures"] == [] and state["turn_state"]["game_state"]["heap"] == 21
-
-
-@on_loop
-async def test_where_nothing_is_hidden_those_who_look_on_see_the_board():
-    async with (
-        TableHost(nim.game(), [None, ("bot", Program(passing))]) as host,
-        person(host) as ann,
-        person(host) as eve,
-    ):
-        await ann.sit()
-        turn = (await ann.turn())["turn_state"]
-        seen = (await eve.until("state"))["turn_state"]
-        assert seen["game_state"] == turn["game_state"] and seen["current_turn_agent_id"] == "first"
-        assert seen["allowed_actions"] == [] and not seen["is_my_turn"]
 
 
 # Those who look on.

@@ -1,30 +1,14 @@
-"""Whole matches through the page, in a real browser: every game, with a page loaded anew on the way.
+"""Whole matches through the page, in a real browser: every game, with a page loaded anew on the way."""
 
-What is hidden from a seat may not be in anything that its page ever received.
-"""
-
-import json
 import re
 
 import pytest
-from parlour import envs
-from parlour.envs import GameEnv
 from parlour.envs.tangram.lattice import PIECES
 from parlour.envs.tangram.silhouettes import library
 from parlour.wrappers.logs import match_log
-from tables import MINE, OVER, frames, move, numbers, passed, sit, turn_of
+from tables import MINE, OVER, move, passed, sit, turn_of
 
 pytestmark = pytest.mark.slow
-
-
-def matches(log):
-    """Return the entries of each match of a log."""
-    found = []
-    for entry in match_log.read(log):
-        if entry["kind"] == "match":
-            found.append([])
-        found[-1].append(entry)
-    return found
 
 
 # Bargaining, auction, hold'em.
@@ -58,22 +42,13 @@ def test_bargaining_is_played_to_the_end_and_again(table, tmp_path):
         page.wait_for_selector(MINE)
         assert page.locator("#messages li").count() == 0
         assert "No offer stands" in page.inner_text("#board")
-    first, again = matches(tmp_path / "log")
-    assert again
-    assert [player["name"] for player in first[0]["agents"]] == ["Ann", "Hardliner"]
-    env = GameEnv(envs.game("bargaining"))
-    env.reset(seed=first[0]["seed"])
-    other = float(env.table.my_reservation_value[1])
-    seen = [state["turn_state"] for state in frames(page, "state")]
-    assert other not in numbers([state["game_state"] for state in seen if state["match_id"] == first[0]["match_id"]])
-    kinds = [entry["kind"] for entry in match_log.read(tmp_path / "log")]
-    assert kinds.count("match") == 2
-    assert "message" in kinds
+    players = [entry["agents"] for entry in match_log.read(tmp_path / "log") if entry["kind"] == "match"]
+    assert [[player["name"] for player in one] for one in players] == [["Ann", "Hardliner"]] * 2
 
 
-def test_an_auction_of_two_people_a_bot_and_one_who_looks_on(table, tmp_path):
+def test_an_auction_of_two_people_a_bot_and_one_who_looks_on(table):
     names = ("Ann", "<b>Bob</b>")
-    with table("auction", "--agents", "human", "human", "shade", "--seed", "6", "--log", f"{tmp_path}/log") as visit:
+    with table("auction", "--agents", "human", "human", "shade", "--seed", "6") as visit:
         eve = visit()
         people = [visit() for _ in names]
         for page, name in zip(people, names, strict=True):
@@ -91,20 +66,8 @@ def test_an_auction_of_two_people_a_bot_and_one_who_looks_on(table, tmp_path):
         for page in (*people, eve):
             page.wait_for_selector(OVER)
             page.wait_for_selector(".outcome")
-        values = [frames(page, "state")[0]["turn_state"]["game_state"]["my_valuation"] for page in people]
-        secrets = {"Ann": [values[0], 11.125], "Bob": [values[1], 13.375]}
-        for page, others in ((ann, ("Bob",)), (bob, ("Ann",)), (eve, ("Ann", "Bob"))):
-            held = numbers([state["turn_state"]["game_state"] for state in frames(page, "state")])
-            assert held
-            for other in others:
-                assert not held & set(secrets[other])
         assert "between us" not in str(eve.traffic)
         assert eve.locator("#say:visible, #controls button, #sit:visible").count() == 0
-    bids = [entry["response"]["action"] for entry in match_log.read(tmp_path / "log") if entry["kind"] == "turn"]
-    assert [bid["payload"]["bid"] for bid in bids][:2] == [11.125, 13.375]
-    program = bids[2]["payload"]["bid"]
-    for page in (*people, eve):
-        assert program not in numbers([state["turn_state"]["game_state"] for state in frames(page, "state")])
 
 
 @pytest.mark.parametrize("game", ["kuhn", "liars_dice"])
@@ -112,7 +75,6 @@ def test_small_games_are_played_to_the_end(table, game):
     with table(game, "--agents", "human", "random", "--seed", "2") as visit:
         page = visit()
         sit(page, "Ann")
-        own = {"kuhn": "my_card", "liars_dice": "my_dice"}[game]
         while page.wait_for_selector(f"{MINE}, {OVER}").evaluate("node => node.matches('button')"):
             told = page.text_content("#board .unseen")  # for screen readers; the picture shows it
             assert re.match(r"You: [JQK1-6]\.", told)
@@ -122,48 +84,6 @@ def test_small_games_are_played_to_the_end(table, game):
             page.locator(MINE).last.click()
             passed(page, turn)
         assert page.locator(".outcome tr").count() == 3
-        states = [state["turn_state"] for state in frames(page, "state")]
-        assert all(own in state["game_state"] for state in states)
-        assert all(not state["game_state"]["shown"] for state in states if not state["game_over"])
-
-
-def test_holdem_is_played_to_the_end_and_no_card_is_seen_too_soon(table, tmp_path):
-    log = tmp_path / "log"
-    args = ("holdem", "--agents", "call", "human", "tight", "--hands", "4", "--seed", "3", "--log", str(log))
-    with table(*args, delay="0.02") as visit:
-        eve, ann = visit(), visit()
-        sit(ann, "Ann")
-        move(ann, "call")
-        moves = 0
-        while ann.wait_for_selector(f"{MINE}, #status:text('is over')").evaluate("node => node.matches('button')"):
-            moves, turn = moves + 1, turn_of(ann)
-            raises = ann.query_selector("[data-action=raiseTo]:enabled")
-            if moves == 1 and raises:
-                ann.click("[data-preset=min]")
-                raises.click()
-            else:
-                ann.keyboard.press("2")  # check or call
-            passed(ann, turn)
-            if moves == 2:
-                ann.reload()
-        assert "The table has ended" in ann.inner_text("#board")
-        assert moves > 3
-        ann.click("#again")
-        ann.wait_for_selector(MINE)
-        eve.wait_for_selector("#status:not(:text('is over'))")
-    hands = {entry["hand"]: entry for entry in match_log.read(log) if entry["kind"] == "hand"}
-    assert set(hands) == {1, 2, 3, 4}
-    for page, seat in ((ann, 1), (eve, None)):
-        states = [state["turn_state"] for state in frames(page, "state")]
-        dealt = [state for state in states if state["match_id"] == states[0]["match_id"]]
-        assert len(dealt) > 5  # what came during the reload is not in the traffic
-        for state in dealt:
-            hand, game = hands[state["game_state"]["hand"]], state["game_state"]
-            over = state["game_over"]
-            shown = {seat} | {row["seat"] for row in hand["results"] if over and row.get("rank")}
-            hidden = {card for row in hand["players"] if row["seat"] not in shown for card in row["cards"]}
-            hidden |= set(hand["board"]) - set(game["board"])
-            assert not hidden & set(re.findall(r'"([2-9TJQKA][shdc])"', json.dumps(state)))
 
 
 # Mafia.
@@ -216,19 +136,7 @@ def test_mafia_of_three_people_is_played_and_the_village_learns_no_role(table):
             assert sum("killed" in line or "voted out" in line for line in events) >= 2
         assert ann.locator(".story .tally").count() > 0
         assert ann.locator(".story q:has-text('quiet')").count() > 0
-    mafia = {"p1", "p2"}
-    for page, me, mates in ((ann, "p1", mafia), (bob, "p2", mafia), (cy, "p3", {"p3"}), (eve, "", set())):
-        states = [state for state in frames(page, "state") if not state["turn_state"]["game_over"]]
-        assert len(states) > 10
-        for state in states:
-            game = state["turn_state"]["game_state"]
-            for player in game["players"]:
-                assert player["role"] == "unknown" or not player["alive"] or player["id"] in mates | {me}
-            assert set(game.get("nightActions", {})) <= mates
-            if game["phase"] == "NIGHT_ACTIONS":  # whose turn it is would tell roles, and how long it takes
-                mine = state["turn_state"]["is_my_turn"]
-                assert (state["turn"] >= 0, state["left"] is not None) == (mine, mine)
-    assert "loyal one" not in str(cy.traffic) + str(eve.traffic)
+        assert "loyal one" not in str(cy.traffic) + str(eve.traffic)
 
 
 def test_a_click_on_a_seat_chooses_it(table):

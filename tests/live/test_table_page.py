@@ -8,17 +8,15 @@ from contextlib import contextmanager
 from dataclasses import replace
 from threading import Thread
 
-import drawn_nim
 import nim
 import numpy as np
 import pytest
-import rock_paper_scissors
 import simultaneous
 from axe_playwright_python.sync_playwright import Axe
 from browser import until
 from layout import SIZES, flaws
 from parlour import envs
-from parlour.envs import Action, AgentResponse, Match, Renderer, new_table, with_required_fields
+from parlour.envs import Action, AgentResponse, Renderer, new_table, with_required_fields
 from parlour.wrappers.live.table.host import TableHost
 from tables import DRAWN, MINE, OVER, WITHIN, move, passed, shown, sit, turn_of
 from tables import DRAWN as PICTURE
@@ -85,26 +83,36 @@ def test_axe_finds_nothing_in_a_match_and_the_controls_never_cover_the_board(tab
             assert complaints(page) == ""
 
 
+LUMINANCE = """
+  const canvas = Object.assign(document.createElement("canvas"), {width: 1, height: 1})
+    .getContext("2d", {willReadFrequently: true});
+  const luminance = (colour) => {
+    canvas.fillStyle = colour;
+    canvas.fillRect(0, 0, 1, 1);
+    const [r, g, b] = [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3)
+      .map((one) => one / 255)
+      .map((one) => (one <= 0.03928 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const contrast = (...colours) => {
+    const [low, high] = colours.map(luminance).sort((a, b) => a - b);
+    return (high + 0.05) / (low + 0.05);
+  };
+"""
+"""The WCAG contrast ratio of two colours."""
+
+
 def contrast(page, front, back):
-    """Return the WCAG contrast ratio of two colours of the page, by the names of their CSS variables."""
+    """Return the contrast ratio of two colours of the page, by the names of their CSS variables."""
     return page.evaluate(
-        """([front, back]) => {
-            const canvas = Object.assign(document.createElement("canvas"), {width: 1, height: 1})
-                .getContext("2d", {willReadFrequently: true});
-            const luminance = (name) => {
+        f"""([front, back]) => {{ {LUMINANCE}
+            const coloured = (name) => {{
                 const probe = document.body.appendChild(document.createElement("i"));
-                probe.style.color = `var(${name})`;
-                canvas.fillStyle = getComputedStyle(probe).color;
-                probe.remove();
-                canvas.fillRect(0, 0, 1, 1);
-                const [r, g, b] = [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3)
-                    .map((one) => one / 255)
-                    .map((one) => (one <= 0.03928 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4));
-                return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-            };
-            const [low, high] = [luminance(front), luminance(back)].sort((a, b) => a - b);
-            return (high + 0.05) / (low + 0.05);
-        }""",
+                probe.style.color = `var(${{name}})`;
+                return getComputedStyle(probe).color;
+            }};
+            return contrast(coloured(front), coloured(back));
+        }}""",
         [front, back],
     )
 
@@ -118,15 +126,6 @@ def test_edges_of_controls_and_marks_stand_out(table, scheme):
             assert contrast(page, "--soft", ground) >= 4.5
             assert contrast(page, "--mark", ground) >= 4.5
             assert contrast(page, "--edge", ground) >= 3  # WCAG 2.2, 1.4.11: what can be operated
-
-
-def test_a_phone_shows_no_more_than_its_width(table):
-    with table(*TABLES["holdem-9"]) as visit:
-        page = visit(**PHONE)
-        sit(page, "Ann")
-        page.wait_for_selector(MINE)
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        assert complaints(page) == ""
 
 
 # Fields, keys and clocks.
@@ -149,16 +148,6 @@ def test_a_value_out_of_bounds_is_not_sent_and_the_keyboard_plays(table):
         assert page.input_value("form.wide input[type=number]") == "3"
         page.keyboard.press("1")
         page.wait_for_selector("#board .history li:has-text('wants 3')")
-
-
-def test_a_person_who_thinks_too_long_is_passed_over(table):
-    with table("bargaining", "--agents", "human", "fair", "--timeout", "1", "--options", "rounds=2") as visit:
-        page = visit()
-        sit(page, "Ann")
-        page.wait_for_selector("#clock:visible")
-        page.wait_for_selector("#notice:text('time was up')")
-        page.wait_for_selector("#board .history li:has-text('You passed')")
-        page.wait_for_selector(OVER)
 
 
 def test_a_hand_is_folded_for_a_person_who_thinks_too_long(table):
@@ -187,20 +176,6 @@ def test_what_is_not_sent_stays_in_the_box(table):
 
 
 # Coming back.
-
-
-def test_a_page_loaded_anew_has_its_seat_and_its_turn(table):
-    with table("auction", "--agents", "human", "truthful", "--seed", "2") as visit:
-        page = visit()
-        sit(page, "Ann")
-        page.wait_for_selector(MINE)
-        worth = page.inner_text("#board dd >> nth=0")
-        page.reload()
-        page.wait_for_selector(MINE)
-        assert page.inner_text("#board dd >> nth=0") == worth
-        assert "Ann (you)" in page.inner_text("#seats")
-        move(page, "submit_bid", bid=worth)
-        page.wait_for_selector(OVER)
 
 
 def test_a_lost_connection_comes_back_by_itself(table):
@@ -339,27 +314,6 @@ def test_a_game_of_ones_own_shows_roles_what_others_did_and_the_last_board(brows
         ann.wait_for_selector("#title:text-is('Nim, match 2')")
 
 
-def test_what_nobody_has_chosen_is_not_on_the_board_and_what_is_hidden_is_said_in_words(browser):
-    hidden = {"choice": lambda table, seat: [False, seat == 0]}
-    with served(rock_paper_scissors.game(hidden), [None, ("bot", Obliging())]) as url:
-        page = browser.new_context().new_page()
-        page.goto(url)
-        sit(page, "Ann")
-        page.wait_for_selector(MINE)
-        assert page.locator("#board dd").count() == 0
-        page.click(MINE)
-        page.wait_for_selector(OVER)
-        assert page.inner_text("#board dd") == "0, not known"
-        watcher = browser.new_context().new_page()
-        watcher.goto(url)
-        watcher.wait_for_selector("p.big:text('The match is over.')")
-    with served(rock_paper_scissors.game(()), [("bot", Obliging()), None]) as url:
-        page.goto(url)
-        sit(page, "Ann")
-        page.wait_for_selector(MINE)
-        assert page.inner_text("#board dd") == "0, none"
-
-
 @pytest.mark.parametrize("size", SIZES)
 def test_a_picture_of_ones_own_stands_for_the_fields_which_are_folded(browser, size):
     with served(simultaneous.game(), [("bot", Obliging()), None]) as url:
@@ -447,15 +401,6 @@ def test_a_game_of_ones_own_shows_each_of_its_fields_whatever_its_name(browser, 
         }
 
 
-def test_the_picture_of_a_game_of_ones_own_has_the_names_of_players(browser):
-    with served(drawn_nim.game(), [("bot", Obliging()), None]) as url:
-        page = browser.new_context().new_page()
-        page.goto(url)
-        sit(page, "Ann")
-        page.wait_for_selector(MINE)
-        assert page.locator(f"{DRAWN} text").all_text_contents() == ["bot", "Ann moves", "20 left"]
-
-
 @pytest.mark.parametrize(("names", "key"), [(("say_0", "say_1", "say_2"), "1"), (("none", "raise_1", "raise_9"), "2")])
 def test_the_digit_in_the_label_of_a_button_presses_it_if_each_has_its_own(names, key, browser):
     with served(nim.game(names), [None, ("bot", Obliging())]) as url:
@@ -475,19 +420,6 @@ def test_the_digit_in_the_label_of_a_button_presses_it_if_each_has_its_own(names
 class Zero:
     def respond(self, state):
         return AgentResponse(Action("report_value", {"report": 0}))
-
-
-def test_a_fact_that_happens_to_equal_what_was_won_stays_on_the_board(browser):
-    with served(envs.game("public_project"), [("zero", Zero()), None]) as url:
-        page = browser.new_context().new_page()
-        page.goto(url)
-        sit(page, "Ann")
-        page.wait_for_selector(MINE)
-        page.fill("input[type=number]", "0")
-        page.click(MINE)
-        page.wait_for_selector(OVER)
-        assert page.locator(".outcome td").all_inner_texts() == ["0", "0"]
-        assert "Reports" in page.locator("#board dt").all_inner_texts()
 
 
 def test_words_and_choices_are_asked_for_by_the_schemas(browser):
@@ -559,40 +491,6 @@ def test_hands_are_counted_and_the_one_before_can_be_read_in_the_next_and_at_the
         page.wait_for_selector(".outcome th:text-is('Chips at the end')")
 
 
-@pytest.mark.parametrize("screen", [DESK, PHONE], ids=["desk", "phone"])
-def test_the_controls_of_a_bet_never_cover_the_picture(table, screen):
-    with table("holdem", "--agents", "maniac", "call", "--seed", "1") as visit:
-        page = visit(**screen)
-        sit(page, "Ann")
-        page.wait_for_selector(MINE)
-        page.wait_for_selector(PICTURE)
-        page.wait_for_selector("form.wide input[type=number]")
-        picture, board, controls = (page.locator(one).bounding_box() for one in (PICTURE, "#board", "#move"))
-        assert picture["y"] >= board["y"]
-        assert picture["y"] + picture["height"] <= board["y"] + board["height"]
-        assert board["y"] + board["height"] <= controls["y"] + 0.5
-        assert controls["y"] + controls["height"] <= screen["viewport"]["height"] + 0.5
-        assert picture["width"] >= 340
-
-
-def test_the_picture_is_the_one_of_the_replays(table):
-    with table("holdem", "--agents", "call", "--seed", "1") as visit:
-        page = visit()
-        sit(page, "<b>A</b>")
-        page.wait_for_selector(MINE)
-        page.wait_for_selector(f"{PICTURE} text:text('pot 3')")  # the picture comes after the controls
-        title, texts = page.text_content(f"{PICTURE} title"), page.locator(f"{PICTURE} text").all_text_contents()
-        match = Match(envs.game("holdem"))
-        match.reset(seed=1)
-        replayed = envs.game("holdem").renderer.picture([match.turn_state("player_0")])
-        shapes = re.compile("<(?:ellipse|rect)[^>]*>").findall(replayed)
-        assert title == "Hold'em, preflop: board empty, pot 3"
-        assert {"pot 3", "blinds 1/2", "<b>A</b>", "Call"} <= set(texts)
-        # The felt, its rim and the five places of the board are the same shapes.
-        drawn = page.eval_on_selector(PICTURE, "node => new XMLSerializer().serializeToString(node)")
-        assert all(part[:-2] in drawn for part in shapes[:3])
-
-
 def test_the_keys_of_the_amounts_fill_the_field_and_a_bet_is_no_raise(table):
     with table("holdem", "--agents", "call", "--seed", "1") as visit:
         page = visit()
@@ -638,27 +536,6 @@ def test_a_choice_before_the_turn_is_played_when_the_turn_comes(table):
         assert page.locator("#ahead:visible").count() == 0
 
 
-def test_names_in_the_picture_can_be_read_on_a_phone(table):
-    with table("holdem", "--agents", *["call"] * 9, "--seats", "10", "--seed", "1") as visit:
-        page = visit(**PHONE)
-        sit(page, "Annabella")
-        page.wait_for_selector(MINE)
-        page.wait_for_selector(PICTURE)
-        names = page.locator(f"{PICTURE} text:text('Annabe…'), {PICTURE} text:text('call')")
-        sizes = names.evaluate_all(
-            "all => all.map((one) => parseFloat(getComputedStyle(one).fontSize) * one.getScreenCTM().a)"
-        )
-        assert len(sizes) >= 10
-        assert min(sizes) >= 9
-        assert max(sizes) >= 10.5
-        boxes = [plate.bounding_box() for plate in page.locator(f"{PICTURE} rect[width='116'][height='54']").all()]
-        assert len(boxes) == 10
-        for i, one in enumerate(boxes):
-            for other in boxes[:i]:
-                apart = abs(one["x"] - other["x"]) >= one["width"] or abs(one["y"] - other["y"]) >= one["height"]
-                assert apart, (one, other)
-
-
 DRAWN_TABLES = {
     "kuhn": ["kuhn", "--agents", "human", "honest", "--seed", "2"],
     "liars_dice": ["liars_dice", "--agents", "human", "careful", "--seed", "2"],
@@ -699,27 +576,16 @@ def test_words_in_the_picture_stand_out(table, name, scheme):
         assert [(words, ratio) for words, ratio in weak if ratio < 4.4] == []  # what WCAG asks for, rounded
 
 
-CONTRASTS = """
-picture => {
-  const canvas = Object.assign(document.createElement("canvas"), {width: 1, height: 1})
-    .getContext("2d", {willReadFrequently: true});
-  const luminance = (colour) => {
-    canvas.fillStyle = colour;
-    canvas.fillRect(0, 0, 1, 1);
-    const [r, g, b] = [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3)
-      .map((one) => one / 255)
-      .map((one) => (one <= 0.03928 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4));
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
+CONTRASTS = f"""
+picture => {{ {LUMINANCE}
   const fill = (node) => getComputedStyle(node).fill;
-  return [...picture.querySelectorAll("text")].filter((text) => text.checkVisibility()).map((text) => {
+  return [...picture.querySelectorAll("text")].filter((text) => text.checkVisibility()).map((text) => {{
     const box = text.getBoundingClientRect();
     const under = document.elementsFromPoint(box.x + box.width / 2, box.y + box.height / 2)
       .find((node) => node.tagName !== "text" && picture.contains(node) && node !== picture && fill(node) !== "none");
-    const [low, high] = [luminance(fill(text)), luminance(fill(under))].sort((a, b) => a - b);
-    return [text.textContent, (high + 0.05) / (low + 0.05)];
-  });
-}
+    return [text.textContent, contrast(fill(text), fill(under))];
+  }});
+}}
 """
 """The words of a picture and the WCAG contrast ratio of each with the shape under it."""
 
@@ -786,18 +652,3 @@ def test_the_last_seconds_of_a_turn_and_messages_are_heard(table):
         until(ann, "tones.at(-1) === 520")
         until(ann, "tones.slice(-2).join() === '440,440'")
         assert 440 not in bob.evaluate("tones")
-
-
-def test_the_terms_of_an_auction_are_told(table):
-    options = ("seats=3", "units=2", "reserve=20", "entry_fee=3", "values=common", "valuations=[25, 225]", "noise=15")
-    with table("auction", "--agents", "human", "truthful", "truthful", "--seed", "1", "--options", *options) as visit:
-        page = visit()
-        sit(page, "Ann")
-        page.wait_for_selector(MINE)
-        assert "Your estimate of what the good is worth" in page.text_content("#board dl")
-        aim = page.text_content("#board .aim")
-        assert all(one in aim for one in ("2 equal goods", "price of 20", "a fee of 3", "A winner gets its value"))
-        assert "off by at most 15" in page.text_content("details:has-text('How it is played')")
-        move(page, "submit_bid", bid=21)
-        page.wait_for_selector(OVER)
-        assert page.text_content("#board").count(" won.") == 2

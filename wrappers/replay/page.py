@@ -86,7 +86,7 @@ def document(title: str, about: Mapping[str, Any], data: Mapping[str, object]) -
         "title": escape(title),
         "style": joined("css", "palette", "viewer", "pictures"),
         # One script without modules: a page on a disk has no files to import.
-        "script": re.sub(r"(?m)^(import .*\n|export )", "", joined("js", "legible", "viewer")),
+        "script": re.sub(r"(?m)^(import .*\n|export )", "", joined("js", "dom", "legible", "viewer")),
         # A script ends at the first closing tag, also inside a string.
         "data": text.replace("<", "\\u003c").encode("utf-8", "replace").decode(),
     }

@@ -1,5 +1,6 @@
 // @ts-check
 
+import { button, byId, el, svg } from "./dom.js";
 import { keepLegible } from "./legible.js";
 
 /**
@@ -32,26 +33,11 @@ const replay = {
   ...JSON.parse(/** @type {HTMLElement} */ (document.getElementById("replay")).textContent || ""),
 };
 
-/** @template {HTMLElement} T @param {string} id @param {new () => T} kind @returns {T} */
-function part(id, kind) {
-  const found = document.getElementById(id);
-  if (!(found instanceof kind)) throw new Error(`the page has no ${kind.name} #${id}`);
-  return found;
-}
-
-/** @param {string} tag @param {string} text @param {string} [style] */
-function made(tag, text, style = "") {
-  const element = document.createElement(tag);
-  element.textContent = text;
-  element.className = style;
-  return element;
-}
-
-const stage = part("stage", HTMLElement);
-const slider = part("slider", HTMLInputElement);
-const match = part("match", HTMLSelectElement);
-const speed = part("speed", HTMLSelectElement);
-const play = part("play", HTMLButtonElement);
+const stage = byId("stage", HTMLElement);
+const slider = byId("slider", HTMLInputElement);
+const match = byId("match", HTMLSelectElement);
+const speed = byId("speed", HTMLSelectElement);
+const play = byId("play", HTMLButtonElement);
 
 let now = 0;
 let view = replay.views[0];
@@ -117,27 +103,19 @@ function endOf(place) {
   return (place + 1 < replay.matches.length ? replay.matches[place + 1][1] : replay.moments.length) - 1;
 }
 
-/** A part of the graph. @param {string} tag @param {Record<string, string | number>} attributes @param {string} [text] */
-function drawn(tag, attributes, text = "") {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
-  element.textContent = text;
-  return element;
-}
-
 /** Draw what each player has won up to each match. Matches with different units have no sum. */
 function drawResults() {
   const chart = /** @type {SVGElement} */ (/** @type {unknown} */ (document.getElementById("chart")));
   const width = chart.clientWidth;
   chart.replaceChildren();
-  part("legend", HTMLElement).replaceChildren();
+  byId("legend", HTMLElement).replaceChildren();
   const units = new Set(replay.units.filter((_, place) => Object.keys(replay.results[place]).length));
   const names = units.size > 1 ? [] : [...new Set(replay.results.flatMap((result) => Object.keys(result)))];
   const sums = names.map((name) => {
     let sum = 0;
     return [0, ...replay.results.map((result) => (sum += result[name] ?? 0))];
   });
-  part("sums", HTMLElement).textContent = names.length ? `What each player has won, in ${[...units]}, summed up match by match.` : "";
+  byId("sums", HTMLElement).textContent = names.length ? `What each player has won, in ${[...units]}, summed up match by match.` : "";
   const all = sums.flat();
   const high = all.reduce((one, other) => Math.max(one, other), 0);
   const low = all.reduce((one, other) => Math.min(one, other), 0);
@@ -146,17 +124,15 @@ function drawResults() {
   const at = (place, sum) => [70 + ((width - 80) * place) / replay.matches.length, 225 - (210 * (sum - low)) / (high - low || 1)];
   for (const level of new Set([low, 0, high])) {
     const y = at(0, level)[1];
-    chart.append(drawn("line", { x1: 70, x2: width - 10, y1: y, y2: y }));
-    chart.append(drawn("text", { x: 64, y: y + 4, "text-anchor": "end" }, signed(level)));
+    chart.append(svg("line", { x1: 70, x2: width - 10, y1: y, y2: y }));
+    chart.append(svg("text", { x: 64, y: y + 4, "text-anchor": "end" }, signed(level)));
   }
   sums.forEach((line, i) => {
     const points = line.map((sum, place) => at(place, sum).map((part) => part.toFixed(1)).join(","));
-    chart.append(drawn("polyline", { points: points.join(" "), stroke: COLOURS[i % COLOURS.length] }));
-    const entry = made("span", `${names[i]} ${signed(line[line.length - 1])}`);
-    const mark = made("i", "");
+    chart.append(svg("polyline", { points: points.join(" "), stroke: COLOURS[i % COLOURS.length] }));
+    const mark = el("i");
     mark.style.background = COLOURS[i % COLOURS.length];
-    entry.prepend(mark);
-    part("legend", HTMLElement).append(entry);
+    byId("legend", HTMLElement).append(el("span", {}, mark, `${names[i]} ${signed(line[line.length - 1])}`));
   });
 }
 
@@ -180,24 +156,19 @@ function label(number, title) {
 
 /** The row of a match in the overview. @param {[number, number, string]} match @param {number} place */
 function matchRow([number, first, title], place) {
-  const row = made("tr", "");
-  const open = /** @type {HTMLButtonElement} */ (made("button", label(number, title)));
-  open.addEventListener("click", () => (replay.ends ? location.assign(String(number)) : go(first)));
-  const cell = made("td", "");
-  cell.append(open);
+  const open = button(label(number, title), undefined, () => (replay.ends ? location.assign(String(number)) : go(first)));
   const end = replay.moments[endOf(place)];
   const note = replay.ends ? replay.ends[place] : end.agent === undefined ? end.note ?? "" : "";
-  row.append(cell, made("td", wonIn(place)), made("td", note));
-  return row;
+  return el("tr", {}, el("td", {}, open), el("td", {}, wonIn(place)), el("td", {}, note));
 }
 
 function overview() {
   if (replay.place) return location.assign(".");
   if (replay.matches.length < 2 && !replay.ends) return;
   pause();
-  const rows = part("matches", HTMLElement);
+  const rows = byId("matches", HTMLElement);
   if (rows.childElementCount === 0) rows.append(...replay.matches.map(matchRow));
-  part("ends", HTMLElement).hidden = [...rows.children].every((row) => row.lastElementChild?.textContent === "");
+  byId("ends", HTMLElement).hidden = [...rows.children].every((row) => row.lastElementChild?.textContent === "");
   document.body.classList.add("overview");
   drawResults();
   showAbout(replay.about);
@@ -205,9 +176,9 @@ function overview() {
 
 /** List facts below the page. @param {Record<string, string>} facts */
 function showAbout(facts) {
-  const entries = Object.entries(facts).flatMap(([name, value]) => [made("dt", name), made("dd", value)]);
+  const entries = Object.entries(facts).flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]);
   document.querySelector("#about dl")?.replaceChildren(...entries);
-  part("about", HTMLElement).hidden = entries.length === 0;
+  byId("about", HTMLElement).hidden = entries.length === 0;
 }
 
 function show() {
@@ -219,11 +190,11 @@ function show() {
   slider.value = String(now);
   match.value = String(place);
   const [, first] = replay.matches[place];
-  part("place", HTMLOutputElement).value = `${now - first + 1} of ${endOf(place) + 1 - first}`;
+  byId("place", HTMLOutputElement).value = `${now - first + 1} of ${endOf(place) + 1 - first}`;
   showAbout({ ...replay.about, ...replay.details[place] });
   showDecision(shown);
   showMessages(shown, first);
-  for (const tab of part("views", HTMLElement).querySelectorAll("button")) {
+  for (const tab of byId("views", HTMLElement).querySelectorAll("button")) {
     tab.setAttribute("aria-selected", String(tab.dataset.view === shown));
     tab.hidden = !film(tab.dataset.view ?? ALL)[now];
   }
@@ -234,32 +205,32 @@ function showDecision(shown) {
   const moment = replay.moments[now];
   const open = moment.agent === undefined || shown === ALL || shown === moment.agent;
   const told = open ? moment : {};
-  part("who", HTMLElement).textContent = told.agent ? `${told.agent}: ${told.action}` : open ? "The end" : "Another decides";
-  part("note", HTMLElement).textContent = told.note ?? (open && told.agent === undefined ? wonIn(matchOf(now)) : "");
-  part("value", HTMLElement).textContent =
+  byId("who", HTMLElement).textContent = told.agent ? `${told.agent}: ${told.action}` : open ? "The end" : "Another decides";
+  byId("note", HTMLElement).textContent = told.note ?? (open && told.agent === undefined ? wonIn(matchOf(now)) : "");
+  byId("value", HTMLElement).textContent =
     told.value === undefined ? "" : `expects ${told.value > 0 ? "+" : ""}${told.value.toLocaleString("en")}`;
-  part("said", HTMLElement).textContent = (told.said ?? []).join("\n");
-  part("think", HTMLElement).textContent = told.think ?? "";
+  byId("said", HTMLElement).textContent = (told.said ?? []).join("\n");
+  byId("think", HTMLElement).textContent = told.think ?? "";
   const chances = [...(told.chances ?? [])].sort((one, other) => other[1] - one[1]);
   const likely = chances.slice(0, 12);
   const chosen = chances.slice(12).find(([action]) => action === told.action);
   if (chosen) likely[11] = chosen;
   const rows = likely.map(([action, chance]) => {
-    const row = made("tr", "", action === told.action ? "chosen" : "");
-    const bar = made("i", "");
+    const bar = el("i");
     bar.style.width = `${100 * chance}%`;
-    const cell = made("td", "", "bar");
-    cell.append(bar);
-    row.append(made("td", action), cell, made("td", `${(100 * chance).toFixed(1)} %`, "share"));
-    return row;
+    return chanceRow(action, chance, action === told.action ? "chosen" : null, bar);
   });
   if (chances.length > rows.length) {
     const rest = chances.filter((one) => !likely.includes(one)).reduce((sum, [, chance]) => sum + chance, 0);
-    const row = made("tr", "");
-    row.append(made("td", `${chances.length - rows.length} others`), made("td", ""), made("td", `${(100 * rest).toFixed(1)} %`, "share"));
-    rows.push(row);
+    rows.push(chanceRow(`${chances.length - rows.length} others`, rest));
   }
-  part("chances", HTMLElement).replaceChildren(...rows);
+  byId("chances", HTMLElement).replaceChildren(...rows);
+}
+
+/** @param {string} action @param {number} chance @param {string | null} [style] @param {HTMLElement[]} bar */
+function chanceRow(action, chance, style = null, ...bar) {
+  const share = el("td", { class: "share" }, `${(100 * chance).toFixed(1)} %`);
+  return el("tr", { class: style }, el("td", {}, action), el("td", { class: "bar" }, ...bar), share);
 }
 
 /** What the view can read of the match so far. @param {string} shown @param {number} first */
@@ -267,16 +238,15 @@ function showMessages(shown, first) {
   const heard = replay.messages.filter(
     ([moment, , , , readers]) => moment >= first && moment <= now && (shown === ALL || readers.includes(shown)),
   );
-  const list = part("messages", HTMLElement);
+  const list = byId("messages", HTMLElement);
   list.replaceChildren(
     ...heard.slice(-200).map(([, sender, content, secret]) => {
-      const line = made("li", "", secret ? "private" : "");
-      line.append(made("b", secret ? `${sender} (privately)` : sender), content);
-      return line;
+      const name = el("b", {}, secret ? `${sender} (privately)` : sender);
+      return el("li", { class: secret ? "private" : null }, name, content);
     }),
   );
-  part("talk", HTMLElement).hidden = heard.length === 0;
-  const section = part("talk", HTMLElement);
+  byId("talk", HTMLElement).hidden = heard.length === 0;
+  const section = byId("talk", HTMLElement);
   section.scrollTop = section.scrollHeight;
 }
 
@@ -349,13 +319,10 @@ document.addEventListener("click", (event) => {
   if (event.detail > 0 && document.activeElement instanceof HTMLButtonElement) document.activeElement.blur();
 });
 
-part("title", HTMLElement).textContent = replay.title;
+byId("title", HTMLElement).textContent = replay.title;
 for (const name of replay.views) {
-  const tab = /** @type {HTMLButtonElement} */ (made("button", name === ALL ? "everything" : name));
-  tab.dataset.view = name;
-  tab.setAttribute("role", "tab");
-  tab.addEventListener("click", () => look(name));
-  part("views", HTMLElement).append(tab);
+  const attributes = { role: "tab", "data-view": name };
+  byId("views", HTMLElement).append(button(name === ALL ? "everything" : name, undefined, () => look(name), attributes));
 }
 replay.matches.forEach(([number, , title], place) => match.add(new Option(label(number, title), String(place))));
 match.hidden = replay.matches.length < 2;
@@ -369,14 +336,14 @@ speed.addEventListener("change", () => {
 });
 slider.max = String(replay.moments.length - 1);
 slider.addEventListener("input", () => go(Number(slider.value)));
-part("first", HTMLElement).addEventListener("click", () => go(0));
-part("back", HTMLElement).addEventListener("click", () => go(now - 1));
-part("forth", HTMLElement).addEventListener("click", () => go(now + 1));
-part("last", HTMLElement).addEventListener("click", () => go(replay.moments.length - 1));
+byId("first", HTMLElement).addEventListener("click", () => go(0));
+byId("back", HTMLElement).addEventListener("click", () => go(now - 1));
+byId("forth", HTMLElement).addEventListener("click", () => go(now + 1));
+byId("last", HTMLElement).addEventListener("click", () => go(replay.moments.length - 1));
 play.addEventListener("click", toggle);
-part("left", HTMLElement).textContent = replay.note;
-part("all", HTMLElement).hidden = replay.matches.length < 2 && !replay.place;
-part("all", HTMLElement).addEventListener("click", overview);
+byId("left", HTMLElement).textContent = replay.note;
+byId("all", HTMLElement).hidden = replay.matches.length < 2 && !replay.place;
+byId("all", HTMLElement).addEventListener("click", overview);
 addEventListener("resize", () => document.body.classList.contains("overview") && drawResults());
 if (replay.moments.length > 0) show();
 if (!replay.place) overview();

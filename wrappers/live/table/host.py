@@ -46,7 +46,7 @@ from .results import (
 
 PAGE = files(__package__) / "page"
 """The page's files."""
-SHARED = [files(replay) / name for name in ("legible.js", "pictures.css")]
+SHARED = [files(replay) / name for name in ("dom.js", "legible.js", "pictures.css")]
 """The files that pages of tables have in common with replays."""
 DRAWN_BY_PAGE = ("tangram", "mafia")
 """The games whose page draws the table: people move or choose things in it."""

@@ -1,3 +1,4 @@
+// @ts-check
 /** Elements, made without markup: whatever others wrote becomes text, never tags. */
 
 /**
