@@ -29,18 +29,18 @@ OFFERS = (
 )
 
 
-def made(game, seats, opponents, options, *, lobby):
+def made(game, seats, opponents, options, **lobby):
     """A table whose programs do always the same."""
     if game == "holdem":
         table = holdem(seats=seats or 2, stacks=50)
         players = [*((name, Program(caller)) for name in opponents), *[None] * (table.seats - len(opponents))]
-        return PokerTable(table, players, hands=2, pauses=(0, 0, 60), lobby=lobby)
+        return PokerTable(table, players, hands=2, pauses=(0, 0, 60), **lobby)
     players = [*((name, Program(offering)) for name in opponents), *[None] * (2 - len(opponents))]
     if len(opponents) > 1:
         raise ValueError("leave a seat to a person")
     if options:
-        return _table(game, seats, opponents, options, lobby=lobby, tables=TableArguments())
-    return TableHost(BARGAINING, players, seed=1, lobby=lobby)
+        return _table(game, seats, opponents, options, **lobby, tables=TableArguments())
+    return TableHost(BARGAINING, players, seed=1, **lobby)
 
 
 @asynccontextmanager

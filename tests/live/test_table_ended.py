@@ -91,7 +91,7 @@ async def test_a_match_that_has_ended_can_be_taken_home_with_what_the_program_th
         assert (await got(http, f"{host.url}/ended/hands.phhs"))[0] == 404  # of hold'em alone
         await ann.send("again")  # nothing of the next match is given out while it runs
         await ann.turn()
-        assert host.status == "running"
+        assert host.session.status == "running"
         assert (await got(http, f"{host.url}/ended/log.jsonl"))[1] == log
 
 
@@ -219,7 +219,7 @@ async def test_those_who_look_on_are_counted():
         await ann.sit()
         await ann.send("ping")
         assert (await ann.until("pong"))["watchers"] == 1
-        assert host.watchers == 1
+        assert host.session.watchers == 1
 
 
 # Hold'em.

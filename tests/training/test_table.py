@@ -12,7 +12,6 @@ from parlour.envs import game
 from parlour.training import cli
 from parlour.training.commands import lookup, supervisor, table
 from parlour.training.commands.arguments import TableArguments
-from parlour.wrappers.live.table.results import LobbyCallbacks
 
 
 def test_a_language_model_has_four_fifths_of_a_turn(monkeypatch):
@@ -107,7 +106,7 @@ def test_own_policies_are_among_the_opponents_of_their_game(tmp_path, monkeypatc
 
 
 TABLE = {
-    "lobby": LobbyCallbacks(lambda name, token: None, print),
+    "admit": lambda name, token: None,
     "tables": TableArguments(timeout=9, delay=0, hands=5),
 }
 

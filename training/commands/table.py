@@ -24,10 +24,10 @@ from ...wrappers.agents.llm import statistics_of
 from ...wrappers.live.common.activity import Activity
 from ...wrappers.live.common.limits import short_name
 from ...wrappers.live.common.server import ServerSettings
-from ...wrappers.live.lobby.host import LobbyHost, LobbyTable
+from ...wrappers.live.lobby.host import LobbyHost
 from ...wrappers.live.lobby.messages import Offer, Opponent, Preset
 from ...wrappers.live.table.host import TableHost
-from ...wrappers.live.table.results import LobbyCallbacks, TableResult
+from ...wrappers.live.table.results import TableResult
 from ...wrappers.logs.match_log import MatchLog
 from ...wrappers.replay.log_reader import distinct
 from ..terminal.console import Console
@@ -114,7 +114,7 @@ def browser_table(
     seed: int | None = None,
     log: MatchLog | None = None,
     **common: Any,
-) -> Any:
+) -> TableHost:
     """Return a table in the browser that has not started.
 
     Args:
@@ -123,12 +123,12 @@ def browser_table(
         tables: the settings of the table.
         seed: the seed of the deals; None: random.
         log: the match log.
-        common: arguments of every table: server, and lobby or on_result.
+        common: arguments of every table: server, admit, on_result.
 
     Raises:
         ValueError: if there is no seat for a person.
     """
-    rated = common.get("lobby") is not None  # who goes away must lose before an empty table ends
+    rated = "admit" in common  # who goes away must lose before an empty table ends
     common |= {"timeout": tables.turn(2 if rated else players.count(None)), "time_bank": tables.time_bank}
     common |= {"program_timeout": tables.turn(2), "seed": seed, "log": log}
     if game.name == POKER:
@@ -320,9 +320,9 @@ def _table(
     opponents: Sequence[str],
     options: Mapping[str, str],
     *,
-    lobby: LobbyCallbacks,
     tables: TableArguments,
-) -> LobbyTable:
+    **callbacks: Any,
+) -> TableHost:
     """Return a table of the lobby; see `wrappers.live.lobby.host.MakeTable`."""
     given = [f"{option}={value}" for option, value in options.items()]
     if "seats" in options:
@@ -332,8 +332,7 @@ def _table(
     if len(opponents) >= game.seats:
         raise ValueError(f"{len(opponents)} opponents for {game.seats} seats: leave one to a person")
     specs = [*[lookup.HUMAN] * (game.seats - len(opponents)), *opponents]
-    table: LobbyTable = browser_table(game, players_of(game, specs, tables), tables, lobby=lobby)
-    return table
+    return browser_table(game, players_of(game, specs, tables), tables, **callbacks)
 
 
 PORT = ServerArguments(port=8000)

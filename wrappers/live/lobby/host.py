@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from os import PathLike
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 import msgspec
 from aiohttp import web
@@ -25,8 +25,8 @@ from aiohttp.web_urldispatcher import PrefixResource
 from ..common.database import IN_MEMORY, Database, SaveError
 from ..common.limits import NAMES, Pace, bearer_token, client_of, folded, hashed, lacks_token, problem_of, short_name
 from ..common.server import HEADERS, Body, Server, ServerSettings, page_routes, read_struct
-from ..table.host import PAGE
-from ..table.results import EndedMatches, LobbyCallbacks, PlayerResult, SeatTaken, TableResult, ignored
+from ..table.host import PAGE, SHARED, TableHost
+from ..table.results import EndedMatches, PlayerResult, TableResult, ignored
 from . import messages
 from .messages import (
     ListedResult,
@@ -39,15 +39,11 @@ from .messages import (
     Person,
     Preset,
     Refused,
+    SeatTaken,
 )
 
-if TYPE_CHECKING:
-    from ..table.host import TableHost
-    from ..table.poker import PokerTable
-
-LobbyTable: TypeAlias = "TableHost | PokerTable"
-MakeTable: TypeAlias = Callable[..., LobbyTable]
-"""Makes a table, which has not started, as ``make(game, seats, opponents, options, lobby=callbacks)``, in a thread.
+MakeTable: TypeAlias = Callable[..., TableHost]
+"""Makes a table that has not started, as ``make(game, seats, opponents, options, admit=…, on_result=…)``, in a thread.
 
 `opponents` take the first seats. It raises ValueError for options or a number of seats that the game does not have, or
 no seat for a person.
@@ -155,7 +151,7 @@ class OpenTable:
 
     game: str
     options: Mapping[str, str]
-    table: LobbyTable
+    table: TableHost
     opened_by: str
     address: str
     listed: bool
@@ -306,7 +302,7 @@ class LobbyHost(Server):
             web.post("/tables", self._new_table),
             web.delete("/tables/{table_id}", self._close_table),
             web.get(r"/results/{number:\d{1,15}}/{file}", self._result_file),
-            *page_routes(PAGE, facts, index="lobby.html"),
+            *page_routes(PAGE, facts, index="lobby.html", more=SHARED),
         ]
 
     def resources(self) -> list[web.AbstractResource]:
@@ -408,7 +404,7 @@ class LobbyHost(Server):
             if sum(one.address == address for one in self._open.values()) >= MOST_OF_ADDRESS:
                 raise LobbyRefusal(messages.LIMIT_REACHED, "your address has opened too many tables: join one of them")
             on_result = partial(self._keep, wish.game) if wish.listed else ignored
-            make_table = partial(self._make, lobby=LobbyCallbacks(self._admit, on_result))
+            make_table = partial(self._make, admit=self._admit, on_result=on_result)
             try:
                 table = await asyncio.to_thread(make_table, wish.game, wish.seats, wish.opponents, wish.options)
             except ValueError as error:
@@ -433,14 +429,14 @@ class LobbyHost(Server):
                 table_id=table_id,
                 game=one.game,
                 options=dict(one.options),
-                status=one.table.status,
-                seats=[seat or SeatTaken() for seat in one.table.taken],
+                status=one.table.session.status,
+                seats=[SeatTaken(seat.name, seat.program, seat.here) for seat in one.table.session.seats],
                 listed=one.listed,
                 yours=one.opened_by == person,
-                watchers=one.table.watchers,
+                watchers=one.table.session.watchers,
             )
             for table_id, one in reversed(self._open.items())
-            if one.listed or person in (one.opened_by, *(seat.name for seat in one.table.taken if seat is not None))
+            if one.listed or person in {one.opened_by, *(seat.name for seat in one.table.session.seats)} - {None}
         ]
 
     async def _end_empty(self) -> None:

@@ -12,7 +12,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from ..common.limits import ChosenToken
-from ..table.results import PlayerResult, SeatTaken
+from ..table.results import PlayerResult
 
 STATUS = {
     (UNAUTHORIZED := "UNAUTHORIZED"): 401,
@@ -139,6 +139,14 @@ class Opened(Struct, kw_only=True):
     """A new table: the last part of its address ``/tables/ID/``."""
 
     table_id: str
+
+
+class SeatTaken(Struct):
+    """A seat: its player's name (null: it is free), whether that is a program, and whether it is connected."""
+
+    name: str | None
+    program: bool
+    here: bool
 
 
 class ListedTable(Struct, kw_only=True):

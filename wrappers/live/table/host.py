@@ -26,7 +26,7 @@ from ...agents.base import Agent
 from ...logs.match_log import MatchLog, SafeMatchLog
 from ..common.clock import Deadline, Outgoing, SessionTimer, TimeBanks
 from ..common.connection import Connection, ConnectionLimits, Excess
-from ..common.limits import admit_by_token
+from ..common.limits import Admit, admit_by_token
 from ..common.match_session import MatchSession
 from ..common.player import Player, Turn
 from ..common.server import Server, ServerSettings, page_routes
@@ -35,10 +35,8 @@ from .host_session import TableDue, TableHostSession
 from .messages import Error, State
 from .results import (
     EndedMatches,
-    LobbyCallbacks,
     OnResult,
     PlayerResult,
-    SeatTaken,
     TableResult,
     ignored,
     log_of,
@@ -79,8 +77,8 @@ class TableHost(Server):
         time_bank: seconds that a person has in each match for turns that take longer; from 0 up.
         seed: the seed of the deals; None takes entropy from the operating system.
         server: where it listens; people need its access token to take a seat.
-        lobby: what the table calls in its lobby; None: it belongs to none.
-        on_result: called with each result at a table without a lobby.
+        admit: who may take a seat at a table of a lobby, which gives the tokens; None: whoever has the access token.
+        on_result: called with each result.
         log: the match log, which can be replayed; None: no log.
 
     Attributes:
@@ -98,7 +96,7 @@ class TableHost(Server):
         time_bank: float = 0.0,
         seed: int | None = None,
         server: ServerSettings | None = None,
-        lobby: LobbyCallbacks | None = None,
+        admit: Admit | None = None,
         on_result: OnResult = ignored,
         log: MatchLog | None = None,
     ) -> None:
@@ -116,7 +114,7 @@ class TableHost(Server):
             [None if player is None else player[0] for player in players],
             timeout=round(1000 * timeout),
             seed=seed,
-            admit=admit_by_token(self.settings.access_token, NO_TOKEN) if lobby is None else lobby.admit,
+            admit=admit or admit_by_token(self.settings.access_token, NO_TOKEN),
         )
         self._agents = {seat: player[1] for seat, player in enumerate(players) if player is not None}
         self._players: dict[int, Player] = {}
@@ -126,8 +124,8 @@ class TableHost(Server):
         self._banked = 0, 0  # the match and the hand for which the banks have been filled
         self._bank = 0.0  # of the acting player, when the turn began
         self._turn: tuple[TableDue, Deadline, str] | None = None  # the pending turn, as it began, and whose it is
-        self._lobby = lobby
-        self._on_result = on_result if lobby is None else lobby.on_result
+        self._in_lobby = admit is not None
+        self._on_result = on_result
         self._ended: Any = None  # the latest match that has ended
         self._ended_log = b""
         self._files = EndedMatches()
@@ -148,7 +146,7 @@ class TableHost(Server):
         return [
             web.get("/ws", self._websocket),
             web.get("/ended/{file}", self._ended_file),
-            *page(self.session.game, lobby=self._lobby is not None),
+            *page(self.session.game, lobby=self._in_lobby),
         ]
 
     async def opening(self) -> None:
@@ -165,21 +163,6 @@ class TableHost(Server):
         self._timer.stop()
         for player in self._players.values():
             player.close()
-
-    @property
-    def status(self) -> str:
-        """``waiting`` (for people), ``running`` (a match), or ``over``."""
-        return self.session.status
-
-    @property
-    def taken(self) -> list[SeatTaken | None]:
-        """Who sits at the table, seat by seat; None: a free seat."""
-        return [None if one.name is None else SeatTaken(one.name, one.program, one.here) for one in self.session.seats]
-
-    @property
-    def watchers(self) -> int:
-        """The number of those who look on."""
-        return self.session.watchers
 
     # Connections.
 

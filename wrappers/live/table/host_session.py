@@ -88,7 +88,6 @@ class TableHostSession:
         timeout: the time for a turn in milliseconds, which is sent to clients; the timer belongs to the I/O shell.
         seed: the seed of the deals; None takes entropy from the operating system.
         admit: who may take a seat, by name and access token; None: everybody.
-        token: the function that makes seat tokens.
         pictures: what draws the pictures of states: none, one, or another one for phones.
 
     Attributes:
@@ -111,7 +110,6 @@ class TableHostSession:
         timeout: int = 60_000,
         seed: int | None = None,
         admit: Admit | None = None,
-        token: Callable[[], str] = lambda: secrets.token_urlsafe(24),
         pictures: Sequence[Callable[[Sequence[ts.TurnState]], str]] = (),
     ) -> None:
         if len(programs) != game.seats:
@@ -132,7 +130,6 @@ class TableHostSession:
         self._timeout = timeout
         self._seeds = None if seed is None else np.random.SeedSequence(seed)
         self._admit = admit or admit_by_token(None, "")
-        self._new_token = token
         self._pictures = pictures
         self._failed: set[str] = set()  # what the game could not make
 
@@ -255,7 +252,7 @@ class TableHostSession:
             later = "; one will be after this match" if None in [seat.name for seat in self.seats] else ""
             return [_error(client, messages.TABLE_FULL, f"no seat is free{later}")]
         number = wish.seat if wish.seat in free else free[0]
-        token, key = wish.token or self._new_token(), self._new_token()
+        token, key = wish.token or secrets.token_urlsafe(24), secrets.token_urlsafe(24)
         self.seats[number] = TableSeat(wish.name, False, token, ready=True, key=key)
         return self._attach(client, number)
 

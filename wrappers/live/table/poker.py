@@ -144,7 +144,7 @@ class PokerTableSession(TableHostSession):
     ) -> None:
         super().__init__(game, programs, pictures=[game.renderer.picture, picture.small_picture], **options)
         self._rules, self._pauses, self._seed = rules, pauses, seed
-        self._marks: dict[int, tuple[bool, bool]] = {}  # who sits out, or waits for the big blind
+        self._marks: dict[int, tuple[bool, bool]] = {}  # as they were sent
 
     @property
     def poker(self) -> PokerHostSession:
@@ -175,9 +175,7 @@ class PokerTableSession(TableHostSession):
     def _go_on(self) -> Sends:
         sends = super()._go_on()
         self.hand = self.poker.hand
-        before, self._marks = self._marks, {}
-        if self.status == "running":
-            self._marks = {number: (seat.sits_out, seat.waits) for number, seat in self.poker.seats.items()}
+        before, self._marks = self._marks, self._out()
         return sends + (self._seatings() if self._marks != before else [])
 
     def _awaits(self, number: int) -> bool:
@@ -216,8 +214,13 @@ class PokerTableSession(TableHostSession):
     def _seating(self, client: int) -> messages.Seating:
         seating = super()._seating(client)
         for place in seating.seats:
-            place.out, place.waits = self._marks.get(place.seat, (False, False))
+            place.out, place.waits = self._out().get(place.seat, (False, False))
         return seating
+
+    def _out(self) -> dict[int, tuple[bool, bool]]:
+        """Return who sits out, and who waits for the big blind."""
+        seats = self.poker.seats if self.status == "running" else {}
+        return {number: (seat.sits_out, seat.waits) for number, seat in seats.items()}
 
 
 class PokerTable(TableHost):
@@ -270,7 +273,7 @@ class PokerTable(TableHost):
     async def closing(self) -> None:
         """See `TableHost`."""
         await super().closing()
-        if self.status == "running":
+        if self.session.status == "running":
             self.session.match.poker.end("admin_stopped")
             self._end()
 
@@ -292,12 +295,12 @@ class PokerTable(TableHost):
         for row in hand["results"]:
             name = before[row["seat"]]["name"]
             self._won[name] = self._won.get(name, 0) + row["stack"] - before[row["seat"]]["stack"]
-        if self._lobby is None:  # a lobby gets one result for all hands of a table
+        if not self._in_lobby:  # a lobby gets one result for all hands of a table
             self._report("hand")
 
     def _end_match(self) -> None:
         match = self.session.match
-        if self.status == "over" and match is not self._ended:
+        if self.session.status == "over" and match is not self._ended:
             self._ended = match
             self._end()
 

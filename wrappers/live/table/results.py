@@ -17,7 +17,7 @@ from ...logs.match_log import Lines
 from ...replay.log_reader import moments
 from ...replay.page import page
 from ...replay.phh_writer import phhs
-from ..common.limits import Admit, Pace, client_of
+from ..common.limits import Pace, client_of
 from ..common.server import HEADERS
 
 KINDS = {"replay.html": "text/html", "log.jsonl": "application/jsonl", "hands.phhs": "text/plain"}
@@ -36,20 +36,6 @@ REPLAY_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
     "img-src data:; sandbox allow-scripts",
 }
-
-
-class SeatTaken(msgspec.Struct):
-    """A seat and its player.
-
-    Attributes:
-        name: the player's name; None: the seat is free.
-        program: whether the player is a program.
-        here: whether the player is connected; programs always are.
-    """
-
-    name: str | None = None
-    program: bool = False
-    here: bool = False
 
 
 class PlayerResult(msgspec.Struct):
@@ -89,19 +75,6 @@ OnResult: TypeAlias = Callable[[TableResult], None]
 
 def ignored(result: TableResult) -> None:
     """Tell nobody of a result."""
-
-
-@dataclass(frozen=True)
-class LobbyCallbacks:
-    """What a table calls in its lobby.
-
-    Attributes:
-        admit: who may take a seat, in place of the table's access token: the lobby gives the tokens.
-        on_result: called with the result of each match; in hold'em of each table that has ended, over all its hands.
-    """
-
-    admit: Admit
-    on_result: OnResult
 
 
 def log_of(events: Iterable[Mapping[str, Any]]) -> bytes:
