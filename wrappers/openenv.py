@@ -85,25 +85,18 @@ class TextEnvironment(Environment[SeatAction, SeatObservation, SeatState]):
     Args:
         game: the game with its options.
         players: further opponents by name: each makes a policy or an agent for one table.
-        prompting: how a model is asked; None: with the rules in words.
-        retries: see `TextGame`.
-        penalty: see `TextGame`.
+        settings: ``prompting``, ``retries`` and ``penalty`` of the `TextGame`.
     """
 
     SUPPORTS_CONCURRENT_SESSIONS = True
 
     def __init__(
-        self,
-        game: Game,
-        players: Mapping[str, Callable[[], Opponent]] = MappingProxyType({}),
-        prompting: Prompting | None = None,
-        retries: int = 1,
-        penalty: float = -0.1,
+        self, game: Game, players: Mapping[str, Callable[[], Opponent]] = MappingProxyType({}), **settings: Any
     ) -> None:
         super().__init__()
         self.game = game
         self._players = players
-        self._new_table = partial(TextGame, game, retries=retries, penalty=penalty, prompting=prompting)
+        self._new_table = partial(TextGame, game, **settings)
         self._table: TextGame | None = None
         self._turn: TextTurn | None = None
         self._names: dict[str, str] = {}  # the opponents of the episode
@@ -315,7 +308,8 @@ def app(
     """
     game = as_game(game, options)
     prompting = prompting or Prompting(game=game)  # its texts are made once for all sessions
-    table = partial(TextEnvironment, game, players, prompting, retries, penalty)
+    settings: dict[str, Any] = {"prompting": prompting, "retries": retries, "penalty": penalty}
+    table = partial(TextEnvironment, game, players, **settings)
     limits = ConcurrencyConfig(max_concurrent_envs=sessions, session_timeout=idle)
     classes = SeatAction, SeatObservation
     server = create_app(table, *classes, env_name=game.id, concurrency_config=limits, state_cls=SeatState)

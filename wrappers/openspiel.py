@@ -23,13 +23,15 @@ _LOADED: dict[str, str] = {}
 """The names under which OpenSpiel knows the games that were loaded, by id and options."""
 
 
-def load(game: str | Game, *, max_length: int = 1_000, max_outcomes: int = 1_000, **options: Any) -> Any:
+MOST = 1_000
+"""The most decisions of an episode, and outcomes of a random event, as OpenSpiel is told."""
+
+
+def load(game: str | Game, **options: Any) -> Any:
     """Return a game as OpenSpiel's ``pyspiel.Game``.
 
     Args:
         game: a game with the capability `Chance`, or its name.
-        max_length: the most decisions of an episode, for OpenSpiel.
-        max_outcomes: the most outcomes of a random event, for OpenSpiel.
         options: the game's, where it is named.
 
     Raises:
@@ -37,15 +39,15 @@ def load(game: str | Game, *, max_length: int = 1_000, max_outcomes: int = 1_000
     """
     game = as_game(game, options)
     chance = required_chance(game)
-    key = f"{game.id} {json.dumps(dict(game.options), sort_keys=True)} {max_length} {max_outcomes}"
+    key = f"{game.id} {json.dumps(dict(game.options), sort_keys=True)}"
     if key not in _LOADED:
         name = f"parlour_{game.name}_{len(_LOADED)}"
-        pyspiel.register_game(*_made(game, chance, name, max_length, max_outcomes))
+        pyspiel.register_game(*_made(game, chance, name))
         _LOADED[key] = name
     return pyspiel.load_game(_LOADED[key])
 
 
-def _made(game: Game, chance: Chance, name: str, max_length: int, max_outcomes: int) -> tuple[Any, type]:
+def _made(game: Game, chance: Chance, name: str) -> tuple[Any, type]:
     """Return OpenSpiel's description of a game, and the class of the game."""
     zero_sum = game.payoffs.zero_sum
     kind = pyspiel.GameType(
@@ -65,12 +67,12 @@ def _made(game: Game, chance: Chance, name: str, max_length: int, max_outcomes: 
     )
     info = pyspiel.GameInfo(
         num_distinct_actions=game.num_actions,
-        max_chance_outcomes=max_outcomes,
+        max_chance_outcomes=MOST,
         num_players=game.seats,
         min_utility=float(game.payoffs.low),
         max_utility=float(game.payoffs.high),
         utility_sum=0.0 if zero_sum else None,
-        max_game_length=max_length,
+        max_game_length=MOST,
     )
 
     class ParlourGame(pyspiel.Game):

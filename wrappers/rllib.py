@@ -152,7 +152,6 @@ def rllib_config(
     encoder: str | None = None,
     checkpoint_every: int = 10,
     most_checkpoints: int = 10,
-    hidden: Sequence[int] = (128, 128),
     **options: Any,
 ) -> PPOConfig:
     """Return a configuration of RLlib's PPO for self-play. Every setting can be changed with its own methods.
@@ -162,14 +161,13 @@ def rllib_config(
         encoder: name of the encoder of the observations; None: the game's own encoder.
         checkpoint_every: training iterations between two checkpoints that join the opponents (see `SelfPlay`); 0: none.
         most_checkpoints: the most checkpoints as opponents.
-        hidden: the widths of the hidden layers.
         options: the game's.
 
     Raises:
         ValueError: for an unknown game or option.
     """
     agents = make_game(game, **options).agents
-    model = {"fcnet_hiddens": list(hidden), "fcnet_activation": "tanh"}
+    model = {"fcnet_hiddens": [128, 128], "fcnet_activation": "tanh"}
     mapping: Callable[..., str] = partial(module_of, agents=agents, checkpoints=())
     config: Any = PPOConfig()
     config.environment(TableEnv, env_config={"game": game, "options": options, "encoder": encoder, "agents": agents})

@@ -149,7 +149,7 @@ class Display:
             warn_unshown()
             return None
         if self.mode == "ansi":
-            seats = dict(zip(self._game.agents, range(self._game.seats), strict=True))
+            seats: dict[str, int | None] = {agent: seat for seat, agent in enumerate(self._game.agents)}
             return renderer.text(table, {"all": None, "public": -1, **seats}[view])
         drawn = renderer.picture(states(view))
         if self.mode == "svg":

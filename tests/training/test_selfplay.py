@@ -308,7 +308,7 @@ def test_the_critic_may_see_everything_and_the_policy_may_not():
     learner, _ = make("holdem")
     policy = learner.policy()
     assert policy.encoder == "v0" and policy.inputs == learner.game.encoders["v0"].layout.size
-    assert policy.critic == []  # it needs hidden information: nobody may ask it
+    assert policy.critic_network is None  # it needs hidden information: nobody may ask it
     assert learner._critic[0].in_features == learner.game.encoders["full"].layout.size
     with pytest.raises(ValueError, match="full"):
         make("holdem", encoder="full")

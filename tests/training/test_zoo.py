@@ -158,7 +158,7 @@ def test_taking_a_policy_writes_small_weights_and_a_measured_card(tmp_path, caps
     assert tool([*words, "--made-by", "parlour train kuhn --seed 4", "--budget", "nothing"]) == 0
     taken = load_policy(tmp_path / "kuhn.npz")
     assert isinstance(taken, MlpPolicy)
-    assert taken.critic == []
+    assert taken.critic_network is None
     assert np.allclose(taken.layers[0][0], layers[0][0], atol=2e-3)
     told = (tmp_path / "kuhn.toml").read_text("utf-8")
     assert 'measured_by = "parlour evaluate exploit zoo:kuhn --deals 50 --hands 500 --decisions 0"' in told

@@ -51,17 +51,6 @@ def is_legal(masks, actions):
     return bool(masks[np.arange(len(masks)), actions].all())
 
 
-def test_random_policy_is_legal_uniform_and_seeded(scene):
-    observations, masks = scene
-    actions = RandomPolicy(4).act(observations, masks)
-    assert actions.dtype == np.int64
-    assert is_legal(masks, actions)
-    np.testing.assert_array_equal(actions, RandomPolicy(4).act(observations, masks))
-    one = np.repeat(np.array([[1, 0, 1, 1, 0]], np.int8), 30_000, axis=0)
-    counts = np.bincount(RandomPolicy(5).act(observations, one), minlength=5)
-    np.testing.assert_allclose(counts / len(one), [1 / 3, 0, 1 / 3, 1 / 3, 0], atol=0.02)
-
-
 @pytest.mark.parametrize(
     ("activation", "layers"),
     [(torch.nn.Tanh, []), (torch.nn.Tanh, [64, 64]), (torch.nn.ReLU, {"pi": [32], "vf": [16, 16]})],

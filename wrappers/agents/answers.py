@@ -21,6 +21,8 @@ FURTHER = re.compile(r"\b(?:and|but|by|for|from|in|of|or|that|to|which|with)\b|[
 """What ends the beginning of a description: what it says next would name other things than the action."""
 NAMED = re.compile(r"\((\d+) is ([a-z]+)-([a-z]+)\)")
 """What gives a value a name in a description, such as "(200 is all-in)"."""
+TYPES: Mapping[str, type | tuple[type, ...]] = {"integer": int, "number": (int, float), "array": list, "object": dict}
+"""What a value of a kind is in Python."""
 ENDLESS = 1e9
 """A bound so far away is not worth a word."""
 
@@ -175,8 +177,7 @@ def _value(name: str, text: str, schema: Mapping[str, Any]) -> Any:
     words, members = text.split(), schema.get("properties", {})
     if kind == "object" and not isinstance(value, dict) and len(words) == len(members):
         return {key: _value(key, word, members[key]) for key, word in zip(members, words, strict=True)}
-    types = {"integer": int, "number": (int, float), "array": list, "object": dict}.get(kind, object)
-    fits = isinstance(value, types) and value in schema.get("enum", [value])
+    fits = isinstance(value, TYPES.get(kind, object)) and value in schema.get("enum", [value])
     if fits and kind in ("integer", "number"):
         low, high = schema.get("minimum", -np.inf), schema.get("maximum", np.inf)
         fits = not isinstance(value, bool) and low <= value <= high

@@ -57,7 +57,6 @@ class LLMAgent:
         model: the language model.
         fallback: the agent that answers if the model fails, such as a bot's `PolicyAgent`; None: the error is raised.
         prompting: how it is asked: rules in words, prompts, the form of the state.
-        instructions: additional text of the system prompt.
         talks: whether the model may send a message with its action. Set it to False in games that have actions for
             messages.
 
@@ -77,7 +76,6 @@ class LLMAgent:
         fallback: Agent | None,
         *,
         prompting: Prompting | None = None,
-        instructions: str = "",
         talks: bool = True,
     ) -> None:
         library()
@@ -85,8 +83,7 @@ class LLMAgent:
         self.fallback = fallback
         self.replaced = 0
         self.statistics = ModelStatistics()
-        prompting = prompting or Prompting()
-        self.prompting = replace(prompting, instructions=f"{prompting.instructions} {instructions}".strip())
+        self.prompting = prompting or Prompting()
         self.on_turn: Callable[[TurnState], None] | None = None
         self.on_call: Callable[[ModelCall], None] | None = None
         self._talks = talks

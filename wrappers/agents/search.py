@@ -242,16 +242,13 @@ class SearchAgent(PolicyAgent):
         game: the game that the policy was trained for.
         policy: the guide, any policy of the game.
         planning: the game's part of the search.
-        width: see `SearchPolicy`.
         seconds: most time for a plan; None: half of the time left for an answer, if there is a deadline.
     """
 
-    def __init__(
-        self, game: Game, policy: Policy, planning: Planning, *, width: int = 8, seconds: float | None = None
-    ) -> None:
+    def __init__(self, game: Game, policy: Policy, planning: Planning, *, seconds: float | None = None) -> None:
         super().__init__(game, policy)
         self._planning = planning
-        self._search = SearchPolicy(game, policy, planning, width=width)
+        self._search = SearchPolicy(game, policy, planning)
         self._seconds = self._most = seconds
 
     def set_seconds_left(self, seconds: float | None) -> None:

@@ -191,27 +191,15 @@ class MlpPolicy(LearnedPolicy):
         critic: Layers | Network = (),
     ) -> None:
         self.network = layers if isinstance(layers, Network) else Network(layers, activation)
-        if not isinstance(critic, Network):
-            critic_network = Network(critic, self.network.activation) if critic else None
-        else:
-            critic_network = critic
-        self.critic_network = critic_network
+        self.critic_network: Network | None = None
+        if critic:
+            self.critic_network = critic if isinstance(critic, Network) else Network(critic, self.network.activation)
         super().__init__(self.network.inputs, len(self.network.layers[-1][1]), deterministic, seed)
 
     @property
     def layers(self) -> list[tuple[Floats, Floats]]:
         """The layers from the observation to the logits, without the layer that is shared over seats."""
         return self.network.layers
-
-    @property
-    def critic(self) -> list[tuple[Floats, Floats]]:
-        """The same of the critic; empty: no critic."""
-        return [] if self.critic_network is None else self.critic_network.layers
-
-    @property
-    def activation(self) -> str:
-        """The activation function."""
-        return self.network.activation
 
     @classmethod
     def from_model(cls, model: Any, deterministic: bool = False, seed: int | None = None) -> "MlpPolicy":
@@ -260,7 +248,7 @@ class MlpPolicy(LearnedPolicy):
             path: the file.
             half: whether to write the actor alone, as float16 and compressed.
         """
-        arrays = {"activation": np.array(self.activation), **self._arrays(), **self.network.arrays()}
+        arrays = {"activation": np.array(self.network.activation), **self._arrays(), **self.network.arrays()}
         if half:
             arrays = {k: a.astype(np.float16) if a.dtype == np.float32 else a for k, a in arrays.items()}
         elif self.critic_network is not None:

@@ -343,11 +343,9 @@ def hand_of(history: HandHistory, number: int = 1) -> tuple[dict[str, Any], list
     decimals = _decimals(history)
     entry = _before_the_cards(history, number, decimals)
     words = _words(history.actions, len(entry["players"]), 10**decimals)
-    _check_shown(words)
-    _check_cards(words, len(entry["players"]))
+    entry["board"], cards = _cards(words, len(entry["players"]))
     for row in entry["players"]:
-        row["cards"] = _named(words, row["seat"])
-    entry["board"] = _board(words)
+        row["cards"] = cards[row["seat"]]
     table, entry["actions"], returned = _played(entry, words)
     mucked = [row["seat"] for row in entry["players"] if row["cards"] and [f"p{row['seat'] + 1}", "sm", "-"] in words]
     if table.showdown and mucked:
@@ -497,53 +495,31 @@ def _pairs(text: str) -> list[str]:
     return [text[i : i + 2] for i in range(0, len(text), 2)]
 
 
-# The cards.
-
-
-def _check_cards(words: Sequence[list[str]], count: int) -> None:
-    """Refuse a card that lies in two places, and a board that is too large.
+def _cards(words: Sequence[list[str]], count: int) -> tuple[list[str], list[list[str]]]:
+    """Return the board, and every seat's cards, as dealt or as shown later; none where they are unknown.
 
     Raises:
-        Refused: naming the card or the board.
+        Refused: for other cards than were dealt, a card that lies in two places, and a board that is too large.
     """
-    board = _board(words)
+    board, hands = list[str](), {f"p{seat + 1}": list[str]() for seat in range(count)}
+    for line in words:
+        if line[:2] == ["d", "db"]:
+            board += _pairs(line[2])
+        elif line[1] in ("dh", "sm") and "?" not in line[-1] and line[-1] != "-":
+            name, cards = line[2] if line[0] == "d" else line[0], _pairs(line[-1])
+            if hands[name] and set(hands[name]) != set(cards):
+                detail = f"{' '.join(line)!r}, where {name} was dealt {''.join(hands[name])}"
+                raise Refused("other cards are shown than were dealt", detail)
+            hands[name] = cards
     if len(board) > 5:
         raise Refused("a board of more than five cards", f"the board {' '.join(board)} has more than five cards")
     places: dict[str, str] = {}
-    for place, cards in [("the board", board), *((f"p{seat + 1}", _named(words, seat)) for seat in range(count))]:
+    for place, cards in [("the board", board), *hands.items()]:
         for card in cards:
             if card in places:
                 raise Refused("a card in two places", f"the card {card} is with {places[card]} and with {place}")
             places[card] = place
-
-
-def _board(words: Sequence[list[str]]) -> list[str]:
-    return [card for line in words if line[:2] == ["d", "db"] for card in _pairs(line[2])]
-
-
-def _check_shown(words: Sequence[list[str]]) -> None:
-    """Refuse shown cards that are not those that were dealt, where both are known.
-
-    Raises:
-        Refused: naming both.
-    """
-    hands = {line[2]: line[3] for line in words if line[:2] == ["d", "dh"] and "?" not in line[3]}
-    for line in words:
-        dealt = hands.get(line[0], "") if line[1] == "sm" and len(line[-1]) == 4 and "?" not in line[-1] else ""
-        if dealt and set(_pairs(line[2])) != set(_pairs(dealt)):
-            detail = f"{' '.join(line)!r}, where {line[0]} was dealt {dealt}"
-            raise Refused("other cards are shown than were dealt", detail)
-
-
-def _named(words: Sequence[list[str]], seat: int) -> list[str]:
-    """Return a seat's cards, as dealt or as shown later; none where they are unknown."""
-    name, cards = f"p{seat + 1}", list[str]()
-    for line in words:
-        hand = line[:3] == ["d", "dh", name] and line[3:]
-        shown = line[:2] == [name, "sm"] and line[2:]
-        if (hand or shown) and "?" not in line[-1] and line[-1] != "-":
-            cards = _pairs(line[-1])
-    return cards
+    return board, list(hands.values())
 
 
 # The play.
