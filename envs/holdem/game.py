@@ -36,6 +36,10 @@ def _button(option: str, button: Any, seats: int) -> int | str | None:
     return None if button is None else whole(option, button, 0, seats - 1)
 
 
+def _fewest_players(option: str, players: Any, seats: int) -> int | None:
+    return None if players is None else whole(option, players, 2, seats)
+
+
 def _stacks(option: str, stacks: Any, seats: int) -> int | list[int]:
     if not listed(stacks):
         return whole(option, stacks, 1, CHIPS)
@@ -90,6 +94,9 @@ class HoldemOptions(Options, frozen=True, kw_only=True):
     hands: Annotated[int, within(1, 2**30)] = 1
     """hands per episode, at least 1. Stacks carry over and the button moves. The episode ends early when one player has
     all chips."""
+    fewest_players: Annotated[int | None, Rule(_fewest_players, ("seats",))] = None
+    """the fewest players of an episode: it draws their number, from this one to `seats`, and whose seats are empty.
+    None: all play."""
     button: Annotated[int | str | None, Rule(_button, ("seats",))] = None
     """the seat of the first hand's dealer; None draws one. A word draws it too, and says how the button moves where a
     player has no chips left: "moving", the default, to the next seat with chips, as at Moltpoker; "dead", by the rule
@@ -119,6 +126,11 @@ class HoldemOptions(Options, frozen=True, kw_only=True):
                 f"small_blind={small_blind}, big_blind={big_blind}: the small blind is at most the big blind"
             )
         per_seat = _per_seat(self)
+        if self.fewest_players is not None and (min(per_seat) <= ante + small_blind or self.start != "preflop"):
+            raise ValueError(
+                f"fewest_players={self.fewest_players}, stacks={stacks}, start={self.start!r}: an episode with fewer "
+                "players begins before the flop, and every seat needs more than ante and small blind together"
+            )
         if sum(chips > ante + small_blind for chips in per_seat) < 2:
             raise ValueError(
                 f"stacks={stacks}, ante={ante}, small_blind={small_blind}: two seats need more than ante and small "
@@ -227,6 +239,7 @@ def _blank(given: HoldemOptions) -> Tables:
     table.button = given.button if isinstance(given.button, int) else -1
     table.dead_button = given.button == "dead"
     table.raise_cap = -1 if given.raise_cap is None else given.raise_cap
+    table.fewest_players = given.seats if given.fewest_players is None else given.fewest_players
     table.stacks[: given.seats] = _per_seat(given)
     fractions = given.pot_fractions
     table.fractions[: len(fractions)], table.num_fractions = fractions, len(fractions)
