@@ -5,6 +5,7 @@ import pytest
 from dealing import deal, play
 from parlour.envs import TurnState, game
 from parlour.envs.holdem import view
+from parlour.envs.holdem.rules import Move
 from parlour.envs.holdem.table import LOG
 
 BOARD = "As Kh 7d 2c 2d"
@@ -103,6 +104,18 @@ def test_a_longer_table_is_seen_without_the_seats_that_matter_least(seat):
     assert loaded[0].pot == table.pot
     assert np.isfinite(small.observation(loaded[0], me)).all()
     assert small.mask(loaded[0], me).any() == (seat == table.turn)
+
+
+def test_a_deeper_stack_is_seen_as_the_deepest_that_the_game_has():
+    """10,000 big blinds look like the 100 of the training; what is legal there is legal at the table."""
+    deep, own = game("holdem", seats=2, stacks=20_000), game("holdem", seats=2, stacks=200)
+    table = play(deal([20_000] * 2, button=0), "raise 5")
+    (loaded,), me = own.view.load(state(deep, table, 1))
+    (shallow,), _ = own.view.load(state(own, play(deal([200] * 2, button=0), "raise 5"), 1))
+    assert np.array_equal(own.observation(loaded, me), own.observation(shallow, me))
+    all_in = own.view.encode(loaded, own.num_actions - 1).action
+    assert all_in.payload == {"amount": 200}
+    assert isinstance(deep.view.parse(table, all_in), Move)
 
 
 @pytest.mark.parametrize(("stake", "left_out"), [(0, 0), (7, 1)])
