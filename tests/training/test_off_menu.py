@@ -1,10 +1,10 @@
-"""Opponents with sizes off the menu."""
+"""Scripted opponents: with sizes off the menu, and exploiters."""
 
 import numpy as np
 import pytest
 from parlour.envs import game
-from parlour.envs.holdem.table import FOLD_ACTION
-from parlour.training.evaluation.games.holdem import SIZES, _OffMenu, off_menu
+from parlour.envs.holdem.table import CALL_ACTION, FOLD_ACTION, PREFLOP
+from parlour.training.evaluation.games.holdem import NEVER, SIZES, STYLES, _OffMenu, exploited, off_menu
 from parlour.wrappers.policies.base import TrainedFor
 from parlour.wrappers.policies.mlp import MlpPolicy
 
@@ -40,3 +40,21 @@ def test_raises_have_the_sizes_where_they_are_legal():
     masks[3, [3, 4]] = 0
     chosen = {tuple(_OffMenu(Acts(), [3, 4], seed).act(np.zeros((4, 3)), masks).tolist()) for seed in range(20)}
     assert chosen == {(0, 1, 3, 5), (0, 1, 4, 5)}
+
+
+@pytest.mark.parametrize("name", STYLES)
+def test_an_exploiter_raises_in_the_spots_of_its_style(name):
+    made, style = {}, STYLES[name]
+
+    class Station:
+        encoder = "v0"
+
+        def act_on(self, tables, rows, observations, masks):
+            made.update(((int(table.phase), int(table.raises)), int(table.to_call)) for table in tables[rows])
+            return np.full(len(rows), CALL_ACTION)
+
+    response = exploited(Station(), HEADS_UP, style=style, hands=400, seed=1)
+    bets_later = any(phase > PREFLOP and owed for (phase, _), owed in made.items())
+    assert bets_later == (style.unbet != NEVER)
+    assert any(phase == PREFLOP and raises for phase, raises in made) == (style.first != NEVER)
+    assert response.score.games == 400

@@ -12,7 +12,7 @@ our own from the start. Before the first street with raises the responder only c
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from ....envs import game as make_game
 from ....envs.core.record import Tables
 from ....envs.core.rng import streams
 from ....envs.core.rollout import Policy, act_of, encoder_of, played
+from ....envs.holdem.hands import equity
 from ....envs.holdem.luck import OPEN
 from ....envs.holdem.ranges import HOLDINGS, equities, observe_holdings, possible, weights_of
 from ....envs.holdem.table import CALL_ACTION, FIRST_FRACTION, FOLD_ACTION, LEAST_RAISE, PREFLOP
@@ -411,8 +412,82 @@ def off_menu(
     return Response(score)
 
 
+class Style(NamedTuple):
+    """How a scripted exploiter plays in four spots: the least equity with which it raises there, and its raise.
+
+    A raise is a fraction of the pot after the call, the nearest on the menu; 0: the least raise. Where it does not
+    raise, it checks; it calls by the odds of the pot.
+
+    Attributes:
+        first: before the flop, where nobody has raised.
+        raised: before the flop, facing a raise.
+        unbet: after the flop, where nothing is to call.
+        bet: after the flop, facing a bet.
+    """
+
+    first: tuple[float, float] = (0.5, 1.0)
+    raised: tuple[float, float] = (0.65, 1.0)
+    unbet: tuple[float, float] = (0.6, 0.66)
+    bet: tuple[float, float] = (0.8, 1.0)
+
+
+NEVER = (2.0, 0.0)
+STYLES = {
+    "min-raises on every street": Style(*[(0.0, 0.0)] * 4),
+    "limps, and raises strong hands later": Style(first=NEVER, raised=(0.6, 1.0), unbet=NEVER, bet=(0.7, 1.0)),
+    "bets half of the pot on every street": Style(unbet=(0.35, 0.5)),
+    "bets twice the pot": Style(unbet=(0.55, 2.0), bet=(0.7, 2.0)),
+    "re-raises before the flop": Style(raised=(0.45, 1.0), unbet=(0.45, 0.66)),
+}
+"""The exploiters by name. The bot `call` is one more, the calling station."""
+
+
+class _Exploiter:
+    """Plays by a `Style`; equities are those against random hands."""
+
+    encoder = "v0"
+
+    def __init__(self, game: Game, style: Style, seed: int) -> None:
+        self._game, self._style, self._random = game, style, np.random.default_rng(seed)
+
+    def act_on(
+        self, tables: Any, rows: NDArray[np.int64], observations: NDArray[np.float32], masks: NDArray[np.int8]
+    ) -> NDArray[np.int64]:
+        return np.array([self._action(tables[row], mask) for row, mask in zip(rows, masks, strict=True)], np.int64)
+
+    def _action(self, table: Any, mask: NDArray[np.int8]) -> int:
+        owed, pot = int(table.to_call), int(table.pot)
+        others = int(table.seated.sum() - table.folded.sum()) - 1
+        cards = table.cards[int(table.turn)]
+        share = equity(cards, table.board, int(table.board_count), others, 64, self._random.integers(2**63))
+        style, later = self._style, table.phase > PREFLOP
+        spots = (style.unbet, style.bet) if later else (style.first, style.raised)
+        least, size = spots[int(owed > 0 if later else table.raises > 0)]
+        raises = np.flatnonzero(mask[LEAST_RAISE:]) + LEAST_RAISE
+        if share * (others + 1) / 2 >= least and len(raises):
+            wanted = size * (pot + owed) + int(table.current_bet)
+            return min(raises.tolist(), key=lambda one: abs(int(self._game.rules.decode(table, one).amount) - wanted))
+        return CALL_ACTION if share >= owed / (pot + owed) or not mask[FOLD_ACTION] else FOLD_ACTION
+
+
+def exploited(
+    policy: Policy,
+    game: Game,
+    *,
+    style: Style,
+    hands: int,
+    seed: int = 0,
+    progress: Callable[[int], None] | None = None,
+) -> Response:
+    """Return what an exploiter wins from a policy; see `off_menu`."""
+    deals = max(2, hands // game.seats)
+    opponent = _Exploiter(game, style, seed)
+    return Response(evaluate(opponent, game, [policy], deals=deals, seed=seed, progress=progress))
+
+
 MEASURES = Measures(
-    best_responses={
+    best_responses={name: partial(exploited, style=style) for name, style in STYLES.items()}
+    | {
         f"{sizes} off the menu, {bot}": partial(off_menu, bot=bot, sizes=sizes)
         for sizes in SIZES
         for bot in ("tight", "maniac")
