@@ -148,6 +148,7 @@ def _take(
         licence=LICENCE,
         measured_by=measured_by.replace(str(file), f"{PREFIX}{file.stem}"),
         measures=measures,
+        search=file.with_suffix(".toml").exists() and card(file.stem, file.parent).search,
         seats=[count for count, table in tables_of(game.name).items() if not reason_against(str(file), table)],
     )
     _write_card(about, file)

@@ -58,6 +58,7 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
         measured_by: the command that measured it. A small budget there finds weak opponents only.
         measures: the figures, the worst opponent first.
         seats: the numbers of seats at which it plays without its variants; empty: those of its training.
+        search: whether it searches at tables, where nothing else is asked for.
     """
 
     game: str
@@ -69,6 +70,7 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
     measured_by: str
     measures: list[Measure]
     seats: list[int] = []
+    search: bool = False
 
 
 def names(folder: Path = FOLDER) -> list[str]:

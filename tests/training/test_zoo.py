@@ -13,8 +13,9 @@ import pytest
 from parlour import envs, zoo
 from parlour.envs.core.rollout import encoder_of, play_until_done, tables_with_seed
 from parlour.training import cli
-from parlour.training.commands.lookup import agent, game_of, policy
+from parlour.training.commands.lookup import agent, game_of, policy, searching_agents
 from parlour.training.evaluation.exact import flat_tree, nash_conv
+from parlour.wrappers.agents.search import ReadyAgent
 from parlour.wrappers.policies.base import TrainedFor
 from parlour.wrappers.policies.loading import load_policy, make_policy
 from parlour.wrappers.policies.mlp import MlpPolicy, Network
@@ -187,3 +188,12 @@ def test_runs_of_other_seeds_are_added_to_a_card_by_the_command_that_made_them(t
     assert found.mean < 0.2
     assert [one.mean for one in after.measures] == sorted((one.mean for one in after.measures), reverse=True)
     assert after.measured_by == f"{before.measured_by}; .ci/zoo.py kuhn --against {run} --deals 200"
+
+
+def test_the_blueprint_searches_at_tables_where_nothing_else_is_asked_for():
+    """Its card says so, and that of `zoo:holdem` does not."""
+    table, specs = envs.game("holdem", seats=2), ["zoo:holdem-blueprint", "zoo:holdem"]
+    agents = [agent(spec, table, 1) for spec in specs]
+    for search, searching in ((None, [True, False]), (False, [False, False]), (True, [True, True])):
+        chosen = searching_agents(specs, agents, 1, search)
+        assert [isinstance(one, ReadyAgent) for one in chosen] == searching

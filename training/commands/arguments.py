@@ -216,9 +216,9 @@ class PlayersArguments(PromptArguments):
     agents: tuple[str, ...] = ()
     """The players, seat by seat: runs, policy files, zoo:GAME, bots, human, or llm. `parlour play` without it: you, and
     the zoo's policy in all other seats (the game's first bot, if the zoo has none for these options)."""
-    search: bool = False
-    """The policies among them search before they act, in five seconds and half of the time for an answer. Hold'em and
-    tangram have a search."""
+    search: bool | None = None
+    """The policies among them search before they act, in two seconds and half of the time for an answer. Hold'em and
+    tangram have a search. Default: zoo:holdem-blueprint does."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -286,7 +286,7 @@ def deploy_poker(
     hands: int | None = None,
     until: datetime | None = None,
     deadline: Seconds | None = None,
-    search: bool = False,
+    search: bool | None = None,
     asked: PromptArguments,
     live: LiveArguments,
 ) -> None:
@@ -305,7 +305,8 @@ def deploy_poker(
         hands: Number of hands, at all tables, after which the player leaves. Default: no limit.
         until: Time after which the player leaves at the end of the hand, such as 2030-01-31T07:00:00 (local time).
         deadline: Seconds for a decision; then the safe action is played. Default: four fifths of the platform's time.
-        search: From the flop on, solve hands of two players again before acting, in five seconds and half of the time.
+        search: From the flop on, solve hands of two players again before acting, in two seconds and half of the time.
+            Default: zoo:holdem-blueprint does.
     """
     address, console, counts = where.location, Console(), Counter[str]()
     statistics, link, score = AgentStatistics(), Link(), RunningScore(PER_HAND)
@@ -320,8 +321,7 @@ def deploy_poker(
         if run not in ("random", lookup.LLM, *table.bots):
             table = lookup.game_with("holdem", seats=2)
         chosen = lookup.agents_as(asked, [run], deadline)(run, table, live.seed)
-        if search:
-            chosen = lookup.searching_agent(run, chosen, live.seed)
+        [chosen] = lookup.searching_agents([run], [chosen], live.seed, search)
         watch_table(run, chosen)
         stay = play(
             address,

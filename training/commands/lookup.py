@@ -331,7 +331,7 @@ def what_trained(player: Any) -> TrainedFor | None:
     return learned.trained_for if isinstance(learned, LearnedPolicy | ElsewherePolicy) else None
 
 
-SECONDS = 5.0
+SECONDS = 2.0
 """Most time for a search of an agent."""
 ROOM = 4 * 1024**3
 """Bytes of a GPU that must be free: a turn takes at most about 2 GiB."""
@@ -363,6 +363,19 @@ def searching_agent(spec: str, player: Agent, seed: int | None) -> ReadyAgent:
 
         return ReadyAgent(player, SearchAgent(game, policy, TangramPlanning(game)))
     return ReadyAgent(player, PolicyAgent(game, searching(spec, policy, game, seed, SECONDS)), 2 * SECONDS)
+
+
+def searching_agents(specs: Sequence[str], agents: Sequence[Any], seed: int | None, search: bool | None) -> list[Any]:
+    """Return agents with search on top, those that can search; with `search` None those whose card of the zoo says so.
+
+    Raises:
+        ValueError: if `search` is true and none can.
+    """
+    if search:
+        return where_possible(specs, agents, partial(searching_agent, seed=seed))
+    wanted = [search is None and spec.startswith(zoo.PREFIX) and zoo.card(spec).search for spec in specs]
+    players = zip(specs, agents, wanted, strict=True)
+    return [searching_agent(spec, player, seed) if searches else player for spec, player, searches in players]
 
 
 def where_possible(specs: Iterable[str], players: Iterable[T], search: Callable[[str, T], T]) -> list[T]:

@@ -163,8 +163,7 @@ def _seated(game: GameArguments, players: PlayersArguments, seed: int | None) ->
     seeds = [None] * len(specs) if seed is None else range(seed + 1, seed + 1 + len(specs))
     agents = [make(spec, chosen, one) for spec, one in zip(specs, seeds, strict=True)]
     lookup.warn_about_differences(zip(specs, agents, strict=True), chosen)
-    if players.search:
-        agents = lookup.where_possible(specs, agents, partial(lookup.searching_agent, seed=seed))
+    agents = lookup.searching_agents(specs, agents, seed, players.search)
     return chosen, agents
 
 

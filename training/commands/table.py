@@ -81,7 +81,7 @@ def players_of(
     *,
     seed: int | None = None,
     language_models: PromptArguments = NO_MODEL,
-    search: bool = False,
+    search: bool | None = None,
 ) -> Players:
     """Return the programs at a table.
 
@@ -91,7 +91,7 @@ def players_of(
         tables: the settings of the table.
         seed: the seed of the programs; None: random.
         language_models: the model of the language models, and how it is asked.
-        search: whether the policies search before they act.
+        search: whether the policies search before they act; None: those whose card of the zoo says so.
 
     Raises:
         ValueError: for an unknown player.
@@ -100,7 +100,7 @@ def players_of(
     make = lookup.agents_as(language_models, specs, tables.turn(people=2))
     agents = [None if spec == lookup.HUMAN else make(spec, game, one) for spec, one in zip(specs, seeds, strict=True)]
     lookup.warn_about_differences(zip(specs, agents, strict=True), game)
-    agents = lookup.where_possible(specs, agents, partial(lookup.searching_agent, seed=seed)) if search else agents
+    agents = lookup.searching_agents(specs, agents, seed, search)
     programs = [short_name(spec) for spec, one in zip(specs, agents, strict=True) if one is not None]
     names = iter(distinct(programs, " "))
     return [None if one is None else (next(names), DelayedAgent(one, tables.delay)) for one in agents]
