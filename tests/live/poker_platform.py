@@ -220,23 +220,17 @@ class Platform:
         self.tables, self.keys, self.sessions = {}, {}, {}
         self.queues = {}
 
-    def restart(self, *, forget_agents=False):
-        """Lose every table, session and connection, as a restart does."""
-        for table in self.tables.values():
-            table.stop()
-        for socket in list(self.queues):
-            socket._req.transport.abort()
-        self.tables, self.sessions = {}, {}
-        if forget_agents:
-            self.keys = {}
-
-    def restart_with_database(self):
-        """End what was running and lose every connection; agents, sessions and waiting tables are kept."""
+    def restart(self, kept="keys"):
+        """Lose every connection and end what was running, and lose tables and sessions too, or also the keys."""
         for table in self.tables.values():
             table.stop()
             table.status = "ended" if table.status == "running" else table.status
         for socket in list(self.queues):
             socket._req.transport.abort()
+        if kept != "database":
+            self.tables, self.sessions = {}, {}
+        if kept == "nothing":
+            self.keys = {}
 
     # Out.
 

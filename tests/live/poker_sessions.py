@@ -8,9 +8,11 @@ from parlour.wrappers.live.common.player import Turn
 from parlour.wrappers.live.poker.agent_session import PokerAgentSession, SeatTaken
 
 
-def sessions(host, **options):
-    made = [PokerAgentSession(**options) for _ in range(host.game.seats)]
+def sessions(host, **known):
+    """The sessions of all seats, which may know blinds and antes beforehand."""
+    made = [PokerAgentSession() for _ in range(host.game.seats)]
     for seat, session in enumerate(made):
+        vars(session._tracker).update(known)
         session.receive(host.wrap({"type": "welcome", "seat": seat, "agent_id": "a", "timeout": 30000}))
     return made
 

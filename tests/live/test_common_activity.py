@@ -195,11 +195,6 @@ def test_free_memory_between_blocks_in_use_is_given_back():
     assert len(kept) == 3125
 
 
-@pytest.mark.skipif(platform.libc_ver()[0] == "glibc", reason="glibc is trimmed")
-def test_another_c_library_is_left_alone():
-    asyncio.run(trim_memory(0.01))
-
-
 SCHEMA = "CREATE TABLE IF NOT EXISTS words (word TEXT PRIMARY KEY);"
 LONG = "x" * 100_000
 

@@ -18,8 +18,6 @@ from parlour.wrappers.live.common.player import Codec, Note, Over, Played, Playe
 from parlour.wrappers.logs.match_log import MatchLog, SafeMatchLog, read
 from parlour.wrappers.policies.base import RandomPolicy
 
-TAKEN = Action("take")
-
 
 class Said(msgspec.Struct):
     """A message of the protocol."""
@@ -78,32 +76,41 @@ class Script:
         self.redialled.append((reason, level))
 
 
-class Agent:
-    """Answers so."""
+STATE = TurnState("m", "nim", "ann", "play", True)
+TAKE = AgentResponse(Action("take", {"stones": 2}))
 
-    def __init__(self, answer=TAKEN):
+
+class Scripted:
+    """An agent that gives one answer, or raises it."""
+
+    def __init__(self, answer=TAKE):
         self.answer = answer
 
     def respond(self, state):
+        if isinstance(self.answer, BaseException):
+            raise self.answer
         return self.answer
+
+    def thoughts(self):
+        return {"value": 0.5}
 
 
 def turn(number=1, again=False, seconds=10.0):
     return Turn(TurnState("m", "nim", "ann", "play", True), number, again, seconds=seconds, name="table 1")
 
 
-async def played(*script, answer=TAKEN, seconds=1.0, codec=None, watch=lambda event: None):
+async def played(*script, answer=TAKE, seconds=1.0, codec=None, watch=lambda event: None):
     """Play what comes in; return what was sent, and the player."""
     worker = FakeWorker()
     worker.seconds = seconds
-    player, port = Player(Agent(answer), worker=worker), Script(*script, (30, []))
+    player, port = Player(Scripted(answer), worker=worker), Script(*script, (30, []))
     await run(port, codec or Table(), player, watch)
     return port.sent, player
 
 
 @pytest.mark.parametrize(
     ("seconds", "answer", "at", "why"),
-    [(11.0, TAKEN, 10.0, "no answer within 10 s"), (1.0, 3, 1.0, "Expected `object`, got `int`")],
+    [(11.0, TAKE, 10.0, "no answer within 10 s"), (1.0, 3, 1.0, "Expected `object`, got `int`")],
 )
 @in_virtual_time
 async def test_a_late_answer_and_an_unplayable_one_are_replaced_by_the_safe_action(seconds, answer, at, why, caplog):
@@ -153,15 +160,17 @@ async def test_it_is_over_when_the_codec_says_so_by_a_message_or_by_the_clock():
             return [Over("late")] if now > 5 else []
 
     port = Script((1, [Over("soon")]), (99, []))
-    assert (await run(port, Table(), Player(Agent(), worker=FakeWorker()))).reason == "soon"
+    assert (await run(port, Table(), Player(Scripted(), worker=FakeWorker()))).reason == "soon"
     began = asyncio.get_running_loop().time()
     port = Script((99, []))
-    assert (await run(port, Leaving(), Player(Agent(), worker=FakeWorker()))).reason == "late"
+    assert (await run(port, Leaving(), Player(Scripted(), worker=FakeWorker()))).reason == "late"
     assert asyncio.get_running_loop().time() - began < 7
     with pytest.raises(LiveError, match="NO: go away"):
-        await run(Script((0, [Over(error=LiveError("NO", "go away"))])), Table(), Player(Agent(), worker=FakeWorker()))
+        await run(
+            Script((0, [Over(error=LiveError("NO", "go away"))])), Table(), Player(Scripted(), worker=FakeWorker())
+        )
     port = Script((0, [Over("silence", again=True, problem=False)]))
-    await run(port, Table(), Player(Agent(), worker=FakeWorker()))
+    await run(port, Table(), Player(Scripted(), worker=FakeWorker()))
     assert port.redialled == [("silence", logging.INFO)]
 
 
@@ -204,25 +213,6 @@ async def test_who_watches_may_fail_and_nothing_else_does(error, caplog):
     assert healthy(player) and caplog.text.count("who watches failed") == 3
 
 
-STATE = TurnState("m", "nim", "ann", "play", True)
-TAKE = AgentResponse(Action("take", {"stones": 2}))
-
-
-class Scripted:
-    """An agent that gives one answer, or raises it."""
-
-    def __init__(self, answer=TAKE):
-        self.answer = answer
-
-    def respond(self, state):
-        if isinstance(self.answer, BaseException):
-            raise self.answer
-        return self.answer
-
-    def thoughts(self):
-        return {"value": 0.5}
-
-
 def driver(agent=None, seconds=0.0, **options):
     made = Player(agent or Scripted(), worker=FakeWorker(), **options)
     made._worker.seconds = seconds
@@ -253,9 +243,7 @@ PLACED = {"type": "object", "properties": {"at": {"type": "array", "items": {"ty
         ({"amount": 6}, {"amount": 6}, None),
         ({"amount": 6.0}, {"amount": 6}, None),
         ({"amount": 12}, {"amount": 9}, "m: raiseTo 9 instead of {'amount': 12}, to keep the bounds"),
-        ({"amount": 3.0}, {"amount": 4}, "m: raiseTo 4 instead of {'amount': 3.0}, to keep the bounds"),
         ({"at": [101.5, 3]}, {"at": [100, 3]}, "m: raiseTo [100, 3] instead of {'at': [101.5, 3]}, to keep the bounds"),
-        ({"other": 12}, {"other": 12}, None),
     ],
     ids=repr,
 )
@@ -336,16 +324,6 @@ async def test_whatever_an_agent_raises_is_a_problem_with_its_words(error):
 
 
 @in_virtual_time
-async def test_an_answer_that_cannot_be_looked_at_is_a_problem():
-    class Odd:
-        @property
-        def action(self):
-            return 1 / 0
-
-    assert "ZeroDivisionError" in (await driver(Scripted(Odd())).answer(Turn(STATE))).problem
-
-
-@in_virtual_time
 async def test_thoughts_are_asked_for_only_where_there_is_a_log(tmp_path):
     assert (await driver().answer(Turn(STATE))).thoughts == {}
     with MatchLog(tmp_path / "log.jsonl") as log:
@@ -355,8 +333,9 @@ async def test_thoughts_are_asked_for_only_where_there_is_a_log(tmp_path):
 def test_a_turn_is_written_with_its_thoughts_or_with_what_it_was_replaced_for(tmp_path):
     with MatchLog(tmp_path / "log.jsonl") as log:
         told = {"value": 0.5, "kind": "no kind", "response": "no response"}
-        Played(TAKE, thoughts=told).write(SafeMatchLog(log), Turn(STATE), hand=3)
-        Played(TAKE, "late", told).write(SafeMatchLog(log), Turn(STATE))
+        player = driver(log=SafeMatchLog(log))
+        player.record(Turn(STATE, fields={"hand": 3}), Played(TAKE, thoughts=told))
+        player.record(Turn(STATE), Played(TAKE, "late", told))
     first, second = read(tmp_path / "log.jsonl")
     assert (first["kind"], first["hand"], first["value"]) == ("turn", 3, 0.5)
     assert first["response"] == second["response"] == TAKE.to_dict()
@@ -401,13 +380,10 @@ def offered(action_type, schema, **more):
     ("schema", "payload", "sent"),
     [
         ({"outcome_levels": {"type": "object"}, "wage": {"type": "number"}}, {"wage": 3.0}, {"wage": 3.0}),
-        ({"reason": {"type": "string"}}, {}, {}),
-        ({"n": {"type": ["number", "null"]}}, {}, {}),
         ({"type": "object", "additionalProperties": {"type": "number"}}, {"x": 1}, {"x": 1}),
         ({"quantity": {"type": "number"}}, {"quantity": "30"}, {"quantity": 30.0}),
         ({"n": {"type": "integer", "maximum": 5.5}}, {"n": 9}, {"n": 5}),
         ({"n": {"type": "number", "minimum": 9, "maximum": 2}}, {"n": 5}, {"n": 2}),
-        ({"n": {"type": "number", "maximum": 10**400}}, {"n": 5}, {"n": 5}),
         (
             {"type": "object", "properties": {"amount": {"type": "integer"}}, "additionalProperties": False},
             {"amount": 10, "reasoning": "…"},

@@ -8,9 +8,7 @@ import pytest
 from aiohttp import web
 from live.poker_options import play
 from live.poker_server import CALLER, FAST, KEY, SEAT, TOKEN, Scripted, Server, Silent, actions, stay
-from live.small_server import served
 from parlour.wrappers.live.common.client import LiveError
-from parlour.wrappers.live.poker import messages
 from parlour.wrappers.logs.match_log import read
 
 pytestmark = pytest.mark.usefixtures("compiled_poker")
@@ -27,12 +25,6 @@ def test_registering_joining_and_leaving_by_rest():
         ("/v1/tables/auto-join", {"client_protocol_version": "0.1", "preferred_seat": 0}, bearer),
         ("/v1/tables/tbl_1/leave", {}, bearer),
     ]
-
-
-def test_a_known_agent_joins_a_known_table():
-    server = Server()
-    stay(server, rest=True, table="tbl_9", api_key=KEY)
-    assert [path for path, _, _ in server.log] == ["/v1/tables/tbl_9/join"]
 
 
 class Dropping(Server):
@@ -74,41 +66,18 @@ def test_a_server_that_is_gone_is_given_up(caplog):
     assert TOKEN not in caplog.text + str(caught.value)
 
 
-def test_a_server_that_was_there_is_waited_for_longer():
-    connections = 0
-
-    async def answer(request):
-        nonlocal connections
-        connections += 1
-        if connections > 1:
-            raise web.HTTPServiceUnavailable
-        socket = web.WebSocketResponse()
-        await socket.prepare(request)
-        request.transport.abort()
-        return socket
-
-    async def stay():
-        async with served(web.get("/ws", answer)) as address:
-            await play(f"ws://{address}/ws", CALLER, retry_after=0.001, retries=5)
-
-    with pytest.raises(LiveError, match="HTTP 503; gave up after 6 tries"):
-        asyncio.run(stay())
-    assert connections >= 6
-
-
 class LosesAnswers(Server):
     """Seats the agent, but its answer to the first join is lost."""
 
     seated = False
-    tells_where = True
 
     async def rest(self, request):
         answer = await super().rest(request)
         if request.path.endswith("/leave"):
             self.seated = False
         elif "join" in request.path and self.seated:
-            details = {"details": {"table_id": "tbl_1"}} if self.tells_where else {}
-            return web.json_response({"error": {"code": "ALREADY_SEATED", "message": "no", **details}}, status=409)
+            error = {"code": "ALREADY_SEATED", "message": "no", "details": {"table_id": "tbl_1"}}
+            return web.json_response({"error": error}, status=409)
         elif "join" in request.path:
             self.seated = True
             if sum("join" in path for path, _, _ in self.log) == 1:
@@ -123,34 +92,12 @@ def test_a_lost_answer_to_a_join_is_recovered_from():
     assert calls == ["/v1/agents", "auto-join", "auto-join", "tbl_1/leave", "tbl_1/join"]
 
 
-def test_where_the_table_of_a_lost_seat_has_ended_the_server_chooses_again():
-    class EndsTable(LosesAnswers):
-        async def rest(self, request):
-            if request.path.endswith("tbl_1/join"):
-                await super().rest(request)
-                return web.json_response({"error": {"code": "TABLE_ENDED", "message": "no"}}, status=410)
-            self.seated = self.seated and not sum("tbl_1/join" in path for path, _, _ in self.log)
-            return await super().rest(request)
-
-    server = EndsTable()
-    assert stay(server, rest=True).reason == "admin_stopped"
-    calls = [path.removeprefix("/v1/tables/") for path, _, _ in server.log]
-    assert calls == ["/v1/agents", "auto-join", "auto-join", "tbl_1/leave", "tbl_1/join", "auto-join"]
-
-
 def test_who_was_seated_before_is_not_thrown_out():
     server = LosesAnswers()
     server.seated = True
     with pytest.raises(LiveError, match="ALREADY_SEATED"):
         stay(server, rest=True, table="tbl_1", api_key=KEY)
     assert server.seated
-
-
-def test_a_lost_seat_at_an_unknown_table_is_told():
-    server = LosesAnswers()
-    server.tells_where = False
-    with pytest.raises(LiveError, match="ALREADY_SEATED"):
-        stay(server, rest=True)
 
 
 def test_who_is_stopped_gives_its_seat_back():
@@ -209,68 +156,10 @@ def test_the_match_log_tells_the_stay_and_no_secrets(tmp_path, caplog):
     assert KEY not in caplog.text
 
 
-def test_an_address_of_another_kind_is_refused():
-    with pytest.raises(ValueError, match=r"give ws://"):
-        asyncio.run(play("ftp://example.org/x?token=t", CALLER))
-
-
 pytestmark = pytest.mark.usefixtures("compiled_poker")
 
 
-# Policies that fail.
-
-
-class Bug(Exception):
-    """What a broken policy raises."""
-
-
-def raises(state):
-    raise Bug("the policy is broken")
-
-
-def exits(state):
-    raise SystemExit(3)
-
-
-@pytest.mark.parametrize(
-    ("answer", "says"),
-    [
-        (raises, "Bug: the policy is broken"),
-        (exits, "SystemExit"),
-        (lambda state: None, "not an AgentResponse"),
-    ],
-    ids=["raises", "exits", "none"],
-)
-def test_a_broken_policy_plays_safe_with_one_warning_each(answer, says, caplog):
-    server = Server()
-    with caplog.at_level(logging.WARNING):
-        played = stay(server, Scripted(answer))
-    warnings = [record.message for record in caplog.records]
-    assert played.replaced == played.actions == len(warnings) > 0
-    assert all(says in warning for warning in warnings)
-    assert set(actions(server)) <= {"check", "fold"}
-    assert played.rejected == 0
-
-
 # Servers that refuse.
-
-
-class Unwelcoming(Server):
-    code = messages.UNAUTHORIZED
-
-    async def talk(self, socket):
-        await self.send(socket, self.host.wrap({"type": "error", "code": self.code, "message": "go away"}))
-        await socket.close(code=1008)
-
-
-@pytest.mark.parametrize("code", messages.FATAL_CODES[:2])
-def test_fatal_codes_stop_the_agent(code):
-    server = Unwelcoming()
-    server.code = code
-    with pytest.raises(LiveError, match=f"{code}: go away") as caught:
-        stay(server)
-    assert caught.value.code == code
-    assert server.connections == 1
 
 
 class Forbidding(Server):
@@ -296,12 +185,3 @@ class Full(Server):
 def test_a_refused_join_names_the_servers_reason():
     with pytest.raises(LiveError, match=r"TABLE_FULL: .*no seat is free"):
         stay(Full(), rest=True, api_key=KEY)
-
-
-class Closing(Server):
-    async def talk(self, socket):
-        await socket.close(code=1000)
-
-
-def test_a_clean_close_is_an_end():
-    assert stay(Closing()).reason == "closed"

@@ -59,7 +59,6 @@ SERVER = [
     {"type": "player_joined", "seatId": 2, "agentName": "OtherAgent", "stack": 1000, "agentId": "agt_2"},
     {"type": "player_left", "seatId": 2},
     {"type": "pong", "payload": {"timestamp": 1706835000000}},
-    {"type": "street_dealt", "hand": 5, "street": "flop", "cards": ["As", "Kh", "7d"]},
 ]
 TOKEN = "550e8400-e29b-41d4-a716-446655440099"
 CLIENT = [

@@ -172,17 +172,17 @@ async def test_who_is_busted_does_not_wait_for_the_others():
         await stopped(*players)
 
 
-@pytest.mark.parametrize("forget_agents", [False, True], ids=["sessions-lost", "keys-lost-too"])
-async def test_a_server_that_was_restarted_is_joined_anew(forget_agents):
+@pytest.mark.parametrize("kept", ["database", "keys", "nothing"])
+async def test_a_server_that_was_restarted_is_joined_anew(kept):
     platform = Platform(stack=1000)
     async with platform.serve() as url:
         players = [goes_on(url, name=name) for name in ("ann", "bob")]
         await until(lambda: platform.hands > 5)
-        platform.restart(forget_agents=forget_agents)
+        platform.restart(kept)
         hands = platform.hands
         await until(lambda: platform.hands > hands + 5)
         await stopped(*players)
-    assert len(platform.registered) == (4 if forget_agents else 2)
+    assert len(platform.registered) == (4 if kept == "nothing" else 2)
     assert platform.timeouts == 0
 
 
@@ -197,25 +197,6 @@ async def test_until_ends_it_after_the_hand_and_at_once_where_it_waits():
     assert {result.reason for result in results} == {"until"}
     assert min(result.hands for result in results) > 0
     assert platform.timeouts == 0
-
-
-async def test_at_our_own_tables_it_waits_for_the_next_one_to_open():
-    async with hosting(seats=2, tables=1, stack=10) as (host, _):
-        players = [goes_on(host.url, bot("maniac", seed), hands=25) for seed in (1, 2)]
-        first = await asyncio.wait(players, return_when=asyncio.FIRST_COMPLETED, timeout=60)
-        [result] = [task.result() for task in first[0]][:1]
-        await stopped(*players)
-    assert (result.hands, result.reason) == (25, "hands") and result.tables > 1
-
-
-async def test_a_seat_that_a_crash_left_behind_is_given_back():
-    async with hosting(seats=3, min_players=2) as (host, lost):
-        await lost.register("ann")
-        await lost.join()  # and its token is lost
-        other = goes_on(host.url)
-        result = await goes_on(host.url, api_key=lost.key, hands=3)
-        await stopped(other)
-    assert result.hands == 3
 
 
 async def test_what_was_never_reached_is_given_up():
@@ -266,23 +247,6 @@ async def test_a_table_that_never_starts_is_left(monkeypatch):
     assert [result.hands for result in results] == [2, 2]
 
 
-async def test_a_seats_url_is_not_for_going_on():
-    with pytest.raises(ValueError, match="one seat's"):
-        await play("ws://127.0.0.1:9/ws", CALLER, keep_playing=True)
-
-
-async def test_a_server_that_kept_its_database_is_joined_anew():
-    platform = Platform(stack=1000)
-    async with platform.serve() as url:
-        players = [goes_on(url, name=name) for name in ("ann", "bob")]
-        await until(lambda: platform.hands > 5)
-        platform.restart_with_database()
-        hands = platform.hands
-        await until(lambda: platform.hands > hands + 5)
-        await stopped(*players)
-    assert len(platform.registered) == 2 and platform.timeouts == 0
-
-
 async def test_a_seat_that_was_given_twice_is_left_to_the_other():
     platform = Platform(stack=1000)
     async with platform.serve() as url:
@@ -320,16 +284,3 @@ async def test_a_seat_that_a_crash_left_is_gone_on_in_or_given_back(case, tmp_pa
     assert platform.registered == ["ann", "bob"] and platform.timeouts == 0
     if case == "seat kept":
         assert len(platform.sessions) == sessions + 1  # bob's alone
-
-
-async def test_a_session_that_has_expired_gives_its_seat_back():
-    platform = Platform(stack=1000, min_players=3)
-    async with platform.serve() as url:
-        ann = goes_on(url, name="ann")
-        await until(lambda: platform.queues)
-        platform.sessions.clear()
-        for socket in list(platform.queues):
-            socket._req.transport.abort()
-        await until(lambda: platform.sessions)
-        await stopped(ann)
-    assert len(platform.tables) == 1  # it has joined the same table again

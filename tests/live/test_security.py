@@ -19,7 +19,7 @@ from parlour.wrappers.live.poker import messages
 from parlour.wrappers.live.poker import store as accounts
 from parlour.wrappers.live.poker.host import PokerHost
 from parlour.wrappers.live.poker.host_session import PokerRules, Refusal
-from parlour.wrappers.live.poker.store import IN_MEMORY, Accounts, PokerStore
+from parlour.wrappers.live.poker.store import IN_MEMORY, PokerStore
 from parlour.wrappers.live.table.host import TableHost
 from parlour.wrappers.live.tangram.agent import TangramAgentServer, TangramAgentSession, _warm_up
 
@@ -89,15 +89,15 @@ async def test_a_stranger_who_says_nothing_holds_up_nobody(name, compiled):
 
 def test_of_the_agents_that_register_only_so_many_are_remembered_and_none_at_a_table_is_forgotten(monkeypatch):
     monkeypatch.setattr(accounts, "MOST_AGENTS", 3)
-    known = Accounts(PokerStore(IN_MEMORY))
+    known = PokerStore(IN_MEMORY)
     seated_key, seated = known.register("seated", set())
     keys = [known.register(f"stranger {number}", {seated.agent_id})[0] for number in range(10)]
-    assert known.find(seated_key) is seated
+    assert known.agent_of(seated_key) == seated
     for key in keys[:8]:
         with pytest.raises(Refusal) as refusal:
-            known.find(key)
+            known.agent_of(key)
         assert refusal.value.code == messages.INVALID_API_KEY
-    assert known.find(keys[-1]).name == "stranger 9"
+    assert known.agent_of(keys[-1]).name == "stranger 9"
 
 
 async def test_one_address_does_not_evict_the_keys_of_others(compiled_poker):

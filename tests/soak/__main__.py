@@ -9,7 +9,6 @@ import contextlib
 import json
 import sys
 import tempfile
-import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -38,7 +37,7 @@ async def soak(soaked: PokerSoak, settings: SoakSettings, tell: Callable[[str], 
     """
     ends = soaked.ends.values()
     async with soaked.running():
-        began, processor = clock(), time.process_time()
+        began = clock()
         ended = began + 3600 * settings.hours
         async with _background(_restarts(soaked, settings, began), _samples(soaked)):
             told = began
@@ -52,7 +51,6 @@ async def soak(soaked: PokerSoak, settings: SoakSettings, tell: Callable[[str], 
                     sizes = " ".join(f"{end.name} {end.latest or 0:.0f}" for end in ends)
                     tell(f"{_hours(told - began)} {soaked.status()}; MB {sizes}; broken: {soaked.claims.broken}")
         seconds = clock() - began
-        spent = {end.name: end.processor + end.processor_now() for end in ends}
     memory = {}
     for end in ends:
         with end.errors.open(encoding="utf-8", errors="replace") as lines:
@@ -65,7 +63,6 @@ async def soak(soaked: PokerSoak, settings: SoakSettings, tell: Callable[[str], 
             memory[end.name] = {**found.plain(), "verdict": verdict, "mb": end.latest}
             if verdict != "undecided":
                 soaked.claims.check("memory", verdict == "flat", f"{end.name}: {found.plain()}")
-    spent["proxy"] = time.process_time() - processor
     return {
         "seconds": round(seconds, 1),
         "broken": soaked.claims.broken,
@@ -75,7 +72,6 @@ async def soak(soaked: PokerSoak, settings: SoakSettings, tell: Callable[[str], 
         "seconds_measured": soaked.claims.times(),
         "memory": memory,
         "starts": {end.name: end.starts for end in ends},
-        "processor_share": {name: round(value / seconds, 4) for name, value in spent.items()},
         "settings": json.loads(json.dumps(asdict(settings), default=str)),
     }
 
@@ -118,7 +114,7 @@ def _hours(seconds: float) -> str:
 
 
 def text(report: dict[str, Any]) -> str:
-    """Return a report (see `soak`) as text: claims, figures, times, faults, memory, processor."""
+    """Return a report (see `soak`) as text: claims, figures, times, faults, memory."""
     lines = [f"{report['seconds'] / 3600:.2f} hours; {_words(report['figures'])}", ""]
     for claim in report["claims"].values():
         verdict = (
@@ -126,7 +122,7 @@ def text(report: dict[str, Any]) -> str:
         )
         lines.append(f"{verdict}: {claim['text']} ({claim['checks']} checks)")
         lines += [f"    {case}" for case in claim["examples"][:5]]
-    for name in ("seconds_measured", "counts", "memory", "starts", "processor_share"):
+    for name in ("seconds_measured", "counts", "memory", "starts"):
         lines += ["", f"{name.replace('_', ' ')}:"]
         lines += [f"    {key}: {_words(value)}" for key, value in report[name].items()]
     return "\n".join(lines)

@@ -4,9 +4,10 @@ from array import array
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
 from math import sqrt
 from typing import Any
+
+import numpy as np
 
 MOST_EXAMPLES = 20
 """Broken cases of a claim that are kept in words; further ones are counted."""
@@ -107,17 +108,14 @@ def growth(samples: list[tuple[float, float]]) -> Growth:
     count = len(samples)
     if count < 3:
         return Growth(0.0, None, None, count, 0.0)
-    hours = [time / 3600 for time, _ in samples]
-    x = [hour - sum(hours) / count for hour in hours]
-    mean = sum(size for _, size in samples) / count
-    y = [size - mean for _, size in samples]
-    spread = sum(a * a for a in x)
-    slope = sum(a * b for a, b in zip(x, y, strict=True)) / spread
-    rest = [b - slope * a for a, b in zip(x, y, strict=True)]
-    squares = sum(e * e for e in rest)
-    alike = sum(a * b for a, b in pairwise(rest)) / squares if squares else 0.0
+    times, sizes = np.array(samples).T
+    hours = times / 3600
+    slope, start = np.polyfit(hours, sizes, 1)
+    rest = sizes - start - slope * hours
+    squares, spread = float(rest @ rest), float(((hours - hours.mean()) ** 2).sum())
+    alike = float(rest[:-1] @ rest[1:]) / squares if squares else 0.0
     independent = count * (1 - alike) / (1 + alike)
     if independent < 5:
-        return Growth(slope, None, None, count, hours[-1] - hours[0])
+        return Growth(float(slope), None, None, count, hours[-1] - hours[0])
     error = NORMAL_95 * sqrt(squares / count / (independent - 2) / (spread / count))
-    return Growth(slope, slope - error, slope + error, count, hours[-1] - hours[0])
+    return Growth(float(slope), float(slope - error), float(slope + error), count, float(hours[-1] - hours[0]))

@@ -30,7 +30,6 @@ from .claims import Claims
 from .proxy import FaultProxy, FaultRates, Side, clock
 
 PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
-TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 
 
 class RestartableProcess:
@@ -44,14 +43,12 @@ class RestartableProcess:
     Attributes:
         starts: how often it was started. started: when last, on `clock`.
         samples: times, and resident memory in MB since that start; none where the system does not tell.
-        processor: seconds of processor time of the processes that have ended.
     """
 
     def __init__(self, name: str, command: Sequence[str], folder: Path) -> None:
         self.name = name
         self.starts, self.started = 0, 0.0
         self.samples: list[tuple[float, float]] = []
-        self.processor = 0.0
         self.errors = folder / f"{name}.err"
         self._command = list(command)
         self._output = folder / f"{name}.out"
@@ -73,7 +70,6 @@ class RestartableProcess:
     async def kill(self) -> None:
         """End it at once, as a power cut would."""
         if self._process is not None:
-            self.processor += self.processor_now()
             with suppress(ProcessLookupError):
                 self._process.kill()
             await self._process.wait()
@@ -82,7 +78,6 @@ class RestartableProcess:
         """Ask it to end (SIGTERM), and kill it if it does not."""
         if self._process is None or self._process.returncode is not None:
             return
-        self.processor += self.processor_now()
         self._process.terminate()
         try:
             async with asyncio.timeout(seconds):
@@ -91,28 +86,16 @@ class RestartableProcess:
             await self.kill()
 
     def sample(self) -> None:
-        """Measure its memory now."""
-        fields = self._proc("statm")
-        if fields is not None:
-            self.samples.append((clock(), int(fields[1]) * PAGE / 1e6))
+        """Measure its memory now, where the system tells it."""
+        if self.exit_code is None and self._process is not None:
+            with suppress(OSError):
+                pages = Path(f"/proc/{self._process.pid}/statm").read_text().split()[1]
+                self.samples.append((clock(), int(pages) * PAGE / 1e6))
 
     @property
     def latest(self) -> float | None:
         """The latest sample in MB."""
         return round(self.samples[-1][1], 1) if self.samples else None
-
-    def processor_now(self) -> float:
-        """Return the processor time of the running process in seconds; 0 where the system does not tell."""
-        fields = self._proc("stat")
-        return 0.0 if fields is None else (int(fields[13]) + int(fields[14])) / TICKS
-
-    def _proc(self, file: str) -> list[str] | None:
-        if self._process is None or self._process.returncode is not None:
-            return None
-        try:
-            return Path(f"/proc/{self._process.pid}/{file}").read_text().split()
-        except OSError:
-            return None
 
 
 HOLDING = ("drop", "break", "delay", "cut")

@@ -266,7 +266,7 @@ async def play_turns(session: MatchSession, players: Mapping[str, Player], secon
         except TimeoutError:
             session.timeout(name)
         except AgentGone as error:
-            session.gave_up(name, str(error))
+            session.failed(name, str(error), "end")
         except Exception as error:  # any error of that agent
             session.failed(name, describe_error(error))
 

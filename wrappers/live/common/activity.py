@@ -117,13 +117,9 @@ class Activity:
         """Return a status line, such as ``12 hands, 0 replaced, +45 chips, 210 MB of memory, after 0:12:00``."""
         fields = self.fields()
         parts = [counted(fields[name], name) for name in COUNTERS if name in fields]
-        parts += [
-            ("+" if fields[name] >= 0 else "") + counted(fields[name], name)
-            if name == "chips"
-            else counted(fields[name], f"open {name}")
-            for name in GAUGES
-            if name in fields
-        ]
+        if "chips" in fields:
+            parts.append(f"{'+' if fields['chips'] >= 0 else ''}{counted(fields['chips'], 'chips')}")
+        parts += [counted(fields[name], f"open {name}") for name in ("tables", "connections") if name in fields]
         if "score" in fields:
             parts.append(fields["score"])
         if "median_seconds" in fields:

@@ -11,6 +11,7 @@ import logging
 import ssl
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from os import PathLike
 from types import SimpleNamespace
 from typing import Any, Protocol, TypeVar
@@ -96,57 +97,51 @@ class Link:
         return 0.0 if self.connected else self._clock() - self._since
 
 
+@dataclass
 class Backoff:
     """The waits between attempts to connect, and the number of attempts. It has no clock.
 
-    Args:
-        wait: seconds between the first attempt and the second. The n-th wait is n times this, at most `growth` times.
-        tries: the most failed attempts in a row; None: no limit.
-        first_tries: the same before the first success, when the address may be wrong; None: `tries`.
+    Attributes:
+        wait: seconds between the first attempt and the second. The n-th wait is n times this, at most `longest`.
+        most: the most failed attempts in a row; None: no limit.
+        first_tries: the same before the first success, when the address may be wrong; None: `most`.
         growth: the longest wait as a multiple of the first; 1: all waits are equal.
         link: gets every failure as the end of a connection; None: nobody does.
-
-    Attributes:
         failures: number of failed attempts in a row.
         reached: whether an attempt has ever succeeded.
-        longest: the longest wait in seconds.
     """
 
-    def __init__(
-        self,
-        wait: float,
-        tries: int | None,
-        *,
-        first_tries: int | None = None,
-        growth: int = 10,
-        link: Link | None = None,
-    ) -> None:
-        self.failures = 0
-        self.reached = False
-        self.longest = wait * growth
-        self._wait = wait
-        self._link = link
-        self._tries = tries
-        self._first_tries = min((limit for limit in (tries, first_tries) if limit is not None), default=None)
+    wait: float
+    most: int | None
+    first_tries: int | None = None
+    growth: int = 10
+    link: Link | None = None
+    failures: int = 0
+    reached: bool = False
+
+    @property
+    def longest(self) -> float:
+        """The longest wait in seconds."""
+        return self.wait * self.growth
 
     @property
     def tries(self) -> int | None:
         """The current limit of failed attempts in a row; None: no limit."""
-        return self._tries if self.reached else self._first_tries
+        limits = [self.most] if self.reached else [self.most, self.first_tries]
+        return min((limit for limit in limits if limit is not None), default=None)
 
     def succeeded(self) -> None:
         """Reset the count of failures."""
-        self.failures = 0
-        self.reached = True
+        self.failures, self.reached = 0, True
 
     def failed(self) -> float | None:
         """Count a failure; return the seconds to wait before the next try, or None after the last attempt."""
         self.failures += 1
-        if self._link is not None:
-            self._link.down()
+        if self.link is not None:
+            self.link.down()
         if self.tries is not None and self.failures >= self.tries:
             return None
-        return min(self._wait * self.failures, self.longest)
+        return min(self.wait * self.failures, self.longest)
 
 
 async def retry(attempt: Callable[[], Awaitable[Result]], backoff: Backoff) -> Result:
@@ -291,10 +286,11 @@ class Port(Protocol):
 OPENED = object()
 
 
+@dataclass
 class Dial:
     """A WebSocket to a server, connected to again whenever it is lost: a `Port`.
 
-    Args:
+    Attributes:
         http: the HTTP session.
         url: returns the URL, before every connection; it may raise what `retry` takes.
         encode: returns a message as text.
@@ -302,26 +298,19 @@ class Dial:
         link: gets every beginning and end of a connection.
         refusals: codes of a `LiveError`, by the HTTP status or the code of a close after which no further try helps.
         news: returns what changes with the news of a connection; with news a connection was a success.
-
-    Attributes:
         connections: how many there were.
     """
 
-    def __init__(
-        self,
-        http: aiohttp.ClientSession,
-        url: Callable[[], Awaitable[URL]],
-        encode: Callable[[Any], str],
-        backoff: Backoff,
-        link: Link,
-        refusals: Mapping[int, str],
-        news: Callable[[], Any],
-    ) -> None:
-        self.connections = 0
-        self._http, self._url, self._encode, self._backoff, self._link = http, url, encode, backoff, link
-        self._refusals, self._news = refusals, news
-        self._socket: aiohttp.ClientWebSocketResponse | None = None
-        self._lost: TryAgain | None = None  # why the connection before this one has ended
+    http: aiohttp.ClientSession
+    url: Callable[[], Awaitable[URL]]
+    encode: Callable[[Any], str]
+    backoff: Backoff
+    link: Link
+    refusals: Mapping[int, str]
+    news: Callable[[], Any]
+    connections: int = 0
+    _socket: aiohttp.ClientWebSocketResponse | None = None
+    _lost: TryAgain | None = None  # why the connection before this one has ended
 
     async def incoming(self) -> AsyncGenerator[Any, None]:
         """See `Port`.
@@ -331,10 +320,10 @@ class Dial:
         """
         clock = asyncio.get_running_loop().time
         while True:
-            socket = self._socket = await retry(self._open, self._backoff)
-            began, news, lost = clock(), self._news(), False
+            socket = self._socket = await retry(self._open, self.backoff)
+            began, news, lost = clock(), self.news(), False
             self.connections += 1
-            self._link.up()
+            self.link.up()
             try:
                 yield OPENED
                 while (data := await next_message(socket)) is not None:
@@ -342,15 +331,15 @@ class Dial:
                 lost = True
             finally:
                 self._socket = None
-                self._link.down(lost=lost)
+                self.link.down(lost=lost)
                 await socket.close()
             code = socket.close_code
-            if self._lost is None and code is not None and code in self._refusals:
-                raise LiveError(self._refusals[code], f"the server closed the connection for good ({code})")
+            if self._lost is None and code is not None and code in self.refusals:
+                raise LiveError(self.refusals[code], f"the server closed the connection for good ({code})")
             if self._lost is None and code == WSCloseCode.OK:
                 return
-            if self._news() != news or clock() - began > self._backoff.longest:
-                self._backoff.succeeded()
+            if self.news() != news or clock() - began > self.backoff.longest:
+                self.backoff.succeeded()
             self._lost = self._lost or TryAgain("the connection was lost")
 
     async def _open(self) -> aiohttp.ClientWebSocketResponse:
@@ -358,17 +347,17 @@ class Dial:
             lost, self._lost = self._lost, None
             raise lost
         try:
-            return await open_websocket(self._http, await self._url())
+            return await open_websocket(self.http, await self.url())
         except aiohttp.WSServerHandshakeError as error:
-            if error.status in self._refusals:
-                raise LiveError(self._refusals[error.status], describe_connection_error(error)) from None
+            if error.status in self.refusals:
+                raise LiveError(self.refusals[error.status], describe_connection_error(error)) from None
             raise
 
     async def send(self, message: Any) -> None:
         """See `Port`."""
         if self._socket is not None and not self._socket.closed:
             with contextlib.suppress(OSError, aiohttp.ClientError):
-                await self._socket.send_str(self._encode(message))
+                await self._socket.send_str(self.encode(message))
 
     async def redial(self, reason: str, level: int) -> None:
         """See `Port`."""

@@ -4,7 +4,6 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from dataclasses import dataclass
-from enum import Enum
 from types import TracebackType
 from typing import Any, Self
 
@@ -12,7 +11,7 @@ from aiohttp import WSCloseCode, WSMsgType, web
 
 from ....envs.core.options import number, seconds, whole
 from .client import OPENED, receive
-from .limits import RateLimit
+from .limits import Pace
 
 logger = logging.getLogger(__name__)
 
@@ -52,11 +51,11 @@ class ConnectionLimits:
         seconds("closing", self.closing, above=False)
 
 
-class Excess(Enum):
-    """The limit that a message exceeds."""
-
-    RATE = "rate"
-    LENGTH = "length"
+RATE_LIMIT_EXCEEDED, VALIDATION_ERROR = "RATE_LIMIT_EXCEEDED", "VALIDATION_ERROR"
+"""The codes of messages that are too many, or too long."""
+UNLIMITED = 2.0**30
+"""Messages a second."""
+PEER = "peer"
 
 
 class Connection:
@@ -83,13 +82,12 @@ class Connection:
         self._transport = transport
         self._limits = limits or ConnectionLimits()
         self._queue: asyncio.Queue[str | tuple[int, bytes]] = asyncio.Queue(self._limits.queue)
-        self._rate: RateLimit | None = None
+        rate = UNLIMITED if self._limits.rate is None else self._limits.rate
+        self._rate, self._controls = Pace(rate, 2 * rate), Pace(self._limits.controls, 2 * self._limits.controls)
         self._writer: asyncio.Task[None] | None = None
-        self._moved = asyncio.Event()  # something has left the queue, or nothing will any longer
 
     async def __aenter__(self) -> Self:
         self._writer = asyncio.create_task(self._write())
-        self._writer.add_done_callback(lambda writer: self._moved.set())
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType) -> None:
@@ -122,25 +120,14 @@ class Connection:
 
         For a sender that has much to send and may wait for the peer, such as one that passes a stream on.
         """
-        while 2 * self._queue.qsize() >= self._limits.queue and self._is_writing():
-            self._moved.clear()
-            await self._moved.wait()
-
-    def _is_writing(self) -> bool:
-        return not self._aborted and self._writer is not None and not self._writer.done()
-
-    def expel(self) -> None:
-        """Close the connection of a peer that floods, and read nothing more."""
-        logger.info("closing a connection with too many fragments of messages")
-        self.close(WSCloseCode.POLICY_VIOLATION, b"too many frames")
-        if self._transport is not None:
-            self._transport.pause_reading()
-        asyncio.get_running_loop().call_later(self._limits.closing, self.abort)  # it may not take the close
+        while 2 * self._queue.qsize() >= self._limits.queue and not self._aborted:
+            if self._writer is None or self._writer.done():
+                return
+            await asyncio.sleep(0.01)
 
     def abort(self) -> None:
         """End the connection at once."""
         self._aborted = True
-        self._moved.set()
         if self._transport is not None:
             self._transport.abort()
 
@@ -156,7 +143,6 @@ class Connection:
     async def _write(self) -> None:
         while True:
             item = await self._queue.get()
-            self._moved.set()
             try:
                 if isinstance(item, str):
                     await self._socket.send_str(item)
@@ -168,23 +154,21 @@ class Connection:
 
     # Incoming.
 
-    async def messages(self, refuse: Callable[[Excess, str], None] | None = None) -> AsyncIterator[str | bytes]:
+    async def messages(self, refuse: Callable[[str, str], None] | None = None) -> AsyncIterator[str | bytes]:
         """Yield the peer's messages, text or bytes, until the connection ends.
 
         Args:
-            refuse: called with the exceeded limit and a sentence for the peer. Such a message is left out. None:
+            refuse: called with a code and a sentence for the peer. Such a message is left out. None:
                 messages beyond the rate come later, and long ones are left out.
         """
-        limits, clock = self._limits, asyncio.get_running_loop().time
-        self._rate = None if limits.rate is None else RateLimit(limits.rate, clock())
-        controls = RateLimit(limits.controls, clock())
+        limits = self._limits
         try:
             while True:
                 message = await receive(self._socket)
                 if self._aborted:  # earlier messages are not read any more
                     return
                 if message.type in (WSMsgType.PING, WSMsgType.PONG):
-                    if not controls.take(clock()):
+                    if not self._controls.take(PEER):
                         await asyncio.sleep(1 / limits.controls)  # the rest waits on the peer's side of the wire
                     elif message.type is WSMsgType.PING:
                         await self._socket.pong(message.data)
@@ -195,18 +179,18 @@ class Connection:
                 if await self._keeps_to_rate(refuse) and fits:
                     yield message.data
                 elif not fits and refuse is not None:
-                    refuse(Excess.LENGTH, f"a message of {len(message.data)} bytes; at most {limits.message}")
+                    refuse(VALIDATION_ERROR, f"a message of {len(message.data)} bytes; at most {limits.message}")
                 if 2 * self._queue.qsize() > limits.queue:
                     await asyncio.sleep(0)  # messages that came at once are answered at once; let the answers go out
         except ConnectionError as error:
             logger.info("a peer is lost: %s", error)
 
-    async def _keeps_to_rate(self, refuse: Callable[[Excess, str], None] | None) -> bool:
+    async def _keeps_to_rate(self, refuse: Callable[[str, str], None] | None) -> bool:
         """Return whether a message comes within the rate; if it cannot be refused, wait until it does."""
-        rate, clock = self._limits.rate or 1.0, asyncio.get_running_loop().time
-        while self._rate is not None and not self._rate.take(clock()):
+        rate = self._limits.rate or UNLIMITED
+        while not self._rate.take(PEER):
             if refuse is not None:
-                refuse(Excess.RATE, f"more than {rate:g} messages a second")
+                refuse(RATE_LIMIT_EXCEEDED, f"more than {rate:g} messages a second")
             await asyncio.sleep(1 / rate)  # the rest waits on the peer's side of the wire
             if refuse is not None:
                 return False
@@ -214,8 +198,7 @@ class Connection:
 
     def spare(self) -> None:
         """Take the latest message out of the rate's count."""
-        if self._rate is not None:
-            self._rate.give_back()
+        self._rate.spare(PEER)
 
 
 class Served:

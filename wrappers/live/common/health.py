@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import accumulate
 from typing import Any, get_args
 from wsgiref.simple_server import WSGIRequestHandler, make_server
 
@@ -21,7 +22,7 @@ from prometheus_client.registry import Collector
 
 from ...agents.language_model import Fault, ModelStatistics
 from .activity import COUNTERS, GAUGES, Activity
-from .player import BOUNDS, AgentStatistics
+from .player import BOUNDS
 from .server import Origins, url_of
 
 
@@ -38,52 +39,43 @@ class ActivityCollector(Collector):
                 yield CounterMetricFamily(f"parlour_{name}", COUNTERS[name], value=value)
             else:
                 yield GaugeMetricFamily(f"parlour_{name}", GAUGES[name], value=value)
-        if self._activity.statistics is not None:
-            yield _latencies(self._activity.statistics)
-        yield from _models(self._activity.models())
+        if (statistics := self._activity.statistics) is not None:
+            counts = map(float, accumulate(statistics.buckets))  # Prometheus counts all decisions up to a bound
+            buckets = list(zip([*map(str, BOUNDS), "+Inf"], counts, strict=True))
+            about, seconds = "Seconds of the agent's decisions.", statistics.seconds
+            yield HistogramMetricFamily("parlour_decision_seconds", about, buckets=buckets, sum_value=seconds)
+        yield from _of_models(self._activity.models())
         if self._activity.link is not None:
             about = "Whether there is a connection to the platform."
             yield GaugeMetricFamily("parlour_connected", about, value=self._activity.link.connected)
 
 
-def _latencies(statistics: AgentStatistics) -> Metric:
-    """Return the histogram of the seconds of a decision. Prometheus' buckets count all decisions up to their bound."""
-    buckets, count = [], 0
-    for bound, number in zip([*map(str, BOUNDS), "+Inf"], statistics.buckets, strict=True):
-        count += number
-        buckets.append((bound, float(count)))
-    about = "Seconds of the agent's decisions."
-    return HistogramMetricFamily("parlour_decision_seconds", about, buckets=buckets, sum_value=statistics.seconds)
+MODEL_COUNTERS = {
+    "decisions": ("decisions", "Turns for which a language model was asked."),
+    "replaced": ("replaced", "Turns without a usable answer of a language model."),
+    "retries": ("retries", "Requests sent again after an error or a lost connection."),
+    "tokens_in": ("input_size", "Tokens sent."),
+    "tokens_out": ("output_size", "Tokens received."),
+    "seconds": ("seconds", "Seconds of all calls together."),
+    "cost": ("cost", "Cost of all tokens, in the currency of the prices."),
+}
+"""The attribute of `ModelStatistics` and the help of each metric of a language model."""
 
 
-ATTRIBUTES = {"tokens_in": "input_size", "tokens_out": "output_size"}
-"""Attributes of `ModelStatistics` that the metrics name otherwise."""
-
-
-def _models(models: Mapping[str, ModelStatistics]) -> Iterator[Metric]:
+def _of_models(models: Mapping[str, ModelStatistics]) -> Iterator[Metric]:
     """Return the statistics of language models, with the label `seat`; none without models."""
-    if not models:
-        return
-    counters = {
-        "decisions": "Turns for which a language model was asked.",
-        "replaced": "Turns without a usable answer of a language model.",
-        "retries": "Requests sent again after an error or a lost connection.",
-        "tokens_in": "Tokens sent.",
-        "tokens_out": "Tokens received.",
-        "seconds": "Seconds of all calls together.",
-        "cost": "Cost of all tokens, in the currency of the prices.",
-    }
-    for name, about in counters.items():
+    for name, (attribute, about) in MODEL_COUNTERS.items() if models else ():
         family = CounterMetricFamily(f"parlour_model_{name}", about, labels=["seat"])
         for seat, statistics in models.items():
-            family.add_metric([seat], getattr(statistics, ATTRIBUTES.get(name, name)))
+            family.add_metric([seat], getattr(statistics, attribute))
         yield family
     about = "Answers by what is wrong with them."
     faults = CounterMetricFamily("parlour_model_faults", about, labels=["seat", "fault"])
     for seat, statistics in models.items():
         for fault in get_args(Fault):
             faults.add_metric([seat, fault], statistics.faults[fault])
-    yield faults
+    if models:
+        yield faults
 
 
 BEAT_SECONDS = 1.0

@@ -44,8 +44,6 @@ REGISTRATIONS = Limit(1_000, 250)
 """Names of agents that are registered in an arena."""
 MATCH_CALLS = Limit(1_000, 100)
 """Calls for matches that are being played."""
-FRAGMENTS = 1000.0
-"""Fragments of messages per second of one connection (twice as many at once); with more it ends."""
 SILENT_SECONDS = 10.0
 """Seconds that a socket may take for its first request."""
 MOST_ADDRESSES = 10_000
@@ -85,56 +83,42 @@ def client_of(request: web.Request) -> str:
     return peer_of(request.transport)
 
 
-class RateLimit:
-    """A token bucket: `rate` messages per second, and up to twice as many at once; `now` is the clock, in seconds."""
-
-    def __init__(self, rate: float, now: float) -> None:
-        self._rate = rate
-        self._left = 2 * rate
-        self._at = now
-
-    def take(self, now: float) -> bool:
-        """Return whether a message may come at this time, and count it if it may."""
-        self._left = min(2 * self._rate, self._left + self._rate * (now - self._at))
-        self._at = now
-        if self._left < 1:
-            return False
-        self._left -= 1
-        return True
-
-    def give_back(self) -> None:
-        """Take the latest message out of the count."""
-        self._left += 1
-
-
 LONGEST = 1.0
 """Seconds that an event waits at most."""
 
 
 class Pace:
-    """A `Rate` for each address. It spreads what one address sends over time, and refuses what would wait too long."""
+    """So many events per second of each sender, and so many at once. What comes faster is spread, or refused."""
 
-    def __init__(self, rate: float, at_once: int) -> None:
+    def __init__(self, rate: float, at_once: float) -> None:
         self._gap = 1 / rate
-        self._slack = at_once / rate
-        self._next: dict[str, float] = {}  # when the next event of an address would come at an even pace
+        self._slack = max(0.0, at_once - 1) / rate
+        self._next: dict[str, float] = {}  # when the next event of a sender would come at an even pace
 
-    def wait(self, address: str) -> float | None:
-        """Count an event of an address, and return the seconds that it has to wait; "": no address, 0 seconds.
+    def wait(self, sender: str, longest: float = LONGEST) -> float | None:
+        """Count an event of a sender, and return the seconds that it has to wait; "": this machine, 0 seconds.
 
-        None: it would wait longer than `LONGEST`. It is refused, and does not count, so that the wait cannot grow.
+        None: it would wait longer than so many. It is refused, and does not count, so that the wait cannot grow.
         """
-        if not address:
+        if not sender:
             return 0.0
         now = asyncio.get_running_loop().time()
         if len(self._next) > MOST_ADDRESSES:
             self._next = {one: at for one, at in self._next.items() if at > now}
-        due = max(self._next.get(address, now), now)
+        due = max(self._next.get(sender, now), now)
         wait = max(0.0, due - now - self._slack)
-        if wait > LONGEST:
+        if wait > longest:
             return None
-        self._next[address] = due + self._gap
+        self._next[sender] = due + self._gap
         return wait
+
+    def take(self, sender: str) -> bool:
+        """Count an event that need not wait; else return False."""
+        return self.wait(sender, longest=0.0) is not None
+
+    def spare(self, sender: str) -> None:
+        """Take the latest event of a sender out of the count."""
+        self._next[sender] -= self._gap
 
 
 Item = TypeVar("Item")

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from msgspec.structs import replace
+
 from ....envs.core import turn_state as ts
 from ....envs.core.game import Game
 from ....envs.core.match import WAITS_PER_TURN, Match
@@ -19,7 +21,6 @@ from ....envs.core.turn_state import (
     Action,
     ActionResult,
     AgentResponse,
-    AllowedAction,
     Message,
     MessageIntent,
     TurnState,
@@ -90,13 +91,10 @@ class SeatNames:
 
     def without_strangers(self, intents: Sequence[MessageIntent]) -> list[MessageIntent]:
         """Return messages without the recipients that are not in the match."""
+        known = self.seat_of
         return [
-            MessageIntent(
-                intent.scope,
-                intent.content,
-                intent.to_agent_ids and [reader for reader in intent.to_agent_ids if reader in self.seat_of],
-            )
-            for intent in intents
+            replace(one, to_agent_ids=one.to_agent_ids and [reader for reader in one.to_agent_ids if reader in known])
+            for one in intents
         ]
 
 
@@ -108,18 +106,14 @@ class _Translation:
 
     def state(self, state: TurnState) -> TurnState:
         name = self._names.get
-        return TurnState(
-            state.match_id,
-            state.game_id,
-            name(state.agent_id, state.agent_id),
-            state.phase,
-            state.is_my_turn,
-            self._data(state.current_turn_agent_id),
-            self._data(state.game_state),
-            [self._message(message) for message in state.messages],
-            [AllowedAction(a.action_type, a.description, self._data(a.payload_schema)) for a in state.allowed_actions],
-            state.game_over,
-            self._data(state.outcome),
+        return replace(
+            state,
+            agent_id=name(state.agent_id, state.agent_id),
+            current_turn_agent_id=self._data(state.current_turn_agent_id),
+            game_state=self._data(state.game_state),
+            messages=[self._message(message) for message in state.messages],
+            allowed_actions=[replace(a, payload_schema=self._data(a.payload_schema)) for a in state.allowed_actions],
+            outcome=self._data(state.outcome),
         )
 
     def response(self, response: AgentResponse) -> AgentResponse:
@@ -139,19 +133,12 @@ class _Translation:
 
     def intent(self, intent: MessageIntent) -> MessageIntent:
         readers = intent.to_agent_ids
-        return MessageIntent(intent.scope, intent.content, readers and [self._names.get(one, one) for one in readers])
+        return replace(intent, to_agent_ids=readers and [self._names.get(one, one) for one in readers])
 
     def _message(self, message: Message) -> Message:
         name = self._names.get
         readers = [name(reader, reader) for reader in message.to_agent_ids or ()]
-        return Message(
-            message.message_id,
-            name(message.sender_id, message.sender_id),
-            message.scope,
-            message.content,
-            readers,
-            message.timestamp_ns,
-        )
+        return replace(message, sender_id=name(message.sender_id, message.sender_id), to_agent_ids=readers)
 
 
 Cost = Literal["keep", "pass", "end"]
@@ -372,30 +359,18 @@ class MatchSession:
             self.events.append({"kind": "message", "agent": seat, "intent": message})
         return result
 
-    def failed(self, agent_id: str, problem: str) -> ActionResult:
-        """Record that the acting agent gave no answer: it raised an exception, or disconnected. See also `timeout`."""
+    def failed(self, agent_id: str, problem: str, cost: Cost | None = None) -> ActionResult:
+        """Record that the acting agent gave no answer, and what that costs (None: what the limits say)."""
         refusal = self._barred(agent_id) or self._out_of_turn(agent_id)
-        if refusal is not None:
-            return refusal
-        self.failures[agent_id] += 1
-        self.events.append({"kind": "failed", "agent_id": agent_id, "problem": problem})
-        self._pay(agent_id, self.limits.failed, problem)
-        return ts.accepted()
+        if refusal is None:
+            self.failures[agent_id] += 1
+            self.events.append({"kind": "failed", "agent_id": agent_id, "problem": problem})
+            self._pay(agent_id, cost or self.limits.failed, problem)
+        return refusal or ts.accepted()
 
     def timeout(self, agent_id: str) -> ActionResult:
         """Record that the agent's time is over. Where a failure costs nothing ("keep"), this costs the turn."""
-        refusal = self._barred(agent_id) or self._out_of_turn(agent_id)
-        if refusal is None:
-            self._mistakes = self.limits.attempts
-            self.failed(agent_id, LATE)
-        return refusal or ts.accepted()
-
-    def gave_up(self, agent_id: str, problem: str) -> None:
-        """Record that the acting agent will not answer any more, and end the match."""
-        if self._barred(agent_id) is None and self._out_of_turn(agent_id) is None:
-            self.failures[agent_id] += 1
-            self.events.append({"kind": "failed", "agent_id": agent_id, "problem": problem})
-            self._pay(agent_id, "end", problem)
+        return self.failed(agent_id, LATE, "pass" if self.limits.failed == "keep" else None)
 
     # Below: not for others.
 

@@ -12,6 +12,7 @@ import queue
 import threading
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field, is_dataclass, replace
 from typing import Any, ClassVar, Protocol, TypeAlias
 
@@ -294,30 +295,13 @@ class Played:
             kind = self.response.action.action_type
             logger.warning("%s: %s instead of the agent's answer: %s", turn.name, kind, self.problem)
 
-    def write(self, log: SafeMatchLog, turn: Turn, **fields: Any) -> None:
-        """Write the turn into a log, if there is one.
-
-        Args:
-            log: the log.
-            turn: the turn.
-            fields: further fields of the line.
-        """
-        if not log or (state := turn.logged()) is None:
-            return
-        notes = {"replaced": self.problem} if self.problem is not None else turn.notes(self.thoughts)
-        line = {**fields, "turn_state": state, "response": self.response}
-        log.write("turn", **line, **{name: value for name, value in notes.items() if name not in (*line, "kind")})
-
-
-_Call = tuple[Callable[..., Any], tuple[Any, ...], "asyncio.Future[Any]", asyncio.AbstractEventLoop]
-
 
 class Worker:
     """One thread. Calls never overlap, and a call that never returns does not keep the process from ending."""
 
     def __init__(self, name: str = "agent") -> None:
-        self._calls: queue.SimpleQueue[_Call | None] = queue.SimpleQueue()
-        self._running: asyncio.Future[Any] | None = None
+        self._calls: queue.SimpleQueue[tuple[Any, ...] | None] = queue.SimpleQueue()
+        self._running: asyncio.Future[Any] | None = None  # what waits for the call under way
         threading.Thread(target=self._run, daemon=True, name=name).start()
 
     @property
@@ -332,10 +316,10 @@ class Worker:
         Raises:
             RuntimeError: if the function raised an error, with that error as its cause.
         """
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[Any] = loop.create_future()
-        self._calls.put((function, args, future, loop))
-        result, error = await future
+        called: Future[Any] = Future()
+        waiting = asyncio.wrap_future(called)
+        self._calls.put((called, waiting, function, args))
+        result, error = await waiting
         if error is not None:
             raise RuntimeError(f"the agent raised {describe_error(error)}") from error
         return result
@@ -346,23 +330,17 @@ class Worker:
 
     def _run(self) -> None:
         while (call := self._calls.get()) is not None:
-            function, args, future, loop = call
-            if future.cancelled():
+            called, waiting, function, args = call
+            if not called.set_running_or_notify_cancel():
                 continue
-            self._running = future
+            self._running = waiting
             outcome: tuple[Any, BaseException | None]
             try:
                 outcome = function(*args), None
             except BaseException as error:  # the thread must survive the error
                 outcome = None, error
             self._running = None
-            with contextlib.suppress(RuntimeError):  # the event loop is closed
-                loop.call_soon_threadsafe(_resolve, future, outcome)
-
-
-def _resolve(future: "asyncio.Future[Any]", outcome: Any) -> None:
-    if not future.done():
-        future.set_result(outcome)
+            called.set_result(outcome)
 
 
 class Player:
@@ -472,7 +450,12 @@ class Player:
     def record(self, turn: Turn, played: Played) -> None:
         """Count a turn, with a warning where the safe action replaced the answer, and log it."""
         played.count(self.statistics, turn)
-        played.write(self.log, turn, **turn.fields)
+        if self.log and (state := turn.logged()) is not None:
+            notes = turn.notes(played.thoughts) if played.problem is None else {"replaced": played.problem}
+            line = {**turn.fields, "turn_state": state, "response": played.response}
+            self.log.write(
+                "turn", **line, **{name: note for name, note in notes.items() if name not in (*line, "kind")}
+            )
 
     def fault(self, text: str) -> None:
         """Log the exception that is handled as an error of ours; the agent is not healthy until it answers again."""

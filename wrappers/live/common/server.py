@@ -3,13 +3,14 @@
 Every host, and every agent that platforms connect to, is a `Server`. A browser lets every page that its user opens send
 requests to servers on the user's machine, WebSockets included. It sends the page's origin with the request, and
 `Origins` compares that with the server's own name. There are no more sockets than the
-process can open (`Sockets`), and so many fragments of messages (`FrameLimit`).
+process can open (`Sockets`).
 """
 
 import asyncio
 import logging
 import ssl
 import sys
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from functools import partial
 from importlib.resources.abc import Traversable
 from ipaddress import ip_address
 from os import PathLike
+from pathlib import Path
 from socket import SO_RCVBUF, SOL_SOCKET
 from typing import Any, Self, TypeVar
 
@@ -29,76 +31,9 @@ from yarl import URL
 from ....envs.core.options import whole
 from . import limits
 from .connection import Connection, ConnectionLimits
-from .limits import PROXIES, Pace, Places, RateLimit, client_of, peer_of
+from .limits import PROXIES, Pace, Places, client_of, peer_of
 
 logger = logging.getLogger(__name__)
-
-
-class FrameLimit:
-    """Reads the frames of a WebSocket before aiohttp's parser does, and counts those that are no whole message.
-
-    Args:
-        parser: aiohttp's parser.
-        exceeded: called once, when there are too many. Nothing is parsed any longer.
-    """
-
-    def __init__(self, parser: Any, exceeded: Callable[[], None]) -> None:
-        self._parser = parser
-        self._exceeded = exceeded
-        self._limit = RateLimit(limits.FRAGMENTS, asyncio.get_running_loop().time())
-        self._ended = False
-        self._header = b""  # the beginning of a header
-        self._ahead = 0  # bytes of a payload that are still to come
-
-    def feed_data(self, data: bytes) -> tuple[bool, bytes]:
-        """Pass received bytes on; see aiohttp's `WebSocketReader`."""
-        if not self._ended and not self._admits(data):
-            self._ended = True
-            self._exceeded()
-        result: tuple[bool, bytes] = (False, b"") if self._ended else self._parser.feed_data(data)
-        return result
-
-    def feed_eof(self) -> None:
-        """Pass the end on."""
-        self._parser.feed_eof()
-
-    def _admits(self, data: bytes) -> bool:
-        now = asyncio.get_running_loop().time()
-        data, self._header = self._header + data, b""
-        at = self._ahead
-        while at < len(data):
-            length, mask = data[at + 1] & 0x7F if at + 1 < len(data) else 0, 4 * (data[at + 1 : at + 2] > b"\x7f")
-            more = {126: 2, 127: 8}.get(length, 0)
-            start = at + 2 + more + mask
-            if start > len(data):
-                self._header = data[at:]
-                break
-            fragment = data[at] < 0x80 or not data[at] & 0x0F  # not the last frame, or a continuation
-            if fragment and not self._limit.take(now):
-                return False
-            at = start + (int.from_bytes(data[at + 2 : at + 2 + more]) if more else length)
-        self._ahead = max(0, at - len(data))
-        return True
-
-
-class HttpProtocol(web.RequestHandler):
-    """aiohttp's protocol of a socket, with a `FrameLimit` once it is a WebSocket.
-
-    Attributes:
-        exceeded: called when there are too many fragments; None: the socket is closed.
-    """
-
-    exceeded: Callable[[], None] | None = None
-
-    def handle_error(self, *args: Any, **kwargs: Any) -> web.StreamResponse:
-        """See aiohttp. What follows a request that cannot be read is not parsed."""
-        if self.transport is not None:
-            self.transport.pause_reading()
-        return super().handle_error(*args, **kwargs)
-
-    def set_parser(self, parser: Any, *args: Any, **kwargs: Any) -> None:
-        """See aiohttp."""
-        super().set_parser(FrameLimit(parser, self.exceeded or self.force_close), *args, **kwargs)  # type: ignore[arg-type]
 
 
 RESERVED_FILES = 64
@@ -116,20 +51,6 @@ RECEIVED_BYTES = 2**16
 http_log = logging.getLogger("parlour.http")
 
 
-def broken_request_in_one_line(record: logging.LogRecord) -> bool:
-    """Log a request that cannot be read as one line without a traceback: it is the client's fault. A logging filter."""
-    error = record.exc_info[1] if record.exc_info else None
-    if isinstance(error, HttpProcessingError | web.RequestPayloadError):
-        record.msg, record.args = f"{record.getMessage()}: {str(error)[:200]!a}", ()
-        record.exc_info = record.exc_text = None
-        record.levelno, record.levelname = logging.INFO, "INFO"
-        return http_log.isEnabledFor(logging.INFO)
-    return True
-
-
-http_log.addFilter(broken_request_in_one_line)
-
-
 def most_sockets() -> int:
     """Return how many sockets a server may have: half of the files that this process may open."""
     if sys.platform == "win32":  # it has no such limit
@@ -140,117 +61,71 @@ def most_sockets() -> int:
     return limits.SOCKETS.most if files < 0 else max(8, min(limits.SOCKETS.most, (files - RESERVED_FILES) // 2))
 
 
-class Sockets:
-    """The open sockets of a server, each in a place of its address. It takes it before the handshake of TLS.
+class Sockets(Places["HttpProtocol"]):
+    """The open sockets of a server, each in a place of its address; the addresses of proxies have no share."""
 
-    Args:
-        handlers: makes the protocol of a socket that has a place.
-        longest: the most bytes of a message or body that the server takes.
-        proxies: addresses that no share limits.
-    """
-
-    def __init__(
-        self, handlers: Callable[[], asyncio.BaseProtocol], longest: int, proxies: Collection[str] = ()
-    ) -> None:
-        self._handlers = handlers
-        self._bounded = longest <= LONG_MESSAGE
+    def __init__(self, proxies: Collection[str]) -> None:
+        super().__init__(most := most_sockets(), min(limits.SOCKETS.each, most // 4))
         self._proxies = proxies
-        self._places: Places[Any] = Places(most := most_sockets(), min(limits.SOCKETS.each, most // 4))
-        self._transports: dict[Any, asyncio.Transport] = {}  # by what asyncio calls socket, which TLS has too
-        self._silent: dict[Any, asyncio.TimerHandle] = {}
-        self._servers: list[asyncio.Server] = []
-        self._handshakes: set[asyncio.Task[None]] = set()
-        self._warned = float("-inf")
         self._pace = Pace(*limits.NEW_SOCKETS)
+        self._warned = float("-inf")
 
-    async def listen(self, address: str, port: int, tls: ssl.SSLContext | None = None) -> tuple[str, int]:
-        """Listen at an address; return it with its port.
-
-        Raises:
-            OSError: if the port is taken.
-        """
-        loop = asyncio.get_running_loop()
-        server = await loop.create_server(lambda: _Arrival(self, tls), address, port, backlog=128)
-        for listening in server.sockets if self._bounded else ():
-            listening.setsockopt(SOL_SOCKET, SO_RCVBUF, RECEIVED_BYTES)
-        self._servers.append(server)
-        host, number = server.sockets[0].getsockname()[:2]
-        return host, number
-
-    def close(self) -> None:
-        """Listen no longer. Open sockets stay."""
-        for server in self._servers:
-            server.close()
-        self._servers.clear()
-
-    def keep(self, transport: asyncio.BaseTransport | None, kept: bool = True) -> None:
-        """Let a socket keep its place, or no longer: while a request is answered, or a player sits. It has spoken."""
-        if transport is not None and not transport.is_closing():  # a closed one of TLS does not tell its socket
-            socket = transport.get_extra_info("socket")
-            self._places.keep(socket, kept)
-            self._has_spoken(socket)
-
-    def arrived(self, transport: asyncio.Transport, tls: ssl.SSLContext | None) -> None:
-        """Give a new socket its protocol, or close it: all places are taken, or its address opens too many."""
-        loop = asyncio.get_running_loop()
-        for closed in [socket for socket, other in self._transports.items() if other.is_closing()]:
-            self._free(closed)
-        socket, peer = transport.get_extra_info("socket"), peer_of(transport, self._proxies)
-        if self._pace.wait(peer) != 0:
-            return transport.abort()
-        admitted, victim = self._places.take(socket, peer)
-        if victim is not None:
-            self._transports[victim].abort()
-            self._free(victim)
-        if (victim is not None or not admitted) and loop.time() - self._warned > WARNING_SECONDS:
-            self._warned = loop.time()
-            http_log.warning("all %d sockets, or all of an address, are taken: idle ones give way", self._places.most)
-        if not admitted:
-            return transport.abort()
-        self._transports[socket] = transport
-        self._silent[socket] = loop.call_later(limits.SILENT_SECONDS, transport.abort)
-        handler = self._handlers()
-        if tls is None:
-            transport.set_protocol(handler)
-            handler.connection_made(transport)
-        else:
-            task = loop.create_task(_shake_hands(transport, handler, tls))
-            self._handshakes.add(task)
-            task.add_done_callback(self._handshakes.discard)
-
-    def _free(self, socket: Any) -> None:
-        self._places.free(socket)
-        self._transports.pop(socket, None)
-        self._has_spoken(socket)
-
-    def _has_spoken(self, socket: Any) -> None:
-        if (timer := self._silent.pop(socket, None)) is not None:
-            timer.cancel()
+    def admits(self, protocol: "HttpProtocol", transport: asyncio.BaseTransport) -> bool:
+        """Return whether a new socket has a place; none is free, or its address opens too many."""
+        peer = peer_of(transport, self._proxies)
+        if not self._pace.take(peer):
+            return False
+        admitted, victim = self.take(protocol, peer)
+        if victim is not None and victim.transport is not None:
+            victim.transport.abort()
+        if (victim is not None or not admitted) and time.monotonic() - self._warned > WARNING_SECONDS:
+            self._warned = time.monotonic()
+            http_log.warning("all %d sockets, or all of an address, are taken: idle ones give way", self.most)
+        return admitted
 
 
-async def _shake_hands(transport: asyncio.Transport, handler: asyncio.BaseProtocol, tls: ssl.SSLContext) -> None:
-    try:
-        secured = await asyncio.get_running_loop().start_tls(
-            transport, handler, tls, server_side=True, ssl_handshake_timeout=HANDSHAKE_SECONDS
-        )
-    except OSError as error:  # those of TLS and of time are OSErrors
-        http_log.info("no TLS with a client: %s", error)
-        transport.abort()
-    else:
-        if secured is not None:
-            handler.connection_made(secured)
+class HttpProtocol(web.RequestHandler):
+    """aiohttp's protocol of a socket. It ends where there is no place for it, or it says nothing for long."""
 
-
-class _Arrival(asyncio.Protocol):
-    """The protocol of a socket until it has a place."""
-
-    def __init__(self, sockets: Sockets, tls: ssl.SSLContext | None) -> None:
+    def __init__(self, sockets: Sockets, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
         self._sockets = sockets
-        self._tls = tls
+        self._silent: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """See aiohttp."""
+        super().connection_made(transport)
         assert isinstance(transport, asyncio.Transport)
-        self._sockets.arrived(transport, self._tls)
+        if self._sockets.admits(self, transport):
+            self._silent = asyncio.get_running_loop().call_later(limits.SILENT_SECONDS, transport.abort)
+        else:
+            transport.abort()
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """See aiohttp."""
+        self.keep(False)
+        self._sockets.free(self)
+        super().connection_lost(exc)
+
+    def keep(self, kept: bool = True) -> None:
+        """Let the socket keep its place, or no longer: while a request is answered, or a player sits. It has spoken."""
+        self._sockets.keep(self, kept)
+        if self._silent is not None:
+            self._silent.cancel()
+
+    def handle_error(self, *args: Any, **kwargs: Any) -> web.StreamResponse:
+        """See aiohttp. What follows a request that cannot be read is not parsed."""
+        if self.transport is not None:
+            self.transport.pause_reading()
+        return super().handle_error(*args, **kwargs)
+
+    def log_exception(self, *args: Any, **kwargs: Any) -> None:
+        """See aiohttp. A request that cannot be read is the client's fault: a line, without a traceback."""
+        error = kwargs.get("exc_info")
+        if isinstance(error, HttpProcessingError | web.RequestPayloadError):
+            http_log.info("%s: %s", args[0] % args[1:], ascii(str(error)[:200]))
+        else:
+            super().log_exception(*args, **kwargs)
 
 
 BODY_SECONDS = 10.0
@@ -390,8 +265,7 @@ class Server(ABC):
         most = most_connections or sys.maxsize
         self._places: Places[Connection] = Places(most, max(1, most // 2), most // 8)
         self._pace = Pace(*limits.REQUESTS)
-        self._sockets: Sockets | None = None
-        self._outer: Server = self  # the one whose sockets these are
+        self._listening: asyncio.Server | None = None
         self._runner: web.AppRunner | None = None
         self._stopping = False
 
@@ -433,26 +307,31 @@ class Server(ABC):
         self._stopping = False
         try:
             await self.opening()
-            app = self._application([self._origins.check, self._mark_busy, *self.middlewares()])
+            app = self._application(
+                [self._origins.check, self._mark_busy, *self.middlewares()], "", self.settings.proxies
+            )
             self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0, logger=http_log)
             await self._runner.setup()
-            options: dict[str, Any] = {
-                "access_log": None,
-                "keepalive_timeout": IDLE_SECONDS,
-                "auto_decompress": False,  # a small body could expand to gigabytes
-                "logger": http_log,
-            }
-            assert self._runner.server is not None
-            loop = asyncio.get_running_loop()
-            longest = max(self._body_limit, self._connection_limits.frame)
-            settings, http = self.settings, partial(HttpProtocol, self._runner.server, loop=loop, **options)
-            self._sockets = Sockets(http, longest, settings.proxies)
-            self.url = url_of(*await self._sockets.listen(settings.address, settings.port, settings.tls))
+            settings, loop = self.settings, asyncio.get_running_loop()
+            http = partial(
+                HttpProtocol,
+                Sockets(settings.proxies),
+                self._runner.server,
+                loop=loop,
+                access_log=None,
+                keepalive_timeout=IDLE_SECONDS,
+                auto_decompress=False,  # a small body could expand to gigabytes
+                logger=http_log,
+            )
+            secure = {} if settings.tls is None else {"ssl": settings.tls, "ssl_handshake_timeout": HANDSHAKE_SECONDS}
+            self._listening = await loop.create_server(http, settings.address, settings.port, backlog=128, **secure)
+            if max(self._body_limit, self._connection_limits.frame) <= LONG_MESSAGE:
+                for socket in self._listening.sockets:
+                    socket.setsockopt(SOL_SOCKET, SO_RCVBUF, RECEIVED_BYTES)
+            self.url = url_of(*self._listening.sockets[0].getsockname()[:2], secure=bool(secure))
         except BaseException:
             await self.stop()
             raise
-        if self.settings.tls is not None:
-            self.url = self.url.replace("http", "https", 1)
 
     def application(self, prefix: str, outer: "Server") -> web.Application:
         """Return an application that serves the same below a path, for the `Mounts` of another server.
@@ -463,32 +342,29 @@ class Server(ABC):
             prefix: the path, such as ``/tables/3``.
             outer: the other server.
         """
-        self._outer = outer
-        app = self._application(self.middlewares(), prefix)
+        app = self._application(self.middlewares(), prefix, outer.settings.proxies)
         app.freeze()
         return app
 
     @web.middleware
     async def _mark_busy(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Let a request of an address that sends many wait. The socket of one that is answered keeps its place."""
-        transport, sockets = request.transport, self._outer._sockets
+        protocol = request.protocol
+        assert isinstance(protocol, HttpProtocol)
         wait = self._pace.wait(client_of(request))
         if wait is None:
             raise web.HTTPTooManyRequests(text="too many requests of this address", headers={"Retry-After": "1"})
-        if sockets is not None:
-            sockets.keep(transport)
+        protocol.keep()
         try:
-            if wait:
-                await asyncio.sleep(wait)
+            await asyncio.sleep(wait)
             return await handler(request)
         finally:
-            if sockets is not None:
-                sockets.keep(transport, False)
+            protocol.keep(False)
 
-    def _application(self, middlewares: Sequence[Middleware], prefix: str = "") -> web.Application:
+    def _application(self, middlewares: Sequence[Middleware], prefix: str, proxies: Collection[str]) -> web.Application:
         app = web.Application(client_max_size=self._body_limit, middlewares=middlewares)
         app[PREFIX] = prefix
-        app[PROXIES] = self._outer.settings.proxies
+        app[PROXIES] = proxies
         app.add_routes(web.route(one.method, prefix + one.path, one.handler, **one.kwargs) for one in self.routes())
         for resource in self.resources():
             app.router.register_resource(resource)
@@ -505,8 +381,8 @@ class Server(ABC):
             await asyncio.wait(serving, timeout=self._connection_limits.closing)
         for connection in list(self._connections):
             connection.abort()
-        if self._sockets is not None:
-            self._sockets.close()
+        if self._listening is not None:
+            self._listening.close()
         runner, self._runner = self._runner, None
         if runner is not None:
             await runner.cleanup()
@@ -544,8 +420,6 @@ class Server(ABC):
         if self._stopping:
             raise web.HTTPServiceUnavailable(text="the server is going away\n")
         connection = Connection(socket, request.transport, limits)
-        assert isinstance(request.protocol, HttpProtocol)
-        request.protocol.exceeded = connection.expel
         admitted, victim = self._places.take(connection, client_of(request))
         if victim is not None:
             victim.abort()
@@ -557,26 +431,22 @@ class Server(ABC):
             except ConnectionError:
                 logger.info("a peer was gone before its WebSocket was open")
                 raise web.HTTPBadRequest(text="gone\n") from None  # nobody reads it
-            if self._outer._sockets is not None:
-                self._outer._sockets.keep(request.transport, False)  # it may be that of one who only looks on
-            await self._serve_connection(connection, live)
+            assert isinstance(request.protocol, HttpProtocol)
+            request.protocol.keep(False)  # it may be that of one who only looks on
+            self._connections[connection] = asyncio.current_task()
+            async with connection:
+                await live(connection)
         finally:
+            self._connections.pop(connection, None)
             self._places.free(connection)
         return socket
 
     def keep(self, connection: Connection, kept: bool = True) -> None:
         """Let a connection keep its place when others want to connect, or no longer: that of a player in a seat."""
         self._places.keep(connection, kept)
-        if self._outer._sockets is not None:
-            self._outer._sockets.keep(connection.transport, kept)
-
-    async def _serve_connection(self, connection: Connection, live: Live) -> None:
-        self._connections[connection] = asyncio.current_task()
-        try:
-            async with connection:
-                await live(connection)
-        finally:
-            del self._connections[connection]
+        protocol = None if connection.transport is None else connection.transport.get_protocol()
+        if isinstance(protocol, HttpProtocol):
+            protocol.keep(kept)
 
 
 def server_tls(cert: str | PathLike[str], key: str | PathLike[str] | None = None) -> ssl.SSLContext:
@@ -597,13 +467,13 @@ def server_tls(cert: str | PathLike[str], key: str | PathLike[str] | None = None
     return context
 
 
-def url_of(address: str, port: int) -> str:
+def url_of(address: str, port: int, secure: bool = False) -> str:
     """Return the HTTP address of a server.
 
     >>> url_of("::1", 80)
     'http://[::1]:80'
     """
-    return f"http://[{address}]:{port}" if ":" in address else f"http://{address}:{port}"
+    return f"http{'s' * secure}://" + (f"[{address}]:{port}" if ":" in address else f"{address}:{port}")
 
 
 def local_url(url: str) -> str:
@@ -679,19 +549,13 @@ def page_routes(
         more: files of other folders, served beside those.
     """
     routes = [_file_route("/facts.json", msgspec.json.encode(facts), "application/json")]
-    for path, file in [*_files(folder, "/"), *((f"/{one.name}", one) for one in more)]:
+    top = Path(str(folder))
+    inside = ((f"/{file.relative_to(top).as_posix()}", file) for file in sorted(top.rglob("*")))
+    for path, file in [*inside, *((f"/{one.name}", one) for one in more)]:
         kind = TYPES.get(path[path.rfind(".") :])
         if kind is not None and (path == f"/{index}" or not path.endswith(".html")):
             routes.append(_file_route("/" if path == f"/{index}" else path, file.read_bytes(), kind))
     return routes
-
-
-def _files(folder: Traversable, at: str) -> Iterable[tuple[str, Traversable]]:
-    for entry in folder.iterdir():
-        if entry.is_dir():
-            yield from _files(entry, f"{at}{entry.name}/")
-        else:
-            yield at + entry.name, entry
 
 
 def _file_route(path: str, body: bytes, kind: str) -> web.RouteDef:

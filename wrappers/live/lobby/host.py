@@ -343,7 +343,7 @@ class LobbyHost(Server):
         problem = problem_of(wish.name)
         if problem is not None:
             raise LobbyRefusal(messages.VALIDATION_ERROR, problem)
-        if self._new_names.wait(_address(request)) != 0:
+        if not self._new_names.take(_address(request)):
             raise LobbyRefusal(messages.LIMIT_REACHED, "too many new names of your address; try again in a minute")
         program = _without_number(folded(wish.name), self._reserved) in self._reserved
         try:

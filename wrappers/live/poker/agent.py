@@ -177,7 +177,7 @@ class PokerRestClient:
         if self.api_key is not None and table is not None:
             with contextlib.suppress(TryAgain, *CONNECTION_ERRORS):
                 async with asyncio.timeout(LEAVE_SECONDS):
-                    await self._post(f"v1/tables/{table}/leave", {})
+                    await self._call(f"v1/tables/{table}/leave", {})
 
     def forget_seat(self) -> None:
         """Let the next `url` join a table that the server chooses."""
@@ -195,7 +195,7 @@ class PokerRestClient:
 
     async def _join(self) -> URL:
         if self.api_key is None:
-            agent = await self._post("v1/agents", {} if self.request.name is None else {"name": self.request.name})
+            agent = await self._call("v1/agents", {} if self.request.name is None else {"name": self.request.name})
             self.api_key, self._key_works = _text(agent, "api_key"), True
             self.agent_id = agent.get("agent_id")
         wish: dict[str, Any] = {"client_protocol_version": messages.PROTOCOL_VERSION}
@@ -203,9 +203,9 @@ class PokerRestClient:
             wish["preferred_seat"] = self.request.seat
         where = "auto-join" if self.table is None else f"{self.table}/join"
         if self.table is not None:
-            self._check_money(await self._get(f"v1/tables/{self.table}"))
+            self._check_money(await self._call(f"v1/tables/{self.table}"))
         try:
-            joined = await self._post(f"v1/tables/{where}", wish)
+            joined = await self._call(f"v1/tables/{where}", wish)
         except LiveError as error:
             await self._recover(error)
             raise
@@ -216,7 +216,7 @@ class PokerRestClient:
             raise
         table, self._key_works = str(joined.get("table_id", self.table)), True
         try:
-            shown = await self._get(f"v1/tables/{table}")
+            shown = await self._call(f"v1/tables/{table}")
             self._check_owner(shown, joined.get("seat_id"))
             self._check_money({**shown, **joined})
         except OtherOwner:
@@ -254,7 +254,7 @@ class PokerRestClient:
         """Give back a seat of ours whose table is not known. Never raises."""
         listed: Any = []
         with contextlib.suppress(TryAgain, *CONNECTION_ERRORS):
-            listed = (await self._get("v1/tables")).get("tables")
+            listed = (await self._call("v1/tables")).get("tables")
         tables = [table for table in (listed if isinstance(listed, list) else []) if isinstance(table, dict)]
         for table in sorted(tables, key=lambda table: table.get("status") != "waiting")[:MOST_LEFT]:
             if table.get("status") != "ended" and isinstance(table.get("id"), str):
@@ -271,40 +271,34 @@ class PokerRestClient:
             self.table, self._chosen_again = None, False
             raise TryAgain("the table of the seat that was given back has ended") from error
 
-    async def _get(self, path: str) -> dict[str, Any]:
-        """Return what a server shows to everybody; {} where it has no such page.
+    async def _call(self, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Return the answer to a body that is posted; without a body, what a server shows, or {} without such a page.
 
         Raises:
             TryAgain, aiohttp.ClientError, OSError, TimeoutError: if there is no answer, or it cannot be read.
+            LiveError: if the server refuses what is posted.
         """
-        timeout = aiohttp.ClientTimeout(total=REST_SECONDS)
-        async with self.http.get(self.address / path, timeout=timeout) as reply:
-            if reply.status >= 500 or reply.status == 429:
-                raise TryAgain(f"the server answered with HTTP {reply.status}")
-            try:
-                answer = await read_json(reply) if reply.ok else None
-            except (ValueError, RecursionError):
-                raise TryAgain(f"the server's answer to {path} cannot be read") from None
-        return answer if isinstance(answer, dict) else {}
-
-    async def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         bearer = self.api_key or self.request.access_token
         headers = {} if bearer is None else {"Authorization": f"Bearer {bearer}"}
-        timeout = aiohttp.ClientTimeout(total=REST_SECONDS)
-        async with self.http.post(self.address / path, json=body, headers=headers, timeout=timeout) as reply:
+        timeout, method = aiohttp.ClientTimeout(total=REST_SECONDS), "GET" if body is None else "POST"
+        async with self.http.request(method, self.address / path, json=body, headers=headers, timeout=timeout) as reply:
+            if reply.status >= 500 or reply.status == 429:
+                raise TryAgain(f"the server answered with HTTP {reply.status}")
             try:
                 answer = await read_json(reply)
             except (ValueError, RecursionError):
+                if reply.ok:
+                    raise TryAgain(f"the server's answer to {path} cannot be read") from None
                 answer = None
-            if reply.ok and isinstance(answer, dict):
-                return answer
-            if reply.status >= 500 or reply.status == 429:
-                raise TryAgain(f"the server answered with HTTP {reply.status}")
-            error = answer.get("error") if isinstance(answer, dict) else None
-            details = error if isinstance(error, dict) else {}
-            code, reason = details.get("code", f"HTTP_{reply.status}"), details.get("message", "no reason given")
-            sentence = f"{path}: {escaped(str(reason), 200)}"
-            raise LiveError(escaped(str(code), 40), sentence, details.get("details"))
+        if reply.ok and isinstance(answer, dict):
+            return answer
+        if body is None:
+            return {}
+        error = answer.get("error") if isinstance(answer, dict) else None
+        details = error if isinstance(error, dict) else {}
+        code, reason = details.get("code", f"HTTP_{reply.status}"), details.get("message", "no reason given")
+        sentence = f"{path}: {escaped(str(reason), 200)}"
+        raise LiveError(escaped(str(code), 40), sentence, details.get("details"))
 
 
 def _text(answer: dict[str, Any], field: str) -> str:
@@ -411,35 +405,32 @@ class PokerResult:
     tables: int = 0
 
 
+@dataclass
 class Stay:
     """Our agent at one table, over as many connections as it takes, or at one table after another.
 
     Between two tables it waits: `retry_after` seconds where hands were played, else longer each time, up to
     `LONGEST_WAIT`. It gives up only where nothing was ever played: then an address or a key may be wrong.
 
-    Args:
+    Attributes:
         http: what connects.
         rest: takes seats and gives them back.
         player: the agent.
         length, client, monitoring: see `play`.
+        result: what has come of it.
     """
 
-    def __init__(
-        self,
-        http: aiohttp.ClientSession,
-        rest: PokerRestClient,
-        player: Player,
-        length: PlayLength,
-        client: ClientSettings,
-        monitoring: Monitoring,
-    ) -> None:
-        self.result = PokerResult()
-        self._http, self._rest, self._player = http, rest, player
-        self._length, self._client, self._monitoring = length, client, monitoring
-        self._failures = 0
-        self._session: PokerAgentSession | None = None
-        self._leaving = ""
-        self._wake = asyncio.Event()
+    http: aiohttp.ClientSession
+    rest: PokerRestClient
+    player: Player
+    length: PlayLength
+    client: ClientSettings
+    monitoring: Monitoring
+    result: PokerResult = field(default_factory=PokerResult)
+    _failures: int = 0
+    _session: PokerAgentSession | None = None
+    _leaving: str = ""
+    _wake: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def play(self) -> PokerResult:
         """Play until there is a reason to go.
@@ -447,11 +438,11 @@ class Stay:
         Raises:
             LiveError: if the server refuses us for good, or was never reached.
         """
-        if not self._length.keep_playing:
+        if not self.length.keep_playing:
             try:
                 await self._play_table()
             except LiveError:
-                self._rest.forget_seat()  # the next start is to try another
+                self.rest.forget_seat()  # the next start is to try another
                 raise
             return self.result
         while not self._leaving:
@@ -466,14 +457,14 @@ class Stay:
             if self.result.reason in ("hands", "until"):
                 return self.result
             self._failures = 0 if self.result.hands > hands else self._failures + 1
-            retry_after = self._client.retry_after
+            retry_after = self.client.retry_after
             wait = min(retry_after * (self._failures + 1), max(LONGEST_WAIT, retry_after))
             logger.info("%s; the next table in %.1f s", messages.in_words(self.result.reason), wait)
             try:
                 async with asyncio.timeout(wait):
                     await self._wake.wait()
             except TimeoutError:
-                self._rest.forget_seat()
+                self.rest.forget_seat()
         self.result.reason = self._leaving
         return self.result
 
@@ -485,9 +476,9 @@ class Stay:
             self._session.leave(reason)
 
     async def _play_table(self) -> None:
-        keeps, client, rest, result = self._length.keep_playing, self._client, self._rest, self.result
+        keeps, client, rest, result = self.length.keep_playing, self.client, self.rest, self.result
         self._session = session = PokerAgentSession(
-            hands=None if self._length.hands is None else self._length.hands - result.hands,
+            hands=None if self.length.hands is None else self.length.hands - result.hands,
             deadline=client.deadline,
             leave_busted=keeps,
             stalled=STALLED_SECONDS if keeps else None,
@@ -497,11 +488,11 @@ class Stay:
         tries = None if keeps else client.retries + 1
         backoff = Backoff(client.retry_after, tries, first_tries=FIRST_TRIES, growth=growth)
         backoff.reached = result.tables > 0
-        link = self._monitoring.link or Link()
-        port = Dial(self._http, rest.url, messages.encode, backoff, link, REFUSED, lambda: session.seq)
+        link = self.monitoring.link or Link()
+        port = Dial(self.http, rest.url, messages.encode, backoff, link, REFUSED, lambda: session.seq)
         reason = ""
         try:
-            reason = (await run(port, session, self._player, self._note)).reason
+            reason = (await run(port, session, self.player, self._note)).reason
             if reason in ("hands", "until", "busted", "stalled"):
                 await rest.leave()
         except asyncio.CancelledError:  # Ctrl-C: the seat is given back first
@@ -519,17 +510,17 @@ class Stay:
             result.rejected += session.rejected
             result.reconnects += max(0, port.connections - 1)
             result.tables += port.connections > 0
-            result.reason, result.replaced = reason, self._player.statistics.replaced
+            result.reason, result.replaced = reason, self.player.statistics.replaced
 
     def _note(self, event: PokerEvent) -> None:
         if isinstance(event, SeatTaken) and event.agent_id is not None:
-            self._rest.agent_id = event.agent_id
-        if self._monitoring.on_event is not None:
-            self._monitoring.on_event(event)
+            self.rest.agent_id = event.agent_id
+        if self.monitoring.on_event is not None:
+            self.monitoring.on_event(event)
 
     async def _may_go_on(self, error: LiveError) -> bool:
         """Return whether another join may work; forget a key or a seat that stands in its way."""
-        rest = self._rest
+        rest = self.rest
         if error.code in FOR_GOOD:
             return False
         if error.code in KEY_REFUSED and not rest.seated:

@@ -123,7 +123,6 @@ class PokerAgentSession(Codec):
     """One seat at one table.
 
     Args:
-        small_blind, big_blind, ante: if known beforehand; those of the wire replace them.
         hands: leave after so many; None: no limit.
         deadline: seconds for a decision; None: four fifths of the time that the server gives.
         leave_busted: leave when the chips are gone.
@@ -132,20 +131,17 @@ class PokerAgentSession(Codec):
 
     Attributes:
         seat: ours; None until the server says it.
+        turn: the name of our turn; None when it is not our turn.
         seq: the newest sequence number.
         busted: whether we have no chips left.
         hands_played, actions, rejected: how many hands ended in which we had cards, and how many actions were accepted
             and rejected.
         net: chips won (or lost, below 0) since the first hand; 0 where the stacks are not known.
-        news: how many messages were received, without the answers to pings.
     """
 
     def __init__(
         self,
         *,
-        small_blind: int = 1,
-        big_blind: int = 2,
-        ante: int = 0,
         hands: int | None = None,
         deadline: float | None = None,
         leave_busted: bool = False,
@@ -158,20 +154,20 @@ class PokerAgentSession(Codec):
         self._turn_seconds = TURN_SECONDS
         self._open = False  # whether there is a connection, as far as we know
         self._pinged = 0.0  # when we pinged last
-        self._quiet: tuple[int, float] | None = None  # `news`, and since when it is so many on this connection
+        self._quiet: tuple[int, float] | None = None  # `_news`, and since when they are so many on this connection
         self._moved: tuple[Any, float] | None = None  # the hand and seq, and since when they are these
         self.seat: int | None = None
+        self.turn: str | None = None
         self.seq = 0
         self.busted = False
         self.hands_played = 0
         self.actions = 0
         self.rejected = 0
-        self.news = 0
-        self._tracker = TableTracker(small_blind, big_blind, ante)
+        self._news = 0  # messages received, without the answers to pings
+        self._tracker = TableTracker()
         self._first_stack: int | None = None
         self._last_stack: int | None = None
         self._state: GameState | None = None
-        self._turn: str | None = None  # the name of our turn
         self._asked: Turn | None = None  # our turn in the newest state; None: to be made
         self._unread_turn: str | None = None  # the name of a turn that is answered without being read
         self._unread_seq: int | None = None  # the seq of its state
@@ -185,11 +181,6 @@ class PokerAgentSession(Codec):
         self._turns: set[str] = set()  # the names of our turns of this hand
         self._turns_before: set[str] = set()  # and of the hand before
         self._stale: int | None = None  # the seq that the server called stale
-
-    @property
-    def turn(self) -> str | None:
-        """The name of our turn; None when it is not our turn."""
-        return self._turn
 
     @property
     def name(self) -> str:
@@ -230,7 +221,7 @@ class PokerAgentSession(Codec):
     def receive(self, data: Any) -> list[PokerEvent]:
         """Take in a message (text, bytes, or parsed JSON) and return what follows."""
         message = messages.decode_server(data)
-        self.news += not isinstance(message, messages.Pong)
+        self._news += not isinstance(message, messages.Pong)
         events = self._receive(message)
         return [*events, Over(self._leaving)] if self._leaving and not self.in_hand else events
 
@@ -258,7 +249,7 @@ class PokerAgentSession(Codec):
                 self._tracker.joined(message.seat_id, message.stack)
             case messages.PlayerLeft():
                 self._tracker.left(message.seat_id)
-            case Unknown():
+            case Unknown() if message.type != "street_dealt":  # the state holds its cards too
                 return [_ignored(message.type, message.reason)]
         return []
 
@@ -283,8 +274,8 @@ class PokerAgentSession(Codec):
             return []
         if self._quiet is None:
             self._pinged = now
-        if self._quiet is None or self._quiet[0] != self.news:
-            self._quiet = self.news, now
+        if self._quiet is None or self._quiet[0] != self._news:
+            self._quiet = self._news, now
         if now - self._quiet[1] >= self.patience:
             self._open = False
             if self.starting and self._stalled is not None and unmoved > NEVER_STARTED_SECONDS:
@@ -312,10 +303,10 @@ class PokerAgentSession(Codec):
         turn = self._our_turn(state)
         self._asked = None
         if turn is None:
-            self._turn = self._unread_turn = None
+            self.turn = self._unread_turn = None
             return self._find_busted(state)
-        if turn not in (self._turn, self._unread_turn):
-            self._turn, self._unread_turn, self._answer = turn, None, None
+        if turn not in (self.turn, self._unread_turn):
+            self.turn, self._unread_turn, self._answer = turn, None, None
             self._acked, self._rejections, self._resend = False, 0, False
             self._turns.add(turn)
             return [self._decision()] if read_offers(state, self.seat)[0] else [self._without_offers(state)]
@@ -325,7 +316,7 @@ class PokerAgentSession(Codec):
         """Play the safe action in a turn for which the server names no action that we know; the clock takes longer."""
         self._rejections = 2  # nothing is left to try after the safe action
         kind = "fold" if state.to_call or owed(state, self.seat) else "check"
-        return self._unreadable(cast(str, self._turn), kind, "the server offers no action that we know")
+        return self._unreadable(cast(str, self.turn), kind, "the server offers no action that we know")
 
     def _unreadable(self, token: str, kind: str, problem: str) -> UnreadableTurn:
         state = TurnState("", "holdem-v0", f"player_{self.seat}", "", True)
@@ -338,13 +329,13 @@ class PokerAgentSession(Codec):
             return False
         turn = self._our_turn(state)
         if state.hand != self._state.hand:
-            at_stake = self._turn is not None and not self._acked
+            at_stake = self.turn is not None and not self._acked
             return at_stake and state.hand < self._state.hand and (turn is None or turn in self._turns_before)
         if state.seq >= self.seq:
             return False
-        if turn is not None and turn not in self._turns and (self._turn is None or self._before_jump is not None):
+        if turn is not None and turn not in self._turns and (self.turn is None or self._before_jump is not None):
             return False  # at worst our answer is refused; a turn that is not answered is lost for certain
-        waiting = self._turn is not None and not self._acked
+        waiting = self.turn is not None and not self._acked
         return waiting or self._before_jump is None or state.seq <= self._before_jump
 
     def _follow(self, state: GameState) -> None:
@@ -367,10 +358,10 @@ class PokerAgentSession(Codec):
         elsewhere = None not in (turn.turn, self.seat) and turn.turn != self.seat
         if old or elsewhere or not turn.turn_token or not turn.actions:
             return [_ignored("game_state", turn.reason)]
-        if turn.turn_token in (self._turn, self._unread_turn):
+        if turn.turn_token in (self.turn, self._unread_turn):
             return self._answer_again(turn.seq)
         self.seq = self.seq if turn.seq is None else turn.seq
-        self._turn, self._unread_turn, self._acked, self._resend = None, turn.turn_token, False, False
+        self.turn, self._unread_turn, self._acked, self._resend = None, turn.turn_token, False, False
         self._rejections = 2  # nothing is left to try after the safe action
         self._answer = None
         kind = safe_kind([option.kind for option in turn.actions])
@@ -456,7 +447,7 @@ class PokerAgentSession(Codec):
         if self._state is not None and message.hand < self._state.hand:
             return self._late_end_of_hand(message)
         self._completed = message.hand
-        self._turn, self._answer = None, None
+        self.turn, self._answer = None, None
         self._tracker.complete(message)
         if not self._was_dealt(message):
             return []
@@ -509,7 +500,7 @@ class PokerAgentSession(Codec):
             if self.seat is None:
                 self.seat = status.seat_id
             return []
-        self._turn, self._answer = None, None
+        self.turn, self._answer = None, None
         final = {row.seat_id: row.stack for row in status.final_stacks or ()}
         stack = final.get(self.seat) if self.seat is not None else None
         if stack is not None:
@@ -524,7 +515,7 @@ class PokerAgentSession(Codec):
         state = self._state
         if state is None:
             return None
-        ours = self._turn is not None
+        ours = self.turn is not None
         offers, to_call = read_offers(state, self.seat) if ours else ([], 0)
         game_state = self._tracker.game_state(state, self.seat, offers, to_call)
         turn = game_state.turn = self.seat if ours else game_state.turn
@@ -542,14 +533,14 @@ class PokerAgentSession(Codec):
     def _decision(self, again: bool = False) -> Turn:
         state = cast(TurnState, self.turn_state())
         fields = {"hand": state.game_state["hand"]}
-        self._asked = Turn(state, cast(str, self._turn), again, None, self._seconds, None, self.name, fields)
+        self._asked = Turn(state, cast(str, self.turn), again, None, self._seconds, None, self.name, fields)
         return self._asked
 
     # What goes out.
 
     def waits(self, turn: Turn) -> bool:
         """See `Codec`."""
-        return turn.id in (self._turn, self._unread_turn)
+        return turn.id in (self.turn, self._unread_turn)
 
     def reply(self, turn: Turn, played: Played) -> list[messages.Action]:
         """See `Codec`. What was played is validated again only if a newer state of the same turn has come."""

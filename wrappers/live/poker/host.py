@@ -6,8 +6,6 @@ a client. The WebSocket speaks the platform's agent format, and answers have the
 """
 
 import asyncio
-import functools
-import html
 import logging
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
@@ -28,15 +26,15 @@ from ....envs.core.options import seconds, whole
 from ....envs.core.plain_start import PLAIN_START
 from ...agents.base import Agent
 from ..common.clock import Deadline, SessionTimer, TimeBanks
-from ..common.connection import Connection, ConnectionLimits, Excess
+from ..common.connection import Connection, ConnectionLimits
 from ..common.database import IN_MEMORY, SaveError
 from ..common.limits import NAMES, Pace, Places, admit_by_token, bearer_token, client_of, problem_of
 from ..common.player import Player, Turn
 from ..common.server import PREFIX, Body, Server, ServerSettings, read_struct
 from . import messages
-from .host_session import PokerDue, PokerHostSession, PokerRules, Reason, Refusal, Sends, TableSnapshot
+from .host_session import OBSERVERS, PokerDue, PokerHostSession, PokerRules, Reason, Refusal, Sends, TableSnapshot
 from .messages import Error
-from .store import Account, Accounts, PokerStore, SeatToken, SeatTokens
+from .store import Account, PokerStore, SeatToken
 
 logger = logging.getLogger(__name__)
 
@@ -51,7 +49,6 @@ LIMITS = ConnectionLimits(frame=FRAME_LIMIT, message=16_384, rate=20.0)
 NO_TOKEN = "registering needs the header Authorization: Bearer <access token>"
 MOST_ENDED = 300
 """Tables that ended and are remembered; beyond, the oldest are forgotten."""
-EXCESS_CODES = {Excess.RATE: messages.RATE_LIMIT_EXCEEDED, Excess.LENGTH: messages.VALIDATION_ERROR}
 
 
 MOST_CHARACTERS = 64
@@ -70,17 +67,6 @@ STATUS = {
     messages.RATE_LIMIT_EXCEEDED: 429,
 }
 """HTTP status of an error code; 400 for the others."""
-
-FRONT_PAGE = """<!doctype html>
-<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Poker tables</title>
-<h1>Poker tables</h1>
-<p>Agents play here. Seat one with <code>{command}</code>, or read <a href="{skill}">how agents connect</a>.</p>
-<table>
-<tr><th scope="col">table<th scope="col">status<th scope="col">seats taken<th scope="col">hands</tr>
-{tables}
-</table>
-</html>
-"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,12 +130,14 @@ class HostedTable:
         bank: the seconds of the time bank that the turn under way began with.
     """
 
-    def __init__(self, table_id: str, session: PokerHostSession, host: "PokerHost") -> None:
+    def __init__(
+        self, table_id: str, session: PokerHostSession, host: "PokerHost", saved: TableSnapshot | None = None
+    ) -> None:
         self.table_id = table_id
         self.session = session
         self.ended_at: float | None = None
         self.observers: set[Connection] = set()
-        self._created = datetime.now(UTC).isoformat()
+        self._created = datetime.now(UTC).isoformat() if saved is None else saved.created
         self._host, self._store, self._times = host, host.store, host.times
         self._saved: Any = None  # what the saved snapshot depends on
         self._connections: dict[int, Connection] = {}
@@ -160,15 +148,11 @@ class HostedTable:
         self._banked = 0  # the hand for which the banks have got their share
         self.bank = 0.0
         self._desertion: SessionTimer[Reason] = SessionTimer(self.end)
-        self._away: dict[int, SessionTimer[float]] = {}
+        self._away: dict[int, asyncio.TimerHandle] = {}
         self._asleep = False
         self._written: Any = None  # the hand that was written last
-
-    def open(self, saved: TableSnapshot | None = None) -> None:
-        """Open the table, as the store has kept it (None: a new one), and keep it."""
         if saved is not None:
-            self._created = saved.created
-            self.session.restore(saved)
+            session.restore(saved)
         self._save()
 
     def join(self, agent: Account, preferred: int | None, address: str = "") -> int:
@@ -191,7 +175,7 @@ class HostedTable:
         agent_id = self.session.seats[seat].agent_id if seat in self.session.seats else None
         sends = self.session.leave(seat)
         with suppress(SaveError):  # a token of a seat that is free opens nothing
-            self._host.tokens.revoke(self.table_id, agent_id)
+            self._store.revoke(self.table_id, agent_id)
         self._came_back(seat)
         self._report("left", seat=seat, agent_id=agent_id)
         connection = self._connections.pop(seat, None)
@@ -220,7 +204,7 @@ class HostedTable:
         """Let a connection look on."""
         self.observers.add(connection)
         self.session.observed = True
-        for _, message in self.session.connect_observer():
+        for _, message in self.session.news(OBSERVERS):
             connection.send(messages.encode(message))
 
     def disconnect_observer(self, connection: Connection) -> None:
@@ -264,19 +248,16 @@ class HostedTable:
     def summary(self) -> dict[str, Any]:
         """Return what anyone may know of the table, as the platform lists it; empty seats are listed too."""
         session, options = self.session, self.session.game.options
-        seats = []
-        for number in range(session.game.seats):
-            seat = session.seats.get(number)
-            taken = seat is not None and not seat.leaving
-            seats.append(
-                {
-                    "seatId": number,
-                    "agentId": seat.agent_id if seat is not None else None,
-                    "agentName": seat.name if seat is not None else None,
-                    "stack": session.stack(number) if seat is not None else 0,
-                    "isActive": taken,
-                }
-            )
+        seats = [
+            {
+                "seatId": number,
+                "agentId": None if seat is None else seat.agent_id,
+                "agentName": None if seat is None else seat.name,
+                "stack": 0 if seat is None else session.stack(number),
+                "isActive": seat is not None and not seat.leaving,
+            }
+            for number, seat in ((number, session.seats.get(number)) for number in range(session.game.seats))
+        ]
         return {
             "id": self.table_id,
             "status": session.status,
@@ -342,7 +323,7 @@ class HostedTable:
         self._desertion.stop()
         self._stop_asking()
         for clock in self._away.values():
-            clock.stop()
+            clock.cancel()
 
     def _set_timers(self) -> None:
         """Set the timers to what the session waits for."""
@@ -412,13 +393,11 @@ class HostedTable:
         """Free a seat that has no connection after so long; None: keep it."""
         self._came_back(seat)  # an older clock
         if seconds is not None and self.ended_at is None and not self._asleep:
-            self._away[seat] = SessionTimer(partial(self._give_up, seat))
-            self._away[seat].follow(seconds, seconds)
+            self._away[seat] = asyncio.get_running_loop().call_later(seconds, self._give_up, seat, seconds)
 
     def _came_back(self, seat: int) -> None:
-        clock = self._away.pop(seat, None)
-        if clock is not None:
-            clock.stop()
+        if (clock := self._away.pop(seat, None)) is not None:
+            clock.cancel()
 
     def _give_up(self, seat: int, seconds: float) -> None:
         self._away.pop(seat, None)
@@ -507,7 +486,7 @@ class PokerHost(Server):
         ws_url: address of the WebSocket, to which ``?token=…&format=agent`` is added.
         tables: the open tables and those that ended lately, by id, oldest first.
         counts: counters of all tables.
-        rules, times, programs, on_event: as given. store, tokens: what is kept, and the tokens of the seats.
+        rules, times, programs, on_event: as given. store: what is kept.
     """
 
     def __init__(
@@ -533,11 +512,9 @@ class PokerHost(Server):
         PokerHostSession(rules)  # wrong rules are named at once
         self.rules, self.times, self.programs = rules, times, dict(programs or {})
         self.on_event = on_event or (lambda kind, **fields: None)
-        self.store = PokerStore(IN_MEMORY if room.state is None else room.state)
-        self.tokens = SeatTokens(times.session, self.store)
+        self.store = PokerStore(IN_MEMORY if room.state is None else room.state, times.session)
         self.tables: dict[str, HostedTable] = {}
         self.counts = TableCounts()
-        self._accounts = Accounts(self.store)
         self._players: dict[int, tuple[str, Player]] = {}  # the programs, each in a thread
         self._count, self._seed = room.tables, seed
         self._opened = 0
@@ -568,7 +545,7 @@ class PokerHost(Server):
             web.get("/v1/ws/observe/{table_id}", self._observe),
             web.get("/v1/tables/{table_id}/watch", self._observe),
             web.post("/v1/agents", self._register),
-            web.post("/v1/tables/auto-join", self._auto_join),
+            web.post("/v1/tables/auto-join", self._join),
             web.post("/v1/tables/{table_id}/join", self._join),
             web.post("/v1/tables/{table_id}/leave", self._leave),
             web.get("/v1/tables", self._list),
@@ -579,7 +556,7 @@ class PokerHost(Server):
 
     def pages(self) -> list[web.RouteDef]:
         """Return the routes of the page for a person who opens the server's address in a browser."""
-        return [web.get("/", self._front)]
+        return [web.get("/", _skill)]
 
     def admits(self, name: str | None, token: str | None) -> str | None:
         """Return why nobody may register with this name and access token; None: one may."""
@@ -606,7 +583,7 @@ class PokerHost(Server):
             self._awaited.add(self._open_table())
         for table in self.tables.values():
             table.wake()
-        self.tokens.restore(asyncio.get_running_loop().time())
+        self.store.restore_tokens()
 
     async def closing(self) -> None:
         """End every table where somebody sits; those that a file keeps wait for the next start."""
@@ -636,8 +613,7 @@ class PokerHost(Server):
         self._opened += 1
         session = PokerHostSession(self.rules, timeout=round(1000 * self.times.act), seed=seed)
         table_id = table_id or f"tbl_{secrets.token_hex(6)}"
-        table = HostedTable(table_id, session, self)
-        table.open(saved)
+        table = HostedTable(table_id, session, self, saved)
         self.tables[table_id] = table
         for seat, (name, program) in self._players.items():
             table.seat(seat, name, program)
@@ -665,7 +641,7 @@ class PokerHost(Server):
         for key in old:
             with suppress(SaveError):  # tokens of a table that is gone open nothing
                 del self.tables[key]
-                self.tokens.revoke(key)
+                self.store.revoke(key)
 
     # WebSocket.
 
@@ -678,7 +654,7 @@ class PokerHost(Server):
         Raises:
             Refusal: UNAUTHORIZED, INVALID_SESSION, SESSION_EXPIRED.
         """
-        seat_token = self.tokens.find(token, asyncio.get_running_loop().time())
+        seat_token = self.store.seat_of(token)
         table = self.tables.get(seat_token.table_id)
         seated = None if table is None else table.session.seats.get(seat_token.seat)
         if seated is None or seated.leaving or seated.agent_id != seat_token.agent_id:
@@ -697,13 +673,13 @@ class PokerHost(Server):
             table.connect(seat, connection)
             if table.ended_at is not None:
                 connection.close()
-            async for data in connection.messages(partial(_refuse, connection)):
+            async for data in connection.messages(partial(_send_error, connection)):
                 if table.receive(seat, connection, data):
                     connection.spare()
         finally:
             table.disconnect(seat, connection)
             if not table.connected(seat):
-                token.expires = asyncio.get_running_loop().time() + self.tokens.lifetime
+                token.expires = self.store.expiry()
 
     async def _observe(self, request: web.Request) -> web.WebSocketResponse:
         """Let somebody look on: every state without cards, every result; nothing that is sent is played."""
@@ -723,25 +699,13 @@ class PokerHost(Server):
             table.connect_observer(connection)
             if table.ended_at is not None:
                 connection.close()
-            async for _ in connection.messages(partial(_refuse, connection)):
+            async for _ in connection.messages(partial(_send_error, connection)):
                 _send_error(connection, messages.NOT_SEATED, "you look on; join a table to play")
         finally:
             table.disconnect_observer(connection)
             self._watchers.free(connection)
 
     # REST.
-
-    async def _front(self, request: web.Request) -> web.Response:
-        tables = "".join(
-            f"<tr><td>{table.table_id}<td>{table.session.status}<td>{len(table.session.seats)} of "
-            f"{table.session.game.seats}<td>{table.session.hand}</tr>"
-            for table in self._running()
-        )
-        command = f"parlour deploy poker tight --api {base_url(request)}"
-        page = FRONT_PAGE.format(tables=tables, skill=html.escape(skill_url(request)), command=html.escape(command))
-        return web.Response(
-            text=page, content_type="text/html", headers={"Content-Security-Policy": "default-src 'none'"}
-        )
 
     def _named(self, request: web.Request) -> HostedTable:
         """Return the table that a request's path names; raises Refusal."""
@@ -758,23 +722,25 @@ class PokerHost(Server):
         problem = self.admits(body.name, bearer_token(request))
         if problem is not None:
             raise Refusal(messages.UNAUTHORIZED, problem)
-        if self._new_keys.wait(client_of(request)) != 0:
+        if not self._new_keys.take(client_of(request)):
             raise Refusal(messages.RATE_LIMIT_EXCEEDED, "too many new keys of your address; try again in a minute")
         seated = {seat.agent_id for table in self._running() for seat in table.session.seats.values()}
-        api_key, agent = self._accounts.register(body.name, seated)
+        api_key, agent = self.store.register(body.name, seated)
         answer = {"agent_id": agent.agent_id, "api_key": api_key, "name": agent.name}
         about = {"protocol_version": messages.PROTOCOL_VERSION, "skill_doc_url": skill_url(request)}
         return web.json_response({**answer, **about}, status=201)
 
-    async def _auto_join(self, request: web.Request) -> web.Response:
-        """Seat an agent at the first table with a free seat; or answer what the last table does."""
-        agent, body = await self._joining(request)
-        refusal = Refusal(messages.TABLE_FULL, "no table has a free seat")
-        for table in self._running():
+    async def _join(self, request: web.Request) -> web.Response:
+        """Seat an agent at the named table, or at the first with a free seat; or answer what the last table does."""
+        agent, body = self.store.agent_of(bearer_token(request)), await _body(request, Join)
+        _check_version(body)
+        tables = [self._named(request)] if "table_id" in request.match_info else self._running()
+        for table in tables if "table_id" not in request.match_info else ():
             if any(seat.agent_id == agent.agent_id for seat in table.session.seats.values()):
                 detail = f"{agent.agent_id} sits at table {table.table_id}"
                 raise Refusal(messages.ALREADY_SEATED, detail, table_id=table.table_id)
-        for table in self._running():
+        refusal = Refusal(messages.TABLE_FULL, "no table has a free seat")
+        for table in tables:
             try:
                 seat = table.join(agent, body.preferred_seat, client_of(request))
             except Refusal as another:
@@ -783,20 +749,9 @@ class PokerHost(Server):
                 return self._seated(request, agent, table, seat)
         raise refusal
 
-    async def _join(self, request: web.Request) -> web.Response:
-        agent, body = await self._joining(request)
-        table = self._named(request)
-        seat = table.join(agent, body.preferred_seat, client_of(request))
-        return self._seated(request, agent, table, seat)
-
-    async def _joining(self, request: web.Request) -> tuple[Account, Join]:
-        agent, body = self._accounts.find(bearer_token(request)), await _body(request, Join)
-        _check_version(body)
-        return agent, body
-
     def _seated(self, request: web.Request, agent: Account, table: HostedTable, seat: int) -> web.Response:
         try:
-            token = self.tokens.issue(table.table_id, seat, agent.agent_id, asyncio.get_running_loop().time())
+            token = self.store.issue(table.table_id, seat, agent.agent_id)
         except SaveError:
             table.leave(seat)  # else nobody could play in it
             raise
@@ -815,7 +770,7 @@ class PokerHost(Server):
         )
 
     async def _leave(self, request: web.Request) -> web.Response:
-        agent, table = self._accounts.find(bearer_token(request)), self._named(request)
+        agent, table = self.store.agent_of(bearer_token(request)), self._named(request)
         if table.ended_at is not None:
             return web.json_response({"success": True, "message": "the table has ended; there is nothing to leave"})
         for number, seat in table.session.seats.items():
@@ -850,13 +805,9 @@ def skill_url(request: web.Request) -> str:
 
 
 async def _skill(request: web.Request) -> web.Response:
-    text = _skill_text().replace("{BASE_URL}", base_url(request))
+    text = resources.files(__package__).joinpath("skill.md").read_text(encoding="utf-8")
+    text = text.replace("{BASE_URL}", base_url(request))
     return web.Response(text=text, content_type="text/markdown", charset="utf-8")
-
-
-@functools.cache
-def _skill_text() -> str:
-    return resources.files(__package__).joinpath("skill.md").read_text(encoding="utf-8")
 
 
 def _count(value: str | None, default: int) -> int:
@@ -896,10 +847,6 @@ async def _answer_refusals(
         code, message, status, details = messages.VALIDATION_ERROR, error.reason, error.status, {}
     more = {"details": details} if details else {}
     return web.json_response({"error": {"code": code, "message": message, **more}}, status=status)
-
-
-def _refuse(connection: Connection, excess: Excess, detail: str) -> None:
-    _send_error(connection, EXCESS_CODES[excess], detail)
 
 
 def _close_refused(connection: Connection, refusal: Refusal) -> None:

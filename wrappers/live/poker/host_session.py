@@ -457,7 +457,7 @@ class PokerHostSession(Hands):
         seat.connected, seat.missed = True, 0
         connected = [other for other in self._receivers() if other != OBSERVERS]
         if self.status != "waiting" or len(connected) < self.rules.min_players:
-            return [*([self._welcome(number)] if self.status == "running" else []), *self._news(number)]
+            return [*([self._welcome(number)] if self.status == "running" else []), *self.news(number)]
         self.status = "running"
         return [self._welcome(other) for other in connected] + self.next_hand()
 
@@ -472,12 +472,8 @@ class PokerHostSession(Hands):
         seat.out, seat.missed = out, 0 if seat.connected else seat.missed
         return self._states() if self.status == "running" else []
 
-    def connect_observer(self) -> Sends:
-        """Return what somebody who begins to look on is sent."""
-        return self._news(OBSERVERS)
-
-    def _news(self, receiver: int) -> Sends:
-        """Return how the table stands, for one who has come."""
+    def news(self, receiver: int) -> Sends:
+        """Return how the table stands, for one who has come: a seat, or `OBSERVERS`."""
         if self.status == "running":
             return self._states([receiver])
         if self.status == "ended":
@@ -596,38 +592,27 @@ class PokerHostSession(Hands):
         key = (number, choice.turn_token)
         if key in self._acks:  # a retry; every other check would mistake it for something else
             return [Outgoing(number, messages.Ack(turn_token=choice.turn_token, seq=self._acks[key]))]
-        refusal = self._refuse(number, message)
-        if refusal is not None:
-            return [Outgoing(number, refusal)]
-        move = self._decode(choice)
-        if isinstance(move, messages.Error):
-            return [Outgoing(number, move)]
+        if (refusal := self._refusal(number, message)) is not None:
+            return [self._error(number, *refusal)]
+        move = self.move(choice.kind, {"amount": choice.amount} if choice.kind == "raiseTo" else {})
+        if isinstance(move, ActionResult):
+            code = messages.VALIDATION_ERROR if move.error == INVALID_PAYLOAD else messages.INVALID_ACTION
+            return [self._error(number, code, move.error_detail or "")]
         self.play(move, reasoning=choice.reasoning or "")
         self._acks[key] = self.seq
         return [Outgoing(number, messages.Ack(turn_token=choice.turn_token, seq=self.seq)), *self._go_on()]
 
-    def _refuse(self, number: int, message: messages.Action) -> messages.Error | None:
-        """Make the platform's checks, in its order."""
-        if self.status == "ended":
-            return messages.Error(code=messages.TABLE_ENDED, message="this table has ended")
-        if self.status == "waiting":
-            return messages.Error(code=messages.INVALID_TABLE_STATE, message="the table waits for players")
-        if message.expected_seq not in (None, self.seq):
-            detail = f"expected_seq is {message.expected_seq}, the table is at {self.seq}"
-            return messages.Error(code=messages.STALE_SEQ, message=detail)
-        if self.turn != number:
-            return messages.Error(code=messages.NOT_YOUR_TURN, message=f"seat {number} is not to act")
-        if message.action.turn_token != self.token:
-            return messages.Error(code=messages.INVALID_ACTION, message="this turn_token was not issued for this turn")
-        return None
-
-    def _decode(self, choice: messages.Choice) -> rules.Move | messages.Error:
-        payload = {"amount": choice.amount} if choice.kind == "raiseTo" else {}
-        move = self.move(choice.kind, payload)
-        if isinstance(move, ActionResult):
-            code = messages.VALIDATION_ERROR if move.error == INVALID_PAYLOAD else messages.INVALID_ACTION
-            return messages.Error(code=code, message=move.error_detail or "")
-        return move
+    def _refusal(self, number: int, message: messages.Action) -> tuple[str, str] | None:
+        """Make the platform's checks, in its order; return the code and a sentence of the first that fails."""
+        expected, token = message.expected_seq, message.action.turn_token
+        checks = (
+            (self.status != "ended", messages.TABLE_ENDED, "this table has ended"),
+            (self.status != "waiting", messages.INVALID_TABLE_STATE, "the table waits for players"),
+            (expected in (None, self.seq), messages.STALE_SEQ, f"expected_seq is {expected}, but seq {self.seq}"),
+            (self.turn == number, messages.NOT_YOUR_TURN, f"seat {number} is not to act"),
+            (token == self.token, messages.INVALID_ACTION, "this turn_token was not issued for this turn"),
+        )
+        return next(((code, text) for fine, code, text in checks if not fine), None)
 
     def _go_on(self) -> Sends:
         """Show the table to all, fold for those who have left, and close the hand if it is over."""

@@ -231,14 +231,6 @@ class PlayerLeft(Struct, omit_defaults=True, kw_only=True, tag_field="type", tag
     agent_id: str | None = field(default=None, name="agentId")
 
 
-class StreetDealt(Struct, omit_defaults=True, kw_only=True, tag_field="type", tag="street_dealt"):
-    """Cards of a new street, from later versions of the platform. `GameState` holds them too."""
-
-    hand: Whole | None = None
-    street: str | None = None
-    cards: list[str] | None = None
-
-
 class Pong(Struct, omit_defaults=True, kw_only=True, tag_field="type", tag="pong"):
     """The answer to a `Ping`."""
 
@@ -296,7 +288,6 @@ ServerMessage: TypeAlias = (
     | PayoutInitiated
     | PlayerJoined
     | PlayerLeft
-    | StreetDealt
     | Pong
 )
 ClientMessage: TypeAlias = Action | Ping

@@ -1,10 +1,10 @@
 """What a poker server keeps, over restarts too: agents, tables and the tokens of seats, in SQLite.
 
-Keys and tokens are kept as hashes only: who reads the file cannot play for anybody. Times are seconds of the caller's
-clock.
+Keys and tokens are kept as hashes only: who reads the file cannot play for anybody.
 """
 
 import secrets
+import time
 from collections.abc import Set
 from dataclasses import dataclass
 from os import PathLike
@@ -27,19 +27,41 @@ MOST_AGENTS = 10_000
 """Agents that are remembered; beyond, the oldest without a seat is forgotten."""
 
 
+@dataclass(frozen=True)
+class Account:
+    """An agent as registered."""
+
+    agent_id: str
+    name: str | None
+
+
+@dataclass
+class SeatToken:
+    """What a session token stands for. It expires when it has not been in use for a while; in use: never."""
+
+    table_id: str
+    seat: int
+    agent_id: str
+    expires: float
+
+
 class PokerStore(Database):
     """One server's file. Every change raises `SaveError` if it cannot be saved.
 
     Args:
         path: of the file, which is made if need be; `IN_MEMORY`: none.
+        lifetime: seconds for which a token lives while no connection uses it.
 
     Raises:
         ValueError: if the file cannot be used, or another server uses it.
     """
 
-    def __init__(self, path: str | PathLike[str] = IN_MEMORY) -> None:
-        self.lasting = path != IN_MEMORY
+    def __init__(self, path: str | PathLike[str] = IN_MEMORY, lifetime: float = 3600.0) -> None:
+        self.lasting, self._lifetime = path != IN_MEMORY, lifetime
+        self._tokens: dict[str, SeatToken] = {}  # by their hashes
         super().__init__(path, SCHEMA, "tables")
+
+    # Tables.
 
     def save_table(self, table_id: str, snapshot: TableSnapshot) -> None:
         """Keep a table as it is now."""
@@ -49,10 +71,10 @@ class PokerStore(Database):
         )
 
     def drop_table(self, table_id: str) -> None:
-        """Forget a table and its tokens."""
+        """Forget a table and its tokens at the next start: who comes now is told that it has ended."""
         with self.changes():
             self.write("DELETE FROM tables WHERE table_id = ?", (table_id,))
-            self.drop_tokens(table_id)
+            self.write("DELETE FROM tokens WHERE table_id = ?", (table_id,))
 
     def tables(self) -> list[tuple[str, TableSnapshot]]:
         """Return the tables, oldest first.
@@ -66,54 +88,20 @@ class PokerStore(Database):
         except msgspec.MsgspecError as error:
             raise ValueError(f"cannot read a saved table: {error}") from None
 
-    def drop_tokens(self, table_id: str, agent_id: str | None = None) -> None:
-        """Forget the tokens of a table, or those that one agent has there."""
-        if agent_id is None:
-            self.write("DELETE FROM tokens WHERE table_id = ?", (table_id,))
-        else:
-            self.write("DELETE FROM tokens WHERE table_id = ? AND agent_id = ?", (table_id, agent_id))
-
-
-@dataclass(frozen=True)
-class Account:
-    """An agent as registered."""
-
-    agent_id: str
-    name: str | None
-
-
-class Accounts:
-    """Agents by the hashes of their API keys.
-
-    Args:
-        store: keeps them; those that it has are known.
-    """
-
-    def __init__(self, store: PokerStore) -> None:
-        self._store = store
-        rows = store.read("SELECT key_hash, agent_id, name FROM agents ORDER BY rowid")  # the oldest first
-        self._by_key = {key_hash: Account(agent_id, name) for key_hash, agent_id, name in rows}
+    # Agents.
 
     def register(self, name: str | None, seated: Set[str]) -> tuple[str, Account]:
-        """Register an agent and return its API key.
-
-        Args:
-            name: its name.
-            seated: ids of agents that sit at a table, which are not forgotten.
-        """
-        account = Account(f"agt_{secrets.token_hex(8)}", name)
-        api_key = f"key_{secrets.token_urlsafe(24)}"
-        row = hashed(api_key), account.agent_id, name
-        self._store.write("INSERT OR REPLACE INTO agents VALUES (?, ?, ?)", row)
-        self._by_key[hashed(api_key)] = account
-        if len(self._by_key) > MOST_AGENTS:
-            oldest = next((key for key, one in self._by_key.items() if one.agent_id not in seated), None)
-            if oldest is not None:
-                self._store.write("DELETE FROM agents WHERE key_hash = ?", (oldest,))
-                del self._by_key[oldest]
+        """Register an agent and return its API key. Agents that are `seated`, by their ids, are not forgotten."""
+        account, api_key = Account(f"agt_{secrets.token_hex(8)}", name), f"key_{secrets.token_urlsafe(24)}"
+        with self.changes():
+            self.write("INSERT INTO agents VALUES (?, ?, ?)", (hashed(api_key), account.agent_id, name))
+            if self.read("SELECT COUNT(*) FROM agents").fetchone()[0] > MOST_AGENTS:
+                rows = self.read("SELECT agent_id FROM agents ORDER BY rowid")
+                oldest = next((agent_id for (agent_id,) in rows if agent_id not in seated), None)
+                self.write("DELETE FROM agents WHERE agent_id = ?", (oldest,))
         return api_key, account
 
-    def find(self, api_key: str) -> Account:
+    def agent_of(self, api_key: str) -> Account:
         """Return the agent with this key.
 
         Raises:
@@ -121,51 +109,31 @@ class Accounts:
         """
         if not api_key:
             raise Refusal(messages.UNAUTHORIZED, "this call needs the header Authorization: Bearer <api_key>")
-        account = self._by_key.get(hashed(api_key))
-        if account is None:
+        row = self.read("SELECT agent_id, name FROM agents WHERE key_hash = ?", (hashed(api_key),)).fetchone()
+        if row is None:
             raise Refusal(messages.INVALID_API_KEY, "no agent has this API key; POST /v1/agents gives one")
-        return account
+        return Account(*row)
 
+    # Tokens of seats.
 
-@dataclass
-class SeatToken:
-    """What a session token stands for. It expires when it has not been in use for a while; in use: never."""
+    def restore_tokens(self) -> None:
+        """Take up the tokens that the file has kept."""
+        rows = self.read("SELECT token_hash, table_id, seat, agent_id FROM tokens")
+        self._tokens = {key: SeatToken(*row, self.expiry()) for key, *row in rows}
 
-    table_id: str
-    seat: int
-    agent_id: str
-    expires: float
+    def expiry(self) -> float:
+        """Return when a token expires that is not used from now on."""
+        return time.monotonic() + self._lifetime
 
-
-class SeatTokens:
-    """The session tokens of all seats.
-
-    Args:
-        lifetime: seconds for which a token lives while no connection uses it.
-        store: keeps them.
-    """
-
-    def __init__(self, lifetime: float, store: PokerStore) -> None:
-        self.lifetime = lifetime
-        self._store = store
-        self._tokens: dict[str, SeatToken] = {}  # by their hashes
-
-    def restore(self, now: float) -> None:
-        """Take up the tokens that the store has kept."""
-        for key, table_id, seat, agent_id in self._store.read(
-            "SELECT token_hash, table_id, seat, agent_id FROM tokens"
-        ):
-            self._tokens[key] = SeatToken(table_id, seat, agent_id, now + self.lifetime)
-
-    def issue(self, table_id: str, seat: int, agent_id: str, now: float) -> str:
-        """Return a new token of a seat, in place of those that the agent has there; raises `SaveError`."""
+    def issue(self, table_id: str, seat: int, agent_id: str) -> str:
+        """Return a new token of a seat, in place of those that the agent has there."""
         self.revoke(table_id, agent_id)
         token = secrets.token_urlsafe(24)
-        self._store.write("INSERT INTO tokens VALUES (?, ?, ?, ?)", (hashed(token), table_id, seat, agent_id))
-        self._tokens[hashed(token)] = SeatToken(table_id, seat, agent_id, now + self.lifetime)
+        self.write("INSERT INTO tokens VALUES (?, ?, ?, ?)", (hashed(token), table_id, seat, agent_id))
+        self._tokens[hashed(token)] = SeatToken(table_id, seat, agent_id, self.expiry())
         return token
 
-    def find(self, token: str, now: float) -> SeatToken:
+    def seat_of(self, token: str) -> SeatToken:
         """Return what a token stands for.
 
         Raises:
@@ -176,17 +144,13 @@ class SeatTokens:
         seat_token = self._tokens.get(hashed(token))
         if seat_token is None:
             raise Refusal(messages.INVALID_SESSION, "no seat has this session token; join a table to get one")
-        if seat_token.expires < now:
+        if seat_token.expires < time.monotonic():
             raise Refusal(messages.SESSION_EXPIRED, "this session token has expired; join a table to get a new one")
         return seat_token
 
     def revoke(self, table_id: str, agent_id: str | None = None) -> None:
         """Forget the tokens of a table, or those that one agent has there."""
-        try:
-            self._store.drop_tokens(table_id, agent_id)
-        finally:
-            self._tokens = {
-                key: one
-                for key, one in self._tokens.items()
-                if one.table_id != table_id or agent_id not in (None, one.agent_id)
-            }
+        for key, token in list(self._tokens.items()):
+            if token.table_id == table_id and agent_id in (None, token.agent_id):
+                del self._tokens[key]
+        self.write("DELETE FROM tokens WHERE table_id = ?1 AND agent_id = IFNULL(?2, agent_id)", (table_id, agent_id))

@@ -97,9 +97,6 @@ MARK = -1
 class TableTracker:
     """Tracks one table.
 
-    Args:
-        small_blind, big_blind, ante: if known beforehand; those of the wire replace them.
-
     Attributes:
         small_blind, big_blind, ante: as last seen.
         history: the betting of this hand in order, the last `LOG` actions.
@@ -107,10 +104,8 @@ class TableTracker:
         stacks_between_hands: by seat, as far as they are known.
     """
 
-    def __init__(self, small_blind: int = 1, big_blind: int = 2, ante: int = 0) -> None:
-        self.small_blind = small_blind
-        self.big_blind = big_blind
-        self.ante = ante
+    def __init__(self) -> None:
+        self.small_blind, self.big_blind, self.ante = 1, 2, 0
         self.history: list[HistoryEntry] = []
         self._amount = 0  # of the newest action in the history
         self._missing = 0  # actions of this hand that are no longer in the history
@@ -355,7 +350,10 @@ class TableTracker:
     def _betting(self, was: ComparedState, now: ComparedState, last: Last | None) -> Iterable[Betting]:
         """Work out what was done between two moments of a hand."""
         crossed = now.phase != was.phase
-        bets = self._closing_bets(was, now) if crossed else now.bets
+        bets = now.bets
+        if crossed:  # the bets on the finished street: what was put in since, without the new street's bets
+            both = now.stacks.keys() & was.stacks.keys()
+            bets = {one: was.bets.get(one, 0) + was.stacks[one] - now.stacks[one] - now.bets[one] for one in both}
         if last is not None and was.turn in (None, last.seat) and now.seq - was.seq == 1 + crossed:
             high = self._high(was.phase, was.bets)
             yield _entry(was.phase, last.seat, was.bets.get(last.seat, 0), bets.get(last.seat, 0), high, last.kind)
@@ -370,13 +368,6 @@ class TableTracker:
             middle = ComparedState(was.seq, now.phase, None, was.stacks, {}, was.folded | (folded - later))
             order = self._order(middle, self._dealer + 1, now.turn, bool(later) or any(now.bets.values()))
             yield from self._street(now.phase, order, {}, now.bets, later)
-
-    def _closing_bets(self, was: ComparedState, now: ComparedState) -> dict[int, int]:
-        """Return each seat's bet on the finished street: what it put in since, without the new street's bet."""
-        return {
-            seat: was.bets.get(seat, 0) + was.stacks[seat] - now.stacks[seat] - now.bets[seat]
-            for seat in now.stacks.keys() & was.stacks.keys()
-        }
 
     def _high(self, street: str, bets: dict[int, int]) -> int:
         return max(self.big_blind if street == STREETS[0] else 0, *bets.values(), 0)

@@ -25,7 +25,7 @@ from ... import replay
 from ...agents.base import Agent
 from ...logs.match_log import MatchLog, SafeMatchLog
 from ..common.clock import Deadline, Outgoing, SessionTimer, TimeBanks
-from ..common.connection import Connection, ConnectionLimits, Excess
+from ..common.connection import Connection, ConnectionLimits
 from ..common.limits import Admit, admit_by_token
 from ..common.match_session import MatchSession
 from ..common.player import Player, Turn
@@ -58,7 +58,6 @@ EPISODES = 20
 LONGEST = 1_000
 """and the most actions of each."""
 NO_TOKEN = "sitting down needs the link that holds this table's key"
-EXCESS_CODES = {Excess.RATE: messages.RATE_LIMIT_EXCEEDED, Excess.LENGTH: messages.VALIDATION_ERROR}
 
 logger = logging.getLogger(__name__)
 
@@ -170,8 +169,8 @@ class TableHost(Server):
         return await self.upgrade(request, self._serve)
 
     async def _serve(self, connection: Connection) -> None:
-        def refuse(excess: Excess, detail: str) -> None:
-            connection.send(messages.encode(Error(code=EXCESS_CODES[excess], message=detail)))
+        def refuse(code: str, detail: str) -> None:
+            connection.send(messages.encode(Error(code=code, message=detail)))
 
         client = next(self._numbers)
         self._clients[client] = connection
