@@ -42,29 +42,10 @@ def test_an_option_that_is_none_stays_none(tmp_path):
     assert of_settings(tomllib.loads(to_toml(config))).options == {"split": None, "seats": 2}
 
 
-def test_the_config_files_are_valid():
-    assert load_config("holdem").options["seats"] == 2
-
-
 def test_command_line(tmp_path, capsys, monkeypatch):
-    common = ["--n-envs", "8", "--set", "n_steps=16", "batch_size=64"]
-    args = [
-        "parlour",
-        "train",
-        "holdem",
-        "--options",
-        "stacks=30",
-        "--bots",
-        "call=1",
-        "tight=2",
-        "--total-timesteps",
-        "128",
-        "--run",
-        str(tmp_path / "cli"),
-        *common,
-    ]
-    monkeypatch.setattr(sys, "argv", args)
-    args = args[1:]
+    words = "train holdem --options stacks=30 --bots call=1 tight=2 --total-timesteps 128 --n-envs 8"
+    args = [*words.split(), "--run", str(tmp_path / "cli"), "--set", "n_steps=16", "batch_size=64"]
+    monkeypatch.setattr(sys, "argv", ["parlour", *args])
     assert cli.main() == 0
     run = tmp_path / "cli"
     printed = "".join(capsys.readouterr().out.split())
@@ -84,23 +65,13 @@ def test_command_line(tmp_path, capsys, monkeypatch):
     ("settings", "message"),
     [
         ({"total_timestep": 3}, "did you mean 'total_timesteps'"),
-        ({"total_timesteps": 0}, "total_timesteps=0"),
-        ({"activation_fn": "GELU"}, "ReLU and Tanh"),
-        ({"minutes": 0}, "minutes=0"),
+        ({"activation_fn": "GELU"}, "choose from 'ReLU', 'Tanh'"),
         ({"random_start_steps": -1}, "random_start_steps=-1"),
         ({"minutes": float("nan")}, "minutes=nan: need a number above 0"),
         ({"total_timesteps": "many"}, "total_timesteps='many': need a whole number"),
         ({"net_arch": [64, 0]}, "net_arch=0: need a whole number, at least 1"),
-        ({"net_arch": [64.5]}, r"net_arch\[0\]=64.5: need a whole number"),
         ({"net_arch": 64}, "net_arch=64: need a list"),
-        ({"critic_net_arch": [0]}, "critic_net_arch=0"),
-        ({"observation_slices": "phase"}, "observation_slices='phase': need a list"),
-        ({"cloning_minutes": 0}, "cloning_minutes=0"),
-        ({"cloning_learning_rate": -1}, "cloning_learning_rate=-1"),
         ({"run": ""}, r"run='\.': need a name of letters"),
-        ({"run": ".."}, r"run='\.\.'"),
-        ({"run": "/"}, "run='/'"),
-        ({"run": " "}, "run=' '"),
         ({"run": "-x"}, "run='-x'"),
         ({"run": "runs/a b"}, "run='runs/a b'"),
     ],
@@ -190,21 +161,14 @@ def test_a_file_of_version_0_2_is_read(tmp_path, caplog):
     ("before", "now"),
     [
         ({}, {}),
-        ({"ent_coef": 0.1}, {"ent_coef": [0.1, 0.003]}),
         ({"final_ent_coef": 0.02}, {"ent_coef": [0.05, 0.02]}),
         ({"ent_schedule": "constant"}, {"ent_coef": 0.05}),
         ({"ent_coef": 0.2, "final_ent_coef": 0.02, "ent_schedule": "linear"}, {"ent_coef": [0.2, 0.02, "linear"]}),
-        ({"learning_rate": 2e-3}, {"learning_rate": [2e-3, 1e-4]}),
         ({"final_learning_rate": 1e-5}, {"learning_rate": [1e-3, 1e-5]}),
-        ({"ent_schedule": "linear"}, {"ent_coef": [0.05, 0.003, "linear"]}),
-        ({"kl_coef": 2.0}, {"kl_coef": 2.0}),
         ({"kl_coef": 2.0, "final_kl_coef": 8.0}, {"kl_coef": [2.0, 8.0]}),
         ({"kl_coef": 2.0, "final_kl_coef": 8.0, "ent_schedule": "constant"}, {"kl_coef": 2.0, "ent_coef": 0.05}),
-        ({"name": "first"}, {"run": "runs/first"}),
         ({"name": "first", "runs": "/study"}, {"run": "/study/first"}),
         ({"evaluate_every": 0, "evaluate_against": ["call"]}, {}),
-        ({"evaluate_against": ["call"]}, {}),
-        ({"evaluate_every": 9}, {"evaluate_against": ["random"]}),
         ({"evaluate_every": 9, "evaluate_against": ["call"]}, {"evaluate_against": ["call"]}),
     ],
 )  # fmt: skip

@@ -76,7 +76,7 @@ def test_actors_play_different_episodes():
 
 
 @pytest.mark.parametrize("extended", [True, False])
-@pytest.mark.parametrize("rows", [0, 7, 1024, 2051])
+@pytest.mark.parametrize("rows", [0, 2051])
 def test_columns_of_a_packed_batch_come_back_in_their_places(rows, extended):
     random = np.random.default_rng(rows)
     kinds = [random.integers(0, 2, (3000, 6)), random.random((3000, 3)), np.full((3000, 1), 2), np.zeros((3000, 1))]

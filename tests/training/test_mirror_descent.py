@@ -8,7 +8,7 @@ from parlour.training.algorithms.selfplay import Learner
 from parlour.training.evaluation.exact import flat_tree, nash_conv
 from parlour.training.learning import mirror_descent
 from parlour.training.learning.collector import action_returns
-from parlour.training.learning.mirror_descent import MeanPolicies, distinct, summed
+from parlour.training.learning.mirror_descent import MeanPolicies, distinct
 from parlour.training.learning.selfplay_settings import SelfPlayConfig
 from parlour.training.learning.settings import Schedule
 
@@ -107,16 +107,6 @@ def test_the_step_is_the_maximum_of_value_minus_both_divergences():
     objective -= (tried * (2.0 * (tried.log() - before[:3]) + 0.1 * (tried.log() - reference.log()))).sum(2)
     np.testing.assert_allclose(found[:3, 0], grid[objective.argmax(0)], atol=2e-4)
     np.testing.assert_allclose(found[3], [1, 0])
-
-
-def test_distinct_rows_and_sums():
-    rows = np.array([[1, 2], [0, 5], [1, 2], [1, 2]], np.float32)
-    first, which = distinct(rows)
-    np.testing.assert_array_equal(rows[first][which], rows)
-    assert len(first) == 2 and 2 not in first and 3 not in first
-    found = summed(which, np.array([0, 1, 1, 1]), [1.0, 2.0, 4.0, 8.0], (2, 2))
-    np.testing.assert_array_equal(found[which[0]], [1, 12])
-    np.testing.assert_array_equal(found[which[1]], [0, 2])
 
 
 def test_means_are_kept_of_observations_drawn_equally_when_they_are_full(monkeypatch):

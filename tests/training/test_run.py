@@ -175,14 +175,11 @@ def test_a_run_that_another_process_writes_to_is_not_resumed(run):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"past_checkpoints": 2.0}, "past_checkpoints=2"),
         ({"past_checkpoints": 0.5, "bots": {}}, "bots for the rest"),
         (
             {"past_checkpoints": 0.5, "self_play": 0.6},
             "self_play=0.6: need a share from 0 to what past_checkpoints=0.5 leaves",
         ),
-        ({"self_play": -0.1}, "self_play=-0.1"),
-        ({"past_checkpoints": 0.0, "self_play": 0.5, "bots": {}}, "bots for the rest"),
         ({"bots": {"maniacs": 1}}, "did you mean 'maniac'"),
         ({"options": {"seats": 11}}, "seats=11"),
     ],

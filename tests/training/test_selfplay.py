@@ -9,7 +9,6 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from parlour.envs import game
-from parlour.training import cli
 from parlour.training.algorithms.selfplay import Learner
 from parlour.training.evaluation.exact import flat_tree, nash_conv
 from parlour.training.learning.collector import seat_advantages
@@ -17,7 +16,6 @@ from parlour.training.learning.selfplay_settings import SelfPlayConfig
 from parlour.training.learning.settings import Schedule
 from parlour.training.runs.config import load_config
 from parlour.training.runs.run import resume, train
-from parlour.wrappers.policies.loading import load_run
 from parlour.wrappers.policies.mlp import MlpPolicy
 from parlour.wrappers.rl.opponents import Pool
 from parlour.wrappers.rl.self_play_tables import SelfPlayTables
@@ -364,13 +362,10 @@ def test_the_entropy_bonus_pushes_towards_its_prior(prior):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"temperature": 0.0}, "temperature"),
         ({"net_arch": (0,)}, "net_arch"),
         ({"learning_rate": Schedule((1e-3, 0.0))}, "learning_rate=0.0: need a number above 0"),
         ({"ent_prior": "kinds"}, "ent_prior"),
-        ({"ent_coef": Schedule((0.1, float("nan")))}, "ent_coef=nan"),
         ({"average_decay": 1.0}, "average_decay=1"),
-        ({"adam_beta1": 1.0}, "adam_beta1=1"),
         ({"adam_beta1": -0.1}, "adam_beta1=-0.1"),
         ({"action_values": True}, "action_values needs kl_coef above 0"),
         ({"update": "mirror_descent"}, "needs action_values: give --set action_values=true kl_coef=3.5"),
@@ -378,15 +373,9 @@ def test_the_entropy_bonus_pushes_towards_its_prior(prior):
             {"update": "mirror_descent", "action_values": True, "kl_coef": Schedule(3.5), "engine": "gpu"},
             "not engine='gpu'",
         ),
-        ({"update": "newton"}, "update"),
         ({"exploration": 0.1}, "exploration=0.1: needs update='mirror_descent'"),
-        ({"reference_coef": -1.0}, "reference_coef=-1"),
-        ({"reference_every": -1}, "reference_every=-1"),
         ({"kl_coef": Schedule((0.0, -1.0))}, "kl_coef=-1.0"),
         ({"opponent_tables": 0.6, "mixed_tables": 0.5}, "together at most 1"),
-        ({"opponent_tables": 1.5}, "opponent_tables"),
-        ({"chance_samples": -1}, "chance_samples"),
-        ({"network": "transformer"}, "network"),
         ({"engine": "cloud"}, "engine"),
         ({"device": "tpu"}, "device='tpu': need cpu, or cuda"),
     ],
@@ -416,22 +405,6 @@ def test_the_saved_policy_has_the_temperature_and_the_learner_has_none(network):
     powers = before.astype(np.float64) ** 4
     np.testing.assert_allclose(after, powers / powers.sum(axis=1, keepdims=True), atol=1e-5)
     assert (after.max(axis=1) > before.max(axis=1)).all()
-
-
-def test_the_command_trains_resumes_and_the_policy_plays(tmp_path, capsys):
-    sizes = ["--n-envs", "32", "--set", "n_steps=8", "batch_size=128", "net_arch=[16]"]
-    args = ["train", "holdem", "--algorithm", "selfplay", *sizes, "--options", "stacks=20"]
-    runs = ["--run", str(tmp_path / "one")]
-    assert cli.main([*args, *runs, "--total-timesteps", "512", "--checkpoint-every", "256"]) == 0
-    config = load_config(tmp_path / "one" / "config.toml")
-    assert isinstance(config, SelfPlayConfig) and config.options["seats"] == 2
-    assert cli.main(["train", "--resume", str(tmp_path / "one"), "--total-timesteps", "1024"]) == 0
-    lines = [json.loads(line) for line in (tmp_path / "one" / "metrics.jsonl").read_text().splitlines()]
-    assert [line["steps"] for line in lines] == [256, 512, 768, 1024]
-    made, policy = load_run(tmp_path / "one", seed=1)
-    assert policy.act(np.zeros((1, policy.inputs), np.float32), np.ones((1, made.num_actions), np.int8)).shape == (1,)
-    capsys.readouterr()
-    assert cli.main(["evaluate", str(tmp_path / "one"), "--against", "call", "--deals", "50", "--json"]) == 0
 
 
 def test_settings_without_effect_are_named(tmp_path, capsys):

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 import torch
@@ -15,7 +15,7 @@ from stable_baselines3.common.logger import KVWriter, Logger
 from ...envs import Game
 from ...envs.core.encoder import Layout
 from ...envs.core.files import replacing
-from ...envs.core.options import named
+from ...envs.core.options import named, one_of
 from ...wrappers.policies.base import TrainedFor
 from ...wrappers.policies.mlp import MlpPolicy
 from ...wrappers.policies.sb3 import SB3Policy
@@ -66,7 +66,7 @@ class MaskablePPOConfig(TrainConfig):
     critic_net_arch: Sizes = ()
     """Sizes of the hidden layers of the value function. Empty: those of the policy. Change it to larger ones if the
     value loss stays high."""
-    activation_fn: Literal["ReLU", "Tanh"] = "ReLU"
+    activation_fn: Annotated[str, one_of(("ReLU", "Tanh"))] = "ReLU"
     """Activation function of the hidden layers: ReLU or Tanh. Change it to compare with results of others."""
     observation_slices: tuple[str, ...] = ()
     """The slices of the observation that the networks get, by their paths in the layout. Empty: all. Change it to
