@@ -68,10 +68,10 @@ class Pass:
 def test_any_game_with_teams_has_its_winners_counted():
     game, tell = partners(), []
     result = play_teams(game, {"left": Bet(), "right": Pass()}, matches=50, seed=1, progress=tell.append)
-    assert (result.wins["left"].share, result.wins["right"].share) == (1, 0)  # who passes folds to every bet
+    assert (result.wins["left"].mean, result.wins["right"].mean) == (1, 0)  # who passes folds to every bet
     assert (result.facts, result.habits, sum(tell)) == ({}, {}, 50)
     again = play_teams(game, {"left": Pass(), "right": Bet()}, matches=50, seed=1)
-    assert again.wins["right"].share == 1
+    assert again.wins["right"].mean == 1
 
 
 def test_every_team_needs_a_policy():

@@ -12,14 +12,15 @@ from parlour.envs.mafia.bots import BOTS
 from parlour.envs.mafia.habits import HABITS, habits
 from parlour.training import cli
 from parlour.training.commands.measures import TeamsRow, tables
-from parlour.training.evaluation.team_matches import Share, TeamResult, finished, play_teams
+from parlour.training.evaluation.duplicate import Score
+from parlour.training.evaluation.team_matches import WON, TeamResult, finished, play_teams
 from rich.console import Console
 
 
 def test_the_interval_is_wilsons():
-    share = Share.of(10, 100)
+    share = Score.share(10, 100, WON)
     assert (share.low, share.high) == (pytest.approx(0.0552, abs=1e-4), pytest.approx(0.1744, abs=1e-4))
-    assert Share.of(0, 50).low == pytest.approx(0, abs=1e-9)
+    assert Score.share(0, 50, WON).low == pytest.approx(0, abs=1e-9)
 
 
 def test_matches_are_played_to_their_end_and_counted_once():
@@ -32,8 +33,8 @@ def test_matches_are_played_to_their_end_and_counted_once():
     assert tables.done.all()
     assert (np.abs(total) == 1).all()
     found = play_teams(game, pair(), matches=300, seed=5)
-    assert found.wins["mafia"].share == (tables.winner == 2).mean()
-    assert found.wins["town"].share == (tables.winner == 1).mean()
+    assert found.wins["mafia"].mean == (tables.winner == 2).mean()
+    assert found.wins["town"].mean == (tables.winner == 1).mean()
     assert found.facts["days"] == pytest.approx(tables.round_number.mean())
 
 
@@ -81,7 +82,7 @@ def test_habits_by_hand():
 
 def test_the_tables_are_legible_on_80_columns():
     name, habit = "runs/mafia-selfplay-17", dict.fromkeys(HABITS, 1.0)
-    wins = {"town": Share.of(593, 1000), "mafia": Share.of(407, 1000)}
+    wins = {"town": Score.share(593, 1000, WON), "mafia": Score.share(407, 1000, WON)}
     found = TeamResult(wins, {"days": 3.4}, {"mafia": habit, "town": habit})
     console = Console(width=80, file=io.StringIO())
     pairs = ("mixed", "analytical"), ("mixed", name), (name, "analytical")
@@ -99,7 +100,7 @@ def test_the_command_prints_every_combination(capsys):
     assert [(one["seats"], one["policies"]) for one in found] == [
         (seats, {"town": "mixed", "mafia": mafia}) for seats in (5, 7) for mafia in ("loyal", "random")
     ]
-    assert all(one["wins"]["mafia"]["matches"] == 40 for one in found)
+    assert all(one["wins"]["mafia"]["games"] == 40 for one in found)
     assert cli.main(["evaluate", *args]) == 0
     assert "wins by team" in capsys.readouterr().out
     assert cli.main(["evaluate", "teams", "mafia", "--deals", "0"]) == cli.MISTAKE

@@ -1,7 +1,4 @@
-"""Learning algorithms, one module each, found by its name. The module has a class `Learner` (see `base`).
-
-Those of `SOLVERS` are not learning algorithms: they solve games, exactly and from samples, without playing them.
-"""
+"""Learning algorithms, one module each, found by its name. The module has a class `Learner` (see `base`)."""
 
 from importlib import import_module
 from pkgutil import iter_modules
@@ -10,13 +7,10 @@ from typing import cast
 from ...envs.core.options import named
 from ..learning.learner import Learner
 
-SOLVERS = ("growing", "public_walk", "sampled", "tabular")
-"""Modules that are no learning algorithms."""
-
 
 def names() -> list[str]:
     """Return the names of the learning algorithms."""
-    return sorted(module.name for module in iter_modules(__path__) if module.name not in SOLVERS)
+    return sorted(module.name for module in iter_modules(__path__))
 
 
 def find(name: str) -> type[Learner]:

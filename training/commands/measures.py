@@ -17,17 +17,14 @@ from ...envs.core.rollout import Policy
 from ..evaluation.comparison import Comparison
 from ..evaluation.cross_play import mirrored
 from ..evaluation.duplicate import Score, evaluate, in_two_lines, score_table
-from ..evaluation.exploit import LOST, share_score, wins_of
+from ..evaluation.exploit import wins_of
 from ..evaluation.games import compare, games_with, measures
-from ..evaluation.team_matches import Mixed, Share, TeamResult, against_team, play_teams, team_sizes, teams_of
+from ..evaluation.team_matches import Mixed, TeamResult, against_team, play_teams, team_sizes, teams_of
 from ..parallel.tasks import Task
 from ..runs.config import settings_from
 from ..terminal.console import counting_bar, table_of
 from .arguments import GameArguments, PolicyArguments, ReportArguments, WorkerArguments
 from .lookup import game_of, game_with, located, policy, rivals, searching, silenced, warn_about_differences
-
-WON = "share of the matches won"
-"""The unit of a team's result."""
 
 
 @dataclass(frozen=True)
@@ -115,8 +112,8 @@ def _by_team(
     results = []
     for team in teams:
         result = play_teams(game, against_team(game, team, policy, opponent), **settings)
-        score, other = (share_score(one.wins[team], WON) for one in (result, among_themselves))
-        results.append(Result(name, score, share_score(result.lost(team), LOST), team, other))
+        wins = result.wins[team], result.lost(team), among_themselves.wins[team]
+        results.append(Result(name, wins[0], wins[1], team, wins[2]))
     return results
 
 
@@ -383,8 +380,8 @@ def _habits(rows: Sequence[TeamsRow], names: Sequence[str]) -> Table:
     return table_of(["seats", "team", *names], lines, "how they play", texts=2)
 
 
-def _folded(interval: Share) -> str:
-    return str(interval).replace(" [", "\n[")
+def _folded(share: Score) -> str:
+    return in_two_lines(share.mean, share.low, share.high, "")
 
 
 Results = list[tuple[str, str, dict[str, Score | float]]]

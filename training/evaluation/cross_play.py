@@ -12,7 +12,7 @@ from ...envs import Game
 from ...envs.core.rollout import Policy
 from ..parallel.tasks import HERE, Task, Tick, Workers
 from .duplicate import Score, results_of_deals, unit_per_game
-from .team_matches import Mixed, Share, team_sizes, teams_of, winners
+from .team_matches import Mixed, team_sizes, teams_of, winners
 
 Floats = NDArray[np.float64]
 
@@ -45,8 +45,7 @@ class Matrix:
         of = self.results[row, column]
         if not self.shares:
             return Score.of(of, self.unit, len(of) * self.games)
-        won = Share.of(int(of.sum()), len(of))
-        return Score(won.share, won.low, won.high, won.matches, won.matches, self.unit)
+        return Score.share(int(of.sum()), len(of), self.unit)
 
     @property
     def self_play(self) -> Score:

@@ -43,6 +43,14 @@ class Score:
         half = student_quantile(len(results) - 1) * float(results.std(ddof=1)) / sqrt(len(results))
         return cls(mean, mean - half, mean + half, len(results), games, unit)
 
+    @classmethod
+    def share(cls, won: int, matches: int, unit: str) -> "Score":
+        """Return the share `won` of `matches`, at least 1, with Wilson's interval."""
+        share, z2 = won / matches, 1.959964**2
+        middle = (share + z2 / (2 * matches)) / (1 + z2 / matches)
+        half = sqrt(z2 * (share * (1 - share) / matches + z2 / (4 * matches**2))) / (1 + z2 / matches)
+        return cls(share, middle - half, middle + half, matches, matches, unit)
+
     def times(self, factor: float, unit: str) -> "Score":
         """Return the same score in another unit; `factor` is above 0."""
         return replace(self, mean=factor * self.mean, low=factor * self.low, high=factor * self.high, unit=unit)
@@ -60,7 +68,8 @@ class Score:
         return f"{self.mean:+.2f} {self.unit} (95 %: {self.low:+.2f} to {self.high:+.2f})"
 
     def __str__(self) -> str:
-        return f"{self.mean:+.3f} [{self.low:+.3f}, {self.high:+.3f}]"
+        sign = "" if self.unit.startswith("share") else "+"
+        return f"{self.mean:{sign}.3f} [{self.low:{sign}.3f}, {self.high:{sign}.3f}]"
 
 
 class RunningScore:

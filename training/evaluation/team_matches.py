@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from math import sqrt
 from typing import TypeVar
 
 import numpy as np
@@ -13,37 +12,14 @@ from ...envs.core.capabilities import Teams
 from ...envs.core.record import Tables
 from ...envs.core.rng import streams
 from ...envs.core.rollout import Policy
+from .duplicate import Score
 
 TABLES = 4_096
 """Number of matches played at the same time."""
 
 
-@dataclass(frozen=True)
-class Share:
-    """The share of the matches that a team won, with its 95 % interval (Wilson's).
-
-    Attributes:
-        share: of all matches, 0 to 1.
-        low: lower end of the interval.
-        high: upper end.
-        matches: number of matches.
-    """
-
-    share: float
-    low: float
-    high: float
-    matches: int
-
-    @classmethod
-    def of(cls, won: int, matches: int) -> "Share":
-        """Return the share of `won` in `matches`, at least 1."""
-        share, z2 = won / matches, 1.959964**2
-        middle = (share + z2 / (2 * matches)) / (1 + z2 / matches)
-        half = sqrt(z2 * (share * (1 - share) / matches + z2 / (4 * matches**2))) / (1 + z2 / matches)
-        return cls(share, middle - half, middle + half, matches)
-
-    def __str__(self) -> str:
-        return f"{self.share:.3f} [{self.low:.3f}, {self.high:.3f}]"
+WON, LOST = "share of the matches won", "share of the matches lost"
+"""The units of a team's results."""
 
 
 @dataclass(frozen=True)
@@ -76,14 +52,15 @@ class TeamResult:
         habits: statistics of each team's play, as shares.
     """
 
-    wins: dict[str, Share]
+    wins: dict[str, Score]
     facts: dict[str, float] = field(default_factory=dict)
     habits: dict[str, dict[str, float]] = field(default_factory=dict)
 
-    def lost(self, team: str) -> Share:
+    def lost(self, team: str) -> Score:
         """Return the share of the matches that other teams than `team` won."""
-        matches = self.wins[team].matches
-        return Share.of(sum(round(won.share * matches) for name, won in self.wins.items() if name != team), matches)
+        matches = self.wins[team].games
+        lost = sum(round(won.mean * matches) for name, won in self.wins.items() if name != team)
+        return Score.share(lost, matches, LOST)
 
 
 def teams_of(game: Game) -> Teams:
@@ -179,7 +156,7 @@ def play_teams(
     names = teams.names
     won, done = winners(game, policies, matches=matches, seed=seed, progress=progress)
     won = np.bincount(won[won >= 0], minlength=len(names))
-    wins = {name: Share.of(int(count), matches) for name, count in zip(names, won, strict=True)}
+    wins = {name: Score.share(int(count), matches, WON) for name, count in zip(names, won, strict=True)}
     facts = {} if teams.facts is None else teams.facts(done)
     habits = {} if teams.habits is None else {name: teams.habits(done, name) for name in names}
     return TeamResult(wins, facts, habits)

@@ -11,7 +11,6 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from ...envs.core.counted import counted
 from ...envs.core.files import parsed
 from ...envs.render.svg import escape
 from ...wrappers.agents.language_model import COLUMNS as MODEL_COLUMNS
@@ -207,32 +206,12 @@ def _pool(one: Result) -> tuple[str, int, str, tuple[str, ...], tuple[str, ...]]
 
 def result_page(one: Result) -> str:
     """Return the HTML of one result, without the document around it."""
-    pool = one["pool"]
-    of = f"pool {pool['version']} of {one['game']} ({pool['digest']})"
-    deals = f"{counted(one['deals'], 'deals')}, seed {one['seed']}"
-    parts = [f"<p>{escape(of)}, {deals}. 0: random play; 100: {escape(pool['best'])}.</p>"]
-    unit = one["return"]["unit"]
-    rows = [["all", f"{interval(one['rating'])}{caveats(one)}", interval(one["return"], "+")]]
-    rows += [[escape(role), *_both(each)] for role, each in one["roles"].items()]
-    parts.append(table("By role", ["role", "rating", unit], rows))
-    rows = [[escape(name), interval(each, "+")] for name, each in one["members"].items()]
-    parts.append(table(f"Against each member; the worst is {one['worst']}", ["member", unit], rows))
-    if one["exploitability"] is not None:
-        parts.append(f"<p>Exploitability: {one['exploitability']:.4f} {escape(unit)}</p>")
-    if one["skill"] is not None:
-        parts.append(f"<p>Skill, the rating of games with no decision replaced: {interval(one['skill'])}</p>")
+    parts = [board([one])]
     if one["counts"]:
         heads, lines = columns(one["counts"])
-        parts.append(
-            table(
-                "Answers of the model, by seat", heads, [list(map(escape, line)) for line in lines], None, MODEL_COLUMNS
-            )
-        )
-    return "".join([*parts, one["replay"], MEANING])
-
-
-def _both(each: Mapping[str, Any]) -> list[str]:
-    return [interval(each["rating"]), interval(each["return"], "+")]
+        rows = [list(map(escape, line)) for line in lines]
+        parts.append(table("Answers of the model, by seat", heads, rows, None, MODEL_COLUMNS))
+    return "".join([*parts, MEANING])
 
 
 def interval(score: Mapping[str, Any] | None, sign: str = "") -> str:
