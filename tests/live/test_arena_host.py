@@ -578,7 +578,7 @@ def test_standings_are_means_with_intervals_and_ratings():
     lines = lines_of(match(0, 3.0, 1.0, True, 1.0), match(1, 5.0, 1.0, False, 0.0), match(2, 4.0, 1.0))
     first, second = lines
     assert (first.agent_id, first.mean, first.matches, first.deals, first.efficiency) == ("a", 4.0, 3, 0.5, 0.5)
-    assert first.high - first.mean == pytest.approx(1.96 * 1.0 / 3**0.5)
+    assert first.high - first.mean == pytest.approx(4.303 * 1.0 / 3**0.5)
     assert (second.low, second.high) == (1.0, 1.0)
     assert first.rating > 25 > second.rating
     assert lines_of(match(0, 1.0, 2.0))[0].low is None

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import sqrt
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -16,6 +15,7 @@ from ...wrappers.agents.language_model import ModelStatistics, columns
 from ...wrappers.live.arena.host import ArenaResult
 from ...wrappers.replay.log_reader import moments
 from ...wrappers.replay.page import page
+from .duplicate import RunningScore
 from .pages import document, facts, table, without_empty
 
 PAYOFF, OVER_ALL = "payoff ± 95 %", "rating over all"
@@ -82,7 +82,8 @@ class Standings:
 
     def __init__(self) -> None:
         self.matches = 0
-        self._sums: dict[str, defaultdict[str, float]] = {}
+        self._payoffs: dict[str, RunningScore] = {}  # the agent of the latest match is the last
+        self._sums: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
         try:
             from openskill.models import PlackettLuce
         except ImportError:
@@ -95,11 +96,9 @@ class Standings:
         """Count a match."""
         self.matches += 1
         for agent in result.agent_ids:
-            sums = self._sums[agent] = self._sums.pop(agent, defaultdict(float))  # the latest one is the last
-            sums["matches"] += 1
-            difference = result.payoffs[agent] - sums["mean"]  # Welford's mean and sum of squared differences
-            sums["mean"] += difference / sums["matches"]
-            sums["squares"] += difference * (result.payoffs[agent] - sums["mean"])
+            sums, payoffs = self._sums[agent], self._payoffs.pop(agent, None) or RunningScore("")
+            payoffs.add(result.payoffs[agent])
+            self._payoffs[agent] = payoffs
             for kind, value in (("deals", result.deal), ("efficiency", result.efficiency)):
                 if value is not None:
                     sums[kind] += value
@@ -112,23 +111,23 @@ class Standings:
             places = [sum(other > payoff for other in won) for payoff in won]  # openskill takes equal floats for others
             rated = self._model.rate(teams, ranks=places)
             self._ratings.update({agent: team[0] for agent, team in zip(result.agent_ids, rated, strict=True)})
-        while len(self._sums) > MOST_AGENTS:
-            oldest = next(iter(self._sums))
-            del self._sums[oldest]
+        while len(self._payoffs) > MOST_AGENTS:
+            oldest = next(iter(self._payoffs))
+            del self._payoffs[oldest], self._sums[oldest]
             self._ratings.pop(oldest, None)
 
     def lines(self) -> list[ArenaStanding]:
-        """Return a line per agent, the best mean first. The interval is the normal one over matches."""
-        lines = [self._line(agent, sums) for agent, sums in self._sums.items()]
-        return sorted(lines, key=lambda line: -line.mean)
+        """Return a line per agent, the best mean first. The interval is Student's over matches."""
+        return sorted(map(self._line, self._payoffs), key=lambda line: -line.mean)
 
-    def _line(self, agent: str, sums: Mapping[str, float]) -> ArenaStanding:
-        count, mean, rating = int(sums["matches"]), sums["mean"], self._ratings.get(agent)
-        half = None if count < 2 else 1.96 * sqrt(sums["squares"] / (count - 1) / count)
+    def _line(self, agent: str) -> ArenaStanding:
+        sums, payoffs, rating = self._sums[agent], self._payoffs[agent], self._ratings.get(agent)
+        score = payoffs.score()
         shares = [sums[kind] / known if (known := sums[f"{kind} known"]) else None for kind in ("deals", "efficiency")]
-        interval = (None, None) if half is None else (mean - half, mean + half)
+        ends = (None, None) if score is None else (score.low, score.high)
         rated = (None, None) if rating is None else (rating.mu, rating.sigma)
-        return ArenaStanding(agent, count, mean, *interval, *shares, *rated, *(int(sums[kind]) for kind in COUNTED))
+        counts = (int(sums[kind]) for kind in COUNTED)
+        return ArenaStanding(agent, payoffs.count, payoffs.mean, *ends, *shares, *rated, *counts)
 
 
 @dataclass(frozen=True)

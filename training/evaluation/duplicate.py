@@ -75,6 +75,10 @@ class Score:
 class RunningScore:
     """The mean of results that come one by one, with its interval; its size does not grow with their number.
 
+    Attributes:
+        count: the number of results.
+        mean: their mean so far.
+
     >>> score = RunningScore("chips per hand")
     >>> for result in (1.0, 3.0, 2.0):
     ...     score.add(result)
@@ -84,18 +88,18 @@ class RunningScore:
 
     def __init__(self, unit: str) -> None:
         self.unit = unit
-        self._count, self._mean, self._squares = 0, 0.0, 0.0  # the squares are those of differences from the mean
+        self.count, self.mean, self._squares = 0, 0.0, 0.0  # the squares are those of differences from the mean
 
     def add(self, result: float) -> None:
         """Count a result, by Welford's formulas."""
-        self._count += 1
-        difference = result - self._mean
-        self._mean += difference / self._count
-        self._squares += difference * (result - self._mean)
+        self.count += 1
+        difference = result - self.mean
+        self.mean += difference / self.count
+        self._squares += difference * (result - self.mean)
 
     def score(self) -> Score | None:
         """Return the mean with Student's interval; None: there are fewer than 2 results."""
-        count, mean = self._count, self._mean
+        count, mean = self.count, self.mean
         if count < 2:
             return None
         half = student_quantile(count - 1) * sqrt(self._squares / (count - 1) / count)

@@ -525,10 +525,21 @@ class Collector:
         episodes, winnings = self.tables.episodes, self.tables.winnings
         seconds = self._play()
         self._estimate()
+        arrays: dict[str, NDArray[Any]] = {
+            "observations": self._observations,
+            "critic_observations": self._critic_observations,
+            "masks": self._masks,
+            "log_probs": self._log_probs,
+            "actions": self._actions,
+            "advantages": self._advantages,
+            "returns": self._values + self._advantages,
+        }
+        if self._config.update == "mirror_descent":
+            arrays["weights"] = self._weights
         return RolloutBatch(
             version=version,
             actor=self._actor_number,
-            arrays=self._arrays(),
+            arrays={name: array.reshape(self._turn.size, *array.shape[2:]) for name, array in arrays.items()},
             rows=np.flatnonzero(self._learner_acts & ~np.isnan(self._advantages)),
             played=int(self._learner_acts.sum()),
             episodes=self.tables.episodes - episodes,
@@ -554,9 +565,13 @@ class Collector:
         unit = np.float32(self._config.reward_scale / self._game.payoffs.unit)
         for step in range(self._config.n_steps):
             self._turn[step] = tables.turn
-            self._write_policy_input(step)
+            shown = self._observations[step], self._masks[step]
+            if names is None:
+                shown[0][:], shown[1][:] = tables.observations, tables.action_masks
+            else:
+                names.show(self._turn[step], tables.observations, tables.action_masks, *shown)
             self._learner_acts[step] = self.tables.learner_acts
-            self._write_critic_input(rows, tables.turn, self._critic_observations[step])
+            self._critic_encoder.observations(tables.tables, rows, self._critic_observations[step], tables.turn)
             self._log_probs[step] = self._forward.log_probs(
                 self._actor, self._observations[step], self._masks[step]
             ).cpu()
@@ -593,19 +608,6 @@ class Collector:
         self._weights[step], self._ratios[step] = others.prod(axis=1), ratios
         self._reach[rows, turn] *= ratios
 
-    def _write_policy_input(self, step: int) -> None:
-        """Write what the acting seats see, each under the names of its own."""
-        tables = self.tables.tables
-        if self._relabelling is None:
-            self._observations[step] = tables.observations
-            self._masks[step] = tables.action_masks
-            return
-        shown = self._observations[step], self._masks[step]
-        self._relabelling.show(self._turn[step], tables.observations, tables.action_masks, *shown)
-
-    def _write_critic_input(self, rows: NDArray[np.int64], seats: NDArray[np.int64], out: NDArray[np.float32]) -> None:
-        self._critic_encoder.observations(self.tables.tables.tables, rows, out, seats)
-
     def _value(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
         return np.asarray(self._forward(self._critic, observations)[:, 0].cpu().numpy())
 
@@ -623,7 +625,7 @@ class Collector:
         rows, turn = np.arange(config.n_envs), self.tables.tables.turn
         last = np.full((len(rows), seats), np.nan, np.float32)
         seen = np.empty_like(self._critic_observations[0])
-        self._write_critic_input(rows, turn, seen)
+        self._critic_encoder.observations(self.tables.tables.tables, rows, seen, turn)
         last[rows, turn] = self._value(seen)
         if only_two_compete(self._game):
             last[rows, 1 - turn] = -last[rows, turn]
@@ -634,20 +636,6 @@ class Collector:
             self._advantages -= self._values
         else:
             seat_advantages(*played, last, GAMMA, GAE_LAMBDA, self._advantages)
-
-    def _arrays(self) -> dict[str, NDArray[Any]]:
-        arrays: dict[str, NDArray[Any]] = {
-            "observations": self._observations,
-            "critic_observations": self._critic_observations,
-            "masks": self._masks,
-            "log_probs": self._log_probs,
-            "actions": self._actions,
-            "advantages": self._advantages,
-            "returns": self._values + self._advantages,
-        }
-        if self._config.update == "mirror_descent":
-            arrays["weights"] = self._weights
-        return {name: array.reshape(self._turn.size, *array.shape[2:]) for name, array in arrays.items()}
 
     def save(self, path: Path) -> dict[str, Any]:
         """Write the tables with the opponents, and return the rest of the state."""
