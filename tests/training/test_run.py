@@ -195,9 +195,6 @@ def test_in_self_play_the_opponent_is_the_learner_as_it_is_now(run):
     pool = league.pool()
     assert list(pool.policies) == ["random", "random", "call", "random"]
     assert list(pool.weights) == pytest.approx([0.25, 0.25, 0.3, 0.2])
-    assert League(2, 0.9, {}, seed=1, self_play=0.1).pool().weights == [0.45, 0.45, 0.1]
-    assert League(0, 0, {}, seed=1, self_play=1).pool().weights == [1]
-
     opponents = ["past", "past", "call", "random"]
     config = load_config(run / "config.toml")
     learner = Learner.load(run, config, game(config.game, **config.options), league)

@@ -255,27 +255,6 @@ def test_a_resumed_run_goes_on_as_if_it_had_not_stopped(tmp_path, name, settings
     np.testing.assert_array_equal(second.policy().layers[0][0], whole.policy().layers[0][0])
 
 
-def test_a_run_whose_records_are_of_an_earlier_version_resumes_with_new_episodes(tmp_path, monkeypatch, caplog):
-    """The records of games in phases and of hold'em have changed since version 0.2."""
-    plan = {**TINY, "run": tmp_path / "earlier"}
-    save = SelfPlayTables.save
-
-    def save_earlier(tables, path):
-        whole = tables.tables.tables
-        dtype = np.dtype([("earlier", "i1"), *((name, whole.dtype[name]) for name in whole.dtype.names)])
-        tables.tables.tables = np.zeros(len(whole), dtype).view(np.recarray)
-        save(tables, path)
-        tables.tables.tables = whole
-
-    with monkeypatch.context() as then:
-        then.setattr(SelfPlayTables, "save", save_earlier)
-        run = train(load_config("trust", algorithm="selfplay", **plan))
-    resume(run, total_timesteps=2 * TINY["total_timesteps"])
-    assert "so their episodes begin again" in caplog.text
-    steps = [json.loads(line)["steps"] for line in (run / "metrics.jsonl").read_text().splitlines()]
-    assert steps[-1] == 2 * TINY["total_timesteps"]
-
-
 def with_opponents(folder, name, **settings):
     constant = {"learning_rate": 1e-3, "ent_coef": 0.05}  # the budget changes nothing
     opponents = {"opponent_tables": 0.75, "past_checkpoints": 0.5}

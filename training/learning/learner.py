@@ -6,7 +6,7 @@ learning and structured prediction to no-regret online learning", AISTATS 2011).
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from ...envs import Game, play_until_done
 from ...envs.core.capabilities import Expert
-from ...envs.core.record import Tables
 from ...envs.core.rollout import Decisions, Policy, act_of, encoder_of, tables_with_seed
 from ...wrappers.policies.mlp import MlpPolicy
 from .league import League
@@ -50,38 +49,34 @@ def demonstrations(game: Game, teacher: Policy, encoder: str, seed: int) -> Iter
         encoder: the name of the learner's encoder, which makes the observations.
         seed: seed of the matches.
     """
-    random = np.random.default_rng(seed)
-    shown = teacher if encoder_of(teacher, game) == encoder else _Shown(game, teacher, encoder)
+    random, own = np.random.default_rng(seed), game.encoders[encoder_of(teacher, game)]
+
+    def act_on(tables: Any, rows: NDArray[np.int64], _: Any, masks: NDArray[np.int8]) -> NDArray[np.int64]:
+        return np.asarray(act_of(teacher, tables, rows, own.observations(tables, rows), masks), np.int64)
+
+    player = teacher if encoder_of(teacher, game) == encoder else _OnRecords(encoder, act_on)
     while True:
-        yield _matches(game, shown, int(random.integers(2**64, dtype=np.uint64)))
+        tables = tables_with_seed(game, TABLES, int(random.integers(2**64, dtype=np.uint64)))
+        taken = list[Decisions]()
+        total = play_until_done(game, [player], tables, on_decisions=taken.append)
+        yield _with_returns(game, taken, total)
 
 
-def _matches(game: Game, teacher: Policy, seed: int) -> Demonstrations:
-    tables, taken = tables_with_seed(game, TABLES, seed), list[Decisions]()
-    total = play_until_done(game, [teacher], tables, on_decisions=taken.append)
+class _OnRecords:
+    """A policy that acts on the records of the tables, by a function with the arguments of `rollout.act_of`."""
+
+    def __init__(self, encoder: str, act_on: Callable[..., NDArray[np.int64]]) -> None:
+        self.encoder, self.act_on = encoder, act_on
+
+    def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
+        """Not called: it needs the records."""
+        raise NotImplementedError
+
+
+def _with_returns(game: Game, taken: Sequence[Decisions], total: NDArray[np.float64]) -> Demonstrations:
     rows, seats, observations, masks, actions, before = (np.concatenate(column) for column in zip(*taken, strict=True))
     returns = (total[rows, seats] - before) / game.payoffs.unit
     return Demonstrations(observations, masks, actions, returns.astype(np.float32))
-
-
-class _Shown:
-    """A teacher that uses another encoder than the demonstrations."""
-
-    def __init__(self, game: Game, teacher: Policy, encoder: str) -> None:
-        self.encoder = encoder
-        self._teacher = teacher
-        self._own = game.encoders[encoder_of(teacher, game)]
-
-    def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
-        """Not called: the teacher's observations are made from the records."""
-        raise NotImplementedError
-
-    def act_on(
-        self, tables: Any, rows: NDArray[np.int64], observations: NDArray[np.float32], masks: NDArray[np.int8]
-    ) -> NDArray[np.int64]:
-        """Return the teacher's actions at the tables `rows`."""
-        seen = self._own.observations(tables, rows)
-        return np.asarray(act_of(self._teacher, tables, rows, seen, masks), np.int64)
 
 
 class Monitor(Protocol):
@@ -255,45 +250,28 @@ def corrections(game: Game, expert: Expert, learner: Policy, encoder: str, seed:
         encoder: the name of the learner's encoder, which makes the observations.
         seed: seed of the matches.
     """
-    tables = tables_with_seed(game, TABLES, seed)
-    players, random = _ExpertAndLearner(expert, learner, encoder), np.random.default_rng(seed)
-    while True:
-        expert.begin(tables)
-        yield _corrected(game, tables, players, random)
-
-
-class _ExpertAndLearner:
-    """Plays the expert's actions, and at the second half of the tables the learner's."""
-
-    def __init__(self, expert: Expert, learner: Policy, encoder: str) -> None:
-        self.expert, self.learner, self.encoder = expert, learner, encoder
-        self.advice = np.zeros(TABLES, np.int64)
-
-    def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
-        """Not called: the expert needs the records."""
-        raise NotImplementedError
+    tables, random = tables_with_seed(game, TABLES, seed), np.random.default_rng(seed)
+    advice, taken = np.zeros(TABLES, np.int64), list[Decisions]()
 
     def act_on(
-        self, tables: Any, rows: NDArray[np.int64], observations: NDArray[np.float32], masks: NDArray[np.int8]
+        tables: Any, rows: NDArray[np.int64], observations: NDArray[np.float32], masks: NDArray[np.int8]
     ) -> NDArray[np.int64]:
-        """Return the actions at the tables `rows`, and store the expert's actions at all tables in `advice`."""
-        self.advice = self.expert.advise(tables)
-        actions = self.advice[rows]
-        own = np.flatnonzero((rows >= TABLES // 2) & self.expert.leaves_to_learner(tables)[rows])
+        advice[:] = expert.advise(tables)
+        actions = advice[rows]
+        own = np.flatnonzero((rows >= TABLES // 2) & expert.leaves_to_learner(tables)[rows])
         if len(own):
-            actions[own] = self.learner.act(observations[own], masks[own])
+            actions[own] = learner.act(observations[own], masks[own])
         return actions
 
-
-def _corrected(game: Game, tables: Tables, players: _ExpertAndLearner, random: np.random.Generator) -> Demonstrations:
-    taken: list[tuple[Any, ...]] = []
-
     def note(decisions: Decisions) -> None:
-        useful = players.expert.worth_copying(decisions.observations, decisions.masks)
+        useful = expert.worth_copying(decisions.observations, decisions.masks)
         kept = useful | (random.random(len(decisions.tables)) < 1 / EASY)
-        taken.append((*(column[kept] for column in decisions), players.advice[decisions.tables[kept]]))
+        advised = decisions._replace(actions=advice[decisions.tables])
+        taken.append(Decisions(*(column[kept] for column in advised)))
 
-    total = play_until_done(game, [players], tables, begin=False, on_decisions=note)
-    rows, seats, observations, masks, _, before, advice = (np.concatenate(parts) for parts in zip(*taken, strict=True))
-    returns = (total[rows, seats] - before) / game.payoffs.unit
-    return Demonstrations(observations, masks, advice, returns.astype(np.float32))
+    while True:
+        expert.begin(tables)
+        taken.clear()
+        players = [_OnRecords(encoder, act_on)]
+        total = play_until_done(game, players, tables, begin=False, on_decisions=note)
+        yield _with_returns(game, taken, total)

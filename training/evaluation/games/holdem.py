@@ -232,7 +232,7 @@ class _Responder:
         asked = int(table.to_call)
         share = belief @ equity
         best, value = CALL_ACTION, share * pot - (1 - share) * asked
-        raises = self.setting.raises(self.game, table, np.flatnonzero(game_mask(self.game, table)).tolist())
+        raises = self.setting.raises(self.game, table, np.flatnonzero(self.game.mask(table, int(table.turn))).tolist())
         for action, folds in zip(raises, self._folds(raises, alive), strict=True):
             folding = belief @ folds
             staying = belief * (1 - folds)
@@ -248,7 +248,7 @@ class _Responder:
     def _watch(self) -> int:
         """Play the policy's action, and update the belief with its probability for each holding."""
         table = self.table
-        mask = game_mask(self.game, table)
+        mask = self.game.mask(table, int(table.turn))
         seen = self.encoder.observation(table, int(table.turn))
         action = int(act_of(self.policy, self.tables, FIRST, seen[None], mask[None])[0])
         alive = np.flatnonzero(self.belief)
@@ -297,7 +297,7 @@ class _Responder:
         observations = observe_holdings(
             self.encoder, tables.copy().view(np.recarray), 1 - self.me, self.holdings[alive]
         )
-        masks = np.repeat(game_mask(self.game, tables[0])[None], len(alive), axis=0)
+        masks = np.repeat(self.game.mask(tables[0], int(tables[0].turn))[None], len(alive), axis=0)
         return self.probabilities_on(tables[0], alive, observations, masks)
 
     def _forget_dealt_cards(self) -> None:
@@ -336,11 +336,6 @@ class _Responder:
         equities(self.table.cards[self.me], self.table.board, count, self.holdings[alive], BOARDS, word, won)
         shares[alive] = won
         return shares
-
-
-def game_mask(game: Game, table: Any) -> NDArray[np.int8]:
-    """Return the action mask of the acting seat, int8[num_actions]."""
-    return game.mask(table, int(table.turn))
 
 
 def probabilities_on(policy: Policy) -> ProbabilitiesOn:
