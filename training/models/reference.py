@@ -190,17 +190,13 @@ class PartlyRandom:
 
     def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
         """See `Policy.act`."""
-        return self._mixed(self._policy.act(observations, masks), observations, masks)
+        return self.act_on(None, np.arange(len(masks)), observations, masks)
 
     def act_on(
         self, tables: Any, rows: NDArray[np.int64], observations: NDArray[np.float32], masks: NDArray[np.int8]
     ) -> NDArray[np.int64]:
         """See `Policy`."""
-        return self._mixed(act_of(self._policy, tables, rows, observations, masks), observations, masks)
-
-    def _mixed(
-        self, actions: NDArray[np.int64], observations: NDArray[np.float32], masks: NDArray[np.int8]
-    ) -> NDArray[np.int64]:
+        actions = act_of(self._policy, tables, rows, observations, masks)
         drawn = self._draws.random(len(masks)) < self._share
         return np.where(drawn, self._random.act(observations, masks), actions)
 
