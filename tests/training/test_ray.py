@@ -83,7 +83,8 @@ def test_a_killed_actor_costs_its_batch_and_nothing_else(connected, tmp_path):
         return not learner.engine.lost or learner.timesteps < killed[-1] + 10_000
 
     # A rollout takes longer than an update here, so that a call runs when the callback comes.
-    run = trained(tmp_path, "killed", kill, n_steps=64, batch_size=2048, total_timesteps=1_000_000)
+    sizes = {"opponent_tables": 0.5, "n_steps": 64, "batch_size": 2048, "total_timesteps": 1_000_000}
+    run = trained(tmp_path, "killed", kill, **sizes)
     last = lines(run)[-1]
     assert killed and 1 <= last["engine/lost_batches"] <= 1 + len(killed) and last["engine/quarantined"] == 0
     assert last["engine/bytes_per_decision"] > 0
