@@ -139,9 +139,6 @@ Body = TypeVar("Body", bound=msgspec.Struct)
 Live = Callable[[Connection], Awaitable[None]]
 """A function that serves a connection until it ends."""
 
-PREFIX = web.AppKey("prefix", str)
-"""The path below which an application serves its routes; "" at the top."""
-
 
 class Origins:
     """The pages that may send requests to a server: only its own. Programs send no origin and are always allowed.
@@ -363,7 +360,6 @@ class Server(ABC):
 
     def _application(self, middlewares: Sequence[Middleware], prefix: str, proxies: Collection[str]) -> web.Application:
         app = web.Application(client_max_size=self._body_limit, middlewares=middlewares)
-        app[PREFIX] = prefix
         app[PROXIES] = proxies
         app.add_routes(web.route(one.method, prefix + one.path, one.handler, **one.kwargs) for one in self.routes())
         for resource in self.resources():

@@ -8,7 +8,7 @@ a client. The WebSocket speaks the platform's agent format, and answers have the
 import asyncio
 import logging
 import secrets
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -24,13 +24,11 @@ from msgspec.structs import replace
 
 from ....envs.core.options import seconds, whole
 from ....envs.core.plain_start import PLAIN_START
-from ...agents.base import Agent
-from ..common.clock import Deadline, SessionTimer, TimeBanks
+from ..common.clock import SessionTimer
 from ..common.connection import Connection, ConnectionLimits
 from ..common.database import IN_MEMORY, SaveError
-from ..common.limits import NAMES, Pace, Places, admit_by_token, bearer_token, client_of, problem_of
-from ..common.player import Player, Turn
-from ..common.server import PREFIX, Body, Server, ServerSettings, read_struct
+from ..common.limits import NAMES, Pace, Places, bearer_token, client_of, lacks_token, problem_of
+from ..common.server import Body, Server, ServerSettings, read_struct
 from . import messages
 from .host_session import OBSERVERS, PokerDue, PokerHostSession, PokerRules, Reason, Refusal, Sends, TableSnapshot
 from .messages import Error
@@ -40,8 +38,6 @@ logger = logging.getLogger(__name__)
 
 RESERVED_SECONDS = 10.0
 """Seconds after which a seat is free again whose player has not connected."""
-NOTES = ("probabilities", "value", "think")
-"""The notes of a program on its action that the log of a hand has."""
 FRAME_LIMIT = 2**20
 """Bytes of a message, after which its connection is ended before it is read whole."""
 LIMITS = ConnectionLimits(frame=FRAME_LIMIT, message=16_384, rate=20.0)
@@ -76,9 +72,7 @@ class PokerTimes:
     Attributes:
         act: to act; then check if free, else fold. A seat without a connection when its turn begins is acted for at
             once, and so is one that sits out. After two turns in a row without an answer it sits out until it is back.
-        bank: that a player has at the table for turns that take longer; a tenth comes back with each hand.
         hand: from ``hand_complete`` to the next hand.
-        showdown: that this takes longer after a showdown, to read the cards.
         abandoned: without any connection, after which a table with players ends.
         away: without a connection, after which a player loses its seat; None: never. So does one that is connected
             and silent, where a table waits for it. A seat whose player has never connected is free after 10 seconds.
@@ -87,11 +81,9 @@ class PokerTimes:
 
     act: float = 30.0
     hand: float = 1.5
-    showdown: float = 0.0
     abandoned: float = 60.0
     away: float | None = 300.0
     session: float = 3600.0
-    bank: float = 0.0
 
     def __post_init__(self) -> None:
         """Check the values.
@@ -120,14 +112,13 @@ class TableCounts:
 
 
 class HostedTable:
-    """A `PokerHostSession` with its connections, its programs and its timers.
+    """A `PokerHostSession` with its connections and its timers.
 
     Attributes:
         table_id: its name in the REST calls.
         session: the table.
         ended_at: the loop's time when it ended; None before.
         observers: the connections of those who look on without a seat.
-        bank: the seconds of the time bank that the turn under way began with.
     """
 
     def __init__(
@@ -141,12 +132,7 @@ class HostedTable:
         self._host, self._store, self._times = host, host.store, host.times
         self._saved: Any = None  # what the saved snapshot depends on
         self._connections: dict[int, Connection] = {}
-        self._programs: dict[int, Player] = {}
-        self._asking: asyncio.Task[None] | None = None  # a program that has the turn
         self._timer: SessionTimer[PokerDue] = SessionTimer(self.ring)
-        self._banks = TimeBanks(self._times.bank)
-        self._banked = 0  # the hand for which the banks have got their share
-        self.bank = 0.0
         self._desertion: SessionTimer[Reason] = SessionTimer(self.end)
         self._away: dict[int, asyncio.TimerHandle] = {}
         self._asleep = False
@@ -162,13 +148,6 @@ class HostedTable:
         self._expect(seat, RESERVED_SECONDS)
         self._deliver(sends)
         return seat
-
-    def seat(self, number: int, name: str, program: Player) -> None:
-        """Seat a program of this process; a turn has one deadline, that of its player."""
-        self._programs[number] = program
-        self.join(Account(f"agt_{secrets.token_hex(8)}", name), number)
-        self._came_back(number)
-        self._deliver(self.session.connect(number))
 
     def leave(self, seat: int) -> None:
         """Let a seat's agent go and close its connection; see `PokerHostSession.leave`."""
@@ -213,8 +192,8 @@ class HostedTable:
         self.session.observed = bool(self.observers)
 
     def connected(self, seat: int) -> bool:
-        """Whether the seat has a connection, or a program."""
-        return seat in self._connections or seat in self._programs
+        """Whether the seat has a connection."""
+        return seat in self._connections
 
     def receive(self, seat: int, connection: Connection, data: str | bytes) -> bool:
         """Answer a message; returns whether it moved the game on."""
@@ -227,19 +206,6 @@ class HostedTable:
         self._host.counts.refused += any(isinstance(message, Error) for _, message in sends)
         self._deliver(sends)
         return moved
-
-    @property
-    def left(self) -> float | None:
-        """The seconds left for the turn under way, time bank included; None without one."""
-        due = self._timer.due
-        return None if due is None or due.what != "act" else self._timer.left
-
-    def sit_out(self, seat: int, out: bool) -> None:
-        """See `PokerHostSession.sit_out`. The seat's turn, if it has it, is over."""
-        self._deliver(self.session.sit_out(seat, out))
-        due = self.session.due
-        if out and due is not None and due.what == "act" and due.seat == seat:
-            self.ring(due)
 
     def end(self, reason: Reason) -> None:
         """End the table; see `PokerHostSession.end`."""
@@ -313,7 +279,7 @@ class HostedTable:
     def wake(self) -> None:
         """Let a restored table wait for its players; it is abandoned if none comes."""
         self._set_timers()
-        for seat in self.session.seats.keys() - self._programs.keys():
+        for seat in self.session.seats:
             self._expect(seat, self._times.away)
 
     def sleep(self) -> None:
@@ -321,7 +287,6 @@ class HostedTable:
         self._asleep = True
         self._timer.stop()
         self._desertion.stop()
-        self._stop_asking()
         for clock in self._away.values():
             clock.cancel()
 
@@ -330,57 +295,19 @@ class HostedTable:
         if self._asleep:
             return
         due = self.session.due
-        if due != self._timer.due:
-            self._use_banks(self._timer.due, self._timer.left)
-            waits = due is not None and self._plays(due.seat) and due.seat not in self._programs
-            self.bank = self._banks.left(self._player(due.seat)) if due is not None and waits else 0.0
         if due is not None and due.what == "wait":
             due, seconds = (due, self._times.away) if self._times.away is not None else (None, 0.0)
         elif due is None or due.what == "hand":
-            seconds = self._times.hand + (self._times.showdown if self.session.table.showdown else 0.0)
+            seconds = self._times.hand
         else:
-            seconds = self._times.act + self.bank if self._plays(due.seat) else 0.0
-        if self._timer.follow(due, seconds):
-            self._stop_asking()
-            if due is not None and due.what == "act" and due.seat in self._programs:
-                self._asking = asyncio.create_task(self._ask(due))
+            waits = self.connected(due.seat) and not self.session.seats[due.seat].sits_out
+            seconds = self._times.act if waits else 0.0
+        self._timer.follow(due, seconds)
         self._desertion.follow("abandoned" if self.session.deserted else None, self._times.abandoned)
-
-    async def _ask(self, due: PokerDue) -> None:
-        """Ask the program whose turn it is, and play its answer."""
-        turn = Turn(self.session.turn_state(due.seat), name=self.session.seats[due.seat].name or "")
-        played = await self._programs[due.seat].answer(turn, Deadline.after(self._times.act))
-        self._asking = None
-        notes = {name: played.thoughts[name] for name in NOTES if name in played.thoughts}
-        self._host.counts.turns += 1
-        self._deliver(self.session.answered(due, played.response.action, notes))
-
-    def _stop_asking(self) -> None:
-        if self._asking is not None:
-            self._asking.cancel()
-            self._asking = None
-
-    def _plays(self, seat: int) -> bool:
-        """Whether a seat is waited for in its turn."""
-        return self.connected(seat) and not self.session.seats[seat].sits_out
-
-    def _player(self, seat: int) -> str:
-        """Return whose bank a turn of the seat uses; who takes the seat next has another one."""
-        return self.session.seats[seat].agent_id if seat in self.session.seats else ""
-
-    def _use_banks(self, before: PokerDue | None, left: float | None) -> None:
-        """Take from a bank what the turn before used; fill the banks a little with each hand."""
-        if before is not None and before.what == "act" and left is not None and self.bank:
-            self._banks.turn_ended(self._player(before.seat), left)
-        if self._banked != self.session.hand:
-            self._banked = self.session.hand
-            self._banks.refill(0.1)
 
     def ring(self, due: PokerDue) -> None:
         """Do what is due: its time is over."""
         if due.what == "act":
-            if self._asking is not None and not self._asking.done():
-                return  # its player has the same deadline
             self._host.counts.replaced += 1
             self._deliver(self.session.timeout(due.seat, due.token))
             return
@@ -412,7 +339,6 @@ class HostedTable:
         self.ended_at = asyncio.get_running_loop().time()
         stacks = {seat.agent_id: self.session.stack(n) for n, seat in sorted(self.session.seats.items())}
         self._report("ended", reason=self.session.reason, hands=self.session.hand, stacks=stacks)
-        self._stop_asking()
         for connection in [*self._connections.values(), *self.observers]:
             connection.close(reason=b"Table ended")
         self._host.table_ended(self)
@@ -475,8 +401,6 @@ class PokerHost(Server):
         seed: makes the cards reproducible (every table has its own from it); None takes the operating system's.
         server: where it listens; ``POST /v1/agents`` must bear its access token. Of its limits, the longest message is
             at most `FRAME_LIMIT`, and the rate is without messages that move the game on; None: `LIMITS`.
-        programs: by seat, the name and the agent of a program that sits at every table.
-        check_host: see `Server`.
         on_event: called as ``on_event(kind, table_id=…, …)`` with what happens at the tables, as plain data; the kind
             is ``joined``, ``left``, ``hand`` (all cards included: not for players' eyes) or ``ended``. `MatchLog.write`
             can be given.
@@ -486,7 +410,7 @@ class PokerHost(Server):
         ws_url: address of the WebSocket, to which ``?token=…&format=agent`` is added.
         tables: the open tables and those that ended lately, by id, oldest first.
         counts: counters of all tables.
-        rules, times, programs, on_event: as given. store: what is kept.
+        rules, times, on_event: as given. store: what is kept.
     """
 
     def __init__(
@@ -497,8 +421,6 @@ class PokerHost(Server):
         room: PokerRoom | None = None,
         seed: int | None = None,
         server: ServerSettings | None = None,
-        programs: Mapping[int, tuple[str, Agent]] | None = None,
-        check_host: bool = False,
         on_event: Callable[..., None] | None = None,
     ) -> None:
         server, room = server or ServerSettings(), room or PokerRoom()
@@ -507,15 +429,14 @@ class PokerHost(Server):
             raise ValueError(f"message={limits.message}: bytes, from 1 to {FRAME_LIMIT}")
         if limits.rate is not None and limits.rate < 1:
             raise ValueError(f"rate={limits.rate}: at least 1 message a second, or None for no limit")
-        super().__init__(server, check_host=check_host, body_limit=limits.message, connection_limits=limits)
+        super().__init__(server, body_limit=limits.message, connection_limits=limits)
         rules, times = rules or PokerRules(), times or PokerTimes()
         PokerHostSession(rules)  # wrong rules are named at once
-        self.rules, self.times, self.programs = rules, times, dict(programs or {})
+        self.rules, self.times = rules, times
         self.on_event = on_event or (lambda kind, **fields: None)
         self.store = PokerStore(IN_MEMORY if room.state is None else room.state, times.session)
         self.tables: dict[str, HostedTable] = {}
         self.counts = TableCounts()
-        self._players: dict[int, tuple[str, Player]] = {}  # the programs, each in a thread
         self._count, self._seed = room.tables, seed
         self._opened = 0
         self._replacing = True
@@ -551,16 +472,8 @@ class PokerHost(Server):
             web.get("/v1/tables", self._list),
             web.get("/v1/tables/{table_id}", self._show),
             web.get("/skill.md", _skill),
-            *self.pages(),
+            web.get("/", _skill),
         ]
-
-    def pages(self) -> list[web.RouteDef]:
-        """Return the routes of the page for a person who opens the server's address in a browser."""
-        return [web.get("/", _skill)]
-
-    def admits(self, name: str | None, token: str | None) -> str | None:
-        """Return why nobody may register with this name and access token; None: one may."""
-        return admit_by_token(self.settings.access_token, NO_TOKEN)(name, token)
 
     def middlewares(self) -> list[Middleware]:
         """See `Server`."""
@@ -571,9 +484,6 @@ class PokerHost(Server):
         PLAIN_START.expect_call(f"{__name__}:warm_up")
         await asyncio.to_thread(warm_up)
         self.store.open()
-        self._players = {seat: (name, Player(agent, notes=True)) for seat, (name, agent) in self.programs.items()}
-        for name, program in self._players.values():
-            await program.warm_up(name)
         self.tables.clear()
         self._awaited, self._replacing = set(), True
         self._all_ended.clear()
@@ -593,8 +503,6 @@ class PokerHost(Server):
                 table.sleep()
             elif table.session.seats:
                 table.end("admin_stopped")
-        for _, program in self._players.values():
-            program.close()
 
     async def stop(self) -> None:
         """See `Server`."""
@@ -615,8 +523,6 @@ class PokerHost(Server):
         table_id = table_id or f"tbl_{secrets.token_hex(6)}"
         table = HostedTable(table_id, session, self, saved)
         self.tables[table_id] = table
-        for seat, (name, program) in self._players.items():
-            table.seat(seat, name, program)
         return table_id
 
     def table_ended(self, table: HostedTable) -> None:
@@ -719,9 +625,8 @@ class PokerHost(Server):
         problem = None if body.name is None else problem_of(body.name, MOST_CHARACTERS)
         if problem is not None:
             raise Refusal(messages.VALIDATION_ERROR, problem)
-        problem = self.admits(body.name, bearer_token(request))
-        if problem is not None:
-            raise Refusal(messages.UNAUTHORIZED, problem)
+        if lacks_token(request, self.settings.access_token):
+            raise Refusal(messages.UNAUTHORIZED, NO_TOKEN)
         if not self._new_keys.take(client_of(request)):
             raise Refusal(messages.RATE_LIMIT_EXCEEDED, "too many new keys of your address; try again in a minute")
         seated = {seat.agent_id for table in self._running() for seat in table.session.seats.values()}
@@ -796,7 +701,7 @@ class PokerHost(Server):
 def base_url(request: web.Request) -> str:
     """Return the server's address as the client knows it; TLS may end at a proxy."""
     secure = request.secure or request.headers.get("X-Forwarded-Proto") == "https"
-    return f"{'https' if secure else 'http'}://{request.host}{request.app[PREFIX]}"
+    return f"{'https' if secure else 'http'}://{request.host}"
 
 
 def skill_url(request: web.Request) -> str:

@@ -16,7 +16,6 @@ from ....envs.holdem import picture, view
 from ....envs.holdem.view import Player
 from ...agents.base import Agent
 from ..common.limits import same_token
-from ..poker.host import NOTES
 from ..poker.host_session import PokerHostSession, PokerRules
 from . import messages
 from .host import TableHost
@@ -27,6 +26,8 @@ OPTIONS = {"small_blind": "small_blind", "big_blind": "big_blind", "stacks": "st
 """The options of hold'em that a poker table has, and their names there."""
 MOST_HANDS = 500
 """The latest hands that are kept of a poker table."""
+NOTES = ("probabilities", "value", "think")
+"""The notes of a program on its action that the log of a hand has."""
 
 
 class PokerMatch:
