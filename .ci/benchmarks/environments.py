@@ -28,21 +28,25 @@ def random_play(tables: VectorGame) -> Callable[[], int]:
     return run
 
 
+VECTOR_TABLES: tuple[tuple[str, str, str, int, dict[str, Any], float | None, float | None], ...] = (
+    ("2", "hold'em, 1,024 tables, 2 seats", "holdem", 1_024, {"seats": 2}, 6e6, 7.0),
+    ("6", "hold'em, 1,024 tables, 6 seats", "holdem", 1_024, {"seats": 6}, 3.5e6, 7.0),
+    ("auction", "auction, 4,096 tables, 2 seats", "auction", 4_096, {}, 10e6, None),
+    ("auction-talk", "auction with talk, 4,096 tables", "auction", 4_096, {"talk": True}, 4e6, None),
+    ("bargaining", "bargaining, 4,096 tables", "bargaining", 4_096, {}, 8e6, None),
+    ("bargaining-talk", "bargaining with talk, 4,096 tables", "bargaining", 4_096, {"talk": True}, 4e6, None),
+    ("cournot", "Cournot, 4,096 tables, 2 firms", "cournot", 4_096, {}, 7e6, 7.0),
+    ("public-good", "public good, 4,096 tables", "voluntary_contribution", 4_096, {}, 7e6, 7.0),
+    ("mafia", "mafia, 1,024 tables, 10 seats", "mafia", 1_024, {"seats": 10}, 1.5e6, None),
+    ("tangram", "tangram, 1,024 boards", "tangram", 1_024, {}, None, None),
+)
+"""Of each row its name, what it is, the game with its tables and options, the target, and the most times of writing."""
+
+
 def vector_tables(seconds: Seconds) -> list[Row]:
     """Many tables, observation and mask written at every decision, random legal play."""
     rows = []
-    for short, what, name, num_envs, options, goal, most in (
-        ("2", "hold'em, 1,024 tables, 2 seats", "holdem", 1_024, {"seats": 2}, 6e6, 7.0),
-        ("6", "hold'em, 1,024 tables, 6 seats", "holdem", 1_024, {"seats": 6}, 3.5e6, 7.0),
-        ("auction", "auction, 4,096 tables, 2 seats", "auction", 4_096, {}, 10e6, None),
-        ("auction-talk", "auction with talk, 4,096 tables", "auction", 4_096, {"talk": True}, 4e6, None),
-        ("bargaining", "bargaining, 4,096 tables", "bargaining", 4_096, {}, 8e6, None),
-        ("bargaining-talk", "bargaining with talk, 4,096 tables", "bargaining", 4_096, {"talk": True}, 4e6, None),
-        ("cournot", "Cournot, 4,096 tables, 2 firms", "cournot", 4_096, {}, 7e6, 7.0),
-        ("public-good", "public good, 4,096 tables", "voluntary_contribution", 4_096, {}, 7e6, 7.0),
-        ("mafia", "mafia, 1,024 tables, 10 seats", "mafia", 1_024, {"seats": 10}, 1.5e6, None),
-        ("tangram", "tangram, 1,024 boards", "tangram", 1_024, {}, None, None),
-    ):
+    for short, what, name, num_envs, options, goal, most in VECTOR_TABLES:
         rows += _beside_writing(short, what, VectorGame(make_game(name, **options), num_envs), goal, most, seconds)
     return rows
 
