@@ -29,15 +29,6 @@ def test_a_flop_reads_like_the_document():
     assert mine["rank"] == "High Card, Ace"
 
 
-def test_the_betting_is_in_the_history_in_order():
-    seen = view.game_state(play(headsup(), "raise 10 call check raise 25 call"), 0).to_dict()
-    told = [(entry["street"], entry["seat"], entry["kind"], entry["bet"]) for entry in seen["history"]]
-    assert told == [
-        ("preflop", 0, "raiseTo", 10), ("preflop", 1, "call", 10), ("flop", 1, "check", 0), ("flop", 0, "raiseTo", 25),
-        ("flop", 1, "call", 25),
-    ]  # fmt: skip
-
-
 def raised(table, actions):
     """`actions` times the least raise."""
     for _ in range(actions):
