@@ -130,7 +130,7 @@ def serving_health(
     Raises:
         OSError: if the port is taken.
     """
-    registry, origins = CollectorRegistry(), Origins.of(address)
+    registry, origins = CollectorRegistry(), Origins(address)
     for collector in (ProcessCollector, PlatformCollector, GCCollector):
         collector(registry=registry)
     registry.register(ActivityCollector(activity))

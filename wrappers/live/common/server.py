@@ -143,20 +143,20 @@ Live = Callable[[Connection], Awaitable[None]]
 class Origins:
     """The pages that may send requests to a server: only its own. Programs send no origin and are always allowed.
 
+    A page of another site can give its own name the address of this machine (DNS rebinding). A server that knows its
+    names, as one that only this machine reaches does, refuses such a page.
+
     Args:
-        names: host names under which the server is reached; None: any. A page of another site can give its own name the
-            address of this machine (DNS rebinding). A server that knows its names refuses such a page.
+        address: where the server listens.
+        names: further names under which it is reached.
+        strict: whether requests must name it; with `names` they always must.
     """
 
-    def __init__(self, names: Iterable[str] | None = None) -> None:
-        self._names = None if names is None else {name.lower() for name in names}
-
-    @classmethod
-    def of(cls, address: str, names: Iterable[str] = ()) -> "Origins":
-        """Return those of a server that listens at `address`: this machine's names if only this machine reaches it."""
-        if _is_loopback(address):
-            return cls({"localhost", "127.0.0.1", "::1", address, *names})
-        return cls([address, *names] if names else None)
+    def __init__(self, address: str, names: Iterable[str] = (), strict: bool = True) -> None:
+        known = {name.lower() for name in names}
+        if strict and _is_loopback(address):
+            known |= {"localhost", "127.0.0.1", "::1"}
+        self._names = known | {address.lower()} if known else None
 
     def refusal(self, host: str, origin: str | None) -> str | None:
         """Return why a request that names this host, of a page with this origin, is refused; None: it is not."""
@@ -231,7 +231,7 @@ class Server(ABC):
 
     Args:
         settings: where it listens, and who may use it.
-        check_host: whether requests must name the server, as `Origins.of` says; with names in the settings they always
+        check_host: whether requests must name the server, as `Origins` says; with names in the settings they always
             must.
         body_limit: the most bytes of a request's body; a longer one gets HTTP 413.
         connection_limits: the limits of a WebSocket, if the settings have none.
@@ -254,8 +254,7 @@ class Server(ABC):
     ) -> None:
         self.url = ""
         self.settings = settings = settings or ServerSettings()
-        strict = check_host or bool(settings.names)
-        self._origins = Origins.of(settings.address, settings.names) if strict else Origins()
+        self._origins = Origins(settings.address, settings.names, check_host or bool(settings.names))
         self._body_limit = body_limit
         self._connection_limits = settings.limits or connection_limits or ConnectionLimits()
         self._connections: dict[Connection, asyncio.Task[Any] | None] = {}
